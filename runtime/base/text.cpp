@@ -1,0 +1,32 @@
+#include "runtime/base/text.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace softtpu {
+
+std::optional<std::uint64_t> find_number(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string to_size_text(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB"};
+  std::string text = std::to_string(bytes) + " bytes";
+  for (int i = static_cast<int>(kUnits.size()) - 1; i >= 0; --i) {
+    const std::uint64_t unit = 1ULL << (10 * (i + 1));
+    if (bytes >= unit && bytes % unit == 0) {
+      return text + " (" + std::to_string(bytes / unit) + " " + kUnits[static_cast<std::size_t>(i)] + ")";
+    }
+  }
+  return text;
+}
+
+}  // namespace softtpu

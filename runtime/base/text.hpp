@@ -1,0 +1,17 @@
+// Small text helpers that every layer shares.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace softtpu {
+
+// Parses a decimal or 0x... number that fills the whole text; nothing else (no sign, no blanks).
+std::optional<std::uint64_t> find_number(std::string_view text);
+
+// "4294967296 bytes (4 GiB)" style size for messages.
+std::string to_size_text(std::uint64_t bytes);
+
+}  // namespace softtpu
