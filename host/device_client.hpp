@@ -1,0 +1,127 @@
+// DeviceClient: one emulated device as a host program sees it. Everything in libbmlib that touches a device goes through here.
+//
+// One client exists per process and device id. It is made by the first open() of that id and lives until the process ends,
+// because memory and contents survive bm_dev_free (measured). All functions may be called from any thread at any time;
+// a thread that waits for a launch does not hold up the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/result.hpp"
+
+namespace softtpu {
+
+struct DeviceInfo {
+  std::string chip_name;            // "bm1684x"
+  std::uint32_t chip_id = 0;        // 0x1686
+  bool soc_mode = false;            // the chip shares its memory with the host: mapping is allowed
+  std::uint32_t core_count = 1;
+  std::uint64_t global_start = 0;   // address of the first byte of global memory
+  std::uint64_t global_bytes = 0;
+  std::uint64_t heap_start = 0;     // first address that an allocation can get
+  bool in_process = false;          // kernels run in a thread of this program
+};
+
+struct DeviceStat {
+  std::uint64_t bytes_total = 0;    // what allocations can get in all
+  std::uint64_t bytes_used = 0;     // by all clients of the device
+  std::uint64_t launches = 0;       // finished since the device started
+  std::uint64_t failures = 0;       // of these, how many failed
+  std::uint64_t core_restarts = 0;
+  std::uint32_t clients = 0;
+  std::uint32_t queued = 0;         // launches waiting or running
+};
+
+// Numbers that only the device gives meaning to; 0 is never valid.
+enum class ModuleId : std::uint32_t {};
+enum class FunctionId : std::uint32_t {};
+enum class StreamId : std::uint32_t {};
+
+// Limits of the SDK's host library that the device enforces as well.
+inline constexpr std::size_t kMaxKernelName = 64;     // characters
+inline constexpr std::size_t kMaxLaunchArgs = 4016;   // bytes
+
+class DeviceClient {
+ public:
+  // How many devices there are: of the shared device that SOFTTPU_DEVICE names, else SG_MAX_DEVICE_COUNT.
+  static Result<int> device_count();
+  // Starts or connects the device on first use; later calls with the same id return the same object.
+  static Result<std::shared_ptr<DeviceClient>> open(int device_id);
+
+  DeviceClient(const DeviceClient&) = delete;
+  DeviceClient& operator=(const DeviceClient&) = delete;
+  ~DeviceClient();
+
+  const DeviceInfo& info() const;
+  int device_id() const;
+
+  // Memory. Addresses are device addresses. Every range must lie inside one allocation of this process.
+  Result<std::uint64_t> allocate(std::uint64_t bytes);
+  Result<void> release(std::uint64_t address);
+  // The size that was asked for, for an address that allocate() returned and that is not released yet.
+  Result<std::uint64_t> allocation_bytes(std::uint64_t address) const;
+  Result<void> write(std::uint64_t destination, const void* source, std::uint64_t bytes);
+  Result<void> read(std::uint64_t source, void* destination, std::uint64_t bytes);
+  // Repeats the pattern (1 to 4 bytes) over the range; `bytes` is a multiple of the pattern's size.
+  Result<void> fill(std::uint64_t destination, std::uint64_t bytes, std::span<const std::uint8_t> pattern);
+  // Ranges may overlap (as memmove).
+  Result<void> copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
+  // Moves `count` elements; strides count elements.
+  struct StridedCopy {
+    std::uint64_t destination = 0, source = 0;
+    std::uint64_t count = 0;
+    std::uint32_t element_bytes = 1;
+    std::uint32_t destination_stride = 1, source_stride = 1;
+  };
+  Result<void> copy_strided(const StridedCopy& what);
+  // From this device to another one (or itself).
+  Result<void> copy_to(DeviceClient& other, std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
+  // The host pointer to device memory; stays valid until the memory is released. Refused when the device is reached by streaming.
+  Result<void*> map(std::uint64_t address, std::uint64_t bytes);
+  // The device address behind a pointer that map() returned.
+  Result<std::uint64_t> find_address(const void* pointer) const;
+
+  // Modules. The image is copied: the file may be rebuilt or removed afterwards. An image of zero bytes ({0}, what the SDK's
+  // emulator builds embed) stands for the library in TPUKERNEL_FIRMWARE_PATH or libcmodel.so.
+  Result<ModuleId> load_module_file(const std::string& path);
+  Result<ModuleId> load_module_bytes(std::span<const std::byte> image);
+  // Functions of the module become invalid. Launches already queued still run.
+  Result<void> unload_module(ModuleId module);
+  // A registered kernel of this module, else its exported C symbol.
+  Result<FunctionId> find_function(ModuleId module, std::string_view name);
+
+  // Launches. A stream is a queue: its launches run in order. One stream per bm_handle_t.
+  Result<StreamId> make_stream();
+  void close_stream(StreamId stream);
+  struct Launch {
+    StreamId stream{};
+    FunctionId function{};        // else by name
+    std::string_view name;        // looked up in all modules, first registered first
+    std::uint32_t core = 0;
+    std::span<const std::byte> args;
+  };
+  // Waits for the kernel and returns its outcome.
+  Result<void> launch(const Launch& what);
+  // Returns once the launch is queued; an outcome other than success is kept for sync().
+  Result<void> launch_async(const Launch& what);
+  // Waits for every launch of the stream so far and returns the first failure since the last sync.
+  Result<void> sync(StreamId stream);
+  // The same for all streams of this process.
+  Result<void> sync_device();
+  // A launch of this stream that issues no command for so long is ended; 0: no limit. The default is SOFTTPU_TIMEOUT.
+  Result<void> set_timeout(StreamId stream, std::uint32_t milliseconds);
+
+  Result<DeviceStat> stat();
+
+ private:
+  struct State;
+  explicit DeviceClient(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace softtpu
