@@ -1,0 +1,164 @@
+#include "runtime/base/config.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "runtime/base/text.hpp"
+
+namespace softtpu {
+namespace {
+
+Error bad(std::string_view text, std::string_view allowed) {
+  return Error{ErrorKind::kUsage, fmt::format("\"{}\" is not {}.", text, allowed)};
+}
+
+template <class Field>
+Result<void> set_number(Field& field, std::string_view text, std::uint64_t min, std::uint64_t max) {
+  const auto value = find_number(text);
+  if (!value || *value < min || *value > max) return bad(text, fmt::format("a number from {} to {}", min, max));
+  field = static_cast<Field>(*value);
+  return {};
+}
+
+template <class Value, std::size_t N>
+Result<void> set_choice(Value& field, std::string_view text, const std::array<std::pair<std::string_view, Value>, N>& choices) {
+  std::string allowed;
+  for (const auto& [name, value] : choices) {
+    if (name == text) {
+      field = value;
+      return {};
+    }
+    allowed += allowed.empty() ? "" : ", ";
+    allowed += name.empty() ? "empty" : name;
+  }
+  return bad(text, "one of " + allowed);
+}
+
+Result<void> set_device(Settings& settings, std::string_view text) {
+  settings.device_is_default = text.empty();
+  if (text.empty() || text == "embedded") {
+    settings.device = DeviceChoice::kEmbedded;
+    return {};
+  }
+  if (text == "inprocess") {
+    settings.device = DeviceChoice::kInProcess;
+    return {};
+  }
+  if (text.starts_with("unix:")) {
+    settings.device = DeviceChoice::kUnixSocket;
+    settings.socket_path = text.substr(5);
+    if (settings.socket_path.empty() || settings.socket_path.size() > 107) {
+      return bad(text, "unix: and a path of 1 to 107 characters");
+    }
+    return {};
+  }
+  if (text.starts_with("tcp:")) {
+    return Error{ErrorKind::kUnsupported, fmt::format("\"{}\": remote devices are not supported by this build.", text)};
+  }
+  return bad(text, "one of embedded, inprocess, unix:PATH");
+}
+
+Result<void> set_timeout(Settings& settings, std::string_view text) {
+  std::uint32_t seconds = 0;
+  if (auto done = set_number(seconds, text, 0, 86400); !done) return done;
+  settings.timeout_ms = seconds * 1000;
+  return {};
+}
+
+Result<void> set_log(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, LogLevel>, 6> kLevels = {{{"trace", LogLevel::kTrace},
+                                                                                    {"debug", LogLevel::kDebug},
+                                                                                    {"info", LogLevel::kInfo},
+                                                                                    {"warning", LogLevel::kWarning},
+                                                                                    {"error", LogLevel::kError},
+                                                                                    {"off", LogLevel::kOff}}};
+  return set_choice(settings.log, text, kLevels);
+}
+
+Result<void> set_global_bytes(Settings& settings, std::string_view text) {
+  settings.global_bytes.reset();
+  if (text.empty()) return {};
+  std::uint64_t bytes = 0;
+  // The upper limit keeps addresses within the 40 bits that the chips' descriptors hold.
+  if (auto done = set_number(bytes, text, 1, 1ULL << 38); !done) return done;
+  settings.global_bytes = bytes;
+  return {};
+}
+
+template <auto Field>
+Result<void> set_text(Settings& settings, std::string_view text) {
+  settings.*Field = text;
+  return {};
+}
+
+Result<void> set_kernels(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"fast", false}, {"plain", true}}};
+  return set_choice(settings.plain_kernels, text, kChoices);
+}
+
+Result<void> set_transport(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"shared", false}, {"stream", true}}};
+  return set_choice(settings.streaming, text, kChoices);
+}
+
+Result<void> set_simd(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kChoices = {
+      {{"", ""}, {"sse4", "sse4"}, {"avx2", "avx2"}, {"avx512", "avx512"}}};
+  std::string_view chosen;
+  if (auto done = set_choice(chosen, text, kChoices); !done) return done;
+  settings.simd = chosen;
+  return {};
+}
+
+Result<void> set_bmlib_log(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, int>, 9> kLevels = {
+      {{"-8", -8}, {"0", 0}, {"8", 8}, {"16", 16}, {"24", 24}, {"32", 32}, {"40", 40}, {"48", 48}, {"56", 56}}};
+  return set_choice(settings.bmlib_log, text, kLevels);
+}
+
+constexpr std::array kVariables = {
+    Variable{"SOFTTPU_DEVICE", "", "embedded: a private device process; inprocess: kernels run inside the program; "
+             "unix:PATH: a device shared by \"softtpu serve\". Empty: embedded, or inprocess when kernels are linked into the program",
+             set_device},
+    Variable{"SOFTTPU_CHIP", "bm1684x", "name of a built-in chip or path of a chip description (JSON)", set_text<&Settings::chip>},
+    Variable{"SOFTTPU_TIMEOUT", "60", "seconds that a kernel may run without issuing a command before it is ended; 0: no limit",
+             set_timeout},
+    Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)", set_text<&Settings::trace_path>},
+    Variable{"SOFTTPU_LOG", "warning", "trace, debug, info, warning, error or off: what softtpu's own log prints", set_log},
+    Variable{"SOFTTPU_TRANSPORT", "shared", "shared: bulk data through shared memory; stream: through the socket", set_transport},
+    Variable{"SOFTTPU_DEVICE_BINARY", "", "path of softtpu-device; empty: beside the library, then in PATH",
+             set_text<&Settings::device_binary>},
+    Variable{"SOFTTPU_KERNELS", "fast", "fast, or plain: the straightforward implementation of every command", set_kernels},
+    Variable{"SOFTTPU_SIMD", "", "sse4, avx2 or avx512: limits the instruction set; empty: the best of the machine", set_simd},
+    Variable{"SOFTTPU_THREADS", "0", "threads that execute one command; 0: one per processor",
+             [](Settings& settings, std::string_view text) { return set_number(settings.threads, text, 0, 1024); }},
+    Variable{"CMODEL_GLOBAL_MEM_SIZE", "", "bytes of global memory; empty: what the chip description says", set_global_bytes},
+    Variable{"SG_MAX_DEVICE_COUNT", "2", "number of devices that a program sees (embedded and inprocess)",
+             [](Settings& settings, std::string_view text) { return set_number(settings.device_count, text, 1, 64); }},
+    Variable{"TPUKERNEL_FIRMWARE_PATH", "", "kernel module loaded when a program opens a device; empty: libcmodel.so on the library path",
+             set_text<&Settings::firmware_path>},
+    Variable{"BMLIB_LOG", "16", "log level of libbmlib as in bmlib_log_set_level (-8 quiet ... 56 trace)", set_bmlib_log},
+};
+
+}  // namespace
+
+std::span<const Variable> variables() { return kVariables; }
+
+std::string variable_text(const Variable& variable) {
+  const char* text = std::getenv(std::string(variable.name).c_str());
+  return text != nullptr && *text != '\0' ? text : std::string(variable.fallback);
+}
+
+Result<Settings> read_settings() {
+  Settings settings;
+  for (const Variable& variable : variables()) {
+    if (auto done = variable.apply(settings, variable_text(variable)); !done) {
+      return Error{done.error().kind, fmt::format("{}: {}", variable.name, done.error().text)};
+    }
+  }
+  return settings;
+}
+
+}  // namespace softtpu

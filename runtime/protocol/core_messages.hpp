@@ -1,0 +1,81 @@
+// The messages between a device's server and one of its cores. The frame's request id is the item's sequence number: a core
+// works in that order, so an answer to one item also says that everything before it is finished.
+#pragma once
+
+#include "runtime/protocol/messages.hpp"
+
+namespace softtpu {
+
+// Loads the module whose image comes as a file descriptor.
+struct CoreLoad {
+  static constexpr MessageType kType = MessageType::kCoreLoad;
+  static constexpr const char* kName = "CoreLoad";
+  std::uint32_t module = 0;
+  std::string name;
+  template <class V>
+  void fields(V& v) {
+    v("module", module);
+    v("name", name);
+  }
+};
+
+// The kernels that the module registered, first registered first.
+struct CoreLoadReply {
+  static constexpr MessageType kType = MessageType::kCoreLoadReply;
+  static constexpr const char* kName = "CoreLoadReply";
+  std::vector<std::string> kernels;
+  template <class V>
+  void fields(V& v) {
+    v("kernels", kernels);
+  }
+};
+
+struct CoreUnload {
+  static constexpr MessageType kType = MessageType::kCoreUnload;
+  static constexpr const char* kName = "CoreUnload";
+  std::uint32_t module = 0;
+  template <class V>
+  void fields(V& v) {
+    v("module", module);
+  }
+};
+
+// Gives a kernel or an exported symbol of a module the number that launches use.
+struct CoreDefine {
+  static constexpr MessageType kType = MessageType::kCoreDefine;
+  static constexpr const char* kName = "CoreDefine";
+  std::uint32_t function = 0;
+  std::uint32_t module = 0;
+  std::string name;
+  template <class V>
+  void fields(V& v) {
+    v("function", function);
+    v("module", module);
+    v("name", name);
+  }
+};
+
+// Runs a function. Success is reported by a CoreDone at the latest when the core runs out of work; at once with `flush`.
+struct CoreLaunch {
+  static constexpr MessageType kType = MessageType::kCoreLaunch;
+  static constexpr const char* kName = "CoreLaunch";
+  std::uint32_t function = 0;
+  bool flush = false;
+  Bytes args;
+  template <class V>
+  void fields(V& v) {
+    v("function", function);
+    v("flush", flush);
+    v("args", args);
+  }
+};
+
+// Every item up to the frame's request id is finished; those that failed had their Failure before.
+struct CoreDone {
+  static constexpr MessageType kType = MessageType::kCoreDone;
+  static constexpr const char* kName = "CoreDone";
+  template <class V>
+  void fields(V&) {}
+};
+
+}  // namespace softtpu

@@ -1,0 +1,89 @@
+#include "runtime/protocol/frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace softtpu {
+namespace {
+
+struct Header {
+  std::uint32_t payload_bytes = 0;
+  MessageType type{};
+  std::uint16_t fd_count = 0;
+  std::uint64_t request = 0;
+};
+
+std::uint64_t get(const std::uint8_t* at, std::size_t bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(at[i]) << (8 * i);
+  return value;
+}
+
+Header read_header(const std::uint8_t* at) {
+  return {static_cast<std::uint32_t>(get(at, 4)), static_cast<MessageType>(get(at + 4, 2)),
+          static_cast<std::uint16_t>(get(at + 6, 2)), get(at + 8, 8)};
+}
+
+}  // namespace
+
+namespace wire {
+
+void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count, std::uint64_t request) {
+  const auto put = [&at](std::uint64_t value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) *at++ = static_cast<std::uint8_t>(value >> (8 * i));
+  };
+  put(payload_bytes, 4);
+  put(static_cast<std::uint64_t>(type), 2);
+  put(fd_count, 2);
+  put(request, 8);
+}
+
+}  // namespace wire
+
+std::span<std::uint8_t> FrameBuffer::space(std::size_t bytes) {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (begin_ > 0 && bytes_.size() - end_ < bytes) {
+    std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(begin_), bytes_.begin() + static_cast<std::ptrdiff_t>(end_),
+              bytes_.begin());
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (bytes_.size() - end_ < bytes) bytes_.resize(std::max(end_ + bytes, bytes_.size() + bytes_.size() / 2));
+  return std::span(bytes_).subspan(end_);
+}
+
+bool FrameBuffer::has_frame() const {
+  if (end_ - begin_ < kFrameHeaderBytes) return false;
+  const Header header = read_header(bytes_.data() + begin_);
+  // A header over the limit counts as a frame: next() reports it.
+  return header.payload_bytes > kMaxPayloadBytes || end_ - begin_ >= kFrameHeaderBytes + header.payload_bytes;
+}
+
+Result<std::optional<Frame>> FrameBuffer::next() {
+  if (end_ - begin_ < kFrameHeaderBytes) return std::optional<Frame>();
+  const Header header = read_header(bytes_.data() + begin_);
+  if (header.payload_bytes > kMaxPayloadBytes) {
+    return Error{ErrorKind::kConnection, fmt::format("a frame of {} bytes is over the limit of {}", header.payload_bytes, kMaxPayloadBytes)};
+  }
+  if (header.fd_count > kMaxFrameFds) {
+    return Error{ErrorKind::kConnection, fmt::format("a frame with {} descriptors is over the limit of {}", header.fd_count, kMaxFrameFds)};
+  }
+  if (end_ - begin_ < kFrameHeaderBytes + header.payload_bytes) return std::optional<Frame>();
+  // Descriptors travel with the first byte of their frame, so a complete frame without them will never get them.
+  if (header.fd_count > fds_.size()) {
+    return Error{ErrorKind::kConnection, fmt::format("a frame announces {} descriptors, but {} came", header.fd_count, fds_.size())};
+  }
+  std::optional<Frame> frame(std::in_place);
+  frame->type = header.type;
+  frame->request = header.request;
+  frame->payload = std::span(bytes_).subspan(begin_ + kFrameHeaderBytes, header.payload_bytes);
+  for (int i = 0; i < header.fd_count; ++i) {
+    frame->fds.push_back(std::move(fds_.front()));
+    fds_.pop_front();
+  }
+  begin_ += kFrameHeaderBytes + header.payload_bytes;
+  return frame;
+}
+
+}  // namespace softtpu

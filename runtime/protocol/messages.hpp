@@ -1,0 +1,393 @@
+// The messages between a host program and a device. Each is a plain struct with one list of its fields; encode, decode and print
+// are visitors of that list (wire.hpp). What each message means, who sends it and what answers it: README.md beside this file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+#include "runtime/protocol/wire.hpp"
+
+namespace softtpu {
+
+// Numbers on the wire; never reused for another meaning.
+enum class MessageType : std::uint16_t {
+  kHello = 1,
+  kHelloReply = 2,
+  kFailure = 3,
+  kDone = 4,
+  kOpen = 10,
+  kOpenReply = 11,
+  kAllocate = 12,
+  kAllocateReply = 13,
+  kRelease = 14,
+  kWrite = 15,
+  kRead = 16,
+  kReadReply = 17,
+  kFill = 18,
+  kCopy = 19,
+  kLoadModule = 30,
+  kLoadModuleReply = 31,
+  kUnloadModule = 32,
+  kFindFunction = 33,
+  kFindFunctionReply = 34,
+  kLaunch = 40,
+  kSync = 41,
+  kSetTimeout = 42,
+  kCloseStream = 43,
+  kStat = 50,
+  kStatReply = 51,
+  kCoreLoad = 100,
+  kCoreLoadReply = 101,
+  kCoreUnload = 102,
+  kCoreDefine = 103,
+  kCoreLaunch = 104,
+  kCoreDone = 105,
+};
+
+inline constexpr std::uint64_t kHelloMagic = 0x0055'5054'5446'4F53;  // "SOFTTPU" and a zero byte
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+// The first message of every connection. Its layout is fixed for all versions, so that any two builds can tell each other why
+// they do not fit.
+struct Hello {
+  static constexpr MessageType kType = MessageType::kHello;
+  static constexpr const char* kName = "Hello";
+  std::uint64_t magic = kHelloMagic;
+  std::uint32_t version = kProtocolVersion;
+  template <class V>
+  void fields(V& v) {
+    v("magic", magic);
+    v("version", version);
+  }
+};
+
+struct HelloReply {
+  static constexpr MessageType kType = MessageType::kHelloReply;
+  static constexpr const char* kName = "HelloReply";
+  std::uint32_t version = kProtocolVersion;
+  std::uint32_t device_count = 0;
+  template <class V>
+  void fields(V& v) {
+    v("version", version);
+    v("device_count", device_count);
+  }
+};
+
+// The answer to a request that failed.
+struct Failure {
+  static constexpr MessageType kType = MessageType::kFailure;
+  static constexpr const char* kName = "Failure";
+  ErrorKind kind = ErrorKind::kInternal;
+  std::string text;
+  template <class V>
+  void fields(V& v) {
+    v("kind", kind);
+    v("text", text);
+  }
+};
+
+// The answer to a request that succeeded and has nothing to return.
+struct Done {
+  static constexpr MessageType kType = MessageType::kDone;
+  static constexpr const char* kName = "Done";
+  template <class V>
+  void fields(V&) {}
+};
+
+// Chooses the device of this connection. share_memory asks for the descriptor of global memory.
+struct Open {
+  static constexpr MessageType kType = MessageType::kOpen;
+  static constexpr const char* kName = "Open";
+  std::uint32_t device = 0;
+  bool share_memory = false;
+  template <class V>
+  void fields(V& v) {
+    v("device", device);
+    v("share_memory", share_memory);
+  }
+};
+
+// Carries one file descriptor (global memory) when it was asked for.
+struct OpenReply {
+  static constexpr MessageType kType = MessageType::kOpenReply;
+  static constexpr const char* kName = "OpenReply";
+  std::string chip_name;
+  std::uint32_t chip_id = 0;
+  bool soc_mode = false;
+  bool in_process = false;
+  std::uint32_t core_count = 0;
+  std::uint64_t global_start = 0;
+  std::uint64_t global_bytes = 0;
+  std::uint64_t heap_start = 0;
+  template <class V>
+  void fields(V& v) {
+    v("chip_name", chip_name);
+    v("chip_id", chip_id);
+    v("soc_mode", soc_mode);
+    v("in_process", in_process);
+    v("core_count", core_count);
+    v("global_start", global_start);
+    v("global_bytes", global_bytes);
+    v("heap_start", heap_start);
+  }
+};
+
+struct Allocate {
+  static constexpr MessageType kType = MessageType::kAllocate;
+  static constexpr const char* kName = "Allocate";
+  std::uint64_t bytes = 0;
+  template <class V>
+  void fields(V& v) {
+    v("bytes", bytes);
+  }
+};
+
+struct AllocateReply {
+  static constexpr MessageType kType = MessageType::kAllocateReply;
+  static constexpr const char* kName = "AllocateReply";
+  std::uint64_t address = 0;
+  template <class V>
+  void fields(V& v) {
+    v("address", address);
+  }
+};
+
+struct Release {
+  static constexpr MessageType kType = MessageType::kRelease;
+  static constexpr const char* kName = "Release";
+  std::uint64_t address = 0;
+  template <class V>
+  void fields(V& v) {
+    v("address", address);
+  }
+};
+
+struct Write {
+  static constexpr MessageType kType = MessageType::kWrite;
+  static constexpr const char* kName = "Write";
+  std::uint64_t address = 0;
+  Bytes data;
+  template <class V>
+  void fields(V& v) {
+    v("address", address);
+    v("data", data);
+  }
+};
+
+struct Read {
+  static constexpr MessageType kType = MessageType::kRead;
+  static constexpr const char* kName = "Read";
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  template <class V>
+  void fields(V& v) {
+    v("address", address);
+    v("bytes", bytes);
+  }
+};
+
+struct ReadReply {
+  static constexpr MessageType kType = MessageType::kReadReply;
+  static constexpr const char* kName = "ReadReply";
+  Bytes data;
+  template <class V>
+  void fields(V& v) {
+    v("data", data);
+  }
+};
+
+struct Fill {
+  static constexpr MessageType kType = MessageType::kFill;
+  static constexpr const char* kName = "Fill";
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  Bytes pattern;
+  template <class V>
+  void fields(V& v) {
+    v("address", address);
+    v("bytes", bytes);
+    v("pattern", pattern);
+  }
+};
+
+// Strides count elements. A plain copy is one element.
+struct Copy {
+  static constexpr MessageType kType = MessageType::kCopy;
+  static constexpr const char* kName = "Copy";
+  std::uint64_t destination = 0;
+  std::uint64_t source = 0;
+  std::uint64_t count = 0;
+  std::uint32_t element_bytes = 1;
+  std::uint32_t destination_stride = 1;
+  std::uint32_t source_stride = 1;
+  template <class V>
+  void fields(V& v) {
+    v("destination", destination);
+    v("source", source);
+    v("count", count);
+    v("element_bytes", element_bytes);
+    v("destination_stride", destination_stride);
+    v("source_stride", source_stride);
+  }
+};
+
+// The image comes as one file descriptor, or in the message itself.
+struct LoadModule {
+  static constexpr MessageType kType = MessageType::kLoadModule;
+  static constexpr const char* kName = "LoadModule";
+  std::string name;  // for messages to people: a path, or "(memory)"
+  Bytes image;
+  template <class V>
+  void fields(V& v) {
+    v("name", name);
+    v("image", image);
+  }
+};
+
+struct LoadModuleReply {
+  static constexpr MessageType kType = MessageType::kLoadModuleReply;
+  static constexpr const char* kName = "LoadModuleReply";
+  std::uint32_t module = 0;
+  template <class V>
+  void fields(V& v) {
+    v("module", module);
+  }
+};
+
+struct UnloadModule {
+  static constexpr MessageType kType = MessageType::kUnloadModule;
+  static constexpr const char* kName = "UnloadModule";
+  std::uint32_t module = 0;
+  template <class V>
+  void fields(V& v) {
+    v("module", module);
+  }
+};
+
+struct FindFunction {
+  static constexpr MessageType kType = MessageType::kFindFunction;
+  static constexpr const char* kName = "FindFunction";
+  std::uint32_t module = 0;
+  std::string name;
+  template <class V>
+  void fields(V& v) {
+    v("module", module);
+    v("name", name);
+  }
+};
+
+struct FindFunctionReply {
+  static constexpr MessageType kType = MessageType::kFindFunctionReply;
+  static constexpr const char* kName = "FindFunctionReply";
+  std::uint32_t function = 0;
+  template <class V>
+  void fields(V& v) {
+    v("function", function);
+  }
+};
+
+// Answered when the kernel has returned if `wait`, else not at all: Sync reports what happened.
+struct Launch {
+  static constexpr MessageType kType = MessageType::kLaunch;
+  static constexpr const char* kName = "Launch";
+  std::uint32_t stream = 0;
+  std::uint32_t function = 0;  // 0: by name
+  std::uint32_t core = 0;
+  bool wait = true;
+  std::string name;
+  Bytes args;
+  template <class V>
+  void fields(V& v) {
+    v("stream", stream);
+    v("function", function);
+    v("core", core);
+    v("wait", wait);
+    v("name", name);
+    v("args", args);
+  }
+};
+
+struct Sync {
+  static constexpr MessageType kType = MessageType::kSync;
+  static constexpr const char* kName = "Sync";
+  std::uint32_t stream = 0;  // 0: all of this connection
+  template <class V>
+  void fields(V& v) {
+    v("stream", stream);
+  }
+};
+
+struct SetTimeout {
+  static constexpr MessageType kType = MessageType::kSetTimeout;
+  static constexpr const char* kName = "SetTimeout";
+  std::uint32_t stream = 0;
+  std::uint32_t milliseconds = 0;
+  template <class V>
+  void fields(V& v) {
+    v("stream", stream);
+    v("milliseconds", milliseconds);
+  }
+};
+
+struct CloseStream {
+  static constexpr MessageType kType = MessageType::kCloseStream;
+  static constexpr const char* kName = "CloseStream";
+  std::uint32_t stream = 0;
+  template <class V>
+  void fields(V& v) {
+    v("stream", stream);
+  }
+};
+
+struct Stat {
+  static constexpr MessageType kType = MessageType::kStat;
+  static constexpr const char* kName = "Stat";
+  template <class V>
+  void fields(V&) {}
+};
+
+struct ClientStat {
+  std::uint32_t pid = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t modules = 0;
+  std::uint32_t queued = 0;
+  std::uint64_t launches = 0;
+  template <class V>
+  void fields(V& v) {
+    v("pid", pid);
+    v("bytes", bytes);
+    v("modules", modules);
+    v("queued", queued);
+    v("launches", launches);
+  }
+};
+
+struct StatReply {
+  static constexpr MessageType kType = MessageType::kStatReply;
+  static constexpr const char* kName = "StatReply";
+  std::uint32_t server_pid = 0;
+  std::uint32_t core_pid = 0;
+  std::uint64_t bytes_total = 0;
+  std::uint64_t bytes_used = 0;
+  std::uint64_t launches = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t core_restarts = 0;
+  std::uint32_t queued = 0;
+  std::vector<ClientStat> clients;
+  template <class V>
+  void fields(V& v) {
+    v("server_pid", server_pid);
+    v("core_pid", core_pid);
+    v("bytes_total", bytes_total);
+    v("bytes_used", bytes_used);
+    v("launches", launches);
+    v("failures", failures);
+    v("core_restarts", core_restarts);
+    v("queued", queued);
+    v("clients", clients);
+  }
+};
+
+}  // namespace softtpu

@@ -1,0 +1,176 @@
+// Encode, decode and print: three visitors of a message's fields(). Numbers travel in little-endian order, one after the other;
+// texts, byte strings and lists start with a 32-bit count. No struct's memory is ever sent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace softtpu {
+
+using Bytes = std::vector<std::uint8_t>;
+
+namespace wire {
+
+template <class T>
+concept Number = std::is_integral_v<T> || std::is_enum_v<T>;
+
+template <class T>
+struct RawOf {
+  using type = T;
+};
+template <class T>
+  requires std::is_enum_v<T>
+struct RawOf<T> {
+  using type = std::underlying_type_t<T>;
+};
+template <>
+struct RawOf<bool> {
+  using type = std::uint8_t;
+};
+// The unsigned integer that stands for a number on the wire.
+template <Number T>
+using Raw = std::make_unsigned_t<typename RawOf<T>::type>;
+
+}  // namespace wire
+
+class Encoder {
+ public:
+  explicit Encoder(Bytes& out) : out_(out) {}
+
+  template <wire::Number T>
+  void operator()(const char*, const T& value) { put(static_cast<std::uint64_t>(static_cast<wire::Raw<T>>(value)), sizeof(wire::Raw<T>)); }
+  void operator()(const char*, const std::string& text) { put_bytes(text.data(), text.size()); }
+  void operator()(const char*, const Bytes& bytes) { put_bytes(bytes.data(), bytes.size()); }
+  template <class T>
+    requires(!wire::Number<T>)
+  void operator()(const char*, T& message) { message.fields(*this); }
+  template <class T>
+  void operator()(const char* name, std::vector<T>& list) {
+    put(list.size(), 4);
+    for (auto& item : list) (*this)(name, item);
+  }
+
+ private:
+  void put(std::uint64_t value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) out_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
+  void put_bytes(const void* data, std::size_t bytes) {
+    put(bytes, 4);
+    const auto* from = static_cast<const std::uint8_t*>(data);
+    out_.insert(out_.end(), from, from + bytes);
+  }
+  Bytes& out_;
+};
+
+// Reads what Encoder wrote. The first field that does not fit in the bytes left turns ok() false; later fields are then left alone.
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::uint8_t> in) : in_(in) {}
+
+  bool ok() const { return ok_; }
+  bool at_end() const { return in_.empty(); }
+
+  template <wire::Number T>
+  void operator()(const char*, T& value) {
+    std::uint64_t raw = 0;
+    if (!get(raw, sizeof(wire::Raw<T>))) return;
+    if constexpr (std::is_same_v<T, bool>) {
+      ok_ = raw <= 1;
+      value = raw == 1;
+    } else {
+      value = static_cast<T>(static_cast<wire::Raw<T>>(raw));
+    }
+  }
+  void operator()(const char*, std::string& text) {
+    if (const std::size_t bytes = get_count(1); ok_) {
+      text.assign(reinterpret_cast<const char*>(in_.data()), bytes);
+      in_ = in_.subspan(bytes);
+    }
+  }
+  void operator()(const char*, Bytes& out) {
+    if (const std::size_t bytes = get_count(1); ok_) {
+      out.assign(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(bytes));
+      in_ = in_.subspan(bytes);
+    }
+  }
+  template <class T>
+    requires(!wire::Number<T>)
+  void operator()(const char*, T& message) { message.fields(*this); }
+  template <class T>
+  void operator()(const char* name, std::vector<T>& list) {
+    const std::size_t count = get_count(1);  // every item takes at least one byte
+    list.clear();
+    for (std::size_t i = 0; i < count && ok_; ++i) (*this)(name, list.emplace_back());
+  }
+
+ private:
+  bool get(std::uint64_t& value, std::size_t bytes) {
+    if (!ok_ || in_.size() < bytes) return ok_ = false;
+    for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(in_[i]) << (8 * i);
+    in_ = in_.subspan(bytes);
+    return true;
+  }
+  std::size_t get_count(std::size_t item_bytes) {
+    std::uint64_t count = 0;
+    if (!get(count, 4)) return 0;
+    if (count > in_.size() / item_bytes) ok_ = false;
+    return ok_ ? static_cast<std::size_t>(count) : 0;
+  }
+  std::span<const std::uint8_t> in_;
+  bool ok_ = true;
+};
+
+// One line for the log: "LaunchRequest{stream=1, name=\"add\", args=[16 bytes]}".
+class Printer {
+ public:
+  const std::string& text() const { return text_; }
+
+  template <wire::Number T>
+  void operator()(const char* name, const T& value) {
+    label(name);
+    text_ += std::to_string(static_cast<std::uint64_t>(static_cast<wire::Raw<T>>(value)));
+  }
+  void operator()(const char* name, const std::string& value) {
+    label(name);
+    text_ += '"' + value + '"';
+  }
+  void operator()(const char* name, const Bytes& bytes) {
+    label(name);
+    text_ += '[' + std::to_string(bytes.size()) + " bytes]";
+  }
+  template <class T>
+    requires(!wire::Number<T>)
+  void operator()(const char* name, T& message) {
+    label(name);
+    message_fields(message);
+  }
+  template <class T>
+  void operator()(const char* name, std::vector<T>& list) {
+    label(name);
+    text_ += '[';
+    for (auto& item : list) (*this)("", item);
+    text_ += ']';
+  }
+  template <class M>
+  void message_fields(M& message) {
+    text_ += '{';
+    message.fields(*this);
+    text_ += '}';
+  }
+
+ private:
+  void label(const char* name) {
+    if (!text_.empty() && text_.back() != '{' && text_.back() != '[') text_ += ", ";
+    text_ += name;
+    if (*name != '\0') text_ += '=';
+  }
+  std::string text_;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,38 @@
+// Connected Unix stream sockets: making them, and moving bytes and descriptors. None of it raises SIGPIPE.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "runtime/base/result.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/protocol/frame.hpp"
+
+namespace softtpu {
+
+// "connect: Connection refused" with the errno of the call that just failed.
+Error system_error(ErrorKind kind, const std::string& what);
+
+Result<std::pair<UniqueFd, UniqueFd>> make_socket_pair();
+Result<UniqueFd> connect_unix(const std::string& path);
+
+struct Peer {
+  pid_t pid = 0;
+  uid_t uid = 0;
+};
+Result<Peer> find_peer(int socket);
+
+// Sends everything, waiting for room. The descriptors go with the first byte.
+Result<void> send_all(int socket, std::span<const std::uint8_t> bytes, std::span<const int> fds = {});
+// Sends what fits now; the number of bytes taken. Descriptors are taken with the first byte.
+Result<std::size_t> send_some(int socket, std::span<const std::uint8_t> bytes, std::span<const int> fds = {});
+
+enum class Received { kBytes, kNothing, kEnd };
+// Receives once into the buffer. kNothing: no data now (only when `wait` is false). kEnd: the peer is gone.
+Result<Received> receive(int socket, FrameBuffer& buffer, bool wait);
+
+}  // namespace softtpu

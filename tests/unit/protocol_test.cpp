@@ -1,0 +1,152 @@
+// Every message survives the wire, and no prefix of one is taken for a message.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runtime/protocol/core_messages.hpp"
+#include "runtime/protocol/frame.hpp"
+
+namespace softtpu {
+namespace {
+
+// Gives every field a value that differs from its default and from its neighbours'.
+class Filler {
+ public:
+  template <wire::Number T>
+  void operator()(const char*, T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      value = !value;
+    } else {
+      value = static_cast<T>(next_ += 3);
+    }
+  }
+  void operator()(const char* name, std::string& text) { text = name + std::to_string(next_ += 3); }
+  void operator()(const char*, Bytes& bytes) { bytes = {1, 2, static_cast<std::uint8_t>(next_ += 3)}; }
+  template <class T>
+    requires(!wire::Number<T>)
+  void operator()(const char*, T& message) { message.fields(*this); }
+  template <class T>
+  void operator()(const char* name, std::vector<T>& list) {
+    list.resize(2);
+    for (T& item : list) (*this)(name, item);
+  }
+
+ private:
+  int next_ = 0;
+};
+
+template <class M>
+struct Messages : testing::Test {};
+using All = testing::Types<Hello, HelloReply, Failure, Done, Open, OpenReply, Allocate, AllocateReply, Release, Write, Read,
+                           ReadReply, Fill, Copy, LoadModule, LoadModuleReply, UnloadModule, FindFunction, FindFunctionReply,
+                           Launch, Sync, SetTimeout, CloseStream, Stat, StatReply, CoreLoad, CoreLoadReply, CoreUnload,
+                           CoreDefine, CoreLaunch, CoreDone>;
+TYPED_TEST_SUITE(Messages, All);
+
+template <class M>
+M make_filled() {
+  M message;
+  Filler filler;
+  message.fields(filler);
+  return message;
+}
+
+template <class M>
+Bytes payload_of(const M& message) {
+  Bytes frame;
+  append_frame(frame, 7, message);
+  return Bytes(frame.begin() + kFrameHeaderBytes, frame.end());
+}
+
+TYPED_TEST(Messages, SurviveTheWire) {
+  const auto message = make_filled<TypeParam>();
+  Bytes bytes;
+  append_frame(bytes, 7, message, 0);
+  FrameBuffer buffer;
+  const auto space = buffer.space(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), space.begin());
+  buffer.received(bytes.size());
+  auto frame = buffer.next();
+  ASSERT_TRUE(frame && *frame);
+  EXPECT_EQ((*frame)->type, TypeParam::kType);
+  EXPECT_EQ((*frame)->request, 7U);
+  const auto again = find_message<TypeParam>((*frame)->payload);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(to_text(*again), to_text(message));
+  EXPECT_EQ(payload_of(*again), payload_of(message));
+}
+
+TYPED_TEST(Messages, RefuseEveryTruncationAndAnExtraByte) {
+  Bytes payload = payload_of(make_filled<TypeParam>());
+  for (std::size_t bytes = 0; bytes < payload.size(); ++bytes) {
+    EXPECT_FALSE(find_message<TypeParam>(std::span(payload).first(bytes))) << bytes << " of " << payload.size() << " bytes";
+  }
+  payload.push_back(0);
+  EXPECT_FALSE(find_message<TypeParam>(payload));
+}
+
+TYPED_TEST(Messages, RefuseCountsBeyondTheBytesLeft) {
+  const Bytes payload = payload_of(make_filled<TypeParam>());
+  for (std::size_t at = 0; at + 4 <= payload.size(); ++at) {
+    Bytes wrong = payload;
+    std::fill_n(wrong.begin() + static_cast<std::ptrdiff_t>(at), 4, std::uint8_t{0xFF});
+    static_cast<void>(find_message<TypeParam>(wrong));  // must neither crash nor allocate what the count says
+  }
+}
+
+TEST(Frames, NamesItsFieldsInText) {
+  Launch launch;
+  launch.stream = 3;
+  launch.name = "add";
+  launch.args = {1, 2};
+  EXPECT_EQ(to_text(launch), "Launch{stream=3, function=0, core=0, wait=1, name=\"add\", args=[2 bytes]}");
+}
+
+TEST(Frames, ComeOutOfBytesInAnyPieces) {
+  Bytes bytes;
+  for (std::uint64_t i = 0; i < 5; ++i) append_frame(bytes, i, Failure{ErrorKind::kUsage, std::string(i * 11, 'x')});
+  for (std::size_t piece = 1; piece < 40; ++piece) {
+    FrameBuffer buffer;
+    std::uint64_t seen = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      const std::size_t count = std::min(piece, bytes.size() - at);
+      const auto space = buffer.space(count);
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), count, space.begin());
+      buffer.received(count);
+      while (buffer.has_frame()) {
+        auto frame = buffer.next();
+        ASSERT_TRUE(frame && *frame);
+        EXPECT_EQ((*frame)->request, seen);
+        EXPECT_EQ(find_message<Failure>((*frame)->payload)->text.size(), seen * 11);
+        ++seen;
+      }
+      auto none = buffer.next();
+      ASSERT_TRUE(none);
+      EXPECT_FALSE(*none);
+    }
+    EXPECT_EQ(seen, 5U);
+  }
+}
+
+FrameBuffer buffer_with_header(std::size_t payload_bytes, std::uint16_t fds) {
+  FrameBuffer buffer;
+  wire::put_header(buffer.space(kFrameHeaderBytes).data(), payload_bytes, MessageType::kDone, fds, 1);
+  buffer.received(kFrameHeaderBytes);
+  return buffer;
+}
+
+TEST(Frames, RefuseAnAnnouncedLengthOverTheLimit) {
+  auto buffer = buffer_with_header(kMaxPayloadBytes + 1U, 0);
+  EXPECT_TRUE(buffer.has_frame());
+  const auto frame = buffer.next();
+  ASSERT_FALSE(frame);
+  EXPECT_EQ(frame.error().text, "a frame of 67108865 bytes is over the limit of 67108864");
+}
+
+TEST(Frames, RefuseDescriptorsThatDidNotCome) {
+  EXPECT_FALSE(buffer_with_header(0, 1).next());
+  EXPECT_FALSE(buffer_with_header(0, kMaxFrameFds + 1).next());
+}
+
+}  // namespace
+}  // namespace softtpu
