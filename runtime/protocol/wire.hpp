@@ -20,6 +20,14 @@ namespace wire {
 template <class T>
 concept Number = std::is_integral_v<T> || std::is_enum_v<T>;
 
+// A message, or a struct inside one.
+template <class T>
+concept Record = !Number<T> && !std::is_same_v<T, std::string> && !std::is_same_v<T, Bytes>;
+
+// An element of a list; a list of bytes is a byte string instead.
+template <class T>
+concept Item = !std::is_same_v<T, std::uint8_t>;
+
 template <class T>
 struct RawOf {
   using type = T;
@@ -47,10 +55,9 @@ class Encoder {
   void operator()(const char*, const T& value) { put(static_cast<std::uint64_t>(static_cast<wire::Raw<T>>(value)), sizeof(wire::Raw<T>)); }
   void operator()(const char*, const std::string& text) { put_bytes(text.data(), text.size()); }
   void operator()(const char*, const Bytes& bytes) { put_bytes(bytes.data(), bytes.size()); }
-  template <class T>
-    requires(!wire::Number<T>)
+  template <wire::Record T>
   void operator()(const char*, T& message) { message.fields(*this); }
-  template <class T>
+  template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
     put(list.size(), 4);
     for (auto& item : list) (*this)(name, item);
@@ -99,10 +106,9 @@ class Decoder {
       in_ = in_.subspan(bytes);
     }
   }
-  template <class T>
-    requires(!wire::Number<T>)
+  template <wire::Record T>
   void operator()(const char*, T& message) { message.fields(*this); }
-  template <class T>
+  template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
     const std::size_t count = get_count(1);  // every item takes at least one byte
     list.clear();
@@ -144,13 +150,12 @@ class Printer {
     label(name);
     text_ += '[' + std::to_string(bytes.size()) + " bytes]";
   }
-  template <class T>
-    requires(!wire::Number<T>)
+  template <wire::Record T>
   void operator()(const char* name, T& message) {
     label(name);
     message_fields(message);
   }
-  template <class T>
+  template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
     label(name);
     text_ += '[';

@@ -22,10 +22,9 @@ class Filler {
   }
   void operator()(const char* name, std::string& text) { text = name + std::to_string(next_ += 3); }
   void operator()(const char*, Bytes& bytes) { bytes = {1, 2, static_cast<std::uint8_t>(next_ += 3)}; }
-  template <class T>
-    requires(!wire::Number<T>)
+  template <wire::Record T>
   void operator()(const char*, T& message) { message.fields(*this); }
-  template <class T>
+  template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
     list.resize(2);
     for (T& item : list) (*this)(name, item);
