@@ -23,7 +23,8 @@ Result<void> set_number(Field& field, std::string_view text, std::uint64_t min, 
 }
 
 template <class Value, std::size_t N>
-Result<void> set_choice(Value& field, std::string_view text, const std::array<std::pair<std::string_view, Value>, N>& choices) {
+Result<void> set_choice(Value& field, std::string_view text,
+                        const std::array<std::pair<std::string_view, Value>, N>& choices) {
   std::string allowed;
   for (const auto& [name, value] : choices) {
     if (name == text) {
@@ -119,27 +120,38 @@ Result<void> set_bmlib_log(Settings& settings, std::string_view text) {
 }
 
 constexpr std::array kVariables = {
-    Variable{"SOFTTPU_DEVICE", "", "embedded: a private device process; inprocess: kernels run inside the program; "
-             "unix:PATH: a device shared by \"softtpu serve\". Empty: embedded, or inprocess when kernels are linked into the program",
+    Variable{"SOFTTPU_DEVICE", "",
+             "embedded: a private device process; inprocess: kernels run inside the program; "
+             "unix:PATH: a device shared by \"softtpu serve\". Empty: embedded, or inprocess when kernels are linked "
+             "into the program",
              set_device},
-    Variable{"SOFTTPU_CHIP", "bm1684x", "name of a built-in chip or path of a chip description (JSON)", set_text<&Settings::chip>},
-    Variable{"SOFTTPU_TIMEOUT", "60", "seconds that a kernel may run without issuing a command before it is ended; 0: no limit",
-             set_timeout},
-    Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)", set_text<&Settings::trace_path>},
-    Variable{"SOFTTPU_LOG", "warning", "trace, debug, info, warning, error or off: what softtpu's own log prints", set_log},
-    Variable{"SOFTTPU_TRANSPORT", "shared", "shared: bulk data through shared memory; stream: through the socket", set_transport},
+    Variable{"SOFTTPU_CHIP", "bm1684x", "name of a built-in chip or path of a chip description (JSON)",
+             set_text<&Settings::chip>},
+    Variable{"SOFTTPU_TIMEOUT", "60",
+             "seconds that a kernel may run without issuing a command before it is ended; 0: no limit", set_timeout},
+    Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)",
+             set_text<&Settings::trace_path>},
+    Variable{"SOFTTPU_LOG", "warning", "trace, debug, info, warning, error or off: what softtpu's own log prints",
+             set_log},
+    Variable{"SOFTTPU_TRANSPORT", "shared", "shared: bulk data through shared memory; stream: through the socket",
+             set_transport},
     Variable{"SOFTTPU_DEVICE_BINARY", "", "path of softtpu-device; empty: beside the library, then in PATH",
              set_text<&Settings::device_binary>},
-    Variable{"SOFTTPU_KERNELS", "fast", "fast, or plain: the straightforward implementation of every command", set_kernels},
-    Variable{"SOFTTPU_SIMD", "", "sse4, avx2 or avx512: limits the instruction set; empty: the best of the machine", set_simd},
+    Variable{"SOFTTPU_KERNELS", "fast", "fast, or plain: the straightforward implementation of every command",
+             set_kernels},
+    Variable{"SOFTTPU_SIMD", "", "sse4, avx2 or avx512: limits the instruction set; empty: the best of the machine",
+             set_simd},
     Variable{"SOFTTPU_THREADS", "0", "threads that execute one command; 0: one per processor",
              [](Settings& settings, std::string_view text) { return set_number(settings.threads, text, 0, 1024); }},
-    Variable{"CMODEL_GLOBAL_MEM_SIZE", "", "bytes of global memory; empty: what the chip description says", set_global_bytes},
+    Variable{"CMODEL_GLOBAL_MEM_SIZE", "", "bytes of global memory; empty: what the chip description says",
+             set_global_bytes},
     Variable{"SG_MAX_DEVICE_COUNT", "2", "number of devices that a program sees (embedded and inprocess)",
              [](Settings& settings, std::string_view text) { return set_number(settings.device_count, text, 1, 64); }},
-    Variable{"TPUKERNEL_FIRMWARE_PATH", "", "kernel module loaded when a program opens a device; empty: libcmodel.so on the library path",
+    Variable{"TPUKERNEL_FIRMWARE_PATH", "",
+             "kernel module loaded when a program opens a device; empty: libcmodel.so on the library path",
              set_text<&Settings::firmware_path>},
-    Variable{"BMLIB_LOG", "16", "log level of libbmlib as in bmlib_log_set_level (-8 quiet ... 56 trace)", set_bmlib_log},
+    Variable{"BMLIB_LOG", "16", "log level of libbmlib as in bmlib_log_set_level (-8 quiet ... 56 trace)",
+             set_bmlib_log},
 };
 
 }  // namespace

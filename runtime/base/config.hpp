@@ -1,5 +1,5 @@
-// Every environment variable that softtpu reads, in one list: name, default, meaning, and how its text becomes a setting.
-// A new switch is one row in config.cpp and one field here.
+// Every environment variable that softtpu reads, in one list: name, default, meaning, and how its text becomes a
+// setting. A new switch is one row in config.cpp and one field here.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ enum class DeviceChoice { kEmbedded, kInProcess, kUnixSocket };
 
 struct Settings {
   DeviceChoice device = DeviceChoice::kEmbedded;
-  bool device_is_default = true;        // SOFTTPU_DEVICE is not set: kernels linked into the program select in-process
-  std::string socket_path;              // of kUnixSocket
+  bool device_is_default = true;  // SOFTTPU_DEVICE is not set: kernels linked into the program select in-process
+  std::string socket_path;        // of kUnixSocket
   std::string chip;
-  std::uint32_t timeout_ms = 0;         // 0: no limit
-  bool streaming = false;               // bulk data through the socket even where shared memory is possible
-  std::string device_binary;            // empty: beside the library
+  std::uint32_t timeout_ms = 0;  // 0: no limit
+  bool streaming = false;        // bulk data through the socket even where shared memory is possible
+  std::string device_binary;     // empty: beside the library
   std::string trace_path;
   LogLevel log = LogLevel::kWarning;
   bool plain_kernels = false;
-  std::string simd;                     // empty: the best that the machine has
-  std::uint32_t threads = 0;            // 0: all
+  std::string simd;           // empty: the best that the machine has
+  std::uint32_t threads = 0;  // 0: all
   std::optional<std::uint64_t> global_bytes;
   std::uint32_t device_count = 2;
   std::string firmware_path;

@@ -1,4 +1,5 @@
-// unreachable(value): what stands after a switch over all enumerators. Aborts with the value: it can only be a defect of softtpu.
+// unreachable(value): what stands after a switch over all enumerators. Aborts with the value: it can only be a defect
+// of softtpu.
 #pragma once
 
 #include <cstdio>

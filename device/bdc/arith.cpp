@@ -1,0 +1,95 @@
+// Element-wise arithmetic (numerics: bm1684x-elementwise.md section 2).
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "device/core/commands.hpp"
+#include "device/memory/rows.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/float_unit.hpp"
+
+namespace softtpu {
+namespace {
+
+// Lanes: what one element computes. Float lanes see loaded operands and give an unrounded f32.
+struct Add {
+  static float apply(float a, float b) { return chip_add(a, b); }
+};
+struct Sub {
+  static float apply(float a, float b) { return chip_sub(a, b); }
+};
+struct Mul {
+  static float apply(float a, float b) { return chip_mul(a, b); }
+};
+struct DiffAbs {
+  static float apply(float a, float b) { return a > b ? chip_sub(a, b) : chip_sub(b, a); }
+};
+
+template <class T, class Lane>
+void compute(Memories& mem, const ArithCmd& cmd) {
+  for_each_row<T, T, T>(
+      mem, cmd.dst,
+      [](T* dst, const T* a, const T* b, int count) {
+        for (int i = 0; i < count; ++i) dst[i] = Wide<T>::round(Lane::apply(Wide<T>::load(a[i]), Wide<T>::load(b[i])));
+      },
+      cmd.a, cmd.b);
+}
+
+// max and min hand one operand through: its bits, f32 and bf16 subnormals flushed, a NaN untouched.
+template <class T>
+T passed(T value) {
+  if constexpr (std::is_same_v<T, float>) return flush(value);
+  if constexpr (std::is_same_v<T, Bf16>) {
+    const std::uint32_t bits = flush_bits(static_cast<std::uint32_t>(value.bits) << 16);
+    return {static_cast<std::uint16_t>(bits >> 16)};
+  }
+  return value;
+}
+
+struct Max {
+  template <class T>
+  static bool takes_first(T a, T b) {
+    return a > b;
+  }
+};
+struct Min {
+  template <class T>
+  static bool takes_first(T a, T b) {
+    return !(a >= b);
+  }
+};
+
+template <class T, class Lane>
+void choose(Memories& mem, const ArithCmd& cmd) {
+  for_each_row<T, T, T>(
+      mem, cmd.dst,
+      [](T* dst, const T* a, const T* b, int count) {
+        for (int i = 0; i < count; ++i) {
+          const bool first = Lane::takes_first(Wide<T>::load(a[i]), Wide<T>::load(b[i]));
+          dst[i] = passed(first ? a[i] : b[i]);
+        }
+      },
+      cmd.a, cmd.b);
+}
+
+}  // namespace
+
+void execute(Memories& mem, const ArithCmd& cmd) {
+  const auto computed = [&]<class Lane>(Lane) {
+    for_float_type(cmd.dst.dtype, [&]<class T>(T) { compute<T, Lane>(mem, cmd); });
+  };
+  const auto chosen = [&]<class Lane>(Lane) {
+    for_any_type(cmd.dst.dtype, [&]<class T>(T) { choose<T, Lane>(mem, cmd); });
+  };
+  switch (cmd.mode) {
+    case ArithMode::kAdd: return computed(Add{});
+    case ArithMode::kSub: return computed(Sub{});
+    case ArithMode::kMul: return computed(Mul{});
+    case ArithMode::kDiffAbs: return computed(DiffAbs{});
+    case ArithMode::kMax: return chosen(Max{});
+    case ArithMode::kMin: return chosen(Min{});
+  }
+  unreachable(cmd.mode);
+}
+
+}  // namespace softtpu

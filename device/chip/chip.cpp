@@ -1,0 +1,146 @@
+#include "device/chip/chip.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "device/chip/builtin.hpp"
+#include "runtime/base/text.hpp"
+
+namespace softtpu {
+namespace {
+
+using Json = nlohmann::json;
+
+// Reads members of one JSON object and collects the first complaint; every later read is then a no-op.
+class Reader {
+ public:
+  Reader(const Json& object, std::string origin) : object_(object), origin_(std::move(origin)) {
+    if (!object_.is_object()) complain("", "is not an object");
+  }
+
+  std::uint64_t number(const char* member, std::uint64_t low, std::uint64_t high) {
+    const Json* value = find(member);
+    if (value == nullptr) return low;
+    std::optional<std::uint64_t> number;
+    if (value->is_number_unsigned()) number = value->get<std::uint64_t>();
+    if (value->is_string()) number = find_number(value->get<std::string>());
+    if (!number) return complain(member, "is not a whole number or a \"0x...\" text"), low;
+    if (*number < low || *number > high) {
+      return complain(member, fmt::format("is {}, outside {}..{}", *number, low, high)), low;
+    }
+    return *number;
+  }
+
+  std::string text(const char* member) {
+    const Json* value = find(member);
+    if (value == nullptr) return {};
+    if (!value->is_string()) return complain(member, "is not a text"), std::string();
+    return value->get<std::string>();
+  }
+
+  MemoryRange range(const char* member) {
+    const Json* value = find(member);
+    if (value == nullptr) return {};
+    Reader inner(*value, origin_ + "." + member);
+    const MemoryRange range{inner.number("start", 0, kMaxAddress), inner.number("bytes", 1, kMaxAddress)};
+    if (!complaint.empty() || inner.complaint.empty()) return range;
+    complaint = inner.complaint;
+    return range;
+  }
+
+  bool has(const char* member) const { return object_.is_object() && object_.contains(member); }
+  const Json& object() const { return object_; }
+  void complain(const std::string& member, const std::string& what) {
+    if (complaint.empty()) complaint = fmt::format("{}: \"{}\" {}", origin_, member, what);
+  }
+
+  std::string complaint;
+
+  static constexpr std::uint64_t kMaxAddress = 1ULL << 40;
+
+ private:
+  const Json* find(const char* member) {
+    if (has(member)) return &object_.at(member);
+    complain(member, "is missing");
+    return nullptr;
+  }
+
+  const Json& object_;
+  std::string origin_;
+};
+
+void read_local_mem(Reader& reader, Chip& chip) {
+  if (!reader.has("local_mem")) return reader.complain("local_mem", "is missing");
+  Reader local(reader.object().at("local_mem"), "local_mem");
+  chip.local_mem.start = local.number("start", 0, Reader::kMaxAddress);
+  chip.local_bytes = static_cast<std::uint32_t>(local.number("bytes_per_npu", 256, 1U << 24));
+  chip.banks = static_cast<int>(local.number("banks", 1, 256));
+  chip.local_mem.bytes = std::uint64_t{chip.local_bytes} * static_cast<std::uint64_t>(chip.npu_num);
+  if (chip.local_bytes % static_cast<std::uint32_t>(chip.banks) != 0)
+    local.complain("banks", "does not divide bytes_per_npu");
+  if (!local.complaint.empty()) reader.complain("local_mem", "is wrong: " + local.complaint);
+}
+
+Chip read_chip(Reader& reader) {
+  Chip chip;
+  chip.name = reader.text("name");
+  const std::string api = reader.text("api");
+  if (api != "tpukernel" && api != "okkernel") reader.complain("api", "is neither \"tpukernel\" nor \"okkernel\"");
+  chip.api = api == "okkernel" ? Api::kOkKernel : Api::kTpuKernel;
+  const std::string mode = reader.text("mode");
+  if (mode != "pcie" && mode != "soc") reader.complain("mode", "is neither \"pcie\" nor \"soc\"");
+  chip.mode = mode == "soc" ? ChipMode::kSoc : ChipMode::kPcie;
+  chip.chip_id = static_cast<std::uint32_t>(reader.number("chip_id", 0, 0xFFFFFFFF));
+  chip.npu_num = static_cast<int>(reader.number("npu_num", 1, 1024));
+  chip.eu_bytes = static_cast<int>(reader.number("eu_bytes", 4, 1024));
+  chip.cores = static_cast<int>(reader.number("cores", 1, 64));
+  read_local_mem(reader, chip);
+  chip.static_mem = reader.range("static_mem");
+  chip.l2_sram = reader.range("l2_sram");
+  chip.global_mem = reader.range("global_mem");
+  if (reader.has("dtcm")) chip.dtcm = reader.range("dtcm");
+  if (reader.complaint.empty()) {
+    Reader global(reader.object().at("global_mem"), "global_mem");
+    chip.global_reserved = global.number("reserved_bytes", 0, chip.global_mem.bytes);
+    if (!global.complaint.empty()) reader.complain("global_mem", "is wrong: " + global.complaint);
+  }
+  return chip;
+}
+
+}  // namespace
+
+Result<Chip> parse_chip(const std::string& json_text, const std::string& origin) {
+  const Json json = Json::parse(json_text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return Error{ErrorKind::kUsage, origin + ": not a JSON text"};
+  Reader reader(json, origin);
+  Chip chip = read_chip(reader);
+  if (!reader.complaint.empty()) return Error{ErrorKind::kUsage, reader.complaint};
+  return chip;
+}
+
+Result<Chip> load_chip(const std::string& name_or_path) {
+  for (const BuiltinChip& chip : builtin_chips()) {
+    if (chip.name == name_or_path) return parse_chip(chip.json, "chip " + chip.name);
+  }
+  std::ifstream file(name_or_path);
+  if (!file) {
+    std::string names;
+    for (const std::string& name : builtin_chip_names()) names += (names.empty() ? "" : ", ") + name;
+    return Error{ErrorKind::kUsage, fmt::format("\"{}\" is neither a chip that softtpu knows ({}) nor a readable file",
+                                                name_or_path, names)};
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  return parse_chip(text.str(), name_or_path);
+}
+
+std::vector<std::string> builtin_chip_names() {
+  std::vector<std::string> names;
+  for (const BuiltinChip& chip : builtin_chips()) names.push_back(chip.name);
+  return names;
+}
+
+}  // namespace softtpu

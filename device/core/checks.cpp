@@ -1,0 +1,117 @@
+#include "device/core/checks.hpp"
+
+#include <fmt/format.h>
+
+#include "device/chip/layout.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kMaxExtent = 65535;
+
+std::string to_text(TypeSet set) {
+  std::string text;
+  for (unsigned code = 0; code < 32; ++code) {
+    if ((set >> code & 1U) == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(to_text(static_cast<Dtype>(code)));
+  }
+  return text;
+}
+
+// Element distance from the first to the last element.
+std::int64_t span_elements(const Dim4& shape, const Stride4& stride, std::int64_t c_steps) {
+  return (shape.n - 1) * stride.n + c_steps * stride.c + (shape.h - 1) * stride.h + (shape.w - 1) * stride.w;
+}
+
+}  // namespace
+
+Checks& Checks::type_in(std::string_view name, Dtype type, TypeSet allowed) {
+  return require(contains(allowed, type), [&] {
+    return fmt::format("{} type is {} (allowed: {})", name, softtpu::to_text(type), to_text(allowed));
+  });
+}
+
+Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) {
+  return require(value >= low && value <= high,
+                 [&] { return fmt::format("{} ({}) is outside {}..{}", name, value, low, high); });
+}
+
+Checks& Checks::shape(std::string_view name, const Dim4& shape) {
+  const std::pair<char, int> members[] = {{'n', shape.n}, {'c', shape.c}, {'h', shape.h}, {'w', shape.w}};
+  for (const auto& [member, value] : members) {
+    const auto text = [&, m = member, v = value] {
+      return fmt::format("{}.{} ({}) is outside 1..{}", name, m, v, kMaxExtent);
+    };
+    require(value >= 1 && value <= kMaxExtent, text);
+  }
+  return *this;
+}
+
+Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
+  if (violation_) return *this;
+  const auto [n, c, h, w] = tensor.stride;
+  require(n >= 0 && c >= 0 && h >= 0 && w >= 0,
+          [&] { return fmt::format("{} has a negative stride {}", name, softtpu::to_text(tensor.stride)); });
+  const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
+  require(size != 0, [&] { return fmt::format("{} type {} has no byte size", name, softtpu::to_text(tensor.dtype)); });
+  if (violation_) return *this;
+  require(tensor.addr % size == 0, [&] {
+    return fmt::format("{} address (0x{:x}) is not a multiple of the element size ({})", name, tensor.addr, size);
+  });
+  if (violation_) return *this;
+  switch (tensor.space) {
+    case Space::kLocal: local_tensor(name, tensor, natural); break;
+    case Space::kSystem: system_tensor(name, tensor); break;
+    case Space::kStatic:
+      require(tensor.addr + static_cast<std::uint64_t>(tensor.shape.elements()) * size <= chip_.static_mem.bytes,
+              [&] { return fmt::format("{} ends past static memory ({} bytes)", name, chip_.static_mem.bytes); });
+      break;
+  }
+  return *this;
+}
+
+Checks& Checks::operand(std::string_view name, const Operand& operand) {
+  if (const auto* tensor = std::get_if<Tensor>(&operand)) return this->tensor(name, *tensor);
+  return *this;
+}
+
+Checks& Checks::same_npu(std::string_view name, std::uint64_t addr, std::string_view other, std::uint64_t other_addr) {
+  const int npu = chip_.npu_of(addr);
+  const int other_npu = chip_.npu_of(other_addr);
+  return require(npu == other_npu, [&] {
+    return fmt::format("start NPU of {} ({}) differs from start NPU of {} ({})", name, npu, other, other_npu);
+  });
+}
+
+void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
+  require(tensor.addr < chip_.local_mem.bytes, [&] {
+    return fmt::format("{} address (0x{:x}) lies beyond local memory ({} NPUs of {} bytes)", name, tensor.addr,
+                       chip_.npu_num, chip_.local_bytes);
+  });
+  if (violation_) return;
+  if (tensor.natural && natural == NaturalAlignment::kEuRow) {
+    require(tensor.addr % static_cast<unsigned>(chip_.eu_bytes) == 0, [&] {
+      return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
+                         tensor.addr, chip_.eu_bytes);
+    });
+  }
+  // The last group of channels ends furthest; NPU start + c - 1 holds group (start + c - 1) / npu_num.
+  const std::int64_t groups = (chip_.npu_of(tensor.addr) + std::int64_t{tensor.shape.c} - 1) / chip_.npu_num;
+  const std::int64_t last = span_elements(tensor.shape, tensor.stride, groups) + 1;
+  const std::int64_t end = chip_.offset_of(tensor.addr) + last * size_of(tensor.dtype);
+  require(end <= chip_.local_bytes, [&] {
+    return fmt::format("{} ends at offset {} of an NPU's local memory ({} bytes)", name, end, chip_.local_bytes);
+  });
+}
+
+void Checks::system_tensor(std::string_view name, const Tensor& tensor) {
+  const std::int64_t last = span_elements(tensor.shape, tensor.stride, tensor.shape.c - 1) + 1;
+  const auto bytes = static_cast<std::uint64_t>(last * size_of(tensor.dtype));
+  require(mem_.find_system(tensor.addr, bytes).data != nullptr, [&] {
+    return fmt::format("{} [0x{:x}, 0x{:x}) does not lie inside one memory of {} (global memory 0x{:x}..0x{:x})", name,
+                       tensor.addr, tensor.addr + bytes, chip_.name, chip_.global_mem.start,
+                       chip_.global_mem.start + chip_.global_mem.bytes);
+  });
+}
+
+}  // namespace softtpu

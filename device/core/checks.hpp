@@ -1,0 +1,58 @@
+// The rules that commands share: types, shapes, strides, alignment, bounds, start NPUs. A Checks object looks at one
+// command and keeps the first violation as a complete sentence (function, argument, value, limit).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "device/isa/op.hpp"
+#include "device/isa/types.hpp"
+#include "device/memory/memories.hpp"
+
+namespace softtpu {
+
+// Alignment that a local operand without explicit strides needs.
+enum class NaturalAlignment : std::uint8_t { kEuRow, kElement };
+
+class Checks {
+ public:
+  Checks(const Memories& mem, Op op) : mem_(mem), chip_(mem.chip()), op_(op) {}
+
+  // The first violation: "tpu_bdc_fp_add: ...". Empty when the command is legal.
+  const std::optional<std::string>& violation() const { return violation_; }
+
+  // Records the violation unless `holds`; `text` continues after "function: " and is only built when needed.
+  template <class Text>
+  Checks& require(bool holds, Text text) {
+    if (!holds && !violation_) violation_ = std::string(info(op_).name) + ": " + text() + ".";
+    return *this;
+  }
+
+  // The operation's row allows this type for its destination.
+  Checks& type(std::string_view name, Dtype type) { return type_in(name, type, info(op_).types); }
+  Checks& type_in(std::string_view name, Dtype type, TypeSet allowed);
+  Checks& in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high);
+  // n, c, h, w each in 1..65535.
+  Checks& shape(std::string_view name, const Dim4& shape);
+  // Address alignment, non-negative strides, and every element inside its memory.
+  Checks& tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural = NaturalAlignment::kEuRow);
+  // As tensor() for a Tensor; a constant is always fine.
+  Checks& operand(std::string_view name, const Operand& operand);
+  // Local operands whose lanes must coincide.
+  Checks& same_npu(std::string_view name, std::uint64_t addr, std::string_view other, std::uint64_t other_addr);
+
+  const Chip& chip() const { return chip_; }
+  const Memories& memories() const { return mem_; }
+
+ private:
+  void local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural);
+  void system_tensor(std::string_view name, const Tensor& tensor);
+
+  const Memories& mem_;
+  const Chip& chip_;
+  Op op_;
+  std::optional<std::string> violation_;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,23 @@
+// What the core can do with each command: find its first violated rule, and execute it. One pair of overloads per
+// command; the rules live in device/core/validate_*.cpp, the meaning in device/{bdc,dma,hau}.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "device/isa/command.hpp"
+#include "device/isa/op.hpp"
+#include "device/memory/memories.hpp"
+
+namespace softtpu {
+
+using Violation = std::optional<std::string>;
+
+Violation violation(const Memories& mem, Op op, const ArithCmd& cmd);
+void execute(Memories& mem, const ArithCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd);
+void execute(Memories& mem, const DmaCopyCmd& cmd);
+
+}  // namespace softtpu

@@ -1,0 +1,115 @@
+#include "device/core/core.hpp"
+
+#include <fmt/format.h>
+
+#include <csetjmp>
+
+#include "runtime/base/unreachable.hpp"
+
+namespace softtpu {
+namespace {
+
+thread_local Core* current_core = nullptr;
+
+// The id counts are 16 bits wide on the chip; the SDK polls and starts again when one passes this number.
+constexpr std::uint32_t kIdLimit = 60000;
+
+std::string operands_text(const Command& command) {
+  std::string text;
+  std::visit(
+      [&](const auto& cmd) {
+        cmd.operands([&](Access, const char* name, const Operand& operand) {
+          text += fmt::format("\n - {} {}", name, to_text(operand));
+        });
+      },
+      command);
+  return text;
+}
+
+}  // namespace
+
+Core* Core::current() { return current_core; }
+
+LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, const void* args) {
+  kernel_ = kernel;
+  outcome_ = {};
+  state_ = {};
+  for (const auto& observer : observers_) observer->launch_begins(memories_, kernel_, index_);
+  current_core = this;
+  // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
+  if (setjmp(end_) == 0) function(args);
+  current_core = nullptr;
+  for (const auto& observer : observers_) observer->launch_ends(outcome_.text);
+  return outcome_;
+}
+
+void Core::submit(Op op, const ControlCmd& cmd) {
+  if (faulted()) return;
+  ++outcome_.commands;
+  if (!observers_.empty()) observe_before(op, cmd);
+  control(op, cmd.action);
+  if (!observers_.empty() && !faulted()) observe_after(op, cmd);
+}
+
+void Core::control(Op op, ControlAction action) {
+  const auto refuse_if = [&](bool wrong, const char* text) {
+    if (wrong) fault(ErrorKind::kUsage, fmt::format("{}: {}.", info(op).name, text));
+    return wrong;
+  };
+  switch (action) {
+    case ControlAction::kInitialize: state_ = {}; return;
+    case ControlAction::kPoll:
+      if (!refuse_if(state_.id.parallel, "a parallel section is open; end it before polling")) state_.id = {};
+      return;
+    case ControlAction::kHauPoll: return;
+    case ControlAction::kParallelStart:
+      if (refuse_if(state_.id.parallel, "a parallel section is open already")) return;
+      state_.id.parallel = true;
+      state_.parallel_bdc = state_.parallel_gdma = state_.id;
+      return;
+    case ControlAction::kParallelEnd:
+      if (refuse_if(!state_.id.parallel, "no parallel section is open")) return;
+      state_.id = {state_.parallel_bdc.bdc, state_.parallel_gdma.gdma, false};
+      return;
+  }
+  unreachable(action);
+}
+
+void Core::count(Engine engine) {
+  IdNode& bdc = state_.id.parallel ? state_.parallel_bdc : state_.id;
+  IdNode& gdma = state_.id.parallel ? state_.parallel_gdma : state_.id;
+  if (engine == Engine::kBdc) ++bdc.bdc;
+  if (engine == Engine::kGdma) ++gdma.gdma;
+  if (!state_.id.parallel && state_.check_id && (state_.id.bdc > kIdLimit || state_.id.gdma > kIdLimit)) state_.id = {};
+}
+
+bool Core::refuse(Op, const Violation& violation, const Command& command) {
+  fault(ErrorKind::kUsage, *violation, &command);
+  return true;
+}
+
+void Core::fault(ErrorKind kind, const std::string& sentence, const Command* command) {
+  if (faulted()) return;
+  outcome_.ok = false;
+  outcome_.kind = kind;
+  outcome_.text = sentence;
+  if (command != nullptr) outcome_.text += operands_text(*command);
+  outcome_.text +=
+      fmt::format("\n - While running kernel \"{}\" on core {}, command {}", kernel_, index_, outcome_.commands);
+}
+
+void Core::end_launch() { std::longjmp(end_, 1); }
+
+void Core::observe_before(Op op, const Command& command) {
+  for (const auto& observer : observers_) {
+    if (observer->wants(op)) observer->before(op, command);
+  }
+}
+
+void Core::observe_after(Op op, const Command& command) {
+  for (const auto& observer : observers_) {
+    if (observer->wants(op)) observer->after(op, command);
+  }
+}
+
+}  // namespace softtpu

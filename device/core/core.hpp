@@ -1,0 +1,113 @@
+// One core of the device: runs a kernel on the calling thread and carries out the commands it issues, in program order.
+//
+// A violated rule is a sticky fault: the first message is kept, later commands of the launch do nothing, the launch
+// fails with the text. No exception crosses the kernel's frames.
+#pragma once
+
+#include <csetjmp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/core/commands.hpp"
+#include "device/core/observer.hpp"
+#include "device/numeric/float_unit.hpp"
+#include "runtime/base/result.hpp"
+
+namespace softtpu {
+
+using KernelFunction = void (*)(const void*);
+
+struct LaunchOutcome {
+  bool ok = true;
+  ErrorKind kind = ErrorKind::kUsage;
+  std::string text;            // the fault, complete sentences; empty when ok
+  std::uint64_t commands = 0;  // commands that the launch issued
+};
+
+// Numbers of commands that the engines were given (tpu_get_id_node: numerics bm1684x-dma-hau-gather.md section 7).
+struct IdNode {
+  std::uint32_t bdc = 0;
+  std::uint32_t gdma = 0;
+  bool parallel = false;
+};
+
+// What the core keeps between commands of a launch besides memory.
+struct CoreState {
+  IdNode id;
+  IdNode parallel_bdc, parallel_gdma;  // the engines' own counts inside a parallel section
+  bool check_id = true;
+  std::uint32_t filter_num = 0;  // results of the last mask_select or nonzero
+};
+
+class Core {
+ public:
+  Core(Memories& memories, int index) : memories_(memories), index_(index) {}
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  // The core whose kernel runs on this thread; nullptr outside a launch.
+  static Core* current();
+
+  // Runs one kernel to its end. `args` is the kernel's own copy.
+  LaunchOutcome run(KernelFunction function, const std::string& kernel, const void* args);
+
+  // Validates, shows to the observers and executes one command. Does nothing after a fault.
+  template <class Cmd>
+  auto submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd));
+  void submit(Op op, const ControlCmd& cmd);
+
+  // Keeps the first fault of the launch. `sentence` begins with the function's name.
+  void fault(ErrorKind kind, const std::string& sentence, const Command* command = nullptr);
+  bool faulted() const { return !outcome_.ok; }
+  // Ends the launch at once, from inside the kernel.
+  [[noreturn]] void end_launch();
+
+  void add_observer(std::shared_ptr<Observer> observer) { observers_.push_back(std::move(observer)); }
+
+  Memories& memories() { return memories_; }
+  const Chip& chip() const { return memories_.chip(); }
+  int index() const { return index_; }
+  CoreState& state() { return state_; }
+  const std::string& kernel() const { return kernel_; }
+
+ private:
+  void control(Op op, ControlAction action);
+  void count(Engine engine);
+  void observe_before(Op op, const Command& command);
+  void observe_after(Op op, const Command& command);
+  bool refuse(Op op, const Violation& violation, const Command& command);
+
+  Memories& memories_;
+  int index_;
+  std::string kernel_;
+  CoreState state_;
+  LaunchOutcome outcome_;
+  std::vector<std::shared_ptr<Observer>> observers_;
+  std::jmp_buf end_;
+};
+
+template <class Cmd>
+auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd)) {
+  using Answer = decltype(execute(memories_, cmd));
+  if (faulted()) return Answer();
+  ++outcome_.commands;
+  if (const Violation broken = violation(memories_, op, cmd)) {
+    refuse(op, broken, cmd);
+    return Answer();
+  }
+  count(info(op).engine);
+  if (!observers_.empty()) observe_before(op, cmd);
+  const FpuScope modes;
+  if constexpr (std::is_void_v<Answer>) {
+    execute(memories_, cmd);
+    if (!observers_.empty()) observe_after(op, cmd);
+  } else {
+    Answer answer = execute(memories_, cmd);
+    if (!observers_.empty()) observe_after(op, cmd);
+    return answer;
+  }
+}
+
+}  // namespace softtpu

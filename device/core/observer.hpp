@@ -1,0 +1,23 @@
+// The interface of tools that watch commands (trace, checks, timing). The core knows nothing else about them.
+#pragma once
+
+#include <string>
+
+#include "device/isa/command.hpp"
+#include "device/isa/op.hpp"
+
+namespace softtpu {
+
+class Memories;
+
+// Called on the core's own thread, around each command. Must not change the device.
+struct Observer {
+  virtual ~Observer() = default;
+  virtual bool wants(Op) const { return true; }  // asked once per function and launch: no interest, no cost
+  virtual void launch_begins(const Memories&, const std::string& /*kernel*/, int /*core*/) {}
+  virtual void before(Op, const Command&) {}
+  virtual void after(Op, const Command&) {}
+  virtual void launch_ends(const std::string& /*fault; empty when the launch succeeded*/) {}
+};
+
+}  // namespace softtpu

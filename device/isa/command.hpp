@@ -1,0 +1,17 @@
+// All commands as one value type. A new command struct goes into device/isa/commands/<family>.hpp and into this list.
+#pragma once
+
+#include <variant>
+
+#include "device/isa/commands/control.hpp"
+#include "device/isa/commands/dma.hpp"
+#include "device/isa/commands/elementwise.hpp"
+
+namespace softtpu {
+
+using Command = std::variant<  //
+    ControlCmd,                //
+    ArithCmd,                  //
+    DmaCopyCmd>;
+
+}  // namespace softtpu

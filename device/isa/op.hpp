@@ -1,0 +1,42 @@
+// The operations table: one entry per public function, made from device/isa/ops.def. Names, engines, data types,
+// and whether the chip has the function are read from here by validation, trace, `softtpu api` and the tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "device/isa/types.hpp"
+
+namespace softtpu {
+
+enum class Engine : std::uint8_t { kNone, kBdc, kGdma, kHau, kControl };
+
+enum class Op : std::uint16_t {
+#define OP(name, ...) name,
+#include "device/isa/ops.def"
+};
+
+// How far softtpu has the function.
+enum class Support : std::uint8_t {
+  kCommand,      // issues one command
+  kComposite,    // issues the commands of other functions, as the SDK documents
+  kQuery,        // answers from the chip's description or the core's state
+  kUnsupported,  // belongs to another chip: calling it is a fault
+};
+
+struct OpInfo {
+  std::string_view name;
+  Engine engine = Engine::kNone;
+  Support support = Support::kCommand;
+  TypeSet types = kNoTypes;    // allowed types of the destination; kNoTypes: the family's own rules decide
+  std::string_view note = {};  // kUnsupported: what the chip lacks
+};
+
+const OpInfo& info(Op op);
+std::span<const OpInfo> all_ops();
+std::optional<Op> find_op(std::string_view name);
+std::string_view to_text(Engine engine);
+
+}  // namespace softtpu

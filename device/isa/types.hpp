@@ -1,0 +1,133 @@
+// Value types of commands: data types, rounding modes, shapes, addresses, tensors. Plain data, no behaviour of a chip.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace softtpu {
+
+// Element types with the codes of data_type_t (api facts: tpukernel.json, enum data_type_t).
+enum class Dtype : std::uint8_t {
+  kUint8 = 0,
+  kInt8 = 1,
+  kFp16 = 3,
+  kFp32 = 5,
+  kUint16 = 6,
+  kInt16 = 7,
+  kUint32 = 8,
+  kInt32 = 9,
+  kBfp16 = 11,
+  kUint4 = 12,
+  kInt4 = 13,
+};
+
+// Rounding modes with the codes of rounding_mode_t.
+enum class Rounding : std::uint8_t {
+  kHalfToEven = 0,
+  kHalfAwayFromZero = 1,
+  kTowardsZero = 2,
+  kDown = 3,
+  kUp = 4,
+  kHalfUp = 5,
+  kHalfDown = 6,
+};
+
+// Bytes of one element; the 4-bit types have no byte size and give 0.
+constexpr int size_of(Dtype type) {
+  switch (type) {
+    case Dtype::kUint8:
+    case Dtype::kInt8: return 1;
+    case Dtype::kFp16:
+    case Dtype::kBfp16:
+    case Dtype::kUint16:
+    case Dtype::kInt16: return 2;
+    case Dtype::kFp32:
+    case Dtype::kUint32:
+    case Dtype::kInt32: return 4;
+    case Dtype::kUint4:
+    case Dtype::kInt4: return 0;
+  }
+  return 0;
+}
+constexpr bool is_float(Dtype type) { return type == Dtype::kFp32 || type == Dtype::kFp16 || type == Dtype::kBfp16; }
+constexpr bool is_signed_int(Dtype type) {
+  return type == Dtype::kInt8 || type == Dtype::kInt16 || type == Dtype::kInt32 || type == Dtype::kInt4;
+}
+constexpr bool is_integer(Dtype type) { return !is_float(type); }
+
+std::string_view to_text(Dtype type);
+std::string_view to_text(Rounding mode);
+
+// A set of data types: bit i stands for the type with code i.
+using TypeSet = std::uint32_t;
+constexpr TypeSet types(auto... list) { return ((TypeSet{1} << static_cast<unsigned>(list)) | ... | TypeSet{0}); }
+constexpr bool contains(TypeSet set, Dtype type) { return (set >> static_cast<unsigned>(type) & 1U) != 0; }
+constexpr TypeSet kFloats = types(Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16);
+constexpr TypeSet kFp32Only = types(Dtype::kFp32);
+constexpr TypeSet kHalves = types(Dtype::kFp16, Dtype::kBfp16);
+constexpr TypeSet kInts8 = types(Dtype::kInt8, Dtype::kUint8);
+constexpr TypeSet kInts16 = types(Dtype::kInt16, Dtype::kUint16);
+constexpr TypeSet kInts32 = types(Dtype::kInt32, Dtype::kUint32);
+constexpr TypeSet kInts = kInts8 | kInts16 | kInts32;
+constexpr TypeSet kAllTypes = kFloats | kInts;
+constexpr TypeSet kNoTypes = 0;
+
+struct Dim4 {
+  int n = 1, c = 1, h = 1, w = 1;
+  std::int64_t elements() const { return std::int64_t{n} * c * h * w; }
+  bool operator==(const Dim4&) const = default;
+};
+struct Dim2 {
+  int h = 1, w = 1;
+  bool operator==(const Dim2&) const = default;
+};
+struct Padding4 {
+  int top = 0, bottom = 0, left = 0, right = 0;
+  bool operator==(const Padding4&) const = default;
+};
+
+// Element strides. In local memory `c` is the step from channel c to channel c + npu_num on the same NPU;
+// in system memory it is the step to the next channel.
+struct Stride4 {
+  std::int64_t n = 0, c = 0, h = 0, w = 0;
+  bool operator==(const Stride4&) const = default;
+};
+
+enum class Space : std::uint8_t {
+  kLocal,   // unified local address: npu * bytes per NPU + offset
+  kSystem,  // global memory, L2 SRAM, DTCM or the window onto local memory, by system address
+  kStatic,  // offset in static memory
+};
+
+// A tensor as a command names it. `natural` remembers that the caller passed no strides (NULL): the alignment rules
+// differ.
+struct Tensor {
+  Space space = Space::kLocal;
+  std::uint64_t addr = 0;
+  Dim4 shape;
+  Stride4 stride;
+  Dtype dtype = Dtype::kFp32;
+  bool natural = false;
+  bool operator==(const Tensor&) const = default;
+};
+
+// A constant operand: its low bits in the type of the tensors it is combined with.
+struct Scalar {
+  std::uint32_t bits = 0;
+  Dtype dtype = Dtype::kFp32;
+  bool operator==(const Scalar&) const = default;
+};
+
+using Operand = std::variant<Tensor, Scalar>;
+
+enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };
+
+std::string to_text(const Dim4& shape);
+std::string to_text(const Stride4& stride);
+std::string to_text(const Tensor& tensor);
+std::string to_text(const Operand& operand);
+
+}  // namespace softtpu

@@ -1,0 +1,140 @@
+#include "device/memory/memories.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "device/chip/layout.hpp"
+#include "device/memory/static_tables.hpp"
+#include "runtime/base/text.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr std::uint64_t kGuardBytes = 65536;
+
+Error system_error(const char* name, const char* step, std::uint64_t bytes) {
+  return {ErrorKind::kResource,
+          fmt::format("{}: {} of {} fails: {}", name, step, to_size_text(bytes), std::strerror(errno))};
+}
+
+std::uint64_t page_up(std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) munmap(data_ - kGuardBytes, page_up(bytes_) + 2 * kGuardBytes);
+  if (fd_ >= 0) close(fd_);
+}
+
+Result<Mapping> Mapping::create(const char* name, std::uint64_t bytes) {
+  const int fd = memfd_create(name, MFD_CLOEXEC);
+  if (fd < 0) return system_error(name, "memfd_create", bytes);
+  if (ftruncate(fd, static_cast<off_t>(page_up(bytes))) != 0) {
+    const Error error = system_error(name, "ftruncate", bytes);
+    close(fd);
+    return error;
+  }
+  return map(name, fd, bytes);
+}
+
+Result<Mapping> Mapping::attach(const char* name, int fd, std::uint64_t bytes) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return system_error(name, "fstat", bytes);
+  if (static_cast<std::uint64_t>(status.st_size) < bytes) {
+    return Error{ErrorKind::kInternal,
+                 fmt::format("{}: the shared memory holds {} bytes, not {}", name, status.st_size, bytes)};
+  }
+  const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return system_error(name, "fcntl", bytes);
+  return map(name, own, bytes);
+}
+
+Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
+  Mapping mapping;
+  mapping.fd_ = fd;
+  const std::uint64_t inner = page_up(bytes);
+  void* reserved =
+      mmap(nullptr, inner + 2 * kGuardBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return system_error(name, "mmap", bytes);
+  auto* data = static_cast<std::uint8_t*>(reserved) + kGuardBytes;
+  if (mmap(data, inner, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED) {
+    const Error error = system_error(name, "mmap", bytes);
+    munmap(reserved, inner + 2 * kGuardBytes);
+    return error;
+  }
+  mapping.data_ = data;
+  mapping.bytes_ = bytes;
+  return mapping;
+}
+
+std::vector<Memories::Part> Memories::parts() {
+  return {{&global_, "global memory", chip_.global_mem.bytes},
+          {&l2_, "L2 SRAM", chip_.l2_sram.bytes},
+          {&static_, "static memory", chip_.static_mem.bytes},
+          {&local_, "local memory", chip_.local_mem.bytes},
+          {&dtcm_, "DTCM", chip_.dtcm ? chip_.dtcm->bytes : 1}};
+}
+
+Result<std::unique_ptr<Memories>> Memories::create(const Chip& chip) {
+  std::unique_ptr<Memories> memories(new Memories(chip));
+  for (const Part& part : memories->parts()) {
+    auto made = Mapping::create(part.name, part.bytes);
+    if (!made) return made.error();
+    *part.mapping = std::move(*made);
+  }
+  memories->fill_static_memory();
+  return memories;
+}
+
+Result<std::unique_ptr<Memories>> Memories::attach(const Chip& chip, const std::vector<int>& fds) {
+  std::unique_ptr<Memories> memories(new Memories(chip));
+  const std::vector<Part> parts = memories->parts();
+  if (fds.size() != parts.size()) {
+    return Error{ErrorKind::kInternal,
+                 fmt::format("{} shared memories arrived, {} are needed", fds.size(), parts.size())};
+  }
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    auto made = Mapping::attach(parts[i].name, fds[i], parts[i].bytes);
+    if (!made) return made.error();
+    *parts[i].mapping = std::move(*made);
+  }
+  return memories;
+}
+
+std::vector<int> Memories::fds() const { return {global_.fd(), l2_.fd(), static_.fd(), local_.fd(), dtcm_.fd()}; }
+
+Memories::Place Memories::find_system(std::uint64_t addr, std::uint64_t bytes) const {
+  const auto inside = [&](const MemoryRange& range) {
+    return range.contains(addr) && bytes <= range.bytes - (addr - range.start);
+  };
+  if (inside(chip_.global_mem)) return {global_.data() + (addr - chip_.global_mem.start), "global memory"};
+  if (inside(chip_.l2_sram)) return {l2_.data() + (addr - chip_.l2_sram.start), "L2 SRAM"};
+  if (inside(chip_.local_mem)) return {local_.data() + (addr - chip_.local_mem.start), "local memory"};
+  if (chip_.dtcm && inside(*chip_.dtcm)) return {dtcm_.data() + (addr - chip_.dtcm->start), "DTCM"};
+  return {};
+}
+
+void Memories::fill_static_memory() {
+  for (const StaticTable& table : static_tables(chip_.api)) {
+    const std::uint64_t bytes = table.words.size_bytes();
+    if (table.offset + bytes <= static_.bytes()) std::memcpy(static_.data() + table.offset, table.words.data(), bytes);
+  }
+}
+
+}  // namespace softtpu

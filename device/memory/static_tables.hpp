@@ -1,0 +1,38 @@
+// The constants that the chip holds in static memory: coefficient tables of the special functions
+// (numerics: bm1684x-sfu-tables.json, recorded from the chip's emulator; golden bm1684x/sfu_load).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "device/chip/chip.hpp"
+
+namespace softtpu {
+
+// One table: where it starts in static memory (bytes) and its 32-bit words.
+struct StaticTable {
+  const char* name;
+  std::uint32_t offset;
+  std::span<const std::uint32_t> words;
+};
+
+std::span<const StaticTable> static_tables(Api api);
+
+// Offsets that functions load from.
+namespace static_offset {
+inline constexpr std::uint32_t kExpTable = 0x0;
+inline constexpr std::uint32_t kExpCoeff = 0x400;
+inline constexpr std::uint32_t kLogCoeff = 0x480;
+inline constexpr std::uint32_t kErfCoeff = 0x580;
+inline constexpr std::uint32_t kSequence = 0x5C0;
+inline constexpr std::uint32_t kSinCoeff = 0x6C0;
+inline constexpr std::uint32_t kCosCoeff = 0x740;
+inline constexpr std::uint32_t kArcsinCoeff = 0x7C0;
+inline constexpr std::uint32_t kTanCoeff = 0x8C0;
+inline constexpr std::uint32_t kExpFp16Coeff = 0x940;
+inline constexpr std::uint32_t kExpBf16Coeff = 0x980;
+inline constexpr std::uint32_t kLogFp16Coeff = 0x9C0;
+inline constexpr std::uint32_t kLogBf16Coeff = 0xA00;
+}  // namespace static_offset
+
+}  // namespace softtpu

@@ -1,0 +1,49 @@
+// Element addresses of a tensor in any memory, for walks that are not lane by lane (DMA, gathers, transposes).
+#pragma once
+
+#include <cstdint>
+
+#include "device/memory/memories.hpp"
+
+namespace softtpu {
+
+class TensorView {
+ public:
+  // The tensor has been validated: it lies inside its memory.
+  TensorView(const Memories& mem, const Tensor& tensor)
+      : stride_(tensor.stride), npu_num_(mem.chip().npu_num), local_bytes_(mem.chip().local_bytes) {
+    switch (tensor.space) {
+      case Space::kLocal:
+        local_ = true;
+        start_npu_ = mem.chip().npu_of(tensor.addr);
+        base_ = mem.local(0) + mem.chip().offset_of(tensor.addr);
+        break;
+      case Space::kSystem: base_ = mem.find_system(tensor.addr, 1).data; break;
+      case Space::kStatic: base_ = mem.static_mem() + tensor.addr; break;
+    }
+  }
+
+  template <class T>
+  T* at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    std::int64_t element = n * stride_.n + h * stride_.h + w * stride_.w;
+    std::int64_t lane_bytes = 0;
+    if (local_) {
+      const std::int64_t slot = start_npu_ + c;
+      element += slot / npu_num_ * stride_.c;
+      lane_bytes = slot % npu_num_ * local_bytes_;
+    } else {
+      element += c * stride_.c;
+    }
+    return reinterpret_cast<T*>(base_ + lane_bytes) + element;
+  }
+
+ private:
+  std::uint8_t* base_ = nullptr;
+  Stride4 stride_;
+  std::int64_t npu_num_;
+  std::int64_t local_bytes_;
+  int start_npu_ = 0;
+  bool local_ = false;
+};
+
+}  // namespace softtpu

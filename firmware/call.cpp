@@ -1,0 +1,88 @@
+#include "firmware/call.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "runtime/base/unreachable.hpp"
+
+namespace softtpu {
+namespace {
+
+Core& running_core(Op op) {
+  Core* core = Core::current();
+  if (core != nullptr) return *core;
+  std::fprintf(stderr, "%s: called outside a kernel: no device core runs on this thread.\n",
+               std::string(info(op).name).c_str());
+  std::abort();
+}
+
+Stride4 natural_stride(const Chip& chip, int start_npu, const Dim4& shape, Dtype type, Layout layout) {
+  if (size_of(type) == 0) return {};
+  switch (layout) {
+    case Layout::kAligned: return aligned_stride(chip, start_npu, shape, type);
+    case Layout::kCompact: return compact_stride(chip, start_npu, shape);
+    case Layout::kLineAligned: return line_aligned_stride(chip, start_npu, shape, type);
+    case Layout::kContinuous: return continuous_stride(shape);
+  }
+  unreachable(layout);
+}
+
+Stride4 to_stride(const dim4& stride) { return {stride.n, stride.c, stride.h, stride.w}; }
+
+}  // namespace
+
+Call::Call(Op op) : op_(op), core_(running_core(op)) {}
+
+Dtype Call::dtype(std::string_view name, int code) const {
+  constexpr TypeSet kKnown = kAllTypes | types(Dtype::kInt4, Dtype::kUint4);
+  if (code >= 0 && code < 32 && contains(kKnown, static_cast<Dtype>(code))) return static_cast<Dtype>(code);
+  fault(fmt::format("{} ({}) is not a data type of {}", name, code, chip().name));
+  return Dtype::kInt8;
+}
+
+Rounding Call::rounding(int code) const {
+  if (code >= 0 && code <= static_cast<int>(Rounding::kHalfDown)) return static_cast<Rounding>(code);
+  fault(fmt::format("rounding mode ({}) is outside 0..{}", code, static_cast<int>(Rounding::kHalfDown)));
+  return Rounding::kHalfToEven;
+}
+
+Dim4 Call::dim(std::string_view name, const dim4* value) const {
+  if (value != nullptr) return {value->n, value->c, value->h, value->w};
+  fault(fmt::format("{} is NULL", name));
+  return {};
+}
+
+Dim2 Call::dim(std::string_view name, const dim2* value) const {
+  if (value != nullptr) return {value->h, value->w};
+  fault(fmt::format("{} is NULL", name));
+  return {};
+}
+
+Tensor Call::local(std::uint32_t addr, const Dim4& shape, const dim4* stride, Dtype type, Layout natural) const {
+  Tensor tensor{Space::kLocal, addr, shape, {}, type, stride == nullptr};
+  tensor.stride =
+      stride != nullptr ? to_stride(*stride) : natural_stride(chip(), chip().npu_of(addr), shape, type, natural);
+  return tensor;
+}
+
+Tensor Call::per_channel(std::uint32_t addr, const Dim4& shape, Dtype type) const {
+  return local(addr, shape, Stride4{0, 1, 0, 0}, type);
+}
+
+Tensor Call::system(std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const {
+  return {Space::kSystem,   addr, shape, stride != nullptr ? to_stride(*stride) : continuous_stride(shape), type,
+          stride == nullptr};
+}
+
+Tensor Call::in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const {
+  if (space == Space::kSystem) return system(addr, shape, stride, type);
+  return local(static_cast<std::uint32_t>(addr), shape, stride, type);
+}
+
+void Call::fault(const std::string& text) const {
+  core_.fault(ErrorKind::kUsage, fmt::format("{}: {}.", info(op_).name, text));
+}
+
+}  // namespace softtpu

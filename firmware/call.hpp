@@ -1,0 +1,75 @@
+// One call of a public function: resolves its C arguments into operands and issues commands.
+//
+// A NULL pointer or an unknown type code is a fault of that argument; the call then goes on with a harmless value and
+// every later issue() of the launch does nothing (sticky fault), so bodies need no error branches.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "device/chip/layout.hpp"
+#include "device/core/core.hpp"
+#include "softtpu/kernel_common.h"
+
+namespace softtpu {
+
+// Strides used where the caller passes NULL.
+enum class Layout : std::uint8_t { kAligned, kCompact, kLineAligned, kContinuous };
+
+class Call {
+ public:
+  explicit Call(Op op);
+
+  template <class Cmd>
+  auto issue(const Cmd& cmd) const {
+    return core_.submit(op_, cmd);
+  }
+
+  // ---- arguments ----
+  Dtype dtype(std::string_view name, int code) const;
+  Rounding rounding(int code) const;
+  Dim4 dim(std::string_view name, const dim4* value) const;
+  Dim2 dim(std::string_view name, const dim2* value) const;
+
+  // A tensor in local memory. NULL strides: the given layout (element strides computed from the address's start NPU).
+  Tensor local(std::uint32_t addr, const Dim4& shape, const dim4* stride, Dtype type,
+               Layout natural = Layout::kAligned) const;
+  Tensor local(std::uint32_t addr, const Dim4& shape, Dtype type, Layout layout = Layout::kAligned) const {
+    return local(addr, shape, nullptr, type, layout);
+  }
+  // A tensor with given strides, for operands that repeat (stride 0) or whose layout has no name.
+  static Tensor local(std::uint32_t addr, const Dim4& shape, const Stride4& stride, Dtype type) {
+    return {Space::kLocal, addr, shape, stride, type, false};
+  }
+  // One value per channel, repeated over n, h and w: [1, c, 1, 1] in the compact layout from the address's NPU.
+  Tensor per_channel(std::uint32_t addr, const Dim4& shape, Dtype type) const;
+  // A tensor in global memory, L2 SRAM ... NULL strides: continuous.
+  Tensor system(std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
+  Tensor in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
+
+  // A violation that only this function knows: "function: text." ends the launch's commands.
+  void fault(const std::string& text) const;
+  template <class Text>
+  void require(bool holds, Text text) const {
+    if (!holds) fault(text());
+  }
+
+  const Chip& chip() const { return core_.chip(); }
+  Core& core() const { return core_; }
+  Op op() const { return op_; }
+
+ private:
+  Op op_;
+  Core& core_;
+};
+
+// The low bits of a scalar_t (or another 4-byte union) in the given type.
+template <class Union>
+Scalar scalar(const Union& value, Dtype type) {
+  static_assert(sizeof(Union) == sizeof(std::uint32_t));
+  std::uint32_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(bits));
+  return {bits, type};
+}
+
+}  // namespace softtpu

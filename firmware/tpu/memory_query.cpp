@@ -1,0 +1,68 @@
+// Questions about the chip's memories, and pointers for the kernel's own loads and stores.
+#include <fmt/format.h>
+
+#include "firmware/call.hpp"
+#include "tpu_kernel.h"
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+int tpu_npu_num(void) { return Call(Op::tpu_npu_num).chip().npu_num; }
+int tpu_bank_num(void) { return Call(Op::tpu_bank_num).chip().banks; }
+int tpu_local_mem_size_per_npu(void) {
+  return static_cast<int>(Call(Op::tpu_local_mem_size_per_npu).chip().local_bytes);
+}
+int tpu_l2_sram_size(void) { return static_cast<int>(Call(Op::tpu_l2_sram_size).chip().l2_sram.bytes); }
+unsigned long long tpu_l2_sram_get_start_addr(void) {
+  return Call(Op::tpu_l2_sram_get_start_addr).chip().l2_sram.start;
+}
+unsigned long long tpu_global_mem_get_start_addr(void) {
+  return Call(Op::tpu_global_mem_get_start_addr).chip().global_mem.start;
+}
+unsigned long long tpu_local_mem_get_start_addr(void) {
+  return Call(Op::tpu_local_mem_get_start_addr).chip().local_mem.start;
+}
+unsigned long long tpu_static_mem_get_start_addr(void) {
+  return Call(Op::tpu_static_mem_get_start_addr).chip().static_mem.start;
+}
+
+void* tpu_global_mem_addr(global_addr_t addr) {
+  const Call call(Op::tpu_global_mem_addr);
+  // Not range-checked, as measured; the mapping ends in guard pages.
+  return call.core().memories().global() + (addr - call.chip().global_mem.start);
+}
+
+void* tpu_local_mem_addr(int start_idx, local_addr_t addr) {
+  const Call call(Op::tpu_local_mem_addr);
+  const Chip& chip = call.chip();
+  if (start_idx < 0 || start_idx >= chip.npu_num) {
+    call.fault(fmt::format("NPU index ({}) is outside 0..{}", start_idx, chip.npu_num - 1));
+    return nullptr;
+  }
+  if (addr >= chip.local_bytes) {
+    call.fault(fmt::format("offset (0x{:x}) is outside an NPU's local memory ({} bytes)", addr, chip.local_bytes));
+    return nullptr;
+  }
+  return call.core().memories().local(start_idx) + addr;
+}
+
+void* tpu_local_mem_addr_unified(local_addr_t addr) {
+  const Call call(Op::tpu_local_mem_addr_unified);
+  if (addr >= call.chip().local_mem.bytes) {
+    call.fault(fmt::format("address (0x{:x}) lies beyond local memory ({} bytes)", addr, call.chip().local_mem.bytes));
+    return nullptr;
+  }
+  return call.core().memories().local(0) + addr;
+}
+
+void* tpu_l2_sram_addr(l2_sram_addr_t addr) {
+  const Call call(Op::tpu_l2_sram_addr);
+  const MemoryRange& l2 = call.chip().l2_sram;
+  if (!l2.contains(addr)) {
+    call.fault(
+        fmt::format("address (0x{:x}) is outside L2 SRAM (0x{:x}..0x{:x})", addr, l2.start, l2.start + l2.bytes - 1));
+    return nullptr;
+  }
+  return call.core().memories().l2() + (addr - l2.start);
+}
+}

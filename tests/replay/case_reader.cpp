@@ -1,0 +1,354 @@
+// Reads recorded cases (golden/README.md) and resolves everything that depends on the device's addresses.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "okk.h"
+#include "tests/replay/case.hpp"
+#include "tests/replay/fill.hpp"
+#include "tests/replay/kernel/script.hpp"
+#include "tpu_defs.h"
+
+namespace softtpu::replay {
+namespace {
+
+using Json = nlohmann::json;
+
+// A case that cannot be read; caught where the family is read, so that one line names file and case.
+struct BadCase : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+const std::map<std::string, int>& enumerators() {
+#define ENUMERATOR(name) \
+  { #name, name }
+  static const std::map<std::string, int> table = {ENUMERATOR(DT_INT8),
+                                                   ENUMERATOR(DT_UINT8),
+                                                   ENUMERATOR(DT_INT16),
+                                                   ENUMERATOR(DT_UINT16),
+                                                   ENUMERATOR(DT_FP16),
+                                                   ENUMERATOR(DT_BFP16),
+                                                   ENUMERATOR(DT_INT32),
+                                                   ENUMERATOR(DT_UINT32),
+                                                   ENUMERATOR(DT_FP32),
+                                                   ENUMERATOR(DT_INT4),
+                                                   ENUMERATOR(DT_UINT4),
+                                                   ENUMERATOR(RM_HALF_TO_EVEN),
+                                                   ENUMERATOR(RM_HALF_AWAY_FROM_ZERO),
+                                                   ENUMERATOR(RM_TOWARDS_ZERO),
+                                                   ENUMERATOR(RM_DOWN),
+                                                   ENUMERATOR(RM_UP),
+                                                   ENUMERATOR(RM_HALF_UP),
+                                                   ENUMERATOR(RM_HALF_DOWN),
+                                                   ENUMERATOR(TENSOR),
+                                                   ENUMERATOR(SCALAR),
+                                                   ENUMERATOR(VECTOR),
+                                                   ENUMERATOR(S8_OP_S8_TO_S8),
+                                                   ENUMERATOR(S8_OP_S8_TO_S16),
+                                                   ENUMERATOR(S8_OP_U8_TO_S8),
+                                                   ENUMERATOR(S8_OP_U8_TO_S16),
+                                                   ENUMERATOR(U8_OP_S8_TO_S8),
+                                                   ENUMERATOR(U8_OP_S8_TO_S16),
+                                                   ENUMERATOR(U8_OP_U8_TO_S8),
+                                                   ENUMERATOR(U8_OP_U8_TO_S16),
+                                                   ENUMERATOR(U8_OP_U8_TO_U8),
+                                                   ENUMERATOR(U8_OP_U8_TO_U16),
+                                                   ENUMERATOR(S16_OP_S16_TO_S8),
+                                                   ENUMERATOR(S16_OP_S16_TO_S16),
+                                                   ENUMERATOR(S16_OP_U16_TO_S8),
+                                                   ENUMERATOR(S16_OP_U16_TO_S16),
+                                                   ENUMERATOR(U16_OP_S16_TO_S8),
+                                                   ENUMERATOR(U16_OP_S16_TO_S16),
+                                                   ENUMERATOR(U16_OP_U16_TO_S8),
+                                                   ENUMERATOR(U16_OP_U16_TO_S16),
+                                                   ENUMERATOR(U16_OP_U16_TO_U8),
+                                                   ENUMERATOR(U16_OP_U16_TO_U16),
+                                                   ENUMERATOR(S16_MUL_S8_TO_S16),
+                                                   ENUMERATOR(U16_MUL_S8_TO_S16),
+                                                   ENUMERATOR(U16_MUL_U8_TO_U16),
+                                                   ENUMERATOR(S16_MUL_U8_TO_S16)};
+#undef ENUMERATOR
+  return table;
+}
+
+std::uint64_t to_bits(const Json& value) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (value.is_number_integer()) return static_cast<std::uint64_t>(value.get<std::int64_t>());
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  throw BadCase("a number is expected, found " + value.dump());
+}
+
+// The name and value of an object's only member.
+std::pair<std::string, Json> single_member(const Json& object) {
+  if (!object.is_object() || object.size() != 1) throw BadCase("one key is expected, found " + object.dump());
+  return {object.begin().key(), object.begin().value()};
+}
+
+// Kinds passed by value: their C type.
+const std::map<std::string, std::uint32_t>& value_kinds() {
+  static const std::map<std::string, std::uint32_t> table = {
+      {"i8", kI8},    {"u8", kU8},      {"i16", kI16},   {"u16", kU16},   {"i32", kI32},
+      {"u32", kU32},  {"i64", kI64},    {"u64", kU64},   {"bool", kU8},   {"f32bits", kF32},
+      {"enum", kI32}, {"scalar", kU32}, {"gaddr", kU64}, {"l2addr", kU64}};
+  return table;
+}
+
+std::uint64_t kind_bytes(std::uint32_t kind) {
+  if (kind == kI8 || kind == kU8) return 1;
+  if (kind == kI16 || kind == kU16) return 2;
+  if (kind == kI64 || kind == kU64) return 8;
+  return 4;
+}
+
+class FamilyReader {
+ public:
+  FamilyReader(const Bytes& blob, const AddressBases& bases, std::string family)
+      : blob_(blob), bases_(bases), family_(std::move(family)) {}
+
+  Case read(const Json& json) {
+    Case result;
+    result.id = json.at("id").get<std::string>();
+    result.note = json.value("note", "");
+    result.deviation = json.value("deviation", "");
+    result.abort = json.value("abort", false);
+    result.nan_is_nan = family_ == "mm_fp" || family_ == "conv_fp" || family_ == "pool_fp" || family_ == "roi_pool";
+    for (const Json& region : json.at("setup")) {
+      result.setup.push_back(read_region(region));
+      read_fill(region.at("fill"), result.setup.back());
+    }
+    for (const Json& call : json.at("calls")) read_call(call, result.calls);
+    if (json.contains("expect")) {
+      for (const Json& region : json.at("expect")) {
+        result.expect.push_back(read_region(region));
+        result.expect.back().data = slice(region.at("data"), result.expect.back().bytes());
+      }
+    }
+    return result;
+  }
+
+ private:
+  Region read_region(const Json& json) const {
+    Region region;
+    const std::string space = json.at("space").get<std::string>();
+    region.addr = to_bits(json.at("addr"));
+    region.size = to_bits(json.at("size"));
+    region.dtype = json.value("dtype", "");
+    if (space == "lmem") {
+      region.space = Space::kLocal;
+      region.npus = bases_.npus;
+      if (json.contains("npu")) {
+        region.first_npu = json.at("npu").at(0).get<std::uint32_t>();
+        region.npus = json.at("npu").at(1).get<std::uint32_t>();
+      }
+      if (region.first_npu + region.npus > bases_.npus || region.addr + region.size > bases_.local_bytes) {
+        throw BadCase("a region lies outside local memory");
+      }
+    } else if (space == "gmem") {
+      region.space = Space::kGlobal;
+      if (region.addr > kScratchBytes || region.size > kScratchBytes - region.addr)
+        throw BadCase("a region lies outside the scratch block");
+    } else if (space == "l2" || space == "dtcm") {
+      region.space = space == "l2" ? Space::kL2 : Space::kDtcm;
+    } else {
+      throw BadCase("unknown space \"" + space + "\"");
+    }
+    return region;
+  }
+
+  Bytes slice(const Json& range, std::uint64_t bytes) const {
+    const std::uint64_t offset = to_bits(range.at(0));
+    const std::uint64_t length = to_bits(range.at(1));
+    if (length != bytes || offset > blob_.size() || length > blob_.size() - offset) {
+      throw BadCase(fmt::format("data [{}, {}] does not fit a region of {} bytes and a file of {}", offset, length,
+                                bytes, blob_.size()));
+    }
+    const auto begin = blob_.begin() + static_cast<std::ptrdiff_t>(offset);
+    return {begin, begin + static_cast<std::ptrdiff_t>(length)};
+  }
+
+  void read_fill(const Json& json, Region& region) const {
+    if (json.contains("data")) {
+      region.data = slice(json.at("data"), region.bytes());
+      return;
+    }
+    Fill fill;
+    fill.kind = json.at("kind").get<std::string>();
+    fill.dtype = json.value("dtype", "");
+    fill.value = json.value("value", 165.0);
+    if (json.contains("bits")) fill.bits = to_bits(json.at("bits"));
+    fill.lo = json.value("lo", 0.0);
+    fill.hi = json.value("hi", 0.0);
+    fill.mean = json.value("mean", 0.0);
+    fill.std = json.value("std", 1.0);
+    fill.start = json.value("start", 0.0);
+    fill.step = json.value("step", 1.0);
+    if (json.contains("seed")) fill.seed = to_bits(json.at("seed"));
+    auto data = evaluate(fill, region.bytes());
+    if (!data) throw BadCase(data.error().text);
+    region.data = std::move(*data);
+  }
+
+  std::uint64_t value_bits(const std::string& kind, const Json& value) const {
+    if (kind == "gaddr") return bases_.scratch + to_bits(value);
+    if (kind == "l2addr") return bases_.l2 + to_bits(value);
+    if (kind != "enum") return to_bits(value);
+    const auto found = enumerators().find(value.get<std::string>());
+    if (found == enumerators().end()) throw BadCase("unknown enumerator " + value.dump());
+    return static_cast<std::uint64_t>(found->second);
+  }
+
+  // Members of a structure with natural alignment.
+  Bytes structure(const Json& members) const {
+    Bytes bytes;
+    for (const Json& member : members) {
+      const auto [kind, value] = single_member(member);
+      const std::uint64_t size = kind_bytes(value_kinds().at(kind));
+      bytes.resize((bytes.size() + size - 1) / size * size + size);
+      const std::uint64_t bits = value_bits(kind, value);
+      std::memcpy(bytes.data() + bytes.size() - size, &bits, size);
+    }
+    bytes.resize((bytes.size() + 7) / 8 * 8);
+    return bytes;
+  }
+
+  static Bytes integers(const Json& list) {
+    Bytes bytes;
+    for (const Json& value : list) {
+      const auto number = static_cast<std::uint32_t>(to_bits(value));
+      const auto* begin = reinterpret_cast<const std::uint8_t*>(&number);
+      bytes.insert(bytes.end(), begin, begin + sizeof(number));
+    }
+    return bytes;
+  }
+
+  Argument read_argument(const Json& json) const {
+    const auto [kind, value] = single_member(json);
+    Argument argument;
+    if (const auto found = value_kinds().find(kind); found != value_kinds().end()) {
+      argument.kind = found->second;
+      argument.value = value_bits(kind, value);
+    } else if (kind == "null") {
+      argument.kind = kU64;
+    } else if (kind == "dim4" || kind == "dim2" || kind == "pad" || kind == "range") {
+      argument.kind = kPointer;
+      argument.data = integers(value);
+    } else if (kind == "ptr") {
+      argument.kind = kPointer;
+      argument.data = structure(value);
+    } else if (kind == "out_dim4" || kind == "out_dim2") {
+      argument.kind = kOutPointer;
+      argument.out = integers(value);
+    } else if (kind == "out_i32") {
+      argument.kind = kOutPointer;
+      argument.out = integers(Json::array({value}));
+    } else {
+      throw BadCase("unknown kind of argument \"" + kind + "\"");
+    }
+    return argument;
+  }
+
+  void read_call(const Json& json, std::vector<Call>& calls) const {
+    Call call;
+    call.function = json.at("fn").get<std::string>();
+    if (json.at("args").size() > kMaxArguments) throw BadCase("too many arguments");
+    for (const Json& argument : json.at("args")) call.arguments.push_back(read_argument(argument));
+    if (json.contains("ret")) read_return(json.at("ret"), call);
+    const std::string& name = call.function;
+    const bool counts = name.starts_with("tpu_gdma_mask_select_") || name.starts_with("tpu_gdma_nonzero_");
+    if (!counts || call.arguments.empty() || !call.arguments.back().out) {
+      calls.push_back(std::move(call));
+      return;
+    }
+    // The recorded SDK returned the number of results through one more pointer; the header's SDK has a function for it.
+    Call number;
+    number.function = "tpu_gdma_get_filter_num";
+    std::uint32_t expected = 0;
+    std::memcpy(&expected, call.arguments.back().out->data(), sizeof(expected));
+    number.returns = expected;
+    number.return_mask = 0xFFFFFFFFU;
+    call.arguments.pop_back();
+    calls.push_back(std::move(call));
+    calls.push_back(std::move(number));
+  }
+
+  void read_return(const Json& json, Call& call) const {
+    const auto [kind, value] = single_member(json);
+    if (kind == "laddr") {
+      call.return_base = Base::kLocal;
+      call.returns = to_bits(value.at(0)) * bases_.local_bytes + to_bits(value.at(1));
+    } else if (kind == "gptr" || kind == "l2ptr") {
+      call.return_base = kind == "gptr" ? Base::kGlobal : Base::kL2;
+      call.returns = to_bits(value);
+    } else if (kind == "range") {
+      call.returns = (to_bits(value.at(0)) & 0xFFFFFFFFU) | to_bits(value.at(1)) << 32;
+    } else {
+      static const std::map<std::string, std::uint64_t> masks = {
+          {"bool", 0xFF},      {"scalar8", 0xFF},   {"scalar16", 0xFFFF},     {"u64", ~0ULL},
+          {"i32", 0xFFFFFFFF}, {"u32", 0xFFFFFFFF}, {"scalar32", 0xFFFFFFFF}, {"f32bits", 0xFFFFFFFF}};
+      const auto mask = masks.find(kind);
+      if (mask == masks.end()) throw BadCase("unknown kind of return \"" + kind + "\"");
+      call.return_mask = mask->second;
+      call.returns = to_bits(value) & mask->second;
+    }
+  }
+
+  const Bytes& blob_;
+  const AddressBases& bases_;
+  std::string family_;
+};
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{ErrorKind::kResource, path + ": cannot be opened"};
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string stem(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  return name.substr(0, name.find_last_of('.'));
+}
+
+}  // namespace
+
+Result<std::string> read_chip_name(const std::string& json_path) {
+  auto text = read_file(json_path);
+  if (!text) return text.error();
+  const Json json = Json::parse(text->substr(0, text->find("\"cases\"")) + "\"cases\":[]}", nullptr, false);
+  if (json.is_discarded() || !json.contains("chip") || !json.at("chip").is_string()) {
+    return Error{ErrorKind::kUsage, json_path + ": not a file of recorded cases"};
+  }
+  return json.at("chip").get<std::string>();
+}
+
+Result<Family> read_family(const std::string& json_path, const AddressBases& bases) {
+  auto text = read_file(json_path);
+  if (!text) return text.error();
+  const Json json = Json::parse(*text, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || !json.contains("cases") || !json.contains("chip")) {
+    return Error{ErrorKind::kUsage, json_path + ": not a file of recorded cases"};
+  }
+  auto blob = read_file(json_path.substr(0, json_path.size() - 4) + "bin");
+  if (!blob) return blob.error();
+  const Bytes bytes(blob->begin(), blob->end());
+  Family family;
+  family.name = stem(json_path);
+  std::string id = "(first case)";
+  try {
+    family.chip = json.at("chip").get<std::string>();
+    FamilyReader reader(bytes, bases, family.name);
+    for (const Json& item : json.at("cases")) {
+      id = item.value("id", id);
+      family.cases.push_back(reader.read(item));
+    }
+  } catch (const std::exception& error) {  // nlohmann's type errors and BadCase
+    return Error{ErrorKind::kUsage, fmt::format("{}: case {}: {}", json_path, id, error.what())};
+  }
+  return family;
+}
+
+}  // namespace softtpu::replay

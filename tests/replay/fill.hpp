@@ -1,0 +1,26 @@
+// How a recorded case describes the contents of memory (golden/README.md, "Fills").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+
+namespace softtpu::replay {
+
+struct Fill {
+  std::string kind, dtype;
+  double value = 165;
+  std::optional<std::uint64_t> bits;
+  double lo = 0, hi = 0;
+  double mean = 0, std = 1;
+  double start = 0, step = 1;
+  std::uint64_t seed = 0;
+};
+
+// The bytes of a fill. Errors: unknown kind or dtype.
+Result<std::vector<std::uint8_t>> evaluate(const Fill& fill, std::uint64_t bytes);
+
+}  // namespace softtpu::replay

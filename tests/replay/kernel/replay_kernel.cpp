@@ -1,0 +1,135 @@
+// The replay kernel: an ordinary kernel module that fills memory, calls functions by name and copies memory back.
+// It uses nothing but the public device API, dlsym and libffi.
+#include <dlfcn.h>
+#include <ffi.h>
+
+#include <cstring>
+
+#include "tests/replay/kernel/script.hpp"
+
+namespace {
+
+using namespace softtpu::replay;  // NOLINT: the script's structures
+
+using Pointer = std::uint8_t*;
+
+template <class F>
+F find(const char* name) {
+  return reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
+}
+
+// The few device functions that the kernel itself needs, of either SDK.
+struct Device {
+  explicit Device(bool okkernel) {
+    initialize = find<void (*)()>(okkernel ? "okk_initialize" : "tpu_initialize");
+    poll = find<void (*)()>(okkernel ? "okk_poll" : "tpu_poll");
+    local = find<Pointer (*)(unsigned, unsigned)>(okkernel ? "okk_local_mem_addr" : "tpu_local_mem_addr");
+    global = find<Pointer (*)(unsigned long long)>(okkernel ? "okk_global_mem_addr" : "tpu_global_mem_addr");
+    if (okkernel) {
+      l2 = find<Pointer (*)(unsigned)>("okk_l2_sram_addr")(find<unsigned (*)()>("okk_l2_sram_start_addr")());
+      dtcm = find<Pointer (*)(unsigned)>("okk_dtcm_addr")(find<unsigned (*)()>("okk_dtcm_start_addr")());
+    } else {
+      l2 = find<Pointer (*)(unsigned long long)>("tpu_l2_sram_addr")(
+          find<unsigned long long (*)()>("tpu_l2_sram_get_start_addr")());
+    }
+  }
+  void (*initialize)();
+  void (*poll)();
+  Pointer (*local)(unsigned, unsigned);
+  Pointer (*global)(unsigned long long);
+  Pointer l2 = nullptr, dtcm = nullptr;
+};
+
+// Copies between a region and packed bytes, NPU by NPU.
+void move_region(const Device& device, Pointer scratch, const ScriptRegion& region, Pointer packed, bool store) {
+  for (std::uint64_t i = 0; i < region.npus; ++i) {
+    Pointer memory = nullptr;
+    switch (region.space) {
+      case 0: memory = device.local(static_cast<unsigned>(region.first_npu + i), 0) + region.addr; break;
+      case 1: memory = scratch + region.addr; break;
+      case 2: memory = device.l2 + region.addr; break;
+      default: memory = device.dtcm + region.addr; break;
+    }
+    std::memcpy(store ? memory : packed, store ? packed : memory, region.size);
+    packed += region.size;
+  }
+}
+
+ffi_type* to_ffi(std::uint64_t kind) {
+  switch (kind) {
+    case kI8: return &ffi_type_sint8;
+    case kU8: return &ffi_type_uint8;
+    case kI16: return &ffi_type_sint16;
+    case kU16: return &ffi_type_uint16;
+    case kI32: return &ffi_type_sint32;
+    case kU32: return &ffi_type_uint32;
+    case kI64: return &ffi_type_sint64;
+    case kU64: return &ffi_type_uint64;
+    case kF32: return &ffi_type_float;
+    default: return &ffi_type_pointer;
+  }
+}
+
+void call_function(Pointer script, const ScriptCall& call, AnswerCall& answer) {
+  void (*function)() = find<void (*)()>(reinterpret_cast<const char*>(script + call.name_offset));
+  if (function == nullptr) {
+    answer.status = kMissingFunction;
+    return;
+  }
+  const auto* arguments = reinterpret_cast<const ScriptArgument*>(script + call.argument_offset);
+  ffi_type* types[kMaxArguments];
+  void* values[kMaxArguments];
+  std::uint64_t words[kMaxArguments];
+  int outs = 0;
+  for (std::uint64_t i = 0; i < call.arguments; ++i) {
+    const ScriptArgument& argument = arguments[i];
+    types[i] = to_ffi(argument.kind);
+    words[i] = argument.value;
+    if (argument.kind == kPointer) words[i] = reinterpret_cast<std::uint64_t>(script + argument.offset);
+    if (argument.kind == kOutPointer) words[i] = reinterpret_cast<std::uint64_t>(answer.out[outs++]);
+    values[i] = &words[i];
+  }
+  ffi_cif cif;
+  ffi_type* result = call.returns_float != 0 ? &ffi_type_float : &ffi_type_uint64;
+  if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, static_cast<unsigned>(call.arguments), result, types) != FFI_OK) return;
+  answer.value = 0;
+  ffi_call(&cif, function, &answer.value, values);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void softtpu_replay(const void* argument) {
+  const auto& where = *static_cast<const ReplayArguments*>(argument);
+  const Device device(where.okkernel != 0);
+  const Pointer script = device.global(where.script_addr);
+  const auto& header = *reinterpret_cast<const ScriptHeader*>(script);
+  const Pointer scratch = device.global(where.scratch_addr);
+  const Pointer answer = device.global(where.answer_addr);
+  auto& answer_header = *reinterpret_cast<AnswerHeader*>(answer);
+  answer_header = {0, reinterpret_cast<std::uint64_t>(device.local(0, 0)), reinterpret_cast<std::uint64_t>(scratch),
+                   reinterpret_cast<std::uint64_t>(device.l2)};
+  auto* answers = reinterpret_cast<AnswerCall*>(answer + sizeof(AnswerHeader));
+  Pointer packed = reinterpret_cast<Pointer>(answers + header.calls);
+  const auto* reads = reinterpret_cast<const ScriptRegion*>(script + header.read_offset);
+  const auto read_back = [&] {
+    for (std::uint64_t i = 0; i < header.reads; ++i) {
+      move_region(device, scratch, reads[i], packed, false);
+      packed += reads[i].size * reads[i].npus;
+    }
+  };
+
+  device.initialize();
+  const auto* setups = reinterpret_cast<const ScriptRegion*>(script + header.setup_offset);
+  for (std::uint64_t i = 0; i < header.setups; ++i) {
+    move_region(device, scratch, setups[i], script + setups[i].data_offset, true);
+  }
+  if (header.snapshot != 0) read_back();
+  const auto* calls = reinterpret_cast<const ScriptCall*>(script + header.call_offset);
+  for (std::uint64_t i = 0; i < header.calls; ++i) {
+    answers[i] = {};
+    call_function(script, calls[i], answers[i]);
+  }
+  device.poll();
+  read_back();
+  answer_header.finished = 1;
+}

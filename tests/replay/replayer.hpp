@@ -1,0 +1,42 @@
+// Replays recorded cases on a device and judges the bytes that come back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/replay/case.hpp"
+
+namespace softtpu::replay {
+
+// What the replayer needs of a device. Addresses are global memory addresses.
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual AddressBases bases() const = 0;
+  virtual std::string chip() const = 0;
+  // A block for the script and the answer, at least this large; its address stays valid.
+  virtual Result<std::uint64_t> buffer(std::uint64_t bytes) = 0;
+  virtual Result<void> write(std::uint64_t addr, const void* data, std::uint64_t bytes) = 0;
+  virtual Result<void> read(std::uint64_t addr, void* data, std::uint64_t bytes) = 0;
+  // Runs the replay kernel; the error is the fault of the launch.
+  virtual Result<void> launch(const void* arguments, std::uint64_t bytes) = 0;
+};
+
+enum class Verdict : std::uint8_t { kPassed, kFailed, kSkipped };
+
+struct CaseResult {
+  Verdict verdict = Verdict::kFailed;
+  std::string text;  // why it failed or was skipped: first differing elements, fault text ...
+};
+
+class Replayer {
+ public:
+  explicit Replayer(Target& target) : target_(target) {}
+  CaseResult run(const Case& recorded);
+
+ private:
+  Target& target_;
+};
+
+}  // namespace softtpu::replay
