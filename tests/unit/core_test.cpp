@@ -1,0 +1,63 @@
+// Sticky faults, sections and counters of a core.
+#include "tests/unit/device_fixture.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+const dim4 kShape = {1, 2, 3, 4};
+
+TEST(Core, KeepsTheFirstFaultAndDoesNothingAfterIt) {
+  TestDevice device;
+  const LaunchOutcome outcome = device.run([] {
+    const dim4 empty = {0, 2, 3, 4};
+    tpu_bdc_fp_add(0x400, 0x800, 0xC00, &empty, nullptr, nullptr, nullptr, DT_FP32);
+    scalar_t one;
+    one.f32 = 1.0F;
+    tpu_bdc_fp_add_C(0x400, 0x800, one, &kShape, nullptr, nullptr, DT_FP32);
+  });
+  ASSERT_FALSE(outcome.ok);
+  EXPECT_EQ(outcome.text.substr(0, outcome.text.find('\n')), "tpu_bdc_fp_add: shape.n (0) is outside 1..65535.");
+  EXPECT_NE(outcome.text.find("\n - dst 0x00000400, shape [0, 2, 3, 4], fp32"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("While running kernel \"test\" on core 0, command 1"), std::string::npos) << outcome.text;
+  EXPECT_EQ(*device.local<float>(0, 0x400), 0.0F) << "the command after the fault was executed";
+}
+
+TEST(Core, AFaultEndsWithItsLaunch) {
+  TestDevice device;
+  EXPECT_FALSE(device.run([] { tpu_parallel_end(); }).ok);
+  EXPECT_TRUE(device.run([] { tpu_poll(); }).ok);
+}
+
+TEST(Core, RefusesNullShapeAndUnknownType) {
+  TestDevice device;
+  device.expect_fault([] { tpu_bdc_fp_add(0, 0x400, 0x800, nullptr, nullptr, nullptr, nullptr, DT_FP32); },
+                      "shape is NULL");
+  device.expect_fault([] { tpu_bdc_fp_add(0, 0x400, 0x800, &kShape, nullptr, nullptr, nullptr, DT_FP20); },
+                      "dtype (17) is not a data type of bm1684x");
+}
+
+TEST(Core, RefusesOperandsOnDifferentNpus) {
+  TestDevice device;
+  device.expect_fault([] { tpu_bdc_fp_add(0, 0x400, 0x40000 * 3, &kShape, nullptr, nullptr, nullptr, DT_FP32); },
+                      "start NPU of src1 (3) differs from start NPU of dst (0)");
+}
+
+TEST(Core, OrdersParallelSections) {
+  TestDevice device;
+  EXPECT_NE(device.run([] { tpu_parallel_start(), tpu_parallel_start(); }).text.find("open already"),
+            std::string::npos);
+  EXPECT_NE(device.run([] { tpu_parallel_start(), tpu_poll(); }).text.find("end it before polling"), std::string::npos);
+  EXPECT_TRUE(device
+                  .run([] {
+                    EXPECT_FALSE(tpu_is_parallel_state());
+                    tpu_parallel_start();
+                    EXPECT_TRUE(tpu_is_parallel_state());
+                    tpu_parallel_end();
+                    EXPECT_FALSE(tpu_is_parallel_state());
+                  })
+                  .ok);
+}
+
+}  // namespace
+}  // namespace softtpu
