@@ -23,7 +23,7 @@ extern "C" {
 
 typedef enum {
   BM_SUCCESS = 0,
-  BM_ERR_DEVNOTREADY = 1, /* no such device, no handle, or the device process has ended */
+  BM_ERR_DEVNOTREADY = 1, /* no handle, or the device process has ended */
   BM_ERR_FAILURE = 2,
   BM_ERR_TIMEOUT = 3,
   BM_ERR_PARAM = 4,
@@ -157,9 +157,9 @@ typedef struct {
 
 /* ---- What the information functions fill ---- */
 
-#define BM1682_CHIPID_BIT_MASK (0x1 << 1)
-#define BM1684_CHIPID_BIT_MASK (0x1 << 2)
-#define BM1686_CHIPID_BIT_MASK (0x1 << 3)
+#define BM1682_CHIPID_BIT_MASK (0x1 << 0)
+#define BM1684_CHIPID_BIT_MASK (0x1 << 1)
+#define BM1686_CHIPID_BIT_MASK (0x1 << 2)
 
 typedef enum {
   MODULE_CDMA = 0,

@@ -1,0 +1,126 @@
+// Handles and devices.
+#include "host/handle.hpp"
+
+#include <fmt/format.h>
+
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace softtpu::host {
+namespace {
+
+struct Registry {
+  std::shared_mutex mutex;
+  std::unordered_map<bm_handle_t, std::shared_ptr<Handle>> handles;
+  std::uintptr_t made = 0;
+
+  // A value that is never given out twice, so that a freed handle stays refused. Nothing lies behind it.
+  bm_handle_t make_name() { return reinterpret_cast<bm_handle_t>(++made << 4); }
+};
+
+// Never destroyed: exit handlers of the program may still use handles.
+Registry& registry() {
+  static auto& instance = *new Registry;
+  return instance;
+}
+
+}  // namespace
+
+Handle::Handle(std::shared_ptr<DeviceClient> device, StreamId stream) : device_(std::move(device)), stream_(stream) {}
+Handle::~Handle() { device_->close_stream(stream_); }
+
+void Handle::note_launch() {
+  sent.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  launching_threads_.insert(std::this_thread::get_id());
+}
+
+bool Handle::take_launched_by_this_thread() {
+  const std::lock_guard lock(mutex_);
+  return launching_threads_.erase(std::this_thread::get_id()) != 0;
+}
+
+CallTimer::~CallTimer() {
+  const auto spent = std::chrono::steady_clock::now() - start_;
+  const auto us = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(spent).count());
+  handle_.last_call_us.store(us, std::memory_order_relaxed);
+  handle_.total_call_us.fetch_add(us, std::memory_order_relaxed);
+}
+
+std::shared_ptr<Handle> find_handle(const char* function, bm_handle_t handle) {
+  if (handle == nullptr) {
+    fail(function, BM_ERR_DEVNOTREADY, "handle is NULL");
+    return nullptr;
+  }
+  Registry& known = registry();
+  const std::shared_lock lock(known.mutex);
+  const auto found = known.handles.find(handle);
+  if (found == known.handles.end()) {
+    fail(function, BM_ERR_DEVNOTREADY, fmt::format("handle {} was freed or never requested", static_cast<const void*>(handle)));
+    return nullptr;
+  }
+  return found->second;
+}
+
+namespace {
+
+// The number of devices, or the status of not knowing it.
+bm_status_t device_count(const char* function, int& count) {
+  const Result<int> result = DeviceClient::device_count();
+  if (!result) return fail(function, result.error());
+  count = *result;
+  return BM_SUCCESS;
+}
+
+bm_status_t check_device_id(const char* function, int devid) {
+  int count = 0;
+  if (const bm_status_t status = device_count(function, count); status != BM_SUCCESS) return status;
+  if (devid >= 0 && devid < count) return BM_SUCCESS;
+  return fail(function, BM_ERR_PARAM, fmt::format("device id {} is outside 0..{} (number of devices: {})", devid, count - 1, count));
+}
+
+}  // namespace
+}  // namespace softtpu::host
+
+using namespace softtpu;
+using namespace softtpu::host;
+
+extern "C" {
+
+bm_status_t bm_dev_getcount(int* count) {
+  SOFTTPU_NOT_NULL(count);
+  return device_count(__func__, *count);
+}
+
+bm_status_t bm_dev_query(int devid) { return check_device_id(__func__, devid); }
+
+bm_status_t bm_dev_request(bm_handle_t* handle, int devid) {
+  SOFTTPU_NOT_NULL(handle);
+  *handle = nullptr;
+  if (const bm_status_t status = check_device_id(__func__, devid); status != BM_SUCCESS) return status;
+  const Result<std::shared_ptr<DeviceClient>> device = DeviceClient::open(devid);
+  if (!device) return fail(__func__, device.error());
+  const Result<StreamId> stream = (*device)->make_stream();
+  if (!stream) return fail(__func__, stream.error());
+  auto made = std::make_shared<Handle>(*device, *stream);
+  Registry& known = registry();
+  const std::unique_lock lock(known.mutex);
+  *handle = known.make_name();
+  known.handles.emplace(*handle, std::move(made));
+  return BM_SUCCESS;
+}
+
+int bm_get_devid(bm_handle_t handle) {
+  SOFTTPU_HANDLE_OR(handle, -1);
+  return h->device().device_id();
+}
+
+void bm_dev_free(bm_handle_t handle) {
+  const std::shared_ptr<Handle> h = find_handle(__func__, handle);
+  if (h == nullptr) return;
+  Registry& known = registry();
+  const std::unique_lock lock(known.mutex);
+  known.handles.erase(handle);
+}
+
+}  // extern "C"

@@ -1,0 +1,71 @@
+// What stands behind a bm_handle_t. A handle that a program passes in is looked up, never trusted: one that was freed, or was
+// never a handle, is refused with a message.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "bmlib_runtime.h"
+#include "host/device_client.hpp"
+#include "host/log.hpp"
+
+namespace softtpu::host {
+
+// One handle: a queue of launches on a device. Lives as long as a call uses it, even if another thread frees it meanwhile.
+class Handle {
+ public:
+  Handle(std::shared_ptr<DeviceClient> device, StreamId stream);
+  ~Handle();
+
+  DeviceClient& device() const { return *device_; }
+  const std::shared_ptr<DeviceClient>& shared_device() const { return device_; }
+  StreamId stream() const { return stream_; }
+
+  // bm_thread_sync() waits only if its thread has launched something since it last waited.
+  void note_launch();
+  bool take_launched_by_this_thread();
+
+  std::atomic<std::uint64_t> last_call_us{0};  // how long the last launch or sync took
+  std::atomic<std::uint64_t> total_call_us{0};
+  std::atomic<std::uint64_t> sent{0};
+  std::atomic<std::uint64_t> completed{0};  // of these, known to be finished
+
+ private:
+  std::shared_ptr<DeviceClient> device_;
+  StreamId stream_;
+  std::mutex mutex_;
+  std::set<std::thread::id> launching_threads_;
+};
+
+// The handle, or nullptr after a message in the name of `function`.
+std::shared_ptr<Handle> find_handle(const char* function, bm_handle_t handle);
+
+// Measures a launch or a wait for bm_get_last_api_process_time_us() and bm_get_profile().
+class CallTimer {
+ public:
+  explicit CallTimer(Handle& handle) : handle_(handle), start_(std::chrono::steady_clock::now()) {}
+  ~CallTimer();
+  CallTimer(const CallTimer&) = delete;
+  CallTimer& operator=(const CallTimer&) = delete;
+
+ private:
+  Handle& handle_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace softtpu::host
+
+// The first lines of a function that takes a handle: `h` is the handle, or the function returns.
+#define SOFTTPU_HANDLE_OR(handle, result)                                          \
+  const std::shared_ptr<softtpu::host::Handle> h = softtpu::host::find_handle(__func__, handle); \
+  if (h == nullptr) return result
+#define SOFTTPU_HANDLE(handle) SOFTTPU_HANDLE_OR(handle, BM_ERR_DEVNOTREADY)
+
+// Refuses a NULL argument by its name.
+#define SOFTTPU_NOT_NULL(argument) \
+  if ((argument) == nullptr) return softtpu::host::fail(__func__, BM_ERR_PARAM, #argument " is NULL")
