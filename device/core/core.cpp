@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
 
+#include "device/core/call_site.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -13,6 +16,9 @@ thread_local Core* current_core = nullptr;
 
 // The id counts are 16 bits wide on the chip; the SDK polls and starts again when one passes this number.
 constexpr std::uint32_t kIdLimit = 60000;
+
+// What the SDK's emulators end a program with when a kernel's assertion fails (host-runtime facts, section 6).
+constexpr int kAssertionExitStatus = 233;
 
 std::string operands_text(const Command& command) {
   std::string text;
@@ -96,9 +102,19 @@ void Core::fault(ErrorKind kind, const std::string& sentence, const Command* com
   if (command != nullptr) outcome_.text += operands_text(*command);
   outcome_.text +=
       fmt::format("\n - While running kernel \"{}\" on core {}, command {}", kernel_, index_, outcome_.commands);
+  if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
 }
 
 void Core::end_launch() { std::longjmp(end_, 1); }
+
+void Core::fail_assertion(const std::string& text) {
+  fault(ErrorKind::kUsage, text);
+  if (!exit_on_assertion_) end_launch();
+  std::fprintf(stdout, "[ERR] %s\n", outcome_.text.c_str());
+  std::fflush(stdout);
+  // The program's own exit handlers could wait for the device that this kernel still runs on.
+  std::_Exit(kAssertionExitStatus);
+}
 
 void Core::observe_before(Op op, const Command& command) {
   for (const auto& observer : observers_) {

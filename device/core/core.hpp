@@ -63,6 +63,9 @@ class Core {
   bool faulted() const { return !outcome_.ok; }
   // Ends the launch at once, from inside the kernel.
   [[noreturn]] void end_launch();
+  // A failed assertion of the kernel: ends the launch with the text, or the program where kernels run inside it.
+  [[noreturn]] void fail_assertion(const std::string& text);
+  void exit_on_assertion(bool on) { exit_on_assertion_ = on; }
 
   void add_observer(std::shared_ptr<Observer> observer) { observers_.push_back(std::move(observer)); }
 
@@ -85,6 +88,7 @@ class Core {
   CoreState state_;
   LaunchOutcome outcome_;
   std::vector<std::shared_ptr<Observer>> observers_;
+  bool exit_on_assertion_ = false;
   std::jmp_buf end_;
 };
 

@@ -20,6 +20,7 @@ TEST(Core, KeepsTheFirstFaultAndDoesNothingAfterIt) {
   EXPECT_EQ(outcome.text.substr(0, outcome.text.find('\n')), "tpu_bdc_fp_add: shape.n (0) is outside 1..65535.");
   EXPECT_NE(outcome.text.find("\n - dst 0x00000400, shape [0, 2, 3, 4], fp32"), std::string::npos) << outcome.text;
   EXPECT_NE(outcome.text.find("While running kernel \"test\" on core 0, command 1"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find(", at core_test.cpp:"), std::string::npos) << outcome.text;
   EXPECT_EQ(*device.local<float>(0, 0x400), 0.0F) << "the command after the fault was executed";
 }
 
@@ -41,6 +42,20 @@ TEST(Core, RefusesOperandsOnDifferentNpus) {
   TestDevice device;
   device.expect_fault([] { tpu_bdc_fp_add(0, 0x400, 0x40000 * 3, &kShape, nullptr, nullptr, nullptr, DT_FP32); },
                       "start NPU of src1 (3) differs from start NPU of dst (0)");
+}
+
+TEST(Core, AFailedAssertionEndsTheLaunchAtOnce) {
+  TestDevice device;
+  static bool went_on = false;
+  const LaunchOutcome outcome = device.run([] {
+    const int rows = 3;
+    TPUKERNEL_ASSERT(rows % 2 == 0);
+    went_on = true;
+  });
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_NE(outcome.text.find("Assertion \"rows % 2 == 0\" failed"), std::string::npos) << outcome.text;
+  EXPECT_FALSE(went_on);
+  EXPECT_TRUE(device.run([] { tpu_poll(); }).ok);
 }
 
 TEST(Core, OrdersParallelSections) {

@@ -1,0 +1,48 @@
+#include "device/core/call_site.hpp"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+
+#include <boost/stacktrace.hpp>
+#include <cstdint>
+
+namespace softtpu {
+namespace {
+
+const void* object_of(const void* address) {
+  Dl_info place{};
+  return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
+}
+
+bool is_public_name(const std::string& name) { return name.starts_with("tpu_") || name.starts_with("okk_"); }
+
+// A return address belongs to the instruction after the call; one byte earlier is the call itself.
+boost::stacktrace::frame before(const boost::stacktrace::frame& frame) {
+  return boost::stacktrace::frame(static_cast<const char*>(frame.address()) - 1);
+}
+
+std::string to_text(const boost::stacktrace::frame& frame) {
+  std::string file = frame.source_file();
+  if (file.empty()) return frame.name();
+  if (const std::size_t slash = file.find_last_of('/'); slash != std::string::npos) file.erase(0, slash + 1);
+  return file + ":" + std::to_string(frame.source_line());
+}
+
+}  // namespace
+
+std::string call_site() {
+  const void* own = object_of(reinterpret_cast<const void*>(&call_site));
+  const boost::stacktrace::stacktrace trace;
+  const bool linked_in = own == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+  for (const auto& frame : trace) {
+    if (!linked_in && object_of(frame.address()) != own) return to_text(before(frame));
+  }
+  // Kernel and softtpu in one program: the caller of the outermost public function.
+  std::string site;
+  for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
+    if (is_public_name(before(trace[i]).name())) site = to_text(before(trace[i + 1]));
+  }
+  return site;
+}
+
+}  // namespace softtpu

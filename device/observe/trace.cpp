@@ -1,0 +1,110 @@
+#include "device/observe/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "device/memory/memories.hpp"
+
+namespace softtpu {
+namespace {
+
+using Json = nlohmann::json;
+
+double now_us() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::micro>(since).count();
+}
+
+// Tracks of one core: ten numbers for each, so that cores stay together.
+int track(int core, Engine engine) { return core * 10 + static_cast<int>(engine); }
+
+class Trace final : public Observer {
+ public:
+  explicit Trace(std::FILE* file) : file_(file) { std::fputs("[]\n", file_); }
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+  ~Trace() override { std::fclose(file_); }
+
+  void launch_begins(const Memories&, const std::string& kernel, int core) override {
+    core_ = core;
+    kernel_ = kernel;
+    number_ = 0;
+    launch_start_ = now_us();
+    for (const Engine engine : {Engine::kBdc, Engine::kGdma, Engine::kHau, Engine::kControl}) name_track(engine);
+  }
+
+  void before(Op, const Command&) override { start_ = now_us(); }
+
+  void after(Op op, const Command& command) override {
+    const double end = now_us();
+    Json args = {{"command", ++number_}};
+    std::uint64_t bytes = 0;
+    const auto add = [&](Access, const char* name, const Operand& operand) {
+      args[name] = to_text(operand);
+      if (const auto* tensor = std::get_if<Tensor>(&operand)) {
+        bytes += static_cast<std::uint64_t>(tensor->shape.elements() * size_of(tensor->dtype));
+      }
+    };
+    std::visit([&](const auto& cmd) { cmd.operands(add); }, command);
+    args["bytes"] = bytes;
+    event(info(op).name, info(op).engine, start_, end, std::move(args));
+  }
+
+  void launch_ends(const std::string& fault) override {
+    Json args = {{"commands", number_}};
+    if (!fault.empty()) args["fault"] = fault;
+    event(kernel_, Engine::kNone, launch_start_, now_us(), std::move(args));
+    std::fflush(file_);
+  }
+
+ private:
+  void name_track(Engine engine) {
+    const std::string name = fmt::format("core {} {}", core_, to_text(engine));
+    append(
+        {{"ph", "M"}, {"name", "thread_name"}, {"pid", 1}, {"tid", track(core_, engine)}, {"args", {{"name", name}}}});
+  }
+  void event(std::string_view name, Engine engine, double start, double end, Json args) {
+    append({{"ph", "X"},
+            {"name", name},
+            {"cat", to_text(engine)},
+            {"pid", 1},
+            {"tid", track(core_, engine)},
+            {"ts", start},
+            {"dur", end - start},
+            {"args", std::move(args)}});
+  }
+  // Writes over the closing bracket, so that the file is whole after each event.
+  void append(const Json& item) {
+    std::fseek(file_, -2, SEEK_END);
+    std::fputs(first_ ? "\n" : ",\n", file_);
+    std::fputs(item.dump(-1, ' ', false, Json::error_handler_t::replace).c_str(), file_);
+    std::fputs("]\n", file_);
+    first_ = false;
+  }
+
+  std::FILE* file_;
+  std::string kernel_;
+  int core_ = 0;
+  std::uint64_t number_ = 0;
+  double start_ = 0;
+  double launch_start_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Observer>> make_trace(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "w+");
+  if (file == nullptr) {
+    return Error{ErrorKind::kResource,
+                 fmt::format("SOFTTPU_TRACE: \"{}\" cannot be written: {}", path, std::strerror(errno))};
+  }
+  return std::shared_ptr<Observer>(std::make_shared<Trace>(file));
+}
+
+}  // namespace softtpu

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks which folder includes which (the table of the README, "Who may include what").
+
+Prints each forbidden #include as FILE:LINE and exits with 1 if there is one. Run by ctest as `include_rules`."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Folder -> folders (or single files) of this project that its sources may include, besides itself.
+# The longest matching prefix of a file's path decides.
+RULES = {
+    "runtime/base": [],
+    "runtime": ["runtime"],
+    "device/isa": ["runtime/base"],
+    "device/numeric": ["runtime/base", "device/isa"],
+    "device/chip": ["runtime/base", "device/isa", "device/numeric"],
+    "device/memory": ["runtime/base", "device/isa", "device/numeric", "device/chip"],
+    # The commands' declarations (core/commands.hpp) are what an executor implements.
+    "device/bdc": ["runtime/base", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],
+    "device/dma": ["runtime/base", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],
+    "device/hau": ["runtime/base", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],
+    "device/core": ["runtime/base", "device/isa", "device/numeric", "device/chip", "device/memory", "device/bdc", "device/dma",
+                    "device/hau"],
+    "device/observe": ["runtime/base", "device/isa", "device/chip", "device/memory", "device/core/observer.hpp"],
+    "device/server": ["runtime", "device"],
+    "device/cli": ["runtime", "device", "host/include", "tests/replay"],
+    "firmware": ["runtime/base", "runtime/module/kernel_registry.hpp", "device/isa", "device/chip", "device/memory",
+                 "device/numeric", "device/core"],
+    "host": ["runtime"],
+    "samples": ["samples"],
+    "tests/reference": ["runtime/base", "device/isa", "device/chip", "tests"],
+    "tests": ["runtime", "device", "firmware", "host", "tests"],
+}
+
+
+def rule_of(path):
+    matches = [folder for folder in RULES if path == folder or path.startswith(folder + "/")]
+    return max(matches, key=len) if matches else None
+
+
+def allowed(path, target):
+    folder = rule_of(path)
+    if folder is None:
+        return True
+    return any(target == place or target.startswith(place + "/") for place in RULES[folder] + [folder])
+
+
+def violations():
+    for folder in sorted({name.split("/")[0] for name in RULES}):
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.suffix not in (".hpp", ".cpp", ".h", ".c"):
+                continue
+            path = file.relative_to(ROOT).as_posix()
+            for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+                found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+                if found and (ROOT / found.group(1)).exists() and not allowed(path, found.group(1)):
+                    yield f"{path}:{number}: {rule_of(path)} may not include {found.group(1)}"
+
+
+def main():
+    found = list(violations())
+    print("\n".join(found) if found else "include rules: every include is allowed")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+#include "device/observe/trace.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/device_fixture.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+TEST(Trace, WritesOneEventForEachCommand) {
+  const std::string path = ::testing::TempDir() + "softtpu_trace_test.json";
+  TestDevice device;
+  auto trace = make_trace(path);
+  ASSERT_TRUE(trace) << trace.error().text;
+  device.core().add_observer(*trace);
+  const auto kernel = [] {
+    const dim4 shape = {1, 64, 2, 16};
+    tpu_bdc_fp_add(0x0, 0x400, 0x800, &shape, nullptr, nullptr, nullptr, DT_FP32);
+    tpu_gdma_cpy_L2L(0xC00, 0x0, &shape, nullptr, nullptr, DT_FP32);
+  };
+  ASSERT_TRUE(device.run(kernel).ok);
+  ASSERT_TRUE(device.run(kernel).ok);
+  std::ifstream file(path);
+  const auto events = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_TRUE(events.is_array());
+  int adds = 0;
+  int copies = 0;
+  for (const auto& event : events) {
+    if (event["name"] == "tpu_bdc_fp_add" && event["cat"] == "BDC" && event["args"]["bytes"] == 3 * 8192) ++adds;
+    if (event["name"] == "tpu_gdma_cpy_L2L" && event["cat"] == "GDMA" && event["args"]["command"] == 2) ++copies;
+  }
+  EXPECT_EQ(adds, 2);
+  EXPECT_EQ(copies, 2);
+  std::remove(path.c_str());
+}
+
+TEST(Trace, RefusesAPathThatCannotBeWritten) {
+  const auto trace = make_trace("/nonexistent-folder/trace.json");
+  ASSERT_FALSE(trace);
+  EXPECT_NE(trace.error().text.find("\"/nonexistent-folder/trace.json\" cannot be written"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace softtpu
