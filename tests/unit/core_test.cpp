@@ -7,15 +7,18 @@ namespace {
 
 const dim4 kShape = {1, 2, 3, 4};
 
+// Its own frame, as a kernel has, so that the line of the call is known.
+__attribute__((noinline)) void broken_kernel() {
+  const dim4 empty = {0, 2, 3, 4};
+  tpu_bdc_fp_add(0x400, 0x800, 0xC00, &empty, nullptr, nullptr, nullptr, DT_FP32);
+  scalar_t one;
+  one.f32 = 1.0F;
+  tpu_bdc_fp_add_C(0x400, 0x800, one, &kShape, nullptr, nullptr, DT_FP32);
+}
+
 TEST(Core, KeepsTheFirstFaultAndDoesNothingAfterIt) {
   TestDevice device;
-  const LaunchOutcome outcome = device.run([] {
-    const dim4 empty = {0, 2, 3, 4};
-    tpu_bdc_fp_add(0x400, 0x800, 0xC00, &empty, nullptr, nullptr, nullptr, DT_FP32);
-    scalar_t one;
-    one.f32 = 1.0F;
-    tpu_bdc_fp_add_C(0x400, 0x800, one, &kShape, nullptr, nullptr, DT_FP32);
-  });
+  const LaunchOutcome outcome = device.run(broken_kernel);
   ASSERT_FALSE(outcome.ok);
   EXPECT_EQ(outcome.text.substr(0, outcome.text.find('\n')), "tpu_bdc_fp_add: shape.n (0) is outside 1..65535.");
   EXPECT_NE(outcome.text.find("\n - dst 0x00000400, shape [0, 2, 3, 4], fp32"), std::string::npos) << outcome.text;
