@@ -1,4 +1,5 @@
-// bmcpu: programs on the processor of a board, which an emulated device does not have. Each function says so once in the log.
+// bmcpu: programs on the processor of a board, which an emulated device does not have. Each function says so once in
+// the log.
 #include "host/handle.hpp"
 
 namespace {
@@ -34,22 +35,25 @@ bm_status_t bmcpu_unload_library(bm_handle_t handle, int /*process_handle*/, cha
   return no_feature(__func__, kReason);
 }
 int bmcpu_exec_function(bm_handle_t handle, int /*process_handle*/, char* /*function_name*/, void* /*function_param*/,
-    unsigned int /*param_size*/, int /*timeout*/) {
+                        unsigned int /*param_size*/, int /*timeout*/) {
   SOFTTPU_HANDLE_OR(handle, BM_ERR_DEVNOTREADY);
   return no_feature(__func__, kReason);
 }
-int bmcpu_exec_function_ext(bm_handle_t handle, int /*process_handle*/, char* /*function_name*/, void* /*function_param*/,
-    unsigned int /*param_size*/, unsigned int /*opt*/, int /*timeout*/) {
+int bmcpu_exec_function_ext(bm_handle_t handle, int /*process_handle*/, char* /*function_name*/,
+                            void* /*function_param*/, unsigned int /*param_size*/, unsigned int /*opt*/,
+                            int /*timeout*/) {
   SOFTTPU_HANDLE_OR(handle, BM_ERR_DEVNOTREADY);
   return no_feature(__func__, kReason);
 }
 bm_status_t bmcpu_exec_function_async(bm_handle_t handle, int /*process_handle*/, char* /*function_name*/,
-    void* /*function_param*/, unsigned int /*param_size*/, unsigned long long* /*api_handle*/) {
+                                      void* /*function_param*/, unsigned int /*param_size*/,
+                                      unsigned long long* /*api_handle*/) {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__, kReason);
 }
 bm_status_t bmcpu_exec_function_async_ext(bm_handle_t handle, int /*process_handle*/, char* /*function_name*/,
-    void* /*function_param*/, unsigned int /*param_size*/, unsigned int /*opt*/, unsigned long long* /*api_handle*/) {
+                                          void* /*function_param*/, unsigned int /*param_size*/, unsigned int /*opt*/,
+                                          unsigned long long* /*api_handle*/) {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__, kReason);
 }
@@ -58,7 +62,7 @@ int bmcpu_query_exec_function_result(bm_handle_t handle, unsigned long long /*ap
   return no_feature(__func__, kReason);
 }
 void* bmcpu_map_phys_addr(bm_handle_t handle, int /*process_handle*/, void* /*phys_addr*/, unsigned int /*size*/,
-    int /*timeout*/) {
+                          int /*timeout*/) {
   SOFTTPU_HANDLE_OR(handle, nullptr);
   no_feature(__func__, kReason);
   return nullptr;
@@ -75,7 +79,8 @@ bm_status_t bmcpu_reset_cpu(bm_handle_t handle) {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__, kReason);
 }
-bm_status_t bmcpu_set_log(bm_handle_t handle, unsigned int /*log_level*/, unsigned int /*log_to_console*/, int /*timeout*/) {
+bm_status_t bmcpu_set_log(bm_handle_t handle, unsigned int /*log_level*/, unsigned int /*log_to_console*/,
+                          int /*timeout*/) {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__, kReason);
 }

@@ -39,9 +39,7 @@ bm_status_t bm_get_12v_atx(bm_handle_t handle, int* /*atx_12v*/) {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__, kBoard);
 }
-bm_status_t bm_get_product_sn(char* /*product_sn*/) {
-  return no_feature(__func__, kBoard);
-}
+bm_status_t bm_get_product_sn(char* /*product_sn*/) { return no_feature(__func__, kBoard); }
 bm_status_t bm_get_sn(bm_handle_t handle, char* /*sn*/) {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__, kBoard);
@@ -118,6 +116,8 @@ bm_status_t bm_disable_perf_monitor(bm_handle_t handle, bm_perf_monitor_t* /*per
 void bm_set_debug_mode(bm_handle_t handle, int /*mode*/) {
   if (find_handle(__func__, handle) != nullptr) no_feature(__func__, "a debug log of the chip's firmware");
 }
-void bmlib_set_api_dbg_callback(bmlib_api_dbg_callback /*callback*/) { no_feature(__func__, "a debug log of the chip's firmware"); }
+void bmlib_set_api_dbg_callback(bmlib_api_dbg_callback /*callback*/) {
+  no_feature(__func__, "a debug log of the chip's firmware");
+}
 
 }  // extern "C"

@@ -7,14 +7,14 @@
 
 namespace softtpu::host {
 
-Result<Range> make_range(const char* role, bm_mem_type_t type, std::uint64_t address, std::uint64_t size, std::uint64_t offset,
-                         std::uint64_t bytes) {
+Result<Range> make_range(const char* role, bm_mem_type_t type, std::uint64_t address, std::uint64_t size,
+                         std::uint64_t offset, std::uint64_t bytes) {
   if (type != BM_MEM_TYPE_DEVICE && type != BM_MEM_TYPE_INT8_DEVICE) {
     return Error{ErrorKind::kUsage, fmt::format("{} is not device memory (type {})", role, static_cast<int>(type))};
   }
   if (bytes > size || offset > size - bytes) {
-    return Error{ErrorKind::kUsage, fmt::format("offset {} and {} bytes run past the end of {} ({} bytes at 0x{:x})", offset, bytes,
-                                                role, size, address)};
+    return Error{ErrorKind::kUsage, fmt::format("offset {} and {} bytes run past the end of {} ({} bytes at 0x{:x})",
+                                                offset, bytes, role, size, address)};
   }
   return Range{address + offset, bytes};
 }
@@ -75,7 +75,9 @@ unsigned long long bm_mem_get_device_addr_u64(struct bm_mem_desc_u64 mem) { retu
 
 void bm_mem_set_device_addr(struct bm_mem_desc* pmem, unsigned long long addr) { set_address(__func__, pmem, addr); }
 void sg_mem_set_device_addr(struct sg_mem_desc* pmem, unsigned long long addr) { set_address(__func__, pmem, addr); }
-void bm_mem_set_device_addr_u64(struct bm_mem_desc_u64* pmem, unsigned long long addr) { set_address(__func__, pmem, addr); }
+void bm_mem_set_device_addr_u64(struct bm_mem_desc_u64* pmem, unsigned long long addr) {
+  set_address(__func__, pmem, addr);
+}
 
 unsigned int bm_mem_get_device_size(struct bm_mem_desc mem) { return mem.size; }
 unsigned long long sg_mem_get_device_size(struct sg_mem_desc mem) { return mem.size; }
@@ -83,9 +85,13 @@ unsigned long long bm_mem_get_device_size_u64(struct bm_mem_desc_u64 mem) { retu
 
 void bm_mem_set_device_size(struct bm_mem_desc* pmem, unsigned int size) { set_size(__func__, pmem, size); }
 void sg_mem_set_device_size(struct sg_mem_desc* pmem, unsigned long long size) { set_size(__func__, pmem, size); }
-void bm_mem_set_device_size_u64(struct bm_mem_desc_u64* pmem, unsigned long long size) { set_size(__func__, pmem, size); }
+void bm_mem_set_device_size_u64(struct bm_mem_desc_u64* pmem, unsigned long long size) {
+  set_size(__func__, pmem, size);
+}
 
-void bm_set_device_mem(bm_device_mem_t* pmem, unsigned int size, unsigned long long addr) { set_device(__func__, pmem, size, addr); }
+void bm_set_device_mem(bm_device_mem_t* pmem, unsigned int size, unsigned long long addr) {
+  set_device(__func__, pmem, size, addr);
+}
 void sg_set_device_mem(sg_device_mem_t* pmem, unsigned long long size, unsigned long long addr) {
   set_device(__func__, pmem, size, addr);
 }

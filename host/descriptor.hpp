@@ -30,8 +30,8 @@ struct Range {
 };
 
 // `role` names the descriptor's parameter in the message.
-Result<Range> make_range(const char* role, bm_mem_type_t type, std::uint64_t address, std::uint64_t size, std::uint64_t offset,
-                         std::uint64_t bytes);
+Result<Range> make_range(const char* role, bm_mem_type_t type, std::uint64_t address, std::uint64_t size,
+                         std::uint64_t offset, std::uint64_t bytes);
 
 template <class Mem>
 Result<Range> make_range(const char* role, const Mem& mem, std::uint64_t offset, std::uint64_t bytes) {

@@ -26,10 +26,11 @@ bm_status_t copy(const char* function, bm_handle_t handle, const Mem& dst, std::
   return to_status(function, h->device().copy(to->address, from->address, bytes));
 }
 
-bm_status_t copy_words(const char* function, bm_handle_t handle, const bm_device_mem_t& dst, int dst_offset, const bm_device_mem_t& src,
-                       int src_offset, int words, int core_id = 0) {
+bm_status_t copy_words(const char* function, bm_handle_t handle, const bm_device_mem_t& dst, int dst_offset,
+                       const bm_device_mem_t& src, int src_offset, int words, int core_id = 0) {
   if (dst_offset < 0 || src_offset < 0 || words < 0) {
-    return fail(function, BM_ERR_PARAM, fmt::format("dst_offset {}, src_offset {} or len {} is negative", dst_offset, src_offset, words));
+    return fail(function, BM_ERR_PARAM,
+                fmt::format("dst_offset {}, src_offset {} or len {} is negative", dst_offset, src_offset, words));
   }
   const auto bytes = [](int count) { return static_cast<std::uint64_t>(count) * kWord; };
   return copy(function, handle, dst, bytes(dst_offset), src, bytes(src_offset), bytes(words), core_id);
@@ -52,11 +53,15 @@ bm_status_t copy_strided(const char* function, bm_handle_t handle, const Mem& ds
   }
   const bool spreads_bytes = dst_stride == 4 && src_stride == 1 && element_bytes == 1;
   if (!spreads_bytes && (dst_stride != 1 || src_stride < 1 || src_stride > kLimit)) {
-    return fail(function, BM_ERR_PARAM,
-                fmt::format("dst_stride {} and src_stride {} with format_size {}: dst_stride is 1 and src_stride 1..{}, or dst_stride "
-                            "4, src_stride 1 and format_size 1", dst_stride, src_stride, element_bytes, kLimit));
+    return fail(
+        function, BM_ERR_PARAM,
+        fmt::format(
+            "dst_stride {} and src_stride {} with format_size {}: dst_stride is 1 and src_stride 1..{}, or dst_stride "
+            "4, src_stride 1 and format_size 1",
+            dst_stride, src_stride, element_bytes, kLimit));
   }
-  if (count < 0 || count > kLimit) return fail(function, BM_ERR_PARAM, fmt::format("count {} is outside 0..{}", count, kLimit));
+  if (count < 0 || count > kLimit)
+    return fail(function, BM_ERR_PARAM, fmt::format("count {} is outside 0..{}", count, kLimit));
 
   const auto size = static_cast<std::uint64_t>(element_bytes), elements = static_cast<std::uint64_t>(count);
   const Result<Range> to = make_range("dst", dst, 0, extent(elements, static_cast<std::uint64_t>(dst_stride), size));
@@ -77,28 +82,33 @@ bm_status_t fill(const char* function, bm_handle_t handle, const void* value, in
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
   if (value == nullptr) return fail(function, BM_ERR_PARAM, "value is NULL");
-  if (mode < 1 || mode > 4) return fail(function, BM_ERR_PARAM, fmt::format("mode {} is outside 1..4 (bytes of the pattern)", mode));
+  if (mode < 1 || mode > 4)
+    return fail(function, BM_ERR_PARAM, fmt::format("mode {} is outside 1..4 (bytes of the pattern)", mode));
   const Result<Range> range = make_range("mem", mem);
   if (!range) return fail(function, range.error());
   const auto bytes = static_cast<std::uint64_t>(mode);
   if (range->bytes % bytes != 0) {
-    return fail(function, BM_ERR_PARAM, fmt::format("the size of mem ({}) is not a multiple of {} bytes", range->bytes, mode));
+    return fail(function, BM_ERR_PARAM,
+                fmt::format("the size of mem ({}) is not a multiple of {} bytes", range->bytes, mode));
   }
   if (range->bytes == 0) return BM_SUCCESS;
-  return to_status(function, h->device().fill(range->address, range->bytes, {static_cast<const std::uint8_t*>(value), bytes}));
+  return to_status(function,
+                   h->device().fill(range->address, range->bytes, {static_cast<const std::uint8_t*>(value), bytes}));
 }
 
 // The descriptor of the source says how much.
-bm_status_t copy_between(const char* function, bm_handle_t handle_src, const bm_device_mem_t& src, bm_handle_t handle_dst,
-                         const bm_device_mem_t& dst) {
-  const std::shared_ptr<Handle> from_handle = find_handle(function, handle_src), to_handle = find_handle(function, handle_dst);
+bm_status_t copy_between(const char* function, bm_handle_t handle_src, const bm_device_mem_t& src,
+                         bm_handle_t handle_dst, const bm_device_mem_t& dst) {
+  const std::shared_ptr<Handle> from_handle = find_handle(function, handle_src),
+                                to_handle = find_handle(function, handle_dst);
   if (from_handle == nullptr || to_handle == nullptr) return BM_ERR_DEVNOTREADY;
   const Result<Range> from = make_range("src", src);
   if (!from) return fail(function, from.error());
   const Result<Range> to = make_range("dst", dst, 0, from->bytes);
   if (!to) return fail(function, to.error());
   if (from->bytes == 0) return BM_SUCCESS;
-  return to_status(function, from_handle->device().copy_to(to_handle->device(), to->address, from->address, from->bytes));
+  return to_status(function,
+                   from_handle->device().copy_to(to_handle->device(), to->address, from->address, from->bytes));
 }
 
 long long clamp(unsigned long long value) {
@@ -113,47 +123,50 @@ using namespace softtpu::host;
 
 extern "C" {
 
-bm_status_t bm_memcpy_d2d(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src, int src_offset, int len) {
+bm_status_t bm_memcpy_d2d(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src, int src_offset,
+                          int len) {
   return copy_words(__func__, handle, dst, dst_offset, src, src_offset, len);
 }
-bm_status_t bm_memcpy_d2d_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src, int src_offset, int len,
-                                    int core_id) {
+bm_status_t bm_memcpy_d2d_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src,
+                                    int src_offset, int len, int core_id) {
   return copy_words(__func__, handle, dst, dst_offset, src, src_offset, len, core_id);
 }
-bm_status_t bm_memcpy_d2d_byte(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset, bm_device_mem_t src, size_t src_offset,
-                               size_t size) {
+bm_status_t bm_memcpy_d2d_byte(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset, bm_device_mem_t src,
+                               size_t src_offset, size_t size) {
   return copy(__func__, handle, dst, dst_offset, src, src_offset, size);
 }
-bm_status_t bm_memcpy_d2d_byte_with_core(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset, bm_device_mem_t src,
-                                         size_t src_offset, size_t size, int core_id) {
+bm_status_t bm_memcpy_d2d_byte_with_core(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset,
+                                         bm_device_mem_t src, size_t src_offset, size_t size, int core_id) {
   return copy(__func__, handle, dst, dst_offset, src, src_offset, size, core_id);
 }
-bm_status_t bm_memcpy_d2d_stride(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src, int src_stride, int count,
-                                 int format_size) {
+bm_status_t bm_memcpy_d2d_stride(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src,
+                                 int src_stride, int count, int format_size) {
   return copy_strided(__func__, handle, dst, dst_stride, src, src_stride, count, format_size);
 }
-bm_status_t bm_memcpy_d2d_stride_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src, int src_stride,
-                                           int count, int format_size, int core_id) {
+bm_status_t bm_memcpy_d2d_stride_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src,
+                                           int src_stride, int count, int format_size, int core_id) {
   return copy_strided(__func__, handle, dst, dst_stride, src, src_stride, count, format_size, core_id);
 }
 
 // Offsets and lengths of the 64-bit form are 4-byte words as well.
-bm_status_t bm_memcpy_d2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset, bm_device_mem_u64_t src,
-                              unsigned long long src_offset, unsigned long long len) {
+bm_status_t bm_memcpy_d2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset,
+                              bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long len) {
   std::uint64_t to = 0, from = 0, bytes = 0;
   if (__builtin_mul_overflow(dst_offset, kWord, &to) || __builtin_mul_overflow(src_offset, kWord, &from) ||
       __builtin_mul_overflow(len, kWord, &bytes)) {
-    return fail(__func__, BM_ERR_PARAM, fmt::format("dst_offset {}, src_offset {} or len {} (4-byte words) is too large", dst_offset,
-                                                    src_offset, len));
+    return fail(
+        __func__, BM_ERR_PARAM,
+        fmt::format("dst_offset {}, src_offset {} or len {} (4-byte words) is too large", dst_offset, src_offset, len));
   }
   return copy(__func__, handle, dst, to, src, from, bytes);
 }
-bm_status_t bm_memcpy_d2d_byte_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset, bm_device_mem_u64_t src,
-                                   unsigned long long src_offset, unsigned long long size) {
+bm_status_t bm_memcpy_d2d_byte_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset,
+                                   bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long size) {
   return copy(__func__, handle, dst, dst_offset, src, src_offset, size);
 }
-bm_status_t bm_memcpy_d2d_stride_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_stride, bm_device_mem_u64_t src,
-                                     unsigned long long src_stride, unsigned long long count, int format_size) {
+bm_status_t bm_memcpy_d2d_stride_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_stride,
+                                     bm_device_mem_u64_t src, unsigned long long src_stride, unsigned long long count,
+                                     int format_size) {
   return copy_strided(__func__, handle, dst, clamp(dst_stride), src, clamp(src_stride), clamp(count), format_size);
 }
 

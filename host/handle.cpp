@@ -56,7 +56,8 @@ std::shared_ptr<Handle> find_handle(const char* function, bm_handle_t handle) {
   const std::shared_lock lock(known.mutex);
   const auto found = known.handles.find(handle);
   if (found == known.handles.end()) {
-    fail(function, BM_ERR_DEVNOTREADY, fmt::format("handle {} was freed or never requested", static_cast<const void*>(handle)));
+    fail(function, BM_ERR_DEVNOTREADY,
+         fmt::format("handle {} was freed or never requested", static_cast<const void*>(handle)));
     return nullptr;
   }
   return found->second;
@@ -76,7 +77,8 @@ bm_status_t check_device_id(const char* function, int devid) {
   int count = 0;
   if (const bm_status_t status = device_count(function, count); status != BM_SUCCESS) return status;
   if (devid >= 0 && devid < count) return BM_SUCCESS;
-  return fail(function, BM_ERR_PARAM, fmt::format("device id {} is outside 0..{} (number of devices: {})", devid, count - 1, count));
+  return fail(function, BM_ERR_PARAM,
+              fmt::format("device id {} is outside 0..{} (number of devices: {})", devid, count - 1, count));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What stands behind a bm_handle_t. A handle that a program passes in is looked up, never trusted: one that was freed, or was
-// never a handle, is refused with a message.
+// What stands behind a bm_handle_t. A handle that a program passes in is looked up, never trusted: one that was freed,
+// or was never a handle, is refused with a message.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,8 @@
 
 namespace softtpu::host {
 
-// One handle: a queue of launches on a device. Lives as long as a call uses it, even if another thread frees it meanwhile.
+// One handle: a queue of launches on a device. Lives as long as a call uses it, even if another thread frees it
+// meanwhile.
 class Handle {
  public:
   Handle(std::shared_ptr<DeviceClient> device, StreamId stream);
@@ -61,7 +62,7 @@ class CallTimer {
 }  // namespace softtpu::host
 
 // The first lines of a function that takes a handle: `h` is the handle, or the function returns.
-#define SOFTTPU_HANDLE_OR(handle, result)                                          \
+#define SOFTTPU_HANDLE_OR(handle, result)                                                        \
   const std::shared_ptr<softtpu::host::Handle> h = softtpu::host::find_handle(__func__, handle); \
   if (h == nullptr) return result
 #define SOFTTPU_HANDLE(handle) SOFTTPU_HANDLE_OR(handle, BM_ERR_DEVNOTREADY)

@@ -5,6 +5,7 @@
 
 #include "host/descriptor.hpp"
 #include "host/handle.hpp"
+#include "runtime/base/text.hpp"
 
 namespace softtpu::host {
 namespace {
@@ -25,7 +26,8 @@ template <class Mem>
 bm_status_t find_heap(const char* function, bm_handle_t handle, const Mem* mem, unsigned* heap_id) {
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
-  if (mem == nullptr || heap_id == nullptr) return fail(function, BM_ERR_PARAM, mem == nullptr ? "pmem is NULL" : "heapid is NULL");
+  if (mem == nullptr || heap_id == nullptr)
+    return fail(function, BM_ERR_PARAM, mem == nullptr ? "pmem is NULL" : "heapid is NULL");
   const Result<Range> range = make_range("pmem", *mem);
   if (!range) return fail(function, range.error());
   const Result<std::uint64_t> owner = h->device().allocation_bytes(range->address);
@@ -34,11 +36,9 @@ bm_status_t find_heap(const char* function, bm_handle_t handle, const Mem* mem, 
   return BM_SUCCESS;
 }
 
-// "BM1684X-EMU", in the SDK's form of chip and board without the "BM".
+// "1684X-EMU": chip and board, in the SDK's form.
 std::string board_name(const std::string& chip) {
-  std::string name = chip.starts_with("bm") ? chip.substr(2) : chip;
-  for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  return name + "-EMU";
+  return to_upper(chip.starts_with("bm") ? chip.substr(2) : chip) + "-EMU";
 }
 
 // Each device is a card with one chip.
@@ -153,13 +153,15 @@ bm_status_t bm_get_gmem_total_heap_num(bm_handle_t handle, unsigned int* heap_nu
   return BM_SUCCESS;
 }
 
-bm_status_t bm_get_gmem_heap_stat_byte_by_id(bm_handle_t handle, bm_heap_stat_byte_t* pheap_byte, unsigned int heap_id) {
+bm_status_t bm_get_gmem_heap_stat_byte_by_id(bm_handle_t handle, bm_heap_stat_byte_t* pheap_byte,
+                                             unsigned int heap_id) {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(pheap_byte);
   if (heap_id != 0) return fail(__func__, BM_ERR_PARAM, fmt::format("heap_id {} is outside 0..0", heap_id));
   const Result<DeviceStat> now = h->device().stat();
   if (!now) return fail(__func__, now.error());
-  *pheap_byte = {0, now->bytes_total, now->bytes_total - now->bytes_used, now->bytes_used, h->device().info().heap_start};
+  *pheap_byte = {0, now->bytes_total, now->bytes_total - now->bytes_used, now->bytes_used,
+                 h->device().info().heap_start};
   return BM_SUCCESS;
 }
 

@@ -14,19 +14,23 @@ constexpr std::size_t kArgsAlign = 4;
 
 bm_status_t check_args(const char* function, const KernelCall& call) {
   if (call.bytes > kMaxLaunchArgs) {
-    return fail(function, BM_ERR_PARAM, fmt::format("size {} of the arguments is above the limit ({} bytes)", call.bytes, kMaxLaunchArgs));
+    return fail(function, BM_ERR_PARAM,
+                fmt::format("size {} of the arguments is above the limit ({} bytes)", call.bytes, kMaxLaunchArgs));
   }
   if (call.bytes % kArgsAlign != 0) {
-    return fail(function, BM_ERR_PARAM, fmt::format("size {} of the arguments is not a multiple of {}", call.bytes, kArgsAlign));
+    return fail(function, BM_ERR_PARAM,
+                fmt::format("size {} of the arguments is not a multiple of {}", call.bytes, kArgsAlign));
   }
-  if (call.args == nullptr && call.bytes != 0) return fail(function, BM_ERR_PARAM, fmt::format("args is NULL with size {}", call.bytes));
+  if (call.args == nullptr && call.bytes != 0)
+    return fail(function, BM_ERR_PARAM, fmt::format("args is NULL with size {}", call.bytes));
   return BM_SUCCESS;
 }
 
 bm_status_t check_function(const char* function, const KernelCall& call) {
   if (call.name != nullptr || static_cast<std::int32_t>(call.function) > 0) return BM_SUCCESS;
-  return fail(function, BM_ERR_PARAM, fmt::format("{} is not a function that tpu_kernel_get_function returned",
-                                                  static_cast<std::int32_t>(call.function)));
+  return fail(function, BM_ERR_PARAM,
+              fmt::format("{} is not a function that tpu_kernel_get_function returned",
+                          static_cast<std::int32_t>(call.function)));
 }
 
 }  // namespace
@@ -36,8 +40,9 @@ bm_status_t check_kernel_name(const char* function, const char* name) {
   const std::size_t length = strnlen(name, kMaxKernelName + 1);
   if (length == 0) return fail(function, BM_ERR_PARAM, "the kernel's name is empty");
   if (length > kMaxKernelName) {
-    return fail(function, BM_ERR_PARAM, fmt::format("the kernel's name \"{}...\" is longer than {} characters",
-                                                    std::string_view(name, kMaxKernelName), kMaxKernelName));
+    return fail(function, BM_ERR_PARAM,
+                fmt::format("the kernel's name \"{}...\" is longer than {} characters",
+                            std::string_view(name, kMaxKernelName), kMaxKernelName));
   }
   return BM_SUCCESS;
 }
@@ -76,15 +81,15 @@ bm_status_t sync(const char* function, bm_handle_t handle) {
 
 namespace {
 
-bm_status_t launch_name(const char* function, bm_handle_t handle, const char* name, const void* args, std::size_t bytes, Wait wait,
-                        int core = 0) {
+bm_status_t launch_name(const char* function, bm_handle_t handle, const char* name, const void* args, std::size_t bytes,
+                        Wait wait, int core = 0) {
   if (const bm_status_t status = check_kernel_name(function, name); status != BM_SUCCESS) return status;
   return launch(function, handle, {.name = name, .args = args, .bytes = bytes, .core = core}, wait);
 }
 
 // The kernel on each listed core in turn.
-bm_status_t launch_on_cores(const char* function, bm_handle_t handle, const char* name, const void* args, std::size_t bytes,
-                            const int* cores, int count) {
+bm_status_t launch_on_cores(const char* function, bm_handle_t handle, const char* name, const void* args,
+                            std::size_t bytes, const int* cores, int count) {
   if (cores == nullptr) return fail(function, BM_ERR_PARAM, "core_list is NULL");
   if (count < 1) return fail(function, BM_ERR_PARAM, fmt::format("core_num {} is below 1", count));
   for (int i = 0; i < count; ++i) {
@@ -111,21 +116,27 @@ bm_status_t okkernel_launch_async(bm_handle_t handle, const char* func_name, con
 bm_status_t tpu_kernel_launch_sync(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) {
   return launch_name(__func__, handle, func_name, args, size, Wait::kUntilFinished);
 }
-bm_status_t softtpu_kernel_launch_async_by_name(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) {
+bm_status_t softtpu_kernel_launch_async_by_name(bm_handle_t handle, const char* func_name, const void* args,
+                                                unsigned int size) {
   return launch_name("tpu_kernel_launch_async", handle, func_name, args, size, Wait::kUntilQueued);
 }
 
 bm_status_t tpu_kernel_launch(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size) {
-  return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size}, Wait::kUntilFinished);
+  return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size},
+                Wait::kUntilFinished);
 }
-bm_status_t tpu_kernel_launch_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size, int core_id) {
-  return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size, .core = core_id}, Wait::kUntilFinished);
+bm_status_t tpu_kernel_launch_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size,
+                                        int core_id) {
+  return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size, .core = core_id},
+                Wait::kUntilFinished);
 }
 bm_status_t tpu_kernel_launch_async(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size) {
   return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size}, Wait::kUntilQueued);
 }
-bm_status_t tpu_kernel_launch_async_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size, int core_id) {
-  return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size, .core = core_id}, Wait::kUntilQueued);
+bm_status_t tpu_kernel_launch_async_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args,
+                                              size_t size, int core_id) {
+  return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size, .core = core_id},
+                Wait::kUntilQueued);
 }
 
 bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_param_t* param_list, int param_num) {
@@ -133,18 +144,22 @@ bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_pa
   if (param_num < 1) return fail(__func__, BM_ERR_PARAM, fmt::format("param_num {} is below 1", param_num));
   for (int i = 0; i < param_num; ++i) {
     const tpu_launch_param_t& param = param_list[i];
-    const bm_status_t status = launch(__func__, handle, {.function = FunctionId(param.func_id), .args = param.param_data,
-                                                         .bytes = param.param_size, .core = param.core_id}, Wait::kUntilQueued);
+    const bm_status_t status = launch(__func__, handle,
+                                      {.function = FunctionId(param.func_id),
+                                       .args = param.param_data,
+                                       .bytes = param.param_size,
+                                       .core = param.core_id},
+                                      Wait::kUntilQueued);
     if (status != BM_SUCCESS) return status;
   }
   return BM_SUCCESS;
 }
-bm_status_t tpu_kernel_launch_async_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param, size_t api_size,
-                                                const int* core_list, const int core_num) {
+bm_status_t tpu_kernel_launch_async_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
+                                                size_t api_size, const int* core_list, const int core_num) {
   return launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num);
 }
-bm_status_t tpu_kernel_launch_sync_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param, size_t api_size,
-                                               const int* core_list, const int core_num) {
+bm_status_t tpu_kernel_launch_sync_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
+                                               size_t api_size, const int* core_list, const int core_num) {
   const bm_status_t status = launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num);
   return status == BM_SUCCESS ? sync(__func__, handle) : status;
 }
@@ -158,7 +173,8 @@ bm_status_t bmkernel_launch(bm_handle_t handle, const void* /*args*/, unsigned i
 }
 bm_status_t bmkernel_load_lookup_table(bm_handle_t handle, const void* /*table*/, unsigned int /*size*/) {
   SOFTTPU_HANDLE(handle);
-  return no_feature(__func__, "a BMKernel firmware's own lookup table; the tables of okk_bdc_lookup_* are always loaded");
+  return no_feature(__func__,
+                    "a BMKernel firmware's own lookup table; the tables of okk_bdc_lookup_* are always loaded");
 }
 
 // Kernels come with the program or from modules, so there is no firmware to load; programs call this unconditionally.

@@ -20,9 +20,9 @@ struct LevelName {
   const char* name;
 };
 constexpr LevelName kLevels[] = {
-    {BMLIB_LOG_QUIET, "quiet"},     {BMLIB_LOG_PANIC, "panic"}, {BMLIB_LOG_FATAL, "fatal"},
+    {BMLIB_LOG_QUIET, "quiet"},     {BMLIB_LOG_PANIC, "panic"},     {BMLIB_LOG_FATAL, "fatal"},
     {BMLIB_LOG_ERROR, "error"},     {BMLIB_LOG_WARNING, "warning"}, {BMLIB_LOG_INFO, "info"},
-    {BMLIB_LOG_VERBOSE, "verbose"}, {BMLIB_LOG_DEBUG, "debug"}, {BMLIB_LOG_TRACE, "trace"},
+    {BMLIB_LOG_VERBOSE, "verbose"}, {BMLIB_LOG_DEBUG, "debug"},     {BMLIB_LOG_TRACE, "trace"},
 };
 
 const char* level_name(int level) {
@@ -84,11 +84,14 @@ bm_status_t no_feature(const char* function, const char* reason) {
   static std::mutex mutex;
   static std::set<std::string_view> told;
   const std::lock_guard lock(mutex);
-  if (told.insert(function).second) fail(function, BM_ERR_NOFEATURE, std::string("the emulator has no such feature: ") + reason);
+  if (told.insert(function).second)
+    fail(function, BM_ERR_NOFEATURE, std::string("the emulator has no such feature: ") + reason);
   return BM_ERR_NOFEATURE;
 }
 
-bm_status_t not_supported(const char* function, const std::string& reason) { return fail(function, BM_NOT_SUPPORTED, reason); }
+bm_status_t not_supported(const char* function, const std::string& reason) {
+  return fail(function, BM_NOT_SUPPORTED, reason);
+}
 
 void log_verbose(const char* function, const std::string& text) {
   bmlib_log("bmlib", BMLIB_LOG_VERBOSE, "%s: %s\n", function, text.c_str());

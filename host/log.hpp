@@ -10,7 +10,8 @@ namespace softtpu::host {
 
 // Logs "function: text" as an error and returns the status, so that a refusal is one line where it is found.
 bm_status_t fail(const char* function, bm_status_t status, const std::string& text);
-// The same for an error of the device; `of_launch` tells a kernel's own failure from a refused argument (host/README.md).
+// The same for an error of the device; `of_launch` tells a kernel's own failure from a refused argument
+// (host/README.md).
 bm_status_t fail(const char* function, const Error& error, bool of_launch = false);
 
 // BM_ERR_NOFEATURE; says once for each function why the emulator does not have it.

@@ -13,8 +13,9 @@ std::shared_ptr<Handle> find_soc(const char* function, bm_handle_t handle, bm_st
   if (h == nullptr) {
     status = BM_ERR_DEVNOTREADY;
   } else if (!h->device().info().soc_mode) {
-    status = not_supported(function, fmt::format("{} is in PCIe mode; mapping device memory needs SoC mode (\"mode\" of the chip)",
-                                                 h->device().info().chip_name));
+    status = not_supported(
+        function, fmt::format("{} is in PCIe mode; mapping device memory needs SoC mode (\"mode\" of the chip)",
+                              h->device().info().chip_name));
     h = nullptr;
   }
   return h;
@@ -25,7 +26,8 @@ bm_status_t map(const char* function, bm_handle_t handle, const Mem* mem, unsign
   bm_status_t status = BM_SUCCESS;
   const std::shared_ptr<Handle> h = find_soc(function, handle, status);
   if (h == nullptr) return status;
-  if (mem == nullptr || pointer == nullptr) return fail(function, BM_ERR_PARAM, mem == nullptr ? "dmem is NULL" : "vmem is NULL");
+  if (mem == nullptr || pointer == nullptr)
+    return fail(function, BM_ERR_PARAM, mem == nullptr ? "dmem is NULL" : "vmem is NULL");
   const Result<Range> range = make_range("dmem", *mem);
   if (!range) return fail(function, range.error());
   const Result<void*> mapped = h->device().map(range->address, range->bytes);
@@ -36,7 +38,8 @@ bm_status_t map(const char* function, bm_handle_t handle, const Mem* mem, unsign
 
 // Flushing and invalidating move nothing, since both sides see one memory; the arguments are checked all the same.
 template <class Mem>
-bm_status_t synchronise(const char* function, bm_handle_t handle, const Mem* mem, std::uint64_t offset, std::uint64_t bytes) {
+bm_status_t synchronise(const char* function, bm_handle_t handle, const Mem* mem, std::uint64_t offset,
+                        std::uint64_t bytes) {
   bm_status_t status = BM_SUCCESS;
   const std::shared_ptr<Handle> h = find_soc(function, handle, status);
   if (h == nullptr) return status;
@@ -50,7 +53,8 @@ bm_status_t synchronise(const char* function, bm_handle_t handle, const Mem* mem
   return synchronise(function, handle, mem, 0, mem == nullptr ? 0 : mem->size);
 }
 
-bm_status_t find_device_address(const char* function, bm_handle_t handle, std::uintptr_t pointer, unsigned long long* address) {
+bm_status_t find_device_address(const char* function, bm_handle_t handle, std::uintptr_t pointer,
+                                unsigned long long* address) {
   bm_status_t status = BM_SUCCESS;
   const std::shared_ptr<Handle> h = find_soc(function, handle, status);
   if (h == nullptr) return status;
@@ -86,7 +90,8 @@ bm_status_t bm_mem_mmap_device_mem_no_cache(bm_handle_t handle, bm_device_mem_t*
 bm_status_t sg_mem_mmap_device_mem_no_cache(bm_handle_t handle, sg_device_mem_t* dmem, unsigned long long* vmem) {
   return map(__func__, handle, dmem, vmem);
 }
-bm_status_t bm_mem_mmap_device_mem_no_cache_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem, unsigned long long* vmem) {
+bm_status_t bm_mem_mmap_device_mem_no_cache_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem,
+                                                unsigned long long* vmem) {
   return map(__func__, handle, dmem, vmem);
 }
 
@@ -95,40 +100,56 @@ bm_status_t bm_mem_vir_to_phy(bm_handle_t handle, unsigned long long vmem, unsig
   return find_device_address(__func__, handle, vmem, device_mem);
 }
 
-bm_status_t bm_mem_invalidate_device_mem(bm_handle_t handle, bm_device_mem_t* dmem) { return synchronise(__func__, handle, dmem); }
-bm_status_t sg_mem_invalidate_device_mem(bm_handle_t handle, sg_device_mem_t* dmem) { return synchronise(__func__, handle, dmem); }
+bm_status_t bm_mem_invalidate_device_mem(bm_handle_t handle, bm_device_mem_t* dmem) {
+  return synchronise(__func__, handle, dmem);
+}
+bm_status_t sg_mem_invalidate_device_mem(bm_handle_t handle, sg_device_mem_t* dmem) {
+  return synchronise(__func__, handle, dmem);
+}
 bm_status_t bm_mem_invalidate_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem) {
   return synchronise(__func__, handle, dmem);
 }
-bm_status_t bm_mem_invalidate_partial_device_mem(bm_handle_t handle, bm_device_mem_t* dmem, unsigned int offset, unsigned int len) {
+bm_status_t bm_mem_invalidate_partial_device_mem(bm_handle_t handle, bm_device_mem_t* dmem, unsigned int offset,
+                                                 unsigned int len) {
   return synchronise(__func__, handle, dmem, offset, len);
 }
 bm_status_t sg_mem_invalidate_partial_device_mem(bm_handle_t handle, sg_device_mem_t* dmem, unsigned long long offset,
                                                  unsigned long long len) {
   return synchronise(__func__, handle, dmem, offset, len);
 }
-bm_status_t bm_mem_invalidate_partial_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem, unsigned long long offset,
-                                                     unsigned long long len) {
+bm_status_t bm_mem_invalidate_partial_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem,
+                                                     unsigned long long offset, unsigned long long len) {
   return synchronise(__func__, handle, dmem, offset, len);
 }
-bm_status_t bm_mem_flush_device_mem(bm_handle_t handle, bm_device_mem_t* dmem) { return synchronise(__func__, handle, dmem); }
-bm_status_t sg_mem_flush_device_mem(bm_handle_t handle, sg_device_mem_t* dmem) { return synchronise(__func__, handle, dmem); }
-bm_status_t bm_mem_flush_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem) { return synchronise(__func__, handle, dmem); }
-bm_status_t bm_mem_flush_partial_device_mem(bm_handle_t handle, bm_device_mem_t* dmem, unsigned int offset, unsigned int len) {
+bm_status_t bm_mem_flush_device_mem(bm_handle_t handle, bm_device_mem_t* dmem) {
+  return synchronise(__func__, handle, dmem);
+}
+bm_status_t sg_mem_flush_device_mem(bm_handle_t handle, sg_device_mem_t* dmem) {
+  return synchronise(__func__, handle, dmem);
+}
+bm_status_t bm_mem_flush_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem) {
+  return synchronise(__func__, handle, dmem);
+}
+bm_status_t bm_mem_flush_partial_device_mem(bm_handle_t handle, bm_device_mem_t* dmem, unsigned int offset,
+                                            unsigned int len) {
   return synchronise(__func__, handle, dmem, offset, len);
 }
 bm_status_t sg_mem_flush_partial_device_mem(bm_handle_t handle, sg_device_mem_t* dmem, unsigned long long offset,
                                             unsigned long long len) {
   return synchronise(__func__, handle, dmem, offset, len);
 }
-bm_status_t bm_mem_flush_partial_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem, unsigned long long offset,
-                                                unsigned long long len) {
+bm_status_t bm_mem_flush_partial_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem,
+                                                unsigned long long offset, unsigned long long len) {
   return synchronise(__func__, handle, dmem, offset, len);
 }
 
 // The mapping belongs to the device and stays; the pointer is checked.
-bm_status_t bm_mem_unmap_device_mem(bm_handle_t handle, void* vmem, int /*size*/) { return unmap(__func__, handle, vmem); }
-bm_status_t sg_mem_unmap_device_mem(bm_handle_t handle, void* vmem, unsigned long long /*size*/) { return unmap(__func__, handle, vmem); }
+bm_status_t bm_mem_unmap_device_mem(bm_handle_t handle, void* vmem, int /*size*/) {
+  return unmap(__func__, handle, vmem);
+}
+bm_status_t sg_mem_unmap_device_mem(bm_handle_t handle, void* vmem, unsigned long long /*size*/) {
+  return unmap(__func__, handle, vmem);
+}
 bm_status_t bm_mem_unmap_device_mem_u64(bm_handle_t handle, void* vmem, unsigned long long /*size*/) {
   return unmap(__func__, handle, vmem);
 }

@@ -43,11 +43,12 @@ struct Piece {
   std::uint64_t bytes;
 };
 
-// The pieces of a gather or scatter: `argc` arguments, a pointer and an unsigned long long in turn. Nothing is moved unless all
-// of them fit.
+// The pieces of a gather or scatter: `argc` arguments, a pointer and an unsigned long long in turn. Nothing is moved
+// unless all of them fit.
 Result<std::vector<Piece>> make_pieces(const char* role, const bm_device_mem_t& mem, int argc, va_list args) {
   if (argc < 2 || argc % 2 != 0) {
-    return Error{ErrorKind::kUsage, fmt::format("argc {} is not an even number of 2 or more (a pointer and a size for each piece)", argc)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("argc {} is not an even number of 2 or more (a pointer and a size for each piece)", argc)};
   }
   std::vector<Piece> pieces;
   std::uint64_t total = 0;
@@ -55,9 +56,11 @@ Result<std::vector<Piece>> make_pieces(const char* role, const bm_device_mem_t& 
     Piece piece{};
     piece.pointer = va_arg(args, void*);
     piece.bytes = va_arg(args, unsigned long long);
-    if (piece.pointer == nullptr) return Error{ErrorKind::kUsage, fmt::format("the pointer of piece {} is NULL", i / 2)};
+    if (piece.pointer == nullptr)
+      return Error{ErrorKind::kUsage, fmt::format("the pointer of piece {} is NULL", i / 2)};
     if (__builtin_add_overflow(total, piece.bytes, &total) || total > mem.size) {
-      return Error{ErrorKind::kUsage, fmt::format("piece {} of {} bytes runs past the end of {} ({} bytes)", i / 2, piece.bytes, role, mem.size)};
+      return Error{ErrorKind::kUsage, fmt::format("piece {} of {} bytes runs past the end of {} ({} bytes)", i / 2,
+                                                  piece.bytes, role, mem.size)};
     }
     pieces.push_back(piece);
   }
@@ -81,15 +84,16 @@ bm_status_t sg_memcpy_s2d(bm_handle_t handle, sg_device_mem_t dst, void* src) {
 bm_status_t bm_memcpy_s2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src) {
   return to_device(__func__, handle, dst, src, {dst.size, 0});
 }
-bm_status_t bm_memcpy_s2d_partial_offset(bm_handle_t handle, bm_device_mem_t dst, void* src, unsigned int size, unsigned int offset) {
+bm_status_t bm_memcpy_s2d_partial_offset(bm_handle_t handle, bm_device_mem_t dst, void* src, unsigned int size,
+                                         unsigned int offset) {
   return to_device(__func__, handle, dst, src, {size, offset});
 }
 bm_status_t sg_memcpy_s2d_partial_offset(bm_handle_t handle, sg_device_mem_t dst, void* src, unsigned long long size,
                                          unsigned long long offset) {
   return to_device(__func__, handle, dst, src, {size, offset});
 }
-bm_status_t bm_memcpy_s2d_partial_offset_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src, unsigned long long size,
-                                             unsigned long long offset) {
+bm_status_t bm_memcpy_s2d_partial_offset_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src,
+                                             unsigned long long size, unsigned long long offset) {
   return to_device(__func__, handle, dst, src, {size, offset});
 }
 bm_status_t bm_memcpy_s2d_partial(bm_handle_t handle, bm_device_mem_t dst, void* src, unsigned int size) {
@@ -111,15 +115,16 @@ bm_status_t sg_memcpy_d2s(bm_handle_t handle, void* dst, sg_device_mem_t src) {
 bm_status_t bm_memcpy_d2s_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src) {
   return to_host(__func__, handle, dst, src, {src.size, 0});
 }
-bm_status_t bm_memcpy_d2s_partial_offset(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size, unsigned int offset) {
+bm_status_t bm_memcpy_d2s_partial_offset(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size,
+                                         unsigned int offset) {
   return to_host(__func__, handle, dst, src, {size, offset});
 }
 bm_status_t sg_memcpy_d2s_partial_offset(bm_handle_t handle, void* dst, sg_device_mem_t src, unsigned long long size,
                                          unsigned long long offset) {
   return to_host(__func__, handle, dst, src, {size, offset});
 }
-bm_status_t bm_memcpy_d2s_partial_offset_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src, unsigned long long size,
-                                             unsigned long long offset) {
+bm_status_t bm_memcpy_d2s_partial_offset_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src,
+                                             unsigned long long size, unsigned long long offset) {
   return to_host(__func__, handle, dst, src, {size, offset});
 }
 bm_status_t bm_memcpy_d2s_partial(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size) {
@@ -140,7 +145,9 @@ bm_status_t bm_memcpy_s2d_gather(bm_handle_t handle, bm_device_mem_t dst, int ar
   if (!pieces) return fail(__func__, pieces.error());
   std::uint64_t offset = 0;
   for (const Piece& piece : *pieces) {
-    if (const bm_status_t status = to_device(__func__, handle, dst, piece.pointer, {piece.bytes, offset}); status != BM_SUCCESS) return status;
+    if (const bm_status_t status = to_device(__func__, handle, dst, piece.pointer, {piece.bytes, offset});
+        status != BM_SUCCESS)
+      return status;
     offset += piece.bytes;
   }
   return BM_SUCCESS;
@@ -154,7 +161,9 @@ bm_status_t bm_memcpy_d2s_scatter(bm_handle_t handle, bm_device_mem_t src, int a
   if (!pieces) return fail(__func__, pieces.error());
   std::uint64_t offset = 0;
   for (const Piece& piece : *pieces) {
-    if (const bm_status_t status = to_host(__func__, handle, piece.pointer, src, {piece.bytes, offset}); status != BM_SUCCESS) return status;
+    if (const bm_status_t status = to_host(__func__, handle, piece.pointer, src, {piece.bytes, offset});
+        status != BM_SUCCESS)
+      return status;
     offset += piece.bytes;
   }
   return BM_SUCCESS;

@@ -27,7 +27,8 @@ template <class Mem>
 bm_status_t allocate(const char* function, bm_handle_t handle, Mem* mem, std::uint64_t bytes) {
   if (mem == nullptr) return fail(function, BM_ERR_PARAM, "pmem is NULL");
   if (bytes > kMaxSize<Mem>) {
-    return fail(function, BM_ERR_PARAM, fmt::format("size {} does not fit the descriptor (at most {} bytes)", bytes, kMaxSize<Mem>));
+    return fail(function, BM_ERR_PARAM,
+                fmt::format("size {} does not fit the descriptor (at most {} bytes)", bytes, kMaxSize<Mem>));
   }
   unsigned long long address = 0;
   const bm_status_t status = allocate(function, handle, bytes, address);
@@ -45,7 +46,8 @@ std::optional<std::uint64_t> find_words(std::initializer_list<unsigned long long
 }
 
 template <class Mem>
-bm_status_t allocate_words(const char* function, bm_handle_t handle, Mem* mem, std::initializer_list<unsigned long long> counts) {
+bm_status_t allocate_words(const char* function, bm_handle_t handle, Mem* mem,
+                           std::initializer_list<unsigned long long> counts) {
   const std::optional<std::uint64_t> bytes = find_words(counts);
   if (!bytes) return fail(function, BM_ERR_PARAM, fmt::format("{} words do not fit 64 bits", fmt::join(counts, " x ")));
   return allocate(function, handle, mem, *bytes);
@@ -97,12 +99,12 @@ bm_status_t bm_malloc_neuron_device(bm_handle_t handle, bm_device_mem_t* pmem, i
   }
   return allocate_words(__func__, handle, pmem, {u(n), u(c), u(h), u(w)});
 }
-bm_status_t sg_malloc_neuron_device(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long n, unsigned long long c,
-                                    unsigned long long h, unsigned long long w) {
+bm_status_t sg_malloc_neuron_device(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long n,
+                                    unsigned long long c, unsigned long long h, unsigned long long w) {
   return allocate_words(__func__, handle, pmem, {n, c, h, w});
 }
-bm_status_t bm_malloc_neuron_device_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long n, unsigned long long c,
-                                        unsigned long long h, unsigned long long w) {
+bm_status_t bm_malloc_neuron_device_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long n,
+                                        unsigned long long c, unsigned long long h, unsigned long long w) {
   return allocate_words(__func__, handle, pmem, {n, c, h, w});
 }
 
@@ -130,17 +132,21 @@ bm_status_t bm_malloc_device_byte_u64(bm_handle_t handle, bm_device_mem_u64_t* p
 bm_status_t bm_malloc_device_byte_heap(bm_handle_t handle, bm_device_mem_t* pmem, int heap_id, unsigned int size) {
   return allocate_heap(__func__, handle, pmem, heap_id, size);
 }
-bm_status_t sg_malloc_device_byte_heap(bm_handle_t handle, sg_device_mem_t* pmem, int heap_id, unsigned long long size) {
+bm_status_t sg_malloc_device_byte_heap(bm_handle_t handle, sg_device_mem_t* pmem, int heap_id,
+                                       unsigned long long size) {
   return allocate_heap(__func__, handle, pmem, heap_id, size);
 }
-bm_status_t bm_malloc_device_byte_heap_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, int heap_id, unsigned long long size) {
+bm_status_t bm_malloc_device_byte_heap_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, int heap_id,
+                                           unsigned long long size) {
   return allocate_heap(__func__, handle, pmem, heap_id, size);
 }
 
-bm_status_t bm_malloc_device_byte_heap_mask(bm_handle_t handle, bm_device_mem_t* pmem, int heap_id_mask, unsigned int size) {
+bm_status_t bm_malloc_device_byte_heap_mask(bm_handle_t handle, bm_device_mem_t* pmem, int heap_id_mask,
+                                            unsigned int size) {
   return allocate_mask(__func__, handle, pmem, heap_id_mask, size);
 }
-bm_status_t sg_malloc_device_byte_heap_mask(bm_handle_t handle, sg_device_mem_t* pmem, int heap_id_mask, unsigned long long size) {
+bm_status_t sg_malloc_device_byte_heap_mask(bm_handle_t handle, sg_device_mem_t* pmem, int heap_id_mask,
+                                            unsigned long long size) {
   return allocate_mask(__func__, handle, pmem, heap_id_mask, size);
 }
 bm_status_t bm_malloc_device_byte_heap_mask_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, int heap_id_mask,
@@ -153,7 +159,8 @@ bm_status_t bm_malloc_device_mem(bm_handle_t handle, unsigned long long* paddr, 
   const bm_status_t status = check_heap(__func__, heap_id);
   return status == BM_SUCCESS ? allocate(__func__, handle, size, *paddr) : status;
 }
-bm_status_t bm_malloc_device_mem_mask(bm_handle_t handle, unsigned long long* paddr, int heap_id_mask, unsigned long long size) {
+bm_status_t bm_malloc_device_mem_mask(bm_handle_t handle, unsigned long long* paddr, int heap_id_mask,
+                                      unsigned long long size) {
   SOFTTPU_NOT_NULL(paddr);
   const bm_status_t status = check_mask(__func__, heap_id_mask);
   return status == BM_SUCCESS ? allocate(__func__, handle, size, *paddr) : status;
@@ -162,7 +169,9 @@ bm_status_t bm_malloc_device_mem_mask(bm_handle_t handle, unsigned long long* pa
 void bm_free_device_mem(bm_handle_t ctx, unsigned long long paddr) { release(__func__, ctx, paddr); }
 void bm_free_device(bm_handle_t handle, bm_device_mem_t mem) { release(__func__, handle, mem.u.device.device_addr); }
 void sg_free_device(bm_handle_t handle, sg_device_mem_t mem) { release(__func__, handle, mem.u.device.device_addr); }
-void bm_free_device_u64(bm_handle_t handle, bm_device_mem_u64_t mem) { release(__func__, handle, mem.u.device.device_addr); }
+void bm_free_device_u64(bm_handle_t handle, bm_device_mem_u64_t mem) {
+  release(__func__, handle, mem.u.device.device_addr);
+}
 
 unsigned long long bm_gmem_arm_reserved_request(bm_handle_t handle) {
   SOFTTPU_HANDLE_OR(handle, 0);

@@ -76,7 +76,8 @@ tpu_kernel_module_t load_file(const char* function, bm_handle_t handle, const ch
   const std::filesystem::path path(module_file);
   const std::string name = path.filename().string();
   if (name.size() >= LIB_MAX_NAME_LEN) {
-    fail(function, BM_ERR_PARAM, fmt::format("the file name \"{}\" has {} characters (at most {})", name, name.size(), LIB_MAX_NAME_LEN - 1));
+    fail(function, BM_ERR_PARAM,
+         fmt::format("the file name \"{}\" has {} characters (at most {})", name, name.size(), LIB_MAX_NAME_LEN - 1));
     return nullptr;
   }
   std::error_code ignored;
@@ -117,7 +118,8 @@ bm_status_t unload(const char* function, bm_handle_t handle, tpu_kernel_module_t
   return status;
 }
 
-tpu_kernel_function_t get_function(const char* function, bm_handle_t handle, tpu_kernel_module_t module, const char* name, int core_id) {
+tpu_kernel_function_t get_function(const char* function, bm_handle_t handle, tpu_kernel_module_t module,
+                                   const char* name, int core_id) {
   constexpr tpu_kernel_function_t kNone = -1;
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr || check_core(function, *h, core_id) != BM_SUCCESS) return kNone;
@@ -148,7 +150,8 @@ tpu_kernel_module_t tpu_kernel_load_module_file(bm_handle_t handle, const char* 
 tpu_kernel_module_t tpu_kernel_load_module_file_to_core(bm_handle_t handle, const char* module_file, int core_id) {
   return load_file(__func__, handle, module_file, core_id);
 }
-tpu_kernel_module_t tpu_kernel_load_module_file_key(bm_handle_t handle, const char* module_file, const char* key, int size) {
+tpu_kernel_module_t tpu_kernel_load_module_file_key(bm_handle_t handle, const char* module_file, const char* key,
+                                                    int size) {
   if (key == nullptr || size == 0) return load_file(__func__, handle, module_file, 0);
   not_supported(__func__, "encrypted modules need the key store of a board; load the plain file without a key");
   return nullptr;
@@ -168,12 +171,15 @@ bm_status_t tpu_kernel_unload_module_from_core(bm_handle_t handle, tpu_kernel_mo
   if (const bm_status_t status = check_core(__func__, *h, core_id); status != BM_SUCCESS) return status;
   return unload(__func__, handle, p_module, false);
 }
-bm_status_t tpu_kernel_free_module(bm_handle_t handle, tpu_kernel_module_t p_module) { return unload(__func__, handle, p_module, true); }
+bm_status_t tpu_kernel_free_module(bm_handle_t handle, tpu_kernel_module_t p_module) {
+  return unload(__func__, handle, p_module, true);
+}
 
 tpu_kernel_function_t tpu_kernel_get_function(bm_handle_t handle, tpu_kernel_module_t module, const char* function) {
   return get_function(__func__, handle, module, function, 0);
 }
-tpu_kernel_function_t tpu_kernel_get_function_from_core(bm_handle_t handle, tpu_kernel_module_t module, const char* function, int core_id) {
+tpu_kernel_function_t tpu_kernel_get_function_from_core(bm_handle_t handle, tpu_kernel_module_t module,
+                                                        const char* function, int core_id) {
   return get_function(__func__, handle, module, function, core_id);
 }
 

@@ -29,4 +29,12 @@ std::string to_size_text(std::uint64_t bytes) {
   return text;
 }
 
+std::string to_upper(std::string_view text) {
+  std::string upper(text);
+  for (char& letter : upper) {
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  }
+  return upper;
+}
+
 }  // namespace softtpu

@@ -14,4 +14,7 @@ std::optional<std::uint64_t> find_number(std::string_view text);
 // "4294967296 bytes (4 GiB)" style size for messages.
 std::string to_size_text(std::uint64_t bytes);
 
+// ASCII letters in capitals: chip names in messages ("BM1684X").
+std::string to_upper(std::string_view text);
+
 }  // namespace softtpu

@@ -1,0 +1,55 @@
+// Every function of another chip is refused by name and changes nothing.
+#include "tests/unit/device_fixture.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+// Calls any function with zeros.
+template <class R, class... P>
+void call_with_zeros(R (*function)(P...)) {
+  (void)function(P()...);
+}
+
+struct Row {
+  const char* name;
+  const char* lacks;
+  std::function<void()> call;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = {
+#define OP_UNSUPPORTED(name, lacks) {#name, lacks, [] { call_with_zeros(&name); }},
+#include "device/isa/ops/unsupported.def"
+#undef OP_UNSUPPORTED
+  };
+  return all;
+}
+
+TEST(Unsupported, EachFunctionNamesWhatTheChipLacks) {
+  TestDevice device;
+  ASSERT_GT(rows().size(), 90U);
+  for (const Row& row : rows()) {
+    const LaunchOutcome outcome = device.run(row.call);
+    EXPECT_FALSE(outcome.ok) << row.name;
+    EXPECT_EQ(outcome.kind, ErrorKind::kUnsupported) << row.name;
+    const std::string expected = std::string(row.name) + ": BM1684X has no " + row.lacks + ".";
+    EXPECT_EQ(outcome.text.substr(0, outcome.text.find('\n')), expected);
+  }
+}
+
+TEST(Unsupported, TheRestOfTheLaunchDoesNothing) {
+  TestDevice device;
+  device.expect_fault(
+      [] {
+        tpu_sdma_system_set(0, scalar_t{}, 1, DT_FP32);
+        const dim4 shape = {1, 1, 1, 1};
+        scalar_t one;
+        one.f32 = 1.0F;
+        tpu_bdc_fp_add_C(0, 0, one, &shape, nullptr, nullptr, DT_FP32);
+      },
+      "tpu_sdma_system_set: BM1684X has no SDMA engine");
+}
+
+}  // namespace
+}  // namespace softtpu
