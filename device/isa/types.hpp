@@ -7,6 +7,8 @@
 #include <string_view>
 #include <variant>
 
+#include "runtime/layout/shape.hpp"
+
 namespace softtpu {
 
 // Element types with the codes of data_type_t (api facts: tpukernel.json, enum data_type_t).
@@ -75,11 +77,6 @@ constexpr TypeSet kInts = kInts8 | kInts16 | kInts32;
 constexpr TypeSet kAllTypes = kFloats | kInts;
 constexpr TypeSet kNoTypes = 0;
 
-struct Dim4 {
-  int n = 1, c = 1, h = 1, w = 1;
-  std::int64_t elements() const { return std::int64_t{n} * c * h * w; }
-  bool operator==(const Dim4&) const = default;
-};
 struct Dim2 {
   int h = 1, w = 1;
   bool operator==(const Dim2&) const = default;
@@ -87,13 +84,6 @@ struct Dim2 {
 struct Padding4 {
   int top = 0, bottom = 0, left = 0, right = 0;
   bool operator==(const Padding4&) const = default;
-};
-
-// Element strides. In local memory `c` is the step from channel c to channel c + npu_num on the same NPU;
-// in system memory it is the step to the next channel.
-struct Stride4 {
-  std::int64_t n = 0, c = 0, h = 0, w = 0;
-  bool operator==(const Stride4&) const = default;
 };
 
 enum class Space : std::uint8_t {
