@@ -12,10 +12,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The longest matching prefix of a file's path decides.
 RULES = {
     "runtime/base": [],
+    "runtime/layout": ["runtime/base"],
     "runtime": ["runtime"],
-    "device/isa": ["runtime/base"],
+    "device/isa": ["runtime/base", "runtime/layout/shape.hpp"],
     "device/numeric": ["runtime/base", "device/isa"],
-    "device/chip": ["runtime/base", "device/isa", "device/numeric"],
+    "device/chip": ["runtime/base", "runtime/layout", "device/isa", "device/numeric"],
     "device/memory": ["runtime/base", "device/isa", "device/numeric", "device/chip"],
     # The commands' declarations (core/commands.hpp) are what an executor implements.
     "device/bdc": ["runtime/base", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],

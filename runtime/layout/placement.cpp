@@ -79,8 +79,8 @@ std::int64_t Placement::end_offset() const {
   const Dim4 units = packed_shape(shape, pack);
   const LocalSpot start = local ? split_local_address(lanes, addr) : LocalSpot{0, static_cast<std::int64_t>(addr)};
   const std::int64_t rows = local ? channels_per_npu(lanes.npu_num, start.npu, shape.c) : shape.c;
-  const std::int64_t unit = (units.n - 1) * stride.n + (rows - 1) * stride.c + (units.h - 1) * stride.h +
-                            (units.w - 1) * stride.w + 1;
+  const std::int64_t unit =
+      (units.n - 1) * stride.n + (rows - 1) * stride.c + (units.h - 1) * stride.h + (units.w - 1) * stride.w + 1;
   return start.offset + unit * pack * element_bytes;
 }
 
