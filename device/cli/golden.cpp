@@ -1,0 +1,49 @@
+#include "device/cli/golden.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/dll/runtime_symbol_info.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/replay/bmlib_target.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+constexpr const char* kKernelFile = "softtpu_replay_kernel.so";
+
+// The module lies beside the libraries, in the build tree and in an installed one.
+std::string find_kernel() {
+  const auto folder = std::filesystem::path(boost::dll::program_location().string()).parent_path().parent_path();
+  for (const char* place : {"lib/softtpu", "lib"}) {
+    const auto path = folder / place / kKernelFile;
+    if (std::filesystem::exists(path)) return path.string();
+  }
+  return kKernelFile;
+}
+
+bool write_ledger(const std::string& path, const replay::SessionResult& result) {
+  nlohmann::json functions = nlohmann::json::object();
+  for (const auto& [name, counts] : result.functions) {
+    functions[name] = {{"passed", counts.passed}, {"failed", counts.failed}, {"skipped", counts.skipped}};
+  }
+  std::ofstream file(path);
+  file << functions.dump(1) << "\n";
+  if (file.good()) return true;
+  fmt::print(stderr, "softtpu golden: {}: cannot be written\n", path);
+  return false;
+}
+
+}  // namespace
+
+int run_golden(const GoldenOptions& options) {
+  const std::string kernel = options.kernel.empty() ? find_kernel() : options.kernel;
+  const auto result = replay::run_session(
+      options.session, [&](const std::string& chip) { return replay::make_bmlib_target(chip, kernel); });
+  if (!options.ledger.empty() && !write_ledger(options.ledger, result)) return 1;
+  return result.total.failed == 0 ? 0 : 1;
+}
+
+}  // namespace softtpu::cli

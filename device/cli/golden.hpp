@@ -1,0 +1,19 @@
+// softtpu golden: replays recorded cases through the real path (host library, server, core process, kernel module).
+#pragma once
+
+#include <string>
+
+#include "tests/replay/session.hpp"
+
+namespace softtpu::cli {
+
+struct GoldenOptions {
+  replay::SessionOptions session;
+  std::string ledger;  // write the counts per function to this JSON file
+  std::string kernel;  // path of the replay kernel's module; empty: beside this program
+};
+
+// Exit status: 0 no case failed, 1 a case failed or a file could not be read.
+int run_golden(const GoldenOptions& options);
+
+}  // namespace softtpu::cli

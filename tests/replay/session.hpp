@@ -1,0 +1,46 @@
+// A run over many recorded families: collects files, replays each on a device of its chip, reports and counts.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/replay/replayer.hpp"
+
+namespace softtpu::replay {
+
+struct Counts {
+  int passed = 0, failed = 0, skipped = 0;
+  void add(const Counts& more) {
+    passed += more.passed;
+    failed += more.failed;
+    skipped += more.skipped;
+  }
+};
+
+struct SessionOptions {
+  std::vector<std::string> paths;  // family .json files, or folders of them (searched with their subfolders)
+  std::string filter;              // only cases whose id contains this text
+  std::string function;            // only cases that call this function
+  int shown_failures = 1;          // per function
+  bool details = false;            // all lines of a failure: elements with coordinates, expected and got
+  bool list_skipped = false;
+};
+
+struct SessionResult {
+  Counts total;
+  std::map<std::string, Counts> functions;  // every function that the cases call
+  bool unreadable = false;                  // a path or file could not be read
+};
+
+using MakeTarget = std::function<Result<std::unique_ptr<Target>>(const std::string& chip)>;
+
+// Prints one line for each family and, at the end, "N passed, N failed, N skipped".
+SessionResult run_session(const SessionOptions& options, const MakeTarget& make_target);
+
+// All family files under the paths, sorted. Errors name the path.
+Result<std::vector<std::string>> find_families(const std::vector<std::string>& paths);
+
+}  // namespace softtpu::replay
