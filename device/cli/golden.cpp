@@ -4,8 +4,6 @@
 
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "tests/replay/bmlib_target.hpp"
 
@@ -24,25 +22,13 @@ std::string find_kernel() {
   return kKernelFile;
 }
 
-bool write_ledger(const std::string& path, const replay::SessionResult& result) {
-  nlohmann::json functions = nlohmann::json::object();
-  for (const auto& [name, counts] : result.functions) {
-    functions[name] = {{"passed", counts.passed}, {"failed", counts.failed}, {"skipped", counts.skipped}};
-  }
-  std::ofstream file(path);
-  file << functions.dump(1) << "\n";
-  if (file.good()) return true;
-  fmt::print(stderr, "softtpu golden: {}: cannot be written\n", path);
-  return false;
-}
-
 }  // namespace
 
 int run_golden(const GoldenOptions& options) {
   const std::string kernel = options.kernel.empty() ? find_kernel() : options.kernel;
   const auto result = replay::run_session(
       options.session, [&](const std::string& chip) { return replay::make_bmlib_target(chip, kernel); });
-  if (!options.ledger.empty() && !write_ledger(options.ledger, result)) return 1;
+  if (!options.ledger.empty() && !replay::write_ledger(options.ledger, result)) return 1;
   return result.total.failed == 0 ? 0 : 1;
 }
 

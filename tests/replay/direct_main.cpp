@@ -62,6 +62,10 @@ int main(int argc, char** argv) {
   app.add_option("-n,--failures", options.shown_failures, "Failures shown for each function")->capture_default_str();
   app.add_flag("-v,--verbose", options.details, "Show the differing elements");
   app.add_flag("-s,--skipped", options.list_skipped, "List the skipped cases");
+  std::string ledger;
+  app.add_option("--ledger", ledger, "Write the counts for each function to this JSON file");
   CLI11_PARSE(app, argc, argv);
-  return softtpu::replay::run_session(options, softtpu::replay::make_target).total.failed == 0 ? 0 : 1;
+  const auto result = softtpu::replay::run_session(options, softtpu::replay::make_target);
+  if (!ledger.empty() && !softtpu::replay::write_ledger(ledger, result)) return 1;
+  return result.total.failed == 0 ? 0 : 1;
 }

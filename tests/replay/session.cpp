@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace softtpu::replay {
@@ -89,6 +91,18 @@ Result<std::vector<std::string>> find_families(const std::vector<std::string>& p
   if (files.empty()) return Error{ErrorKind::kUsage, "no recorded families (*.json) under the given paths"};
   std::sort(files.begin(), files.end());
   return files;
+}
+
+bool write_ledger(const std::string& path, const SessionResult& result) {
+  nlohmann::json functions = nlohmann::json::object();
+  for (const auto& [name, counts] : result.functions) {
+    functions[name] = {{"passed", counts.passed}, {"failed", counts.failed}, {"skipped", counts.skipped}};
+  }
+  std::ofstream file(path);
+  file << functions.dump(1) << "\n";
+  if (file.good()) return true;
+  fmt::print(stderr, "{}: cannot be written\n", path);
+  return false;
 }
 
 SessionResult run_session(const SessionOptions& options, const MakeTarget& make_target) {

@@ -40,6 +40,9 @@ using MakeTarget = std::function<Result<std::unique_ptr<Target>>(const std::stri
 // Prints one line for each family and, at the end, "N passed, N failed, N skipped".
 SessionResult run_session(const SessionOptions& options, const MakeTarget& make_target);
 
+// Writes the counts per function as JSON. False, with a line on stderr, when the file cannot be written.
+bool write_ledger(const std::string& path, const SessionResult& result);
+
 // All family files under the paths, sorted. Errors name the path.
 Result<std::vector<std::string>> find_families(const std::vector<std::string>& paths);
 
