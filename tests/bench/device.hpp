@@ -1,0 +1,29 @@
+// A device in the benchmark's own process: kernels are lambdas, so that only the operation is timed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "device/core/core.hpp"
+
+namespace softtpu::bench {
+
+class BenchDevice {
+ public:
+  // One device per chip for the whole program.
+  static BenchDevice& of(const char* chip);
+
+  // Runs `kernel` as a launch; a fault ends the program with its text, because a figure of refused work means nothing.
+  void run(const std::function<void()>& kernel);
+  std::uint64_t scratch(std::uint64_t offset = 0) const;
+  Memories& memories() { return *memories_; }
+  const Chip& chip() const { return memories_->chip(); }
+
+ private:
+  explicit BenchDevice(const char* chip);
+  std::unique_ptr<Memories> memories_;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace softtpu::bench
