@@ -1,0 +1,65 @@
+/* Convolution weights for the chip, on the host: reorder, merge with the bias, and back.
+ *
+ * A network stores weights as (OC, IC, KH, KW). The chip wants output channels scattered over the NPUs and, inside one NPU,
+ * ic_pack input channels side by side for each tap of the window. A block holds, for each NPU in turn, the bias of its
+ * output channels (padded to a multiple of eu_bytes) and then its weights. One copy command loads a block:
+ *
+ *   dim4 shape = {1, softtpu_conv_block_lanes(&block), 1, softtpu_conv_block_lane_bytes(&block) / 4};
+ *   tpu_gdma_cpy_S2L(local, global, &shape, NULL, NULL, DT_INT32);     // bias at local, weights at local + weight offset
+ *
+ * where local is an address in NPU 0 (any NPU when no NPU holds more than one output channel). Library: -lsofttpu_layout.
+ */
+#ifndef SOFTTPU_LAYOUT_H
+#define SOFTTPU_LAYOUT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Values of ic_pack by storage mode. */
+enum {
+  SOFTTPU_1IC = 1,   /* fp32 on BM1684X */
+  SOFTTPU_2IC = 2,   /* fp32 on BM1684 */
+  SOFTTPU_32IC = 32, /* fp16 and bfp16 on BM1684X */
+  SOFTTPU_64IC = 64  /* int8 and uint8 on BM1684X */
+};
+
+typedef struct softtpu_conv_block {
+  int npu_num;        /* NPUs of the chip: 64 on BM1684X and BM1684 */
+  int eu_bytes;       /* alignment of the chip's aligned layout: 64 on BM1684X, 128 on BM1684 */
+  int oc, ic, kh, kw; /* extents of the weights, each 1..65535 */
+  int ic_pack;        /* SOFTTPU_1IC, SOFTTPU_2IC, SOFTTPU_32IC or SOFTTPU_64IC; 1..1024 */
+  int element_bytes;  /* of one weight: 1, 2 or 4 */
+  int bias_bytes;     /* of one bias: 2 or 4; 0 when the block has no bias */
+} softtpu_conv_block_t;
+
+/* Sizes. All return 0 for a block that is impossible; softtpu_layout_error() then tells why. */
+size_t softtpu_conv_block_bytes(const softtpu_conv_block_t* block);         /* of the whole block */
+size_t softtpu_conv_block_lanes(const softtpu_conv_block_t* block);         /* NPUs that hold a part of it */
+size_t softtpu_conv_block_lane_bytes(const softtpu_conv_block_t* block);    /* of one NPU's part; a multiple of 4 */
+size_t softtpu_conv_block_weight_offset(const softtpu_conv_block_t* block); /* weights' offset in an NPU; 0: no bias */
+
+/* The functions below return 0, or -1 when an argument is wrong: then nothing is written and softtpu_layout_error() tells
+ * why. Each pointer is followed by the number of bytes it points to, which must be exactly what the block says. */
+
+/* Weights only: block->bias_bytes must be 0. */
+int softtpu_conv_reorder(const softtpu_conv_block_t* block, const void* weights, size_t weights_bytes, void* out,
+                         size_t out_bytes);
+int softtpu_conv_restore(const softtpu_conv_block_t* block, const void* reordered, size_t reordered_bytes, void* weights,
+                         size_t weights_bytes);
+
+/* Weights and bias: block->bias_bytes must not be 0. */
+int softtpu_conv_merge(const softtpu_conv_block_t* block, const void* weights, size_t weights_bytes, const void* bias,
+                       size_t bias_bytes, void* out, size_t out_bytes);
+int softtpu_conv_split(const softtpu_conv_block_t* block, const void* merged, size_t merged_bytes, void* weights,
+                       size_t weights_bytes, void* bias, size_t bias_bytes);
+
+/* Why this thread's last call failed. Valid until this thread's next failing call; never NULL. */
+const char* softtpu_layout_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
