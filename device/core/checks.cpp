@@ -62,10 +62,12 @@ Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlign
   switch (tensor.space) {
     case Space::kLocal: local_tensor(name, tensor, natural); break;
     case Space::kSystem: system_tensor(name, tensor); break;
-    case Space::kStatic:
-      require(tensor.addr + static_cast<std::uint64_t>(tensor.shape.elements()) * size <= chip_.static_mem.bytes,
+    case Space::kStatic: {
+      const auto last = static_cast<std::uint64_t>(span_elements(tensor.shape, tensor.stride, tensor.shape.c - 1) + 1);
+      require(tensor.addr + last * size <= chip_.static_mem.bytes,
               [&] { return fmt::format("{} ends past static memory ({} bytes)", name, chip_.static_mem.bytes); });
       break;
+    }
   }
   return *this;
 }

@@ -17,6 +17,24 @@ using Violation = std::optional<std::string>;
 Violation violation(const Memories& mem, Op op, const ArithCmd& cmd);
 void execute(Memories& mem, const ArithCmd& cmd);
 
+Violation violation(const Memories& mem, Op op, const TaylorCmd& cmd);
+void execute(Memories& mem, const TaylorCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const LookupCmd& cmd);
+void execute(Memories& mem, const LookupCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const ExponentCmd& cmd);
+void execute(Memories& mem, const ExponentCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const RootCmd& cmd);
+void execute(Memories& mem, const RootCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const DivideCmd& cmd);
+void execute(Memories& mem, const DivideCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const StaticLoadCmd& cmd);
+void execute(Memories& mem, const StaticLoadCmd& cmd);
+
 Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd);
 void execute(Memories& mem, const DmaCopyCmd& cmd);
 

@@ -6,12 +6,19 @@
 #include "device/isa/commands/control.hpp"
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
+#include "device/isa/commands/sfu.hpp"
 
 namespace softtpu {
 
 using Command = std::variant<  //
     ControlCmd,                //
     ArithCmd,                  //
+    TaylorCmd,                 //
+    LookupCmd,                 //
+    ExponentCmd,               //
+    RootCmd,                   //
+    DivideCmd,                 //
+    StaticLoadCmd,             //
     DmaCopyCmd>;
 
 }  // namespace softtpu

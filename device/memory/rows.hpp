@@ -103,23 +103,28 @@ void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Ro
 
 }  // namespace rows_detail
 
-// Calls body(D* dst, const S* src..., int count) for every row of dst's shape; sources are local tensors of the same
-// start NPU and shape (strides may be 0 to repeat), or constants. Lanes run in parallel.
-template <class D, class... S, class Body, class... Operands>
-void for_each_row(const Memories& mem, const Tensor& dst, Body body, const Operands&... sources) {
+// As for_each_row, for bodies that need to know the lane: make_body(npu) gives the body of one lane.
+template <class D, class... S, class MakeBody, class... Operands>
+void for_each_row_by_lane(const Memories& mem, const Tensor& dst, MakeBody make_body, const Operands&... sources) {
   static_assert(sizeof...(S) == sizeof...(Operands), "one element type for each source");
   const Chip& chip = mem.chip();
   const int lanes = std::min(dst.shape.c, chip.npu_num);
   const int start = chip.npu_of(dst.addr);
   parallel_for(lanes, dst.shape.elements(), [&](int lane) {
+    const int npu = (start + lane) % chip.npu_num;
+    auto body = make_body(npu);
     RowOperand<D> out(mem, dst);
     std::tuple<RowOperand<S>...> in(RowOperand<S>(mem, sources)...);
-    std::apply(
-        [&](auto&... source) {
-          rows_detail::walk_lane(chip, dst, (start + lane) % chip.npu_num, body, out, source...);
-        },
-        in);
+    std::apply([&](auto&... source) { rows_detail::walk_lane(chip, dst, npu, body, out, source...); }, in);
   });
+}
+
+// Calls body(D* dst, const S* src..., int count) for every row of dst's shape; sources are local tensors of the same
+// start NPU and shape (strides may be 0 to repeat), or constants. Lanes run in parallel.
+template <class D, class... S, class Body, class... Operands>
+void for_each_row(const Memories& mem, const Tensor& dst, Body body, const Operands&... sources) {
+  for_each_row_by_lane<D, S...>(
+      mem, dst, [&](int) { return body; }, sources...);
 }
 
 }  // namespace softtpu

@@ -1,0 +1,127 @@
+// Series, roots and quotients (numerics: bm1684x-elementwise.md section 7).
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "device/core/commands.hpp"
+#include "device/memory/rows.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/newton.hpp"
+
+namespace softtpu {
+namespace {
+
+// A stored element as f32, f32 subnormals kept: the first guess of a root looks at them.
+template <class T>
+float raw_value(T value) {
+  if constexpr (std::is_same_v<T, float>) return value;
+  return Wide<T>::load(value);
+}
+
+// Elements past the end of a row are 1, which no step turns into a NaN.
+template <class T>
+Block load_block(const T* values, int count) {
+  Block block;
+  if (count < kBlock) block.fill(1.0F);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) block[i] = raw_value(values[i]);
+  return block;
+}
+
+template <class T>
+void store_block(T* values, const Block& block, int count) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) values[i] = Wide<T>::round(block[i]);
+}
+
+// Calls body(first, count) for every block of a row.
+template <class Body>
+void for_each_block(int count, Body body) {
+  for (int first = 0; first < count; first += kBlock) body(first, std::min(kBlock, count - first));
+}
+
+// What a value becomes when it is written to a register of T.
+template <class T>
+float through(float value) {
+  return Wide<T>::load(Wide<T>::round(value));
+}
+
+// Horner's scheme, rounded to the type after every multiplication and addition.
+template <class T, class Arithmetic>
+Block horner(const Block& x, const std::vector<float>& coeff) {
+  Block sum;
+  sum.fill(coeff.back());
+  for (std::size_t term = coeff.size() - 1; term-- > 0;) {
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const float product = through<T>(Arithmetic::mul(sum[i], x[i]));
+      sum[i] = through<T>(Arithmetic::add(product, coeff[term]));
+    }
+  }
+  return sum;
+}
+
+template <class T>
+std::vector<float> coefficients(const Memories& mem, const Tensor& coeff, int npu) {
+  const auto* stored = reinterpret_cast<const T*>(mem.local(npu) + mem.chip().offset_of(coeff.addr));
+  std::vector<float> values(static_cast<std::size_t>(coeff.shape.w));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = Wide<T>::load(stored[i]);
+  return values;
+}
+
+template <class T>
+void taylor(const Memories& mem, const TaylorCmd& cmd) {
+  const auto lane = [&](int npu) {
+    return [coeff = coefficients<T>(mem, cmd.coeff, npu)](T* dst, const T* src, int count) {
+      for_each_block(count, [&](int first, int size) {
+        Block x = load_block(src + first, size);
+        for (float& value : x) value = flush(value);
+        const Block sum = settled([&]<class Arithmetic>(Arithmetic) { return horner<T, Arithmetic>(x, coeff); });
+        store_block(dst + first, sum, size);
+      });
+    };
+  };
+  for_each_row_by_lane<T, T>(mem, cmd.dst, lane, cmd.src);
+}
+
+template <class Arithmetic>
+Block root(RootMode mode, const Block& x, int iterations) {
+  Block result = rsqrt<Arithmetic>(x, iterations);
+  if (mode == RootMode::kRsqrt) return result;
+  for (std::size_t i = 0; i < kBlock; ++i) result[i] = Arithmetic::mul(result[i], flush(x[i]));
+  return result;
+}
+
+}  // namespace
+
+void execute(Memories& mem, const TaylorCmd& cmd) {
+  for_float_type(cmd.dst.dtype, [&]<class T>(T) { taylor<T>(mem, cmd); });
+}
+
+void execute(Memories& mem, const RootCmd& cmd) {
+  for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    const auto row = [&](T* dst, const T* src, int count) {
+      for_each_block(count, [&](int first, int size) {
+        const Block x = load_block(src + first, size);
+        const auto compute = [&]<class Arithmetic>(Arithmetic) {
+          return root<Arithmetic>(cmd.mode, x, cmd.iterations);
+        };
+        store_block(dst + first, settled(compute), size);
+      });
+    };
+    for_each_row<T, T>(mem, cmd.dst, row, cmd.src);
+  });
+}
+
+void execute(Memories& mem, const DivideCmd& cmd) {
+  for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    const auto row = [&](T* dst, const T* a, const T* b, int count) {
+      for_each_block(count, [&](int first, int size) {
+        const Block x = load_block(a + first, size);
+        const Block y = load_block(b + first, size);
+        const auto compute = [&]<class Arithmetic>(Arithmetic) { return divide<Arithmetic>(x, y, cmd.iterations); };
+        store_block(dst + first, settled(compute), size);
+      });
+    };
+    for_each_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);
+  });
+}
+
+}  // namespace softtpu

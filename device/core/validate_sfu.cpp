@@ -1,0 +1,117 @@
+// Rules of special-function commands (numerics: bm1684x-elementwise.md section 8; golden bm1684x/limits; limits of
+// operands from the public manual).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "device/core/checks.hpp"
+#include "device/core/commands.hpp"
+#include "device/memory/tensor_view.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kMaxIterations = 4;
+constexpr int kMinTerms = 2;
+constexpr int kMaxLookupFeature = 65535;
+
+void check_dst(Checks& check, const Tensor& dst) {
+  check.type("dst", dst.dtype).shape("shape", dst.shape).tensor("dst", dst);
+}
+
+void check_src(Checks& check, const char* name, const Tensor& src, const Tensor& dst) {
+  check.tensor(name, src).same_npu(name, src.addr, "dst", dst.addr);
+}
+
+void check_source(Checks& check, const char* name, const Operand& source, const Tensor& dst) {
+  if (const auto* tensor = std::get_if<Tensor>(&source)) check_src(check, name, *tensor, dst);
+}
+
+// A table of which every NPU holds its own copy begins on NPU 0.
+void check_table(Checks& check, const char* name, const Tensor& table) {
+  const int npu = check.chip().npu_of(table.addr);
+  check.require(npu == 0, [&] { return fmt::format("{} starts on NPU {}, it has to start on NPU 0", name, npu); });
+  check.tensor(name, table);
+}
+
+// The largest index of an integer tensor.
+template <class Index>
+int largest(const Memories& mem, const Tensor& index) {
+  const TensorView view(mem, index);
+  Index top = 0;
+  for (int n = 0; n < index.shape.n; ++n) {
+    for (int c = 0; c < index.shape.c; ++c) {
+      // dst and src of a lookup are always in the aligned layout, whose rows follow each other.
+      const Index* feature = view.at<Index>(n, c, 0, 0);
+      const int count = index.shape.h * index.shape.w;
+      for (int i = 0; i < count; ++i) top = std::max(top, feature[i]);
+    }
+  }
+  return top;
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const TaylorCmd& cmd) {
+  Checks check(mem, op);
+  const int terms = cmd.coeff.shape.w;
+  check.require(terms >= kMinTerms, [&] { return fmt::format("num ({}) is less than {}", terms, kMinTerms); });
+  check_dst(check, cmd.dst);
+  check_src(check, "src", cmd.src, cmd.dst);
+  check_table(check, "coeff", cmd.coeff);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const LookupCmd& cmd) {
+  Checks check(mem, op);
+  const int length = cmd.table.shape.w;
+  check.require(length >= 1, [&] { return fmt::format("len ({}) is less than 1", length); });
+  check.type_in("src", cmd.src.dtype, types(Dtype::kUint8, Dtype::kUint16));
+  check_dst(check, cmd.dst);
+  const std::int64_t feature = std::int64_t{cmd.dst.shape.h} * cmd.dst.shape.w;
+  check.require(feature <= kMaxLookupFeature,
+                [&] { return fmt::format("shape h * w ({}) exceeds {}", feature, kMaxLookupFeature); });
+  check_src(check, "src", cmd.src, cmd.dst);
+  check_table(check, "table", cmd.table);
+  if (check.violation()) return check.violation();
+  const int top =
+      cmd.src.dtype == Dtype::kUint8 ? largest<std::uint8_t>(mem, cmd.src) : largest<std::uint16_t>(mem, cmd.src);
+  check.require(top < length, [&] { return fmt::format("an index in src ({}) is outside 0..{}", top, length - 1); });
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const ExponentCmd& cmd) {
+  Checks check(mem, op);
+  check.type_in("src", cmd.src.dtype, kFloats);
+  const Dtype integer = cmd.src.dtype == Dtype::kFp32 ? Dtype::kInt32 : Dtype::kInt16;
+  check.type_in("dst", cmd.dst.dtype, types(cmd.src.dtype, integer));
+  check_dst(check, cmd.dst);
+  check_src(check, "src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const RootCmd& cmd) {
+  Checks check(mem, op);
+  check.in_range("num_iter", cmd.iterations, 1, kMaxIterations);
+  check_dst(check, cmd.dst);
+  check_src(check, "src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const DivideCmd& cmd) {
+  Checks check(mem, op);
+  check.in_range("num_iter", cmd.iterations, 1, kMaxIterations);
+  check_dst(check, cmd.dst);
+  check_source(check, "src0", cmd.a, cmd.dst);
+  check_source(check, "src1", cmd.b, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const StaticLoadCmd& cmd) {
+  Checks check(mem, op);
+  check_dst(check, cmd.dst);
+  check.tensor("src", cmd.src);
+  return check.violation();
+}
+
+}  // namespace softtpu

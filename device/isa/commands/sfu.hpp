@@ -1,0 +1,85 @@
+// Special-function steps of the BDC: series, tables, exponents, roots, quotients, and loads of constants.
+#pragma once
+
+#include <cstdint>
+
+#include "device/isa/types.hpp"
+
+namespace softtpu {
+
+// dst = coeff[0] + coeff[1] * src + coeff[2] * src^2 ...: `coeff` is [1, npu_num, 1, terms], every NPU its own.
+struct TaylorCmd {
+  Tensor dst, src, coeff;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kRead, "coeff", Operand(coeff));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const TaylorCmd&) const = default;
+};
+
+// dst = table[src]: `table` is [1, npu_num, 1, length], every NPU its own.
+struct LookupCmd {
+  Tensor dst, src, table;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kRead, "table", Operand(table));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const LookupCmd&) const = default;
+};
+
+// dst = the power of two nearest to src (float dst), or its exponent with the format's bias (integer dst).
+struct ExponentCmd {
+  Tensor dst, src;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const ExponentCmd&) const = default;
+};
+
+enum class RootMode : std::uint8_t { kRsqrt, kSqrt };
+
+// dst = 1 / sqrt(src) or sqrt(src), by `iterations` Newton steps.
+struct RootCmd {
+  RootMode mode = RootMode::kRsqrt;
+  Tensor dst, src;
+  int iterations = 0;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const RootCmd&) const = default;
+};
+
+// dst = a / b, by `iterations` Newton steps for 1 / sqrt(|b|).
+struct DivideCmd {
+  Tensor dst;
+  Operand a, b;
+  int iterations = 0;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src0", a);
+    f(Access::kRead, "src1", b);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const DivideCmd&) const = default;
+};
+
+// Copies constants of static memory: dst(n, c, h, w) = src(n, c, h, w), src in static memory with any strides.
+struct StaticLoadCmd {
+  Tensor dst, src;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const StaticLoadCmd&) const = default;
+};
+
+}  // namespace softtpu
