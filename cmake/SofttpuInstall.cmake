@@ -1,0 +1,41 @@
+# `cmake --install`: a tree that works wherever it is moved (run paths, CMake package and pkg-config files are relative).
+include(CMakePackageConfigHelpers)
+
+set(SOFTTPU_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/softtpu)
+set(SOFTTPU_PKGCONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH SOFTTPU_BIN_TO_LIB /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+file(RELATIVE_PATH SOFTTPU_PKGCONFIG_TO_PREFIX /prefix/${SOFTTPU_PKGCONFIG_DIR} /prefix)
+
+set_target_properties(bmlib PROPERTIES EXPORT_NAME bmlib INSTALL_RPATH $ORIGIN)
+set_target_properties(cmodel_firmware PROPERTIES EXPORT_NAME firmware INSTALL_RPATH $ORIGIN)
+set_target_properties(softtpu_layout PROPERTIES EXPORT_NAME layout INSTALL_RPATH $ORIGIN)
+install(TARGETS bmlib cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(program softtpu softtpu-device)
+  if(TARGET ${program})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH $ORIGIN/${SOFTTPU_BIN_TO_LIB})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/firmware/include/ ${PROJECT_SOURCE_DIR}/host/include/
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT softtpu NAMESPACE softtpu:: FILE softtpuTargets.cmake DESTINATION ${SOFTTPU_CMAKE_DIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/softtpuConfig.cmake.in ${PROJECT_BINARY_DIR}/softtpuConfig.cmake
+                              INSTALL_DESTINATION ${SOFTTPU_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/softtpuConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/softtpuConfig.cmake ${PROJECT_BINARY_DIR}/softtpuConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/SofttpuKernel.cmake
+        DESTINATION ${SOFTTPU_CMAKE_DIR})
+
+# softtpu_pkgconfig(NAME DESCRIPTION LIBRARY): one .pc file for a library of the tree.
+function(softtpu_pkgconfig name description library)
+  set(PC_NAME ${name})
+  set(PC_DESCRIPTION ${description})
+  set(PC_LIBRARY ${library})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/library.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${SOFTTPU_PKGCONFIG_DIR})
+endfunction()
+softtpu_pkgconfig(bmlib "Host runtime of softtpu (bmlib_runtime.h)" bmlib)
+softtpu_pkgconfig(cmodel_firmware "Kernel functions of softtpu (tpu_kernel.h, okk.h)" cmodel_firmware)
+softtpu_pkgconfig(softtpu_layout "Layouts of convolution weights (softtpu/layout.h)" softtpu_layout)
