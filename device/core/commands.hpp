@@ -38,4 +38,22 @@ void execute(Memories& mem, const StaticLoadCmd& cmd);
 Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd);
 void execute(Memories& mem, const DmaCopyCmd& cmd);
 
+Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd);
+void execute(Memories& mem, const OkkWordCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkUnaryCmd& cmd);
+void execute(Memories& mem, const OkkUnaryCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkTaylorCmd& cmd);
+void execute(Memories& mem, const OkkTaylorCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkExpCmd& cmd);
+void execute(Memories& mem, const OkkExpCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd);
+void execute(Memories& mem, const OkkSelectCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkMulAddCmd& cmd);
+void execute(Memories& mem, const OkkMulAddCmd& cmd);
+
 }  // namespace softtpu

@@ -7,6 +7,7 @@
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/sfu.hpp"
+#include "device/isa/commands/okk.hpp"
 
 namespace softtpu {
 
@@ -20,5 +21,12 @@ using Command = std::variant<  //
     DivideCmd,                 //
     StaticLoadCmd,             //
     DmaCopyCmd>;
+    DmaCopyCmd,                //
+    OkkWordCmd,                //
+    OkkUnaryCmd,               //
+    OkkTaylorCmd,              //
+    OkkExpCmd,                 //
+    OkkSelectCmd,              //
+    OkkMulAddCmd>;
 
 }  // namespace softtpu
