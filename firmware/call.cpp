@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -33,7 +34,13 @@ Stride4 to_stride(const dim4& stride) { return {stride.n, stride.c, stride.h, st
 
 }  // namespace
 
-Call::Call(Op op) : op_(op), core_(running_core(op)) {}
+Call::Call(Op op) : op_(op), core_(running_core(op)) {
+  const bool okkernel = info(op).name.starts_with("okk_");
+  if (okkernel == (chip().api == Api::kOkKernel)) return;
+  core_.fault(ErrorKind::kUnsupported,
+              fmt::format("{}: {} has no {} functions; it runs {}.", info(op).name, to_upper(chip().name),
+                          okkernel ? "OKKernel" : "TPUKernel", okkernel ? "tpu_*" : "okk_*"));
+}
 
 Dtype Call::dtype(std::string_view name, int code) const {
   constexpr TypeSet kKnown = kAllTypes | types(Dtype::kInt4, Dtype::kUint4);

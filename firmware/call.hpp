@@ -25,6 +25,13 @@ class Call {
     return core_.submit(op_, cmd);
   }
 
+  // The commands of a composite: all are validated before the first is executed, so that a refused call changes
+  // nothing.
+  template <class... Cmd>
+  void issue_all(const Cmd&... cmd) const {
+    if ((core_.accepts(op_, cmd) && ...)) (core_.submit(op_, cmd), ...);
+  }
+
   // ---- arguments ----
   Dtype dtype(std::string_view name, int code) const;
   Rounding rounding(int code) const;

@@ -8,6 +8,7 @@ namespace softtpu {
 namespace {
 
 constexpr int kMaxExtent = 65535;
+constexpr int kMaxOkkBdcChannels = 4095;
 
 std::string to_text(TypeSet set) {
   std::string text;
@@ -37,12 +38,19 @@ Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t
 }
 
 Checks& Checks::shape(std::string_view name, const Dim4& shape) {
-  const std::pair<char, int> members[] = {{'n', shape.n}, {'c', shape.c}, {'h', shape.h}, {'w', shape.w}};
-  for (const auto& [member, value] : members) {
-    const auto text = [&, m = member, v = value] {
-      return fmt::format("{}.{} ({}) is outside 1..{}", name, m, v, kMaxExtent);
+  const bool few_channels = chip_.api == Api::kOkKernel && info(op_).engine == Engine::kBdc;
+  const struct {
+    char member;
+    int value, high;
+  } members[] = {{'n', shape.n, kMaxExtent},
+                 {'c', shape.c, few_channels ? kMaxOkkBdcChannels : kMaxExtent},
+                 {'h', shape.h, kMaxExtent},
+                 {'w', shape.w, kMaxExtent}};
+  for (const auto& [member, value, high] : members) {
+    const auto text = [&, m = member, v = value, limit = high] {
+      return fmt::format("{}.{} ({}) is outside 1..{}", name, m, v, limit);
     };
-    require(value >= 1 && value <= kMaxExtent, text);
+    require(value >= 1 && value <= high, text);
   }
   return *this;
 }
@@ -91,7 +99,9 @@ void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAl
                        chip_.npu_num, chip_.local_bytes);
   });
   if (violation_) return;
-  if (tensor.natural && natural == NaturalAlignment::kEuRow) {
+  // BM1684 computes on any address that holds whole elements, strides or not.
+  const bool needs_row = natural == NaturalAlignment::kEuRow && chip_.api == Api::kTpuKernel;
+  if (tensor.natural && needs_row) {
     require(tensor.addr % static_cast<unsigned>(chip_.eu_bytes) == 0, [&] {
       return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
                          tensor.addr, chip_.eu_bytes);

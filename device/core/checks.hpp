@@ -33,7 +33,7 @@ class Checks {
   Checks& type(std::string_view name, Dtype type) { return type_in(name, type, info(op_).types); }
   Checks& type_in(std::string_view name, Dtype type, TypeSet allowed);
   Checks& in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high);
-  // n, c, h, w each in 1..65535.
+  // n, c, h, w each in 1..65535; BM1684's BDC takes c up to 4095.
   Checks& shape(std::string_view name, const Dim4& shape);
   // Address alignment, non-negative strides, and every element inside its memory.
   Checks& tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural = NaturalAlignment::kEuRow);

@@ -57,6 +57,9 @@ class Core {
   template <class Cmd>
   auto submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd));
   void submit(Op op, const ControlCmd& cmd);
+  // Validates one command without executing it; a violation is the launch's fault.
+  template <class Cmd>
+  bool accepts(Op op, const Cmd& cmd);
 
   // Keeps the first fault of the launch. `sentence` begins with the function's name.
   void fault(ErrorKind kind, const std::string& sentence, const Command* command = nullptr);
@@ -112,6 +115,13 @@ auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memori
     if (!observers_.empty()) observe_after(op, cmd);
     return answer;
   }
+}
+
+template <class Cmd>
+bool Core::accepts(Op op, const Cmd& cmd) {
+  if (faulted()) return false;
+  const Violation broken = violation(memories_, op, cmd);
+  return !broken || !refuse(op, broken, cmd);
 }
 
 }  // namespace softtpu

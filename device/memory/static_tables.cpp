@@ -1,6 +1,9 @@
 #include "device/memory/static_tables.hpp"
 
 #include <array>
+#include <bit>
+
+#include "device/numeric/formats.hpp"
 
 namespace softtpu {
 namespace {
@@ -121,11 +124,47 @@ constexpr StaticTable kTpuTables[] = {
     {"sequence", static_offset::kSequence, kSequence},
 };
 
+// The tables of BM1684 are indexed by the low 8 bits of a signed number.
+constexpr int kLowestExp = -103;
+constexpr int kHighestExp = 88;
+
+constexpr auto kOkkIntTable = [] {
+  std::array<std::uint32_t, 256> words{};
+  for (int i = -128; i < 128; ++i) {
+    words[static_cast<std::size_t>(i & 255)] = std::bit_cast<std::uint32_t>(static_cast<float>(i));
+  }
+  return words;
+}();
+
+constexpr auto kOkkExpTable = [] {
+  static_assert(std::size(kExpTable) == kHighestExp - kLowestExp + 1);
+  std::array<std::uint32_t, 256> words{};
+  for (int i = kLowestExp; i <= kHighestExp; ++i) words[static_cast<std::size_t>(i & 255)] = kExpTable[i - kLowestExp];
+  return words;
+}();
+
+// Each coefficient comes from the one before by a rounded division; subnormal ones are zero.
+constexpr auto kOkkExpSeries = [] {
+  std::array<std::uint32_t, okk_static_offset::kMaxSeries + 1> words{};
+  float coefficient = 1.0F;
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if (k > 0) coefficient = flush(coefficient / static_cast<float>(k));
+    words[k] = std::bit_cast<std::uint32_t>(coefficient);
+  }
+  return words;
+}();
+
+constexpr StaticTable kOkkTables[] = {
+    {"int_table", okk_static_offset::kIntTable, kOkkIntTable},
+    {"exp_table", okk_static_offset::kExpTable, kOkkExpTable},
+    {"exp_series", okk_static_offset::kExpSeries, kOkkExpSeries},
+};
+
 }  // namespace
 
 std::span<const StaticTable> static_tables(Api api) {
   if (api == Api::kTpuKernel) return kTpuTables;
-  return {};
+  return kOkkTables;
 }
 
 }  // namespace softtpu

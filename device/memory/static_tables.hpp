@@ -35,4 +35,12 @@ inline constexpr std::uint32_t kLogFp16Coeff = 0x9C0;
 inline constexpr std::uint32_t kLogBf16Coeff = 0xA00;
 }  // namespace static_offset
 
+// BM1684 keeps other tables in its lookup table memory.
+namespace okk_static_offset {
+inline constexpr std::uint32_t kIntTable = 0x0;     // f32 of the index as int8
+inline constexpr std::uint32_t kExpTable = 0x400;   // e to the index as int8
+inline constexpr std::uint32_t kExpSeries = 0x800;  // 1 / k!, one more than the longest series takes
+inline constexpr int kMaxSeries = 64;
+}  // namespace okk_static_offset
+
 }  // namespace softtpu

@@ -9,8 +9,8 @@
 namespace softtpu {
 
 enum class OkkWordMode : std::uint8_t {
-  kDiv,              // by squared reciprocal square root, not correctly rounded
-  kMin,              // passes its operand on without flushing it
+  kDiv,  // by squared reciprocal square root, not correctly rounded
+  kMin,  // passes its operand on without flushing it
   kAnd,
   kOr,
   kXor,

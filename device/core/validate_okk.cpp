@@ -1,0 +1,82 @@
+// Rules of BM1684's own commands (numerics: bm1684-okkernel.md section 8; golden bm1684/aborts).
+#include <fmt/format.h>
+
+#include "device/core/checks.hpp"
+#include "device/core/commands.hpp"
+#include "device/memory/static_tables.hpp"
+
+namespace softtpu {
+namespace {
+
+void check_source(Checks& check, const char* name, const Operand& source, const Tensor& dst) {
+  const auto* tensor = std::get_if<Tensor>(&source);
+  if (tensor == nullptr) return;
+  check.tensor(name, *tensor).same_npu(name, tensor->addr, "dst", dst.addr);
+}
+
+void check_terms(Checks& check, int terms) {
+  check.in_range("number of series terms", terms, 1, okk_static_offset::kMaxSeries);
+}
+
+void check_apart(Checks& check, const char* name, const Tensor& tensor, const char* other, const Tensor& other_tensor) {
+  check.require(tensor.addr != other_tensor.addr, [&] {
+    return fmt::format("{} and {} have the same address (0x{:x}); {} has to be apart", name, other, tensor.addr, name);
+  });
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd) {
+  Checks check(mem, op);
+  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check_source(check, "src0", cmd.a, cmd.dst);
+  check_source(check, "src1", cmd.b, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OkkUnaryCmd& cmd) {
+  Checks check(mem, op);
+  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check_source(check, "src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OkkTaylorCmd& cmd) {
+  Checks check(mem, op);
+  check_terms(check, cmd.terms);
+  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check_source(check, "src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OkkExpCmd& cmd) {
+  Checks check(mem, op);
+  check_terms(check, cmd.terms);
+  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check_source(check, "src", cmd.src, cmd.dst);
+  check_source(check, "work", cmd.work, cmd.dst);
+  check_apart(check, "work", cmd.work, "dst", cmd.dst);
+  check_apart(check, "work", cmd.work, "src", cmd.src);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd) {
+  Checks check(mem, op);
+  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check_source(check, "src0", cmd.a, cmd.dst);
+  check_source(check, "src1", cmd.b, cmd.dst);
+  check_source(check, "select0", cmd.yes, cmd.dst);
+  check_source(check, "select1", cmd.no, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OkkMulAddCmd& cmd) {
+  Checks check(mem, op);
+  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check_source(check, "src0", cmd.a, cmd.dst);
+  check_source(check, "src1", cmd.b, cmd.dst);
+  check_source(check, "addend", cmd.c, cmd.dst);
+  return check.violation();
+}
+
+}  // namespace softtpu

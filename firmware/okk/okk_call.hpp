@@ -1,0 +1,22 @@
+// What the bodies of okk_* functions share: operands of BM1684's 32-bit element-wise functions.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <type_traits>
+
+#include "firmware/call.hpp"
+#include "okk.h"
+
+namespace softtpu {
+
+// A tensor of a function that takes no strides: 128-byte aligned layout at an aligned address.
+inline Tensor aligned_tensor(const Call& call, const char* name, std::uint32_t addr, const Dim4& shape,
+                             Dtype type = Dtype::kFp32) {
+  const auto row = static_cast<unsigned>(call.chip().eu_bytes);
+  call.require(addr % row == 0,
+               [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, addr, row); });
+  return call.local(addr, shape, type);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,244 @@
+// Entry points of BM1684's element-wise functions on 32-bit elements.
+#include "firmware/okk/okk_call.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kDefaultTerms = 32;
+
+// The operands of a function of one tensor with strides.
+struct UnaryBody {
+  const Call& call;
+  Dim4 dim;
+  local_addr_t dst_addr, src_addr;
+  const dim4 *dst_stride, *src_stride;
+
+  Tensor dst() const { return call.local(dst_addr, dim, dst_stride, Dtype::kFp32); }
+  Tensor src() const { return call.local(src_addr, dim, src_stride, Dtype::kFp32); }
+  Tensor channels(local_addr_t addr) const { return call.per_channel(addr, dim, Dtype::kFp32); }
+};
+
+void exp(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
+         int terms) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(OkkExpCmd{aligned_tensor(call, "dst", dst_addr, dim), aligned_tensor(call, "src", src_addr, dim),
+                       aligned_tensor(call, "work", work_addr, dim), terms});
+}
+
+constexpr Scalar kZero{0, Dtype::kFp32};
+constexpr Scalar kOne{0x3F800000U, Dtype::kFp32};
+constexpr Scalar kTwo{0x40000000U, Dtype::kFp32};
+
+// 1 / (1 + e^-x), in place in dst; work serves the exponential.
+void sigmoid(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
+             int terms) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Tensor dst = aligned_tensor(call, "dst", dst_addr, dim);
+  const Tensor src = aligned_tensor(call, "src", src_addr, dim);
+  const Tensor work = aligned_tensor(call, "work", work_addr, dim);
+  call.require(work_addr != src_addr, [] { return "work and src have the same address; work has to be apart"; });
+  call.issue_all(ArithCmd{ArithMode::kSub, dst, kZero, src}, OkkExpCmd{dst, dst, work, terms},
+                 ArithCmd{ArithMode::kAdd, dst, dst, kOne}, OkkWordCmd{OkkWordMode::kDiv, dst, kOne, dst});
+}
+
+// 1 - 2 q with q = i / (E + i), E = e^x, i = 1 / E.
+void tanh(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
+          int terms) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Tensor dst = aligned_tensor(call, "dst", dst_addr, dim);
+  const Tensor src = aligned_tensor(call, "src", src_addr, dim);
+  const Tensor work = aligned_tensor(call, "work", work_addr, dim);
+  call.issue_all(OkkExpCmd{dst, src, work, terms}, OkkWordCmd{OkkWordMode::kDiv, work, kOne, dst},
+                 ArithCmd{ArithMode::kAdd, dst, dst, work}, OkkWordCmd{OkkWordMode::kDiv, dst, work, dst},
+                 ArithCmd{ArithMode::kMul, dst, dst, kTwo}, ArithCmd{ArithMode::kSub, dst, kOne, dst});
+}
+
+// A tensor or a constant, as the caller's union says.
+template <class Union>
+Operand select_operand(const Call& call, const char* name, const Union* value, const Dim4& dim, Dtype type) {
+  if (value == nullptr) {
+    call.fault(fmt::format("{} is NULL", name));
+    return kZero;
+  }
+  if (value->is_addr) return aligned_tensor(call, name, value->context.addr, dim, type);
+  return scalar(value->context.val, type);
+}
+
+void select(const Call& call, OkkCompare compare, local_addr_t dst_addr, const fp32_or_addr_t* src0,
+            const fp32_or_addr_t* src1, const x32_or_addr_t* select0, const x32_or_addr_t* select1, const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(OkkSelectCmd{compare, aligned_tensor(call, "dst", dst_addr, dim, Dtype::kUint32),
+                          select_operand(call, "src0", src0, dim, Dtype::kFp32),
+                          select_operand(call, "src1", src1, dim, Dtype::kFp32),
+                          select_operand(call, "select0", select0, dim, Dtype::kUint32),
+                          select_operand(call, "select1", select1, dim, Dtype::kUint32)});
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+#define OKK_BINARY(name, command, mode, type)                                                                          \
+  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,                  \
+            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {                                \
+    const Call call(Op::name);                                                                                         \
+    const Dim4 dim = call.dim("shape", shape);                                                                         \
+    call.issue(command{mode, call.local(dst_addr, dim, dst_stride, type),                                              \
+                       call.local(src0_addr, dim, src0_stride, type), call.local(src1_addr, dim, src1_stride, type)}); \
+  }
+#define OKK_BINARY_C(name, command, mode, type, c_type)                                                                \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, c_type C, const dim4* shape, const dim4* dst_stride,         \
+            const dim4* src_stride) {                                                                                  \
+    const Call call(Op::name);                                                                                         \
+    const Dim4 dim = call.dim("shape", shape);                                                                         \
+    call.issue(command{mode, call.local(dst_addr, dim, dst_stride, type), call.local(src_addr, dim, src_stride, type), \
+                       scalar(C, type)});                                                                              \
+  }
+#define OKK_C_BINARY(name, command, mode, type, c_type)                                                        \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, c_type C, const dim4* shape, const dim4* dst_stride, \
+            const dim4* src_stride) {                                                                          \
+    const Call call(Op::name);                                                                                 \
+    const Dim4 dim = call.dim("shape", shape);                                                                 \
+    call.issue(command{mode, call.local(dst_addr, dim, dst_stride, type), scalar(C, type),                     \
+                       call.local(src_addr, dim, src_stride, type)});                                          \
+  }
+#define OKK_UNARY(name, mode, type)                                                                                   \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,                  \
+            const dim4* src_stride) {                                                                                 \
+    const Call call(Op::name);                                                                                        \
+    const Dim4 dim = call.dim("shape", shape);                                                                        \
+    call.issue(                                                                                                       \
+        OkkUnaryCmd{mode, call.local(dst_addr, dim, dst_stride, type), call.local(src_addr, dim, src_stride, type)}); \
+  }
+#define OKK_ALIGNED_UNARY(name, mode, type)                                        \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape) {     \
+    const Call call(Op::name);                                                     \
+    const Dim4 dim = call.dim("shape", shape);                                     \
+    call.issue(OkkUnaryCmd{mode, aligned_tensor(call, "dst", dst_addr, dim, type), \
+                           aligned_tensor(call, "src", src_addr, dim)});           \
+  }
+#include "device/isa/ops.def"
+
+void okk_bdc_32bit_set_C(local_addr_t dst_addr, x32 C, const dim4* shape, const dim4* dst_stride) {
+  const Call call(Op::okk_bdc_32bit_set_C);
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(OkkUnaryCmd{OkkUnaryMode::kCopy, call.local(dst_addr, dim, dst_stride, Dtype::kUint32),
+                         scalar(C, Dtype::kUint32)});
+}
+
+void okk_bdc_neg(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                 const dim4* src_stride) {
+  const Call call(Op::okk_bdc_neg);
+  const UnaryBody body{call, call.dim("shape", shape), dst_addr, src_addr, dst_stride, src_stride};
+  call.issue(ArithCmd{ArithMode::kSub, body.dst(), kZero, body.src()});
+}
+
+void okk_bdc_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                        const dim4* src_stride) {
+  const Call call(Op::okk_bdc_reciprocal);
+  const UnaryBody body{call, call.dim("shape", shape), dst_addr, src_addr, dst_stride, src_stride};
+  call.issue(OkkWordCmd{OkkWordMode::kDiv, body.dst(), kOne, body.src()});
+}
+
+void okk_bdc_mac(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
+                 const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {
+  const Call call(Op::okk_bdc_mac);
+  const UnaryBody body{call, call.dim("shape", shape), dst_addr, src0_addr, dst_stride, src0_stride};
+  const Tensor dst = body.dst();
+  call.issue(OkkMulAddCmd{dst, body.src(), call.local(src1_addr, body.dim, src1_stride, Dtype::kFp32), dst});
+}
+
+void okk_bdc_mac_C(local_addr_t dst_addr, local_addr_t src_addr, float C, const dim4* shape, const dim4* dst_stride,
+                   const dim4* src_stride) {
+  const Call call(Op::okk_bdc_mac_C);
+  const UnaryBody body{call, call.dim("shape", shape), dst_addr, src_addr, dst_stride, src_stride};
+  const Tensor dst = body.dst();
+  call.issue(OkkMulAddCmd{dst, body.src(), scalar(C, Dtype::kFp32), dst});
+}
+
+void okk_bdc_bias(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape,
+                  const dim4* dst_stride, const dim4* src_stride) {
+  const Call call(Op::okk_bdc_bias);
+  const UnaryBody body{call, call.dim("shape", shape), dst_addr, src_addr, dst_stride, src_stride};
+  call.issue(ArithCmd{ArithMode::kAdd, body.dst(), body.src(), body.channels(bias_addr)});
+}
+
+void okk_bdc_scale(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t scale_addr, const dim4* shape,
+                   const dim4* dst_stride, const dim4* src_stride) {
+  const Call call(Op::okk_bdc_scale);
+  const UnaryBody body{call, call.dim("shape", shape), dst_addr, src_addr, dst_stride, src_stride};
+  const Tensor scale = body.channels(scale_addr);
+  if (dst_stride != nullptr || src_stride != nullptr) {
+    call.issue(ArithCmd{ArithMode::kMul, body.dst(), body.src(), scale});
+  } else {
+    // Without strides the chip takes its scale-and-bias unit with a bias of zero: a product of -0 becomes +0.
+    call.issue(OkkMulAddCmd{body.dst(), body.src(), scale, kZero});
+  }
+}
+
+void okk_bdc_scale_bias(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t scale_addr, local_addr_t bias_addr,
+                        const dim4* shape, const dim4* dst_stride, const dim4* src_stride) {
+  const Call call(Op::okk_bdc_scale_bias);
+  const UnaryBody body{call, call.dim("shape", shape), dst_addr, src_addr, dst_stride, src_stride};
+  call.issue(OkkMulAddCmd{body.dst(), body.src(), body.channels(scale_addr), body.channels(bias_addr)});
+}
+
+void okk_bdc_taylor_exp(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, int num_series) {
+  const Call call(Op::okk_bdc_taylor_exp);
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(
+      OkkTaylorCmd{aligned_tensor(call, "dst", dst_addr, dim), aligned_tensor(call, "src", src_addr, dim), num_series});
+}
+
+#define EXP_FUNCTIONS(name, tunable_name, body)                                                              \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape) {       \
+    body(Call(Op::name), dst_addr, src_addr, work_addr, shape, kDefaultTerms);                               \
+  }                                                                                                          \
+  void tunable_name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape, \
+                    int num_series) {                                                                        \
+    body(Call(Op::tunable_name), dst_addr, src_addr, work_addr, shape, num_series);                          \
+  }
+EXP_FUNCTIONS(okk_bdc_exp, okk_bdc_exp_tunable, exp)
+EXP_FUNCTIONS(okk_bdc_sigmoid, okk_bdc_sigmoid_tunable, sigmoid)
+EXP_FUNCTIONS(okk_bdc_tanh, okk_bdc_tanh_tunable, tanh)
+
+#define SELECT_VALUE(name, compare)                                                                                    \
+  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, x32 select_val, const dim4* shape,  \
+            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {                                \
+    const Call call(Op::name);                                                                                         \
+    const Dim4 dim = call.dim("shape", shape);                                                                         \
+    call.issue(OkkSelectCmd{compare, call.local(dst_addr, dim, dst_stride, Dtype::kUint32),                            \
+                            call.local(src0_addr, dim, src0_stride, Dtype::kFp32),                                     \
+                            call.local(src1_addr, dim, src1_stride, Dtype::kFp32), scalar(select_val, Dtype::kUint32), \
+                            kZero});                                                                                   \
+  }
+SELECT_VALUE(okk_bdc_greater_select_value, OkkCompare::kGreater)
+SELECT_VALUE(okk_bdc_equal_select_value, OkkCompare::kSameBits)
+
+// first and second: `src` and `constant` in the order in which they are compared.
+#define SELECT_VALUE_C(name, compare, first, second)                                                       \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, float C, x32 select_val, const dim4* shape,      \
+            const dim4* dst_stride, const dim4* src_stride) {                                              \
+    const Call call(Op::name);                                                                             \
+    const Dim4 dim = call.dim("shape", shape);                                                             \
+    const Operand src = call.local(src_addr, dim, src_stride, Dtype::kFp32);                               \
+    const Operand constant = scalar(C, Dtype::kFp32);                                                      \
+    call.issue(OkkSelectCmd{compare, call.local(dst_addr, dim, dst_stride, Dtype::kUint32), first, second, \
+                            scalar(select_val, Dtype::kUint32), kZero});                                   \
+  }
+SELECT_VALUE_C(okk_bdc_greater_C_select_value, OkkCompare::kGreater, src, constant)
+SELECT_VALUE_C(okk_bdc_C_greater_select_value, OkkCompare::kGreater, constant, src)
+SELECT_VALUE_C(okk_bdc_equal_C_select_value, OkkCompare::kSameBits, src, constant)
+
+void okk_bdc_greater_select(local_addr_t dst_addr, const fp32_or_addr_t* src0, const fp32_or_addr_t* src1,
+                            const x32_or_addr_t* select0, const x32_or_addr_t* select1, const dim4* shape) {
+  select(Call(Op::okk_bdc_greater_select), OkkCompare::kGreater, dst_addr, src0, src1, select0, select1, shape);
+}
+
+void okk_bdc_equal_select(local_addr_t dst_addr, const fp32_or_addr_t* src0, const fp32_or_addr_t* src1,
+                          const x32_or_addr_t* select0, const x32_or_addr_t* select1, const dim4* shape) {
+  select(Call(Op::okk_bdc_equal_select), OkkCompare::kEqual, dst_addr, src0, src1, select0, select1, shape);
+}
+}
