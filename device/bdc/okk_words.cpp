@@ -55,10 +55,6 @@ float horner(const float* coefficients, float x, int terms, int last) {
   return sum;
 }
 
-const float* series(const Memories& mem) {
-  return reinterpret_cast<const float*>(table(mem, okk_static_offset::kExpSeries));
-}
-
 }  // namespace
 
 void execute(Memories& mem, const OkkWordCmd& cmd) {
@@ -88,38 +84,17 @@ void execute(Memories& mem, const OkkUnaryCmd& cmd) {
 }
 
 void execute(Memories& mem, const OkkTaylorCmd& cmd) {
-  const float* coefficients = series(mem);
+  const auto* coefficients = reinterpret_cast<const float*>(table(mem, okk_static_offset::kExpSeries));
   for_each_row<float, float>(
       mem, cmd.dst,
       [&](float* dst, const float* src, int count) {
-        for (int i = 0; i < count; ++i) dst[i] = horner(coefficients, flush(src[i]), cmd.terms, 0);
-      },
-      cmd.src);
-}
-
-void execute(Memories& mem, const OkkExpCmd& cmd) {
-  const float* coefficients = series(mem);
-  const Word* ints = table(mem, okk_static_offset::kIntTable);
-  const Word* exps = table(mem, okk_static_offset::kExpTable);
-  const auto index_of = [](float x) { return static_cast<Word>(bm1684::to_int32(x)) & 255U; };
-  for_each_row<float, float>(
-      mem, cmd.work,
-      [&](float* work, const float* src, int count) {
         for (int i = 0; i < count; ++i) {
-          const float fraction = chip_sub(flush(src[i]), bm1684::from_bits(ints[index_of(src[i])]));
-          work[i] = chip_mul(horner(coefficients, fraction, cmd.terms, 1), fraction);
+          const float x = flush(src[i]);
+          dst[i] = cmd.without_one ? chip_mul(horner(coefficients, x, cmd.terms, 1), x)
+                                   : horner(coefficients, x, cmd.terms, 0);
         }
       },
       cmd.src);
-  for_each_row<float, float, float>(
-      mem, cmd.dst,
-      [&](float* dst, const float* src, const float* work, int count) {
-        for (int i = 0; i < count; ++i) {
-          const float whole = flush(bm1684::from_bits(exps[index_of(src[i])]));
-          dst[i] = chip_add(chip_mul(work[i], whole), whole);
-        }
-      },
-      cmd.src, cmd.work);
 }
 
 void execute(Memories& mem, const OkkSelectCmd& cmd) {

@@ -47,9 +47,6 @@ void execute(Memories& mem, const OkkUnaryCmd& cmd);
 Violation violation(const Memories& mem, Op op, const OkkTaylorCmd& cmd);
 void execute(Memories& mem, const OkkTaylorCmd& cmd);
 
-Violation violation(const Memories& mem, Op op, const OkkExpCmd& cmd);
-void execute(Memories& mem, const OkkExpCmd& cmd);
-
 Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd);
 void execute(Memories& mem, const OkkSelectCmd& cmd);
 

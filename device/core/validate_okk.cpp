@@ -18,12 +18,6 @@ void check_terms(Checks& check, int terms) {
   check.in_range("number of series terms", terms, 1, okk_static_offset::kMaxSeries);
 }
 
-void check_apart(Checks& check, const char* name, const Tensor& tensor, const char* other, const Tensor& other_tensor) {
-  check.require(tensor.addr != other_tensor.addr, [&] {
-    return fmt::format("{} and {} have the same address (0x{:x}); {} has to be apart", name, other, tensor.addr, name);
-  });
-}
-
 }  // namespace
 
 Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd) {
@@ -46,17 +40,6 @@ Violation violation(const Memories& mem, Op op, const OkkTaylorCmd& cmd) {
   check_terms(check, cmd.terms);
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
   check_source(check, "src", cmd.src, cmd.dst);
-  return check.violation();
-}
-
-Violation violation(const Memories& mem, Op op, const OkkExpCmd& cmd) {
-  Checks check(mem, op);
-  check_terms(check, cmd.terms);
-  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
-  check_source(check, "src", cmd.src, cmd.dst);
-  check_source(check, "work", cmd.work, cmd.dst);
-  check_apart(check, "work", cmd.work, "dst", cmd.dst);
-  check_apart(check, "work", cmd.work, "src", cmd.src);
   return check.violation();
 }
 

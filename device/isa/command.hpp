@@ -25,7 +25,6 @@ using Command = std::variant<  //
     OkkWordCmd,                //
     OkkUnaryCmd,               //
     OkkTaylorCmd,              //
-    OkkExpCmd,                 //
     OkkSelectCmd,              //
     OkkMulAddCmd>;
 

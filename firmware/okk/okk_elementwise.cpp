@@ -1,4 +1,7 @@
 // Entry points of BM1684's element-wise functions on 32-bit elements.
+#include <tuple>
+#include <utility>
+
 #include "firmware/okk/okk_call.hpp"
 
 namespace softtpu {
@@ -18,39 +21,68 @@ struct UnaryBody {
   Tensor channels(local_addr_t addr) const { return call.per_channel(addr, dim, Dtype::kFp32); }
 };
 
-void exp(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
-         int terms) {
-  const Dim4 dim = call.dim("shape", shape);
-  call.issue(OkkExpCmd{aligned_tensor(call, "dst", dst_addr, dim), aligned_tensor(call, "src", src_addr, dim),
-                       aligned_tensor(call, "work", work_addr, dim), terms});
-}
-
 constexpr Scalar kZero{0, Dtype::kFp32};
 constexpr Scalar kOne{0x3F800000U, Dtype::kFp32};
 constexpr Scalar kTwo{0x40000000U, Dtype::kFp32};
 
-// 1 / (1 + e^-x), in place in dst; work serves the exponential.
+// The tensors of exp, sigmoid and tanh, all in the 128-byte aligned layout.
+struct ExpBody {
+  ExpBody(const Call& c, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape)
+      : call(c),
+        dim(c.dim("shape", shape)),
+        dst(aligned_tensor(c, "dst", dst_addr, dim)),
+        src(aligned_tensor(c, "src", src_addr, dim)),
+        work(aligned_tensor(c, "work", work_addr, dim)) {
+    for (const auto& [name, addr] : {std::pair("dst", dst_addr), std::pair("src", src_addr)}) {
+      call.require(work_addr != addr, [&, n = name] {
+        return fmt::format("work and {} have the same address (0x{:x}); work has to be apart", n, work_addr);
+      });
+    }
+  }
+
+  // e^x = e^t + e^t * series(x - t), t the whole part of x from a table of 256; work keeps the series. The order of the
+  // steps shows when dst is src: the fraction is then lost and e^t remains.
+  auto exp_of(const Tensor& x, int terms) const {
+    return std::tuple(OkkUnaryCmd{OkkUnaryMode::kToInt32, dst, x}, OkkUnaryCmd{OkkUnaryMode::kLookupInt, dst, dst},
+                      ArithCmd{ArithMode::kSub, work, x, dst}, OkkTaylorCmd{work, work, terms, true},
+                      OkkUnaryCmd{OkkUnaryMode::kToInt32, dst, dst}, OkkUnaryCmd{OkkUnaryMode::kLookupExp, dst, dst},
+                      OkkMulAddCmd{dst, work, dst, dst});
+  }
+  template <class... Steps>
+  void issue(const Steps&... steps) const {
+    std::apply([&](const auto&... cmd) { call.issue_all(cmd...); }, std::tuple_cat(steps...));
+  }
+
+  const Call& call;
+  Dim4 dim;
+  Tensor dst, src, work;
+};
+
+void exp(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
+         int terms) {
+  const ExpBody body(call, dst_addr, src_addr, work_addr, shape);
+  body.issue(body.exp_of(body.src, terms));
+}
+
+// 1 / (1 + e^-x)
 void sigmoid(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
              int terms) {
-  const Dim4 dim = call.dim("shape", shape);
-  const Tensor dst = aligned_tensor(call, "dst", dst_addr, dim);
-  const Tensor src = aligned_tensor(call, "src", src_addr, dim);
-  const Tensor work = aligned_tensor(call, "work", work_addr, dim);
-  call.require(work_addr != src_addr, [] { return "work and src have the same address; work has to be apart"; });
-  call.issue_all(ArithCmd{ArithMode::kSub, dst, kZero, src}, OkkExpCmd{dst, dst, work, terms},
-                 ArithCmd{ArithMode::kAdd, dst, dst, kOne}, OkkWordCmd{OkkWordMode::kDiv, dst, kOne, dst});
+  const ExpBody body(call, dst_addr, src_addr, work_addr, shape);
+  const Tensor& dst = body.dst;
+  body.issue(std::tuple(ArithCmd{ArithMode::kSub, body.work, kZero, body.src}), body.exp_of(body.work, terms),
+             std::tuple(ArithCmd{ArithMode::kAdd, dst, dst, kOne}, OkkWordCmd{OkkWordMode::kDiv, dst, kOne, dst}));
 }
 
 // 1 - 2 q with q = i / (E + i), E = e^x, i = 1 / E.
 void tanh(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
           int terms) {
-  const Dim4 dim = call.dim("shape", shape);
-  const Tensor dst = aligned_tensor(call, "dst", dst_addr, dim);
-  const Tensor src = aligned_tensor(call, "src", src_addr, dim);
-  const Tensor work = aligned_tensor(call, "work", work_addr, dim);
-  call.issue_all(OkkExpCmd{dst, src, work, terms}, OkkWordCmd{OkkWordMode::kDiv, work, kOne, dst},
-                 ArithCmd{ArithMode::kAdd, dst, dst, work}, OkkWordCmd{OkkWordMode::kDiv, dst, work, dst},
-                 ArithCmd{ArithMode::kMul, dst, dst, kTwo}, ArithCmd{ArithMode::kSub, dst, kOne, dst});
+  const ExpBody body(call, dst_addr, src_addr, work_addr, shape);
+  const Tensor& dst = body.dst;
+  const Tensor& work = body.work;
+  body.issue(body.exp_of(body.src, terms),
+             std::tuple(OkkWordCmd{OkkWordMode::kDiv, work, kOne, dst}, ArithCmd{ArithMode::kAdd, dst, dst, work},
+                        OkkWordCmd{OkkWordMode::kDiv, dst, work, dst}, ArithCmd{ArithMode::kMul, dst, dst, kTwo},
+                        ArithCmd{ArithMode::kSub, dst, kOne, dst}));
 }
 
 // A tensor or a constant, as the caller's union says.

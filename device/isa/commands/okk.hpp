@@ -55,29 +55,17 @@ struct OkkUnaryCmd {
   bool operator==(const OkkUnaryCmd&) const = default;
 };
 
-// dst = sum of x^k / k! for k = 0..terms.
+// dst = sum of x^k / k! for k = 0..terms, or for k = 1..terms when `without_one`.
 struct OkkTaylorCmd {
   Tensor dst, src;
   int terms = 1;
+  bool without_one = false;
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
     f(Access::kWrite, "dst", Operand(dst));
   }
   bool operator==(const OkkTaylorCmd&) const = default;
-};
-
-// dst = e^src from a table of whole exponents and a series for the fraction; work keeps the series without its 1.
-struct OkkExpCmd {
-  Tensor dst, src, work;
-  int terms = 1;
-  template <class F>
-  void operands(F f) const {
-    f(Access::kRead, "src", Operand(src));
-    f(Access::kWrite, "work", Operand(work));
-    f(Access::kWrite, "dst", Operand(dst));
-  }
-  bool operator==(const OkkExpCmd&) const = default;
 };
 
 enum class OkkCompare : std::uint8_t {
