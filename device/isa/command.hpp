@@ -6,13 +6,18 @@
 #include "device/isa/commands/control.hpp"
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
-#include "device/isa/commands/sfu.hpp"
 #include "device/isa/commands/okk.hpp"
+#include "device/isa/commands/sfu.hpp"
 
 namespace softtpu {
 
 using Command = std::variant<  //
     ControlCmd,                //
+    OkkWordCmd,                //
+    OkkUnaryCmd,               //
+    OkkTaylorCmd,              //
+    OkkSelectCmd,              //
+    OkkMulAddCmd,              //
     ArithCmd,                  //
     TaylorCmd,                 //
     LookupCmd,                 //
@@ -21,11 +26,5 @@ using Command = std::variant<  //
     DivideCmd,                 //
     StaticLoadCmd,             //
     DmaCopyCmd>;
-    DmaCopyCmd,                //
-    OkkWordCmd,                //
-    OkkUnaryCmd,               //
-    OkkTaylorCmd,              //
-    OkkSelectCmd,              //
-    OkkMulAddCmd>;
 
 }  // namespace softtpu
