@@ -5,6 +5,7 @@
 
 #include <boost/stacktrace.hpp>
 #include <cstdint>
+#include <vector>
 
 namespace softtpu {
 namespace {
@@ -30,10 +31,20 @@ std::string to_text(const boost::stacktrace::frame& frame) {
 
 }  // namespace
 
-std::string call_site() {
-  const void* own = object_of(reinterpret_cast<const void*>(&call_site));
-  const boost::stacktrace::stacktrace trace;
+CallStack capture_call_stack() {
+  CallStack stack;
+  stack.count = static_cast<int>(boost::stacktrace::safe_dump_to(0, stack.frames.data(), sizeof(stack.frames)));
+  return stack;
+}
+
+std::string call_site(const CallStack& stack) {
+  const void* own = object_of(reinterpret_cast<const void*>(&capture_call_stack));
   const bool linked_in = own == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+  std::vector<boost::stacktrace::frame> trace;
+  for (const void* address : stack.frames) {
+    if (address == nullptr) break;
+    trace.emplace_back(address);
+  }
   for (const auto& frame : trace) {
     if (!linked_in && object_of(frame.address()) != own) return to_text(before(frame));
   }
@@ -44,5 +55,7 @@ std::string call_site() {
   }
   return site;
 }
+
+std::string call_site() { return call_site(capture_call_stack()); }
 
 }  // namespace softtpu

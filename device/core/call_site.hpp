@@ -1,9 +1,20 @@
 // Where in the kernel's source a public function was called from.
 #pragma once
 
+#include <array>
 #include <string>
 
 namespace softtpu {
+
+// The frames of a call, cheap to take (about a microsecond) and resolved only when a report needs them.
+struct CallStack {
+  std::array<const void*, 16> frames{};
+  int count = 0;
+  bool operator==(const CallStack&) const = default;
+};
+
+CallStack capture_call_stack();
+std::string call_site(const CallStack& stack);
 
 // "device_add.c:42" for the innermost frame outside softtpu, read from the module's debug information; without that the
 // kernel function's name; empty when neither is known. Slow (milliseconds): for faults and reports.

@@ -1,0 +1,14 @@
+// SOFTTPU_CHECK=race: between tpu_parallel_start and tpu_parallel_end, GDMA, BDC and HAU run at the same time on the
+// chip. Reports commands of different engines in one section that touch the same bytes, one of them writing.
+#pragma once
+
+#include <memory>
+
+#include "device/core/observer.hpp"
+#include "device/observe/findings.hpp"
+
+namespace softtpu {
+
+std::shared_ptr<Observer> make_race_check(std::shared_ptr<Findings> findings);
+
+}  // namespace softtpu
