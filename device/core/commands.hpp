@@ -52,5 +52,7 @@ void execute(Memories& mem, const OkkSelectCmd& cmd);
 
 Violation violation(const Memories& mem, Op op, const OkkMulAddCmd& cmd);
 void execute(Memories& mem, const OkkMulAddCmd& cmd);
+Violation violation(const Memories& mem, Op op, const MatMulCmd& cmd);
+void execute(Memories& mem, const MatMulCmd& cmd);
 
 }  // namespace softtpu

@@ -7,6 +7,7 @@
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/okk.hpp"
+#include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/sfu.hpp"
 
 namespace softtpu {
@@ -18,6 +19,7 @@ using Command = std::variant<  //
     OkkTaylorCmd,              //
     OkkSelectCmd,              //
     OkkMulAddCmd,              //
+    MatMulCmd,                 //
     ArithCmd,                  //
     TaylorCmd,                 //
     LookupCmd,                 //

@@ -1,0 +1,294 @@
+// Matrix products (numerics: bm1684x-matmul-conv-pool.md sections 1, 2 and 4).
+#include <bit>
+#include <vector>
+
+#include "device/bdc/product.hpp"
+#include "device/bdc/stored_matrix.hpp"
+#include "device/core/commands.hpp"
+#include "device/memory/overlap.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/shift.hpp"
+
+namespace softtpu {
+namespace {
+
+// How an element enters a product: a float as f32, an integer as its bits or as 64 bits.
+template <class In, class T>
+In loaded(T value) {
+  if constexpr (std::is_same_v<In, float>) {
+    return Wide<T>::load(value);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<In>(static_cast<std::int64_t>(value));
+  } else {
+    return static_cast<In>(value);
+  }
+}
+
+template <class T>
+T constant(const Scalar& scalar) {
+  T value;
+  std::memcpy(&value, &scalar.bits, sizeof(value));
+  return value;
+}
+
+template <class T, class In>
+std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {
+  const int inner = cmd.inner;
+  if (const auto* scalar = std::get_if<Scalar>(&cmd.left)) {
+    return [value = loaded<In>(constant<T>(*scalar)), inner](int, In* values) { std::fill_n(values, inner, value); };
+  }
+  const StoredMatrix matrix(mem, std::get<Tensor>(cmd.left), spreads_columns(cmd.kind), cmd.left_trans);
+  return [matrix, inner](int row, In* values) {
+    matrix.along_row<const T>(row, 0, inner, [&](int i, const T* element) { values[i] = loaded<In>(*element); });
+  };
+}
+
+template <class T, class In>
+std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, const MatMulCmd& cmd) {
+  if (const auto* scalar = std::get_if<Scalar>(&cmd.right)) {
+    return [value = loaded<In>(constant<T>(*scalar))](int, int depth, int, int, In* values) {
+      std::fill_n(values, std::int64_t{depth} * kTileCols, value);
+    };
+  }
+  const StoredMatrix matrix(mem, std::get<Tensor>(cmd.right), spreads_columns(cmd.kind), cmd.right_trans);
+  return [matrix](int k, int depth, int col, int count, In* values) {
+    if (matrix.column_major()) {
+      for (int j = 0; j < count; ++j) {
+        matrix.along_column<const T>(
+            k, col + j, depth, [&](int i, const T* element) { values[i * kTileCols + j] = loaded<In>(*element); });
+      }
+      return;
+    }
+    for (int i = 0; i < depth; ++i) {
+      matrix.along_row<const T>(k + i, col, count,
+                                [&](int j, const T* element) { values[i * kTileCols + j] = loaded<In>(*element); });
+    }
+  };
+}
+
+template <class T, class In>
+ProductSource<In> source_of(const Memories& mem, const MatMulCmd& cmd) {
+  return {left_loader<T, In>(mem, cmd), right_loader<T, In>(mem, cmd)};
+}
+
+// A result that is stored while operands are still to be read must not lie on them. The old result may lie on the
+// result itself when both have the same layout: each tile reads its own part first.
+bool must_store_last(const Memories& mem, const MatMulCmd& cmd) {
+  const Chip& chip = mem.chip();
+  bool overlap = may_overlap(chip, cmd.dst, cmd.left) || may_overlap(chip, cmd.dst, cmd.right) ||
+                 may_overlap(chip, cmd.dst, cmd.zero_point) || may_overlap(chip, cmd.dst, cmd.shift);
+  if (cmd.bias) overlap = overlap || may_overlap(chip, cmd.dst, *cmd.bias);
+  if (cmd.old) overlap = overlap || cmd.old->stride != cmd.dst.stride;
+  return overlap;
+}
+
+// ---- Floats ----
+
+FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const Tensor& tensor, bool one_row) {
+  const StoredMatrix matrix(mem, tensor, spreads_columns(cmd.kind), cmd.dst_trans);
+  return [matrix, one_row](int row, int col, int count, float* values) {
+    matrix.along_row<const float>(one_row ? 0 : row, col, count,
+                                  [&](int i, const float* element) { values[i] = *element; });
+  };
+}
+
+void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
+  FloatProduct product;
+  product.rule = cmd.kind == MatMulKind::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
+  product.size = {cmd.rows, cmd.inner, cmd.cols};
+  for_float_type(dtype_of(cmd.left), [&]<class T>(T) { product.source = source_of<T, float>(mem, cmd); });
+  product.tail_group = std::max(1, cmd.inner % kGroupTerms);
+  product.tail_begin = cmd.inner - cmd.inner % kGroupTerms;
+  if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias, true));
+  if (cmd.old) product.addends.push_back(addend_of(mem, cmd, *cmd.old, false));
+  product.store_last = must_store_last(mem, cmd);
+  const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
+  for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    product.store = [&dst](int row, int col, int count, const float* values) {
+      dst.along_row<T>(row, col, count, [&](int i, T* element) { *element = Wide<T>::round(values[i]); });
+    };
+    multiply(product);
+  });
+}
+
+// ---- Integers ----
+
+// What zero points take off each sum: left x zero points, where the zero points have one row for all of the inner
+// dimension, or one for each NPU that rows of the right matrix lie on.
+class ZeroPointSums {
+ public:
+  ZeroPointSums(const Memories& mem, const MatMulCmd& cmd) : cols_(cmd.cols) {
+    const bool is_signed = is_signed_int(dtype_of(cmd.right));
+    for_int_type(is_signed ? Dtype::kInt8 : Dtype::kUint8, [&]<class T>(T) { load<T>(mem, cmd); });
+    for_int_type(dtype_of(cmd.left), [&]<class T>(T) { sum_left<T>(mem, cmd); });
+  }
+  std::uint32_t at(int row, int col) const {
+    std::uint32_t sum = 0;
+    for (int i = 0; i < parts_; ++i) sum += left_[index(row, parts_, i)] * points_[index(i, cols_, col)];
+    return sum;
+  }
+
+ private:
+  static std::size_t index(int row, int width, int col) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(col);
+  }
+
+  template <class T>
+  void load(const Memories& mem, const MatMulCmd& cmd) {
+    points_.resize(static_cast<std::size_t>(cols_));
+    if (const auto* scalar = std::get_if<Scalar>(&cmd.zero_point)) {
+      std::fill(points_.begin(), points_.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
+      return;
+    }
+    const TensorView view(mem, std::get<Tensor>(cmd.zero_point));
+    if (cmd.right_trans) {
+      // One value for each channel that a column of the product is stored in.
+      for (int col = 0; col < cols_; ++col) {
+        points_[static_cast<std::size_t>(col)] = loaded<std::uint32_t>(*view.at<T>(0, col, 0, cmd.dst_trans ? 0 : col));
+      }
+      return;
+    }
+    const int parts = std::min(mem.chip().npu_num, cmd.inner);
+    bool equal = true;
+    for (int i = 1; i < parts; ++i) {
+      equal =
+          equal && std::memcmp(view.at<T>(0, 0, 0, 0), view.at<T>(0, i, 0, 0), static_cast<std::size_t>(cols_)) == 0;
+    }
+    parts_ = equal ? 1 : parts;
+    points_.resize(index(parts_, cols_, 0));
+    for (int i = 0; i < parts_; ++i) {
+      for (int col = 0; col < cols_; ++col)
+        points_[index(i, cols_, col)] = loaded<std::uint32_t>(*view.at<T>(0, i, 0, col));
+    }
+  }
+  // Rows of the left matrix, summed over the inner indices whose right rows lie on the same NPU.
+  template <class T>
+  void sum_left(const Memories& mem, const MatMulCmd& cmd) {
+    left_.resize(index(cmd.rows, parts_, 0));
+    const auto load_row = left_loader<T, std::uint32_t>(mem, cmd);
+    std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.inner));
+    for (int row = 0; row < cmd.rows; ++row) {
+      load_row(row, values.data());
+      for (int k = 0; k < cmd.inner; ++k) left_[index(row, parts_, k % parts_)] += values[static_cast<std::size_t>(k)];
+    }
+  }
+
+  int cols_;
+  int parts_ = 1;
+  std::vector<std::uint32_t> points_;  // [parts][cols]
+  std::vector<std::uint32_t> left_;    // [rows][parts]
+};
+
+void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
+  const ZeroPointSums corrections(mem, cmd);
+  const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
+  product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+    dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) {
+      *element = sums[i] - corrections.at(row, col + i) + (cmd.old ? *element : 0);
+    });
+  };
+  multiply(product);
+}
+
+// A 16-bit matrix of the result's size, or its first row, as the values that are added to the sums.
+std::vector<std::int32_t> read_halves(const Memories& mem, const Tensor& tensor, int rows, int cols) {
+  const StoredMatrix matrix(mem, tensor, true, false);
+  std::vector<std::int32_t> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+  for_int_type(is_signed_int(tensor.dtype) ? Dtype::kInt16 : Dtype::kUint16, [&]<class T>(T) {
+    for (int row = 0; row < rows; ++row) {
+      std::int32_t* out = values.data() + std::int64_t{row} * cols;
+      matrix.along_row<const T>(row, 0, cols, [&](int i, const T* element) { out[i] = *element; });
+    }
+  });
+  return values;
+}
+
+// sat(relu((sum + bias + (old << lshift)) >> rshift)), right shifts round ties up.
+void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
+  const StoredMatrix dst(mem, cmd.dst, true, false);
+  std::vector<std::int32_t> bias, old;
+  if (cmd.bias) bias = read_halves(mem, *cmd.bias, 1, cmd.cols);
+  if (cmd.old) old = read_halves(mem, *cmd.old, cmd.rows, cmd.cols);
+  const bool is_signed = product.left_signed || product.right_signed;
+  const Shifter<std::int64_t> shift(-cmd.rshift, Rounding::kHalfUp);
+  const IntRange range = range_of(cmd.dst.dtype);
+  const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
+  for_int_type(cmd.dst.dtype, [&]<class T>(T) {
+    product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+      const std::int32_t* bias_part = bias.empty() ? nullptr : bias.data() + col;
+      const std::int32_t* old_part = old.empty() ? nullptr : old.data() + std::int64_t{row} * cmd.cols + col;
+      dst.along_row<T>(row, col, count, [&](int i, T* element) {
+        std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sums[i])} : std::int64_t{sums[i]};
+        if (bias_part != nullptr) value += bias_part[i];
+        if (old_part != nullptr) value += old_part[i] * (std::int64_t{1} << cmd.lshift);
+        *element = static_cast<T>(std::clamp(shift(value), low, range.high));
+      });
+    };
+    multiply(product);
+  });
+}
+
+// 8-bit operands of a kInt product: the 32-bit sum is the result.
+void multiply_and_keep(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
+  const StoredMatrix dst(mem, cmd.dst, true, false);
+  product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+    dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) { *element = sums[i]; });
+  };
+  multiply(product);
+}
+
+// A 64-bit sum shifted (to the left modulo 2^64) and saturated to 32 bits.
+std::uint32_t shifted(std::uint64_t sum, int shift, Rounding mode, Dtype type) {
+  if (shift > 0) sum = shift < 64 ? sum << shift : 0;
+  const Int128 value = is_signed_int(type) ? Int128{static_cast<std::int64_t>(sum)} : Int128{sum};
+  const IntRange range = range_of(type);
+  const Int128 result = Shifter<Int128>(std::min(shift, 0), mode)(value);
+  return static_cast<std::uint32_t>(std::clamp(result, Int128{range.low}, Int128{range.high}));
+}
+
+void multiply_words(Memories& mem, const MatMulCmd& cmd) {
+  WordProduct product;
+  product.size = {cmd.rows, cmd.inner, cmd.cols};
+  for_int_type(dtype_of(cmd.left), [&]<class T>(T) { product.source.left = left_loader<T, std::uint64_t>(mem, cmd); });
+  for_int_type(dtype_of(cmd.right),
+               [&]<class T>(T) { product.source.right = right_loader<T, std::uint64_t>(mem, cmd); });
+  product.store_last = must_store_last(mem, cmd);
+  const bool halves = size_of(dtype_of(cmd.left)) == 2;
+  std::vector<int> shifts(static_cast<std::size_t>(cmd.cols));
+  if (const auto* scalar = std::get_if<Scalar>(&cmd.shift)) {
+    std::fill(shifts.begin(), shifts.end(), constant<std::int8_t>(*scalar));
+  } else {
+    StoredMatrix(mem, std::get<Tensor>(cmd.shift), true, false)
+        .along_row<const std::int8_t>(
+            0, 0, cmd.cols, [&](int i, const std::int8_t* element) { shifts[static_cast<std::size_t>(i)] = *element; });
+  }
+  const StoredMatrix dst(mem, cmd.dst, true, false);
+  product.store = [&](int row, int col, int count, const std::uint64_t* sums) {
+    dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) {
+      *element = halves ? static_cast<std::uint32_t>(sums[i])
+                        : shifted(sums[i], shifts[static_cast<std::size_t>(col + i)], cmd.rounding, cmd.dst.dtype);
+    });
+  };
+  multiply(product);
+}
+
+void multiply_bytes(Memories& mem, const MatMulCmd& cmd) {
+  ByteProduct product;
+  product.size = {cmd.rows, cmd.inner, cmd.cols};
+  product.left_signed = is_signed_int(dtype_of(cmd.left));
+  product.right_signed = is_signed_int(dtype_of(cmd.right));
+  product.source = source_of<std::uint8_t, std::uint8_t>(mem, cmd);
+  product.store_last = must_store_last(mem, cmd);
+  if (cmd.kind == MatMulKind::kInt8Zp) return multiply_zero_point(mem, cmd, product);
+  if (cmd.kind == MatMulKind::kInt8) return multiply_and_shift(mem, cmd, product);
+  multiply_and_keep(mem, cmd, product);
+}
+
+}  // namespace
+
+void execute(Memories& mem, const MatMulCmd& cmd) {
+  if (is_float(dtype_of(cmd.left))) return multiply_floats(mem, cmd);
+  size_of(dtype_of(cmd.left)) == 1 ? multiply_bytes(mem, cmd) : multiply_words(mem, cmd);
+}
+
+}  // namespace softtpu

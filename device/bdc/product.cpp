@@ -1,0 +1,223 @@
+#include "device/bdc/product.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "device/bdc/kernel_choice.hpp"
+#include "device/bdc/product_kernels.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/numeric/float_unit.hpp"
+#include "runtime/layout/formulas.hpp"
+
+namespace softtpu {
+namespace {
+
+// Rows of the right matrix that are loaded at once: a tile of them (96 KiB of f32) stays in the L2 cache while all rows
+// of the left matrix pass. A multiple of kGroupTerms and of 4, which the loops over bytes take at once.
+constexpr int kDepth = 256;
+// Rows of the result in one tile. The right matrix is loaded once for each; fewer where there are few column tiles, so
+// that every thread has work.
+constexpr int kTileRows = 256;
+constexpr int kFewTileRows = 64;
+constexpr int kFewColumnTiles = 4;
+
+struct Tile {
+  int row, rows, col, cols;
+};
+
+const ProductKernels& kernels() { return plain_kernels() ? kPlainProductKernels : fast_product_kernels(); }
+
+// Calls body(tile) for all tiles of the result, in parallel.
+template <class Body>
+void for_each_tile(const ProductSize& size, Body body) {
+  const int across = static_cast<int>(ceil_div(size.cols, kTileCols));
+  const int height = across < kFewColumnTiles ? kFewTileRows : kTileRows;
+  const int down = static_cast<int>(ceil_div(size.rows, height));
+  const std::int64_t steps = std::int64_t{size.rows} * size.inner * size.cols / 8;
+  parallel_for(across * down, steps, [&](int index) {
+    Tile tile{index / across * height, 0, index % across * kTileCols, 0};
+    tile.rows = std::min(height, size.rows - tile.row);
+    tile.cols = std::min(kTileCols, size.cols - tile.col);
+    body(tile);
+  });
+}
+
+// The left matrix, loaded once.
+template <class In>
+std::vector<In> load_left(const ProductSize& size, const ProductSource<In>& source) {
+  std::vector<In> left(static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.inner));
+  parallel_for(size.rows, std::int64_t{size.rows} * size.inner,
+               [&](int row) { source.left(row, left.data() + std::int64_t{row} * size.inner); });
+  return left;
+}
+
+// A zeroed part of the thread's scratch memory, which keeps its size from command to command.
+template <class T, int kSlot>
+T* scratch(std::int64_t elements) {
+  thread_local std::vector<T> buffer;
+  if (buffer.size() < static_cast<std::size_t>(elements)) buffer.resize(static_cast<std::size_t>(elements));
+  std::fill_n(buffer.begin(), elements, T());
+  return buffer.data();
+}
+
+// Finished values that wait until every tile has read its operands.
+template <class T>
+class Results {
+ public:
+  Results(const ProductSize& size, bool wait) : size_(size) {
+    if (wait) values_.resize(static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.cols));
+  }
+  template <class Store>
+  void tile(const Tile& tile, const T* values, Store store) {
+    for (int row = 0; row < tile.rows; ++row) {
+      const T* from = values + row * kTileCols;
+      if (values_.empty()) {
+        store(tile.row + row, tile.col, tile.cols, from);
+      } else {
+        std::copy_n(from, tile.cols, values_.data() + std::int64_t{tile.row + row} * size_.cols + tile.col);
+      }
+    }
+  }
+  template <class Store>
+  void finish(Store store) {
+    if (values_.empty()) return;
+    for (int row = 0; row < size_.rows; ++row)
+      store(row, 0, size_.cols, values_.data() + std::int64_t{row} * size_.cols);
+  }
+
+ private:
+  ProductSize size_;
+  std::vector<T> values_;
+};
+
+// The payload of a NaN depends on the order in which a processor takes its operands: one NaN stands for all.
+float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(kNanInvalid) : value; }
+
+// Places the addends: alternately on both lanes, or all on the only sum.
+void add_addends(const FloatProduct& product, const Tile& tile, float* first, float* second) {
+  float values[kTileCols];
+  for (std::size_t i = 0; i < product.addends.size(); ++i) {
+    float* sums = i % 2 == 0 ? first : second;
+    for (int row = 0; row < tile.rows; ++row) {
+      product.addends[i](tile.row + row, tile.col, tile.cols, values);
+      for (int col = 0; col < tile.cols; ++col) sums[row * kTileCols + col] += values[col];
+    }
+  }
+}
+
+void two_lane_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
+  float* other = scratch<float, 1>(std::int64_t{tile.rows} * kTileCols);
+  float* right = scratch<float, 2>(std::int64_t{kDepth} * kTileCols);
+  add_addends(product, tile, sums, other);
+  // The products go on with the lane after the last addend.
+  const bool odd = product.addends.size() % 2 != 0;
+  const ProductSize& size = product.size;
+  for (int k = 0; k < size.inner; k += kDepth) {
+    const int depth = std::min(kDepth, size.inner - k);
+    product.source.right(k, depth, tile.col, tile.cols, right);
+    kernels().two_lanes({tile.rows, depth, tile.cols}, left.data() + std::int64_t{tile.row} * size.inner + k,
+                        size.inner, right, odd ? other : sums, odd ? sums : other);
+  }
+  for (std::int64_t i = 0; i < std::int64_t{tile.rows} * kTileCols; ++i) sums[i] = settled(sums[i] + other[i]);
+}
+
+void group_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
+  float* right = scratch<float, 2>(std::int64_t{kDepth} * kTileCols);
+  add_addends(product, tile, sums, sums);
+  const ProductSize& size = product.size;
+  int depth = 0;
+  for (int k = 0; k < size.inner; k += depth) {
+    const bool tail = k >= product.tail_begin;
+    const int group = tail ? product.tail_group : kGroupTerms;
+    depth = std::min(kDepth / group * group, (tail ? size.inner : product.tail_begin) - k);
+    product.source.right(k, depth, tile.col, tile.cols, right);
+    kernels().groups({tile.rows, depth, tile.cols}, group, left.data() + std::int64_t{tile.row} * size.inner + k,
+                     size.inner, right, sums);
+  }
+  for (std::int64_t i = 0; i < std::int64_t{tile.rows} * kTileCols; ++i) sums[i] = settled(sums[i]);
+}
+
+void add_columns(int depth, int cols, bool is_signed, const std::uint8_t* values, std::uint32_t* sums) {
+  for (int k = 0; k < depth; ++k) {
+    const std::uint8_t* row = values + k * kTileCols;
+    for (int col = 0; col < cols; ++col) {
+      sums[col] += is_signed ? static_cast<std::uint32_t>(static_cast<std::int8_t>(row[col])) : row[col];
+    }
+  }
+}
+
+void byte_tile(const ByteProduct& product, const std::vector<std::uint8_t>& left, const Tile& tile, std::uint32_t* sums,
+               std::uint32_t* column_sums) {
+  std::uint8_t* right = scratch<std::uint8_t, 0>(std::int64_t{kDepth} * kTileCols);
+  const ProductSize& size = product.size;
+  for (int k = 0; k < size.inner; k += kDepth) {
+    const int depth = std::min(kDepth, size.inner - k);
+    product.source.right(k, depth, tile.col, tile.cols, right);
+    add_columns(depth, tile.cols, product.right_signed, right, column_sums);
+    kernels().bytes({tile.rows, depth, tile.cols}, product.left_signed, product.right_signed,
+                    left.data() + std::int64_t{tile.row} * size.inner + k, size.inner, right, sums);
+  }
+}
+
+void word_tile(const WordProduct& product, const std::vector<std::uint64_t>& left, const Tile& tile,
+               std::uint64_t* sums) {
+  std::uint64_t* right = scratch<std::uint64_t, 1>(std::int64_t{kDepth} * kTileCols);
+  const ProductSize& size = product.size;
+  for (int k = 0; k < size.inner; k += kDepth) {
+    const int depth = std::min(kDepth, size.inner - k);
+    product.source.right(k, depth, tile.col, tile.cols, right);
+    for (int row = 0; row < tile.rows; ++row) {
+      const std::uint64_t* factors = left.data() + std::int64_t{tile.row + row} * size.inner + k;
+      for (int i = 0; i < depth; ++i) {
+        for (int col = 0; col < tile.cols; ++col) {
+          sums[row * kTileCols + col] += factors[i] * right[i * kTileCols + col];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(const FloatProduct& product) {
+  const std::vector<float> left = load_left(product.size, product.source);
+  Results<float> results(product.size, product.store_last);
+  for_each_tile(product.size, [&](const Tile& tile) {
+    float* sums = scratch<float, 0>(std::int64_t{tile.rows} * kTileCols);
+    (product.rule == FloatSum::kTwoLanes ? two_lane_tile : group_tile)(product, left, tile, sums);
+    results.tile(tile, sums, product.store);
+  });
+  results.finish(product.store);
+}
+
+void multiply(const ByteProduct& product) {
+  const std::vector<std::uint8_t> left = load_left(product.size, product.source);
+  Results<std::uint32_t> results(product.size, product.store_last);
+  std::vector<std::uint32_t> all_column_sums(static_cast<std::size_t>(product.size.cols));
+  for_each_tile(product.size, [&](const Tile& tile) {
+    std::uint32_t* sums = scratch<std::uint32_t, 0>(std::int64_t{tile.rows} * kTileCols);
+    std::uint32_t column_sums[kTileCols] = {};
+    byte_tile(product, left, tile, sums, column_sums);
+    // Every tile of these columns has the same column sums; the first one keeps them for later.
+    if (tile.row == 0) std::copy_n(column_sums, tile.cols, all_column_sums.data() + tile.col);
+    results.tile(tile, sums, [&](int row, int col, int count, const std::uint32_t* values) {
+      product.store(row, col, count, values, column_sums);
+    });
+  });
+  results.finish([&](int row, int col, int count, const std::uint32_t* values) {
+    product.store(row, col, count, values, all_column_sums.data() + col);
+  });
+}
+
+void multiply(const WordProduct& product) {
+  const std::vector<std::uint64_t> left = load_left(product.size, product.source);
+  Results<std::uint64_t> results(product.size, product.store_last);
+  for_each_tile(product.size, [&](const Tile& tile) {
+    std::uint64_t* sums = scratch<std::uint64_t, 0>(std::int64_t{tile.rows} * kTileCols);
+    word_tile(product, left, tile, sums);
+    results.tile(tile, sums, product.store);
+  });
+  results.finish(product.store);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,67 @@
+// The core of matrix products and convolutions: sums of products of a left matrix (rows x inner) and a right matrix
+// (inner x cols) under the chip's accumulation rules. A caller says how to load both operands and what to do with each
+// finished piece of a result row; tiling, threads and the choice of inner loops are here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace softtpu {
+
+inline constexpr int kTileCols = 96;    // columns of one tile: row pitch of all tile buffers
+inline constexpr int kGroupTerms = 32;  // products that the 16-bit float units sum in one step
+
+struct ProductSize {
+  int rows = 0, inner = 0, cols = 0;
+};
+
+// Loads operands as elements of type In. Called from several threads; must not change anything.
+template <class In>
+struct ProductSource {
+  // All `inner` elements of one row of the left matrix.
+  std::function<void(int row, In* values)> left;
+  // Rows [k, k + depth) of the right matrix, columns [col, col + count), into values[i * kTileCols + j].
+  std::function<void(int k, int depth, int col, int count, In* values)> right;
+};
+
+// How float products are summed (numerics: bm1684x-matmul-conv-pool.md section 1).
+enum class FloatSum : std::uint8_t {
+  kTwoLanes,  // the stream of addends and rounded products goes alternately to two running sums
+  kGroups,    // the addends, then groups of products, each group aligned, cut and summed exactly
+};
+
+struct FloatProduct {
+  using Piece = std::function<void(int row, int col, int count, float* values)>;
+  FloatSum rule = FloatSum::kTwoLanes;
+  ProductSize size;
+  ProductSource<float> source;
+  std::vector<Piece> addends;  // what comes before the products, in order
+  // kGroups: [0, tail_begin) of the inner dimension is in groups of kGroupTerms, the rest in groups of tail_group.
+  int tail_begin = 0, tail_group = 1;
+  std::function<void(int row, int col, int count, const float* values)> store;
+  bool store_last = false;  // store only when everything has been read: the result overlaps an operand
+};
+void multiply(const FloatProduct& product);
+
+// 8-bit integers, sums modulo 2^32.
+struct ByteProduct {
+  ProductSize size;
+  bool left_signed = false, right_signed = false;
+  ProductSource<std::uint8_t> source;
+  // `column_sums`: the sums of the right matrix's columns.
+  std::function<void(int row, int col, int count, const std::uint32_t* sums, const std::uint32_t* column_sums)> store;
+  bool store_last = false;
+};
+void multiply(const ByteProduct& product);
+
+// 16- and 32-bit integers, widened by the source to 64 bits; sums modulo 2^64.
+struct WordProduct {
+  ProductSize size;
+  ProductSource<std::uint64_t> source;
+  std::function<void(int row, int col, int count, const std::uint64_t* sums)> store;
+  bool store_last = false;
+};
+void multiply(const WordProduct& product);
+
+}  // namespace softtpu
