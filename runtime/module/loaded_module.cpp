@@ -1,0 +1,74 @@
+#include "runtime/module/loaded_module.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/dll/shared_library.hpp>
+
+namespace softtpu {
+
+struct LoadedModules::Module {
+  std::string name;
+  std::string path;
+  UniqueFd image;  // stays open: debuggers and backtraces read the file behind its path
+  boost::dll::shared_library library;
+};
+
+LoadedModules::LoadedModules() = default;
+LoadedModules::~LoadedModules() = default;
+
+namespace {
+
+// The loader prefixes its message with the path that it was given, which here is a number that says nothing to people.
+std::string loader_text(const std::string& path, std::string text) {
+  if (const auto at = text.find(path + ": "); at != std::string::npos) text.erase(0, at + path.size() + 2);
+  if (!text.empty() && text.back() == ')') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, UniqueFd image, const std::string& name) {
+  auto made = std::make_unique<Module>();
+  // By the process number rather than "self", so that tools started from here resolve it too.
+  const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), image.get());
+  kernel_registry().set_loading(module);
+  try {
+    made->library.load(path, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  } catch (const std::exception& failure) {
+    kernel_registry().set_loading(KernelRegistry::kProgram);
+    kernel_registry().remove(module);
+    return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", name, loader_text(path, failure.what()))};
+  }
+  kernel_registry().set_loading(KernelRegistry::kProgram);
+  made->name = name;
+  made->path = path;
+  made->image = std::move(image);
+  modules_[module] = std::move(made);
+  return kernel_registry().names(module);
+}
+
+void LoadedModules::unload(std::uint32_t module) {
+  kernel_registry().remove(module);
+  modules_.erase(module);
+}
+
+Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::string& name) const {
+  if (KernelFunction function = kernel_registry().find(module, name)) return function;
+  void* symbol = nullptr;
+  std::string where = "the program";
+  if (module == KernelRegistry::kProgram) {
+    symbol = ::dlsym(RTLD_DEFAULT, name.c_str());
+  } else if (const auto found = modules_.find(module); found != modules_.end()) {
+    where = "kernel module " + found->second->name;
+    // dlsym would also search the libraries that the module needs; a kernel must be the module's own.
+    symbol = ::dlsym(found->second->library.native(), name.c_str());
+    Dl_info owner{};
+    if (symbol != nullptr && (::dladdr(symbol, &owner) == 0 || owner.dli_fname != found->second->path)) symbol = nullptr;
+  }
+  if (symbol == nullptr) return Error{ErrorKind::kUsage, fmt::format("function \"{}\" is not found in {}.", name, where)};
+  return reinterpret_cast<KernelFunction>(symbol);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,31 @@
+// The bytes of a kernel module: taken over from a file or memory into a private, anonymous file, and checked before any of it is
+// given to the dynamic loader. The original may be rebuilt or removed at any time afterwards.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "runtime/base/result.hpp"
+#include "runtime/base/unique_fd.hpp"
+
+namespace softtpu {
+
+// Both give the descriptor of an anonymous file. Errors name the file and the cause.
+Result<UniqueFd> copy_module_file(const std::string& path);
+Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image);
+
+// What SDK builds for the emulator embed instead of a module ({0}): a few bytes, all zero.
+bool is_placeholder(std::span<const std::uint8_t> image);
+Result<bool> is_placeholder_file(int fd);
+
+// Refuses what the loader would refuse or die of: too short, not ELF, another machine's, not a shared object, truncated.
+// `name` is what people know the module by.
+Result<void> check_module(int fd, const std::string& name);
+
+// The kernels of an SDK build for the emulator: TPUKERNEL_FIRMWARE_PATH, else libcmodel.so where the dynamic loader would find
+// it. nullopt: there is none.
+std::optional<std::string> find_default_module(const std::string& firmware_path);
+
+}  // namespace softtpu

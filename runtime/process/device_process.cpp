@@ -1,0 +1,142 @@
+#include "runtime/process/device_process.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "runtime/transport/socket.hpp"
+
+extern char** environ;
+
+namespace softtpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// Attributes of a process that starts with default signals: what the host program blocks or ignores is its own affair.
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    posix_spawnattr_init(&value);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&value, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&value, &signals);
+    posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&value); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  posix_spawnattr_t value;
+};
+
+class SpawnActions {
+ public:
+  SpawnActions() { posix_spawn_file_actions_init(&value); }
+  ~SpawnActions() { posix_spawn_file_actions_destroy(&value); }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+  posix_spawn_file_actions_t value;
+};
+
+}  // namespace
+
+Result<std::string> find_device_binary(const Settings& settings) {
+  if (!settings.device_binary.empty()) {
+    if (is_program(settings.device_binary)) return settings.device_binary;
+    return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_DEVICE_BINARY: \"{}\" is not a program.", settings.device_binary)};
+  }
+  std::vector<fs::path> folders;
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<const void*>(&find_device_binary), &here) != 0 && here.dli_fname != nullptr) {
+    std::error_code failed;
+    const fs::path file = fs::canonical(here.dli_fname, failed);
+    if (!failed) {
+      folders.push_back(file.parent_path() / ".." / "bin");
+      folders.push_back(file.parent_path() / ".." / ".." / "bin");  // lib/<architecture>/
+      folders.push_back(file.parent_path());
+    }
+  }
+  std::string path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    if (end > begin) folders.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  for (const fs::path& folder : folders) {
+    if (is_program(folder / "softtpu-device")) return (folder / "softtpu-device").lexically_normal().string();
+  }
+  return Error{ErrorKind::kResource, fmt::format("softtpu-device is neither beside {} nor in PATH; SOFTTPU_DEVICE_BINARY can name it.",
+                                                 here.dli_fname != nullptr ? here.dli_fname : "the library")};
+}
+
+Result<UniqueFd> start_embedded_device(const Settings& settings) {
+  auto binary = find_device_binary(settings);
+  if (!binary) return binary.error();
+  auto pair = make_socket_pair();
+  if (!pair) return pair.error();
+
+  SpawnActions actions;
+  posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions.value, pair->second.get(), 3);
+  const SpawnAttributes attributes;
+  const std::vector<const char*> arguments = {"softtpu-device", "--embedded", nullptr};
+  pid_t pid = 0;
+  const int failed = ::posix_spawn(&pid, binary->c_str(), &actions.value, &attributes.value,
+                                   const_cast<char* const*>(arguments.data()), environ);
+  if (failed != 0) return Error{ErrorKind::kResource, fmt::format("starting {}: {}", *binary, std::strerror(failed))};
+  // The started process forks the device and ends at once, so that no child stays behind.
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return std::move(pair->first);
+}
+
+std::string runtime_folder() {
+  const char* folder = std::getenv("XDG_RUNTIME_DIR");
+  if (folder != nullptr && *folder == '/') return std::string(folder) + "/softtpu";
+  return fmt::format("/tmp/softtpu-{}", ::getuid());
+}
+
+std::string default_socket_path() { return runtime_folder() + "/device.sock"; }
+
+Result<void> make_private_folder(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error(ErrorKind::kResource, "making " + folder);
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0) return system_error(ErrorKind::kResource, folder);
+  if (!S_ISDIR(status.st_mode)) return Error{ErrorKind::kUsage, folder + " is not a directory."};
+  if (status.st_uid != ::getuid()) {
+    return Error{ErrorKind::kUsage, fmt::format("{} belongs to user {}, not to {}.", folder, status.st_uid, ::getuid())};
+  }
+  if ((status.st_mode & 0077) != 0) {
+    return Error{ErrorKind::kUsage, fmt::format("{} is open to other users (mode {:04o}, must be 0700).", folder, status.st_mode & 07777)};
+  }
+  return {};
+}
+
+std::string to_exit_text(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    const char* name = ::sigdescr_np(signal);
+    return fmt::format("was ended by signal {} ({})", signal, name != nullptr ? name : "unknown");
+  }
+  return fmt::format("called exit({})", WEXITSTATUS(wait_status));
+}
+
+}  // namespace softtpu

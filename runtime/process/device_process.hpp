@@ -1,0 +1,29 @@
+// The life of device processes as the host library and the launcher see it: where softtpu-device is, how an embedded one starts,
+// where a shared one listens.
+#pragma once
+
+#include <string>
+
+#include "runtime/base/config.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/unique_fd.hpp"
+
+namespace softtpu {
+
+// softtpu-device: SOFTTPU_DEVICE_BINARY, else ../bin or the folder of the library or program that holds this code, else in PATH.
+Result<std::string> find_device_binary(const Settings& settings);
+
+// Starts a private device and returns the socket to it. The device has no name in the file system, is no child of this process
+// (a program that waits for all its children would wait for ever), and ends when the socket closes or this process is gone.
+Result<UniqueFd> start_embedded_device(const Settings& settings);
+
+// $XDG_RUNTIME_DIR/softtpu, else /tmp/softtpu-UID.
+std::string runtime_folder();
+std::string default_socket_path();
+// Makes the folder of a socket, 0700, and checks that it is a real directory of this user that nobody else can write to.
+Result<void> make_private_folder(const std::string& folder);
+
+// "was ended by signal 11 (Segmentation fault)", "called exit(3)": what waitpid reported.
+std::string to_exit_text(int wait_status);
+
+}  // namespace softtpu
