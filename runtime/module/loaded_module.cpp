@@ -9,6 +9,19 @@
 namespace softtpu {
 
 struct LoadedModules::Module {
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module() {
+    library.unload();
+    // A library that cannot be unloaded (C++ unique symbols) keeps its name; giving the number to another image would make the
+    // loader take the old one for it.
+    if (void* still = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) {
+      ::dlclose(still);
+      static_cast<void>(image.release());
+    }
+  }
+
   std::string name;
   std::string path;
   UniqueFd image;  // stays open: debuggers and backtraces read the file behind its path

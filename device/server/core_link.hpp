@@ -1,0 +1,126 @@
+// CoreLink: the server's end of one core. Sends items (load, define, launch), matches what comes back, watches for a core that
+// died or hangs, and then starts a new one with the same modules and the items that had not begun.
+//
+// Lives on the server's thread. A core is a forked process; in a program with linked-in kernels it is a thread, which can
+// neither be ended nor survive a crash of its kernel.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "device/server/core_status.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/protocol/core_messages.hpp"
+#include "runtime/protocol/frame.hpp"
+#include "runtime/transport/outbox.hpp"
+
+namespace softtpu {
+
+class EventLoop;
+class Memories;
+
+class CoreLink {
+ public:
+  CoreLink(EventLoop& loop, Memories& memories, int index, bool in_process);
+  ~CoreLink();
+  CoreLink(const CoreLink&) = delete;
+  CoreLink& operator=(const CoreLink&) = delete;
+
+  Result<void> start();
+
+  // The answers come from the event loop, in the order of the calls. They may call back into this object.
+  using Loaded = std::function<void(Result<std::vector<std::string>>)>;
+  using Answered = std::function<void(Result<void>)>;
+  void load(std::uint32_t module, const std::string& name, UniqueFd image, Loaded answer);
+  void unload(std::uint32_t module);
+  void define(std::uint32_t function, std::uint32_t module, const std::string& name, Answered answer);
+  struct Launch {
+    std::uint32_t function = 0;
+    std::string kernel;            // for messages
+    const Bytes* args = nullptr;   // read during the call
+    std::uint32_t timeout_ms = 0;  // without a command; 0: no limit
+    bool flush = false;            // somebody waits for it
+    const void* owner = nullptr;   // abandon() finds it by this
+    Answered answer;
+  };
+  // The item's number, for hurry().
+  std::uint64_t launch(const Launch& what);
+  // Somebody waits for this item now: its answer must not wait for later ones.
+  void hurry(std::uint64_t item);
+  // Drops the items of an owner that is gone; one that runs is ended.
+  void abandon(const void* owner);
+
+  // Sends what the calls above have collected.
+  void flush();
+
+  std::size_t outstanding() const { return items_.size(); }
+  pid_t pid() const { return pid_; }
+  std::uint64_t restarts() const { return restarts_; }
+
+ private:
+  struct Item {
+    std::uint64_t number = 0;
+    MessageType type{};
+    Bytes frame;
+    UniqueFd image;         // of a load
+    std::string what;       // "kernel \"add\"", for messages
+    std::uint32_t timeout_ms = 0;
+    const void* owner = nullptr;
+    bool dropped = false;
+    std::function<void(Result<Bytes>)> answer;
+  };
+  // What a new core is given before anything else.
+  struct Module {
+    std::string name;
+    UniqueFd image;
+    std::map<std::uint32_t, std::string> functions;
+  };
+
+  template <class Message>
+  Item& add(const Message& message, std::string what, std::function<void(Result<Bytes>)> answer);
+  void send(Item& item);
+  Result<void> start_process(UniqueFd socket);
+  void start_thread(UniqueFd socket);
+  void when_readable();
+  bool receive_all();
+  void on_frame(Frame& frame);
+  void finish_through(std::uint64_t number);
+  void finish(Result<Bytes> result);
+  void when_ended();
+  void restart(const std::string& how_it_ended);
+  void replay_modules();
+  std::optional<Error> take_victim(const std::string& how_it_ended);
+  void break_link(const std::string& why);
+  void watch_progress();
+  void check_progress();
+
+  EventLoop& loop_;
+  Memories& memories_;
+  const int index_;
+  const bool in_process_;
+  CoreStatus* status_ = nullptr;  // a page shared with the core
+  UniqueFd socket_, process_;     // process_: a pidfd
+  pid_t pid_ = -1;
+  FrameBuffer in_;
+  Outbox out_;
+  std::deque<Item> items_;        // sent and not answered, in order
+  std::map<std::uint32_t, Module> modules_;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t restarts_ = 0;
+  int idle_deaths_ = 0;           // in a row, without an item to blame
+  std::optional<Error> end_reason_;
+  std::optional<std::string> broken_;
+  bool flushing_ = false;         // waits for room in the socket
+  bool watching_ = false;
+  std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,15 @@
+// The core's side of the connection to the server: takes items in order, loads modules, runs kernels, reports.
+// Runs in a core process of its own, or in a thread of a program that has its kernels linked in.
+#pragma once
+
+#include "device/server/core_status.hpp"
+#include "runtime/base/unique_fd.hpp"
+
+namespace softtpu {
+
+class Memories;
+
+// Returns when the server closes the connection.
+void run_core(Memories& memories, int index, CoreStatus& status, UniqueFd socket);
+
+}  // namespace softtpu
