@@ -51,7 +51,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
 
 void Core::submit(Op op, const ControlCmd& cmd) {
   if (faulted()) return;
-  ++outcome_.commands;
+  count_command();
   if (!observers_.empty()) observe_before(op, cmd);
   control(op, cmd.action);
   if (!observers_.empty() && !faulted()) observe_after(op, cmd);

@@ -4,6 +4,7 @@
 // fails with the text. No exception crosses the kernel's frames.
 #pragma once
 
+#include <atomic>
 #include <csetjmp>
 #include <cstdint>
 #include <memory>
@@ -70,6 +71,8 @@ class Core {
   [[noreturn]] void fail_assertion(const std::string& text);
   void exit_on_assertion(bool on) { exit_on_assertion_ = on; }
 
+  // Counts commands for a watcher outside this thread, for example the server that ends a kernel which issues none.
+  void set_progress(std::atomic<std::uint64_t>& counter) { progress_ = &counter; }
   void add_observer(std::shared_ptr<Observer> observer) { observers_.push_back(std::move(observer)); }
 
   Memories& memories() { return memories_; }
@@ -81,6 +84,10 @@ class Core {
  private:
   void control(Op op, ControlAction action);
   void count(Engine engine);
+  void count_command() {
+    ++outcome_.commands;
+    progress_->store(progress_->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   void observe_before(Op op, const Command& command);
   void observe_after(Op op, const Command& command);
   bool refuse(Op op, const Violation& violation, const Command& command);
@@ -93,13 +100,15 @@ class Core {
   std::vector<std::shared_ptr<Observer>> observers_;
   bool exit_on_assertion_ = false;
   std::jmp_buf end_;
+  std::atomic<std::uint64_t> own_progress_{0};
+  std::atomic<std::uint64_t>* progress_ = &own_progress_;  // written by this thread only
 };
 
 template <class Cmd>
 auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd)) {
   using Answer = decltype(execute(memories_, cmd));
   if (faulted()) return Answer();
-  ++outcome_.commands;
+  count_command();
   if (const Violation broken = violation(memories_, op, cmd)) {
     refuse(op, broken, cmd);
     return Answer();

@@ -28,6 +28,15 @@ constexpr int kMaxIdleDeaths = 3;
 
 UniqueFd duplicate(const UniqueFd& fd) { return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)); }
 
+std::string what_text(MessageType type, const std::string& name) {
+  switch (type) {
+    case MessageType::kCoreLaunch: return "kernel \"" + name + "\"";
+    case MessageType::kCoreLoad: return "loading kernel module " + name;
+    case MessageType::kCoreUnload: return "unloading kernel module " + name;
+    default: return "looking up function \"" + name + "\"";
+  }
+}
+
 }  // namespace
 
 CoreLink::CoreLink(EventLoop& loop, Memories& memories, int index, bool in_process)
@@ -74,11 +83,11 @@ Result<void> CoreLink::start() {
 }
 
 template <class Message>
-CoreLink::Item& CoreLink::add(const Message& message, std::string what, std::function<void(Result<Bytes>)> answer) {
+CoreLink::Item& CoreLink::add(const Message& message, std::string name, std::function<void(Result<Bytes>)> answer) {
   Item& item = items_.emplace_back();
   item.number = ++last_number_;
   item.type = Message::kType;
-  item.what = std::move(what);
+  item.name = std::move(name);
   item.answer = std::move(answer);
   append_frame(item.frame, item.number, message, Message::kType == MessageType::kCoreLoad ? 1 : 0);
   return item;
@@ -111,23 +120,24 @@ void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd imag
     answer(std::move(reply->kernels));
   };
   // Known from the start: a core that dies before it comes to this item gets it again with the items.
-  Item& item = add(CoreLoad{module, name}, "kernel module " + name, std::move(done));
+  Item& item = add(CoreLoad{module, name}, name, std::move(done));
   item.image = std::move(image);
   send(item);
 }
 
 void CoreLink::unload(std::uint32_t module) {
   modules_.erase(module);
-  send(add(CoreUnload{module}, fmt::format("unloading module {}", module), [](const Result<Bytes>&) {}));
+  send(add(CoreUnload{module}, std::to_string(module), [](const Result<Bytes>&) {}));
 }
 
 void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::string& name, Answered answer) {
   auto done = [this, function, module, name, answer = std::move(answer)](const Result<Bytes>& result) {
     if (!result) return answer(result.error());
-    modules_[module].functions[function] = name;
+    // The module may have been unloaded since.
+    if (const auto found = modules_.find(module); found != modules_.end()) found->second.functions[function] = name;
     answer({});
   };
-  send(add(CoreDefine{function, module, name}, "looking up \"" + name + "\"", std::move(done)));
+  send(add(CoreDefine{function, module, name}, name, std::move(done)));
 }
 
 std::uint64_t CoreLink::launch(const Launch& what) {
@@ -135,7 +145,7 @@ std::uint64_t CoreLink::launch(const Launch& what) {
     if (!result) return answer(result.error());
     answer({});
   };
-  Item& item = add(CoreLaunch{what.function, what.flush, *what.args}, "kernel \"" + what.kernel + "\"", std::move(done));
+  Item& item = add(CoreLaunch{what.function, what.flush, *what.args}, what.kernel, std::move(done));
   item.timeout_ms = what.timeout_ms;
   item.owner = what.owner;
   const std::uint64_t number = item.number;
@@ -199,14 +209,16 @@ bool CoreLink::receive_all() {
 }
 
 void CoreLink::on_frame(Frame& frame) {
+  // Answers may lead back to receive_all(), which moves the bytes that the payload lies in.
+  const Bytes payload(frame.payload.begin(), frame.payload.end());
   // A core works in order: an answer to one item says that those before it succeeded.
   finish_through(frame.type == MessageType::kCoreDone ? frame.request : frame.request - 1);
   if (frame.type == MessageType::kCoreDone || items_.empty() || items_.front().number != frame.request) return;
   if (frame.type == MessageType::kFailure) {
-    const auto failure = find_message<Failure>(frame.payload);
+    const auto failure = find_message<Failure>(payload);
     return finish(failure ? Error{failure->kind, failure->text} : Error{ErrorKind::kInternal, "a core's failure message is damaged"});
   }
-  finish(Bytes(frame.payload.begin(), frame.payload.end()));
+  finish(payload);
 }
 
 void CoreLink::finish_through(std::uint64_t number) {
@@ -244,7 +256,7 @@ std::optional<Error> CoreLink::take_victim(const std::string& how_it_ended) {
   const bool blamed = !items_.empty() && (items_.front().number == running || ++idle_deaths_ >= kMaxIdleDeaths);
   if (!blamed) return std::nullopt;
   const std::uint64_t commands = status_->commands - status_->launch_commands;
-  std::string text = fmt::format("{} on core {} {}", items_.front().what, index_, end_reason_ ? end_reason_->text : how_it_ended);
+  std::string text = fmt::format("{} on core {} {}", what_text(items_.front().type, items_.front().name), index_, end_reason_ ? end_reason_->text : how_it_ended);
   if (!end_reason_ && status_->has_fault_address) text += fmt::format(" at address 0x{:x}", status_->fault_address.load());
   text += fmt::format(", after {} command{}.", commands, commands == 1 ? "" : "s");
   return Error{end_reason_ ? end_reason_->kind : ErrorKind::kUsage, text};
@@ -332,7 +344,7 @@ void CoreLink::check_progress() {
   if (timeout == 0 || still_ms_ < timeout) return;
   const std::string text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended",
                                        static_cast<double>(timeout) / 1000);
-  if (in_process_) return break_link(fmt::format("{} on core {} {}", item.what, index_, text));
+  if (in_process_) return break_link(fmt::format("{} on core {} {}", what_text(item.type, item.name), index_, text));
   end_reason_ = Error{ErrorKind::kTimeout, text};
   ::kill(pid_, SIGKILL);
 }

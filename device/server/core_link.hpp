@@ -71,7 +71,7 @@ class CoreLink {
     MessageType type{};
     Bytes frame;
     UniqueFd image;         // of a load
-    std::string what;       // "kernel \"add\"", for messages
+    std::string name;       // of the kernel, module or function, for messages
     std::uint32_t timeout_ms = 0;
     const void* owner = nullptr;
     bool dropped = false;
@@ -85,7 +85,7 @@ class CoreLink {
   };
 
   template <class Message>
-  Item& add(const Message& message, std::string what, std::function<void(Result<Bytes>)> answer);
+  Item& add(const Message& message, std::string name, std::function<void(Result<Bytes>)> answer);
   void send(Item& item);
   Result<void> start_process(UniqueFd socket);
   void start_thread(UniqueFd socket);

@@ -21,7 +21,9 @@ constexpr std::size_t kArgsBytes = 4096;
 class CoreRunner {
  public:
   CoreRunner(Memories& memories, int index, CoreStatus& status, UniqueFd socket)
-      : core_(memories, index), status_(status), socket_(std::move(socket)) {}
+      : core_(memories, index), status_(status), socket_(std::move(socket)) {
+    core_.set_progress(status_.commands);
+  }
 
   void run() {
     while (step()) {
@@ -80,7 +82,6 @@ class CoreRunner {
     }
     std::memcpy(args_.data(), launch->args.data(), launch->args.size());
     LaunchOutcome outcome = core_.run(function->second.entry, function->second.name, args_.data());
-    status_.commands.fetch_add(outcome.commands, std::memory_order_relaxed);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
     if (!outcome.ok) fail(item, outcome.kind, std::move(outcome.text));
   }

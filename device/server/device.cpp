@@ -1,0 +1,97 @@
+#include "device/server/device.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "runtime/base/text.hpp"
+
+namespace softtpu {
+namespace {
+
+// An answer for the whole device, when the last core has answered: the first failure, else what the first core said.
+template <class Value>
+std::function<void(Result<Value>)> when_all(std::size_t count, std::function<void(Result<Value>)> answer) {
+  struct State {
+    std::size_t left;
+    std::optional<Result<Value>> result;
+  };
+  auto state = std::make_shared<State>(State{count, std::nullopt});
+  return [state, answer = std::move(answer)](Result<Value> result) {
+    if (!state->result || (*state->result && !result)) state->result = std::move(result);
+    if (--state->left == 0) answer(*std::move(state->result));
+  };
+}
+
+}  // namespace
+
+Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, bool in_process)
+    : in_process_(in_process),
+      memories_(std::move(memories)),
+      heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
+      queue_(cores_, settings.timeout_ms) {
+  for (int i = 0; i < chip().cores; ++i) cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, i, in_process));
+}
+
+Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip, const Settings& settings, bool in_process) {
+  Chip sized = chip;
+  if (settings.global_bytes) {
+    if (*settings.global_bytes <= chip.global_reserved) {
+      return Error{ErrorKind::kUsage, fmt::format("CMODEL_GLOBAL_MEM_SIZE: {} bytes are not more than the {} that chip {} reserves.",
+                                                  *settings.global_bytes, chip.global_reserved, chip.name)};
+    }
+    sized.global_mem.bytes = *settings.global_bytes;
+  }
+  auto memories = Memories::create(sized);
+  if (!memories) return memories.error();
+  std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, in_process));
+  for (auto& core : device->cores_) {
+    if (auto started = core->start(); !started) return started.error();
+  }
+  return device;
+}
+
+Result<std::uint64_t> Device::allocate(std::uint64_t bytes) {
+  const auto address = heap_.find_room(bytes);
+  if (!address) {
+    return Error{ErrorKind::kResource,
+                 fmt::format("no device memory for {} (largest hole {}, {} of {} used)", to_size_text(bytes),
+                             to_size_text(heap_.largest_hole()), to_size_text(heap_.bytes_used()), to_size_text(heap_.bytes_total()))};
+  }
+  // A launch that was under way when this memory was given back may have written to it since.
+  make_zero(*address, std::max<std::uint64_t>(bytes, 1));
+  return *address;
+}
+
+void Device::release(std::uint64_t address) {
+  if (const auto bytes = heap_.release(address)) make_zero(address, *bytes);
+}
+
+// Gives the pages back: they read as zero, and memory is used only by what is allocated and touched.
+void Device::make_zero(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t pages = (bytes + Allocator::kPageBytes - 1) / Allocator::kPageBytes * Allocator::kPageBytes;
+  const auto offset = static_cast<off_t>(address - chip().global_mem.start);
+  if (::fallocate(global_fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, static_cast<off_t>(pages)) == 0) return;
+  std::memset(global(address), 0, bytes);
+}
+
+void Device::load(std::uint32_t module, const std::string& name, const UniqueFd& image, CoreLink::Loaded answer) {
+  const auto all = when_all<std::vector<std::string>>(cores_.size(), std::move(answer));
+  for (auto& core : cores_) core->load(module, name, UniqueFd(::fcntl(image.get(), F_DUPFD_CLOEXEC, 0)), all);
+}
+
+void Device::unload(std::uint32_t module) {
+  for (auto& core : cores_) core->unload(module);
+}
+
+void Device::define(std::uint32_t function, std::uint32_t module, const std::string& name, CoreLink::Answered answer) {
+  const auto all = when_all<void>(cores_.size(), std::move(answer));
+  for (auto& core : cores_) core->define(function, module, name, all);
+}
+
+void Device::flush() {
+  for (auto& core : cores_) core->flush();
+}
+
+}  // namespace softtpu

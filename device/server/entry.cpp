@@ -1,0 +1,159 @@
+// The two ways into the device side of libcmodel_firmware.so: the softtpu-device program, and a thread of a program that has its
+// kernels linked in. C functions, found by name.
+#include "device/server/entry.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "device/server/server.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/module/kernel_registry.hpp"
+#include "runtime/process/device_process.hpp"
+#include "runtime/transport/socket.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kEmbeddedFd = 3;
+
+int report(const Error& error) {
+  std::fprintf(stderr, "softtpu-device: %s\n", error.text.c_str());
+  return 1;
+}
+
+// A program that asked for a device learns why there is none from the first answer on its connection.
+void refuse(UniqueFd socket, const Error& error) {
+  FrameBuffer in;
+  std::uint64_t request = 0;
+  while (!in.has_frame()) {
+    auto received = receive(socket.get(), in, true);
+    if (!received || *received == Received::kEnd) return;
+  }
+  if (auto frame = in.next(); frame && *frame) request = (*frame)->request;
+  Bytes out;
+  append_frame(out, request, Failure{error.kind, error.text});
+  static_cast<void>(send_all(socket.get(), out));
+}
+
+// The first process only forks the device: its parent waits for it and has no child left afterwards.
+int run_embedded(const Settings& settings) {
+  if (const pid_t device = ::fork(); device != 0) return device > 0 ? 0 : 1;
+  // Ctrl-C is meant for the program; files that it has open are none of this process's business.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  ::syscall(SYS_close_range, static_cast<unsigned>(kEmbeddedFd + 1), ~0U, 0U);
+  ::fcntl(kEmbeddedFd, F_SETFD, FD_CLOEXEC);
+  ::prctl(PR_SET_NAME, "softtpu-device");
+
+  UniqueFd socket(kEmbeddedFd);
+  const auto peer = find_peer(socket.get());
+  if (!peer) return report(peer.error());
+  auto server = Server::create(settings, {.devices = 1, .in_process = false, .end_with_last_client = true});
+  if (!server) {
+    refuse(std::move(socket), server.error());
+    return 1;
+  }
+  (*server)->end_with(peer->pid);
+  if (auto adopted = (*server)->adopt(std::move(socket)); !adopted) return report(adopted.error());
+  (*server)->run();
+  return 0;
+}
+
+struct ServeOptions {
+  std::string socket;
+  std::uint32_t devices = 1;
+  bool daemon = false;
+};
+
+int serve(const Settings& settings, const ServeOptions& options, int ready) {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (options.socket.empty()) {
+    if (auto folder = make_private_folder(runtime_folder()); !folder) return report(folder.error());
+  }
+  const std::string path = options.socket.empty() ? default_socket_path() : options.socket;
+  auto server = Server::create(settings, {.devices = options.devices, .in_process = false, .end_with_last_client = false});
+  if (!server) return report(server.error());
+  if (auto listening = (*server)->listen(path); !listening) return report(listening.error());
+  (*server)->stop_on_signals();
+  std::printf("softtpu: %u device%s of chip %s, pid %d; use with SOFTTPU_DEVICE=unix:%s\n", options.devices,
+              options.devices == 1 ? "" : "s", settings.chip.c_str(), ::getpid(), path.c_str());
+  std::fflush(stdout);
+  if (ready >= 0) {
+    const char yes = 1;
+    if (::write(ready, &yes, 1) == 1) ::close(ready);
+    const UniqueFd null(::open("/dev/null", O_RDWR));
+    ::dup2(null.get(), 0);
+    ::dup2(null.get(), 1);
+    ::dup2(null.get(), 2);
+  }
+  (*server)->run();
+  return 0;
+}
+
+// The calling process ends when the daemon listens, or with its failure.
+int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
+  int ready[2];
+  if (::pipe2(ready, O_CLOEXEC) != 0) return report(system_error(ErrorKind::kResource, "pipe"));
+  const pid_t daemon = ::fork();
+  if (daemon < 0) return report(system_error(ErrorKind::kResource, "fork"));
+  if (daemon == 0) {
+    ::close(ready[0]);
+    ::setsid();
+    return serve(settings, options, ready[1]);
+  }
+  ::close(ready[1]);
+  char yes = 0;
+  return ::read(ready[0], &yes, 1) == 1 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace softtpu
+
+using namespace softtpu;
+
+extern "C" int softtpu_device_main(int argc, char** argv) {
+  CLI::App app("The emulated device of softtpu. Started by libbmlib (--embedded) or by \"softtpu serve\".", "softtpu-device");
+  ServeOptions options;
+  bool embedded = false, serving = false;
+  std::string chip;
+  app.add_flag("--embedded", embedded, "one device for the program at the other end of descriptor 3");
+  app.add_flag("--serve", serving, "devices for all programs of this user, on a Unix socket");
+  app.add_option("--socket", options.socket, "the socket's path");
+  app.add_option("--devices", options.devices, "number of devices")->check(CLI::Range(1, 64));
+  app.add_option("--chip", chip, "a built-in chip or the path of a description");
+  app.add_flag("--daemon", options.daemon, "go on in the background once the socket is ready");
+  CLI11_PARSE(app, argc, argv);
+  auto settings = read_settings();
+  if (!settings) return report(settings.error());
+  if (!chip.empty()) settings->chip = chip;
+  if (embedded) return run_embedded(*settings);
+  if (!serving) return report({ErrorKind::kUsage, "one of --embedded and --serve is needed."});
+  return options.daemon ? serve_as_daemon(*settings, options) : serve(*settings, options, -1);
+}
+
+extern "C" unsigned long softtpu_registered_kernel_count() { return kernel_registry().size(); }
+
+extern "C" int softtpu_start_inprocess(char* error_text, unsigned long error_bytes) {
+  const auto fail = [&](const Error& error) {
+    if (error_text != nullptr && error_bytes > 0) std::snprintf(error_text, error_bytes, "%s", error.text.c_str());
+    return -1;
+  };
+  auto settings = read_settings();
+  if (!settings) return fail(settings.error());
+  auto pair = make_socket_pair();
+  if (!pair) return fail(pair.error());
+  auto server = Server::create(*settings, {.devices = 1, .in_process = true, .end_with_last_client = false});
+  if (!server) return fail(server.error());
+  if (auto adopted = (*server)->adopt(std::move(pair->second)); !adopted) return fail(adopted.error());
+  // Lives until the program ends, with everything in it: kernels may run to the last moment.
+  std::thread([running = server->release()] { running->run(); }).detach();
+  return pair->first.release();
+}

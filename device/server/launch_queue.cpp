@@ -1,0 +1,239 @@
+#include "device/server/launch_queue.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace softtpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How many launches a core is given ahead: enough that it does not wait for the server between short kernels ...
+constexpr std::size_t kWindow = 256;
+// ... and of long ones only the next, so that a newcomer's launch does not stand behind many.
+constexpr std::size_t kNarrowWindow = 2;
+constexpr double kLongSeconds = 200e-6;
+// One pause between launches must not count as a kernel that long.
+constexpr double kMostSeconds = 2e-3;
+
+}  // namespace
+
+LaunchQueue::Stream& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
+  auto& stream = client.streams_[id];
+  if (!stream) {
+    stream = std::make_shared<Stream>();
+    stream->id = id;
+    stream->timeout_ms = timeout_ms_;
+  }
+  return *stream;
+}
+
+void LaunchQueue::submit(const std::shared_ptr<Client>& client, std::uint32_t id, Pending launch) {
+  Stream& stream = stream_of(*client, id);
+  stream.pending.push_back(std::move(launch));
+  ++stream.submitted;
+  ++client->queued_;
+  ++queued_;
+  make_ready(client, client->streams_[id]);
+  dispatch();
+}
+
+void LaunchQueue::make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream) {
+  if (!stream->ready && !stream->pending.empty()) {
+    stream->ready = true;
+    client->ready_.push_back(stream);
+  }
+  if (!client->in_turn_ && !client->ready_.empty()) {
+    client->in_turn_ = true;
+    turns_.push_back(client);
+  }
+}
+
+// Gives launches to the cores, one client after the other.
+void LaunchQueue::dispatch() {
+  if (dispatching_) return;
+  dispatching_ = true;
+  std::size_t idle_turns = 0;
+  while (!turns_.empty() && idle_turns < turns_.size()) {
+    auto client = std::move(turns_.front());
+    turns_.pop_front();
+    idle_turns = dispatch_one(client) ? 0 : idle_turns + 1;
+    client->in_turn_ = !client->ready_.empty();
+    if (client->in_turn_) turns_.push_back(std::move(client));
+  }
+  dispatching_ = false;
+}
+
+// One launch of one of the client's streams. False: no core has room for any of them.
+bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
+  for (std::size_t i = client->ready_.size(); i > 0; --i) {
+    auto stream = std::move(client->ready_.front());
+    client->ready_.pop_front();
+    Pending& next = stream->pending.front();
+    CoreLink& core = *cores_[next.core];
+    // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
+    const bool in_order = stream->sent == 0 || stream->last_core == next.core;
+    const std::size_t window = launch_seconds_ < kLongSeconds ? kWindow : kNarrowWindow;
+    if (!in_order || core.outstanding() >= window) {
+      client->ready_.push_back(std::move(stream));
+      continue;
+    }
+    const Pending launch = std::move(next);
+    stream->pending.pop_front();
+    stream->ready = !stream->pending.empty();
+    if (stream->ready) client->ready_.push_back(stream);
+    ++stream->sent;
+    ++client->sent_;
+    stream->last_core = launch.core;
+    CoreLink::Launch what;
+    what.function = launch.function;
+    what.kernel = launch.kernel;
+    what.args = &launch.args;
+    what.timeout_ms = stream->timeout_ms;
+    what.flush = launch.answer != nullptr || !stream->waiters.empty();
+    what.owner = client.get();
+    what.answer = [this, client, stream, answer = launch.answer](Result<void> outcome) {
+      finished(client, *stream, answer, std::move(outcome));
+    };
+    stream->last_item = core.launch(what);
+    return true;
+  }
+  return false;
+}
+
+void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, const Answer& answer, Result<void> outcome) {
+  --stream.sent;
+  --client->sent_;
+  --client->queued_;
+  --queued_;
+  ++stream.finished;
+  ++client->finished_;
+  ++launches_;
+  if (!outcome) ++failures_;
+  measure();
+  if (answer) {
+    answer(std::move(outcome));
+  } else if (!outcome && !stream.failure) {
+    stream.failure = outcome.error();
+    stream.failure_order = ++failure_order_;
+  }
+  answer_waiters(*client, stream);
+  if (stream.closed && stream.finished == stream.submitted) client->streams_.erase(stream.id);
+  if (client->gone_ && client->sent_ == 0 && client->on_quiet_) std::exchange(client->on_quiet_, nullptr)();
+  if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
+  dispatch();
+}
+
+// A running mean of the time from one end of a launch to the next.
+void LaunchQueue::measure() {
+  const double now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  launch_seconds_ += (std::min(now - last_end_, kMostSeconds) - launch_seconds_) / 8;
+  last_end_ = now;
+}
+
+void LaunchQueue::answer_waiters(Client& client, Stream& stream) {
+  while (!stream.waiters.empty() && stream.waiters.front().until <= stream.finished) {
+    const auto waiter = std::move(stream.waiters.front());
+    stream.waiters.pop_front();
+    if (client.gone_) continue;
+    auto failure = waiter.takes_failure ? std::exchange(stream.failure, std::nullopt) : std::nullopt;
+    failure ? waiter.answer(*failure) : waiter.answer({});
+  }
+}
+
+void LaunchQueue::sync(const std::shared_ptr<Client>& client, std::uint32_t id, Answer answer) {
+  if (id == 0) return sync_all(client, std::move(answer));
+  wait(client, id, std::move(answer), true);
+}
+
+void LaunchQueue::wait(const std::shared_ptr<Client>& client, std::uint32_t id, Answer answer, bool takes_failure) {
+  Stream& stream = stream_of(*client, id);
+  stream.waiters.push_back({stream.submitted, std::move(answer), takes_failure});
+  // Hurrying may finish launches, and with them this stream, before the call returns.
+  const auto alive = client->streams_[id];
+  answer_waiters(*client, *alive);
+  if (alive->sent > 0 && alive->pending.empty()) cores_[alive->last_core]->hurry(alive->last_item);
+}
+
+void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer) {
+  struct State {
+    std::size_t left = 0;
+    std::optional<Error> first;
+    std::uint64_t order = UINT64_MAX;
+    Answer answer;
+  };
+  auto state = std::make_shared<State>();
+  state->answer = std::move(answer);
+  // One more than there are streams: the answer must not come before all are counted.
+  state->left = client->streams_.size() + 1;
+  const auto one_less = [state] {
+    if (--state->left == 0) state->first ? state->answer(*state->first) : state->answer({});
+  };
+  std::vector<std::uint32_t> ids;
+  for (const auto& [id, stream] : client->streams_) ids.push_back(id);
+  for (const std::uint32_t id : ids) {
+    const auto stream = client->streams_[id];
+    sync(client, id, [state, one_less, weak = std::weak_ptr<Stream>(stream)](const Result<void>& outcome) {
+      const auto held = weak.lock();
+      const std::uint64_t order = held ? held->failure_order : 0;
+      if (!outcome && order < state->order) {
+        state->first = outcome.error();
+        state->order = order;
+      }
+      one_less();
+    });
+  }
+  one_less();
+}
+
+void LaunchQueue::when_finished(const std::shared_ptr<Client>& client, std::function<void()> callback) {
+  auto left = std::make_shared<std::size_t>(client->streams_.size() + 1);
+  const auto one_less = [left, callback = std::move(callback)] {
+    if (--*left == 0) callback();
+  };
+  std::vector<std::uint32_t> ids;
+  for (const auto& [id, stream] : client->streams_) ids.push_back(id);
+  for (const std::uint32_t id : ids) {
+    wait(client, id, [one_less](const Result<void>&) { one_less(); }, false);
+  }
+  one_less();
+}
+
+void LaunchQueue::reject(const std::shared_ptr<Client>& client, std::uint32_t id, const Error& error) {
+  Stream& stream = stream_of(*client, id);
+  ++failures_;
+  if (stream.failure) return;
+  stream.failure = error;
+  stream.failure_order = ++failure_order_;
+}
+
+void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {
+  stream_of(*client, stream).timeout_ms = milliseconds;
+}
+
+void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint32_t id) {
+  const auto found = client->streams_.find(id);
+  if (found == client->streams_.end()) return;
+  found->second->closed = true;
+  if (found->second->finished == found->second->submitted) client->streams_.erase(found);
+}
+
+void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet) {
+  client->gone_ = true;
+  for (auto& [id, stream] : client->streams_) {
+    client->queued_ -= stream->pending.size();
+    queued_ -= stream->pending.size();
+    stream->submitted -= stream->pending.size();
+    stream->pending.clear();
+    stream->waiters.clear();
+    stream->ready = false;
+  }
+  client->ready_.clear();
+  client->in_turn_ = false;
+  std::erase(turns_, client);
+  if (client->sent_ == 0) return on_quiet();
+  client->on_quiet_ = std::move(on_quiet);
+}
+
+}  // namespace softtpu

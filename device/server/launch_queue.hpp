@@ -1,0 +1,117 @@
+// Streams and the order of launches. A stream's launches run in order; clients take turns, and the streams of one client take
+// turns among themselves, so that nobody waits for another's queue. Lives on the server's thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device/server/core_link.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/protocol/wire.hpp"
+
+namespace softtpu {
+
+class LaunchQueue {
+ public:
+  using Answer = std::function<void(Result<void>)>;
+
+  struct Pending {
+    std::uint32_t function = 0;
+    std::uint32_t core = 0;
+    std::string kernel;
+    Bytes args;
+    Answer answer;  // of a launch that somebody waits for; else the outcome is kept for the next sync
+  };
+
+  // The streams of one connection.
+  class Client {
+   public:
+    // Launches waiting or running.
+    std::size_t queued() const { return queued_; }
+    std::uint64_t finished() const { return finished_; }
+    // Calls back once, when no more than `queued` launches are left.
+    void call_at(std::size_t queued, std::function<void()> callback) {
+      call_at_ = queued;
+      callback_ = std::move(callback);
+    }
+
+   private:
+    friend class LaunchQueue;
+    struct Waiter {
+      std::uint64_t until;
+      Answer answer;
+      bool takes_failure;
+    };
+    struct Stream {
+      std::uint32_t id = 0;
+      std::uint32_t timeout_ms = 0;
+      std::deque<Pending> pending;
+      std::uint64_t submitted = 0, finished = 0;
+      std::uint64_t last_item = 0;  // on core `last_core`
+      std::uint32_t last_core = 0;
+      std::uint32_t sent = 0;       // given to a core and not finished
+      bool ready = false;           // in ready_
+      bool closed = false;
+      std::optional<Error> failure;
+      std::uint64_t failure_order = 0;
+      std::deque<Waiter> waiters;
+    };
+    std::unordered_map<std::uint32_t, std::shared_ptr<Stream>> streams_;
+    std::deque<std::shared_ptr<Stream>> ready_;
+    std::size_t queued_ = 0, sent_ = 0;
+    std::uint64_t finished_ = 0;
+    bool in_turn_ = false;
+    bool gone_ = false;
+    std::function<void()> on_quiet_;
+    std::size_t call_at_ = 0;
+    std::function<void()> callback_;
+  };
+
+  LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, std::uint32_t timeout_ms) : cores_(cores), timeout_ms_(timeout_ms) {}
+
+  std::shared_ptr<Client> make_client() { return std::make_shared<Client>(); }
+  void submit(const std::shared_ptr<Client>& client, std::uint32_t stream, Pending launch);
+  // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all streams.
+  void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
+  void set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds);
+  void close_stream(const std::shared_ptr<Client>& client, std::uint32_t stream);
+  // The client is gone: what waits is dropped; on_quiet is called when nothing of it runs any more.
+  void drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet);
+  // Keeps a failure of a launch that was not accepted for the stream's next sync.
+  void reject(const std::shared_ptr<Client>& client, std::uint32_t stream, const Error& error);
+  // Calls back when everything that the client has submitted so far has finished. Failures stay for the syncs.
+  void when_finished(const std::shared_ptr<Client>& client, std::function<void()> callback);
+
+  std::uint64_t launches() const { return launches_; }
+  std::uint64_t failures() const { return failures_; }
+  std::size_t queued() const { return queued_; }
+
+ private:
+  using Stream = Client::Stream;
+
+  Stream& stream_of(Client& client, std::uint32_t id);
+  void make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
+  void dispatch();
+  bool dispatch_one(const std::shared_ptr<Client>& client);
+  void finished(const std::shared_ptr<Client>& client, Stream& stream, const Answer& answer, Result<void> outcome);
+  void answer_waiters(Client& client, Stream& stream);
+  void measure();
+  void wait(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer, bool takes_failure);
+  void sync_all(const std::shared_ptr<Client>& client, Answer answer);
+
+  std::vector<std::unique_ptr<CoreLink>>& cores_;
+  const std::uint32_t timeout_ms_;
+  std::deque<std::shared_ptr<Client>> turns_;
+  std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
+  std::size_t queued_ = 0;
+  bool dispatching_ = false;
+  double launch_seconds_ = 0, last_end_ = 0;
+};
+
+}  // namespace softtpu

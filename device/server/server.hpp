@@ -1,0 +1,51 @@
+// Server: the devices of one softtpu-device process (or of a program with linked-in kernels) and the connections to them.
+// Runs on one thread, the one that calls run().
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "device/server/session.hpp"
+#include "runtime/base/config.hpp"
+#include "runtime/transport/event_loop.hpp"
+
+namespace softtpu {
+
+class Server {
+ public:
+  struct Options {
+    std::uint32_t devices = 1;
+    bool in_process = false;
+    bool end_with_last_client = false;
+  };
+  // Makes the devices and starts their cores.
+  static Result<std::unique_ptr<Server>> create(const Settings& settings, const Options& options);
+  ~Server();
+
+  // A connection that exists already (embedded, in-process).
+  Result<void> adopt(UniqueFd socket);
+  // Ends when the peer's process does, even if somebody else holds the peer's end of the socket.
+  void end_with(pid_t process);
+  // Listens on a Unix socket that only this user can reach. Refuses one that another server answers on.
+  Result<void> listen(const std::string& path);
+  // Stops at SIGINT and SIGTERM.
+  void stop_on_signals();
+  void run();
+
+ private:
+  explicit Server(const Options& options);
+  void when_connecting();
+  void on_closed(Session& session);
+
+  Options options_;
+  EventLoop loop_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  Session::Host host_;
+  std::set<std::shared_ptr<Session>> sessions_;
+  UniqueFd listener_, client_process_;
+  std::string socket_path_;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,413 @@
+#include "device/server/session.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/base/log.hpp"
+#include "runtime/base/memory_ops.hpp"
+#include "runtime/module/kernel_registry.hpp"
+#include "runtime/module/module_image.hpp"
+#include "runtime/transport/event_loop.hpp"
+#include "runtime/transport/socket.hpp"
+
+namespace softtpu {
+namespace {
+
+// The SDK's limits for names and arguments of kernels.
+constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxArgs = 4016;
+constexpr std::uint64_t kMaxReadBytes = 16ULL << 20;
+// Beyond so many launches waiting, the client's messages stay in the socket until some are done.
+constexpr std::size_t kMaxQueued = 8192;
+constexpr std::size_t kResumeQueued = kMaxQueued / 2;
+// A client that sends and never receives.
+constexpr std::size_t kMaxUnsentBytes = 256U << 20;
+// How long launches of a client that is gone may go on.
+constexpr std::chrono::milliseconds kAfterlife{500};
+
+}  // namespace
+
+Session::Session(Host& host, UniqueFd socket, pid_t pid) : host_(host), socket_(std::move(socket)), pid_(pid) {}
+Session::~Session() = default;
+
+void Session::start() {
+  host_.loop.watch(socket_.get());
+  resume();
+}
+
+void Session::resume() {
+  host_.loop.when_readable(socket_.get(), [self = shared_from_this()] { self->when_readable(); });
+}
+
+void Session::when_readable() {
+  if (closed_) return;
+  auto received = receive(socket_.get(), in_, false);
+  if (!received) return close(received.error().text);
+  if (*received == Received::kEnd) return close("");
+  if (work_off() && !closed_ && !paused_) resume();
+}
+
+// Works off the messages that are here. False: the connection is closed.
+bool Session::work_off() {
+  while (!closed_ && in_.has_frame()) {
+    if (client_ && client_->queued() >= kMaxQueued) {
+      pause();
+      break;
+    }
+    auto frame = in_.next();
+    if (!frame) {
+      close(frame.error().text);
+    } else if (*frame && !on_frame(**frame)) {
+      close(fmt::format("message {} is damaged or out of order", static_cast<int>((*frame)->type)));
+    }
+  }
+  if (closed_) return false;
+  if (device_ != nullptr) device_->flush();
+  flush();
+  return !closed_;
+}
+
+// Leaves the client's messages where they are until enough of its launches are done.
+void Session::pause() {
+  paused_ = true;
+  client_->call_at(kResumeQueued, [self = shared_from_this()] {
+    // Not from here: this is called in the middle of a core's answers.
+    self->host_.loop.soon([self] {
+      self->paused_ = false;
+      if (self->work_off() && !self->paused_) self->resume();
+    });
+  });
+}
+
+void Session::flush() {
+  if (closed_ || sending_) return;
+  const auto sent = out_.flush(socket_.get());
+  if (!sent) return close(sent.error().text);
+  if (*sent) return;
+  if (out_.bytes() > kMaxUnsentBytes) return close("it does not take its answers");
+  sending_ = true;
+  host_.loop.when_writable(socket_.get(), [self = shared_from_this()] {
+    self->sending_ = false;
+    self->flush();
+  });
+}
+
+void Session::close(const std::string& reason) {
+  if (closed_) return;
+  closed_ = true;
+  if (!reason.empty()) log_warning(fmt::format("the connection of process {} is closed: {}", pid_, reason));
+  host_.loop.unwatch(socket_.get());
+  socket_.reset();
+  const auto self = shared_from_this();
+  if (client_) {
+    device_->queue().drop(client_, [self] { self->give_back(); });
+    if (client_->queued() > 0) {
+      host_.loop.after(kAfterlife, [self] {
+        for (std::size_t i = 0; i < self->device_->core_count(); ++i) self->device_->core(i).abandon(self->client_.get());
+      });
+    }
+  }
+  host_.loop.soon([self] { self->host_.on_closed(*self); });
+}
+
+void Session::give_back() {
+  for (const auto& [address, bytes] : allocations_) device_->release(address);
+  allocations_.clear();
+  for (const auto& [id, module] : modules_) device_->unload(id);
+  modules_.clear();
+  device_->flush();
+}
+
+template <class Message>
+bool Session::on(Frame& frame, void (Session::*handler)(std::uint64_t, Message&, Frame&)) {
+  if (device_ == nullptr && Message::kType != MessageType::kOpen) return false;
+  auto message = find_message<Message>(frame.payload);
+  if (!message) return false;
+  if (is_logged(LogLevel::kTrace)) log(LogLevel::kTrace, fmt::format("process {}: {}", pid_, to_text(*message)));
+  (this->*handler)(frame.request, *message, frame);
+  return true;
+}
+
+bool Session::on_frame(Frame& frame) {
+  if (!greeted_) return on_hello(frame);
+  switch (frame.type) {
+    case MessageType::kOpen: return on<Open>(frame, &Session::on_open);
+    case MessageType::kAllocate: return on<Allocate>(frame, &Session::on_allocate);
+    case MessageType::kRelease: return on<Release>(frame, &Session::on_release);
+    case MessageType::kWrite: return on<Write>(frame, &Session::on_write);
+    case MessageType::kRead: return on<Read>(frame, &Session::on_read);
+    case MessageType::kFill: return on<Fill>(frame, &Session::on_fill);
+    case MessageType::kCopy: return on<Copy>(frame, &Session::on_copy);
+    case MessageType::kLoadModule: return on<LoadModule>(frame, &Session::on_load);
+    case MessageType::kUnloadModule: return on<UnloadModule>(frame, &Session::on_unload);
+    case MessageType::kFindFunction: return on<FindFunction>(frame, &Session::on_find);
+    case MessageType::kLaunch: return on<Launch>(frame, &Session::on_launch);
+    case MessageType::kSync: return on<Sync>(frame, &Session::on_sync);
+    case MessageType::kSetTimeout: return on<SetTimeout>(frame, &Session::on_timeout);
+    case MessageType::kCloseStream: return on<CloseStream>(frame, &Session::on_close_stream);
+    case MessageType::kStat: return on<Stat>(frame, &Session::on_stat);
+    default: return false;  // answers, core messages and unknown numbers: nothing that a client sends
+  }
+}
+
+bool Session::on_hello(const Frame& frame) {
+  const auto hello = frame.type == MessageType::kHello ? find_message<Hello>(frame.payload) : std::nullopt;
+  if (!hello || hello->magic != kHelloMagic) return false;
+  greeted_ = hello->version == kProtocolVersion;
+  // Another version gets the answer as well: it says which one this is.
+  reply(frame.request, HelloReply{kProtocolVersion, static_cast<std::uint32_t>(host_.devices.size())});
+  return true;
+}
+
+template <class Message>
+void Session::reply(std::uint64_t request, const Message& message) {
+  if (!closed_) out_.push(request, message);
+}
+
+void Session::fail(std::uint64_t request, const Error& error) { reply(request, Failure{error.kind, error.text}); }
+
+std::function<void(Result<void>)> Session::answer_later(std::uint64_t request) {
+  return [self = shared_from_this(), request](const Result<void>& outcome) {
+    outcome ? self->reply(request, Done{}) : self->fail(request, outcome.error());
+    self->flush();
+  };
+}
+
+void Session::on_open(std::uint64_t request, Open& open, Frame&) {
+  if (device_ != nullptr) return fail(request, {ErrorKind::kUsage, "this connection has a device already."});
+  if (open.device >= host_.devices.size()) {
+    return fail(request, {ErrorKind::kUsage, fmt::format("device {} is out of range: there are {}.", open.device, host_.devices.size())});
+  }
+  device_ = host_.devices[open.device].get();
+  client_ = device_->queue().make_client();
+  const Chip& chip = device_->chip();
+  OpenReply info;
+  info.chip_name = chip.name;
+  info.chip_id = chip.chip_id;
+  info.soc_mode = chip.mode == ChipMode::kSoc;
+  info.in_process = device_->in_process();
+  info.core_count = static_cast<std::uint32_t>(device_->core_count());
+  info.global_start = chip.global_mem.start;
+  info.global_bytes = chip.global_mem.bytes;
+  info.heap_start = chip.global_mem.start + chip.global_reserved;
+  if (!open.share_memory) return reply(request, info);
+  out_.push_with_fd(request, info, UniqueFd(::fcntl(device_->global_fd(), F_DUPFD_CLOEXEC, 0)));
+}
+
+// ---- Memory ----
+
+Result<void> Session::check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
+  return check_allocated(allocations_, what, address, bytes);
+}
+
+void Session::on_allocate(std::uint64_t request, Allocate& allocate, Frame&) {
+  auto address = device_->allocate(allocate.bytes);
+  if (!address) return fail(request, address.error());
+  allocations_.emplace(*address, allocate.bytes);
+  reply(request, AllocateReply{*address});
+}
+
+void Session::on_release(std::uint64_t request, Release& release, Frame&) {
+  const auto found = allocations_.find(release.address);
+  if (found == allocations_.end()) {
+    return fail(request, {ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", release.address)});
+  }
+  allocations_.erase(found);
+  device_->release(release.address);
+  reply(request, Done{});
+}
+
+void Session::on_write(std::uint64_t request, Write& write, Frame&) {
+  if (auto inside = check_range("the destination", write.address, write.data.size()); !inside) return fail(request, inside.error());
+  std::copy(write.data.begin(), write.data.end(), device_->global(write.address));
+  reply(request, Done{});
+}
+
+void Session::on_read(std::uint64_t request, Read& read, Frame&) {
+  if (auto inside = check_range("the source", read.address, read.bytes); !inside) return fail(request, inside.error());
+  if (read.bytes > kMaxReadBytes) {
+    return fail(request, {ErrorKind::kUsage, fmt::format("a read of {} bytes is over the limit of {}.", read.bytes, kMaxReadBytes)});
+  }
+  const std::uint8_t* from = device_->global(read.address);
+  reply(request, ReadReply{Bytes(from, from + read.bytes)});
+}
+
+void Session::on_fill(std::uint64_t request, Fill& fill, Frame&) {
+  auto inside = check_range("the destination", fill.address, fill.bytes);
+  if (inside) inside = check_fill(fill.bytes, fill.pattern.size());
+  if (!inside) return fail(request, inside.error());
+  fill_bytes(device_->global(fill.address), fill.bytes, fill.pattern);
+  reply(request, Done{});
+}
+
+void Session::on_copy(std::uint64_t request, Copy& copy, Frame&) {
+  auto extent = copy_extent(copy.count, copy.element_bytes, copy.destination_stride, copy.source_stride);
+  if (!extent) return fail(request, extent.error());
+  auto inside = check_range("the source", copy.source, extent->source_bytes);
+  if (inside) inside = check_range("the destination", copy.destination, extent->destination_bytes);
+  if (!inside) return fail(request, inside.error());
+  copy_elements(device_->global(copy.destination), device_->global(copy.source), copy.count, copy.element_bytes,
+                copy.destination_stride, copy.source_stride);
+  reply(request, Done{});
+}
+
+// ---- Modules ----
+
+void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
+  UniqueFd image;
+  if (!frame.fds.empty()) {
+    // A copy of our own: the sender could change or shorten its file while the loader reads it.
+    auto copy = copy_module_file(fmt::format("/proc/self/fd/{}", frame.fds[0].get()));
+    if (!copy) return fail(request, copy.error());
+    image = std::move(*copy);
+  } else {
+    auto copy = copy_module_bytes(load.image);
+    if (!copy) return fail(request, copy.error());
+    image = std::move(*copy);
+  }
+  if (auto good = check_module(image.get(), load.name); !good) return fail(request, good.error());
+  start_load(request, load.name, std::move(image));
+}
+
+void Session::start_load(std::uint64_t request, const std::string& name, UniqueFd image) {
+  const std::uint32_t id = device_->next_module();
+  device_->load(id, name, image, [self = shared_from_this(), request, id, name](Result<std::vector<std::string>> kernels) {
+    if (self->closed_) {
+      if (kernels) self->device_->unload(id);
+      return;
+    }
+    if (!kernels) {
+      self->fail(request, kernels.error());
+    } else {
+      self->modules_[id] = {name, *std::move(kernels)};
+      self->reply(request, LoadModuleReply{id});
+    }
+    self->flush();
+  });
+}
+
+void Session::on_unload(std::uint64_t request, UnloadModule& unload, Frame&) {
+  if (modules_.erase(unload.module) == 0) {
+    return fail(request, {ErrorKind::kUsage, fmt::format("module {} is not loaded by this program.", unload.module)});
+  }
+  std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload.module; });
+  std::erase_if(kernels_, [&](const auto& row) { return !functions_.contains(row.second); });
+  // Launches that wait were accepted while the module was there and still run.
+  device_->queue().when_finished(client_, [self = shared_from_this(), module = unload.module] {
+    self->device_->unload(module);
+    self->device_->flush();
+  });
+  reply(request, Done{});
+}
+
+void Session::on_find(std::uint64_t request, FindFunction& find, Frame&) {
+  const bool program = find.module == KernelRegistry::kProgram && device_->in_process();
+  if (!program && !modules_.contains(find.module)) {
+    return fail(request, {ErrorKind::kUsage, fmt::format("module {} is not loaded by this program.", find.module)});
+  }
+  if (find.name.empty() || find.name.size() > kMaxName) {
+    return fail(request, {ErrorKind::kUsage, fmt::format("a function's name has {} characters (1 to {}).", find.name.size(), kMaxName)});
+  }
+  const std::uint32_t id = device_->next_function();
+  device_->define(id, find.module, find.name, [self = shared_from_this(), request, id, find](const Result<void>& outcome) {
+    if (outcome) {
+      self->functions_[id] = {find.module, find.name};
+      self->reply(request, FindFunctionReply{id});
+    } else {
+      self->fail(request, outcome.error());
+    }
+    self->flush();
+  });
+}
+
+// The function behind a kernel's name: of the program itself, else of the module that registered it first.
+Result<std::uint32_t> Session::find_kernel(const std::string& name) {
+  if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second;
+  std::optional<std::uint32_t> module;
+  if (device_->in_process() && kernel_registry().find(KernelRegistry::kProgram, name) != nullptr) module = KernelRegistry::kProgram;
+  for (auto it = modules_.begin(); !module && it != modules_.end(); ++it) {
+    const auto& kernels = it->second.kernels;
+    if (std::find(kernels.begin(), kernels.end(), name) != kernels.end()) module = it->first;
+  }
+  if (!module) return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: no module registers it.", name)};
+  const std::uint32_t id = device_->next_function();
+  functions_[id] = {*module, name};
+  kernels_[name] = id;
+  device_->define(id, *module, name, [](const Result<void>&) {});
+  return id;
+}
+
+// ---- Launches ----
+
+void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
+  LaunchQueue::Pending pending;
+  Result<std::uint32_t> function = launch.function;
+  if (launch.function == 0) {
+    function = launch.name.size() > kMaxName
+                   ? Error{ErrorKind::kUsage, fmt::format("a kernel's name has {} characters (limit {}).", launch.name.size(), kMaxName)}
+                   : find_kernel(launch.name);
+  } else if (!functions_.contains(launch.function)) {
+    function = Error{ErrorKind::kUsage, fmt::format("function {} does not exist.", launch.function)};
+  }
+  if (function && launch.args.size() > kMaxArgs) {
+    function = Error{ErrorKind::kUsage, fmt::format("the kernel's arguments have {} bytes (limit {}).", launch.args.size(), kMaxArgs)};
+  }
+  if (function && launch.core >= device_->core_count()) {
+    function = Error{ErrorKind::kUsage, fmt::format("core {} does not exist: chip {} has {}.", launch.core, device_->chip().name,
+                                                    device_->core_count())};
+  }
+  if (function && launch.stream == 0) function = Error{ErrorKind::kUsage, "a launch needs a stream."};
+  if (!function) {
+    // Nobody reads an answer to an asynchronous launch: what is wrong is kept for the next sync.
+    launch.wait ? fail(request, function.error()) : device_->queue().reject(client_, launch.stream, function.error());
+    return;
+  }
+  pending.function = *function;
+  pending.core = launch.core;
+  pending.kernel = functions_[*function].name;
+  pending.args = std::move(launch.args);
+  if (launch.wait) pending.answer = answer_later(request);
+  device_->queue().submit(client_, launch.stream, std::move(pending));
+}
+
+void Session::on_sync(std::uint64_t request, Sync& sync, Frame&) {
+  device_->queue().sync(client_, sync.stream, answer_later(request));
+}
+
+void Session::on_timeout(std::uint64_t request, SetTimeout& timeout, Frame&) {
+  device_->queue().set_timeout(client_, timeout.stream, timeout.milliseconds);
+  reply(request, Done{});
+}
+
+void Session::on_close_stream(std::uint64_t, CloseStream& close, Frame&) {
+  device_->queue().close_stream(client_, close.stream);
+}
+
+// ---- What people ask ----
+
+ClientStat Session::stat() const {
+  ClientStat stat;
+  stat.pid = static_cast<std::uint32_t>(pid_);
+  for (const auto& [address, bytes] : allocations_) stat.bytes += bytes;
+  stat.modules = static_cast<std::uint32_t>(modules_.size());
+  if (client_) {
+    stat.queued = static_cast<std::uint32_t>(client_->queued());
+    stat.launches = client_->finished();
+  }
+  return stat;
+}
+
+void Session::on_stat(std::uint64_t request, Stat&, Frame&) {
+  StatReply stat;
+  stat.server_pid = static_cast<std::uint32_t>(::getpid());
+  stat.core_pid = device_->core(0).pid() > 0 ? static_cast<std::uint32_t>(device_->core(0).pid()) : 0;
+  stat.bytes_total = device_->heap().bytes_total();
+  stat.bytes_used = device_->heap().bytes_used();
+  stat.launches = device_->queue().launches();
+  stat.failures = device_->queue().failures();
+  for (std::size_t i = 0; i < device_->core_count(); ++i) stat.core_restarts += device_->core(i).restarts();
+  stat.queued = static_cast<std::uint32_t>(device_->queue().queued());
+  host_.add_clients(stat, *device_);
+  reply(request, stat);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,103 @@
+// One client's connection: decodes its messages, checks them, and answers. Owns what the client has on the device: allocations,
+// modules, functions, streams; all of it goes when the connection ends. Lives on the server's thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device/server/device.hpp"
+#include "runtime/protocol/frame.hpp"
+#include "runtime/transport/outbox.hpp"
+
+namespace softtpu {
+
+class EventLoop;
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  // What a session needs of its server.
+  struct Host {
+    EventLoop& loop;
+    std::vector<std::unique_ptr<Device>>& devices;
+    std::function<void(Session&)> on_closed;         // called once, from the event loop
+    std::function<void(StatReply&, const Device&)> add_clients;
+  };
+
+  Session(Host& host, UniqueFd socket, pid_t pid);
+  ~Session();
+  void start();
+  // Ends the connection and gives everything back.
+  void close(const std::string& reason);
+
+  const Device* device() const { return device_; }
+  ClientStat stat() const;
+
+ private:
+  struct Function {
+    std::uint32_t module = 0;
+    std::string name;
+  };
+  struct Module {
+    std::string name;
+    std::vector<std::string> kernels;
+  };
+
+  void when_readable();
+  bool work_off();
+  void flush();
+  void resume();
+  void pause();
+  bool on_frame(Frame& frame);
+  bool on_hello(const Frame& frame);
+  template <class Message>
+  bool on(Frame& frame, void (Session::*handler)(std::uint64_t, Message&, Frame&));
+
+  void on_open(std::uint64_t request, Open& open, Frame& frame);
+  void on_allocate(std::uint64_t request, Allocate& allocate, Frame& frame);
+  void on_release(std::uint64_t request, Release& release, Frame& frame);
+  void on_write(std::uint64_t request, Write& write, Frame& frame);
+  void on_read(std::uint64_t request, Read& read, Frame& frame);
+  void on_fill(std::uint64_t request, Fill& fill, Frame& frame);
+  void on_copy(std::uint64_t request, Copy& copy, Frame& frame);
+  void on_load(std::uint64_t request, LoadModule& load, Frame& frame);
+  void on_unload(std::uint64_t request, UnloadModule& unload, Frame& frame);
+  void on_find(std::uint64_t request, FindFunction& find, Frame& frame);
+  void on_launch(std::uint64_t request, Launch& launch, Frame& frame);
+  void on_sync(std::uint64_t request, Sync& sync, Frame& frame);
+  void on_timeout(std::uint64_t request, SetTimeout& timeout, Frame& frame);
+  void on_close_stream(std::uint64_t request, CloseStream& close, Frame& frame);
+  void on_stat(std::uint64_t request, Stat& stat, Frame& frame);
+
+  template <class Message>
+  void reply(std::uint64_t request, const Message& message);
+  void fail(std::uint64_t request, const Error& error);
+  // Done or Failure, when the launch or lookup behind it has come to its end.
+  std::function<void(Result<void>)> answer_later(std::uint64_t request);
+
+  Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
+  Result<std::uint32_t> find_kernel(const std::string& name);
+  void start_load(std::uint64_t request, const std::string& name, UniqueFd image);
+  void give_back();
+
+  Host& host_;
+  UniqueFd socket_;
+  const pid_t pid_;
+  Device* device_ = nullptr;
+  bool greeted_ = false, closed_ = false, paused_ = false, sending_ = false;
+  FrameBuffer in_;
+  Outbox out_;
+  std::shared_ptr<LaunchQueue::Client> client_;
+  std::map<std::uint64_t, std::uint64_t> allocations_;  // address, bytes asked for
+  std::map<std::uint32_t, Module> modules_;             // in order of loading
+  std::unordered_map<std::uint32_t, Function> functions_;
+  std::unordered_map<std::string, std::uint32_t> kernels_;  // name -> function, for launches by name
+};
+
+}  // namespace softtpu
