@@ -23,6 +23,9 @@ endif()
 # Results are bits: no fused multiply-add unless a kernel asks for it, no fast-math (DESIGN.md, "Numbers are bits").
 add_compile_options(-ffp-contract=off -fno-strict-aliasing)
 
+# A device starts with every program that uses one: it loads only the libraries that it really needs.
+add_link_options(-Wl,--as-needed)
+
 # softtpu_warnings(target): the warnings that the whole tree builds without.
 function(softtpu_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)

@@ -16,6 +16,8 @@
 
 namespace softtpu {
 
+struct Settings;
+
 struct DeviceInfo {
   std::string chip_name;            // "bm1684x"
   std::uint32_t chip_id = 0;        // 0x1686
@@ -121,6 +123,9 @@ class DeviceClient {
  private:
   struct State;
   explicit DeviceClient(std::unique_ptr<State> state);
+  Result<void> attach(const Settings& settings);
+  Result<void> load_default_module(const Settings& settings);
+  Result<ModuleId> load_image(const std::string& name, int fd);
   std::unique_ptr<State> state_;
 };
 

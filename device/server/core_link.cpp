@@ -26,8 +26,6 @@ namespace {
 constexpr std::uint32_t kProgressStepMs = 100;
 constexpr int kMaxIdleDeaths = 3;
 
-UniqueFd duplicate(const UniqueFd& fd) { return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)); }
-
 std::string what_text(MessageType type, const std::string& name) {
   switch (type) {
     case MessageType::kCoreLaunch: return "kernel \"" + name + "\"";
@@ -102,7 +100,7 @@ void CoreLink::send(Item& item) {
     return;
   }
   if (item.image) {
-    out_.push_frame_with_fd(item.frame, duplicate(item.image));
+    out_.push_frame_with_fd(item.frame, item.image.duplicate());
   } else {
     out_.push_frame(item.frame);
   }

@@ -78,7 +78,7 @@ void Device::make_zero(std::uint64_t address, std::uint64_t bytes) {
 
 void Device::load(std::uint32_t module, const std::string& name, const UniqueFd& image, CoreLink::Loaded answer) {
   const auto all = when_all<std::vector<std::string>>(cores_.size(), std::move(answer));
-  for (auto& core : cores_) core->load(module, name, UniqueFd(::fcntl(image.get(), F_DUPFD_CLOEXEC, 0)), all);
+  for (auto& core : cores_) core->load(module, name, image.duplicate(), all);
 }
 
 void Device::unload(std::uint32_t module) {

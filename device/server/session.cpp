@@ -190,7 +190,7 @@ void Session::on_open(std::uint64_t request, Open& open, Frame&) {
   info.global_bytes = chip.global_mem.bytes;
   info.heap_start = chip.global_mem.start + chip.global_reserved;
   if (!open.share_memory) return reply(request, info);
-  out_.push_with_fd(request, info, UniqueFd(::fcntl(device_->global_fd(), F_DUPFD_CLOEXEC, 0)));
+  out_.push_with_fd(request, info, UniqueFd::duplicate(device_->global_fd()));
 }
 
 // ---- Memory ----

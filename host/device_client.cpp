@@ -1,0 +1,470 @@
+#include "host/device_client.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+#include "host/device_connection.hpp"
+#include "runtime/base/config.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/memory_ops.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/module/module_image.hpp"
+#include "runtime/transport/rpc_client.hpp"
+
+namespace softtpu {
+namespace {
+
+// The size of one message of a streamed copy or fill.
+constexpr std::uint64_t kStreamBytes = 4ULL << 20;
+// A fill or copy inside the device is cut into pieces, so that a server that serves several programs never stops for long.
+constexpr std::uint64_t kServerStepBytes = 16ULL << 20;
+// Stands for the module that SDK builds for the emulator embed as {0}.
+constexpr ModuleId kPlaceholder{UINT32_MAX};
+
+std::atomic<int> forks{0};  // of this process image, counted in the child
+
+void count_forks() {
+  static std::once_flag once;
+  std::call_once(once, [] { ::pthread_atfork(nullptr, nullptr, [] { ++forks; }); });
+}
+
+Error with_prefix(const char* what, const Error& error) { return Error{error.kind, fmt::format("{}: {}", what, error.text)}; }
+
+Result<void> to_void(const Result<Done>& done) {
+  if (!done) return done.error();
+  return {};
+}
+
+}  // namespace
+
+struct DeviceClient::State {
+  State(int id, UniqueFd socket) : device_id(id), rpc(std::move(socket)) {}
+  ~State() {
+    if (memory != nullptr) ::munmap(memory, info.global_bytes);
+  }
+
+  // A child process shares the socket with its parent; what it sent would mix with the parent's messages.
+  Result<void> check_process() const {
+    if (forks.load(std::memory_order_relaxed) == fork_count) return {};
+    return Error{ErrorKind::kUsage, fmt::format("device {} belongs to process {}, which requested it, not to its fork {}.", device_id,
+                                                process, ::getpid())};
+  }
+  Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
+    if (auto own = check_process(); !own) return own;
+    const std::shared_lock lock(mutex);
+    return check_allocated(allocations, what, address, bytes);
+  }
+  std::uint8_t* at(std::uint64_t address) const { return memory + (address - info.global_start); }
+
+  template <class Reply, class Request>
+  Result<Reply> call(const Request& request, std::span<const int> fds = {}, std::vector<UniqueFd>* received = nullptr) {
+    if (auto own = check_process(); !own) return own.error();
+    return rpc.call<Reply>(request, fds, received);
+  }
+
+  const int device_id;
+  const pid_t process = ::getpid();
+  const int fork_count = forks.load();
+  DeviceInfo info;
+  RpcClient rpc;
+  std::uint8_t* memory = nullptr;  // global memory, when it is mapped
+  mutable std::shared_mutex mutex;  // guards the two below
+  Allocations allocations;
+  std::optional<ModuleId> default_module;
+  std::atomic<std::uint32_t> last_stream{0};
+};
+
+DeviceClient::DeviceClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
+DeviceClient::~DeviceClient() = default;
+const DeviceInfo& DeviceClient::info() const { return state_->info; }
+int DeviceClient::device_id() const { return state_->device_id; }
+
+// ---- Opening ----
+
+namespace {
+
+struct OpenDevices {
+  std::mutex mutex;
+  std::map<int, std::shared_ptr<DeviceClient>> by_id;
+};
+
+// Never destroyed: the end of the process closes the connections, after the last thread that may use them.
+OpenDevices& open_devices() {
+  static auto* const devices = new OpenDevices;
+  return *devices;
+}
+
+Result<HelloReply> greet(RpcClient& rpc) {
+  auto reply = rpc.call<HelloReply>(Hello{});
+  if (!reply) return reply;
+  if (reply->version != kProtocolVersion) {
+    return Error{ErrorKind::kConnection, fmt::format("the device speaks version {} of the protocol, this library version {}.",
+                                                     reply->version, kProtocolVersion)};
+  }
+  return reply;
+}
+
+Result<void> check_device_id(int device_id, std::uint32_t count) {
+  if (device_id >= 0 && static_cast<std::uint32_t>(device_id) < count) return {};
+  return Error{ErrorKind::kUsage, fmt::format("device {} is out of range (0 to {}).", device_id, count - 1)};
+}
+
+}  // namespace
+
+Result<int> DeviceClient::device_count() {
+  auto settings = read_settings();
+  if (!settings) return settings.error();
+  if (settings->device != DeviceChoice::kUnixSocket) return static_cast<int>(settings->device_count);
+  auto socket = connect_device(*settings);
+  if (!socket) return socket.error();
+  RpcClient rpc(std::move(*socket));
+  auto hello = greet(rpc);
+  if (!hello) return hello.error();
+  return static_cast<int>(hello->device_count);
+}
+
+Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
+  count_forks();
+  OpenDevices& devices = open_devices();
+  const std::lock_guard lock(devices.mutex);
+  if (const auto found = devices.by_id.find(device_id); found != devices.by_id.end()) {
+    if (auto own = found->second->state_->check_process(); own) {
+      // A device that has died is replaced by the next request.
+      if (found->second->stat()) return found->second;
+    }
+    devices.by_id.erase(found);
+  }
+  auto settings = read_settings();
+  if (!settings) return settings.error();
+  const bool shared = settings->device == DeviceChoice::kUnixSocket;
+  if (!shared) {
+    if (auto good = check_device_id(device_id, settings->device_count); !good) return good.error();
+  }
+  auto socket = connect_device(*settings);
+  if (!socket) return socket.error();
+  auto state = std::make_unique<State>(device_id, std::move(*socket));
+  auto hello = greet(state->rpc);
+  if (!hello) return hello.error();
+  if (shared) {
+    if (auto good = check_device_id(device_id, hello->device_count); !good) return good.error();
+  }
+  std::shared_ptr<DeviceClient> client(new DeviceClient(std::move(state)));
+  if (auto attached = client->attach(*settings); !attached) return attached.error();
+  devices.by_id[device_id] = client;
+  return client;
+}
+
+// Chooses the device on the connection, maps its memory, loads the kernels that the environment names.
+Result<void> DeviceClient::attach(const Settings& settings) {
+  Open request;
+  // An embedded or in-process server has one device, whatever number the program knows it by.
+  request.device = settings.device == DeviceChoice::kUnixSocket ? static_cast<std::uint32_t>(state_->device_id) : 0;
+  request.share_memory = !settings.streaming;
+  std::vector<UniqueFd> fds;
+  auto opened = state_->rpc.call<OpenReply>(request, {}, &fds);
+  if (!opened) return opened.error();
+  state_->info = {opened->chip_name,    opened->chip_id,      opened->soc_mode,   opened->core_count,
+                  opened->global_start, opened->global_bytes, opened->heap_start, opened->in_process};
+  if (!fds.empty()) {
+    void* memory = ::mmap(nullptr, opened->global_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fds[0].get(), 0);
+    if (memory != MAP_FAILED) {
+      state_->memory = static_cast<std::uint8_t*>(memory);
+    } else {
+      // A limit on address space, for example. Everything still works, through the socket.
+      log_warning(fmt::format("device memory ({}) cannot be mapped ({}); copies go through the socket.",
+                              to_size_text(opened->global_bytes), std::strerror(errno)));
+    }
+  }
+  return load_default_module(settings);
+}
+
+Result<void> DeviceClient::load_default_module(const Settings& settings) {
+  const auto path = find_default_module(settings.firmware_path);
+  if (!path) return {};
+  auto module = load_module_file(*path);
+  if (module) {
+    const std::unique_lock lock(state_->mutex);
+    state_->default_module = *module;
+    return {};
+  }
+  if (!settings.firmware_path.empty()) return with_prefix("TPUKERNEL_FIRMWARE_PATH", module.error());
+  // Found by its name only: it may be anything, and the program may not need it.
+  log_warning(fmt::format("{} is on the library path but not usable: {}", *path, module.error().text));
+  return {};
+}
+
+// ---- Memory ----
+
+Result<std::uint64_t> DeviceClient::allocate(std::uint64_t bytes) {
+  auto reply = state_->call<AllocateReply>(Allocate{bytes});
+  if (!reply) return reply.error();
+  const std::unique_lock lock(state_->mutex);
+  state_->allocations[reply->address] = bytes;
+  return reply->address;
+}
+
+Result<void> DeviceClient::release(std::uint64_t address) {
+  if (auto own = state_->check_process(); !own) return own;
+  {
+    const std::unique_lock lock(state_->mutex);
+    if (state_->allocations.erase(address) == 0) {
+      return Error{ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", address)};
+    }
+  }
+  return to_void(state_->call<Done>(Release{address}));
+}
+
+Result<std::uint64_t> DeviceClient::allocation_bytes(std::uint64_t address) const {
+  const std::shared_lock lock(state_->mutex);
+  const auto found = state_->allocations.find(address);
+  if (found == state_->allocations.end()) {
+    return Error{ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", address)};
+  }
+  return found->second;
+}
+
+Result<void> DeviceClient::write(std::uint64_t destination, const void* source, std::uint64_t bytes) {
+  if (auto inside = state_->check_range("the destination", destination, bytes); !inside) return inside;
+  const auto* from = static_cast<const std::uint8_t*>(source);
+  if (state_->memory != nullptr) {
+    std::memcpy(state_->at(destination), from, bytes);
+    return {};
+  }
+  for (std::uint64_t done = 0; done < bytes; done += kStreamBytes) {
+    const std::uint64_t step = std::min(kStreamBytes, bytes - done);
+    auto written = state_->call<Done>(Write{destination + done, Bytes(from + done, from + done + step)});
+    if (!written) return written.error();
+  }
+  return {};
+}
+
+Result<void> DeviceClient::read(std::uint64_t source, void* destination, std::uint64_t bytes) {
+  if (auto inside = state_->check_range("the source", source, bytes); !inside) return inside;
+  auto* to = static_cast<std::uint8_t*>(destination);
+  if (state_->memory != nullptr) {
+    std::memcpy(to, state_->at(source), bytes);
+    return {};
+  }
+  for (std::uint64_t done = 0; done < bytes; done += kStreamBytes) {
+    const std::uint64_t step = std::min(kStreamBytes, bytes - done);
+    auto reply = state_->call<ReadReply>(Read{source + done, step});
+    if (!reply) return reply.error();
+    if (reply->data.size() != step) return Error{ErrorKind::kConnection, "the device answers a read with another size"};
+    std::memcpy(to + done, reply->data.data(), step);
+  }
+  return {};
+}
+
+Result<void> DeviceClient::fill(std::uint64_t destination, std::uint64_t bytes, std::span<const std::uint8_t> pattern) {
+  auto good = check_fill(bytes, pattern.size());
+  if (good) good = state_->check_range("the destination", destination, bytes);
+  if (!good) return good;
+  if (state_->memory != nullptr) {
+    fill_bytes(state_->at(destination), bytes, pattern);
+    return {};
+  }
+  const std::uint64_t step = kServerStepBytes / pattern.size() * pattern.size();
+  for (std::uint64_t done = 0; done < bytes; done += step) {
+    auto filled = state_->call<Done>(Fill{destination + done, std::min(step, bytes - done), Bytes(pattern.begin(), pattern.end())});
+    if (!filled) return filled.error();
+  }
+  return {};
+}
+
+Result<void> DeviceClient::copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes) {
+  auto inside = state_->check_range("the source", source, bytes);
+  if (inside) inside = state_->check_range("the destination", destination, bytes);
+  if (!inside) return inside;
+  if (state_->memory != nullptr) {
+    std::memmove(state_->at(destination), state_->at(source), bytes);
+    return {};
+  }
+  // Pieces go from the end when the destination lies behind the source, as in memmove.
+  const bool backwards = destination > source;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::uint64_t step = std::min(kServerStepBytes, bytes - done);
+    const std::uint64_t at = backwards ? bytes - done - step : done;
+    auto copied = state_->call<Done>(Copy{destination + at, source + at, step, 1, 1, 1});
+    if (!copied) return copied.error();
+    done += step;
+  }
+  return {};
+}
+
+Result<void> DeviceClient::copy_strided(const StridedCopy& what) {
+  auto extent = copy_extent(what.count, what.element_bytes, what.destination_stride, what.source_stride);
+  if (!extent) return extent.error();
+  auto inside = state_->check_range("the source", what.source, extent->source_bytes);
+  if (inside) inside = state_->check_range("the destination", what.destination, extent->destination_bytes);
+  if (!inside) return inside;
+  if (state_->memory != nullptr) {
+    copy_elements(state_->at(what.destination), state_->at(what.source), what.count, what.element_bytes, what.destination_stride,
+                  what.source_stride);
+    return {};
+  }
+  return to_void(state_->call<Done>(
+      Copy{what.destination, what.source, what.count, what.element_bytes, what.destination_stride, what.source_stride}));
+}
+
+Result<void> DeviceClient::copy_to(DeviceClient& other, std::uint64_t destination, std::uint64_t source, std::uint64_t bytes) {
+  if (&other == this) return copy(destination, source, bytes);
+  auto inside = state_->check_range("the source", source, bytes);
+  if (inside) inside = other.state_->check_range("the destination", destination, bytes);
+  if (!inside) return inside;
+  if (state_->memory != nullptr) return other.write(destination, state_->at(source), bytes);
+  std::vector<std::uint8_t> piece(std::min(kStreamBytes, bytes));
+  for (std::uint64_t done = 0; done < bytes; done += kStreamBytes) {
+    const std::uint64_t step = std::min(kStreamBytes, bytes - done);
+    if (auto moved = read(source + done, piece.data(), step); !moved) return moved;
+    if (auto moved = other.write(destination + done, piece.data(), step); !moved) return moved;
+  }
+  return {};
+}
+
+Result<void*> DeviceClient::map(std::uint64_t address, std::uint64_t bytes) {
+  if (auto inside = state_->check_range("the memory to map", address, bytes); !inside) return inside.error();
+  if (state_->memory == nullptr) {
+    return Error{ErrorKind::kUnsupported, "device memory cannot be mapped: this device is reached through a socket only."};
+  }
+  return static_cast<void*>(state_->at(address));
+}
+
+Result<std::uint64_t> DeviceClient::find_address(const void* pointer) const {
+  const auto* at = static_cast<const std::uint8_t*>(pointer);
+  if (state_->memory == nullptr || at < state_->memory || at >= state_->memory + state_->info.global_bytes) {
+    return Error{ErrorKind::kUsage, "the pointer is not one of mapped device memory."};
+  }
+  return state_->info.global_start + static_cast<std::uint64_t>(at - state_->memory);
+}
+
+// ---- Modules ----
+
+Result<ModuleId> DeviceClient::load_image(const std::string& name, int fd) {
+  const int fds[] = {fd};
+  auto reply = state_->call<LoadModuleReply>(LoadModule{name, {}}, fds);
+  if (!reply) return reply.error();
+  return ModuleId{reply->module};
+}
+
+Result<ModuleId> DeviceClient::load_module_file(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", path, std::strerror(errno))};
+  auto placeholder = is_placeholder_file(file.get());
+  if (!placeholder) return placeholder.error();
+  return *placeholder ? Result<ModuleId>(kPlaceholder) : load_image(path, file.get());
+}
+
+Result<ModuleId> DeviceClient::load_module_bytes(std::span<const std::byte> image) {
+  const std::span bytes(reinterpret_cast<const std::uint8_t*>(image.data()), image.size());
+  if (bytes.empty()) return Error{ErrorKind::kUsage, "a kernel module of 0 bytes."};
+  if (is_placeholder(bytes)) return kPlaceholder;
+  auto file = copy_module_bytes(bytes);
+  if (!file) return file.error();
+  return load_image("(in memory)", file->get());
+}
+
+Result<void> DeviceClient::unload_module(ModuleId module) {
+  // The library behind the placeholder was not loaded by this call's partner and stays.
+  if (module == kPlaceholder) return {};
+  return to_void(state_->call<Done>(UnloadModule{static_cast<std::uint32_t>(module)}));
+}
+
+Result<FunctionId> DeviceClient::find_function(ModuleId module, std::string_view name) {
+  FindFunction request{static_cast<std::uint32_t>(module), std::string(name)};
+  if (module == kPlaceholder) {
+    const std::shared_lock lock(state_->mutex);
+    if (!state_->default_module && !state_->info.in_process) {
+      return Error{ErrorKind::kUsage, fmt::format("function \"{}\": the module is empty ({{0}}), and neither TPUKERNEL_FIRMWARE_PATH nor "
+                                                  "libcmodel.so on the library path gives the kernels.", name)};
+    }
+    // Module 0 is the program itself.
+    request.module = state_->default_module ? static_cast<std::uint32_t>(*state_->default_module) : 0;
+  }
+  auto reply = state_->call<FindFunctionReply>(request);
+  if (!reply) return reply.error();
+  return FunctionId{reply->function};
+}
+
+// ---- Launches ----
+
+Result<StreamId> DeviceClient::make_stream() { return StreamId{++state_->last_stream}; }
+
+void DeviceClient::close_stream(StreamId stream) {
+  if (!state_->check_process()) return;
+  static_cast<void>(state_->rpc.send(CloseStream{static_cast<std::uint32_t>(stream)}));
+}
+
+namespace {
+
+Result<softtpu::Launch> to_message(const DeviceClient::Launch& what, std::uint32_t core_count, bool wait) {
+  if (what.args.size() > kMaxLaunchArgs) {
+    return Error{ErrorKind::kUsage, fmt::format("the kernel's arguments have {} bytes (limit {}).", what.args.size(), kMaxLaunchArgs)};
+  }
+  if (what.name.size() > kMaxKernelName) {
+    return Error{ErrorKind::kUsage, fmt::format("a kernel's name has {} characters (limit {}).", what.name.size(), kMaxKernelName)};
+  }
+  if (what.core >= core_count) {
+    return Error{ErrorKind::kUsage, fmt::format("core {} does not exist: the chip has {}.", what.core, core_count)};
+  }
+  softtpu::Launch launch;
+  launch.stream = static_cast<std::uint32_t>(what.stream);
+  launch.function = static_cast<std::uint32_t>(what.function);
+  launch.core = what.core;
+  launch.wait = wait;
+  launch.name = what.name;
+  const auto* args = reinterpret_cast<const std::uint8_t*>(what.args.data());
+  launch.args.assign(args, args + what.args.size());
+  return launch;
+}
+
+}  // namespace
+
+Result<void> DeviceClient::launch(const Launch& what) {
+  auto message = to_message(what, state_->info.core_count, true);
+  if (!message) return message.error();
+  return to_void(state_->call<Done>(*message));
+}
+
+Result<void> DeviceClient::launch_async(const Launch& what) {
+  auto message = to_message(what, state_->info.core_count, false);
+  if (!message) return message.error();
+  if (auto own = state_->check_process(); !own) return own;
+  return state_->rpc.send(*message);
+}
+
+Result<void> DeviceClient::sync(StreamId stream) { return to_void(state_->call<Done>(Sync{static_cast<std::uint32_t>(stream)})); }
+
+Result<void> DeviceClient::sync_device() { return to_void(state_->call<Done>(Sync{0})); }
+
+Result<void> DeviceClient::set_timeout(StreamId stream, std::uint32_t milliseconds) {
+  return to_void(state_->call<Done>(SetTimeout{static_cast<std::uint32_t>(stream), milliseconds}));
+}
+
+Result<DeviceStat> DeviceClient::stat() {
+  auto reply = state_->call<StatReply>(Stat{});
+  if (!reply) return reply.error();
+  DeviceStat stat;
+  stat.bytes_total = reply->bytes_total;
+  stat.bytes_used = reply->bytes_used;
+  stat.launches = reply->launches;
+  stat.failures = reply->failures;
+  stat.core_restarts = reply->core_restarts;
+  stat.clients = static_cast<std::uint32_t>(reply->clients.size());
+  stat.queued = reply->queued;
+  return stat;
+}
+
+}  // namespace softtpu
