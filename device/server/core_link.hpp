@@ -61,7 +61,6 @@ class CoreLink {
   // Sends what the calls above have collected.
   void flush();
 
-  std::size_t outstanding() const { return items_.size(); }
   pid_t pid() const { return pid_; }
   std::uint64_t restarts() const { return restarts_; }
 

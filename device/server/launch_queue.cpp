@@ -75,7 +75,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
     const bool in_order = stream->sent == 0 || stream->last_core == next.core;
     const std::size_t window = launch_seconds_ < kLongSeconds ? kWindow : kNarrowWindow;
-    if (!in_order || core.outstanding() >= window) {
+    if (!in_order || sent_[next.core] >= window) {
       client->ready_.push_back(std::move(stream));
       continue;
     }
@@ -85,6 +85,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     if (stream->ready) client->ready_.push_back(stream);
     ++stream->sent;
     ++client->sent_;
+    ++sent_[launch.core];
     stream->last_core = launch.core;
     CoreLink::Launch what;
     what.function = launch.function;
@@ -104,6 +105,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
 
 void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, const Answer& answer, Result<void> outcome) {
   --stream.sent;
+  --sent_[stream.last_core];
   --client->sent_;
   --client->queued_;
   --queued_;

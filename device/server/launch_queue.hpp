@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,6 +108,7 @@ class LaunchQueue {
 
   std::vector<std::unique_ptr<CoreLink>>& cores_;
   const std::uint32_t timeout_ms_;
+  std::map<std::uint32_t, std::size_t> sent_;  // launches that each core has been given and not finished
   std::deque<std::shared_ptr<Client>> turns_;
   std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
   std::size_t queued_ = 0;
