@@ -20,6 +20,11 @@ std::optional<std::string> find_bad_shape(const Dim4& shape) {
       return fmt::format("shape: {} is {}, outside 1..{}", name, extent, kMaxExtent);
     }
   }
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;  // far above any memory; keeps offsets within 64 bits
+  if (std::int64_t{shape.n} * shape.c > kMaxElements / (std::int64_t{shape.h} * shape.w)) {
+    return fmt::format("shape: {} x {} x {} x {} elements are more than {}", shape.n, shape.c, shape.h, shape.w,
+                       kMaxElements);
+  }
   return std::nullopt;
 }
 
