@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "device/chip/layout.hpp"
 
 namespace softtpu {
 namespace {
 
-constexpr int kMaxExtent = 65535;
 constexpr int kMaxOkkBdcChannels = 4095;
 
 std::string to_text(TypeSet set) {
@@ -19,9 +20,13 @@ std::string to_text(TypeSet set) {
   return text;
 }
 
-// Element distance from the first to the last element.
+// Element distance from the first to the last element, at most kFar: enough for any memory, and far from overflow.
 std::int64_t span_elements(const Dim4& shape, const Stride4& stride, std::int64_t c_steps) {
-  return (shape.n - 1) * stride.n + c_steps * stride.c + (shape.h - 1) * stride.h + (shape.w - 1) * stride.w;
+  __extension__ using Wide = __int128;
+  constexpr Wide kFar = Wide{1} << 56;
+  const Wide span = Wide{shape.n - 1} * stride.n + Wide{c_steps} * stride.c + Wide{shape.h - 1} * stride.h +
+                    Wide{shape.w - 1} * stride.w;
+  return static_cast<std::int64_t>(std::min(span, kFar));
 }
 
 }  // namespace
@@ -37,22 +42,28 @@ Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t
                  [&] { return fmt::format("{} ({}) is outside {}..{}", name, value, low, high); });
 }
 
-Checks& Checks::shape(std::string_view name, const Dim4& shape) {
+Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
   const bool few_channels = chip_.api == Api::kOkKernel && info(op_).engine == Engine::kBdc;
   const struct {
     char member;
     int value, high;
-  } members[] = {{'n', shape.n, kMaxExtent},
-                 {'c', shape.c, few_channels ? kMaxOkkBdcChannels : kMaxExtent},
-                 {'h', shape.h, kMaxExtent},
-                 {'w', shape.w, kMaxExtent}};
+  } members[] = {{'n', shape.n, most},
+                 {'c', shape.c, few_channels ? kMaxOkkBdcChannels : most},
+                 {'h', shape.h, most},
+                 {'w', shape.w, most}};
   for (const auto& [member, value, high] : members) {
     const auto text = [&, m = member, v = value, limit = high] {
       return fmt::format("{}.{} ({}) is outside 1..{}", name, m, v, limit);
     };
     require(value >= 1 && value <= high, text);
   }
-  return *this;
+  if (violation_) return *this;
+  __extension__ using Wide = __int128;
+  const Wide elements = Wide{shape.n} * shape.c * shape.h * shape.w;
+  return require(elements <= Wide{chip_.global_mem.bytes}, [&] {
+    return fmt::format("{} {} has more elements than the largest memory has bytes ({})", name, softtpu::to_text(shape),
+                       chip_.global_mem.bytes);
+  });
 }
 
 Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {

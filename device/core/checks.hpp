@@ -12,6 +12,9 @@
 
 namespace softtpu {
 
+// Largest extent of a dimension that the engines' registers hold.
+inline constexpr int kMaxExtent = 65535;
+
 // Alignment that a local operand without explicit strides needs.
 enum class NaturalAlignment : std::uint8_t { kEuRow, kElement };
 
@@ -33,8 +36,8 @@ class Checks {
   Checks& type(std::string_view name, Dtype type) { return type_in(name, type, info(op_).types); }
   Checks& type_in(std::string_view name, Dtype type, TypeSet allowed);
   Checks& in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high);
-  // n, c, h, w each in 1..65535; BM1684's BDC takes c up to 4095.
-  Checks& shape(std::string_view name, const Dim4& shape);
+  // n, c, h, w each in 1..most; BM1684's BDC takes c up to 4095.
+  Checks& shape(std::string_view name, const Dim4& shape, int most = kMaxExtent);
   // Address alignment, non-negative strides, and every element inside its memory.
   Checks& tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural = NaturalAlignment::kEuRow);
   // As tensor() for a Tensor; a constant is always fine.

@@ -37,6 +37,10 @@ void execute(Memories& mem, const StaticLoadCmd& cmd);
 
 Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd);
 void execute(Memories& mem, const DmaCopyCmd& cmd);
+Violation violation(const Memories& mem, Op op, const DmaFillCmd& cmd);
+void execute(Memories& mem, const DmaFillCmd& cmd);
+Violation violation(const Memories& mem, Op op, const DmaMatrixCmd& cmd);
+void execute(Memories& mem, const DmaMatrixCmd& cmd);
 
 Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd);
 void execute(Memories& mem, const OkkWordCmd& cmd);

@@ -1,5 +1,8 @@
-// Rules of GDMA commands (numerics: bm1684x-dma-hau-gather.md section 3; golden bm1684x/gdma_limits).
+// Rules of GDMA copies, fills and matrix moves (numerics: bm1684x-dma-hau-gather.md section 3; golden
+// bm1684x/gdma_limits).
 #include <fmt/format.h>
+
+#include <climits>
 
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
@@ -9,22 +12,84 @@ namespace {
 
 constexpr std::int64_t kMaxWStrideBytes = 128;
 
-void check_side(Checks& check, const char* name, const Tensor& side) {
-  check.tensor(name, side, NaturalAlignment::kElement);
+// Reading may repeat one element; writing has to move on where there is more than one column.
+void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
   const std::int64_t bytes = side.stride.w * size_of(side.dtype);
-  check.require(side.stride.w >= 1 && bytes <= kMaxWStrideBytes, [&] {
+  const bool moves = side.stride.w >= 1 || side.shape.w == 1 || access == Access::kRead;
+  check.require(moves && bytes <= kMaxWStrideBytes, [&] {
     return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
                        kMaxWStrideBytes);
   });
+}
+
+void check_unit_w_stride(Checks& check, const char* name, const Tensor& side) {
+  check.require(side.stride.w == 1, [&] { return fmt::format("{} w stride ({}) must be 1", name, side.stride.w); });
+}
+
+void check_side(Checks& check, const char* name, const Tensor& side, Access access) {
+  check_w_stride(check, name, side, access);
+  check.tensor(name, side, NaturalAlignment::kElement);
+}
+
+// A copy between system memories is cut into pieces by the library, so its extents have no limit of their own.
+int extent_limit(const DmaCopyCmd& cmd) {
+  const bool system_only = cmd.dst.space == Space::kSystem && cmd.src.space == Space::kSystem;
+  return system_only ? INT_MAX : kMaxExtent;
+}
+
+void check_order(Checks& check, const DmaCopyCmd& cmd) {
+  const Dim4& dst = cmd.dst.shape;
+  const Dim4& src = cmd.src.shape;
+  if (cmd.order == CopyOrder::kReshape) {
+    check.require(dst.elements() == src.elements(), [&] {
+      return fmt::format("dst_shape {} and src_shape {} differ in their number of elements ({} and {})", to_text(dst),
+                         to_text(src), dst.elements(), src.elements());
+    });
+  }
+  if (cmd.order == CopyOrder::kNwhc || cmd.order == CopyOrder::kOneChannel) {
+    check_unit_w_stride(check, "dst", cmd.dst);
+    check_unit_w_stride(check, "src", cmd.src);
+  }
+  if (cmd.order == CopyOrder::kOneChannel) {
+    const int last = check.chip().npu_of(cmd.dst.addr) + dst.c;
+    check.require(last <= check.chip().npu_num, [&] {
+      return fmt::format("start NPU of dst ({}) + shape.c ({}) is above the number of NPUs ({})",
+                         check.chip().npu_of(cmd.dst.addr), dst.c, check.chip().npu_num);
+    });
+  }
 }
 
 }  // namespace
 
 Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd) {
   Checks check(mem, op);
-  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape);
-  check_side(check, "dst", cmd.dst);
-  check_side(check, "src", cmd.src);
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, extent_limit(cmd));
+  check.shape("source shape", cmd.src.shape, extent_limit(cmd));
+  check_order(check, cmd);
+  check_side(check, "dst", cmd.dst, Access::kWrite);
+  check_side(check, "src", cmd.src, Access::kRead);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const DmaFillCmd& cmd) {
+  Checks check(mem, op);
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, cmd.block ? INT_MAX : kMaxExtent);
+  check_side(check, "dst", cmd.dst, Access::kWrite);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const DmaMatrixCmd& cmd) {
+  Checks check(mem, op);
+  const bool to_local = cmd.dst.space == Space::kLocal;
+  const Tensor& system = to_local ? cmd.src : cmd.dst;
+  check.type("dst", cmd.dst.dtype).in_range("rows", system.shape.n, 1, kMaxExtent);
+  check.in_range("cols", system.shape.w, 1, kMaxExtent);
+  check.require(system.stride.n >= 0, [&] { return fmt::format("row stride ({}) is negative", system.stride.n); });
+  check.require(to_local || system.shape.n == 1 || system.stride.n >= system.shape.w, [&] {
+    return fmt::format("row stride ({}) is below the columns of a row ({}), so rows of dst would overlap",
+                       system.stride.n, system.shape.w);
+  });
+  check.tensor("dst", cmd.dst, NaturalAlignment::kElement).tensor("src", cmd.src, NaturalAlignment::kElement);
   return check.violation();
 }
 

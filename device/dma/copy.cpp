@@ -1,45 +1,186 @@
 // GDMA tensor copies: bits move, only the element size matters (numerics: bm1684x-dma-hau-gather.md section 3).
+//
+// Where the destination overlaps the source, or itself, elements move one by one in the destination's n, c, h, w order,
+// as on the chip. Otherwise whole rows move, neighbouring rows joined, several threads sharing them.
+#include <algorithm>
 #include <cstring>
 
-#include "device/chip/layout.hpp"
 #include "device/core/commands.hpp"
+#include "device/dma/transpose.hpp"
+#include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"
+#include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
 namespace {
 
+constexpr std::int64_t kTaskBytes = 1 << 16;  // what one task moves, about
+
+// Calls body(first, last) for pieces of [0, count) of at most `group`, on several threads when `bytes` are worth it.
+template <class Body>
+void for_groups(std::int64_t count, std::int64_t group, std::int64_t bytes, Body body) {
+  group = std::max(group, count / (1 << 20) + 1);
+  const std::int64_t tasks = (count + group - 1) / group;
+  parallel_for(static_cast<int>(tasks), bytes / 4, [&](int task) {
+    const std::int64_t first = task * group;
+    body(first, std::min(count, first + group));
+  });
+}
+
+struct Index4 {
+  std::int64_t n, c, h, w;
+};
+
+// The source element that belongs to a destination element.
+Index4 source_of(CopyOrder order, const Index4& at, const Dim4& shape) {
+  switch (order) {
+    case CopyOrder::kNchw:
+    case CopyOrder::kReshape:
+    case CopyOrder::kBlock: return at;
+    case CopyOrder::kCnhw: return {at.c, at.n, at.h, at.w};
+    case CopyOrder::kNwhc: return {at.n, at.w, at.h, at.c};
+    case CopyOrder::kOneChannel: return {at.n, 0, at.h, at.w};
+    case CopyOrder::kReverseN: return {shape.n - 1 - at.n, at.c, at.h, at.w};
+    case CopyOrder::kReverseC: return {at.n, shape.c - 1 - at.c, at.h, at.w};
+    case CopyOrder::kReverseH: return {at.n, at.c, shape.h - 1 - at.h, at.w};
+    case CopyOrder::kReverseW: return {at.n, at.c, at.h, shape.w - 1 - at.w};
+  }
+  unreachable(order);
+}
+
+// Position `element` of the n, c, h, w order.
+Index4 index_of(std::int64_t element, const Dim4& shape) {
+  return {element / shape.w / shape.h / shape.c, element / shape.w / shape.h % shape.c, element / shape.w % shape.h,
+          element % shape.w};
+}
+
+// The obvious version: one element after the other.
 template <class T>
-void copy_row(T* dst, std::int64_t dst_step, const T* src, std::int64_t src_step, int count) {
+void copy_elements(const Memories& mem, const DmaCopyCmd& cmd) {
+  const TensorView dst(mem, cmd.dst);
+  const TensorView src(mem, cmd.src);
+  const std::int64_t count = cmd.dst.shape.elements();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Index4 to = index_of(i, cmd.dst.shape);
+    const Index4 from =
+        cmd.order == CopyOrder::kReshape ? index_of(i, cmd.src.shape) : source_of(cmd.order, to, cmd.dst.shape);
+    *dst.at<T>(to.n, to.c, to.h, to.w) = *src.at<T>(from.n, from.c, from.h, from.w);
+  }
+}
+
+template <class T>
+void copy_row(T* dst, std::int64_t dst_step, const T* src, std::int64_t src_step, std::int64_t count) {
   if (dst_step == 1 && src_step == 1) {
     std::memcpy(dst, src, static_cast<std::size_t>(count) * sizeof(T));
     return;
   }
-  for (int i = 0; i < count; ++i) dst[i * dst_step] = src[i * src_step];
+  for (std::int64_t i = 0; i < count; ++i) dst[i * dst_step] = src[i * src_step];
 }
 
+// The shape after joining what both sides step through without a gap: rows into one, channels and batches too when both
+// sides are in system memory.
+Dim4 joined_shape(const DmaCopyCmd& cmd) {
+  Dim4 shape = cmd.dst.shape;
+  const auto joins = [&](std::int64_t dst_stride, std::int64_t src_stride) {
+    const bool fits = std::int64_t{shape.w} * std::max({shape.h, shape.c, shape.n}) <= INT32_MAX;
+    return fits && dst_stride == shape.w * cmd.dst.stride.w && src_stride == shape.w * cmd.src.stride.w;
+  };
+  const bool rows_turned = cmd.order == CopyOrder::kReverseH || cmd.order == CopyOrder::kReverseW;
+  if (rows_turned || !joins(cmd.dst.stride.h, cmd.src.stride.h)) return shape;
+  shape = {shape.n, shape.c, 1, shape.h * shape.w};
+  const bool plain =
+      cmd.order == CopyOrder::kNchw && cmd.dst.space == Space::kSystem && cmd.src.space == Space::kSystem;
+  if (!plain || !joins(cmd.dst.stride.c, cmd.src.stride.c)) return shape;
+  shape = {shape.n, 1, 1, shape.c * shape.w};
+  if (joins(cmd.dst.stride.n, cmd.src.stride.n)) shape = {1, 1, 1, shape.n * shape.w};
+  return shape;
+}
+
+// Rows along w; long rows are cut into pieces, short ones grouped.
 template <class T>
-void copy_nchw(const Memories& mem, const DmaCopyCmd& cmd) {
+void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
+  const TensorView dst(mem, cmd.dst);
+  const TensorView src(mem, cmd.src);
+  const Dim4 shape = joined_shape(cmd);
+  const std::int64_t src_step = cmd.order == CopyOrder::kReverseW ? -cmd.src.stride.w : cmd.src.stride.w;
+  constexpr std::int64_t kTask = kTaskBytes / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t pieces = std::max<std::int64_t>(1, shape.w / kTask);
+  const std::int64_t piece = (shape.w + pieces - 1) / pieces;
+  const std::int64_t count = std::int64_t{shape.n} * shape.c * shape.h * pieces;
+  for_groups(count, kTask / piece, shape.elements() * std::int64_t{sizeof(T)}, [&](std::int64_t i, std::int64_t last) {
+    Index4 at = index_of(i / pieces * shape.w, shape);
+    for (; i < last; ++i) {
+      at.w = i % pieces * piece;
+      const Index4 from = source_of(cmd.order, at, shape);
+      copy_row(dst.at<T>(at.n, at.c, at.h, at.w), cmd.dst.stride.w, src.at<T>(from.n, from.c, from.h, from.w), src_step,
+               std::min(piece, shape.w - at.w));
+      if ((i + 1) % pieces != 0 || ++at.h < shape.h) continue;
+      at.h = 0;
+      if (++at.c < shape.c) continue;
+      at.c = 0;
+      ++at.n;
+    }
+  });
+}
+
+// dst(n, c, h, w) = src(n, w, h, c): for each n and h a transposition, shared out in bands of channels.
+template <class T>
+void copy_transposed(const Memories& mem, const DmaCopyCmd& cmd) {
+  constexpr int kBand = 64;
   const TensorView dst(mem, cmd.dst);
   const TensorView src(mem, cmd.src);
   const Dim4& shape = cmd.dst.shape;
-  const bool join = cmd.dst.stride.h == shape.w * cmd.dst.stride.w && cmd.src.stride.h == shape.w * cmd.src.stride.w;
-  const int height = join ? 1 : shape.h;
-  const int width = join ? shape.h * shape.w : shape.w;
-  parallel_for(shape.c, shape.elements(), [&](int c) {
-    for (int n = 0; n < shape.n; ++n) {
-      for (int h = 0; h < height; ++h) {
-        copy_row(dst.at<T>(n, c, h, 0), cmd.dst.stride.w, src.at<T>(n, c, h, 0), cmd.src.stride.w, width);
-      }
+  const std::int64_t bands = (shape.c + kBand - 1) / kBand;
+  const std::int64_t bytes = shape.elements() * std::int64_t{sizeof(T)};
+  for_groups(shape.n * bands * shape.h, 1, bytes, [&](std::int64_t i, std::int64_t last) {
+    for (; i < last; ++i) {
+      const int channel = static_cast<int>(i % bands) * kBand;
+      const std::int64_t h = i / bands % shape.h;
+      const std::int64_t n = i / bands / shape.h;
+      transpose<T>(
+          std::min(kBand, shape.c - channel), shape.w, [&](int c) { return dst.at<T>(n, channel + c, h, 0); },
+          [&](int w) { return src.at<T>(n, w, h, channel); });
     }
   });
+}
+
+// Both sides in their own n, c, h, w order: copies the longest runs that stay in one row of each.
+template <class T>
+void copy_reshaped(const Memories& mem, const DmaCopyCmd& cmd) {
+  const TensorView dst(mem, cmd.dst);
+  const TensorView src(mem, cmd.src);
+  const std::int64_t count = cmd.dst.shape.elements();
+  for (std::int64_t i = 0; i < count;) {
+    const Index4 to = index_of(i, cmd.dst.shape);
+    const Index4 from = index_of(i, cmd.src.shape);
+    const std::int64_t run = std::min(cmd.dst.shape.w - to.w, cmd.src.shape.w - from.w);
+    copy_row(dst.at<T>(to.n, to.c, to.h, to.w), cmd.dst.stride.w, src.at<T>(from.n, from.c, from.h, from.w),
+             cmd.src.stride.w, run);
+    i += run;
+  }
+}
+
+void copy_block(const Memories& mem, const DmaCopyCmd& cmd) {
+  const auto bytes = static_cast<std::size_t>(cmd.dst.shape.elements() * size_of(cmd.dst.dtype));
+  std::memmove(TensorView(mem, cmd.dst).byte_at(0, 0, 0, 0, 1), TensorView(mem, cmd.src).byte_at(0, 0, 0, 0, 1), bytes);
+}
+
+template <class T>
+void copy(const Memories& mem, const DmaCopyCmd& cmd) {
+  const bool in_order = may_overlap(mem.chip(), cmd.dst, cmd.src) || !writes_each_byte_once(mem.chip(), cmd.dst);
+  if (in_order) return copy_elements<T>(mem, cmd);
+  if (cmd.order == CopyOrder::kNwhc) return copy_transposed<T>(mem, cmd);
+  if (cmd.order == CopyOrder::kReshape) return copy_reshaped<T>(mem, cmd);
+  copy_rows<T>(mem, cmd);
 }
 
 }  // namespace
 
 void execute(Memories& mem, const DmaCopyCmd& cmd) {
-  for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { copy_nchw<T>(mem, cmd); });
+  if (cmd.order == CopyOrder::kBlock && may_overlap(mem.chip(), cmd.dst, cmd.src)) return copy_block(mem, cmd);
+  for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { copy<T>(mem, cmd); });
 }
 
 }  // namespace softtpu

@@ -28,5 +28,8 @@ using Command = std::variant<  //
     DivideCmd,                 //
     StaticLoadCmd,             //
     DmaCopyCmd>;
+    DmaCopyCmd,                //
+    DmaFillCmd,                //
+    DmaMatrixCmd>;
 
 }  // namespace softtpu

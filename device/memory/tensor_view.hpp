@@ -1,6 +1,7 @@
 // Element addresses of a tensor in any memory, for walks that are not lane by lane (DMA, gathers, transposes).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "device/memory/memories.hpp"
@@ -25,6 +26,11 @@ class TensorView {
 
   template <class T>
   T* at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    return reinterpret_cast<T*>(byte_at(n, c, h, w, sizeof(T)));
+  }
+
+  // As at() for elements of `size` bytes, which need not be aligned.
+  std::uint8_t* byte_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, std::size_t size) const {
     std::int64_t element = n * stride_.n + h * stride_.h + w * stride_.w;
     std::int64_t lane_bytes = 0;
     if (local_) {
@@ -34,7 +40,7 @@ class TensorView {
     } else {
       element += c * stride_.c;
     }
-    return reinterpret_cast<T*>(base_ + lane_bytes) + element;
+    return base_ + lane_bytes + element * static_cast<std::int64_t>(size);
   }
 
  private:

@@ -1,31 +1,225 @@
-// Entry points of GDMA tensor copies.
+// Entry points of GDMA copies, fills, matrix and vector moves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+// The C type of an address in a space.
+template <Space kSpace>
+struct AddressIn {
+  using type = system_addr_t;
+};
+template <>
+struct AddressIn<Space::kLocal> {
+  using type = local_addr_t;
+};
+template <Space kSpace>
+using Address = typename AddressIn<kSpace>::type;
+
+struct Side {
+  Space space;
+  std::uint64_t addr;
+  const dim4* stride;
+};
+
+// The shape of the source of a copy with this destination shape.
+Dim4 source_shape(CopyOrder order, const Dim4& dst) {
+  if (order == CopyOrder::kCnhw) return {dst.c, dst.n, dst.h, dst.w};
+  if (order == CopyOrder::kNwhc) return {dst.n, dst.w, dst.h, dst.c};
+  if (order == CopyOrder::kOneChannel) return {dst.n, 1, dst.h, dst.w};
+  return dst;
+}
+
+// This function checks the w strides it is given and then takes both sides as continuous (golden
+// bm1684x/gdma_cw_trans_cpy/S2S).
+void ignore_strides(const Call& call, DmaCopyCmd& cmd) {
+  for (Tensor* side : {&cmd.dst, &cmd.src}) {
+    call.require(side->stride.w == 1, [&] { return fmt::format("w stride ({}) must be 1", side->stride.w); });
+    *side = call.system(side->addr, side->shape, nullptr, side->dtype);
+  }
+}
+
+void issue_copy(Op op, CopyOrder order, const Side& dst, const Side& src, const dim4* shape, data_type_t dtype) {
+  const Call call(op);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  // A plain copy between system memories is a loop over n: an empty one is fine.
+  if (op == Op::tpu_gdma_cpy_S2S && dim.n == 0 && std::min({dim.c, dim.h, dim.w}) > 0) return;
+  DmaCopyCmd cmd{order, call.in(dst.space, dst.addr, dim, dst.stride, type),
+                 call.in(src.space, src.addr, source_shape(order, dim), src.stride, type)};
+  // Rows move whole in this order: the w strides do not count (golden bm1684x/gdma_limits/nc_trans).
+  if (order == CopyOrder::kCnhw) cmd.dst.stride.w = cmd.src.stride.w = 1;
+  if (op == Op::tpu_gdma_cpy_cw_trans_S2S) ignore_strides(call, cmd);
+  call.issue(cmd);
+}
+
+void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, int axis, data_type_t dtype) {
+  constexpr CopyOrder kOrders[] = {CopyOrder::kReverseN, CopyOrder::kReverseC, CopyOrder::kReverseH,
+                                   CopyOrder::kReverseW};
+  const Call call(op);
+  call.require(axis >= TENSOR_N_DIM && axis <= TENSOR_W_DIM,
+               [&] { return fmt::format("reverse_axis ({}) is outside {}..{}", axis, TENSOR_N_DIM, TENSOR_W_DIM); });
+  const CopyOrder order = kOrders[std::clamp(axis, TENSOR_N_DIM, TENSOR_W_DIM)];
+  issue_copy(op, order, dst, src, shape, dtype);
+}
+
+void issue_compact(Op op, CopyOrder order, const Side& dst, const Side& src, const dim4* shape, data_type_t dtype) {
+  const Call call(op);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const auto side = [&](const Side& which, const Dim4& extent) {
+    if (which.space == Space::kSystem) return call.system(which.addr, extent, nullptr, type);
+    return call.local(static_cast<local_addr_t>(which.addr), extent, type, Layout::kCompact);
+  };
+  call.issue(DmaCopyCmd{order, side(dst, dim), side(src, source_shape(order, dim))});
+}
+
+void issue_general(Op op, const Side& dst, const Side& src, const dim4* dst_shape, const dim4* src_shape,
+                   data_type_t dtype) {
+  const Call call(op);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaCopyCmd{CopyOrder::kReshape,
+                        call.in(dst.space, dst.addr, call.dim("dst_shape", dst_shape), dst.stride, type),
+                        call.in(src.space, src.addr, call.dim("src_shape", src_shape), src.stride, type)});
+}
+
+// The matrix in local memory: each row spread over channels of `per_channel` columns.
+Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int per_channel, Dtype type) {
+  call.require(per_channel >= 1, [&] { return fmt::format("columns per channel ({}) must be positive", per_channel); });
+  const int width = std::max(per_channel, 1);
+  const auto channels = static_cast<int>(std::max<std::int64_t>(ceil_div(cols, width), 1));
+  Tensor tensor = call.local(addr, {rows, channels, 1, width}, type);
+  tensor.shape.w = std::clamp(cols, 1, width);
+  return tensor;
+}
+
+Tensor system_matrix(system_addr_t addr, int rows, int cols, int row_stride, Dtype type) {
+  return {Space::kSystem, addr, {rows, 1, 1, cols}, {row_stride, 0, 0, 1}, type, false};
+}
+
+// Contiguous elements in system memory.
+Tensor block(const Call& call, system_addr_t addr, unsigned int count, Dtype type) {
+  call.require(count <= INT_MAX, [&] { return fmt::format("count ({}) is above {}", count, INT_MAX); });
+  return call.system(addr, {1, 1, 1, static_cast<int>(std::min<unsigned>(count, INT_MAX))}, nullptr, type);
+}
+
+}  // namespace
+}  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define COPY_BODY(name, dst_space, src_space)                                                  \
-  const Call call(Op::name);                                                                   \
-  const Dim4 dim = call.dim("shape", shape);                                                   \
-  const Dtype type = call.dtype("dtype", dtype);                                               \
-  call.issue(DmaCopyCmd{CopyOrder::kNchw, call.in(dst_space, dst_addr, dim, dst_stride, type), \
-                        call.in(src_space, src_addr, dim, src_stride, type)});
+#define OP_GDMA_COPY(name, dst_space, src_space, order)                                                              \
+  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* shape, const dim4* dst_stride,     \
+            const dim4* src_stride, data_type_t dtype) {                                                             \
+    issue_copy(Op::name, order, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, dtype); \
+  }
+#define OP_GDMA_REVERSE(name, dst_space, src_space)                                                                    \
+  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* shape, const dim4* dst_stride,       \
+            const dim4* src_stride, int reverse_axis, data_type_t dtype) {                                             \
+    issue_reverse(Op::name, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, reverse_axis, \
+                  dtype);                                                                                              \
+  }
+#define OP_GDMA_COMPACT(name, dst_space, src_space, order)                                                        \
+  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* shape, data_type_t dtype) {     \
+    issue_compact(Op::name, order, {dst_space, dst_addr, nullptr}, {src_space, src_addr, nullptr}, shape, dtype); \
+  }
+#define OP_GDMA_GENERAL(name, dst_space, src_space)                                                                 \
+  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* dst_shape, const dim4* src_shape, \
+            const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {                                    \
+    issue_general(Op::name, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, dst_shape,        \
+                  src_shape, dtype);                                                                                \
+  }
+#include "device/isa/ops.def"
 
-void tpu_gdma_cpy_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-                      const dim4* src_stride, data_type_t dtype) {
-  COPY_BODY(tpu_gdma_cpy_S2L, Space::kLocal, Space::kSystem)
+void tpu_gdma_matrix_S2L(local_addr_t dst_addr, system_addr_t src_addr, int rows, int cols, int cols_per_channel,
+                         int row_stride, data_type_t dtype) {
+  const Call call(Op::tpu_gdma_matrix_S2L);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaMatrixCmd{local_matrix(call, dst_addr, rows, cols, cols_per_channel, type),
+                          system_matrix(src_addr, rows, cols, row_stride, type), false});
 }
-void tpu_gdma_cpy_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-                      const dim4* src_stride, data_type_t dtype) {
-  COPY_BODY(tpu_gdma_cpy_L2S, Space::kSystem, Space::kLocal)
+void tpu_gdma_matrix_L2S(system_addr_t dst_addr, local_addr_t src_addr, int rows, int cols, int cols_per_channel,
+                         int row_stride, data_type_t dtype) {
+  const Call call(Op::tpu_gdma_matrix_L2S);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaMatrixCmd{system_matrix(dst_addr, rows, cols, row_stride, type),
+                          local_matrix(call, src_addr, rows, cols, cols_per_channel, type), false});
 }
-void tpu_gdma_cpy_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-                      const dim4* src_stride, data_type_t dtype) {
-  COPY_BODY(tpu_gdma_cpy_L2L, Space::kLocal, Space::kLocal)
+void tpu_gdma_matrix_trans_S2L(local_addr_t dst_addr, system_addr_t src_addr, int src_rows, int src_cols,
+                               int dst_cols_per_channel, int src_row_stride, data_type_t dtype) {
+  const Call call(Op::tpu_gdma_matrix_trans_S2L);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaMatrixCmd{local_matrix(call, dst_addr, src_cols, src_rows, dst_cols_per_channel, type),
+                          system_matrix(src_addr, src_rows, src_cols, src_row_stride, type), true});
 }
-void tpu_gdma_cpy_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-                      const dim4* src_stride, data_type_t dtype) {
-  COPY_BODY(tpu_gdma_cpy_S2S, Space::kSystem, Space::kSystem)
+void tpu_gdma_matrix_trans_L2S(system_addr_t dst_addr, local_addr_t src_addr, int src_rows, int src_cols,
+                               int src_cols_per_channel, int dst_row_stride, data_type_t dtype) {
+  const Call call(Op::tpu_gdma_matrix_trans_L2S);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaMatrixCmd{system_matrix(dst_addr, src_cols, src_rows, dst_row_stride, type),
+                          local_matrix(call, src_addr, src_rows, src_cols, src_cols_per_channel, type), true});
+}
+void tpu_gdma_vector_S2L(local_addr_t dst_addr, system_addr_t src_addr, int len, int len_per_channel,
+                         data_type_t dtype) {
+  const Call call(Op::tpu_gdma_vector_S2L);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaMatrixCmd{local_matrix(call, dst_addr, 1, len, len_per_channel, type),
+                          system_matrix(src_addr, 1, len, 0, type), false});
+}
+void tpu_gdma_vector_L2S(system_addr_t dst_addr, local_addr_t src_addr, int len, int len_per_channel,
+                         data_type_t dtype) {
+  const Call call(Op::tpu_gdma_vector_L2S);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaMatrixCmd{system_matrix(dst_addr, 1, len, 0, type),
+                          local_matrix(call, src_addr, 1, len, len_per_channel, type), false});
+}
+
+void tpu_gdma_set_C_system(system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
+                           data_type_t dtype) {
+  const Call call(Op::tpu_gdma_set_C_system);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaFillCmd{call.system(dst_addr, call.dim("shape", shape), dst_stride, type), scalar(C, type)});
+}
+void tpu_gdma_set_C_local(local_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
+                          data_type_t dtype) {
+  const Call call(Op::tpu_gdma_set_C_local);
+  const Dtype type = call.dtype("dtype", dtype);
+  Tensor dst = call.local(dst_addr, call.dim("shape", shape), dst_stride, type);
+  // The start NPU does not count in this function's default n stride (golden bm1684x/gdma_misc).
+  if (dst_stride == nullptr && size_of(type) != 0) dst.stride = aligned_stride(call.chip(), 0, dst.shape, type);
+  call.issue(DmaFillCmd{dst, scalar(C, type)});
+}
+
+void tpu_gdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, data_type_t dtype) {
+  const Call call(Op::tpu_gdma_system_cpy);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaCopyCmd{CopyOrder::kBlock, block(call, dst_addr, count, type), block(call, src_addr, count, type)});
+}
+void tpu_gdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype) {
+  const Call call(Op::tpu_gdma_system_set);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaFillCmd{block(call, dst_addr, count, type), scalar(C, type), true});
+}
+// dst is the window onto local memory: `count` elements go to the same offset of dst_channel NPUs.
+void tpu_gdma_system_bcast(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, int dst_channel,
+                           data_type_t dtype) {
+  const Call call(Op::tpu_gdma_system_bcast);
+  const Dtype type = call.dtype("dtype", dtype);
+  const MemoryRange& window = call.chip().local_mem;
+  if (!window.contains(dst_addr)) {
+    return call.fault(fmt::format("dst address (0x{:x}) is outside local memory (0x{:x}..0x{:x})", dst_addr,
+                                  window.start, window.start + window.bytes - 1));
+  }
+  const Tensor src = block(call, src_addr, count, type);
+  const Dim4 shape{1, dst_channel, 1, src.shape.w};
+  const auto local = static_cast<local_addr_t>(dst_addr - window.start);
+  call.issue(DmaCopyCmd{CopyOrder::kOneChannel, call.local(local, shape, type, Layout::kCompact), src});
 }
 }

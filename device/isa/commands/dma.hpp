@@ -7,10 +7,18 @@
 
 namespace softtpu {
 
+// Which element of the source each element of the destination receives.
 enum class CopyOrder : std::uint8_t {
-  kNchw,  // dst(n, c, h, w) = src(n, c, h, w)
-  kCnhw,  // dst(n, c, h, w) = src(c, n, h, w)
-  kNwhc,  // dst(n, c, h, w) = src(n, w, h, c)
+  kNchw,        // dst(n, c, h, w) = src(n, c, h, w)
+  kCnhw,        // dst(n, c, h, w) = src(c, n, h, w)
+  kNwhc,        // dst(n, c, h, w) = src(n, w, h, c)
+  kReshape,     // both walked in n, c, h, w order; the shapes differ, the number of elements does not
+  kOneChannel,  // dst(n, c, h, w) = src(n, 0, h, w)
+  kReverseN,    // dst(n, c, h, w) = src(N - 1 - n, c, h, w), and the same for the other dimensions
+  kReverseC,
+  kReverseH,
+  kReverseW,
+  kBlock,  // contiguous memory, as memmove does; the only length limit is the memory's
 };
 
 // Moves a tensor between memories. dst and src carry the shape of their own side.
@@ -23,6 +31,79 @@ struct DmaCopyCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   bool operator==(const DmaCopyCmd&) const = default;
+};
+
+// Sets every element of dst to value. `block`: dst is contiguous memory of any length.
+struct DmaFillCmd {
+  Tensor dst;
+  Scalar value;
+  bool block = false;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "C", Operand(value));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const DmaFillCmd&) const = default;
+};
+
+// Moves a matrix between system memory, shape [rows, 1, 1, cols], and local memory, where shape [rows, channels, 1,
+// columns per channel] spreads a row's columns over channels; the last channel may be partly used. `transposed`: the
+// local matrix is the transpose of the one in system memory.
+struct DmaMatrixCmd {
+  Tensor dst, src;
+  bool transposed = false;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const DmaMatrixCmd&) const = default;
+};
+
+enum class RowsMode : std::uint8_t {
+  kGather,      // dst(c, h) = param(c, index(c, h)); an index outside the parameter gives `fill`
+  kScatter,     // dst(c, index(c, h)) = param(c, h), h ascending; an index outside dst is skipped
+  kScatterAdd,  // as kScatter, adding to what dst holds
+};
+
+// Rows of w elements moved by 32-bit indices, counted from `start`. All shapes have n = 1; the index has w = 1.
+struct DmaRowsCmd {
+  RowsMode mode = RowsMode::kGather;
+  Tensor dst, param, index;
+  Scalar fill;
+  std::uint32_t start = 0;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "param", Operand(param));
+    f(Access::kRead, "index", Operand(index));
+    f(mode == RowsMode::kScatterAdd ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
+  }
+  bool operator==(const DmaRowsCmd&) const = default;
+};
+
+// Writes the source elements whose mask element is not zero densely to dst, in n, c, h, w order. dst's shape has room
+// for all of them. The answer is their number.
+struct DmaMaskSelectCmd {
+  Tensor dst, src, mask;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kRead, "mask", Operand(mask));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const DmaMaskSelectCmd&) const = default;
+};
+
+// Writes base + i for every non-zero element i of src (n, c, h, w order) densely to dst. The answer is their number.
+struct DmaNonzeroCmd {
+  Tensor dst, src;
+  std::uint32_t base = 0;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const DmaNonzeroCmd&) const = default;
 };
 
 }  // namespace softtpu

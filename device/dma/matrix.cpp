@@ -1,0 +1,87 @@
+// GDMA moves between a matrix in system memory and its spread form in local memory
+// (numerics: bm1684x-dma-hau-gather.md section 3, "matrix").
+#include <algorithm>
+#include <cstring>
+
+#include "device/core/commands.hpp"
+#include "device/dma/transpose.hpp"
+#include "device/memory/overlap.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/memory/tensor_view.hpp"
+#include "device/numeric/by_type.hpp"
+
+namespace softtpu {
+namespace {
+
+// Both sides of a move; element (r, k) of the local matrix is local (n = r, c = k / w, w = k % w).
+struct Sides {
+  Sides(const Memories& mem, const DmaMatrixCmd& cmd)
+      : to_local(cmd.dst.space == Space::kLocal),
+        local_tensor(to_local ? cmd.dst : cmd.src),
+        system_tensor(to_local ? cmd.src : cmd.dst),
+        local(mem, local_tensor),
+        system(mem, system_tensor) {}
+
+  bool to_local;
+  const Tensor& local_tensor;
+  const Tensor& system_tensor;
+  TensorView local, system;
+};
+
+// One channel's part of the matrix, `width` columns from `first`.
+template <class T>
+void move_channel(const Sides& sides, int channel, int first, int width) {
+  for (int r = 0; r < sides.local_tensor.shape.n; ++r) {
+    T* local = sides.local.at<T>(r, channel, 0, 0);
+    T* system = sides.system.at<T>(r, 0, 0, first);
+    std::memcpy(sides.to_local ? local : system, sides.to_local ? system : local,
+                static_cast<std::size_t>(width) * sizeof(T));
+  }
+}
+
+template <class T>
+void move_channel_transposed(const Sides& sides, int channel, int first, int width) {
+  const int rows = sides.local_tensor.shape.n;
+  const auto local_row = [&](int r) { return sides.local.at<T>(r, channel, 0, 0); };
+  const auto system_row = [&](int k) { return sides.system.at<T>(first + k, 0, 0, 0); };
+  if (sides.to_local) return transpose<T>(rows, width, local_row, system_row);
+  transpose<T>(width, rows, system_row, local_row);
+}
+
+// Overlapping memory (a system address may name local memory, rows may overlap): element by element, rows outermost.
+template <class T>
+void move_elements(const Sides& sides, bool transposed, int cols) {
+  const int per_channel = sides.local_tensor.shape.w;
+  for (int r = 0; r < sides.local_tensor.shape.n; ++r) {
+    for (int k = 0; k < cols; ++k) {
+      T* local = sides.local.at<T>(r, k / per_channel, 0, k % per_channel);
+      T* system = transposed ? sides.system.at<T>(k, 0, 0, r) : sides.system.at<T>(r, 0, 0, k);
+      *(sides.to_local ? local : system) = *(sides.to_local ? system : local);
+    }
+  }
+}
+
+template <class T>
+void move_matrix(const Memories& mem, const DmaMatrixCmd& cmd) {
+  const Sides sides(mem, cmd);
+  const int per_channel = sides.local_tensor.shape.w;
+  const Dim4& system = sides.system_tensor.shape;
+  const int cols = cmd.transposed ? system.n : system.w;
+  if (may_overlap(mem.chip(), cmd.dst, cmd.src) || !writes_each_byte_once(mem.chip(), cmd.dst)) {
+    return move_elements<T>(sides, cmd.transposed, cols);
+  }
+  parallel_for(sides.local_tensor.shape.c, system.elements(), [&](int channel) {
+    const int first = channel * per_channel;
+    const int width = std::min(per_channel, cols - first);
+    if (cmd.transposed) return move_channel_transposed<T>(sides, channel, first, width);
+    move_channel<T>(sides, channel, first, width);
+  });
+}
+
+}  // namespace
+
+void execute(Memories& mem, const DmaMatrixCmd& cmd) {
+  for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { move_matrix<T>(mem, cmd); });
+}
+
+}  // namespace softtpu
