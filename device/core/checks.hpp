@@ -12,9 +12,6 @@
 
 namespace softtpu {
 
-// Largest extent of a dimension that the engines' registers hold.
-inline constexpr int kMaxExtent = 65535;
-
 // Alignment that a local operand without explicit strides needs.
 enum class NaturalAlignment : std::uint8_t { kEuRow, kElement };
 

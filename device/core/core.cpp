@@ -53,32 +53,54 @@ void Core::submit(Op op, const ControlCmd& cmd) {
   if (faulted()) return;
   count_command();
   if (!observers_.empty()) observe_before(op, cmd);
-  control(op, cmd.action);
+  control(op, cmd);
   if (!observers_.empty() && !faulted()) observe_after(op, cmd);
 }
 
-void Core::control(Op op, ControlAction action) {
+void Core::wait_message(Op op, const ControlCmd& cmd) {
+  MessageCount& message = state_.messages[cmd.message];
+  if (message.sent < cmd.count) {
+    fault(
+        ErrorKind::kUsage,
+        fmt::format("{}: waits for message {} to be sent {} times, but it was sent {} times before this call. Commands "
+                    "run in program order, so the wait would never end.",
+                    info(op).name, cmd.message, cmd.count, message.sent));
+    return;
+  }
+  if (--message.waits_left <= 0) message = {};
+}
+
+void Core::control(Op op, const ControlCmd& cmd) {
   const auto refuse_if = [&](bool wrong, const char* text) {
     if (wrong) fault(ErrorKind::kUsage, fmt::format("{}: {}.", info(op).name, text));
     return wrong;
   };
-  switch (action) {
-    case ControlAction::kInitialize: state_ = {}; return;
-    case ControlAction::kPoll:
-      if (!refuse_if(state_.id.parallel, "a parallel section is open; end it before polling")) state_.id = {};
+  switch (cmd.action) {
+    case ControlAction::kInitialize:
+      state_.id = state_.parallel_bdc = state_.parallel_gdma = {};
+      state_.messages.clear();
       return;
-    case ControlAction::kHauPoll: return;
+    case ControlAction::kPoll:
+      refuse_if(state_.id.parallel, "a parallel section is open; end it before polling");
+      return;
+    case ControlAction::kHauPoll:
+    case ControlAction::kSync: return;
+    case ControlAction::kSendMessage:
+      ++state_.messages[cmd.message].sent;
+      state_.messages[cmd.message].waits_left = cmd.count;
+      return;
+    case ControlAction::kWaitMessage: wait_message(op, cmd); return;
     case ControlAction::kParallelStart:
       if (refuse_if(state_.id.parallel, "a parallel section is open already")) return;
-      state_.id.parallel = true;
       state_.parallel_bdc = state_.parallel_gdma = state_.id;
+      state_.id.parallel = true;
       return;
     case ControlAction::kParallelEnd:
       if (refuse_if(!state_.id.parallel, "no parallel section is open")) return;
       state_.id = {state_.parallel_bdc.bdc, state_.parallel_gdma.gdma, false};
       return;
   }
-  unreachable(action);
+  unreachable(cmd.action);
 }
 
 void Core::count(Engine engine) {

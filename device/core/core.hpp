@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csetjmp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,12 +35,21 @@ struct IdNode {
   bool parallel = false;
 };
 
+// A message between engines: how often it was sent, and how many waits have yet to see it.
+struct MessageCount {
+  int sent = 0;
+  int waits_left = 0;
+};
+
 // What the core keeps between commands of a launch besides memory.
 struct CoreState {
   IdNode id;
   IdNode parallel_bdc, parallel_gdma;  // the engines' own counts inside a parallel section
   bool check_id = true;
   std::uint32_t filter_num = 0;  // results of the last mask_select or nonzero
+  int base_message = 0;          // messages are numbered from here
+  int messages_taken = 0;        // by tpu_next_msg_id
+  std::map<int, MessageCount> messages;
 };
 
 class Core {
@@ -82,7 +92,8 @@ class Core {
   const std::string& kernel() const { return kernel_; }
 
  private:
-  void control(Op op, ControlAction action);
+  void control(Op op, const ControlCmd& cmd);
+  void wait_message(Op op, const ControlCmd& cmd);
   void count(Engine engine);
   void count_command() {
     ++outcome_.commands;

@@ -10,15 +10,13 @@
 namespace softtpu {
 namespace {
 
-constexpr std::int64_t kMaxWStrideBytes = 128;
-
 // Reading may repeat one element; writing has to move on where there is more than one column.
 void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
   const std::int64_t bytes = side.stride.w * size_of(side.dtype);
   const bool moves = side.stride.w >= 1 || side.shape.w == 1 || access == Access::kRead;
-  check.require(moves && bytes <= kMaxWStrideBytes, [&] {
+  check.require(moves && bytes <= kMaxDmaWStrideBytes, [&] {
     return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
-                       kMaxWStrideBytes);
+                       kMaxDmaWStrideBytes);
   });
 }
 

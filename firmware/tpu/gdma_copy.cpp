@@ -92,10 +92,8 @@ void issue_general(Op op, const Side& dst, const Side& src, const dim4* dst_shap
 // The matrix in local memory: each row spread over channels of `per_channel` columns.
 Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int per_channel, Dtype type) {
   call.require(per_channel >= 1, [&] { return fmt::format("columns per channel ({}) must be positive", per_channel); });
-  const int width = std::max(per_channel, 1);
-  const auto channels = static_cast<int>(std::max<std::int64_t>(ceil_div(cols, width), 1));
-  Tensor tensor = call.local(addr, {rows, channels, 1, width}, type);
-  tensor.shape.w = std::clamp(cols, 1, width);
+  Tensor tensor = call.local(addr, matrix_shape(rows, std::max(cols, 1), std::max(per_channel, 1)), type);
+  tensor.shape.w = std::min(tensor.shape.w, std::max(cols, 1));
   return tensor;
 }
 

@@ -3,8 +3,15 @@
 namespace softtpu {
 namespace {
 
+// A product that stops at a distance far beyond any memory: shapes are checked after their strides are known.
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  constexpr std::int64_t kFar = std::int64_t{1} << 56;
+  return __builtin_mul_overflow(a, b, &product) || product > kFar ? kFar : product;
+}
+
 Stride4 local_stride(int npu_num, int start_npu, const Dim4& shape, std::int64_t c_stride, std::int64_t h_stride) {
-  return {channels_per_npu(npu_num, start_npu, shape.c) * c_stride, c_stride, h_stride, 1};
+  return {times(channels_per_npu(npu_num, start_npu, shape.c), c_stride), c_stride, h_stride, 1};
 }
 
 }  // namespace
@@ -19,12 +26,12 @@ Stride4 compact_stride(int npu_num, int start_npu, const Dim4& shape) {
 
 Stride4 line_aligned_stride(int npu_num, int start_npu, const Dim4& shape, int eu_num) {
   const std::int64_t h_stride = align_up(shape.w, eu_num);
-  return local_stride(npu_num, start_npu, shape, shape.h * h_stride, h_stride);
+  return local_stride(npu_num, start_npu, shape, times(shape.h, h_stride), h_stride);
 }
 
 Stride4 continuous_stride(const Dim4& shape) {
   const std::int64_t feature = std::int64_t{shape.h} * shape.w;
-  return {shape.c * feature, feature, shape.w, 1};
+  return {times(shape.c, feature), feature, shape.w, 1};
 }
 
 Dim4 matrix_shape(int rows, int cols, int cols_per_channel) {

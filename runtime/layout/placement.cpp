@@ -11,8 +11,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxExtent = 65535;  // a command's shape fields have 16 bits
-
 std::optional<std::string> find_bad_shape(const Dim4& shape) {
   const std::pair<char, int> extents[] = {{'N', shape.n}, {'C', shape.c}, {'H', shape.h}, {'W', shape.w}};
   for (const auto& [name, extent] : extents) {

@@ -7,10 +7,21 @@
 
 namespace softtpu {
 
-enum class ControlAction : std::uint8_t { kInitialize, kPoll, kHauPoll, kParallelStart, kParallelEnd };
+enum class ControlAction : std::uint8_t {
+  kInitialize,
+  kPoll,
+  kHauPoll,
+  kParallelStart,
+  kParallelEnd,
+  kSync,         // waits for engines, in or outside a parallel section
+  kSendMessage,  // an engine sends message `message`, for `count` waits
+  kWaitMessage,  // an engine waits until message `message` was sent `count` times
+};
 
 struct ControlCmd {
   ControlAction action = ControlAction::kPoll;
+  int message = 0;
+  int count = 0;
   template <class F>
   void operands(F) const {}
   bool operator==(const ControlCmd&) const = default;

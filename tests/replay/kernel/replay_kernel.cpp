@@ -127,6 +127,8 @@ extern "C" __attribute__((visibility("default"))) void softtpu_replay(const void
   const auto* calls = reinterpret_cast<const ScriptCall*>(script + header.call_offset);
   for (std::uint64_t i = 0; i < header.calls; ++i) {
     answers[i] = {};
+    // What an out-parameter holds before the call, as in the recording.
+    std::memset(answers[i].out, 0xA5, sizeof(answers[i].out));
     call_function(script, calls[i], answers[i]);
   }
   device.poll();

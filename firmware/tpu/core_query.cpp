@@ -1,0 +1,132 @@
+// Command counters, and questions about cores, work items, engines, messages and caches.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "firmware/call.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+// An id node as kernels see it (golden bm1684x/sync/id_node).
+struct NodeBytes {
+  std::uint32_t bdc, gdma, parallel;
+};
+
+void store_node(const Call& call, void* out, const IdNode& node) {
+  if (out == nullptr) return call.fault("node is NULL");
+  const NodeBytes bytes{node.bdc, node.gdma, node.parallel ? 1U : 0U};
+  std::memcpy(out, &bytes, sizeof(bytes));
+}
+
+void load_node(const Call& call, const void* in, IdNode& node) {
+  if (in == nullptr) return call.fault("node is NULL");
+  NodeBytes bytes;
+  std::memcpy(&bytes, in, sizeof(bytes));
+  node = {bytes.bdc, bytes.gdma, (bytes.parallel & 0xFFU) != 0};
+}
+
+void check_cached_range(const Call& call, system_addr_t address, unsigned long long size) {
+  if (size == 0 || call.core().memories().find_system(address, size).data != nullptr) return;
+  call.fault(fmt::format("[0x{:x}, +{} bytes) does not lie inside one memory of {}", address, size, call.chip().name));
+}
+
+constexpr int kCacheLineBytes = 64;
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+void tpu_set_id_node(void* node) {
+  const Call call(Op::tpu_set_id_node);
+  load_node(call, node, call.core().state().id);
+}
+void tpu_get_id_node(void* node) {
+  const Call call(Op::tpu_get_id_node);
+  store_node(call, node, call.core().state().id);
+}
+void tpu_set_parallel_id_node(void* bd_node, void* gdma_node) {
+  const Call call(Op::tpu_set_parallel_id_node);
+  load_node(call, bd_node, call.core().state().parallel_bdc);
+  load_node(call, gdma_node, call.core().state().parallel_gdma);
+}
+void tpu_get_parallel_id_node(void* bd_node, void* gdma_node) {
+  const Call call(Op::tpu_get_parallel_id_node);
+  store_node(call, bd_node, call.core().state().parallel_bdc);
+  store_node(call, gdma_node, call.core().state().parallel_gdma);
+}
+void tpu_enable_check_id_node(void) { Call(Op::tpu_enable_check_id_node).core().state().check_id = true; }
+void tpu_disable_check_id_node(void) { Call(Op::tpu_disable_check_id_node).core().state().check_id = false; }
+void tpu_set_gdma_id(int gdma_id) {
+  Call(Op::tpu_set_gdma_id).core().state().id.gdma = static_cast<std::uint32_t>(gdma_id);
+}
+
+// One core, one work item, one group: the chip runs a kernel on all it has.
+int tpu_core_num(void) { return Call(Op::tpu_core_num).chip().cores; }
+int tpu_core_index(void) { return Call(Op::tpu_core_index).core().index(); }
+int tpu_workitem_num(void) { return Call(Op::tpu_workitem_num).chip().cores; }
+int tpu_workitem_index(void) { return Call(Op::tpu_workitem_index).core().index(); }
+int tpu_group_num(void) { return static_cast<void>(Call(Op::tpu_group_num)), 1; }
+int tpu_group_index(void) { return static_cast<void>(Call(Op::tpu_group_index)), 0; }
+int tpu_physical_core_num(void) { return Call(Op::tpu_physical_core_num).chip().cores; }
+int tpu_physical_core_id(void) { return Call(Op::tpu_physical_core_id).core().index(); }
+int tpu_start_physical_core_id(void) { return static_cast<void>(Call(Op::tpu_start_physical_core_id)), 0; }
+int tpu_tpuv7_env(void) { return static_cast<void>(Call(Op::tpu_tpuv7_env)), 0; }
+int tpu_chip_num(void) { return static_cast<void>(Call(Op::tpu_chip_num)), 1; }
+int tpu_chip_id(void) { return static_cast<void>(Call(Op::tpu_chip_id)), 0; }
+void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id) {
+  const Call call(Op::tpu_core_context_setup);
+  if (core_num != call.chip().cores || core_idx != call.core().index()) {
+    return call.fault(fmt::format("core {} of {} is not this core: {} of {}", core_idx, core_num, call.core().index(),
+                                  call.chip().cores));
+  }
+  call.core().state().base_message = core_msg_id;
+}
+
+// No engine is ever seen at work: a command is complete when its call returns.
+int tpu_bdc_busy(void) { return static_cast<void>(Call(Op::tpu_bdc_busy)), 0; }
+int tpu_gdma_busy(void) { return static_cast<void>(Call(Op::tpu_gdma_busy)), 0; }
+int tpu_hau_sort_busy(void) { return static_cast<void>(Call(Op::tpu_hau_sort_busy)), 0; }
+int tpu_gdma_cmd_overflow(void) { return static_cast<void>(Call(Op::tpu_gdma_cmd_overflow)), 0; }
+int tpu_hau_sort_cmd_overflow(void) { return static_cast<void>(Call(Op::tpu_hau_sort_cmd_overflow)), 0; }
+
+int tpu_next_msg_id(void) {
+  CoreState& state = Call(Op::tpu_next_msg_id).core().state();
+  return state.base_message + state.messages_taken++;
+}
+void tpu_set_base_msg_id(int base_msg_id) {
+  CoreState& state = Call(Op::tpu_set_base_msg_id).core().state();
+  state.base_message = base_msg_id;
+  state.messages_taken = 0;
+}
+int tpu_get_local_msg_id(void) { return Call(Op::tpu_get_local_msg_id).core().state().base_message; }
+int tpu_get_global_msg_id(void) { return Call(Op::tpu_get_global_msg_id).core().state().base_message; }
+int tpu_get_core_sync_msg_id(void) { return Call(Op::tpu_get_core_sync_msg_id).core().state().base_message; }
+
+// Kernel, engines and host see the same bytes: there is nothing to write back or to drop.
+void tpu_invalidate_cache(system_addr_t address, unsigned long long size) {
+  check_cached_range(Call(Op::tpu_invalidate_cache), address, size);
+}
+void tpu_flush_cache(system_addr_t address, unsigned long long size) {
+  check_cached_range(Call(Op::tpu_flush_cache), address, size);
+}
+int tpu_cache_line_size(void) { return static_cast<void>(Call(Op::tpu_cache_line_size)), kCacheLineBytes; }
+
+void* tpu_kernel_memcpy(void* dst, const void* src, size_t n) {
+  const Call call(Op::tpu_kernel_memcpy);
+  if (n == 0) return dst;
+  if (dst != nullptr && src != nullptr) return std::memcpy(dst, src, n);
+  call.fault("dst or src is NULL");
+  return dst;
+}
+void* tpu_kernel_memset(void* dst, int c, size_t n) {
+  const Call call(Op::tpu_kernel_memset);
+  if (n == 0) return dst;
+  if (dst != nullptr) return std::memset(dst, c, n);
+  call.fault("dst is NULL");
+  return dst;
+}
+}

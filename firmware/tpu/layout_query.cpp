@@ -1,0 +1,171 @@
+// Questions about layouts, banks and channels.
+#include <fmt/format.h>
+
+#include <climits>
+
+#include "firmware/call.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+// A size or stride as the interface returns it.
+int to_int(const Call& call, std::int64_t value) {
+  if (value >= INT_MIN && value <= INT_MAX) return static_cast<int>(value);
+  call.fault(fmt::format("the result ({}) does not fit into an int", value));
+  return 0;
+}
+
+// A data type that has whole bytes.
+Dtype byte_type(const Call& call, data_type_t code) {
+  const Dtype type = call.dtype("dtype", code);
+  if (size_of(type) != 0) return type;
+  call.fault(fmt::format("{} has no byte size", to_text(type)));
+  return Dtype::kInt8;
+}
+
+int checked_npu(const Call& call, int start_idx) {
+  if (start_idx >= 0 && start_idx < call.chip().npu_num) return start_idx;
+  call.fault(fmt::format("start_idx ({}) is outside 0..{}", start_idx, call.chip().npu_num - 1));
+  return 0;
+}
+
+void store_stride(const Call& call, dim4* out, const Stride4& stride) {
+  if (out == nullptr) return call.fault("stride is NULL");
+  *out = {to_int(call, stride.n), to_int(call, stride.c), to_int(call, stride.h), to_int(call, stride.w)};
+}
+
+std::int64_t channel_stride(const Call& call, int h, int w, bool align, Dtype type) {
+  const Dim4 feature{1, 1, h, w};
+  return (align ? aligned_stride(call.chip(), 0, feature, type) : compact_stride(call.chip(), 0, feature)).c;
+}
+
+// Bytes from an NPU's first channel to its channel that holds channel c of a tensor that starts on NPU 0.
+std::int64_t group_offset(const Call& call, int c, int c_stride, Dtype type) {
+  return row_of_channel(call.chip().npu_num, 0, c) * c_stride * size_of(type);
+}
+
+bool ranges_meet(const range_t& a, const range_t& b) { return a.start <= b.end && b.start <= a.end; }
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+int tpu_eu_num(data_type_t dtype) {
+  const Call call(Op::tpu_eu_num);
+  const Dtype type = call.dtype("dtype", dtype);
+  // Two 4-bit elements share a byte.
+  return size_of(type) == 0 ? 2 * call.chip().eu_bytes : call.chip().eu_num(type);
+}
+int tpu_gdma_shape_limit(int dim) {
+  const Call call(Op::tpu_gdma_shape_limit);
+  call.require(dim >= TENSOR_N_DIM && dim <= TENSOR_W_DIM,
+               [&] { return fmt::format("dim ({}) is outside {}..{}", dim, TENSOR_N_DIM, TENSOR_W_DIM); });
+  return kMaxExtent;
+}
+int tpu_gdma_move_max_wstride_byte_len(void) {
+  const Call call(Op::tpu_gdma_move_max_wstride_byte_len);
+  return kMaxDmaWStrideBytes;
+}
+
+int tpu_npu_index(local_addr_t addr) { return Call(Op::tpu_npu_index).chip().npu_of(addr); }
+int tpu_bank_index(local_addr_t addr) {
+  const Chip& chip = Call(Op::tpu_bank_index).chip();
+  return static_cast<int>(chip.offset_of(addr) / chip.bank_bytes());
+}
+range_t tpu_bank_range(local_addr_t addr, int size) {
+  const Call call(Op::tpu_bank_range);
+  if (size < 1) {
+    call.fault(fmt::format("size ({}) must be positive", size));
+    return {0, 0};
+  }
+  const Chip& chip = call.chip();
+  const std::uint64_t first = chip.offset_of(addr);
+  const std::uint64_t last = first + static_cast<unsigned>(size) - 1;
+  return {static_cast<int>(first / chip.bank_bytes()), static_cast<int>(last / chip.bank_bytes())};
+}
+bool tpu_range_overlapped(const range_t* r0, const range_t* r1) {
+  const Call call(Op::tpu_range_overlapped);
+  if (r0 != nullptr && r1 != nullptr) return ranges_meet(*r0, *r1);
+  call.fault("a range is NULL");
+  return false;
+}
+bool tpu_any_range_overlapped(const range_t* ranges, int num) {
+  const Call call(Op::tpu_any_range_overlapped);
+  if (ranges == nullptr && num > 0) {
+    call.fault("ranges is NULL");
+    return false;
+  }
+  for (int i = 0; i < num; ++i) {
+    for (int j = i + 1; j < num; ++j) {
+      if (ranges_meet(ranges[i], ranges[j])) return true;
+    }
+  }
+  return false;
+}
+
+int tpu_channle_num_per_npu(int start_idx, int num_channels) {
+  const Call call(Op::tpu_channle_num_per_npu);
+  return to_int(call, channels_per_npu(call.chip(), checked_npu(call, start_idx), num_channels));
+}
+int tpu_aligned_feature_size(int h, int w, data_type_t dtype) {
+  const Call call(Op::tpu_aligned_feature_size);
+  const Dtype type = byte_type(call, dtype);
+  return to_int(call, channel_stride(call, h, w, true, type) * size_of(type));
+}
+void tpu_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_aligned_stride);
+  store_stride(
+      call, stride,
+      aligned_stride(call.chip(), checked_npu(call, start_idx), call.dim("shape", shape), byte_type(call, dtype)));
+}
+void tpu_compact_stride(dim4* stride, int start_idx, const dim4* shape) {
+  const Call call(Op::tpu_compact_stride);
+  store_stride(call, stride, compact_stride(call.chip(), checked_npu(call, start_idx), call.dim("shape", shape)));
+}
+void tpu_line_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_line_aligned_stride);
+  store_stride(
+      call, stride,
+      line_aligned_stride(call.chip(), checked_npu(call, start_idx), call.dim("shape", shape), byte_type(call, dtype)));
+}
+void tpu_continuous_stride(dim4* stride, const dim4* shape) {
+  const Call call(Op::tpu_continuous_stride);
+  store_stride(call, stride, continuous_stride(call.dim("shape", shape)));
+}
+int tpu_get_local_cstride(int h, int w, bool align, data_type_t dtype) {
+  const Call call(Op::tpu_get_local_cstride);
+  return to_int(call, channel_stride(call, h, w, align, byte_type(call, dtype)));
+}
+int tpu_get_local_nstride(int c_stride, int c, int start_idx) {
+  const Call call(Op::tpu_get_local_nstride);
+  return to_int(call, channels_per_npu(call.chip(), checked_npu(call, start_idx), c) * c_stride);
+}
+int tpu_get_local_size(const dim4* shape, data_type_t dtype, int start_idx, bool align) {
+  const Call call(Op::tpu_get_local_size);
+  const Dtype type = byte_type(call, dtype);
+  const Dim4 dim = call.dim("shape", shape);
+  const int npu = checked_npu(call, start_idx);
+  const Stride4 stride = align ? aligned_stride(call.chip(), npu, dim, type) : compact_stride(call.chip(), npu, dim);
+  const std::int64_t batch = to_int(call, stride.n);
+  return to_int(call, batch * dim.n * size_of(type));
+}
+// The depth joins the batch: one local tensor for each (n, d).
+void tpu_local_shape_5d_to_4d(const dim5* shape_5d, dim4* shape_4d) {
+  const Call call(Op::tpu_local_shape_5d_to_4d);
+  if (shape_5d == nullptr || shape_4d == nullptr) return call.fault("a shape is NULL");
+  *shape_4d = {to_int(call, std::int64_t{shape_5d->n} * shape_5d->d), shape_5d->c, shape_5d->h, shape_5d->w};
+}
+int tpu_npu_c_offset(int c, int c_stride, data_type_t dtype) {
+  const Call call(Op::tpu_npu_c_offset);
+  return to_int(call, group_offset(call, c, c_stride, byte_type(call, dtype)));
+}
+int tpu_unified_c_offset(int c, int c_stride, data_type_t dtype) {
+  const Call call(Op::tpu_unified_c_offset);
+  const Chip& chip = call.chip();
+  const std::int64_t npu = npu_of_channel(chip.npu_num, 0, c);
+  return to_int(call, npu * chip.local_bytes + group_offset(call, c, c_stride, byte_type(call, dtype)));
+}
+}
