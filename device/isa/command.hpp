@@ -21,15 +21,14 @@ using Command = std::variant<  //
     OkkMulAddCmd,              //
     MatMulCmd,                 //
     ArithCmd,                  //
+    DmaCopyCmd,                //
+    DmaFillCmd,                //
+    DmaMatrixCmd,              //
     TaylorCmd,                 //
     LookupCmd,                 //
     ExponentCmd,               //
     RootCmd,                   //
     DivideCmd,                 //
-    StaticLoadCmd,             //
-    DmaCopyCmd>;
-    DmaCopyCmd,                //
-    DmaFillCmd,                //
-    DmaMatrixCmd>;
+    StaticLoadCmd>;
 
 }  // namespace softtpu
