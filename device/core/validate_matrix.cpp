@@ -7,7 +7,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxExtent = 65535;
 constexpr int kMaxShift = 31;
 
 Dtype type_of(const Operand& operand) {
