@@ -24,7 +24,7 @@ RULES = {
     "device/hau": ["runtime/base", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],
     "device/core": ["runtime/base", "device/isa", "device/numeric", "device/chip", "device/memory", "device/bdc", "device/dma",
                     "device/hau"],
-    "device/observe": ["runtime/base", "device/isa", "device/chip", "device/memory", "device/core/observer.hpp", "device/core/call_site.hpp"],
+    "device/observe": ["runtime/base", "runtime/layout", "device/isa", "device/chip", "device/memory", "device/core/observer.hpp", "device/core/call_site.hpp"],
     "device/server": ["runtime", "device"],
     "device/cli": ["runtime", "device", "host/include", "tests/replay"],
     "firmware": ["runtime/base", "runtime/module/kernel_registry.hpp", "device/isa", "device/chip", "device/memory",

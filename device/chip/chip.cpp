@@ -84,6 +84,27 @@ void read_local_mem(Reader& reader, Chip& chip) {
   if (!local.complaint.empty()) reader.complain("local_mem", "is wrong: " + local.complaint);
 }
 
+std::optional<Founded> find_founded(const Json& text) {
+  if (text == "measured") return Founded::kMeasured;
+  if (text == "vendor") return Founded::kVendor;
+  if (text == "guess") return Founded::kGuess;
+  return std::nullopt;
+}
+
+void read_timing(Reader& reader, Chip& chip) {
+  if (!reader.has("timing")) return;
+  const Json& timing = reader.object().at("timing");
+  if (!timing.is_object()) return reader.complain("timing", "is not an object");
+  for (const auto& [name, item] : timing.items()) {
+    const bool whole =
+        item.is_object() && item.contains("value") && item.at("value").is_number() && item.contains("founded");
+    const auto founded = whole ? find_founded(item.at("founded")) : std::nullopt;
+    if (!founded)
+      return reader.complain("timing." + name, "is not {\"value\": number, \"founded\": \"measured|vendor|guess\"}");
+    chip.timing[name] = {item.at("value").get<double>(), *founded};
+  }
+}
+
 Chip read_chip(Reader& reader) {
   Chip chip;
   chip.name = reader.text("name");
@@ -101,6 +122,7 @@ Chip read_chip(Reader& reader) {
   chip.static_mem = reader.range("static_mem");
   chip.l2_sram = reader.range("l2_sram");
   chip.global_mem = reader.range("global_mem");
+  read_timing(reader, chip);
   if (reader.has("dtcm")) chip.dtcm = reader.range("dtcm");
   if (reader.complaint.empty()) {
     Reader global(reader.object().at("global_mem"), "global_mem");

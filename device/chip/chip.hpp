@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,15 @@ struct MemoryRange {
   bool contains(std::uint64_t addr) const { return addr - start < bytes; }
 };
 
+// How well a timing parameter is founded.
+enum class Founded : std::uint8_t { kMeasured, kVendor, kGuess };
+
+// One number of the timing model (device/observe/time_model.hpp lists the names).
+struct TimingParameter {
+  double value = 0;
+  Founded founded = Founded::kGuess;
+};
+
 struct Chip {
   std::string name;
   Api api = Api::kTpuKernel;
@@ -36,6 +46,7 @@ struct Chip {
   std::optional<MemoryRange> dtcm;    // BM1684 only
   std::uint64_t global_reserved = 0;  // bytes at the start of global memory that are never given to a program
   int cores = 1;
+  std::map<std::string, TimingParameter> timing;  // empty: no times are estimated for this chip
 
   std::uint32_t bank_bytes() const { return local_bytes / static_cast<std::uint32_t>(banks); }
   int eu_num(Dtype type) const { return eu_bytes / size_of(type); }

@@ -244,7 +244,7 @@ class FamilyReader {
       argument.out = integers(value);
     } else if (kind == "out_i32") {
       argument.kind = kOutPointer;
-      argument.out = integers(Json::array({value}));
+      argument.out = value.is_null() ? Bytes() : integers(Json::array({value}));
     } else {
       throw BadCase("unknown kind of argument \"" + kind + "\"");
     }
@@ -266,9 +266,11 @@ class FamilyReader {
     // The recorded SDK returned the number of results through one more pointer; the header's SDK has a function for it.
     Call number;
     number.function = "tpu_gdma_get_filter_num";
-    std::uint32_t expected = 0;
-    std::memcpy(&expected, call.arguments.back().out->data(), sizeof(expected));
-    number.returns = expected;
+    if (const Bytes& content = *call.arguments.back().out; content.size() == sizeof(std::uint32_t)) {
+      std::uint32_t expected = 0;
+      std::memcpy(&expected, content.data(), sizeof(expected));
+      number.returns = expected;
+    }
     number.return_mask = 0xFFFFFFFFU;
     call.arguments.pop_back();
     calls.push_back(std::move(call));

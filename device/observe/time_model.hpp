@@ -1,0 +1,123 @@
+// How long commands would take on the chip: linear costs of counted features, engines in order, sections that overlap.
+//
+// A command is reduced to features (tiles, taps, lines moved ...); each feature has a price, a parameter of the chip's
+// description. A parallel section takes as long as its busiest engine, any other command its own time; the control
+// processor issues commands one by one, so that a launch takes launch + max(engines, issue).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "device/chip/chip.hpp"
+#include "runtime/base/result.hpp"
+
+namespace softtpu {
+
+enum class Feature : std::uint8_t {
+  kGdmaCommands,
+  kReadBytes,   // from system memory, whole lines
+  kWriteBytes,  // to system memory, whole lines
+  kLocalBytes,  // inside local memory
+  kBdcCommands,
+  kConvCommands,
+  kMatmulCommands,
+  kOtherCommands,
+  kConvMac,
+  kConvTap,
+  kConvTile,
+  kConvExtraStride,
+  kDepthwiseTap,
+  kDepthwiseTile,
+  kDepthwiseStrided,
+  kMatmulMac,
+  kMatmulRow,
+  kMatmulSegment,
+  kElementTile,
+  kDivideTile,
+  kExpTerm,
+  kCount,
+};
+
+class Features {
+ public:
+  double& operator[](Feature feature) { return values_[static_cast<std::size_t>(feature)]; }
+  double operator[](Feature feature) const { return values_[static_cast<std::size_t>(feature)]; }
+  Features& operator+=(const Features& more);
+  bool empty() const;
+  bool operator<(const Features& other) const { return values_ < other.values_; }
+
+ private:
+  std::array<double, static_cast<std::size_t>(Feature::kCount)> values_{};
+};
+
+// Where a system tensor's bytes lie, for counting the lines that a copy touches.
+struct SystemSide {
+  std::uint64_t addr = 0;
+  Stride4 stride;
+};
+
+class TimeModel {
+ public:
+  // The error names the first parameter that the chip's description lacks.
+  static Result<TimeModel> make(const Chip& chip);
+
+  // ---- features of commands; `lane` is the start NPU of the result ----
+  struct Window {
+    int kh = 1, kw = 1;
+    Padding4 pad;
+    Dim2 stride, dilation;
+  };
+  Features convolution(const Dim4& input, int oc, const Window& window, int lane) const;
+  Features depthwise(const Dim4& input, const Window& window, int lane) const;
+  Features matmul(int rows, int inner, int cols, int left_per_channel, int right_per_channel, int lane) const;
+  Features element_wise(const Dim4& shape, int lane) const;
+  Features divide(const Dim4& shape, int lane) const;
+  Features exponential(const Dim4& shape, int lane, int terms, int commands) const;
+  // A copy between local and system memory; local_stride is nullopt for a layout whose rows follow each other.
+  Features transfer(bool load, const Dim4& shape, const SystemSide& system,
+                    const std::optional<Stride4>& local_stride) const;
+  Features matrix_transfer(bool load, std::uint64_t system_addr, int rows, int cols, int per_channel,
+                           int row_stride) const;
+  Features local_move(std::int64_t bytes) const;
+  Features system_move(std::int64_t bytes) const;  // system to system
+  Features system_fill(std::int64_t bytes) const;
+
+  double bdc_us(const Features& features) const;
+  double gdma_us(const Features& features) const;
+  double issue_us(const Features& features) const;
+  double section_us() const { return section_us_; }
+  double launch_us() const { return launch_us_; }
+
+ private:
+  explicit TimeModel(const Chip& chip) : chip_(chip) {}
+  double tiles(const Dim4& shape, int channels, int lane, double per_tile) const;
+  double lines(std::int64_t bytes, std::uint64_t granule, bool load) const;
+
+  Chip chip_;
+  std::array<double, static_cast<std::size_t>(Feature::kCount)> engine_price_{}, issue_price_{};
+  double launch_us_ = 0, section_us_ = 0;
+  int outputs_ = 1, read_line_ = 1, write_line_ = 1;
+};
+
+// The time of a launch from its commands in program order.
+class Schedule {
+ public:
+  explicit Schedule(const TimeModel& model) : model_(model) {}
+  void add_bdc(const Features& features);
+  void add_gdma(const Features& features);
+  void begin_section();
+  void end_section();
+  double total_us() const;
+
+ private:
+  void close(const Features& bdc, const Features& gdma);
+
+  const TimeModel& model_;
+  bool open_ = false;
+  Features bdc_, gdma_;
+  double engines_us_ = 0, issue_us_ = 0;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,164 @@
+#include "tests/timing/contest_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "runtime/layout/formulas.hpp"
+
+namespace softtpu::timing {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+template <char separator>
+Words split(std::string_view text) {
+  Words words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+std::int64_t number(std::string_view text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::vector<std::int64_t> numbers(std::string_view text) {
+  std::vector<std::int64_t> values;
+  if (text != "-") {
+    for (const std::string_view word : split<','>(text)) values.push_back(number(word));
+  }
+  return values;
+}
+
+Dim4 to_shape(std::string_view text) {
+  const auto v = numbers(text);
+  return {static_cast<int>(v.at(0)), static_cast<int>(v.at(1)), static_cast<int>(v.at(2)), static_cast<int>(v.at(3))};
+}
+
+std::optional<Stride4> find_stride(std::string_view text) {
+  const auto v = numbers(text);
+  if (v.size() != 4) return std::nullopt;
+  return Stride4{v[0], v[1], v[2], v[3]};
+}
+
+// Turns one line into features.
+class Line {
+ public:
+  Line(const TimeModel& model, const Chip& chip, const Words& words) : model_(model), chip_(chip), words_(words) {}
+
+  bool is_gdma() const { return words_[0].starts_with("gdma"); }
+  Features features() const { return is_gdma() ? gdma() : bdc(); }
+
+ private:
+  std::string_view word(std::size_t i) const { return words_.at(i); }
+  int integer(std::size_t i) const { return static_cast<int>(number(word(i))); }
+  int lane() const { return chip_.npu_of(static_cast<std::uint64_t>(number(word(1)))) % chip_.npu_num; }
+
+  Features gdma() const {
+    const std::string_view name = word(0);
+    const bool load = name.ends_with("S2L");
+    const auto system_addr = static_cast<std::uint64_t>(number(word(load ? 2 : 1)));
+    if (name.find("matrix") != std::string_view::npos) {
+      return model_.matrix_transfer(load, system_addr, integer(3), integer(4), integer(5), integer(6));
+    }
+    const Dim4 shape = to_shape(word(3));
+    const std::int64_t bytes = shape.elements() * 4;
+    if (name.find("set_C") != std::string_view::npos) {
+      return name.ends_with("local") ? model_.local_move(bytes) : model_.system_fill(bytes);
+    }
+    if (name.ends_with("L2L")) return model_.local_move(bytes);
+    if (name.ends_with("S2S")) return model_.system_move(bytes);
+    const auto system = find_stride(word(load ? 5 : 4)).value_or(continuous_stride(shape));
+    return model_.transfer(load, shape, {system_addr, system}, find_stride(word(load ? 4 : 5)));
+  }
+
+  TimeModel::Window window(std::size_t kernel, std::size_t pad, bool has_dilation) const {
+    TimeModel::Window window;
+    window.kh = integer(kernel);
+    window.kw = integer(kernel + 1);
+    if (const auto v = numbers(word(pad)); v.size() == 4) {
+      window.pad = {static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]), static_cast<int>(v[3])};
+    }
+    const auto pair = [&](std::size_t i) {
+      const auto v = numbers(word(i));
+      return v.size() == 2 ? Dim2{static_cast<int>(v[0]), static_cast<int>(v[1])} : Dim2{};
+    };
+    window.stride = pair(pad + 1);
+    if (has_dilation) window.dilation = pair(pad + 2);
+    return window;
+  }
+
+  Features bdc() const {
+    const std::string_view name = word(0);
+    if (name == "bdc_conv2d") return model_.convolution(to_shape(word(5)), integer(6), window(7, 13, true), lane());
+    if (name == "bdc_depthwise2d") return model_.depthwise(to_shape(word(5)), window(6, 9, true), lane());
+    if (name == "bdc_avg_pool2d" || name == "bdc_max_pool2d")
+      return model_.depthwise(to_shape(word(3)), window(4, 6, false), lane());
+    if (name == "bdc_matmul") return model_.matmul(integer(5), integer(6), integer(7), integer(8), integer(9), lane());
+    const auto shape_word = std::find_if(words_.begin() + 1, words_.end(), [](std::string_view text) {
+      return std::count(text.begin(), text.end(), ',') == 3;
+    });
+    const Dim4 shape = to_shape(shape_word == words_.end() ? std::string_view() : *shape_word);
+    // An exponential is nine commands: the series, a table look-up and the steps between them.
+    constexpr int kExpCommands = 9;
+    if (name == "bdc_taylor_exp") return model_.exponential(shape, lane(), integer(4), 1);
+    if (name == "bdc_exp_tunable") return model_.exponential(shape, lane(), integer(5) + 10, kExpCommands);
+    if (name == "bdc_exp") return model_.exponential(shape, lane(), 20, kExpCommands);
+    if (name == "bdc_div" || name == "bdc_reciprocal" || name == "bdc_div_C") return model_.divide(shape, lane());
+    return model_.element_wise(shape, lane());
+  }
+
+  const TimeModel& model_;
+  const Chip& chip_;
+  const Words& words_;
+};
+
+}  // namespace
+
+Result<std::optional<double>> replay_trace(const TimeModel& model, const Chip& chip, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return Error{ErrorKind::kResource, path + ": cannot be opened"};
+  Schedule schedule(model);
+  int sections = 0;
+  int number_of_line = 0;
+  bool open = false;
+  std::map<std::string, Features> known;  // traces repeat few different lines
+  for (std::string text; std::getline(file, text);) {
+    ++number_of_line;
+    if (text.empty() || text == "init" || text == "poll") continue;
+    if (text == "[" || text == "]") {
+      open = text == "[";
+      open ? schedule.begin_section() : schedule.end_section();
+      sections += open ? 0 : 1;
+      continue;
+    }
+    const Words words = split<' '>(text);
+    const Line line(model, chip, words);
+    auto found = known.find(text);
+    if (found == known.end()) {
+      try {
+        found = known.emplace(text, line.features()).first;
+      } catch (const std::out_of_range&) {
+        return Error{ErrorKind::kUsage, fmt::format("{}:{}: too few arguments: {}", path, number_of_line, text)};
+      }
+    }
+    line.is_gdma() ? schedule.add_gdma(found->second) : schedule.add_bdc(found->second);
+    sections += open ? 0 : 1;
+  }
+  if (sections < 2) return std::optional<double>();
+  return std::optional<double>(schedule.total_us());
+}
+
+}  // namespace softtpu::timing
