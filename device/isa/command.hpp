@@ -15,6 +15,7 @@
 #include "device/isa/commands/outer.hpp"
 #include "device/isa/commands/select.hpp"
 #include "device/isa/commands/sfu.hpp"
+#include "device/isa/commands/window.hpp"
 
 namespace softtpu {
 
@@ -26,6 +27,9 @@ using Command = std::variant<  //
     OkkSelectCmd,              //
     OkkMulAddCmd,              //
     MatMulCmd,                 //
+    Conv2dCmd,                 //
+    PoolCmd,                   //
+    RoiPoolCmd,                //
     ArithCmd,                  //
     DmaCopyCmd,                //
     DmaFillCmd,                //
