@@ -1,0 +1,8 @@
+// What the host program passes to the kernel.
+#pragma once
+
+typedef struct {
+  unsigned long long data;  // device address of fp32, one block of the size below
+  float factor, summand;
+  int per_npu;  // elements in each NPU
+} step_args_t;
