@@ -107,9 +107,10 @@ OpenDevices& open_devices() {
   return *devices;
 }
 
-Result<HelloReply> greet(RpcClient& rpc) {
+// What listens on a socket that SOFTTPU_DEVICE names may be no softtpu at all, so its failure to answer names the socket.
+Result<HelloReply> greet(RpcClient& rpc, const Settings& settings) {
   auto reply = rpc.call<HelloReply>(Hello{});
-  if (!reply) return reply;
+  if (!reply) return settings.socket_path.empty() ? reply : with_prefix(settings.socket_path.c_str(), reply.error());
   if (reply->version != kProtocolVersion) {
     return Error{ErrorKind::kConnection, fmt::format("the device speaks version {} of the protocol, this library version {}.",
                                                      reply->version, kProtocolVersion)};
@@ -131,7 +132,7 @@ Result<int> DeviceClient::device_count() {
   auto socket = connect_device(*settings);
   if (!socket) return socket.error();
   RpcClient rpc(std::move(*socket));
-  auto hello = greet(rpc);
+  auto hello = greet(rpc, *settings);
   if (!hello) return hello.error();
   return static_cast<int>(hello->device_count);
 }
@@ -156,7 +157,7 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
   auto socket = connect_device(*settings);
   if (!socket) return socket.error();
   auto state = std::make_unique<State>(device_id, std::move(*socket));
-  auto hello = greet(state->rpc);
+  auto hello = greet(state->rpc, *settings);
   if (!hello) return hello.error();
   if (shared) {
     if (auto good = check_device_id(device_id, hello->device_count); !good) return good.error();

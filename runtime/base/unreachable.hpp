@@ -4,14 +4,14 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <source_location>
 
 namespace softtpu {
 
+// The builtins stand for std::source_location, which Clang 14 lacks.
 template <class Enum>
-[[noreturn]] void unreachable(Enum value, std::source_location where = std::source_location::current()) {
-  std::fprintf(stderr, "softtpu: internal error: unexpected value %lld at %s:%u\n", static_cast<long long>(value),
-               where.file_name(), static_cast<unsigned>(where.line()));
+[[noreturn]] void unreachable(Enum value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  std::fprintf(stderr, "softtpu: internal error: unexpected value %lld at %s:%d\n", static_cast<long long>(value), file,
+               line);
   std::abort();
 }
 
