@@ -1,0 +1,321 @@
+// Special-function commands against the bit-exact reference: random shapes, start NPUs, types, strides and operands in
+// place; refusals that change nothing.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <functional>
+#include <random>
+
+#include "device/memory/parallel.hpp"
+#include "tests/reference/chip_float.hpp"
+#include "tests/reference/sfu.hpp"
+#include "tests/unit/device_fixture.hpp"
+#include "tests/unit/local_tensor.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr std::uint32_t kDstOffset = 0x0000;
+constexpr std::uint32_t kSrcOffset = 0x8000;
+constexpr std::uint32_t kSrc1Offset = 0x10000;
+constexpr std::uint32_t kCoeffOffset = 0x30000;
+constexpr Dtype kTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
+
+class SfuTest : public testing::Test {
+ protected:
+  int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+
+  Dim4 random_shape() { return {number(1, 3), number(1, 70), number(1, 5), number(1, 40)}; }
+
+  LocalTensor aligned(Dtype type, const Dim4& shape, int npu, std::uint32_t offset) {
+    return LocalTensor::aligned(device_.chip(), type, shape, npu, offset);
+  }
+  // The same place with strides of its own, larger than needed.
+  LocalTensor spread(LocalTensor tensor) {
+    tensor.stride.w = number(1, 2);
+    tensor.stride.h = tensor.stride.w * tensor.shape.w + number(0, 3);
+    tensor.stride.c = tensor.stride.h * tensor.shape.h + number(0, 3);
+    tensor.stride.n = tensor.stride.c * 3 + number(0, 3);
+    return tensor;
+  }
+
+  // Every fourth value is special, the others are of ordinary size, or any bits.
+  std::vector<std::uint32_t> random_bits(Dtype type, std::int64_t count) {
+    static const std::uint32_t kSpecial32[] = {0,          0x80000000, 1,          0x80000001, 0x7FFFFF,   0x800000,
+                                               0x3F800000, 0xBF800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001,
+                                               0xFFABCDEF, 0x7FC00000, 0x3FAAAAAB, 0x3FAAAAAC};
+    static const std::uint32_t kSpecial16[] = {0,      0x8000, 1,      0x8001, 0x3FF,  0x400,  0x7F,   0x80,
+                                               0x3C00, 0x3F80, 0x7BFF, 0x7C00, 0xFC00, 0x7F80, 0xFF80, 0x7FFF};
+    std::vector<std::uint32_t> bits(static_cast<std::size_t>(count));
+    for (std::uint32_t& value : bits) {
+      const auto any = static_cast<std::uint32_t>(random_());
+      const float ordinary = std::uniform_real_distribution<float>(-4, 4)(random_);
+      const std::uint32_t single = std::bit_cast<std::uint32_t>(ordinary);
+      switch (any & 3U) {
+        case 0: value = type == Dtype::kFp32 ? kSpecial32[any >> 8 & 15U] : kSpecial16[any >> 8 & 15U]; break;
+        case 1: value = type == Dtype::kFp32 ? static_cast<std::uint32_t>(random_()) : any >> 16; break;
+        default: value = type == Dtype::kFp32 ? single : single >> 16; break;
+      }
+    }
+    return bits;
+  }
+
+  void fill_memory() {
+    std::uint8_t* memory = device_.memories().local(0);
+    for (std::uint64_t at = 0; at < device_.chip().local_mem.bytes; at += 4) {
+      const auto value = static_cast<std::uint32_t>(at * 2654435761U);
+      std::memcpy(memory + at, &value, sizeof(value));
+    }
+  }
+
+  // Runs the kernel and compares all of local memory with what it was, but for dst, which holds `want`.
+  void expect_result(const std::function<void()>& kernel, const LocalTensor& dst,
+                     const std::vector<std::uint32_t>& want, const std::string& what) {
+    image_.assign(memory(), memory() + device_.chip().local_mem.bytes);
+    dst.write(device_.chip(), image_.data(), want);
+    const LaunchOutcome outcome = device_.run(kernel);
+    ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
+    const std::vector<std::uint32_t> got = dst.read(device_.chip(), device_.memories().local(0));
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_EQ(got[i], want[i]) << what << ", element " << i << " of " << to_text(dst.shape);
+    }
+    ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": bytes outside of dst changed";
+  }
+
+  std::uint8_t* memory() { return device_.memories().local(0); }
+  void put(const LocalTensor& tensor, const std::vector<std::uint32_t>& bits) {
+    tensor.write(device_.chip(), memory(), bits);
+  }
+  local_addr_t addr(const LocalTensor& tensor) { return tensor.addr(device_.chip()); }
+
+  TestDevice device_;
+  std::vector<std::uint8_t> image_;  // what local memory has to be after a command
+  std::mt19937 random_{20240607};
+};
+
+TEST_F(SfuTest, TaylorMatchesTheReference) {
+  fill_memory();
+  for (int trial = 0; trial < 60; ++trial) {
+    const Dtype type = kTypes[trial % 3];
+    const Dim4 shape = random_shape();
+    const int npu = number(0, 63);
+    const int terms = number(2, 20);
+    const LocalTensor src = aligned(type, shape, npu, kSrcOffset);
+    const LocalTensor dst = aligned(type, shape, npu, trial % 4 == 0 ? kSrcOffset : kDstOffset);
+    const LocalTensor coeff = aligned(type, {1, device_.chip().npu_num, 1, terms}, 0, kCoeffOffset);
+    const std::vector<std::uint32_t> x = random_bits(type, shape.elements());
+    const std::vector<std::uint32_t> c = random_bits(type, coeff.shape.elements());
+    put(src, x);
+    put(coeff, c);
+    std::vector<std::uint32_t> want(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto channel = i / static_cast<std::size_t>(shape.h * shape.w) % static_cast<std::size_t>(shape.c);
+      const std::size_t lane = (static_cast<std::size_t>(npu) + channel) % 64 * static_cast<std::size_t>(terms);
+      const auto first = c.begin() + static_cast<std::ptrdiff_t>(lane);
+      want[i] = reference::taylor(x[i], {first, first + terms}, type);
+    }
+    const dim4 c_shape = src.c_shape();
+    const auto code = static_cast<data_type_t>(type);
+    expect_result([&] { tpu_bdc_fp_taylor(addr(dst), addr(src), addr(coeff), &c_shape, terms, code); }, dst, want,
+                  "taylor " + std::string(to_text(type)));
+  }
+}
+
+TEST_F(SfuTest, RootsMatchTheReference) {
+  fill_memory();
+  for (int trial = 0; trial < 60; ++trial) {
+    const Dtype type = kTypes[trial % 3];
+    const bool rsqrt = number(0, 1) == 0;
+    const int iterations = number(1, 4);
+    const Dim4 shape = random_shape();
+    const int npu = number(0, 63);
+    const LocalTensor src = aligned(type, shape, npu, kSrcOffset);
+    const LocalTensor dst = aligned(type, shape, npu, trial % 4 == 0 ? kSrcOffset : kDstOffset);
+    const std::vector<std::uint32_t> x = random_bits(type, shape.elements());
+    put(src, x);
+    std::vector<std::uint32_t> want(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      want[i] = rsqrt ? reference::rsqrt(x[i], iterations, type) : reference::sqrt(x[i], iterations, type);
+    }
+    const dim4 c_shape = src.c_shape();
+    const auto code = static_cast<data_type_t>(type);
+    const auto kernel = [&] {
+      if (rsqrt) tpu_bdc_fp_tunable_rsqrt(addr(dst), addr(src), &c_shape, code, iterations);
+      if (!rsqrt) tpu_bdc_fp_tunable_sqrt(addr(dst), addr(src), &c_shape, code, iterations);
+    };
+    expect_result(kernel, dst, want, rsqrt ? "rsqrt" : "sqrt");
+  }
+}
+
+TEST_F(SfuTest, QuotientsMatchTheReference) {
+  fill_memory();
+  for (int trial = 0; trial < 90; ++trial) {
+    const Dtype type = kTypes[trial % 3];
+    const int iterations = number(1, 4);
+    const int npu = number(0, 63);
+    const Dim4 shape{number(1, 2), number(1, 70), number(1, 4), number(1, 20)};
+    const int form = number(0, 3);
+    LocalTensor src0 = aligned(type, shape, npu, kSrcOffset);
+    LocalTensor src1 = aligned(type, shape, npu, kSrc1Offset);
+    LocalTensor dst = aligned(type, shape, npu, kDstOffset);
+    const bool free = number(0, 1) == 1;
+    if (free) {
+      src0 = spread(src0);
+      src1 = spread(src1);
+      dst = spread(dst);
+      if (number(0, 1) == 1) src1.stride.w = 0;
+      if (number(0, 1) == 1) src0.stride.n = 0;
+    } else if (number(0, 2) == 0) {
+      dst = src0;
+    }
+    put(src0, random_bits(type, shape.elements()));
+    put(src1, random_bits(type, shape.elements()));
+    const std::vector<std::uint32_t> a = src0.read(device_.chip(), memory());
+    const std::vector<std::uint32_t> b = src1.read(device_.chip(), memory());
+    const std::uint32_t constant = random_bits(type, 1)[0];
+    scalar_t c{};
+    c.u32 = constant;
+    const std::uint32_t one = reference::stored(1.0F, type);
+    std::vector<std::uint32_t> want(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const std::uint32_t above = form == 1 ? constant : form == 3 ? one : a[i];
+      const std::uint32_t below = form == 0 ? b[i] : form == 2 ? constant : a[i];
+      want[i] = reference::divide(above, below, iterations, type);
+    }
+    const dim4 c_shape = dst.c_shape();
+    const dim4 strides[] = {dst.c_stride(), src0.c_stride(), src1.c_stride()};
+    const auto stride = [&](int i) { return free ? &strides[i] : nullptr; };
+    const auto code = static_cast<data_type_t>(type);
+    const auto kernel = [&] {
+      const local_addr_t to = addr(dst);
+      const local_addr_t x = addr(src0);
+      if (form == 0) {
+        tpu_bdc_fp_tunable_div(to, x, addr(src1), &c_shape, stride(0), stride(1), stride(2), code, iterations);
+      }
+      if (form == 1) tpu_bdc_fp_tunable_C_div(to, x, c, &c_shape, stride(0), stride(1), code, iterations);
+      if (form == 2) tpu_bdc_fp_tunable_div_C(to, x, c, &c_shape, stride(0), stride(1), code, iterations);
+      if (form == 3) tpu_bdc_fp_tunable_reciprocal(to, x, &c_shape, stride(0), stride(1), code, iterations);
+    };
+    expect_result(kernel, dst, want, "quotient form " + std::to_string(form) + " " + std::string(to_text(type)));
+  }
+}
+
+TEST_F(SfuTest, ExponentPartMatchesTheReference) {
+  fill_memory();
+  for (int trial = 0; trial < 24; ++trial) {
+    const Dtype type = kTypes[trial % 3];
+    const bool as_integer = number(0, 1) == 0;
+    const Dtype dst_type = !as_integer ? type : type == Dtype::kFp32 ? Dtype::kInt32 : Dtype::kInt16;
+    const Dim4 shape = random_shape();
+    const int npu = number(0, 63);
+    const LocalTensor src = aligned(type, shape, npu, kSrcOffset);
+    const LocalTensor dst = aligned(dst_type, shape, npu, number(0, 1) == 0 ? kSrcOffset : kDstOffset);
+    const std::vector<std::uint32_t> x = random_bits(type, shape.elements());
+    put(src, x);
+    std::vector<std::uint32_t> want(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) want[i] = reference::exponent_part(x[i], type, as_integer);
+    const dim4 c_shape = src.c_shape();
+    const auto kernel = [&] {
+      tpu_bdc_fp_exponent_part(addr(dst), addr(src), &c_shape, static_cast<data_type_t>(dst_type),
+                               static_cast<data_type_t>(type));
+    };
+    expect_result(kernel, dst, want, "exponent");
+  }
+}
+
+TEST_F(SfuTest, LookupTakesTheElementOfItsOwnNpu) {
+  constexpr Dtype kElements[] = {Dtype::kFp32, Dtype::kInt16, Dtype::kUint8, Dtype::kInt32, Dtype::kFp16};
+  fill_memory();
+  for (int trial = 0; trial < 40; ++trial) {
+    const Dtype type = kElements[trial % 5];
+    const Dtype index_type = number(0, 1) == 0 ? Dtype::kUint8 : Dtype::kUint16;
+    const int length = number(1, index_type == Dtype::kUint8 ? 256 : 700);
+    const Dim4 shape = random_shape();
+    const int npu = number(0, 63);
+    const LocalTensor src = aligned(index_type, shape, npu, kSrcOffset);
+    const LocalTensor dst = aligned(type, shape, npu, kDstOffset);
+    const LocalTensor table = aligned(type, {1, device_.chip().npu_num, 1, length}, 0, kCoeffOffset);
+    std::vector<std::uint32_t> index(static_cast<std::size_t>(shape.elements()));
+    for (std::uint32_t& value : index) value = static_cast<std::uint32_t>(number(0, length - 1));
+    put(src, index);
+    const std::vector<std::uint32_t> elements = table.read(device_.chip(), memory());
+    std::vector<std::uint32_t> want(index.size());
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      const auto channel = i / static_cast<std::size_t>(shape.h * shape.w) % static_cast<std::size_t>(shape.c);
+      want[i] = elements[(static_cast<std::size_t>(npu) + channel) % 64 * static_cast<std::size_t>(length) + index[i]];
+    }
+    const dim4 c_shape = src.c_shape();
+    const auto kernel = [&] {
+      tpu_bdc_table_lookup(addr(dst), addr(src), addr(table), &c_shape, length, static_cast<data_type_t>(type),
+                           static_cast<data_type_t>(index_type));
+    };
+    expect_result(kernel, dst, want, "lookup");
+    index[index.size() / 2] = static_cast<std::uint32_t>(length);
+    if (length == 256 && index_type == Dtype::kUint8) continue;
+    put(src, index);
+    device_.expect_fault(kernel, "an index in src (" + std::to_string(length) + ") is outside");
+  }
+}
+
+TEST_F(SfuTest, WrongArgumentsAreRefused) {
+  const dim4 shape{1, 3, 4, 5};
+  const dim4 empty{1, 3, 0, 5};
+  const local_addr_t other_npu = device_.chip().local_bytes;
+  const auto taylor = [&](local_addr_t dst, local_addr_t src, local_addr_t coeff, const dim4* dim, int num, int type) {
+    device_.expect_fault([=] { tpu_bdc_fp_taylor(dst, src, coeff, dim, num, static_cast<data_type_t>(type)); },
+                         "tpu_bdc_fp_taylor: ");
+  };
+  taylor(0, 64 * 16, 4096, &shape, 1, DT_FP32);
+  taylor(0, 64 * 16, 4096, &shape, -3, DT_FP32);
+  taylor(0, 64 * 16, 4096, &shape, 70000, DT_FP32);
+  taylor(0, 64 * 16, 4096, &shape, 2000000000, DT_FP32);
+  taylor(0, 64 * 16, 4096, &empty, 4, DT_FP32);
+  taylor(0, 64 * 16, 4096, nullptr, 4, DT_FP32);
+  taylor(0, 64 * 16, 4096, &shape, 4, DT_INT32);
+  taylor(0, 64 * 16, 4096, &shape, 4, 77);
+  taylor(0, 64 * 16, 4100, &shape, 4, DT_FP32);
+  taylor(8, 64 * 16, 4096, &shape, 4, DT_FP32);
+  taylor(other_npu, 64 * 16, 4096, &shape, 4, DT_FP32);
+  taylor(0, 64 * 16, 4096 + other_npu, &shape, 4, DT_FP32);
+  taylor(0, other_npu - 64, 4096, &shape, 4, DT_FP32);
+  const auto divide = [&](const dim4* stride, int type, int iterations, const char* text) {
+    device_.expect_fault(
+        [=, &shape] {
+          tpu_bdc_fp_tunable_div(0, 4096, 8192, &shape, nullptr, nullptr, stride, static_cast<data_type_t>(type),
+                                 iterations);
+        },
+        text);
+  };
+  const dim4 negative{60, 20, 5, -1};
+  divide(nullptr, DT_FP32, 0, "num_iter (0) is outside 1..4");
+  divide(nullptr, DT_FP32, 5, "num_iter (5) is outside 1..4");
+  divide(nullptr, DT_UINT8, 3, "dst type is");
+  divide(&negative, DT_FP32, 3, "src1 has a negative stride");
+  device_.expect_fault([&] { tpu_bdc_fp_exponent_part(0, 4096, &shape, DT_INT16, DT_FP32); }, "dst type is");
+  device_.expect_fault([&] { tpu_bdc_fp_exponent_part(0, 4096, &shape, DT_INT32, DT_INT32); }, "src type is");
+  device_.expect_fault([&] { tpu_bdc_table_lookup(0, 4096, 8192, &shape, 16, DT_FP32, DT_INT16); }, "src type is");
+  device_.expect_fault([&] { tpu_bdc_table_lookup(0, 4096, 8192, &shape, 0, DT_FP32, DT_UINT8); }, "len (0)");
+  device_.expect_fault([] { tpu_bdc_load_fp32_exp_table(32); }, "tpu_bdc_load_fp32_exp_table: ");
+  device_.expect_fault([&] { tpu_bdc_load_fp32_exp_table(other_npu - 64); }, "ends at offset");
+}
+
+TEST_F(SfuTest, OneThreadGivesTheSameBitsAsMany) {
+  const Dim4 shape{2, 64, 16, 60};
+  const LocalTensor src = aligned(Dtype::kFp32, shape, 5, 0x10000);
+  const LocalTensor dst = aligned(Dtype::kFp32, shape, 5, 0);
+  const dim4 c_shape = src.c_shape();
+  put(src, random_bits(Dtype::kFp32, shape.elements()));
+  const auto kernel = [&] { tpu_bdc_fp32_sqrt(addr(dst), addr(src), &c_shape); };
+  ASSERT_TRUE(device_.run(kernel).ok);
+  const std::vector<std::uint8_t> many = device_.local_bytes();
+  std::memset(memory(), 0, device_.chip().local_mem.bytes);
+  random_.seed(20240607);
+  put(src, random_bits(Dtype::kFp32, shape.elements()));
+  set_thread_limit(1);
+  ASSERT_TRUE(device_.run(kernel).ok);
+  set_thread_limit(0);
+  EXPECT_TRUE(many == device_.local_bytes());
+}
+
+}  // namespace
+}  // namespace softtpu
