@@ -7,11 +7,10 @@
 #include "device/isa/commands/convert.hpp"
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
-#include "device/isa/commands/okk.hpp"
-#include "device/isa/commands/matrix.hpp"
-#include "device/isa/commands/sfu.hpp"
 #include "device/isa/commands/integer.hpp"
+#include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/move.hpp"
+#include "device/isa/commands/okk.hpp"
 #include "device/isa/commands/outer.hpp"
 #include "device/isa/commands/select.hpp"
 #include "device/isa/commands/sfu.hpp"
@@ -35,7 +34,6 @@ using Command = std::variant<  //
     ExponentCmd,               //
     RootCmd,                   //
     DivideCmd,                 //
-    StaticLoadCmd>;
     StaticLoadCmd,             //
     UnaryCmd,                  //
     ScaleBiasCmd,              //
@@ -50,7 +48,6 @@ using Command = std::variant<  //
     CopyCmd,                   //
     CrossCopyCmd,              //
     SequenceCmd,               //
-    OuterCmd,                  //
-    DmaCopyCmd>;
+    OuterCmd>;
 
 }  // namespace softtpu
