@@ -7,10 +7,14 @@
 #include "device/isa/commands/convert.hpp"
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
-#include "device/isa/commands/okk.hpp"
+#include "device/isa/commands/integer.hpp"
 #include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/okk_fixed.hpp"
 #include "device/isa/commands/okk_nn.hpp"
+#include "device/isa/commands/move.hpp"
+#include "device/isa/commands/okk.hpp"
+#include "device/isa/commands/outer.hpp"
+#include "device/isa/commands/select.hpp"
 #include "device/isa/commands/sfu.hpp"
 #include "device/isa/commands/integer.hpp"
 #include "device/isa/commands/move.hpp"
@@ -63,5 +67,6 @@ using Command = std::variant<  //
     SequenceCmd,               //
     OuterCmd,                  //
     DmaCopyCmd>;
+    OuterCmd>;
 
 }  // namespace softtpu
