@@ -10,13 +10,7 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxExtent = 65535;
 constexpr int kMaxShift = 32;
-
-Dtype type_of(const Operand& operand) {
-  const auto* tensor = std::get_if<Tensor>(&operand);
-  return tensor != nullptr ? tensor->dtype : std::get<Scalar>(operand).dtype;
-}
 
 void check_same_type(Checks& check, const Tensor& dst, const Tensor& src) {
   check.require(dst.dtype == src.dtype, [&] {

@@ -5,7 +5,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxExtent = 65535;
 constexpr int kMaxStep = 15;  // of stride, dilation, insertion and padding: four bits
 
 void check_pair(Checks& check, std::string_view name, const Dim2& pair, int low, int high) {

@@ -1,4 +1,5 @@
-// All commands as one value type. A new command struct goes into device/isa/commands/<family>.hpp and into this list.
+// All commands as one value type. A new command struct goes into device/isa/commands/<family>.hpp and into this list,
+// before the last entry.
 #pragma once
 
 #include <variant>
@@ -9,15 +10,10 @@
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/integer.hpp"
 #include "device/isa/commands/matrix.hpp"
-#include "device/isa/commands/okk_fixed.hpp"
-#include "device/isa/commands/okk_nn.hpp"
 #include "device/isa/commands/move.hpp"
 #include "device/isa/commands/okk.hpp"
-#include "device/isa/commands/outer.hpp"
-#include "device/isa/commands/select.hpp"
-#include "device/isa/commands/sfu.hpp"
-#include "device/isa/commands/integer.hpp"
-#include "device/isa/commands/move.hpp"
+#include "device/isa/commands/okk_fixed.hpp"
+#include "device/isa/commands/okk_nn.hpp"
 #include "device/isa/commands/outer.hpp"
 #include "device/isa/commands/select.hpp"
 #include "device/isa/commands/sfu.hpp"
@@ -26,7 +22,6 @@
 namespace softtpu {
 
 using Command = std::variant<  //
-    ControlCmd,                //
     OkkWordCmd,                //
     OkkUnaryCmd,               //
     OkkTaylorCmd,              //
@@ -50,7 +45,6 @@ using Command = std::variant<  //
     ExponentCmd,               //
     RootCmd,                   //
     DivideCmd,                 //
-    StaticLoadCmd>;
     StaticLoadCmd,             //
     UnaryCmd,                  //
     ScaleBiasCmd,              //
@@ -66,7 +60,6 @@ using Command = std::variant<  //
     CrossCopyCmd,              //
     SequenceCmd,               //
     OuterCmd,                  //
-    DmaCopyCmd>;
-    OuterCmd>;
+    ControlCmd>;
 
 }  // namespace softtpu
