@@ -2,6 +2,7 @@
 #include <bit>
 #include <vector>
 
+#include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
 #include "device/bdc/stored_matrix.hpp"
 #include "device/core/commands.hpp"
@@ -11,25 +12,6 @@
 
 namespace softtpu {
 namespace {
-
-// How an element enters a product: a float as f32, an integer as its bits or as 64 bits.
-template <class In, class T>
-In loaded(T value) {
-  if constexpr (std::is_same_v<In, float>) {
-    return Wide<T>::load(value);
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<In>(static_cast<std::int64_t>(value));
-  } else {
-    return static_cast<In>(value);
-  }
-}
-
-template <class T>
-T constant(const Scalar& scalar) {
-  T value;
-  std::memcpy(&value, &scalar.bits, sizeof(value));
-  return value;
-}
 
 template <class T, class In>
 std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {

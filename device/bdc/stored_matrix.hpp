@@ -9,11 +9,6 @@
 
 namespace softtpu {
 
-inline Dtype dtype_of(const Operand& operand) {
-  const auto* tensor = std::get_if<Tensor>(&operand);
-  return tensor != nullptr ? tensor->dtype : std::get<Scalar>(operand).dtype;
-}
-
 // A matrix in local memory: columns spread over channels ([rows, channels, 1, p]) or rows as channels ([1, rows, 1,
 // columns]); transposed: (row, col) of the product is (col, row) of what is stored.
 class StoredMatrix {

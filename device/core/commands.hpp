@@ -59,4 +59,13 @@ void execute(Memories& mem, const OkkMulAddCmd& cmd);
 Violation violation(const Memories& mem, Op op, const MatMulCmd& cmd);
 void execute(Memories& mem, const MatMulCmd& cmd);
 
+Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd);
+void execute(Memories& mem, const Conv2dCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const PoolCmd& cmd);
+void execute(Memories& mem, const PoolCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const RoiPoolCmd& cmd);
+void execute(Memories& mem, const RoiPoolCmd& cmd);
+
 }  // namespace softtpu

@@ -9,6 +9,7 @@
 #include "device/isa/commands/okk.hpp"
 #include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/sfu.hpp"
+#include "device/isa/commands/window.hpp"
 
 namespace softtpu {
 
@@ -20,6 +21,9 @@ using Command = std::variant<  //
     OkkSelectCmd,              //
     OkkMulAddCmd,              //
     MatMulCmd,                 //
+    Conv2dCmd,                 //
+    PoolCmd,                   //
+    RoiPoolCmd,                //
     ArithCmd,                  //
     DmaCopyCmd,                //
     DmaFillCmd,                //

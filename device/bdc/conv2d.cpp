@@ -1,0 +1,265 @@
+// Convolutions (numerics: bm1684x-matmul-conv-pool.md sections 1, 3 and 4): products of the weights, one row for each
+// output channel, and the windows, one column for each output pixel.
+#include <vector>
+
+#include "device/bdc/load.hpp"
+#include "device/bdc/product.hpp"
+#include "device/bdc/window_input.hpp"
+#include "device/core/commands.hpp"
+#include "device/memory/overlap.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/shift.hpp"
+#include "runtime/layout/formulas.hpp"
+
+namespace softtpu {
+namespace {
+
+// The order of the inner dimension: groups of input channels (as weights are stored), kernel taps, channels of a group.
+class InnerOrder {
+ public:
+  InnerOrder(int channels, int group, int taps)
+      : group_(group),
+        taps_(taps),
+        whole_(channels / group * group * taps),
+        rest_(std::max(1, channels % group)),
+        size_(channels * taps) {}
+
+  struct Place {
+    int group, tap, lane;  // lane: channel within the group
+  };
+  Place at(int k) const {
+    if (k < whole_) return {k / (group_ * taps_), k / group_ % taps_, k % group_};
+    return {whole_ / (group_ * taps_), (k - whole_) / rest_, (k - whole_) % rest_};
+  }
+  int channel(const Place& place) const { return place.group * group_ + place.lane; }
+  int size() const { return size_; }
+  int whole() const { return whole_; }  // where the last, smaller group begins
+  int rest() const { return rest_; }
+
+ private:
+  int group_, taps_, whole_, rest_, size_;
+};
+
+InnerOrder inner_order(const Conv2dCmd& cmd) {
+  const auto* weight = std::get_if<Tensor>(&cmd.weight);
+  // Constant weights of 16-bit floats are summed in the same groups as stored ones; for the rest any order is the same.
+  const int group = weight != nullptr ? weight->shape.w : size_of(cmd.src.dtype) == 2 ? kGroupTerms : 1;
+  return {cmd.src.shape.c, group, static_cast<int>(cmd.window.taps())};
+}
+
+template <class T, class In>
+std::function<void(int, In*)> weight_loader(const Memories& mem, const Conv2dCmd& cmd) {
+  const InnerOrder order = inner_order(cmd);
+  if (const auto* scalar = std::get_if<Scalar>(&cmd.weight)) {
+    return [value = loaded<In>(constant<T>(*scalar)), size = order.size()](int, In* values) {
+      std::fill_n(values, size, value);
+    };
+  }
+  const TensorView weight(mem, std::get<Tensor>(cmd.weight));
+  const int taps = static_cast<int>(cmd.window.taps());
+  const bool turned = cmd.window.turned;
+  const int width = std::get<Tensor>(cmd.weight).shape.w;
+  const int channels = cmd.src.shape.c;
+  return [weight, width, channels, taps, turned](int channel, In* values) {
+    const T* stored = weight.at<const T>(0, channel, 0, 0);
+    for (int first = 0; first < channels; first += width) {
+      const int lanes = std::min(width, channels - first);
+      for (int tap = 0; tap < taps; ++tap) {
+        const T* group = stored + std::int64_t{first} * taps + (turned ? taps - 1 - tap : tap) * width;
+        for (int lane = 0; lane < lanes; ++lane) *values++ = loaded<In>(group[lane]);
+      }
+    }
+  };
+}
+
+// Consecutive pixels of one output row.
+struct PixelRun {
+  int n, oh, ow, count, at;
+};
+std::vector<PixelRun> runs_of(const Dim2& output, int col, int count) {
+  std::vector<PixelRun> runs;
+  for (int done = 0; done < count;) {
+    const int pixel = (col + done) % (output.h * output.w);
+    const int ow = pixel % output.w;
+    const int length = std::min(output.w - ow, count - done);
+    runs.push_back({(col + done) / (output.h * output.w), pixel / output.w, ow, length, done});
+    done += length;
+  }
+  return runs;
+}
+
+template <class T, class In>
+std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, const Conv2dCmd& cmd) {
+  const WindowInput<T> input(mem, cmd.src, cmd.window);
+  const ChannelSurroundings<T> surroundings(mem, cmd.padding, cmd.insertion);
+  const InnerOrder order = inner_order(cmd);
+  const Dim2 output{cmd.dst.shape.h, cmd.dst.shape.w};
+  const int kernel_w = cmd.window.kernel.w;
+  return [input, surroundings, order, output, kernel_w](int k, int depth, int col, int count, In* values) {
+    const std::vector<PixelRun> runs = runs_of(output, col, count);
+    for (int i = 0; i < depth; ++i) {
+      const auto place = order.at(k + i);
+      const int channel = order.channel(place);
+      const Surroundings<T> around = surroundings.at(channel);
+      for (const PixelRun& run : runs) {
+        input.tap_row(run.n, channel, {place.tap / kernel_w, place.tap % kernel_w}, run.oh, run.ow, run.count, around,
+                      values + i * kTileCols + run.at);
+      }
+    }
+  };
+}
+
+ProductSize product_size(const Conv2dCmd& cmd) {
+  const Dim4& shape = cmd.dst.shape;
+  return {shape.c, inner_order(cmd).size(), shape.n * shape.h * shape.w};
+}
+
+bool must_store_last(const Memories& mem, const Conv2dCmd& cmd) {
+  const Chip& chip = mem.chip();
+  return may_overlap(chip, cmd.dst, cmd.src) || may_overlap(chip, cmd.dst, cmd.weight) ||
+         may_overlap(chip, cmd.dst, cmd.zero_point) || may_overlap(chip, cmd.dst, cmd.padding) ||
+         (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias));
+}
+
+// The output pixels [col, col + count) of a channel, counted over batches: visit(i, element). The output has no gaps
+// between its rows.
+class OutputPixels {
+ public:
+  OutputPixels(const Memories& mem, const Tensor& dst) : view_(mem, dst), pixels_(dst.shape.h * dst.shape.w) {}
+  template <class T, class Visit>
+  void each(int channel, int col, int count, Visit visit) const {
+    for (int done = 0; done < count;) {
+      const int pixel = (col + done) % pixels_;
+      const int length = std::min(pixels_ - pixel, count - done);
+      T* first = view_.at<T>((col + done) / pixels_, channel, 0, 0) + pixel;
+      for (int i = 0; i < length; ++i) visit(done + i, first + i);
+      done += length;
+    }
+  }
+
+ private:
+  TensorView view_;
+  int pixels_;
+};
+
+void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
+  FloatProduct product;
+  product.rule = cmd.src.dtype == Dtype::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
+  product.size = product_size(cmd);
+  for_float_type(cmd.src.dtype, [&]<class T>(T) {
+    product.source = {weight_loader<T, float>(mem, cmd), window_loader<T, float>(mem, cmd)};
+  });
+  const InnerOrder order = inner_order(cmd);
+  product.tail_begin = order.whole();
+  product.tail_group = order.rest();
+  const OutputPixels output(mem, cmd.dst);
+  if (cmd.bias) {
+    const TensorView bias(mem, *cmd.bias);
+    product.addends.push_back([bias](int row, int, int count, float* values) {
+      std::fill_n(values, count, *bias.at<const float>(0, row, 0, 0));
+    });
+  }
+  if (cmd.add_old) {
+    product.addends.push_back([&output](int row, int col, int count, float* values) {
+      output.each<const float>(row, col, count, [&](int i, const float* element) { values[i] = *element; });
+    });
+  }
+  product.store_last = must_store_last(mem, cmd);
+  for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    product.store = [&output](int row, int col, int count, const float* values) {
+      output.each<T>(row, col, count, [&](int i, T* element) { *element = Wide<T>::round(values[i]); });
+    };
+    multiply(product);
+  });
+}
+
+// sat(relu((sum + bias) >> rshift)), ties up. The 32-bit sum is read as unsigned when all types are.
+void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, ByteProduct& product) {
+  const OutputPixels output(mem, cmd.dst);
+  const bool is_signed = product.left_signed || product.right_signed || is_signed_int(cmd.bias_type);
+  const Shifter<std::int64_t> shift(-cmd.rshift, Rounding::kHalfUp);
+  IntRange range = range_of(cmd.dst.dtype);
+  // Without relu one signed type makes the range signed, whatever the output type is.
+  if (!cmd.relu && is_signed) range = range_of(size_of(cmd.dst.dtype) == 1 ? Dtype::kInt8 : Dtype::kInt16);
+  const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
+  std::vector<std::uint32_t> bias(static_cast<std::size_t>(cmd.dst.shape.c));
+  if (cmd.bias) {
+    const TensorView view(mem, *cmd.bias);
+    for_int_type(cmd.bias->dtype, [&]<class T>(T) {
+      for (int c = 0; c < cmd.dst.shape.c; ++c) {
+        bias[static_cast<std::size_t>(c)] = loaded<std::uint32_t>(*view.at<const T>(0, c, 0, 0));
+      }
+    });
+  }
+  for_int_type(cmd.dst.dtype, [&]<class T>(T) {
+    product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+      output.each<T>(row, col, count, [&](int i, T* element) {
+        const std::uint32_t sum = sums[i] + bias[static_cast<std::size_t>(row)];
+        const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
+        *element = static_cast<T>(std::clamp(shift(value), low, range.high));
+      });
+    };
+    multiply(product);
+  });
+}
+
+// One zero point for each output channel.
+std::vector<std::uint32_t> zero_points(const Memories& mem, const Conv2dCmd& cmd) {
+  std::vector<std::uint32_t> points(static_cast<std::size_t>(cmd.dst.shape.c));
+  for_int_type(dtype_of(cmd.zero_point), [&]<class T>(T) {
+    if (const auto* scalar = std::get_if<Scalar>(&cmd.zero_point)) {
+      std::fill(points.begin(), points.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
+      return;
+    }
+    const TensorView view(mem, std::get<Tensor>(cmd.zero_point));
+    for (int c = 0; c < cmd.dst.shape.c; ++c) {
+      points[static_cast<std::size_t>(c)] = loaded<std::uint32_t>(*view.at<const T>(0, c, 0, 0));
+    }
+  });
+  return points;
+}
+
+// A 32-bit sum cut to 16 bits: to the signed range, whatever the output type is, unless everything is unsigned.
+std::uint16_t cut_to_half(std::uint32_t sum, bool is_unsigned) {
+  if (is_unsigned) return static_cast<std::uint16_t>(std::min<std::uint32_t>(sum, 65535));
+  return static_cast<std::uint16_t>(std::clamp(static_cast<std::int32_t>(sum), -32768, 32767));
+}
+
+void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, ByteProduct& product) {
+  const OutputPixels output(mem, cmd.dst);
+  const std::vector<std::uint32_t> points = zero_points(mem, cmd);
+  const bool is_unsigned = sums_are_unsigned(cmd);
+  for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
+    product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t* column_sums) {
+      const std::uint32_t point = points[static_cast<std::size_t>(row)];
+      output.each<T>(row, col, count, [&](int i, T* element) {
+        const std::uint32_t sum = sums[i] - point * column_sums[i];
+        if constexpr (sizeof(T) == 4) {
+          *element = cmd.add_old ? *element + sum : sum;
+        } else {
+          *element = static_cast<T>(cut_to_half(sum, is_unsigned));
+        }
+      });
+    };
+    multiply(product);
+  });
+}
+
+void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
+  ByteProduct product;
+  product.size = product_size(cmd);
+  product.left_signed = is_signed_int(dtype_of(cmd.weight));
+  product.right_signed = is_signed_int(cmd.src.dtype);
+  product.source = {weight_loader<std::uint8_t, std::uint8_t>(mem, cmd),
+                    window_loader<std::uint8_t, std::uint8_t>(mem, cmd)};
+  product.store_last = must_store_last(mem, cmd);
+  cmd.kind == Conv2dKind::kSymmetric ? convolve_symmetric(mem, cmd, product) : convolve_asymmetric(mem, cmd, product);
+}
+
+}  // namespace
+
+void execute(Memories& mem, const Conv2dCmd& cmd) {
+  cmd.kind == Conv2dKind::kFloat ? convolve_floats(mem, cmd) : convolve_bytes(mem, cmd);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,40 @@
+// How stored elements enter the sums of matrix products and convolutions.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "device/isa/types.hpp"
+#include "device/numeric/formats.hpp"
+
+namespace softtpu {
+
+// A float as f32 (an f32 stays as it is: the float unit flushes operands), an integer as its bits or widened.
+template <class In, class T>
+In loaded(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return value;
+  } else if constexpr (std::is_same_v<In, float>) {
+    return Wide<T>::load(value);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<In>(static_cast<std::int64_t>(value));
+  } else {
+    return static_cast<In>(value);
+  }
+}
+
+// The value of a constant operand in the type of its tensors.
+template <class T>
+T constant(const Scalar& scalar) {
+  T value;
+  std::memcpy(&value, &scalar.bits, sizeof(value));
+  return value;
+}
+
+inline Dtype dtype_of(const Operand& operand) {
+  const auto* tensor = std::get_if<Tensor>(&operand);
+  return tensor != nullptr ? tensor->dtype : std::get<Scalar>(operand).dtype;
+}
+
+}  // namespace softtpu

@@ -1,0 +1,94 @@
+// The input of windows: feature maps as they are seen with padding around them and values inserted between neighbours.
+#pragma once
+
+#include <algorithm>
+
+#include "device/bdc/load.hpp"
+#include "device/isa/commands/window.hpp"
+#include "device/memory/tensor_view.hpp"
+
+namespace softtpu {
+
+// Values at positions that the input has no element for.
+template <class T>
+struct Surroundings {
+  T padding = {}, insertion = {};
+};
+
+// Constants for all channels, or each channel's own pair in local memory.
+template <class T>
+class ChannelSurroundings {
+ public:
+  ChannelSurroundings(const Memories& mem, const Operand& padding, const Scalar& insertion)
+      : view_(mem, std::holds_alternative<Tensor>(padding) ? std::get<Tensor>(padding) : Tensor{}),
+        constant_(std::holds_alternative<Scalar>(padding)) {
+    if (constant_) values_ = {constant<T>(std::get<Scalar>(padding)), constant<T>(insertion)};
+  }
+  Surroundings<T> at(int channel) const {
+    if (constant_) return values_;
+    return {*view_.at<T>(0, channel, 0, 0), *view_.at<T>(0, channel, 0, 1)};
+  }
+
+ private:
+  TensorView view_;
+  bool constant_;
+  Surroundings<T> values_;
+};
+
+template <class T>
+class WindowInput {
+ public:
+  WindowInput(const Memories& mem, const Tensor& src, const Window& window)
+      : view_(mem, src), shape_(src.shape), w_stride_(src.stride.w), window_(window) {}
+
+  // out[i] = what tap (kh, kw) of output (oh, ow + i) sees in channel c of batch n.
+  template <class Out>
+  void tap_row(int n, int c, Dim2 tap, int oh, int ow, int count, const Surroundings<T>& around, Out* out) const {
+    const Out padding = loaded<Out>(around.padding);
+    const int y = oh * window_.stride.h - window_.padding.top + tap.h * window_.dilation.h;
+    const int step = window_.stride.w;
+    const int x = ow * step - window_.padding.left + tap.w * window_.dilation.w;
+    const int every = window_.insert.w + 1;
+    const int width = static_cast<int>(spread_extent(shape_.w, window_.insert.w));
+    if (y < 0 || y >= spread_extent(shape_.h, window_.insert.h)) {
+      std::fill_n(out, count, padding);
+      return;
+    }
+    // Outputs [first, last) look at the input's width, the others at padding.
+    const int first = std::clamp((std::max(0, -x) + step - 1) / step, 0, count);
+    const int last = std::clamp((width - x + step - 1) / step, first, count);
+    std::fill(out, out + first, padding);
+    std::fill(out + last, out + count, padding);
+    const bool inserted = y % (window_.insert.h + 1) != 0;
+    if (inserted) {
+      std::fill(out + first, out + last, loaded<Out>(around.insertion));
+      return;
+    }
+    const T* row = view_.at<const T>(n, c, y / (window_.insert.h + 1), 0);
+    if (every != 1) {
+      for (int i = first; i < last; ++i) {
+        const int place = x + i * step;
+        out[i] = loaded<Out>(place % every == 0 ? row[place / every * w_stride_] : around.insertion);
+      }
+      return;
+    }
+    copy(row + x * w_stride_, step * w_stride_, first, last, out);
+  }
+
+ private:
+  template <class Out>
+  static void copy(const T* row, std::int64_t step, int first, int last, Out* out) {
+    if (step == 1) {
+      for (int i = first; i < last; ++i) out[i] = loaded<Out>(row[i]);
+    } else {
+      for (int i = first; i < last; ++i) out[i] = loaded<Out>(row[i * step]);
+    }
+  }
+
+  TensorView view_;
+  Dim4 shape_;
+  std::int64_t w_stride_;
+  Window window_;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,95 @@
+// Rules of convolutions (numerics: bm1684x-matmul-conv-pool.md section 6; golden bm1684x/mm_conv_pool_limits).
+#include <fmt/format.h>
+
+#include "device/core/checks.hpp"
+#include "device/core/commands.hpp"
+#include "device/core/window_checks.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kMaxShift = 32;
+// What a row of execution units takes at once of an 8- or 16-bit result.
+constexpr std::uint64_t kSmallOutputAlignment = 8;
+
+Dtype weight_type(const Conv2dCmd& cmd) {
+  const auto* tensor = std::get_if<Tensor>(&cmd.weight);
+  return tensor != nullptr ? tensor->dtype : std::get<Scalar>(cmd.weight).dtype;
+}
+
+void check_float_types(Checks& check, const Conv2dCmd& cmd) {
+  const Dtype type = cmd.src.dtype;
+  check.type_in("input", type, kFloats).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
+  check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32, [&] {
+    return fmt::format("result_add needs an fp32 output (output type is {})", to_text(cmd.dst.dtype));
+  });
+}
+
+void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
+  const Dtype weight = weight_type(cmd);
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight, kInts8);
+  check.type_in("bias", cmd.bias_type, kInts16).type_in("output", cmd.dst.dtype, kInts8 | kInts16);
+  const bool is_signed =
+      is_signed_int(cmd.src.dtype) || is_signed_int(weight) || (cmd.bias.has_value() && is_signed_int(cmd.bias_type));
+  check_sign(check, cmd.dst.dtype, is_signed, cmd.relu).in_range("rshift", cmd.rshift, 0, kMaxShift);
+}
+
+void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight_type(cmd), kInts8);
+  check.type_in("output", cmd.dst.dtype, kInts16 | kInts32);
+  const auto* point = std::get_if<Tensor>(&cmd.zero_point);
+  check.type_in("kzp", point != nullptr ? point->dtype : std::get<Scalar>(cmd.zero_point).dtype, kInts8);
+  check.require(!cmd.add_old || size_of(cmd.dst.dtype) == 4, [&] {
+    return fmt::format("result_add needs a 32-bit output (output type is {})", to_text(cmd.dst.dtype));
+  });
+  check.require(!sums_are_unsigned(cmd) || !is_signed_int(cmd.dst.dtype), [&] {
+    return fmt::format("output type {} has to be unsigned: input, weight and kzp (0) are", to_text(cmd.dst.dtype));
+  });
+}
+
+void check_types(Checks& check, const Conv2dCmd& cmd) {
+  switch (cmd.kind) {
+    case Conv2dKind::kFloat: return check_float_types(check, cmd);
+    case Conv2dKind::kSymmetric: return check_symmetric_types(check, cmd);
+    case Conv2dKind::kAsymmetric: return check_asymmetric_types(check, cmd);
+  }
+}
+
+void check_alignment(Checks& check, const char* name, std::uint64_t addr, std::uint64_t alignment) {
+  check.require(addr % alignment == 0,
+                [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, addr, alignment); });
+}
+
+// Weights, bias and zero points lie with the output channels; everything but an f32 input starts at NPU 0.
+void check_places(Checks& check, const Conv2dCmd& cmd) {
+  check_beside(check, "weight", cmd.weight, "output", cmd.dst);
+  if (cmd.bias) check_beside(check, "bias", *cmd.bias, "output", cmd.dst);
+  check_beside(check, "kzp", cmd.zero_point, "output", cmd.dst);
+  check_beside(check, "pad", cmd.padding, "input", cmd.src);
+  const int npu = check.chip().npu_of(cmd.src.addr);
+  check.require(npu == 0 || cmd.src.dtype == Dtype::kFp32, [&] {
+    return fmt::format("start NPU of input ({}) is not 0, which {} needs", npu, to_text(cmd.src.dtype));
+  });
+  const std::uint64_t row = static_cast<unsigned>(check.chip().eu_bytes);
+  check_alignment(check, "output", cmd.dst.addr, cmd.src.dtype == Dtype::kFp32 ? row : kSmallOutputAlignment);
+  const auto* weight = std::get_if<Tensor>(&cmd.weight);
+  if (weight != nullptr && size_of(weight->dtype) == 2) check_alignment(check, "weight", weight->addr, row);
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
+  Checks check(mem, op);
+  check_types(check, cmd);
+  check.shape("input", cmd.src.shape);
+  check_window(check, cmd.window, cmd.src.shape, cmd.dst.shape);
+  check.tensor("input", cmd.src).tensor("output", cmd.dst, NaturalAlignment::kElement);
+  check_stored(check, "weight", cmd.weight);
+  if (cmd.bias) check_stored(check, "bias", *cmd.bias);
+  check_stored(check, "kzp", cmd.zero_point);
+  check_stored(check, "pad", cmd.padding);
+  check_places(check, cmd);
+  return check.violation();
+}
+
+}  // namespace softtpu

@@ -1,0 +1,244 @@
+// Entry points of depthwise convolutions and poolings over windows.
+#include "firmware/tpu/window_call.hpp"
+
+namespace softtpu {
+namespace {
+
+class Pooling {
+ public:
+  Pooling(Op op, PoolMode mode) : call_(op) { cmd_.mode = mode; }
+
+  Pooling& input(local_addr_t addr, const dim4* shape, data_type_t type) {
+    cmd_.src = call_.local(addr, call_.dim("input_shape", shape), call_.dtype("input type", type));
+    cmd_.padding = cmd_.insertion = Scalar{0, cmd_.src.dtype};
+    return *this;
+  }
+  Pooling& window(const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation) {
+    cmd_.window = to_window(call_, kernel, padding, stride, dilation);
+    return *this;
+  }
+  Pooling& insert(const dim2* insert) {
+    cmd_.window.insert = call_.dim("insert", insert);
+    return *this;
+  }
+  Pooling& deconv_window(const dim2* kernel, const dim2* insert, const padding_t* padding, const dim2* dilation) {
+    cmd_.window = to_deconv_window(call_, kernel, insert, padding, dilation);
+    return *this;
+  }
+  // After input and window, which give the shape.
+  Pooling& output(local_addr_t addr, data_type_t type) {
+    const Dim4 shape = output_shape(cmd_.src.shape, cmd_.src.shape.c, cmd_.window);
+    cmd_.dst = call_.local(addr, shape, call_.dtype("output type", type));
+    return *this;
+  }
+  Pooling& weight(local_addr_t addr, data_type_t type) {
+    const Dim4 shape{1, cmd_.src.shape.c, cmd_.window.kernel.h, cmd_.window.kernel.w};
+    cmd_.weight = call_.local(addr, shape, call_.dtype("weight type", type), Layout::kCompact);
+    return *this;
+  }
+  Pooling& weight(const scalar_t& value, data_type_t type) {
+    cmd_.weight = scalar(value, call_.dtype("weight type", type));
+    return *this;
+  }
+  Pooling& scale(const Scalar& value) {
+    cmd_.weight = value;
+    return *this;
+  }
+  Pooling& pad(const scalar_t& value) {
+    cmd_.padding = scalar(value, cmd_.src.dtype);
+    return *this;
+  }
+  Pooling& pad_pairs(local_addr_t addr) {
+    cmd_.padding = channel_pairs(addr, cmd_.src.shape, cmd_.src.dtype);
+    return *this;
+  }
+  Pooling& bias(bool used, local_addr_t addr) {
+    if (used) cmd_.bias = per_channel(addr, cmd_.src.dtype);
+    return *this;
+  }
+  // 32 bits for each channel, whatever the type says; it gives only the sign.
+  Pooling& wide_bias(bool used, local_addr_t addr, data_type_t type) {
+    if (!used) return *this;
+    cmd_.bias_type = call_.dtype("bias_dtype", type);
+    cmd_.bias = per_channel(addr, is_signed_int(cmd_.bias_type) ? Dtype::kInt32 : Dtype::kUint32);
+    return *this;
+  }
+  Pooling& shift(int rshift, Rounding rounding, bool relu) {
+    cmd_.rshift = rshift;
+    cmd_.rounding = rounding;
+    cmd_.relu = relu;
+    return *this;
+  }
+  Pooling& shift(int rshift, rounding_mode_t rounding, bool relu) {
+    return shift(rshift, call_.rounding(rounding), relu);
+  }
+  void issue() const { call_.issue(cmd_); }
+
+ private:
+  Tensor per_channel(local_addr_t addr, Dtype type) const {
+    return call_.local(addr, Dim4{1, cmd_.src.shape.c, 1, 1}, Stride4{0, 1, 0, 0}, type);
+  }
+
+  Call call_;
+  PoolCmd cmd_;
+};
+
+Scalar byte_scale(unsigned char scale) { return {scale, Dtype::kUint8}; }
+
+scalar_t bits_of(unsigned int bits) {
+  scalar_t value;
+  value.u32 = bits;
+  return value;
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+#define POOL_BEST(name, mode)                                                                                          \
+  void name(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape, const dim2* kernel,            \
+            const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t dtype, scalar_t pad_val) { \
+    Pooling pool(Op::name, mode);                                                                                      \
+    pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).pad(pad_val);                 \
+    pool.output(output_addr, dtype).issue();                                                                           \
+  }
+POOL_BEST(tpu_bdc_fp_max_pool2d, PoolMode::kMax)
+POOL_BEST(tpu_bdc_fp_min_pool2d, PoolMode::kMin)
+POOL_BEST(tpu_bdc_int8_max_pool2d, PoolMode::kMax)
+POOL_BEST(tpu_bdc_int8_min_pool2d, PoolMode::kMin)
+
+// ---- Floats ----
+
+void tpu_bdc_fp_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
+                           const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
+                           data_type_t dtype, scalar_t scale) {
+  Pooling pool(Op::tpu_bdc_fp_avg_pool2d, PoolMode::kAverage);
+  pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).weight(scale, dtype);
+  pool.output(output_addr, dtype).issue();
+}
+
+void tpu_bdc_fp_ins_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
+                               const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
+                               const dim2* ins, data_type_t dtype, scalar_t scale) {
+  Pooling pool(Op::tpu_bdc_fp_ins_avg_pool2d, PoolMode::kAverage);
+  pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).insert(ins);
+  pool.weight(scale, dtype).output(output_addr, dtype).issue();
+}
+
+void tpu_bdc_fp_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                            local_addr_t bias_addr, const dim4* input_shape, const dim2* kernel,
+                            const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t dtype,
+                            bool has_bias) {
+  Pooling pool(Op::tpu_bdc_fp_depthwise2d, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).weight(weight_addr, dtype);
+  pool.bias(has_bias, bias_addr).output(output_addr, dtype).issue();
+}
+
+void tpu_bdc_fp_ins_depthwise(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                              local_addr_t bias_addr, const dim4* input_shape, const dim2* kernel,
+                              const padding_t* padding, const dim2* stride, const dim2* ins, const dim2* dilation,
+                              data_type_t dtype, bool has_bias) {
+  Pooling pool(Op::tpu_bdc_fp_ins_depthwise, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).insert(ins);
+  pool.weight(weight_addr, dtype).bias(has_bias, bias_addr).output(output_addr, dtype).issue();
+}
+
+// kernel_is_const: weight_addr holds the bits of the constant.
+void tpu_bdc_fp_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                       local_addr_t bias_addr, const dim4* input_shape, const dim2* kernel,
+                                       const dim2* insert, const padding_t* padding, const dim2* dilation,
+                                       data_type_t output_dtype, data_type_t input_dtype, bool kernel_is_const,
+                                       bool has_bias) {
+  Pooling pool(Op::tpu_bdc_fp_depthwise_for_deconv2d, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation);
+  if (kernel_is_const) {
+    pool.weight(bits_of(weight_addr), input_dtype);
+  } else {
+    pool.weight(weight_addr, input_dtype);
+  }
+  pool.bias(has_bias, bias_addr).output(output_addr, output_dtype).issue();
+}
+
+// ---- 8-bit integers ----
+
+void tpu_bdc_int8_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
+                             const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
+                             data_type_t output_dtype, data_type_t input_dtype, unsigned char scale,
+                             unsigned char rshift) {
+  Pooling pool(Op::tpu_bdc_int8_avg_pool2d, PoolMode::kAverage);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).scale(byte_scale(scale));
+  pool.shift(rshift, Rounding::kHalfUp, false).output(output_addr, output_dtype).issue();
+}
+
+void tpu_bdc_int8_ins_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
+                                 const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* ins,
+                                 const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
+                                 unsigned char scale, unsigned char rshift) {
+  Pooling pool(Op::tpu_bdc_int8_ins_avg_pool2d, PoolMode::kAverage);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).insert(ins);
+  pool.scale(byte_scale(scale)).shift(rshift, Rounding::kHalfUp, false).output(output_addr, output_dtype).issue();
+}
+
+void tpu_bdc_int8_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                              local_addr_t bias_addr, scalar_t pad_val, const dim4* input_shape, const dim2* kernel,
+                              const padding_t* padding, const dim2* stride, const dim2* dilation,
+                              data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
+                              data_type_t bias_dtype, unsigned char rshift, bool has_bias, bool result_relu,
+                              rounding_mode_t rounding_mode) {
+  Pooling pool(Op::tpu_bdc_int8_depthwise2d, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
+  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
+}
+
+void tpu_bdc_int8_depthwise2d_kernel_const(local_addr_t output_addr, local_addr_t input_addr, local_addr_t bias_addr,
+                                           scalar_t C, scalar_t pad_val, const dim4* input_shape, const dim2* kernel,
+                                           const padding_t* padding, const dim2* stride, const dim2* dilation,
+                                           data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
+                                           data_type_t bias_dtype, unsigned char rshift, bool has_bias,
+                                           bool result_relu, rounding_mode_t rounding_mode) {
+  Pooling pool(Op::tpu_bdc_int8_depthwise2d_kernel_const, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
+  pool.weight(C, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
+}
+
+void tpu_bdc_int8_pc_pad_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                     local_addr_t bias_addr, local_addr_t pad_addr, const dim4* input_shape,
+                                     const dim2* kernel, const padding_t* padding, const dim2* stride,
+                                     const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
+                                     data_type_t weight_dtype, data_type_t bias_dtype, unsigned char rshift,
+                                     bool has_bias, bool result_relu, rounding_mode_t rounding_mode) {
+  Pooling pool(Op::tpu_bdc_int8_pc_pad_depthwise2d, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad_pairs(pad_addr);
+  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
+}
+
+void tpu_bdc_int8_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                         local_addr_t bias_addr, scalar_t pad_val, const dim4* input_shape,
+                                         const dim2* kernel, const padding_t* padding, const dim2* insert,
+                                         const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
+                                         data_type_t weight_dtype, data_type_t bias_dtype, unsigned char rshift,
+                                         bool has_bias, bool result_relu, rounding_mode_t rounding_mode) {
+  Pooling pool(Op::tpu_bdc_int8_depthwise_for_deconv2d, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation).pad(pad_val);
+  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
+}
+
+void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
+                                                local_addr_t weight_addr, local_addr_t bias_addr, local_addr_t pad_addr,
+                                                const dim4* input_shape, const dim2* kernel, const padding_t* padding,
+                                                const dim2* insert, const dim2* dilation, data_type_t output_dtype,
+                                                data_type_t input_dtype, data_type_t weight_dtype,
+                                                data_type_t bias_dtype, unsigned char rshift, bool has_bias,
+                                                bool result_relu, rounding_mode_t rounding_mode) {
+  Pooling pool(Op::tpu_bdc_int8_pc_pad_depthwise_for_deconv2d, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation).pad_pairs(pad_addr);
+  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
+}
+}
