@@ -1,6 +1,4 @@
-// Element-wise arithmetic (numerics: bm1684x-elementwise.md section 2).
-#include <algorithm>
-#include <array>
+// Element-wise arithmetic of one data type (numerics: bm1684x-elementwise.md section 2).
 #include <type_traits>
 
 #include "device/core/commands.hpp"
@@ -11,18 +9,56 @@
 namespace softtpu {
 namespace {
 
+// Between two steps of one command the value takes the precision of its type.
+template <class T>
+float settle(float value) {
+  return Wide<T>::load(Wide<T>::round(value));
+}
+
 // Lanes: what one element computes. Float lanes see loaded operands and give an unrounded f32.
 struct Add {
-  static float apply(float a, float b) { return chip_add(a, b); }
+  template <class T>
+  static float apply(float a, float b) {
+    return chip_add(a, b);
+  }
 };
 struct Sub {
-  static float apply(float a, float b) { return chip_sub(a, b); }
+  template <class T>
+  static float apply(float a, float b) {
+    return chip_sub(a, b);
+  }
 };
 struct Mul {
-  static float apply(float a, float b) { return chip_mul(a, b); }
+  template <class T>
+  static float apply(float a, float b) {
+    return chip_mul(a, b);
+  }
 };
 struct DiffAbs {
-  static float apply(float a, float b) { return a > b ? chip_sub(a, b) : chip_sub(b, a); }
+  template <class T>
+  static float apply(float a, float b) {
+    return a > b ? chip_sub(a, b) : chip_sub(b, a);
+  }
+};
+struct AddSquare {
+  template <class T>
+  static float apply(float a, float b) {
+    const float sum = settle<T>(chip_add(a, b));
+    return chip_mul(sum, sum);
+  }
+};
+struct SubSquare {
+  template <class T>
+  static float apply(float a, float b) {
+    const float difference = settle<T>(chip_sub(a, b));
+    return chip_mul(difference, difference);
+  }
+};
+struct Prelu {
+  template <class T>
+  static float apply(float a, float b) {
+    return a > 0 ? a : chip_mul(a, b);
+  }
 };
 
 template <class T, class Lane>
@@ -30,7 +66,8 @@ void compute(Memories& mem, const ArithCmd& cmd) {
   for_each_row<T, T, T>(
       mem, cmd.dst,
       [](T* dst, const T* a, const T* b, int count) {
-        for (int i = 0; i < count; ++i) dst[i] = Wide<T>::round(Lane::apply(Wide<T>::load(a[i]), Wide<T>::load(b[i])));
+        for (int i = 0; i < count; ++i)
+          dst[i] = Wide<T>::round(Lane::template apply<T>(Wide<T>::load(a[i]), Wide<T>::load(b[i])));
       },
       cmd.a, cmd.b);
 }
@@ -72,6 +109,26 @@ void choose(Memories& mem, const ArithCmd& cmd) {
       cmd.a, cmd.b);
 }
 
+struct And {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a & b; }
+};
+struct Or {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a | b; }
+};
+struct Xor {
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a ^ b; }
+};
+
+template <class T, class Lane>
+void combine(Memories& mem, const ArithCmd& cmd) {
+  for_each_row<T, T, T>(
+      mem, cmd.dst,
+      [](T* dst, const T* a, const T* b, int count) {
+        for (int i = 0; i < count; ++i) dst[i] = static_cast<T>(Lane::apply(a[i], b[i]));
+      },
+      cmd.a, cmd.b);
+}
+
 }  // namespace
 
 void execute(Memories& mem, const ArithCmd& cmd) {
@@ -81,6 +138,9 @@ void execute(Memories& mem, const ArithCmd& cmd) {
   const auto chosen = [&]<class Lane>(Lane) {
     for_any_type(cmd.dst.dtype, [&]<class T>(T) { choose<T, Lane>(mem, cmd); });
   };
+  const auto combined = [&]<class Lane>(Lane) {
+    for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { combine<T, Lane>(mem, cmd); });
+  };
   switch (cmd.mode) {
     case ArithMode::kAdd: return computed(Add{});
     case ArithMode::kSub: return computed(Sub{});
@@ -88,6 +148,12 @@ void execute(Memories& mem, const ArithCmd& cmd) {
     case ArithMode::kDiffAbs: return computed(DiffAbs{});
     case ArithMode::kMax: return chosen(Max{});
     case ArithMode::kMin: return chosen(Min{});
+    case ArithMode::kAddSquare: return computed(AddSquare{});
+    case ArithMode::kSubSquare: return computed(SubSquare{});
+    case ArithMode::kPrelu: return computed(Prelu{});
+    case ArithMode::kAnd: return combined(And{});
+    case ArithMode::kOr: return combined(Or{});
+    case ArithMode::kXor: return combined(Xor{});
   }
   unreachable(cmd.mode);
 }

@@ -10,6 +10,7 @@ namespace softtpu {
 namespace {
 
 constexpr int kMaxOkkBdcChannels = 4095;
+constexpr std::int64_t kMaxLaneStride = 65535;
 
 std::string to_text(TypeSet set) {
   std::string text;
@@ -102,6 +103,26 @@ Checks& Checks::same_npu(std::string_view name, std::uint64_t addr, std::string_
   return require(npu == other_npu, [&] {
     return fmt::format("start NPU of {} ({}) differs from start NPU of {} ({})", name, npu, other, other_npu);
   });
+}
+
+Checks& Checks::integral_rounding(std::string_view name, Rounding mode) {
+  return require(mode != Rounding::kHalfUp && mode != Rounding::kHalfDown, [&] {
+    return fmt::format("{} {} does not round to integers on the chip", name, softtpu::to_text(mode));
+  });
+}
+
+Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
+  const auto [n, c, h, w] = tensor.stride;
+  require(tensor.natural || std::max({n, c, h, w}) <= kMaxLaneStride, [&] {
+    return fmt::format("{} has a stride above {}: {}", name, kMaxLaneStride, softtpu::to_text(tensor.stride));
+  });
+  return this->tensor(name, tensor, natural);
+}
+
+Checks& Checks::source(std::string_view name, const Operand& operand, const Tensor& dst) {
+  const auto* tensor = std::get_if<Tensor>(&operand);
+  if (tensor == nullptr) return *this;
+  return lane_tensor(name, *tensor).same_npu(name, tensor->addr, "dst", dst.addr);
 }
 
 void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {

@@ -42,6 +42,15 @@ class Checks {
   // Local operands whose lanes must coincide.
   Checks& same_npu(std::string_view name, std::uint64_t addr, std::string_view other, std::uint64_t other_addr);
 
+  // A mode that rounds to integers: HALF_UP and HALF_DOWN do not.
+  Checks& integral_rounding(std::string_view name, Rounding mode);
+  // An element-wise BDC command's destination: type of the operation's row, shape, layout.
+  Checks& target(const Tensor& dst) { return type("dst", dst.dtype).shape("shape", dst.shape).lane_tensor("dst", dst); }
+  // A source on the lanes of dst; a constant is always fine.
+  Checks& source(std::string_view name, const Operand& operand, const Tensor& dst);
+  // As tensor(), with BDC's limit on the strides that a caller gives.
+  Checks& lane_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural = NaturalAlignment::kEuRow);
+
   const Chip& chip() const { return chip_; }
   const Memories& memories() const { return mem_; }
 

@@ -34,6 +34,47 @@ void execute(Memories& mem, const DivideCmd& cmd);
 
 Violation violation(const Memories& mem, Op op, const StaticLoadCmd& cmd);
 void execute(Memories& mem, const StaticLoadCmd& cmd);
+Violation violation(const Memories& mem, Op op, const UnaryCmd& cmd);
+void execute(Memories& mem, const UnaryCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const ScaleBiasCmd& cmd);
+void execute(Memories& mem, const ScaleBiasCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const MacCmd& cmd);
+void execute(Memories& mem, const MacCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const IntArithCmd& cmd);
+void execute(Memories& mem, const IntArithCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const ShiftCmd& cmd);
+void execute(Memories& mem, const ShiftCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const IntQuantCmd& cmd);
+void execute(Memories& mem, const IntQuantCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const CastCmd& cmd);
+void execute(Memories& mem, const CastCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const FloatQuantCmd& cmd);
+void execute(Memories& mem, const FloatQuantCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const CompareCmd& cmd);
+void execute(Memories& mem, const CompareCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const SelectCmd& cmd);
+void execute(Memories& mem, const SelectCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const CopyCmd& cmd);
+void execute(Memories& mem, const CopyCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const CrossCopyCmd& cmd);
+void execute(Memories& mem, const CrossCopyCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const SequenceCmd& cmd);
+void execute(Memories& mem, const SequenceCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OuterCmd& cmd);
+void execute(Memories& mem, const OuterCmd& cmd);
 
 Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd);
 void execute(Memories& mem, const DmaCopyCmd& cmd);

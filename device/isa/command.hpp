@@ -4,12 +4,17 @@
 #include <variant>
 
 #include "device/isa/commands/control.hpp"
+#include "device/isa/commands/convert.hpp"
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/okk.hpp"
 #include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/sfu.hpp"
 #include "device/isa/commands/window.hpp"
+#include "device/isa/commands/integer.hpp"
+#include "device/isa/commands/move.hpp"
+#include "device/isa/commands/outer.hpp"
+#include "device/isa/commands/select.hpp"
 
 namespace softtpu {
 
@@ -34,5 +39,21 @@ using Command = std::variant<  //
     RootCmd,                   //
     DivideCmd,                 //
     StaticLoadCmd>;
+    StaticLoadCmd,             //
+    UnaryCmd,                  //
+    ScaleBiasCmd,              //
+    MacCmd,                    //
+    IntArithCmd,               //
+    ShiftCmd,                  //
+    IntQuantCmd,               //
+    CastCmd,                   //
+    FloatQuantCmd,             //
+    CompareCmd,                //
+    SelectCmd,                 //
+    CopyCmd,                   //
+    CrossCopyCmd,              //
+    SequenceCmd,               //
+    OuterCmd,                  //
+    DmaCopyCmd>;
 
 }  // namespace softtpu

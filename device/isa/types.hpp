@@ -74,6 +74,8 @@ constexpr TypeSet kInts8 = types(Dtype::kInt8, Dtype::kUint8);
 constexpr TypeSet kInts16 = types(Dtype::kInt16, Dtype::kUint16);
 constexpr TypeSet kInts32 = types(Dtype::kInt32, Dtype::kUint32);
 constexpr TypeSet kInts = kInts8 | kInts16 | kInts32;
+constexpr TypeSet kSignedInts = types(Dtype::kInt8, Dtype::kInt16, Dtype::kInt32);
+constexpr TypeSet kUnsignedInts = types(Dtype::kUint8, Dtype::kUint16, Dtype::kUint32);
 constexpr TypeSet kAllTypes = kFloats | kInts;
 constexpr TypeSet kNoTypes = 0;
 
@@ -112,6 +114,9 @@ struct Scalar {
 };
 
 using Operand = std::variant<Tensor, Scalar>;
+inline Dtype type_of(const Operand& operand) {
+  return std::visit([](const auto& value) { return value.dtype; }, operand);
+}
 
 enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };
 

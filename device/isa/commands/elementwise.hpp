@@ -1,4 +1,5 @@
-// Element-wise BDC commands. Every command lists its operands once, in operands(f): f(access, name, operand).
+// Element-wise BDC commands of one data type. Every command lists its operands once, in operands(f): f(access, name,
+// operand).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,20 @@
 
 namespace softtpu {
 
-enum class ArithMode : std::uint8_t { kAdd, kSub, kMul, kDiffAbs, kMax, kMin };
+enum class ArithMode : std::uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiffAbs,
+  kMax,
+  kMin,
+  kAddSquare,  // (a + b)^2
+  kSubSquare,  // (a - b)^2
+  kPrelu,      // a > 0 ? a : a * b
+  kAnd,
+  kOr,
+  kXor,
+};
 
 // dst = a <mode> b, element by element, all of dst's data type. A Scalar operand is broadcast.
 struct ArithCmd {
@@ -21,6 +35,51 @@ struct ArithCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   bool operator==(const ArithCmd&) const = default;
+};
+
+enum class UnaryMode : std::uint8_t { kAbs, kNeg, kNot, kSign, kRound };
+
+// dst = <mode> src. `rounding` belongs to kRound: to an integral value.
+struct UnaryCmd {
+  UnaryMode mode = UnaryMode::kAbs;
+  Rounding rounding = Rounding::kHalfToEven;
+  Tensor dst, src;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const UnaryCmd&) const = default;
+};
+
+// dst = bias + scale * src, rounded after the product and after the sum.
+struct ScaleBiasCmd {
+  Tensor dst, src;
+  Operand scale, bias;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kRead, "scale", scale);
+    f(Access::kRead, "bias", bias);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const ScaleBiasCmd&) const = default;
+};
+
+// fp32: dst = a * b + dst, rounded twice. 8-bit integers into a 16-bit dst: ((dst << lshift) + a * b) >> rshift,
+// rounded and clamped.
+struct MacCmd {
+  Tensor dst;
+  Operand a, b;
+  int lshift = 0, rshift = 0;
+  Rounding rounding = Rounding::kHalfToEven;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src0", a);
+    f(Access::kRead, "src1", b);
+    f(Access::kReadWrite, "dst", Operand(dst));
+  }
+  bool operator==(const MacCmd&) const = default;
 };
 
 }  // namespace softtpu

@@ -1,0 +1,90 @@
+// Conversions between data types (numerics: bm1684x-elementwise.md section 4) and quantisation through f32 (section 5).
+#include "device/numeric/convert.hpp"
+#include "device/core/commands.hpp"
+#include "device/memory/rows.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/float_unit.hpp"
+
+namespace softtpu {
+namespace {
+
+using Value = As<std::int64_t>;
+
+// dst[i] = convert(src[i]).
+template <class D, class S, class Convert>
+void map(Memories& mem, const CastCmd& cmd, Convert convert) {
+  for_each_row<D, S>(
+      mem, cmd.dst,
+      [&](auto* dst, const auto* src, int count) {
+        for (int i = 0; i < count; ++i) dst[i] = convert(src[i]);
+      },
+      cmd.src);
+}
+
+void float_to_float(Memories& mem, const CastCmd& cmd) {
+  const Rounding mode = cmd.rounding;
+  if (cmd.src.dtype == Dtype::kFp16)
+    return map<float, F16>(mem, cmd, [](F16 value) { return convert_f16(value.bits); });
+  if (cmd.src.dtype == Dtype::kBfp16)
+    return map<float, Bf16>(mem, cmd, [](Bf16 value) { return widen_bf16(value.bits); });
+  if (cmd.dst.dtype == Dtype::kFp16)
+    return map<F16, float>(mem, cmd, [=](float value) { return F16{float_to_f16(value, mode)}; });
+  map<Bf16, float>(mem, cmd, [=](float value) { return Bf16{float_to_bf16(value, mode)}; });
+}
+
+void to_int(Memories& mem, const CastCmd& cmd) {
+  const IntRange range = range_of(cmd.dst.dtype);
+  if (is_integer(cmd.src.dtype)) {
+    return map<Value, Value>(mem, cmd, [=](std::int64_t value) { return std::clamp(value, range.low, range.high); });
+  }
+  for_integral_rounding(cmd.rounding, [&]<Rounding kMode>() {
+    map<Value, As<float>>(mem, cmd, [=](float value) { return float_to_int<kMode>(value, range); });
+  });
+}
+
+void int_to_float_type(Memories& mem, const CastCmd& cmd) {
+  const Rounding mode = cmd.rounding;
+  const Ties ties = ties_of(cmd.src.dtype);
+  if (cmd.dst.dtype == Dtype::kFp32)
+    return map<float, Value>(mem, cmd, [=](std::int64_t value) { return int_to_float(value, mode, ties); });
+  if (cmd.dst.dtype == Dtype::kFp16)
+    return map<F16, Value>(mem, cmd, [=](std::int64_t value) { return F16{int_to_f16(value, mode, ties)}; });
+  map<Bf16, Value>(mem, cmd, [=](std::int64_t value) { return Bf16{int_to_bf16(value, mode, ties)}; });
+}
+
+}  // namespace
+
+void execute(Memories& mem, const CastCmd& cmd) {
+  if (cmd.src.dtype == cmd.dst.dtype) return execute(mem, CopyCmd{cmd.dst, cmd.src});
+  if (is_integer(cmd.dst.dtype)) return to_int(mem, cmd);
+  if (is_integer(cmd.src.dtype)) return int_to_float_type(mem, cmd);
+  float_to_float(mem, cmd);
+}
+
+void execute(Memories& mem, const FloatQuantCmd& cmd) {
+  // Recorded: this conversion to f32 takes ties of HALF_UP and HALF_DOWN on the value for every integer type.
+  const auto to_float = [mode = cmd.to_float](std::int64_t value) { return int_to_float(value, mode, Ties::kValue); };
+  if (cmd.direction == Quant::kDequant) {
+    for_each_row<float, Value, float, Value>(
+        mem, cmd.dst,
+        [&](float* dst, const std::int64_t* src, const float* scale, const std::int64_t* offset, int count) {
+          for (int i = 0; i < count; ++i) dst[i] = flush(chip_mul(to_float(src[i] - offset[i]), flush(scale[i])));
+        },
+        cmd.src, cmd.scale, cmd.offset);
+    return;
+  }
+  const IntRange range = range_of(cmd.dst.dtype);
+  for_integral_rounding(cmd.to_int, [&]<Rounding kMode>() {
+    for_each_row<Value, Value, float, float>(
+        mem, cmd.dst,
+        [&](std::int64_t* dst, const std::int64_t* src, const float* scale, const float* offset, int count) {
+          for (int i = 0; i < count; ++i) {
+            const float product = flush(chip_mul(to_float(src[i]), flush(scale[i])));
+            dst[i] = float_to_int<kMode>(flush(chip_add(product, flush(offset[i]))), range);
+          }
+        },
+        cmd.src, cmd.scale, cmd.offset);
+  });
+}
+
+}  // namespace softtpu

@@ -1,0 +1,58 @@
+// Multiply-add forms (numerics: bm1684x-elementwise.md sections 2 and 5).
+#include "device/core/commands.hpp"
+#include "device/memory/rows.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/float_unit.hpp"
+#include "device/numeric/shift.hpp"
+
+namespace softtpu {
+namespace {
+
+void float_mac(Memories& mem, const MacCmd& cmd) {
+  for_each_row<float, float, float>(
+      mem, cmd.dst,
+      [](float* dst, const float* a, const float* b, int count) {
+        for (int i = 0; i < count; ++i) {
+          const float product = flush(chip_mul(flush(a[i]), flush(b[i])));
+          dst[i] = flush(chip_add(product, flush(dst[i])));
+        }
+      },
+      cmd.a, cmd.b);
+}
+
+void int_mac(Memories& mem, const MacCmd& cmd) {
+  const IntRange range = range_of(cmd.dst.dtype);
+  const Shifter<std::int64_t> shift(-cmd.rshift, cmd.rounding);
+  const std::int64_t factor = std::int64_t{1} << cmd.lshift;
+  using Value = As<std::int64_t>;
+  for_each_row<Value, Value, Value, Value>(
+      mem, cmd.dst,
+      [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, const std::int64_t* old, int count) {
+        for (int i = 0; i < count; ++i)
+          dst[i] = std::clamp(shift(old[i] * factor + a[i] * b[i]), range.low, range.high);
+      },
+      cmd.a, cmd.b, cmd.dst);
+}
+
+}  // namespace
+
+void execute(Memories& mem, const MacCmd& cmd) {
+  if (is_float(cmd.dst.dtype)) return float_mac(mem, cmd);
+  int_mac(mem, cmd);
+}
+
+void execute(Memories& mem, const ScaleBiasCmd& cmd) {
+  for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    for_each_row<T, T, T, T>(
+        mem, cmd.dst,
+        [](T* dst, const T* src, const T* scale, const T* bias, int count) {
+          for (int i = 0; i < count; ++i) {
+            const T product = Wide<T>::round(chip_mul(Wide<T>::load(scale[i]), Wide<T>::load(src[i])));
+            dst[i] = Wide<T>::round(chip_add(Wide<T>::load(bias[i]), Wide<T>::load(product)));
+          }
+        },
+        cmd.src, cmd.scale, cmd.bias);
+  });
+}
+
+}  // namespace softtpu

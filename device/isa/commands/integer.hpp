@@ -1,0 +1,66 @@
+// Integer BDC commands whose operands differ in width and sign, with a shift behind the operation. Shifts count to the
+// left; negative ones shift right with rounding.
+#pragma once
+
+#include <cstdint>
+
+#include "device/isa/types.hpp"
+
+namespace softtpu {
+
+enum class IntMode : std::uint8_t { kAdd, kSub, kMul, kMax, kMin };
+
+// dst = (a <mode> b) shifted, then clamped to dst's type or cut to its low bits. `shift` is int8: a constant, or one
+// value per channel.
+struct IntArithCmd {
+  IntMode mode = IntMode::kAdd;
+  Tensor dst;
+  Operand a, b;
+  Operand shift;
+  Rounding rounding = Rounding::kHalfToEven;
+  bool saturate = true;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src0", a);
+    f(Access::kRead, "src1", b);
+    f(Access::kRead, "shift", shift);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const IntArithCmd&) const = default;
+};
+
+// dst = low bits of src shifted by `shift` (a constant, or one value per element).
+struct ShiftCmd {
+  Tensor dst, src;
+  Operand shift;
+  Rounding rounding = Rounding::kHalfToEven;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kRead, "shift", shift);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const ShiftCmd&) const = default;
+};
+
+enum class Quant : std::uint8_t { kRequant, kDequant };
+
+// kRequant: dst = (src * multiplier shifted) + offset. kDequant: dst = (src - offset) * multiplier shifted. Clamped.
+// Parameters are constants or one value per channel.
+struct IntQuantCmd {
+  Quant direction = Quant::kRequant;
+  Tensor dst, src;
+  Operand multiplier, shift, offset;
+  Rounding rounding = Rounding::kHalfToEven;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kRead, "multiplier", multiplier);
+    f(Access::kRead, "shift", shift);
+    f(Access::kRead, "offset", offset);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const IntQuantCmd&) const = default;
+};
+
+}  // namespace softtpu

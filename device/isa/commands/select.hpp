@@ -1,0 +1,55 @@
+// Comparison and selection.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device/isa/types.hpp"
+
+namespace softtpu {
+
+// A set of the three outcomes of a comparison, one bit each.
+enum class Compare : std::uint8_t {
+  kLess = 1,
+  kEqual = 2,
+  kLessEqual = 3,
+  kGreater = 4,
+  kNotEqual = 5,
+  kGreaterEqual = 6,
+};
+
+// dst = (a <compare> b) ? true_val : 0.
+struct CompareCmd {
+  Compare compare = Compare::kGreater;
+  Tensor dst;
+  Operand a, b;
+  Scalar true_val;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src0", a);
+    f(Access::kRead, "src1", b);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const CompareCmd&) const = default;
+};
+
+// dst = (a <compare> b) ? yes : no; with `winner`, that tensor also receives the same choice between a and b.
+struct SelectCmd {
+  Compare compare = Compare::kGreater;
+  Tensor dst;
+  std::optional<Tensor> winner;
+  Operand a, b;
+  Operand yes, no;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src0", a);
+    f(Access::kRead, "src1", b);
+    f(Access::kRead, "src2", yes);
+    f(Access::kRead, "src3", no);
+    f(Access::kWrite, winner ? "dst1" : "dst", Operand(dst));
+    if (winner) f(Access::kWrite, "dst0", Operand(*winner));
+  }
+  bool operator==(const SelectCmd&) const = default;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,171 @@
+// Conversions between number formats with a rounding mode (numerics: bm1684x-elementwise.md section 4). Everything
+// works on bits or on doubles whose values are exact, so neither the CPU's rounding nor its flush modes matter.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "device/isa/types.hpp"
+#include "device/numeric/formats.hpp"
+#include "device/numeric/shift.hpp"
+#include "runtime/base/unreachable.hpp"
+
+namespace softtpu {
+
+// Nearest integer to a finite |value| < 2^51 in one of the modes 0..4; the sign of a zero result is not defined.
+template <Rounding kMode>
+double round_integral(double value) {
+  // Adding and removing 1.5 * 2^52 leaves the nearest integer (even at ties): the sum has no bits for a fraction.
+  constexpr double kAligner = 0x1.8p52;
+  const double nearest = value + kAligner - kAligner;
+  switch (kMode) {
+    case Rounding::kHalfToEven: return nearest;
+    case Rounding::kHalfAwayFromZero: {
+      const double magnitude = std::abs(value);
+      const double even = magnitude + kAligner - kAligner;
+      return std::copysign(magnitude - even == 0.5 ? even + 1 : even, value);
+    }
+    case Rounding::kTowardsZero: {
+      const double magnitude = std::abs(value);
+      const double even = magnitude + kAligner - kAligner;
+      return std::copysign(even > magnitude ? even - 1 : even, value);
+    }
+    case Rounding::kDown: return nearest > value ? nearest - 1 : nearest;
+    case Rounding::kUp: return nearest < value ? nearest + 1 : nearest;
+    case Rounding::kHalfUp:
+    case Rounding::kHalfDown: break;
+  }
+  unreachable(kMode);
+}
+
+// body.operator()<kMode>() for one of the modes 0..4.
+template <class Body>
+void for_integral_rounding(Rounding mode, Body body) {
+  switch (mode) {
+    case Rounding::kHalfToEven: return body.template operator()<Rounding::kHalfToEven>();
+    case Rounding::kHalfAwayFromZero: return body.template operator()<Rounding::kHalfAwayFromZero>();
+    case Rounding::kTowardsZero: return body.template operator()<Rounding::kTowardsZero>();
+    case Rounding::kDown: return body.template operator()<Rounding::kDown>();
+    case Rounding::kUp: return body.template operator()<Rounding::kUp>();
+    case Rounding::kHalfUp:
+    case Rounding::kHalfDown: break;
+  }
+  unreachable(mode);
+}
+
+// f32 (subnormals already flushed) -> integer of `range`, clamped; a NaN gives the minimum of a signed type and 0 of an
+// unsigned one.
+template <Rounding kMode>
+std::int64_t float_to_int(float value, IntRange range) {
+  const double low = static_cast<double>(range.low);
+  const double high = static_cast<double>(range.high);
+  double number = static_cast<double>(value);
+  number = number > high ? high : number;
+  // Also true for a NaN.
+  number = !(number >= low) ? low : number;
+  return static_cast<std::int64_t>(round_integral<kMode>(number));
+}
+
+// What is added to a magnitude before its last `drop` bits are cut, for one mode and sign. Ties of HALF_UP and
+// HALF_DOWN: kMagnitude counts them on the magnitude (away from / toward zero), kValue on the value (toward +Inf /
+// -Inf).
+enum class Ties : std::uint8_t { kMagnitude, kValue };
+
+template <class Bits>
+constexpr Bits round_magnitude(Bits magnitude, int drop, bool negative, Rounding mode, Ties ties) {
+  if (drop == 0) return magnitude;
+  const Bits half = Bits{1} << (drop - 1);
+  const Bits ones = (Bits{1} << drop) - 1;
+  const bool mirrored = ties == Ties::kValue && negative;
+  Bits bias = 0;
+  switch (mode) {
+    case Rounding::kHalfToEven: bias = half - 1 + (magnitude >> drop & 1); break;
+    case Rounding::kHalfAwayFromZero: bias = half; break;
+    case Rounding::kTowardsZero: break;
+    case Rounding::kDown: bias = negative ? ones : 0; break;
+    case Rounding::kUp: bias = negative ? 0 : ones; break;
+    case Rounding::kHalfUp: bias = mirrored ? half - 1 : half; break;
+    case Rounding::kHalfDown: bias = mirrored ? half : half - 1; break;
+  }
+  return (magnitude + bias) >> drop;
+}
+
+// f32 -> f16 in any mode; f32 subnormals count as zero, f16 subnormals are kept, a NaN gives 0x7fff.
+inline std::uint16_t float_to_f16(float value, Rounding mode) {
+  const std::uint32_t bits = flush_bits(std::bit_cast<std::uint32_t>(value));
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  const bool negative = bits >> 31 != 0;
+  const std::uint32_t sign = negative ? 0x8000U : 0U;
+  if (magnitude > 0x7F800000U) return kNan16;
+  if (magnitude >= 0x47800000U) return static_cast<std::uint16_t>(sign | 0x7C00U);
+  if (magnitude >= 0x38800000U) {
+    return static_cast<std::uint16_t>(sign |
+                                      round_magnitude(magnitude - 0x38000000U, 13, negative, mode, Ties::kMagnitude));
+  }
+  // A subnormal half counts steps of 2^-24; the f32 is significand * 2^(exponent - 150).
+  if (magnitude == 0) return static_cast<std::uint16_t>(sign);
+  const int drop = 126 - static_cast<int>(magnitude >> 23);
+  const std::uint64_t significand = (magnitude & 0x7FFFFFU) | 0x800000U;
+  // Below half of the smallest step the exact distance no longer matters.
+  return static_cast<std::uint16_t>(sign |
+                                    round_magnitude(significand, drop < 40 ? drop : 40, negative, mode, Ties::kValue));
+}
+
+// f32 -> bf16 in any mode from the exact value; subnormal results become signed zeros, a NaN gives 0x7fff.
+inline std::uint16_t float_to_bf16(float value, Rounding mode) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  const bool negative = bits >> 31 != 0;
+  const std::uint32_t sign = negative ? 0x8000U : 0U;
+  if (magnitude > 0x7F800000U) return kNan16;
+  const bool half_mode = mode == Rounding::kHalfUp || mode == Rounding::kHalfDown;
+  // Recorded: these two modes send a negative f32 subnormal to -0 even where rounding would leave the subnormals.
+  if (half_mode && negative && magnitude < 0x00800000U) return 0x8000U;
+  const std::uint32_t rounded = round_magnitude(magnitude, 16, negative, mode, Ties::kMagnitude);
+  return static_cast<std::uint16_t>(sign | (rounded < 0x80U ? 0U : rounded));
+}
+
+// Integers up to 32 bits -> float with `kept` mantissa bits, as the bits of an f32 whose value is the rounded one.
+// `ties` is kMagnitude for 8- and 16-bit integers and kValue for 32-bit ones.
+inline std::uint32_t int_to_rounded_float(std::int64_t value, int kept, Rounding mode, Ties ties) {
+  if (value == 0) return 0;
+  const bool negative = value < 0;
+  const std::uint64_t magnitude = static_cast<std::uint64_t>(negative ? -value : value);
+  const int top = 63 - std::countl_zero(magnitude);
+  const int drop = top > kept ? top - kept : 0;
+  const std::uint64_t rounded = round_magnitude(magnitude, drop, negative, mode, ties);
+  // At most kept + 1 significant bits are left (one more after a carry): the conversion and the scaling are exact.
+  const float result = static_cast<float>(rounded) * std::bit_cast<float>(static_cast<std::uint32_t>(127 + drop) << 23);
+  return std::bit_cast<std::uint32_t>(result) | (negative ? 0x80000000U : 0U);
+}
+
+inline float int_to_float(std::int64_t value, Rounding mode, Ties ties) {
+  return std::bit_cast<float>(int_to_rounded_float(value, 23, mode, ties));
+}
+inline std::uint16_t int_to_bf16(std::int64_t value, Rounding mode, Ties ties) {
+  return static_cast<std::uint16_t>(int_to_rounded_float(value, 7, mode, ties) >> 16);
+}
+inline std::uint16_t int_to_f16(std::int64_t value, Rounding mode, Ties ties) {
+  const std::uint32_t bits = int_to_rounded_float(value, 10, mode, ties);
+  const bool negative = bits >> 31 != 0;
+  const std::uint16_t sign = negative ? 0x8000U : 0U;
+  if ((bits & 0x7FFFFFFFU) < 0x47800000U) return float_to_f16(std::bit_cast<float>(bits), Rounding::kTowardsZero);
+  // Overflow. From 8 and 16 bits only a value that was rounded up arrives here.
+  bool infinite = true;
+  if (ties == Ties::kValue) {
+    if (mode == Rounding::kTowardsZero) infinite = false;
+    if (mode == Rounding::kDown) infinite = negative;
+    if (mode == Rounding::kUp || mode == Rounding::kHalfUp || mode == Rounding::kHalfDown) infinite = !negative;
+  }
+  return static_cast<std::uint16_t>(sign | (infinite ? 0x7C00U : 0x7BFFU));
+}
+constexpr Ties ties_of(Dtype integer) { return size_of(integer) == 4 ? Ties::kValue : Ties::kMagnitude; }
+
+// f16 -> f32 as a conversion does it: every NaN becomes the invalid one.
+inline float convert_f16(std::uint16_t half) {
+  const float wide = widen_f16(half);
+  return is_nan_bits(std::bit_cast<std::uint32_t>(wide)) ? std::bit_cast<float>(kNanInvalid) : wide;
+}
+
+}  // namespace softtpu
