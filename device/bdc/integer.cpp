@@ -129,12 +129,13 @@ void execute(Memories& mem, const ShiftCmd& cmd) {
 
 namespace {
 
+// The shifted product wraps round at 64 bits (golden bm1684x/limits/061), unlike that of the other integer commands.
 template <class Acc, Quant kDirection>
 Acc scaled(std::int64_t src, std::int64_t multiplier, const Shifter<Acc>& shift, std::int64_t offset) {
   if constexpr (kDirection == Quant::kRequant) {
-    return shift(static_cast<Acc>(src) * multiplier) + offset;
+    return Acc{static_cast<std::int64_t>(shift(static_cast<Acc>(src) * multiplier))} + offset;
   } else {
-    return shift(static_cast<Acc>(src - offset) * multiplier);
+    return Acc{static_cast<std::int64_t>(shift(static_cast<Acc>(src - offset) * multiplier))};
   }
 }
 

@@ -9,15 +9,15 @@ namespace softtpu {
 namespace {
 
 void float_mac(Memories& mem, const MacCmd& cmd) {
-  for_each_row<float, float, float>(
+  for_each_row<float, float, float, float>(
       mem, cmd.dst,
-      [](float* dst, const float* a, const float* b, int count) {
+      [](float* dst, const float* a, const float* b, const float* old, int count) {
         for (int i = 0; i < count; ++i) {
           const float product = flush(chip_mul(flush(a[i]), flush(b[i])));
-          dst[i] = flush(chip_add(product, flush(dst[i])));
+          dst[i] = flush(chip_add(product, flush(old[i])));
         }
       },
-      cmd.a, cmd.b);
+      cmd.a, cmd.b, cmd.dst);
 }
 
 void int_mac(Memories& mem, const MacCmd& cmd) {

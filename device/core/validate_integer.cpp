@@ -9,7 +9,7 @@ namespace {
 
 constexpr TypeSet kQuantised = kInts8 | kInts16;                  // the narrow side of (de)quantisation
 constexpr TypeSet kAccumulated = kInts16 | types(Dtype::kInt32);  // the wide side
-constexpr int kMinShift = -32, kMaxShift = 31, kMinQuantShift = -64;
+constexpr int kMinShift = -32, kMaxShift = 31, kMaxConstantShift = 32, kMinQuantShift = -64;
 
 void check_shift(Checks& check, const Operand& shift, const Tensor& dst, int low, int high) {
   check.source("shift", shift, dst);
@@ -51,8 +51,8 @@ Violation violation(const Memories& mem, Op op, const ShiftCmd& cmd) {
   check.require(size_of(shift) <= size_of(cmd.src.dtype), [&] {
     return fmt::format("shift type ({}) is wider than src type ({})", to_text(shift), to_text(cmd.src.dtype));
   });
-  const int bits = 8 * size_of(cmd.src.dtype);
-  check_shift(check, cmd.shift, cmd.dst, -bits, bits - 1);
+  // Recorded for every width: constants beyond the width are taken, and shift everything out.
+  check_shift(check, cmd.shift, cmd.dst, kMinShift, kMaxConstantShift);
   return check.violation();
 }
 

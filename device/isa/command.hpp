@@ -15,6 +15,7 @@
 #include "device/isa/commands/move.hpp"
 #include "device/isa/commands/outer.hpp"
 #include "device/isa/commands/select.hpp"
+#include "device/isa/commands/sfu.hpp"
 
 namespace softtpu {
 

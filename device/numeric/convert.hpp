@@ -168,4 +168,8 @@ inline float convert_f16(std::uint16_t half) {
   return is_nan_bits(std::bit_cast<std::uint32_t>(wide)) ? std::bit_cast<float>(kNanInvalid) : wide;
 }
 
+// One value of type `from`, given by its low bits, in type `to`. The pair and the mode are ones that the chip converts
+// (device/core/validate_integer.cpp).
+std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode);
+
 }  // namespace softtpu

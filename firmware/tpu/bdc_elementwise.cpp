@@ -1,14 +1,30 @@
-// Entry points of element-wise BDC functions.
+// Entry points of element-wise BDC functions of one data type.
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
 namespace {
 
-// add, mul, diff_abs, max and min take their operands in exchanged order when only src0 comes without strides
-// (numerics: bm1684x-elementwise.md, "operand exchange"); it shows in NaN payloads and signed zeros.
+// Functions that the chip carries out with exchanged operands when only src0 comes without strides (numerics:
+// bm1684x-elementwise.md, "operand exchange"); it shows in NaN payloads and signed zeros.
 bool exchanges_operands(ArithMode mode, const dim4* src0_stride, const dim4* src1_stride) {
   return mode != ArithMode::kSub && src0_stride == nullptr && src1_stride != nullptr;
+}
+
+void unary(const Call& call, UnaryMode mode, Rounding rounding, local_addr_t dst_addr, local_addr_t src_addr,
+           const dim4* shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(UnaryCmd{mode, rounding, call.local(dst_addr, dim, dst_stride, type),
+                      call.local(src_addr, dim, src_stride, type)});
+}
+
+// dst = src <mode> parameter, in aligned layouts.
+void with_parameter(const Call& call, ArithMode mode, local_addr_t dst_addr, local_addr_t src_addr, scalar_t parameter,
+                    const dim4* shape, data_type_t dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), call.local(src_addr, dim, type), scalar(parameter, type)});
 }
 
 }  // namespace
@@ -46,5 +62,112 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
     call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type), scalar(C, type),                      \
                         call.local(src_addr, dim, src_stride, type)});                                           \
   }
+#define OP_UNARY(name, mode, types)                                                                               \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,              \
+            const dim4* src_stride, data_type_t dtype) {                                                          \
+    unary(Call(Op::name), mode, Rounding::kHalfToEven, dst_addr, src_addr, shape, dst_stride, src_stride, dtype); \
+  }
+#define OP_CHANNEL_BINARY(name, mode, source_first)                                                  \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape, \
+            data_type_t dtype) {                                                                     \
+    const Call call(Op::name);                                                                       \
+    const Dim4 dim = call.dim("shape", shape);                                                       \
+    const Dtype type = call.dtype("dtype", dtype);                                                   \
+    Operand a = call.local(src_addr, dim, type);                                                     \
+    Operand b = call.per_channel(bias_addr, dim, type);                                              \
+    if (!(source_first)) std::swap(a, b);                                                            \
+    call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), a, b});                               \
+  }
 #include "device/isa/ops.def"
+
+void tpu_bdc_fp_round(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                      const dim4* src_stride, data_type_t dtype, rounding_mode_t mode) {
+  const Call call(Op::tpu_bdc_fp_round);
+  unary(call, UnaryMode::kRound, call.rounding(mode), dst_addr, src_addr, shape, dst_stride, src_stride, dtype);
+}
+void tpu_bdc_fp_floor(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                      const dim4* src_stride, data_type_t dtype) {
+  unary(Call(Op::tpu_bdc_fp_floor), UnaryMode::kRound, Rounding::kDown, dst_addr, src_addr, shape, dst_stride,
+        src_stride, dtype);
+}
+void tpu_bdc_fp_ceil(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                     const dim4* src_stride, data_type_t dtype) {
+  unary(Call(Op::tpu_bdc_fp_ceil), UnaryMode::kRound, Rounding::kUp, dst_addr, src_addr, shape, dst_stride, src_stride,
+        dtype);
+}
+void tpu_bdc_sign(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype) {
+  unary(Call(Op::tpu_bdc_sign), UnaryMode::kSign, Rounding::kHalfToEven, dst_addr, src_addr, shape, nullptr, nullptr,
+        dtype);
+}
+
+// The larger of the element and 0, so that a NaN gives 0.
+void tpu_bdc_relu(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                  const dim4* src_stride, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_relu);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(ArithCmd{ArithMode::kMax, call.local(dst_addr, dim, dst_stride, type),
+                      call.local(src_addr, dim, src_stride, type), Scalar{0, type}});
+}
+void tpu_bdc_prelu(local_addr_t dst_addr, local_addr_t src_addr, scalar_t alpha, const dim4* shape, data_type_t dtype) {
+  with_parameter(Call(Op::tpu_bdc_prelu), ArithMode::kPrelu, dst_addr, src_addr, alpha, shape, dtype);
+}
+void tpu_bdc_fp_add_C_sqr(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
+                          data_type_t dtype) {
+  with_parameter(Call(Op::tpu_bdc_fp_add_C_sqr), ArithMode::kAddSquare, dst_addr, src_addr, C, shape, dtype);
+}
+void tpu_bdc_fp_sub_C_sqr(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
+                          data_type_t dtype) {
+  with_parameter(Call(Op::tpu_bdc_fp_sub_C_sqr), ArithMode::kSubSquare, dst_addr, src_addr, C, shape, dtype);
+}
+void tpu_bdc_fp_square(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                       const dim4* src_stride, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_fp_square);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Tensor src = call.local(src_addr, dim, src_stride, type);
+  call.issue(ArithCmd{ArithMode::kMul, call.local(dst_addr, dim, dst_stride, type), src, src});
+}
+
+void tpu_bdc_fp32_mac(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
+                      const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {
+  const Call call(Op::tpu_bdc_fp32_mac);
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(MacCmd{call.local(dst_addr, dim, dst_stride, Dtype::kFp32),
+                    call.local(src0_addr, dim, src0_stride, Dtype::kFp32),
+                    call.local(src1_addr, dim, src1_stride, Dtype::kFp32)});
+}
+void tpu_bdc_fp32_mac_C(local_addr_t dst_addr, local_addr_t src_addr, float C, const dim4* shape,
+                        const dim4* dst_stride, const dim4* src_stride) {
+  const Call call(Op::tpu_bdc_fp32_mac_C);
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(MacCmd{call.local(dst_addr, dim, dst_stride, Dtype::kFp32),
+                    call.local(src_addr, dim, src_stride, Dtype::kFp32), scalar(C, Dtype::kFp32)});
+}
+
+void tpu_bdc_fp_scale(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t scale_addr, const dim4* shape,
+                      data_type_t dtype) {
+  const Call call(Op::tpu_bdc_fp_scale);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  // A scale is a scale with bias +0: a product of -0 becomes +0.
+  call.issue(ScaleBiasCmd{call.local(dst_addr, dim, type), call.local(src_addr, dim, type),
+                          call.per_channel(scale_addr, dim, type), Scalar{0, type}});
+}
+void tpu_bdc_fp_scale_bias(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t scale_addr,
+                           local_addr_t bias_addr, const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_fp_scale_bias);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(ScaleBiasCmd{call.local(dst_addr, dim, type), call.local(src_addr, dim, type),
+                          call.per_channel(scale_addr, dim, type), call.per_channel(bias_addr, dim, type)});
+}
+void tpu_bdc_fp_scale_bias_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t scale, scalar_t bias,
+                             const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_fp_scale_bias_C);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(ScaleBiasCmd{call.local(dst_addr, dim, type), call.local(src_addr, dim, type), scalar(scale, type),
+                          scalar(bias, type)});
+}
 }

@@ -7,6 +7,7 @@
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/integer.hpp"
 #include "device/isa/commands/select.hpp"
+#include "device/isa/commands/sfu.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -14,7 +15,7 @@ namespace softtpu {
 // Batch n of dst is rule(element n of src0, src1): `rule` is the element-wise command whose dst has one batch for each
 // element of src0, whose b is src1 repeated over the batches (n stride 0), and whose a is not used.
 struct OuterCmd {
-  using Rule = std::variant<ArithCmd, IntArithCmd, CompareCmd>;
+  using Rule = std::variant<ArithCmd, IntArithCmd, CompareCmd, DivideCmd>;
   Tensor src0;  // [1, channels, 1, elements per channel]; the last channel may be filled in part
   Rule rule;
   template <class F>

@@ -1,0 +1,45 @@
+#include "device/numeric/convert.hpp"
+
+#include <algorithm>
+
+#include "device/numeric/wide.hpp"
+
+namespace softtpu {
+namespace {
+
+template <class W>
+W value_of(std::uint32_t bits, Dtype type) {
+  W value;
+  row_reader<W>(type)(&value, reinterpret_cast<const std::uint8_t*>(&bits), 1, 1);
+  return value;
+}
+
+std::uint32_t float_to_float(std::uint32_t bits, Dtype to, Dtype from, Rounding mode) {
+  const auto half = static_cast<std::uint16_t>(bits);
+  if (from == Dtype::kFp16) return std::bit_cast<std::uint32_t>(convert_f16(half));
+  if (from == Dtype::kBfp16) return std::bit_cast<std::uint32_t>(widen_bf16(half));
+  const float value = std::bit_cast<float>(bits);
+  return to == Dtype::kFp16 ? float_to_f16(value, mode) : float_to_bf16(value, mode);
+}
+
+std::uint32_t int_to_any_float(std::int64_t value, Dtype to, Rounding mode, Ties ties) {
+  if (to == Dtype::kFp32) return std::bit_cast<std::uint32_t>(int_to_float(value, mode, ties));
+  return to == Dtype::kFp16 ? int_to_f16(value, mode, ties) : int_to_bf16(value, mode, ties);
+}
+
+}  // namespace
+
+std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode) {
+  if (from == to) return bits;
+  if (is_float(from) && is_float(to)) return float_to_float(bits, to, from, mode);
+  if (is_float(to)) return int_to_any_float(value_of<std::int64_t>(bits, from), to, mode, ties_of(from));
+  const IntRange range = range_of(to);
+  if (is_integer(from))
+    return static_cast<std::uint32_t>(std::clamp(value_of<std::int64_t>(bits, from), range.low, range.high));
+  std::int64_t integer = 0;
+  for_integral_rounding(mode,
+                        [&]<Rounding kMode>() { integer = float_to_int<kMode>(value_of<float>(bits, from), range); });
+  return static_cast<std::uint32_t>(integer);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,117 @@
+// Entry points of conversion, requantisation and dequantisation.
+#include "firmware/call.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+// Parameters of (de)quantisation per channel: [1, c, 1, members] 32-bit words in the aligned layout.
+class ChannelParameters {
+ public:
+  ChannelParameters(const Call& call, local_addr_t addr, const Dim4& dim, int members)
+      : first_(call.local(addr, Dim4{1, dim.c, 1, members}, Dtype::kInt32)), dim_(dim) {}
+
+  // Member number `index` of every channel, read as `type`: its low bits. The first one keeps the alignment rule.
+  Operand member(int index, Dtype type) const {
+    Tensor tensor = first_;
+    tensor.addr += static_cast<std::uint64_t>(index) * sizeof(std::uint32_t);
+    tensor.shape = dim_;
+    const std::int64_t words = tensor.stride.c;
+    tensor.stride = {0, words * static_cast<std::int64_t>(sizeof(std::uint32_t)) / size_of(type), 0, 0};
+    tensor.dtype = type;
+    tensor.natural = index == 0;
+    return tensor;
+  }
+
+ private:
+  Tensor first_;
+  Dim4 dim_;
+};
+
+// Offsets have 16 bits and the sign of the quantised type.
+Dtype offset_type(Dtype quantised) { return is_signed_int(quantised) ? Dtype::kInt16 : Dtype::kUint16; }
+Scalar word(int value) { return {static_cast<std::uint32_t>(value), Dtype::kInt32}; }
+Scalar shift_count(int count) { return {static_cast<std::uint8_t>(count), Dtype::kInt8}; }
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+void tpu_bdc_cast(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                  const dim4* src_stride, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
+  const Call call(Op::tpu_bdc_cast);
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(CastCmd{call.local(dst_addr, dim, dst_stride, call.dtype("dst_dtype", dst_dtype)),
+                     call.local(src_addr, dim, src_stride, call.dtype("src_dtype", src_dtype)), call.rounding(mode)});
+}
+
+// The tensors that all functions below have in common.
+#define QUANT_TENSORS(name)                                  \
+  const Call call(Op::name);                                 \
+  const Dim4 dim = call.dim("shape", shape);                 \
+  const Dtype dst_type = call.dtype("dst_dtype", dst_dtype); \
+  const Dtype src_type = call.dtype("src_dtype", src_dtype); \
+  const Tensor dst = call.local(dst_addr, dim, dst_type);    \
+  const Tensor src = call.local(src_addr, dim, src_type);
+
+void tpu_bdc_int_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, int multiplier, char shift,
+                         scalar_t offset, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
+  QUANT_TENSORS(tpu_bdc_int_requant)
+  call.issue(IntQuantCmd{Quant::kRequant, dst, src, word(multiplier), shift_count(shift),
+                         scalar(offset, offset_type(dst_type)), call.rounding(rounding_mode)});
+}
+void tpu_bdc_int_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+                            data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
+  QUANT_TENSORS(tpu_bdc_int_pc_requant)
+  const ChannelParameters quant(call, quant_addr, dim, 3);
+  call.issue(IntQuantCmd{Quant::kRequant, dst, src, quant.member(0, Dtype::kInt32), quant.member(1, Dtype::kInt8),
+                         quant.member(2, offset_type(dst_type)), call.rounding(rounding_mode)});
+}
+void tpu_bdc_int_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset,
+                         int multiplier, char shift, data_type_t dst_dtype, data_type_t src_dtype,
+                         rounding_mode_t rounding_mode) {
+  QUANT_TENSORS(tpu_bdc_int_dequant)
+  call.issue(IntQuantCmd{Quant::kDequant, dst, src, word(multiplier), shift_count(shift),
+                         scalar(offset, offset_type(src_type)), call.rounding(rounding_mode)});
+}
+void tpu_bdc_int_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+                            data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
+  QUANT_TENSORS(tpu_bdc_int_pc_dequant)
+  const ChannelParameters quant(call, quant_addr, dim, 3);
+  call.issue(IntQuantCmd{Quant::kDequant, dst, src, quant.member(1, Dtype::kInt32), quant.member(2, Dtype::kInt8),
+                         quant.member(0, offset_type(src_type)), call.rounding(rounding_mode)});
+}
+
+void tpu_bdc_fp32_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, float scale, float offset,
+                          data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t dst_rounding_mode,
+                          rounding_mode_t src_rounding_mode) {
+  QUANT_TENSORS(tpu_bdc_fp32_requant)
+  call.issue(FloatQuantCmd{Quant::kRequant, dst, src, scalar(scale, Dtype::kFp32), scalar(offset, Dtype::kFp32),
+                           call.rounding(src_rounding_mode), call.rounding(dst_rounding_mode)});
+}
+void tpu_bdc_fp32_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+                             data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t dst_rounding_mode,
+                             rounding_mode_t src_rounding_mode) {
+  QUANT_TENSORS(tpu_bdc_fp32_pc_requant)
+  const ChannelParameters quant(call, quant_addr, dim, 2);
+  call.issue(FloatQuantCmd{Quant::kRequant, dst, src, quant.member(0, Dtype::kFp32), quant.member(1, Dtype::kFp32),
+                           call.rounding(src_rounding_mode), call.rounding(dst_rounding_mode)});
+}
+void tpu_bdc_fp32_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset, float scale,
+                          data_type_t src_dtype, rounding_mode_t rounding_mode) {
+  constexpr data_type_t dst_dtype = DT_FP32;
+  QUANT_TENSORS(tpu_bdc_fp32_dequant)
+  call.issue(FloatQuantCmd{Quant::kDequant, dst, src, scalar(scale, Dtype::kFp32),
+                           scalar(offset, offset_type(src_type)), call.rounding(rounding_mode)});
+}
+void tpu_bdc_fp32_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+                             data_type_t src_dtype, rounding_mode_t rounding_mode) {
+  constexpr data_type_t dst_dtype = DT_FP32;
+  QUANT_TENSORS(tpu_bdc_fp32_pc_dequant)
+  const ChannelParameters quant(call, quant_addr, dim, 2);
+  call.issue(FloatQuantCmd{Quant::kDequant, dst, src, quant.member(1, Dtype::kFp32),
+                           quant.member(0, offset_type(src_type)), call.rounding(rounding_mode)});
+}
+}

@@ -1,0 +1,91 @@
+// Entry points of copies, constants, transposes, broadcasts and sequences.
+#include <fmt/format.h>
+
+#include "firmware/call.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+// A static_addr_t is an offset in static memory, or its address in the system map.
+Tensor in_static(const Call& call, static_addr_t addr, const Dim4& shape, const Stride4& stride, Dtype type) {
+  const MemoryRange& memory = call.chip().static_mem;
+  const std::uint64_t offset = memory.contains(addr) ? addr - memory.start : addr;
+  return {Space::kStatic, offset, shape, stride, type, true};
+}
+
+Dim4 row_on_npus(int npu_num, int length) { return {1, npu_num, 1, length}; }
+Dim4 spread(int length) { return {1, length, 1, 1}; }
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+void tpu_bdc_cpy(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                 const dim4* src_stride, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_cpy);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(CopyCmd{call.local(dst_addr, dim, dst_stride, type), call.local(src_addr, dim, src_stride, type)});
+}
+void tpu_bdc_set_C(local_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_set_C);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(CopyCmd{call.local(dst_addr, dim, dst_stride, type), scalar(C, type)});
+}
+
+void tpu_bdc_cpy_cross_npu(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_cpy_cross_npu);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, dim, type), call.local(src_addr, dim, type)});
+}
+void tpu_bdc_npu_bcast(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_npu_bcast);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Dim4 src_dim{dim.n, 1, dim.h, dim.w};
+  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, dim, type), call.local(src_addr, src_dim, type)});
+}
+void tpu_bdc_cw_trans(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_cw_trans);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Dim4 src_dim{dim.n, dim.w, dim.h, dim.c};
+  call.issue(CrossCopyCmd{CopyOrder::kNwhc, call.local(dst_addr, dim, type, Layout::kLineAligned),
+                          call.local(src_addr, src_dim, type)});
+}
+void tpu_bdc_wc_trans(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_wc_trans);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Dim4 src_dim{dim.n, dim.w, dim.h, dim.c};
+  call.issue(CrossCopyCmd{CopyOrder::kNwhc, call.local(dst_addr, dim, type), call.local(src_addr, src_dim, type)});
+}
+
+void tpu_bdc_npu_bcast_from_static(local_addr_t dst_addr, static_addr_t src_addr, int npu_num, int len,
+                                   data_type_t dtype) {
+  const Call call(Op::tpu_bdc_npu_bcast_from_static);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, row_on_npus(npu_num, len), type),
+                          in_static(call, src_addr, row_on_npus(1, len), Stride4{0, 0, 0, 1}, type)});
+}
+void tpu_bdc_npu_distribute_from_static(local_addr_t dst_addr, static_addr_t src_addr, int len, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_npu_distribute_from_static);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, spread(len), type, Layout::kCompact),
+                          in_static(call, src_addr, spread(len), Stride4{0, 1, 0, 0}, type)});
+}
+
+void tpu_bdc_arithmetic_sequence_bcast(local_addr_t dst_addr, int npu_num, int start, int step, int num) {
+  const Call call(Op::tpu_bdc_arithmetic_sequence_bcast);
+  call.issue(SequenceCmd{call.local(dst_addr, row_on_npus(npu_num, num), Dtype::kInt32), start, step, true});
+}
+void tpu_bdc_arithmetic_sequence_distribute(local_addr_t dst_addr, int start, int step, int num) {
+  const Call call(Op::tpu_bdc_arithmetic_sequence_distribute);
+  call.issue(SequenceCmd{call.local(dst_addr, spread(num), Dtype::kInt32, Layout::kCompact), start, step, false});
+}
+}

@@ -1,0 +1,93 @@
+// Questions about data types, and conversion of single values on the kernel's side.
+#include <fmt/format.h>
+
+#include "device/numeric/convert.hpp"
+#include "firmware/call.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+constexpr TypeSet kInts4 = types(Dtype::kInt4, Dtype::kUint4);
+
+bool is_in(Op op, data_type_t dtype, TypeSet set) { return contains(set, Call(op).dtype("dtype", dtype)); }
+
+// What a conversion of the chip cannot do, or nullptr.
+const char* obstacle(Dtype to, Dtype from, Rounding mode) {
+  if (size_of(to) == 0 || size_of(from) == 0) return "4-bit values are not converted one by one";
+  if (contains(kHalves, from) && contains(kHalves, to) && from != to)
+    return "fp16 and bfp16 are not converted into each other";
+  const bool half_mode = mode == Rounding::kHalfUp || mode == Rounding::kHalfDown;
+  if (is_float(from) && is_integer(to) && half_mode) return "this rounding mode does not round to integers";
+  return nullptr;
+}
+
+scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode,
+                 TypeSet from_types) {
+  const Dtype to = call.dtype("dst_dtype", dst_dtype);
+  const Dtype from = call.dtype("src_dtype", src_dtype);
+  const Rounding rounding = call.rounding(mode);
+  const TypeSet to_types = info(call.op()).types;
+  call.require(contains(to_types, to), [&] { return fmt::format("dst_dtype ({}) is not allowed", to_text(to)); });
+  call.require(contains(from_types, from), [&] { return fmt::format("src_dtype ({}) is not allowed", to_text(from)); });
+  const char* reason = obstacle(to, from, rounding);
+  call.require(reason == nullptr,
+               [&] { return fmt::format("{} to {}, {}: {}", to_text(from), to_text(to), to_text(rounding), reason); });
+  scalar_t result = {};
+  if (call.core().faulted()) return result;
+  result.u32 = convert_bits(src.u32, to, from, rounding);
+  return result;
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+// The published enumeration sets bit 0 for signed integers and for floats.
+bool tpu_is_data_type_signed(data_type_t dtype) {
+  return is_in(Op::tpu_is_data_type_signed, dtype, kFloats | kSignedInts | types(Dtype::kInt4));
+}
+bool tpu_is_data_type_int(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int, dtype, kInts | kInts4); }
+bool tpu_is_data_type_int4(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int4, dtype, kInts4); }
+bool tpu_is_data_type_int8(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int8, dtype, kInts8); }
+bool tpu_is_data_type_int16(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int16, dtype, kInts16); }
+bool tpu_is_data_type_int32(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int32, dtype, kInts32); }
+bool tpu_is_data_type_signed_int(data_type_t dtype) {
+  return is_in(Op::tpu_is_data_type_signed_int, dtype, kSignedInts | types(Dtype::kInt4));
+}
+bool tpu_is_data_type_unsigned_int(data_type_t dtype) {
+  return is_in(Op::tpu_is_data_type_unsigned_int, dtype, kUnsignedInts | types(Dtype::kUint4));
+}
+bool tpu_is_data_type_fp(data_type_t dtype) { return is_in(Op::tpu_is_data_type_fp, dtype, kFloats); }
+// A question that portable kernels ask on every chip: BM1684X has no such type, so the answer is about the code alone.
+bool tpu_is_data_type_fp8(data_type_t dtype) { return dtype == DT_FP8E5M2 || dtype == DT_FP8E4M3; }
+
+int tpu_data_type_size(data_type_t dtype) {
+  const Call call(Op::tpu_data_type_size);
+  const int size = size_of(call.dtype("dtype", dtype));
+  call.require(size != 0, [] { return "4-bit types have no size in bytes"; });
+  return size;
+}
+int tpu_data_type_bits(data_type_t dtype) {
+  const Dtype type = Call(Op::tpu_data_type_bits).dtype("dtype", dtype);
+  return contains(kInts4, type) ? 4 : 8 * size_of(type);
+}
+
+scalar_t tpu_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
+  return convert(Call(Op::tpu_cast), src, dst_dtype, src_dtype, mode, kAllTypes);
+}
+scalar_t tpu_fp_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
+  return convert(Call(Op::tpu_fp_cast), src, dst_dtype, src_dtype, mode, kFloats);
+}
+scalar_t tpu_fp_to_int_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
+  return convert(Call(Op::tpu_fp_to_int_cast), src, dst_dtype, src_dtype, mode, kFloats);
+}
+scalar_t tpu_int_to_fp_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
+  return convert(Call(Op::tpu_int_to_fp_cast), src, dst_dtype, src_dtype, mode, kInts);
+}
+scalar_t tpu_int_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype) {
+  return convert(Call(Op::tpu_int_cast), src, dst_dtype, src_dtype, RM_HALF_TO_EVEN, kInts);
+}
+}
