@@ -9,11 +9,6 @@ namespace {
 
 constexpr int kMaxShift = 31;
 
-Dtype type_of(const Operand& operand) {
-  const auto* tensor = std::get_if<Tensor>(&operand);
-  return tensor != nullptr ? tensor->dtype : std::get<Scalar>(operand).dtype;
-}
-
 void check_fp_group_types(Checks& check, const MatMulCmd& cmd) {
   const Dtype type = type_of(cmd.left);
   check.type_in("left and right", type, kHalves).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
