@@ -12,7 +12,9 @@
 #include "device/isa/commands/sfu.hpp"
 #include "device/isa/commands/window.hpp"
 #include "device/isa/commands/integer.hpp"
+#include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/move.hpp"
+#include "device/isa/commands/okk.hpp"
 #include "device/isa/commands/outer.hpp"
 #include "device/isa/commands/select.hpp"
 #include "device/isa/commands/sfu.hpp"
@@ -39,7 +41,6 @@ using Command = std::variant<  //
     ExponentCmd,               //
     RootCmd,                   //
     DivideCmd,                 //
-    StaticLoadCmd>;
     StaticLoadCmd,             //
     UnaryCmd,                  //
     ScaleBiasCmd,              //
@@ -54,7 +55,6 @@ using Command = std::variant<  //
     CopyCmd,                   //
     CrossCopyCmd,              //
     SequenceCmd,               //
-    OuterCmd,                  //
-    DmaCopyCmd>;
+    OuterCmd>;
 
 }  // namespace softtpu
