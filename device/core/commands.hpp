@@ -42,6 +42,21 @@ void execute(Memories& mem, const DmaFillCmd& cmd);
 Violation violation(const Memories& mem, Op op, const DmaMatrixCmd& cmd);
 void execute(Memories& mem, const DmaMatrixCmd& cmd);
 
+Violation violation(const Memories& mem, Op op, const OkkFixedCmd& cmd);
+void execute(Memories& mem, const OkkFixedCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkWidenCmd& cmd);
+void execute(Memories& mem, const OkkWidenCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkConvCmd& cmd);
+void execute(Memories& mem, const OkkConvCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkWindowCmd& cmd);
+void execute(Memories& mem, const OkkWindowCmd& cmd);
+
+Violation violation(const Memories& mem, Op op, const OkkMatmulCmd& cmd);
+void execute(Memories& mem, const OkkMatmulCmd& cmd);
+
 Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd);
 void execute(Memories& mem, const OkkWordCmd& cmd);
 

@@ -8,12 +8,6 @@
 namespace softtpu {
 namespace {
 
-void check_source(Checks& check, const char* name, const Operand& source, const Tensor& dst) {
-  const auto* tensor = std::get_if<Tensor>(&source);
-  if (tensor == nullptr) return;
-  check.tensor(name, *tensor).same_npu(name, tensor->addr, "dst", dst.addr);
-}
-
 void check_terms(Checks& check, int terms) {
   check.in_range("number of series terms", terms, 1, okk_static_offset::kMaxSeries);
 }
@@ -23,15 +17,15 @@ void check_terms(Checks& check, int terms) {
 Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd) {
   Checks check(mem, op);
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
-  check_source(check, "src0", cmd.a, cmd.dst);
-  check_source(check, "src1", cmd.b, cmd.dst);
+  check.source("src0", cmd.a, cmd.dst);
+  check.source("src1", cmd.b, cmd.dst);
   return check.violation();
 }
 
 Violation violation(const Memories& mem, Op op, const OkkUnaryCmd& cmd) {
   Checks check(mem, op);
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
-  check_source(check, "src", cmd.src, cmd.dst);
+  check.source("src", cmd.src, cmd.dst);
   return check.violation();
 }
 
@@ -39,26 +33,26 @@ Violation violation(const Memories& mem, Op op, const OkkTaylorCmd& cmd) {
   Checks check(mem, op);
   check_terms(check, cmd.terms);
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
-  check_source(check, "src", cmd.src, cmd.dst);
+  check.source("src", cmd.src, cmd.dst);
   return check.violation();
 }
 
 Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd) {
   Checks check(mem, op);
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
-  check_source(check, "src0", cmd.a, cmd.dst);
-  check_source(check, "src1", cmd.b, cmd.dst);
-  check_source(check, "select0", cmd.yes, cmd.dst);
-  check_source(check, "select1", cmd.no, cmd.dst);
+  check.source("src0", cmd.a, cmd.dst);
+  check.source("src1", cmd.b, cmd.dst);
+  check.source("select0", cmd.yes, cmd.dst);
+  check.source("select1", cmd.no, cmd.dst);
   return check.violation();
 }
 
 Violation violation(const Memories& mem, Op op, const OkkMulAddCmd& cmd) {
   Checks check(mem, op);
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
-  check_source(check, "src0", cmd.a, cmd.dst);
-  check_source(check, "src1", cmd.b, cmd.dst);
-  check_source(check, "addend", cmd.c, cmd.dst);
+  check.source("src0", cmd.a, cmd.dst);
+  check.source("src1", cmd.b, cmd.dst);
+  check.source("addend", cmd.c, cmd.dst);
   return check.violation();
 }
 

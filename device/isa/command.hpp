@@ -8,6 +8,8 @@
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/okk.hpp"
 #include "device/isa/commands/matrix.hpp"
+#include "device/isa/commands/okk_fixed.hpp"
+#include "device/isa/commands/okk_nn.hpp"
 #include "device/isa/commands/sfu.hpp"
 #include "device/isa/commands/window.hpp"
 
@@ -24,6 +26,11 @@ using Command = std::variant<  //
     Conv2dCmd,                 //
     PoolCmd,                   //
     RoiPoolCmd,                //
+    OkkFixedCmd,               //
+    OkkWidenCmd,               //
+    OkkConvCmd,                //
+    OkkWindowCmd,              //
+    OkkMatmulCmd,              //
     ArithCmd,                  //
     DmaCopyCmd,                //
     DmaFillCmd,                //
