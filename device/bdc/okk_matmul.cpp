@@ -15,13 +15,13 @@ namespace {
 constexpr int kColumns = 8;  // of a row that are computed together
 using Block = std::array<float, kColumns>;
 
-// One channel of the output: up to `columns per channel` neighbouring columns of every row.
+// One channel of the output: its columns of every row.
 class MatmulChannel {
  public:
   MatmulChannel(const Memories& mem, const OkkMatmulCmd& cmd, int channel)
       : cmd_(cmd), left_(mem, cmd.left), output_(mem, cmd.output), channel_(channel) {
-    const int per_channel = cmd.right.shape.w;
-    columns_ = std::min(per_channel, cmd.cols - channel * per_channel);
+    // The unused columns of the last channel are computed like the others, from whatever lies there.
+    columns_ = cmd.right.shape.w;
     padded_ = (columns_ + kColumns - 1) / kColumns * kColumns;
     right_.assign(static_cast<std::size_t>(cmd.inner) * static_cast<std::size_t>(padded_), 0.0F);
     const TensorView right(mem, cmd.right);
