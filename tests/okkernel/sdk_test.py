@@ -40,7 +40,7 @@ def main():
         for needed in ("include/okk.h", "include/bmlib_runtime.h", "lib/cmodel/libbmlib.so"):
             check("\n".join(files_of(tree)), needed)
         launcher = build / "bin/softtpu"
-        if launcher.exists():
+        if launcher.exists() and "sdk" in run(launcher, "--help"):
             run(launcher, "sdk", "okkernel", folder / "second")
             check(str(files_of(folder / "second")), str(files_of(tree)))
         project = folder / "project"
