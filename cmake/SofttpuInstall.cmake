@@ -20,6 +20,15 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/firmware/include/ ${PROJECT_SOURCE_DIR}/host/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
+# Kept for `softtpu sdk okkernel`.
+install(TARGETS okkernel_bmlib LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/okkernel)
+# The OKKernel SDK's tree by itself: cmake --install BUILD --component okkernel --prefix DIR.
+install(TARGETS okkernel_bmlib LIBRARY DESTINATION lib/cmodel COMPONENT okkernel EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/firmware/include/okk.h ${PROJECT_SOURCE_DIR}/host/include/bmlib_runtime.h
+        DESTINATION include COMPONENT okkernel EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/firmware/include/softtpu/kernel_common.h
+        DESTINATION include/softtpu COMPONENT okkernel EXCLUDE_FROM_ALL)
+
 install(EXPORT softtpu NAMESPACE softtpu:: FILE softtpuTargets.cmake DESTINATION ${SOFTTPU_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/softtpuConfig.cmake.in ${PROJECT_BINARY_DIR}/softtpuConfig.cmake
                               INSTALL_DESTINATION ${SOFTTPU_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)

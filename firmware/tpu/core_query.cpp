@@ -3,29 +3,11 @@
 
 #include <cstring>
 
-#include "firmware/call.hpp"
+#include "firmware/id_node.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
 namespace {
-
-// An id node as kernels see it (golden bm1684x/sync/id_node).
-struct NodeBytes {
-  std::uint32_t bdc, gdma, parallel;
-};
-
-void store_node(const Call& call, void* out, const IdNode& node) {
-  if (out == nullptr) return call.fault("node is NULL");
-  const NodeBytes bytes{node.bdc, node.gdma, node.parallel ? 1U : 0U};
-  std::memcpy(out, &bytes, sizeof(bytes));
-}
-
-void load_node(const Call& call, const void* in, IdNode& node) {
-  if (in == nullptr) return call.fault("node is NULL");
-  NodeBytes bytes;
-  std::memcpy(&bytes, in, sizeof(bytes));
-  node = {bytes.bdc, bytes.gdma, (bytes.parallel & 0xFFU) != 0};
-}
 
 void check_cached_range(const Call& call, system_addr_t address, unsigned long long size) {
   if (size == 0 || call.core().memories().find_system(address, size).data != nullptr) return;

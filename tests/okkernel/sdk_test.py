@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Lays out the tree of the OKKernel SDK, builds a project with host/, device/ and a makefile against it, and runs it both ways: kernels
+inside each program, and kernels as a module in a device process."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROJECT = pathlib.Path(__file__).parent / "project"
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("SOFTTPU_", "LD_LIBRARY_PATH", "TPUKERNEL_"))}
+
+
+def run(*command, **variables):
+    result = subprocess.run([str(word) for word in command], env={**CLEAN, **variables}, capture_output=True, text=True, timeout=100)
+    if result.returncode:
+        sys.exit(f"FAILED ({result.returncode}): {' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def files_of(tree):
+    return sorted(str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file())
+
+
+def check(text, expected):
+    if expected not in text:
+        sys.exit(f"FAILED: {expected!r} is not in {text!r}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True, type=pathlib.Path, help="the build tree")
+    build = parser.parse_args().build.resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        tree = folder / "okkernel"
+        run("cmake", "--install", build, "--component", "okkernel", "--prefix", tree)
+        for needed in ("include/okk.h", "include/bmlib_runtime.h", "lib/cmodel/libbmlib.so"):
+            check("\n".join(files_of(tree)), needed)
+        launcher = build / "bin/softtpu"
+        if launcher.exists() and "sdk" in run(launcher, "--help"):
+            run(launcher, "sdk", "okkernel", folder / "second")
+            check(str(files_of(folder / "second")), str(files_of(tree)))
+        project = folder / "project"
+        shutil.copytree(PROJECT, project)
+        make = ("make", "-C", project, f"OKKERNEL={tree}", "USING_CMODEL=1")
+        run(*make)
+        check(run(project / "build/scale"), "scale: 0 of 327680 wrong")
+        check(run(project / "build/stack"), "stack: 0 wrong")
+        run(*make, "module")
+        apart = {"TPUKERNEL_FIRMWARE_PATH": str(project / "build/kernels.so"),
+                 "SOFTTPU_DEVICE_BINARY": str(build / "bin/softtpu-device")}
+        check(run(project / "build/scale_alone", **apart), "scale: 0 of 327680 wrong")
+        check(run(project / "build/stack_alone", **apart), "stack: 0 wrong")
+    print("the OKKernel project runs with its kernels inside the programs and as a module")
+
+
+if __name__ == "__main__":
+    main()
