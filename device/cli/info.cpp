@@ -1,0 +1,91 @@
+// softtpu info: the built-in chips, and what a shared device is doing.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "device/chip/chip.hpp"
+#include "device/cli/command.hpp"
+#include "runtime/base/config.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/process/device_process.hpp"
+#include "runtime/transport/rpc_client.hpp"
+#include "runtime/transport/socket.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+void print_chips() {
+  fmt::print("chips:\n");
+  for (const std::string& name : builtin_chip_names()) {
+    const auto chip = load_chip(name);
+    if (!chip) continue;
+    fmt::print("  {:8} {} NPUs x {} in {} banks, EU {} bytes, global memory {}, {}\n", name, chip->npu_num,
+               to_size_text(chip->local_bytes), chip->banks, chip->eu_bytes, to_size_text(chip->global_mem.bytes),
+               chip->api == Api::kTpuKernel ? "tpu_*" : "okk_*");
+  }
+}
+
+Result<void> print_device(const std::string& socket_path, std::uint32_t device) {
+  auto socket = connect_unix(socket_path);
+  if (!socket) return socket.error();
+  RpcClient rpc(std::move(*socket));
+  auto hello = rpc.call<HelloReply>(Hello{});
+  if (!hello) return hello.error();
+  auto open = rpc.call<OpenReply>(Open{device, false});
+  if (!open) return open.error();
+  auto stat = rpc.call<StatReply>(Stat{});
+  if (!stat) return stat.error();
+  fmt::print("  device {}: {}, server {}, core {}\n", device, open->chip_name, stat->server_pid, stat->core_pid);
+  fmt::print("    memory   {} of {} allocated\n", to_size_text(stat->bytes_used), to_size_text(stat->bytes_total));
+  fmt::print("    launches {} finished, {} failed, {} waiting or running; core restarted {} times\n", stat->launches, stat->failures,
+             stat->queued, stat->core_restarts);
+  // The last connection is this command's own.
+  fmt::print("    clients  {}\n", stat->clients.size() - 1);
+  for (const ClientStat& client : stat->clients) {
+    if (client.pid == static_cast<std::uint32_t>(::getpid())) continue;
+    fmt::print("      process {}: {} allocated, {} modules, {} launches, {} waiting\n", client.pid, to_size_text(client.bytes),
+               client.modules, client.launches, client.queued);
+  }
+  return {};
+}
+
+Result<std::uint32_t> device_count(const std::string& socket_path) {
+  auto socket = connect_unix(socket_path);
+  if (!socket) return socket.error();
+  RpcClient rpc(std::move(*socket));
+  auto hello = rpc.call<HelloReply>(Hello{});
+  if (!hello) return hello.error();
+  return hello->device_count;
+}
+
+int run(const std::string& wanted) {
+  auto settings = read_settings();
+  if (!settings) return fail(settings.error().text.c_str());
+  print_chips();
+  const bool named = !wanted.empty() || settings->device == DeviceChoice::kUnixSocket;
+  const std::string path = !wanted.empty() ? wanted : named ? settings->socket_path : default_socket_path();
+  const auto count = device_count(path);
+  if (!count) {
+    fmt::print("shared device: none on {}\n", path);
+    return named ? fail(count.error().text.c_str()) : 0;
+  }
+  fmt::print("shared device: {}\n", path);
+  for (std::uint32_t device = 0; device < *count; ++device) {
+    if (auto printed = print_device(path, device); !printed) return fail(printed.error().text.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+Run add_info(CLI::App& app) {
+  auto socket = std::make_shared<std::string>();
+  app.add_option("--socket", *socket, "socket of the shared device (default: of SOFTTPU_DEVICE, else softtpu serve's)");
+  return [socket] { return run(*socket); };
+}
+
+}  // namespace softtpu::cli

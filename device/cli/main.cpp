@@ -1,0 +1,76 @@
+// softtpu: the launcher. Each subcommand is a row of the table below and a file of this folder.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "device/cli/api.hpp"
+#include "device/cli/command.hpp"
+#ifdef SOFTTPU_WITH_GOLDEN
+#include "device/cli/golden.hpp"
+#endif
+
+namespace softtpu::cli {
+namespace {
+
+Run add_api(CLI::App& app) {
+  auto options = std::make_shared<ApiOptions>();
+  app.add_option("--chip", options->chip, "only the functions of this chip");
+  app.add_option("filter", options->filter, "only functions whose name contains this text");
+  app.add_flag("--json", options->json, "as JSON");
+  return [options] { return run_api(*options); };
+}
+
+#ifdef SOFTTPU_WITH_GOLDEN
+Run add_golden(CLI::App& app) {
+  auto options = std::make_shared<GoldenOptions>();
+  app.add_option("path", options->session.paths, "family files (*.json) or folders of them")->required();
+  app.add_option("-f,--filter", options->session.filter, "only cases whose id contains this text");
+  app.add_option("--function", options->session.function, "only cases that call this function");
+  app.add_option("--failures", options->session.shown_failures, "failures shown for each function");
+  app.add_flag("-v,--verbose", options->session.details, "all of a failure: elements with coordinates, expected and got");
+  app.add_flag("--skipped", options->session.list_skipped, "list what is skipped");
+  app.add_option("--ledger", options->ledger, "write the counts for each function to this file (JSON)");
+  app.add_option("--kernel", options->kernel, "the replay kernel's module");
+  return [options] { return run_golden(*options); };
+}
+#endif
+
+struct Row {
+  const char* name;
+  const char* help;
+  Run (*add)(CLI::App& app);
+};
+
+constexpr Row kCommands[] = {
+    {"serve", "Serve devices to all programs of this user on a Unix socket", add_serve},
+    {"run", "Run a program with a device set up by options", add_run},
+    {"info", "Show the chips, and the state of a shared device", add_info},
+    {"env", "List every environment variable with its value", add_env},
+    {"api", "List the kernel functions and how each is known to be right", add_api},
+#ifdef SOFTTPU_WITH_GOLDEN
+    {"golden", "Replay recorded cases through the real kernel path", add_golden},
+#endif
+};
+
+}  // namespace
+
+int fail(const char* text) {
+  std::fprintf(stderr, "softtpu: %s\n", text);
+  return 1;
+}
+
+}  // namespace softtpu::cli
+
+int main(int argc, char** argv) {
+  using namespace softtpu::cli;
+  CLI::App app("softtpu: an emulator of SOPHGO's BM1684X and BM1684 for TPUKernel and OKKernel programs.", "softtpu");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "softtpu " SOFTTPU_VERSION);
+  int status = 0;
+  for (const Row& row : kCommands) {
+    CLI::App* command = app.add_subcommand(row.name, row.help);
+    command->callback([&status, run = row.add(*command)] { status = run(); });
+  }
+  CLI11_PARSE(app, argc, argv);
+  return status;
+}

@@ -1,0 +1,50 @@
+// softtpu serve: becomes softtpu-device, which holds the server.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/cli/command.hpp"
+#include "runtime/process/device_process.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+struct Options {
+  std::string socket, chip;
+  std::uint32_t devices = 1;
+  bool daemon = false;
+};
+
+int run(const Options& options) {
+  auto settings = read_settings();
+  if (!settings) return fail(settings.error().text.c_str());
+  auto binary = find_device_binary(*settings);
+  if (!binary) return fail(binary.error().text.c_str());
+  std::vector<std::string> words = {"softtpu-device", "--serve", "--devices", std::to_string(options.devices)};
+  if (!options.socket.empty()) words.insert(words.end(), {"--socket", options.socket});
+  if (!options.chip.empty()) words.insert(words.end(), {"--chip", options.chip});
+  if (options.daemon) words.emplace_back("--daemon");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(binary->c_str(), arguments.data());
+  return fail((*binary + ": " + std::strerror(errno)).c_str());
+}
+
+}  // namespace
+
+Run add_serve(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("--devices", options->devices, "number of devices")->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--socket", options->socket, "path of the socket (default: $XDG_RUNTIME_DIR/softtpu/device.sock)");
+  app.add_option("--chip", options->chip, "a built-in chip or the path of a description (default: SOFTTPU_CHIP)");
+  app.add_flag("--daemon", options->daemon, "return once the socket is ready; stop it with SIGTERM to the printed pid");
+  return [options] { return run(*options); };
+}
+
+}  // namespace softtpu::cli
