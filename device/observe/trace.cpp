@@ -81,10 +81,10 @@ class Trace final : public Observer {
   // Writes over the closing bracket, so that the file is whole after each event.
   void append(const Json& item) {
     std::fseek(file_, -2, SEEK_END);
-    std::fputs(first_ ? "\n" : ",\n", file_);
+    // Asked of the file, since a core that is started again goes on with what the last one wrote.
+    std::fputs(std::ftell(file_) <= 1 ? "\n" : ",\n", file_);
     std::fputs(item.dump(-1, ' ', false, Json::error_handler_t::replace).c_str(), file_);
     std::fputs("]\n", file_);
-    first_ = false;
   }
 
   std::FILE* file_;
@@ -93,7 +93,6 @@ class Trace final : public Observer {
   std::uint64_t number_ = 0;
   double start_ = 0;
   double launch_start_ = 0;
-  bool first_ = true;
 };
 
 }  // namespace

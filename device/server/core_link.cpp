@@ -14,7 +14,6 @@
 #include <new>
 
 #include "device/server/core_process.hpp"
-#include "device/server/core_runner.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -37,8 +36,8 @@ std::string what_text(MessageType type, const std::string& name) {
 
 }  // namespace
 
-CoreLink::CoreLink(EventLoop& loop, Memories& memories, int index, bool in_process)
-    : loop_(loop), memories_(memories), index_(index), in_process_(in_process) {}
+CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Observers& observers, int index, bool in_process)
+    : loop_(loop), memories_(memories), observers_(observers), index_(index), in_process_(in_process) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
@@ -63,10 +62,11 @@ Result<void> CoreLink::start() {
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   socket_ = std::move(pair->first);
+  const CoreSetup setup{memories_, index_, *status_, observers_};
   if (in_process_) {
-    start_core_thread(memories_, index_, *status_, std::move(pair->second));
+    start_core_thread(setup, std::move(pair->second));
   } else {
-    auto process = start_core_process(memories_, index_, *status_, std::move(pair->second));
+    auto process = start_core_process(setup, std::move(pair->second));
     if (!process) return process.error();
     pid_ = process->pid;
     process_ = std::move(process->pidfd);

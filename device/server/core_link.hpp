@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/server/core_status.hpp"
 #include "runtime/base/result.hpp"
@@ -26,10 +27,12 @@ namespace softtpu {
 
 class EventLoop;
 class Memories;
+struct Observer;
 
 class CoreLink {
  public:
-  CoreLink(EventLoop& loop, Memories& memories, int index, bool in_process);
+  using Observers = std::vector<std::shared_ptr<Observer>>;
+  CoreLink(EventLoop& loop, Memories& memories, const Observers& observers, int index, bool in_process);
   ~CoreLink();
   CoreLink(const CoreLink&) = delete;
   CoreLink& operator=(const CoreLink&) = delete;
@@ -103,6 +106,7 @@ class CoreLink {
 
   EventLoop& loop_;
   Memories& memories_;
+  const Observers& observers_;
   const int index_;
   const bool in_process_;
   CoreStatus* status_ = nullptr;  // a page shared with the core

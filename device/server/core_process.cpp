@@ -1,16 +1,19 @@
 #include "device/server/core_process.hpp"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
-#include "device/server/core_runner.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -55,40 +58,51 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Clients' sockets must not stay open here: their ends would not see the server's death.
-void close_all_but(int keep) {
-  if (keep > 3) ::syscall(SYS_close_range, 3U, static_cast<unsigned>(keep - 1), 0U);
-  ::syscall(SYS_close_range, static_cast<unsigned>(keep + 1), ~0U, 0U);
+// Clients' sockets must not stay open here: their ends would not see the server close them. Regular files are kept: an
+// observer may write to one.
+void close_connections(int keep) {
+  std::vector<int> close;
+  if (DIR* folder = ::opendir("/proc/self/fd")) {
+    while (const dirent* entry = ::readdir(folder)) {
+      const int fd = std::atoi(entry->d_name);
+      struct stat status {};
+      if (fd <= 2 || fd == keep || fd == ::dirfd(folder) || ::fstat(fd, &status) != 0) continue;
+      if (!S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode)) close.push_back(fd);
+    }
+    ::closedir(folder);
+  }
+  for (const int fd : close) ::close(fd);
 }
 
-[[noreturn]] void be_core(Memories& memories, int index, CoreStatus& status, UniqueFd socket, pid_t server) {
+[[noreturn]] void be_core(const CoreSetup& setup, UniqueFd socket, pid_t server) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != server) ::_exit(0);  // the server was gone before the request above
   reset_signals();
-  close_all_but(socket.get());
-  ::prctl(PR_SET_NAME, fmt::format("softtpu-core{}", index).c_str());
-  install_fault_handler(status);
+  close_connections(socket.get());
+  ::prctl(PR_SET_NAME, fmt::format("softtpu-core{}", setup.index).c_str());
+  install_fault_handler(setup.status);
   // exit() in a kernel ends this process with its status; the server's own destructors have no business here.
   ::on_exit([](int code, void*) { ::_exit(code); }, nullptr);
-  run_core(memories, index, status, std::move(socket));
+  run_core(setup, std::move(socket));
   ::_exit(0);
 }
 
 }  // namespace
 
-Result<CoreProcess> start_core_process(Memories& memories, int index, CoreStatus& status, UniqueFd socket) {
+Result<CoreProcess> start_core_process(const CoreSetup& setup, UniqueFd socket) {
+  std::fflush(nullptr);  // the child must not write what waits in the buffers of this process
   const pid_t server = ::getpid();
   CoreProcess process;
   process.pid = ::fork();
   if (process.pid < 0) return system_error(ErrorKind::kResource, "fork");
-  if (process.pid == 0) be_core(memories, index, status, std::move(socket), server);
+  if (process.pid == 0) be_core(setup, std::move(socket), server);
   process.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!process.pidfd) return system_error(ErrorKind::kResource, "pidfd_open");
   return process;
 }
 
-void start_core_thread(Memories& memories, int index, CoreStatus& status, UniqueFd socket) {
-  std::thread([&memories, index, &status, fd = socket.release()] { run_core(memories, index, status, UniqueFd(fd)); }).detach();
+void start_core_thread(const CoreSetup& setup, UniqueFd socket) {
+  std::thread([setup, fd = socket.release()] { run_core(setup, UniqueFd(fd)); }).detach();
 }
 
 }  // namespace softtpu

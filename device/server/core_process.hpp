@@ -3,13 +3,11 @@
 
 #include <sys/types.h>
 
-#include "device/server/core_status.hpp"
+#include "device/server/core_runner.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 
 namespace softtpu {
-
-class Memories;
 
 struct CoreProcess {
   pid_t pid = -1;
@@ -17,9 +15,9 @@ struct CoreProcess {
 };
 
 // Forks. The server has one thread, so the child may go on with everything that is mapped already: no program start, no
-// loading, about a millisecond. The child keeps the memories, the status page and its socket; it ends with the server.
-Result<CoreProcess> start_core_process(Memories& memories, int index, CoreStatus& status, UniqueFd socket);
+// loading, about a millisecond. The child keeps what the setup refers to, its socket and regular files; it ends with the server.
+Result<CoreProcess> start_core_process(const CoreSetup& setup, UniqueFd socket);
 
-void start_core_thread(Memories& memories, int index, CoreStatus& status, UniqueFd socket);
+void start_core_thread(const CoreSetup& setup, UniqueFd socket);
 
 }  // namespace softtpu

@@ -20,9 +20,10 @@ constexpr std::size_t kArgsBytes = 4096;
 
 class CoreRunner {
  public:
-  CoreRunner(Memories& memories, int index, CoreStatus& status, UniqueFd socket)
-      : core_(memories, index), status_(status), socket_(std::move(socket)) {
+  CoreRunner(const CoreSetup& setup, UniqueFd socket)
+      : core_(setup.memories, setup.index), status_(setup.status), socket_(std::move(socket)) {
     core_.set_progress(status_.commands);
+    for (const auto& observer : setup.observers) core_.add_observer(observer);
   }
 
   void run() {
@@ -143,8 +144,6 @@ class CoreRunner {
 
 }  // namespace
 
-void run_core(Memories& memories, int index, CoreStatus& status, UniqueFd socket) {
-  CoreRunner(memories, index, status, std::move(socket)).run();
-}
+void run_core(const CoreSetup& setup, UniqueFd socket) { CoreRunner(setup, std::move(socket)).run(); }
 
 }  // namespace softtpu

@@ -2,14 +2,26 @@
 // Runs in a core process of its own, or in a thread of a program that has its kernels linked in.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "device/server/core_status.hpp"
 #include "runtime/base/unique_fd.hpp"
 
 namespace softtpu {
 
 class Memories;
+struct Observer;
+
+// What a core works with; owned by the server.
+struct CoreSetup {
+  Memories& memories;
+  int index;
+  CoreStatus& status;
+  const std::vector<std::shared_ptr<Observer>>& observers;
+};
 
 // Returns when the server closes the connection.
-void run_core(Memories& memories, int index, CoreStatus& status, UniqueFd socket);
+void run_core(const CoreSetup& setup, UniqueFd socket);
 
 }  // namespace softtpu

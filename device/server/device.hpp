@@ -19,7 +19,8 @@ class EventLoop;
 
 class Device {
  public:
-  static Result<std::unique_ptr<Device>> create(EventLoop& loop, const Chip& chip, const Settings& settings, bool in_process);
+  static Result<std::unique_ptr<Device>> create(EventLoop& loop, const Chip& chip, const Settings& settings,
+                                                const CoreLink::Observers& observers, bool in_process);
 
   const Chip& chip() const { return memories_->chip(); }
   bool in_process() const { return in_process_; }
@@ -46,7 +47,8 @@ class Device {
   void flush();
 
  private:
-  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, bool in_process);
+  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, const CoreLink::Observers& observers,
+         bool in_process);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
 
   bool in_process_;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "device/observe/observers.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/socket.hpp"
@@ -54,9 +55,12 @@ Server::~Server() {
 Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const Options& options) {
   auto chip = load_chip(settings.chip);
   if (!chip) return chip.error();
+  auto observers = make_observers({settings.trace_path, settings.checks});
+  if (!observers) return observers.error();
   std::unique_ptr<Server> server(new Server(options));
+  server->observers_ = std::move(*observers);
   for (std::uint32_t i = 0; i < options.devices; ++i) {
-    auto device = Device::create(server->loop_, *chip, settings, options.in_process);
+    auto device = Device::create(server->loop_, *chip, settings, server->observers_, options.in_process);
     if (!device) return device.error();
     server->devices_.push_back(std::move(*device));
   }

@@ -41,6 +41,7 @@ class Server {
 
   Options options_;
   EventLoop loop_;
+  CoreLink::Observers observers_;
   std::vector<std::unique_ptr<Device>> devices_;
   Session::Host host_;
   std::set<std::shared_ptr<Session>> sessions_;

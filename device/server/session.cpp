@@ -307,6 +307,9 @@ void Session::on_find(std::uint64_t request, FindFunction& find, Frame&) {
   if (find.name.empty() || find.name.size() > kMaxName) {
     return fail(request, {ErrorKind::kUsage, fmt::format("a function's name has {} characters (1 to {}).", find.name.size(), kMaxName)});
   }
+  for (const auto& [id, function] : functions_) {
+    if (function.module == find.module && function.name == find.name) return reply(request, FindFunctionReply{id});
+  }
   const std::uint32_t id = device_->next_function();
   device_->define(id, find.module, find.name, [self = shared_from_this(), request, id, find](const Result<void>& outcome) {
     if (outcome) {

@@ -131,6 +131,8 @@ constexpr std::array kVariables = {
              "seconds that a kernel may run without issuing a command before it is ended; 0: no limit", set_timeout},
     Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)",
              set_text<&Settings::trace_path>},
+    Variable{"SOFTTPU_CHECK", "", "checks of what kernels do, separated by commas (race), or all",
+             set_text<&Settings::checks>},
     Variable{"SOFTTPU_LOG", "warning", "trace, debug, info, warning, error or off: what softtpu's own log prints",
              set_log},
     Variable{"SOFTTPU_TRANSPORT", "shared", "shared: bulk data through shared memory; stream: through the socket",

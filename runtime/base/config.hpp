@@ -24,6 +24,7 @@ struct Settings {
   bool streaming = false;        // bulk data through the socket even where shared memory is possible
   std::string device_binary;     // empty: beside the library
   std::string trace_path;
+  std::string checks;                   // names separated by commas
   LogLevel log = LogLevel::kWarning;
   bool plain_kernels = false;
   std::string simd;           // empty: the best that the machine has
