@@ -33,6 +33,14 @@ LoadedModules::~LoadedModules() = default;
 
 namespace {
 
+// A module means its own functions where it calls them, also when this process or the C library has some of the same names.
+// AddressSanitizer cannot work with modules that look at themselves first.
+#ifdef __SANITIZE_ADDRESS__
+constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
+#else
+constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | boost::dll::load_mode::rtld_deepbind;
+#endif
+
 // The loader prefixes its message with the path that it was given, which here is a number that says nothing to people.
 std::string loader_text(const std::string& path, std::string text) {
   if (const auto at = text.find(path + ": "); at != std::string::npos) text.erase(0, at + path.size() + 2);
@@ -48,7 +56,7 @@ Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, Uniqu
   const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), image.get());
   kernel_registry().set_loading(module);
   try {
-    made->library.load(path, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+    made->library.load(path, kLoadMode);
   } catch (const std::exception& failure) {
     kernel_registry().set_loading(KernelRegistry::kProgram);
     kernel_registry().remove(module);

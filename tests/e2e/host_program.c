@@ -1,0 +1,150 @@
+/* A host program as users write them, driven by the end-to-end tests: host_program SCENARIO [MODULE].
+   Prints what it sees, one line each; ends with 0 when the scenario went as it must. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bmlib_runtime.h"
+#include "kernels/e2e_param.h"
+
+#define COUNT 4096
+#define REQUIRE(condition)                                                \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      fprintf(stderr, "line %d: %s does not hold\n", __LINE__, #condition); \
+      exit(1);                                                            \
+    }                                                                     \
+  } while (0)
+
+static bm_handle_t handle;
+static const char* module_file;
+
+static void open_device(void) {
+  const bm_status_t status = bm_dev_request(&handle, 0);
+  printf("request %d\n", status);
+  if (status != BM_SUCCESS) exit(2);
+  if (module_file != NULL) REQUIRE(tpu_kernel_load_module_file(handle, module_file) != NULL);
+}
+
+/* Everything a program does: allocate, launch, read back, copy, fill, free. */
+static void use_device(void) {
+  static int words[COUNT], back[COUNT];
+  bm_device_mem_t a, b;
+  e2e_param_t param;
+  int i;
+  REQUIRE(bm_malloc_device_byte(handle, &a, sizeof words) == BM_SUCCESS);
+  REQUIRE(bm_malloc_device_byte(handle, &b, sizeof words) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_d2s(handle, back, a) == BM_SUCCESS);
+  for (i = 0; i < COUNT; ++i) REQUIRE(back[i] == 0);
+  param.address = bm_mem_get_device_addr(a);
+  param.count = COUNT;
+  param.value = 1000;
+  REQUIRE(tpu_kernel_launch_sync(handle, "e2e_fill", &param, sizeof param) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_d2s(handle, back, a) == BM_SUCCESS);
+  for (i = 0; i < COUNT; ++i) REQUIRE(back[i] == 1000 + i);
+  for (i = 0; i < COUNT; ++i) words[i] = -i;
+  REQUIRE(bm_memcpy_s2d(handle, a, words) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_d2d_byte(handle, b, 0, a, 0, sizeof words) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_d2s(handle, back, b) == BM_SUCCESS);
+  for (i = 0; i < COUNT; ++i) REQUIRE(back[i] == -i);
+  REQUIRE(bm_memset_device(handle, 0x5A5A5A5A, b) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_d2s(handle, back, b) == BM_SUCCESS);
+  for (i = 0; i < COUNT; ++i) REQUIRE(back[i] == 0x5A5A5A5A);
+  bm_free_device(handle, a);
+  bm_free_device(handle, b);
+}
+
+static int fails(const char* kernel) {
+  e2e_param_t param;
+  memset(&param, 0, sizeof param);
+  const bm_status_t status = tpu_kernel_launch_sync(handle, kernel, &param, sizeof param);
+  printf("%s %d\n", kernel, status);
+  return status != BM_SUCCESS;
+}
+
+/* After each kernel that kills its core, memory is as it was and the next launch works. */
+static void faults(void) {
+  static const char* const kKernels[] = {"e2e_segv", "e2e_abort", "e2e_fpe",   "e2e_ill",
+                                         "e2e_exit", "e2e_stack", "e2e_guard", "e2e_close_all"};
+  bm_device_mem_t mem;
+  size_t i;
+  int word = 4711, back = 0;
+  REQUIRE(bm_malloc_device_byte(handle, &mem, sizeof word) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_s2d(handle, mem, &word) == BM_SUCCESS);
+  for (i = 0; i < sizeof kKernels / sizeof kKernels[0]; ++i) {
+    REQUIRE(fails(kKernels[i]));
+    use_device();
+    REQUIRE(bm_memcpy_d2s(handle, &back, mem) == BM_SUCCESS);
+    REQUIRE(back == word);
+  }
+  bm_free_device(handle, mem);
+}
+
+static void firmware_module(void) {
+  static const char kEmpty[] = {0};
+  const tpu_kernel_module_t module = tpu_kernel_load_module(handle, kEmpty, sizeof kEmpty);
+  REQUIRE(module != NULL);
+  REQUIRE(tpu_kernel_get_function(handle, module, "e2e_nothing") > 0);
+  REQUIRE(tpu_kernel_get_function(handle, module, "e2e_by_symbol") > 0);
+  REQUIRE(tpu_kernel_get_function(handle, module, "e2e_no_such") == -1);
+  REQUIRE(tpu_kernel_launch(handle, tpu_kernel_get_function(handle, module, "e2e_nothing"), NULL, 0) == BM_SUCCESS);
+  REQUIRE(tpu_kernel_free_module(handle, module) == BM_SUCCESS);
+}
+
+static void forked(void) {
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) _exit(fails("e2e_nothing") ? 0 : 1);
+  REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  REQUIRE(!fails("e2e_nothing"));
+}
+
+int main(int argc, char** argv) {
+  const char* const scenario = argc > 1 ? argv[1] : "";
+  module_file = argc > 2 ? argv[2] : NULL;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  open_device();
+  if (strcmp(scenario, "use") == 0) {
+    use_device();
+  } else if (strcmp(scenario, "faults") == 0) {
+    faults();
+  } else if (strcmp(scenario, "firmware") == 0) {
+    use_device();
+    firmware_module();
+  } else if (strcmp(scenario, "children") == 0) {
+    use_device();
+    REQUIRE(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+  } else if (strcmp(scenario, "fork") == 0) {
+    forked();
+  } else if (strcmp(scenario, "hold") == 0) {
+    use_device();
+    printf("holding\n");
+    pause();
+  } else if (strcmp(scenario, "hang") == 0) {
+    printf("hanging\n");
+    fails("e2e_spin");
+    use_device();
+  } else if (strcmp(scenario, "again") == 0) {
+    /* The device is killed while a launch waits for it; the next request gets another one. */
+    printf("hanging\n");
+    REQUIRE(fails("e2e_spin"));
+    REQUIRE(fails("e2e_nothing"));
+    bm_dev_free(handle);
+    open_device();
+    use_device();
+  } else if (strcmp(scenario, "print") == 0) {
+    printf("before\n");
+    REQUIRE(!fails("e2e_print"));
+  } else if (strcmp(scenario, "exit_in_kernel") == 0) {
+    fails("e2e_exit");
+  } else {
+    fprintf(stderr, "unknown scenario %s\n", scenario);
+    return 3;
+  }
+  bm_dev_free(handle);
+  printf("done\n");
+  return 0;
+}

@@ -1,0 +1,9 @@
+/* Needs a function that nobody has. */
+#include "tpu_kernel.h"
+
+void e2e_nobody_has_this(void);
+void e2e_unresolved(const void* args) {
+  (void)args;
+  e2e_nobody_has_this();
+}
+TPUKERNEL_FUNC_REGISTER(e2e_unresolved)

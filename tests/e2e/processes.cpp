@@ -1,0 +1,108 @@
+#include "tests/e2e/processes.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+extern char** environ;
+
+namespace softtpu::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// A zombie has no environment left, so it does not count.
+bool carries(const fs::path& process, const std::string& mark) {
+  return read_file(process / "environ").find("SOFTTPU_E2E_MARK=" + mark) != std::string::npos;
+}
+
+}  // namespace
+
+void pause_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+Program::Program(const std::vector<std::string>& arguments, const Environment& environment) {
+  static std::atomic<int> number{0};
+  mark_ = std::to_string(::getpid()) + "-" + std::to_string(++number) + ".";
+  output_path_ = (fs::temp_directory_path() / ("softtpu-e2e-" + mark_ + "txt")).string();
+  std::vector<std::string> variables = {"SOFTTPU_E2E_MARK=" + mark_};
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  for (char** old = environ; *old != nullptr; ++old) {
+    const std::string text = *old;
+    if (!environment.contains(text.substr(0, text.find('=')))) variables.push_back(text);
+  }
+  std::vector<char*> argument_list, variable_list;
+  for (const std::string& text : arguments) argument_list.push_back(const_cast<char*>(text.c_str()));
+  for (std::string& text : variables) variable_list.push_back(text.data());
+  argument_list.push_back(nullptr);
+  variable_list.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, output_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  const int failed = ::posix_spawn(&pid_, argument_list[0], &actions, nullptr, argument_list.data(), variable_list.data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) throw std::runtime_error("cannot start " + arguments[0]);
+}
+
+Program::~Program() {
+  if (status_ < 0) {
+    kill(SIGKILL);
+    wait();
+  }
+  for (const pid_t process : processes()) ::kill(process, SIGKILL);
+  fs::remove(output_path_);
+}
+
+void Program::kill(int signal) const { ::kill(pid_, signal); }
+
+int Program::wait(std::chrono::milliseconds limit) {
+  int status = 0;
+  if (status_ < 0 && eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, limit)) {
+    status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  return status_;
+}
+
+std::string Program::output() const { return read_file(output_path_); }
+
+bool Program::wait_for_output(const std::string& text, std::chrono::milliseconds limit) const {
+  return eventually([&] { return output().find(text) != std::string::npos; }, limit);
+}
+
+std::vector<pid_t> Program::processes(const std::string& name) const {
+  std::vector<pid_t> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const std::string number = entry.path().filename();
+    if (!is_number(number) || std::stoi(number) == pid_ || !carries(entry.path(), mark_)) continue;
+    if (name.empty() || read_file(entry.path() / "comm") == name + "\n") found.push_back(std::stoi(number));
+  }
+  return found;
+}
+
+bool Program::leaves_nothing(std::chrono::milliseconds limit) const {
+  return eventually([&] { return processes().empty(); }, limit);
+}
+
+}  // namespace softtpu::e2e

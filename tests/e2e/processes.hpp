@@ -1,0 +1,57 @@
+// Programs that tests start, and the processes that these leave behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace softtpu::e2e {
+
+using Environment = std::map<std::string, std::string>;
+
+// One started program with its output. Its processes, and those that they start, carry a mark in their environment.
+class Program {
+ public:
+  explicit Program(const std::vector<std::string>& arguments, const Environment& environment = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void kill(int signal) const;
+  // The exit status (128 + signal for a signal); -1 when it still runs after so long.
+  int wait(std::chrono::milliseconds limit = std::chrono::seconds(20));
+  // What it and its processes have printed so far.
+  std::string output() const;
+  bool wait_for_output(const std::string& text, std::chrono::milliseconds limit = std::chrono::seconds(20)) const;
+  // Processes with the mark that are alive, by name ("softtpu-device"); empty name: all but the program itself.
+  std::vector<pid_t> processes(const std::string& name = "") const;
+  // True when no process with the mark is left (but the program) within the time.
+  bool leaves_nothing(std::chrono::milliseconds limit = std::chrono::seconds(5)) const;
+
+ private:
+  std::string mark_, output_path_;
+  pid_t pid_ = -1;
+  int status_ = -1;
+};
+
+// Polls until the condition holds; false when it does not within the time.
+template <class Condition>
+bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds(10));
+
+void pause_a_little();
+
+template <class Condition>
+bool eventually(Condition condition, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    pause_a_little();
+  }
+  return true;
+}
+
+}  // namespace softtpu::e2e

@@ -1,0 +1,226 @@
+// A shared device: `softtpu serve`, several programs, and peers that do not behave.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "runtime/protocol/frame.hpp"
+#include "runtime/transport/rpc_client.hpp"
+#include "runtime/transport/socket.hpp"
+#include "tests/e2e/processes.hpp"
+
+namespace softtpu::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+class Serve : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("softtpu-serve-" + std::to_string(::getpid()));
+    fs::create_directory(folder_);
+    environment_ = {{"XDG_RUNTIME_DIR", folder_}};
+    socket_ = folder_ / "softtpu" / "device.sock";
+    server_ = std::make_unique<Program>(std::vector<std::string>{E2E_SOFTTPU, "serve", "--devices", "2"}, environment_);
+    ASSERT_TRUE(server_->wait_for_output("use with SOFTTPU_DEVICE=unix:")) << server_->output();
+    environment_["SOFTTPU_DEVICE"] = "unix:" + socket_.string();
+  }
+  void TearDown() override {
+    server_->kill(SIGTERM);
+    EXPECT_EQ(server_->wait(seconds(5)), 0) << server_->output();
+    EXPECT_TRUE(server_->leaves_nothing());
+    EXPECT_FALSE(fs::exists(socket_));
+    fs::remove_all(folder_);
+  }
+  void expect_use() {
+    Program program({E2E_HOST, "use", E2E_KERNELS}, environment_);
+    EXPECT_EQ(program.wait(), 0) << program.output();
+  }
+  StatReply stat() {
+    auto socket = connect_unix(socket_);
+    RpcClient rpc(*std::move(socket));
+    EXPECT_TRUE(rpc.call<HelloReply>(Hello{}));
+    EXPECT_TRUE(rpc.call<OpenReply>(Open{0, false}));
+    auto reply = rpc.call<StatReply>(Stat{});
+    EXPECT_TRUE(reply);
+    return *reply;
+  }
+  // True when the server closes the connection after these bytes.
+  bool is_closed_after(const Bytes& bytes) {
+    auto socket = connect_unix(socket_);
+    EXPECT_TRUE(socket);
+    static_cast<void>(send_all(socket->get(), bytes));
+    const timeval limit{2, 0};
+    ::setsockopt(socket->get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    FrameBuffer buffer;
+    for (;;) {
+      auto received = receive(socket->get(), buffer, true);
+      if (!received || *received == Received::kEnd) return true;
+      if (*received == Received::kNothing) return false;
+    }
+  }
+
+  fs::path folder_, socket_;
+  Environment environment_;
+  std::unique_ptr<Program> server_;
+};
+
+TEST_F(Serve, IsReachableByThisUserOnly) {
+  struct stat status {};
+  ASSERT_EQ(::stat(socket_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  ASSERT_EQ(::stat(socket_.parent_path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700U);
+}
+
+TEST_F(Serve, ServesSeveralProgramsAtOnce) {
+  std::vector<std::unique_ptr<Program>> programs;
+  for (int i = 0; i < 6; ++i) {
+    programs.push_back(std::make_unique<Program>(std::vector<std::string>{E2E_HOST, i % 2 == 0 ? "use" : "faults", E2E_KERNELS}, environment_));
+  }
+  for (auto& program : programs) EXPECT_EQ(program->wait(seconds(60)), 0) << program->output();
+  EXPECT_TRUE(eventually([&] { return stat().clients.size() == 1; }));
+  EXPECT_EQ(stat().bytes_used, 0U);
+}
+
+TEST_F(Serve, TakesBackWhatAKilledProgramHad) {
+  Program program({E2E_HOST, "hold", E2E_KERNELS}, environment_);
+  Program hanging({E2E_HOST, "hang", E2E_KERNELS}, environment_);
+  ASSERT_TRUE(program.wait_for_output("holding")) << program.output();
+  ASSERT_TRUE(hanging.wait_for_output("hanging")) << hanging.output();
+  ASSERT_TRUE(eventually([&] { return stat().queued == 1; }));
+  program.kill(SIGKILL);
+  hanging.kill(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return stat().clients.size() == 1 && stat().queued == 0; }, seconds(3)));
+  EXPECT_EQ(stat().bytes_used, 0U);
+  expect_use();
+}
+
+TEST_F(Serve, RefusesToTakeASocketThatIsInUse) {
+  Program second({E2E_SOFTTPU, "serve"}, environment_);
+  EXPECT_EQ(second.wait(), 1);
+  EXPECT_THAT(second.output(), HasSubstr("another server listens on"));
+  expect_use();
+}
+
+TEST_F(Serve, ClosesConnectionsThatDoNotSpeakTheProtocol) {
+  Bytes text = {'G', 'E', 'T', ' ', '/', ' ', 'H', 'T', 'T', 'P', '/', '1', '.', '1', '\r', '\n', '\r', '\n'};
+  EXPECT_TRUE(is_closed_after(text));
+  Bytes bytes;
+  append_frame(bytes, 1, Open{});  // before Hello
+  EXPECT_TRUE(is_closed_after(bytes));
+  bytes.clear();
+  append_frame(bytes, 1, Hello{});
+  append_frame(bytes, 2, Allocate{4096});  // before Open
+  EXPECT_TRUE(is_closed_after(bytes));
+  bytes.clear();
+  append_frame(bytes, 1, Hello{});
+  append_frame(bytes, 2, Open{});
+  append_frame(bytes, 3, CoreLaunch{});  // between server and core only
+  EXPECT_TRUE(is_closed_after(bytes));
+  bytes.clear();
+  append_frame(bytes, 1, Hello{});
+  bytes.resize(bytes.size() + kFrameHeaderBytes);
+  wire::put_header(bytes.data() + bytes.size() - kFrameHeaderBytes, kMaxPayloadBytes + 1U, MessageType::kWrite, 0, 2);
+  EXPECT_TRUE(is_closed_after(bytes));
+  expect_use();
+}
+
+TEST_F(Serve, TellsAnotherVersionWhichOneItIs) {
+  auto socket = connect_unix(socket_);
+  ASSERT_TRUE(socket);
+  RpcClient rpc(*std::move(socket));
+  auto reply = rpc.call<HelloReply>(Hello{kHelloMagic, 999});
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->version, kProtocolVersion);
+}
+
+TEST_F(Serve, KeepsEachProgramToItsOwnMemory) {
+  auto first = connect_unix(socket_), second = connect_unix(socket_);
+  RpcClient owner(*std::move(first)), stranger(*std::move(second));
+  for (RpcClient* rpc : {&owner, &stranger}) {
+    ASSERT_TRUE(rpc->call<HelloReply>(Hello{}));
+    ASSERT_TRUE(rpc->call<OpenReply>(Open{}));
+  }
+  auto memory = owner.call<AllocateReply>(Allocate{4096});
+  ASSERT_TRUE(memory);
+  EXPECT_TRUE(owner.call<Done>(Write{memory->address, {1, 2, 3}}));
+  EXPECT_FALSE(stranger.call<ReadReply>(Read{memory->address, 3}));
+  EXPECT_FALSE(stranger.call<Done>(Release{memory->address}));
+  EXPECT_FALSE(owner.call<ReadReply>(Read{memory->address + 4090, 7}));
+  EXPECT_FALSE(owner.call<ReadReply>(Read{memory->address, UINT64_MAX}));
+  ASSERT_TRUE(owner.call<Done>(Release{memory->address}));
+  auto again = stranger.call<AllocateReply>(Allocate{4096});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->address, memory->address);
+  auto data = stranger.call<ReadReply>(Read{again->address, 3});
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->data, (Bytes{0, 0, 0})) << "what another program left is not readable";
+}
+
+TEST_F(Serve, ShowsItselfInInfo) {
+  Program holder({E2E_HOST, "hold", E2E_KERNELS}, environment_);
+  ASSERT_TRUE(holder.wait_for_output("holding"));
+  Program info({E2E_SOFTTPU, "info"}, environment_);
+  EXPECT_EQ(info.wait(), 0);
+  EXPECT_THAT(info.output(), HasSubstr("device 1: bm1684x"));
+  EXPECT_THAT(info.output(), HasSubstr("process " + std::to_string(holder.pid()) + ":"));
+}
+
+// ---- Starting and choosing ----
+
+TEST(ServeStart, RefusesAFileInTheSocketsPlace) {
+  const fs::path path = fs::temp_directory_path() / ("softtpu-squat-" + std::to_string(::getpid()));
+  std::ofstream(path) << "somebody's";
+  Program server({E2E_SOFTTPU, "serve", "--socket", path});
+  EXPECT_EQ(server.wait(), 1);
+  EXPECT_THAT(server.output(), HasSubstr("is not a socket of this user"));
+  EXPECT_TRUE(fs::exists(path));
+  fs::remove(path);
+}
+
+TEST(ServeStart, RefusesAFolderThatOthersCanEnter) {
+  const fs::path folder = fs::temp_directory_path() / ("softtpu-open-" + std::to_string(::getpid()));
+  fs::create_directories(folder / "softtpu");
+  fs::permissions(folder / "softtpu", fs::perms::all);
+  Program server({E2E_SOFTTPU, "serve"}, {{"XDG_RUNTIME_DIR", folder}});
+  EXPECT_EQ(server.wait(), 1);
+  EXPECT_THAT(server.output(), HasSubstr("is open to other users"));
+  fs::remove_all(folder);
+}
+
+TEST(ServeStart, GoesIntoTheBackgroundWhenReady) {
+  const fs::path folder = fs::temp_directory_path() / ("softtpu-daemon-" + std::to_string(::getpid()));
+  fs::create_directory(folder);
+  Environment environment = {{"XDG_RUNTIME_DIR", folder}};
+  Program server({E2E_SOFTTPU, "serve", "--daemon"}, environment);
+  EXPECT_EQ(server.wait(), 0) << server.output();
+  Program program({E2E_SOFTTPU, "run", "--device", "unix:" + (folder / "softtpu/device.sock").string(), "--", E2E_HOST, "use", E2E_KERNELS},
+                  environment);
+  EXPECT_EQ(program.wait(), 0) << program.output();
+  for (const pid_t pid : server.processes("softtpu-device")) ::kill(pid, SIGTERM);
+  EXPECT_TRUE(server.leaves_nothing());
+  EXPECT_FALSE(fs::exists(folder / "softtpu/device.sock"));
+  fs::remove_all(folder);
+}
+
+TEST(Launcher, ListsEveryVariableAndRefusesBadValues) {
+  Program good({E2E_SOFTTPU, "env"});
+  EXPECT_EQ(good.wait(), 0) << good.output();
+  for (const char* name : {"SOFTTPU_DEVICE", "SOFTTPU_CHIP", "SOFTTPU_TIMEOUT", "SG_MAX_DEVICE_COUNT", "TPUKERNEL_FIRMWARE_PATH"}) {
+    EXPECT_THAT(good.output(), HasSubstr(std::string(name) + "="));
+  }
+  Program bad({E2E_SOFTTPU, "env"}, {{"SOFTTPU_TIMEOUT", "soon"}});
+  EXPECT_EQ(bad.wait(), 1);
+  EXPECT_THAT(bad.output(), HasSubstr("NOT USABLE: \"soon\" is not a number from 0 to 86400"));
+}
+
+}  // namespace
+}  // namespace softtpu::e2e
