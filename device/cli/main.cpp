@@ -5,6 +5,7 @@
 
 #include "device/cli/api.hpp"
 #include "device/cli/command.hpp"
+#include "device/cli/layout.hpp"
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
 #endif
@@ -18,6 +19,27 @@ Run add_api(CLI::App& app) {
   app.add_option("filter", options->filter, "only functions whose name contains this text");
   app.add_flag("--json", options->json, "as JSON");
   return [options] { return run_api(*options); };
+}
+
+Run add_layout(CLI::App& app) {
+  auto options = std::make_shared<LayoutOptions>();
+  app.add_option("--chip", options->chip, "a built-in chip or the path of a description")->capture_default_str();
+  app.add_option("--shape", options->shape, "N,C,H,W; ROWS,COLS of a matrix; COLS of a vector; IC,OC,KH,KW of weights");
+  app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32, uint32")->capture_default_str();
+  app.add_option("--layout", options->layout, kLayoutNames)->capture_default_str();
+  app.add_option("--mode", options->mode, "storage of several features in one word: none, 2n, 4n")->capture_default_str();
+  app.add_option("--stride", options->stride, "N,C,H,W in elements, for free and system");
+  app.add_option("--width", options->width, "columns per channel, for matrix and vector");
+  app.add_option("--start-npu", options->start_npu, "NPU of the first channel")->capture_default_str();
+  app.add_option("--offset", options->offset, "of the first element in its NPU, in bytes");
+  app.add_option("--eu-bytes", options->eu_bytes, "alignment in bytes (default: the chip's)");
+  app.add_flag("--features", options->features, "one cell for each feature (n, c)");
+  app.add_option("--mark", options->marks, "LABEL=ADDRESS: show where local addresses are, instead of a tensor");
+  app.add_flag("--banks", options->banks, "addresses of the banks, instead of a tensor");
+  app.add_option("--npus", options->npus, "columns at most")->capture_default_str();
+  app.add_option("--rows", options->rows, "rows at most")->capture_default_str();
+  app.add_option("-o,--output", options->output, "write the picture to this file (SVG)");
+  return [options] { return run_layout(*options); };
 }
 
 #ifdef SOFTTPU_WITH_GOLDEN
@@ -47,6 +69,7 @@ constexpr Row kCommands[] = {
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"env", "List every environment variable with its value", add_env},
     {"api", "List the kernel functions and how each is known to be right", add_api},
+    {"layout", "Draw where the elements of a tensor lie", add_layout},
 #ifdef SOFTTPU_WITH_GOLDEN
     {"golden", "Replay recorded cases through the real kernel path", add_golden},
 #endif
