@@ -1,0 +1,187 @@
+// Activation functions.
+#include <bit>
+
+#include "firmware/composite/composite.hpp"
+#include "firmware/composite/functions.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr float kSeluAlpha = 1.67326319F;
+constexpr float kSeluScale = 1.05070102F;
+constexpr float kGeluCubic = 0.0447149985F;
+constexpr float kGeluScale = 0.797884583F;
+// tanh(log(1 + e^x)) is 1 in f32 from here on, and (e^x + 1)^2 is still finite.
+constexpr float kMishLimit = 43.0F;
+
+void silu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  sigmoid_steps(s, dst, src, b);
+  s.mul(dst, dst, src);
+}
+
+// x > 0 ? x : alpha (e^x - 1)
+void elu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b, float alpha) {
+  expm1_steps(s, dst, src, b);
+  s.mul_C(dst, dst, alpha);
+  s.select_positive(dst, src, src, dst);
+}
+
+void selu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  elu_steps(s, dst, src, b, kSeluAlpha);
+  s.mul_C(dst, dst, kSeluScale);
+}
+
+// x (1 + tanh(0.7979 (x + 0.0447 x^3))) / 2
+void gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  s.mul(dst, src, src);
+  s.mul(dst, dst, src);
+  s.mul_C(dst, dst, kGeluCubic);
+  s.add(dst, dst, src);
+  s.mul_C(dst, dst, kGeluScale);
+  tanh_steps(s, dst, dst, b);
+  s.add_C(dst, dst, 1.0F);
+  s.mul(dst, dst, src);
+  s.mul_C(dst, dst, 0.5F);
+}
+
+// x tanh(log(1 + e^x)) = x (1 - 2 / ((e^x + 1)^2 + 1)). The recorded emulator leaves the reciprocal out.
+void mish_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  s.min_C(dst, src, kMishLimit);
+  exp_steps(s, dst, dst, b);
+  s.add_C(dst, dst, 1.0F);
+  s.mul(dst, dst, dst);
+  s.add_C(dst, dst, 1.0F);
+  s.reciprocal(dst, dst);
+  s.scale_bias_C(dst, dst, -2.0F, 1.0F);
+  s.mul(dst, src, dst);
+}
+
+// log(1 + e^x), for x in dst already. The exponential ends at e^88; the caller puts x itself where that is larger.
+void log1p_exp_steps(const Steps& s, local_addr_t dst, const ExpBuffers& b, local_addr_t log_coeff) {
+  exp_steps(s, dst, dst, b);
+  s.add_C(dst, dst, 1.0F);
+  log_steps(s, dst, dst, b.work0, log_coeff);
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+#define ACTIVATION(name, body)                                                                              \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                          \
+    const ExpBuffers buffers{work0_addr, work1_addr, coeff_addr, table_addr};                               \
+    const Composite run = exp_call(Op::name, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);        \
+    body(run.steps(), dst_addr, src_addr, buffers);                                                         \
+  }
+ACTIVATION(tpu_bdc_fp32_silu, silu_steps)
+ACTIVATION(tpu_bdc_fp32_selu, selu_steps)
+ACTIVATION(tpu_bdc_fp32_gelu_fast, gelu_fast_steps)
+ACTIVATION(tpu_bdc_fp32_mish, mish_steps)
+
+void tpu_bdc_fp32_elu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+                      local_addr_t coeff_addr, local_addr_t table_addr, float alpha, const dim4* shape) {
+  const ExpBuffers buffers{work0_addr, work1_addr, coeff_addr, table_addr};
+  const Composite run = exp_call(Op::tpu_bdc_fp32_elu, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
+  elu_steps(run.steps(), dst_addr, src_addr, buffers, alpha);
+}
+
+void tpu_bdc_fp32_swish(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+                        local_addr_t coeff_addr, local_addr_t table_addr, float beta, const dim4* shape) {
+  const ExpBuffers buffers{work0_addr, work1_addr, coeff_addr, table_addr};
+  const Composite run = exp_call(Op::tpu_bdc_fp32_swish, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
+  const Steps s = run.steps();
+  s.mul_C(dst_addr, src_addr, beta);
+  sigmoid_steps(s, dst_addr, dst_addr, buffers);
+  s.mul(dst_addr, dst_addr, src_addr);
+}
+
+void tpu_bdc_fp32_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
+                           local_addr_t work1_addr, local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr,
+                           local_addr_t exp_table_addr, const dim4* shape, float beta) {
+  const ExpBuffers buffers{work0_addr, work1_addr, exp_coeff_addr, exp_table_addr};
+  Composite run = exp_call(Op::tpu_bdc_fp32_softplus, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
+  run.table("log_coeff", log_coeff_addr, kFp32Terms);
+  const Steps s = run.steps();
+  s.mul_C(dst_addr, src_addr, beta);
+  log1p_exp_steps(s, dst_addr, buffers, log_coeff_addr);
+  s.div_C(dst_addr, dst_addr, beta);
+  if (beta > 0.0F) s.max(dst_addr, dst_addr, src_addr);
+  if (beta < 0.0F) s.min(dst_addr, dst_addr, src_addr);
+}
+
+void tpu_bdc_fp32_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
+                              local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr,
+                              local_addr_t ln_coeff_addr, const dim4* shape) {
+  const ExpBuffers buffers{work0_addr, work1_addr, coeff_addr, table_addr};
+  Composite run = exp_call(Op::tpu_bdc_fp32_log_sigmoid, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
+  run.table("ln_coeff", ln_coeff_addr, kFp32Terms);
+  const Steps s = run.steps();
+  s.C_sub(dst_addr, 0.0F, src_addr);
+  log1p_exp_steps(s, dst_addr, buffers, ln_coeff_addr);
+  s.C_sub(dst_addr, 0.0F, dst_addr);
+  s.min(dst_addr, dst_addr, src_addr);
+}
+
+void tpu_bdc_fp_silu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+                     local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {
+  // The exponential of any type needs no table.
+  Composite run(Op::tpu_bdc_fp_silu, shape, dtype);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
+  run.reads("src", src_addr, SourceUse::kAgain).table("coeff", coeff_addr, exp_terms(run.dtype()));
+  const Steps s = run.steps();
+  general_sigmoid_steps(s, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});
+  s.mul(dst_addr, dst_addr, src_addr);
+}
+
+void tpu_bdc_fp32_softsign(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape) {
+  Composite run(Op::tpu_bdc_fp32_softsign, shape);
+  run.writes("dst", dst_addr).reads("src", src_addr, SourceUse::kAgain);
+  const Steps s = run.steps();
+  s.abs(dst_addr, src_addr);
+  s.add_C(dst_addr, dst_addr, 1.0F);
+  s.div(dst_addr, src_addr, dst_addr);
+}
+
+// min(max(alpha x + beta, 0), 1)
+void tpu_bdc_fp_hsigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape,
+                         float alpha, float beta, data_type_t dtype) {
+  Composite run(Op::tpu_bdc_fp_hsigmoid, shape, dtype);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).reads("src", src_addr, SourceUse::kOnce);
+  const Steps s = run.steps();
+  s.mul_C(work0_addr, src_addr, alpha);
+  s.add_C(work0_addr, work0_addr, beta);
+  s.max_C(work0_addr, work0_addr, 0.0F);
+  s.min_C(dst_addr, work0_addr, 1.0F);
+}
+
+// x min(max(x + 3, 0), 6) / 6
+void tpu_bdc_fp_hswish(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape,
+                       data_type_t dtype) {
+  Composite run(Op::tpu_bdc_fp_hswish, shape, dtype);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).reads("src", src_addr, SourceUse::kToDst);
+  const Steps s = run.steps();
+  s.add_C(work0_addr, src_addr, 3.0F);
+  s.max_C(work0_addr, work0_addr, 0.0F);
+  s.min_C(work0_addr, work0_addr, 6.0F);
+  s.mul_C(work0_addr, work0_addr, 1.0F / 6.0F);
+  s.mul(dst_addr, work0_addr, src_addr);
+}
+
+// 1 where src is neither infinite nor NaN, else 0.
+void tpu_bdc_fp_isfinite(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape,
+                         data_type_t dtype) {
+  Composite run(Op::tpu_bdc_fp_isfinite, shape, dtype);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).reads("src", src_addr, SourceUse::kOnce);
+  const Steps s = run.steps();
+  s.abs(work0_addr, src_addr);
+  // The chip's "less" also holds for NaN, its "greater" does not.
+  const variable_t infinity = constant_variable(s.constant(std::bit_cast<float>(0x7F800000U)));
+  const variable_t magnitude = tensor_variable(work0_addr);
+  const variable_t yes = constant_variable(s.constant(1.0F));
+  const variable_t no = constant_variable(s.constant(0.0F));
+  tpu_bdc_greater_select(dst_addr, &infinity, &magnitude, &yes, &no, s.shape(), dtype, dtype);
+}
+}

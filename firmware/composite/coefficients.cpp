@@ -1,0 +1,87 @@
+// Coefficients of the functions for any float type.
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "device/memory/static_tables.hpp"
+#include "firmware/composite/composite.hpp"
+#include "firmware/composite/functions.hpp"
+
+namespace softtpu {
+namespace {
+
+struct CoefficientTables {
+  std::uint32_t fp32, fp16, bfp16;
+};
+// Static memory holds these series in each type; a 16-bit value occupies the low half of a word.
+constexpr CoefficientTables kExpTables{static_offset::kExpCoeff, static_offset::kExpFp16Coeff,
+                                       static_offset::kExpBf16Coeff};
+constexpr CoefficientTables kLogTables{static_offset::kLogCoeff, static_offset::kLogFp16Coeff,
+                                       static_offset::kLogBf16Coeff};
+
+void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, int (*terms)(Dtype)) {
+  const Call call(op);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Tensor dst = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms(type)}, type);
+  const std::uint32_t offset = type == Dtype::kFp32 ? tables.fp32 : type == Dtype::kFp16 ? tables.fp16 : tables.bfp16;
+  const Stride4 step{0, 0, 0, type == Dtype::kFp32 ? 1 : 2};
+  call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, offset, dst.shape, step, type, false}});
+}
+
+// Static memory holds this series in f32 only: the 16-bit types get its rounded values, one constant at a time.
+void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t offset, int terms) {
+  const Call call(op);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Tensor whole = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms}, type);
+  if (type == Dtype::kFp32) {
+    call.issue(StaticLoadCmd{whole, Tensor{Space::kStatic, offset, whole.shape, Stride4{0, 0, 0, 1}, type, false}});
+    return;
+  }
+  const dim4 column{1, call.chip().npu_num, 1, 1};
+  Composite run(op, &column, dtype);
+  run.table("coeff", addr, terms);
+  const Steps s = run.steps();
+  const dim4 stride{terms, terms, 1, 1};
+  for (int i = 0; i < terms; ++i) {
+    float value = 0;
+    std::memcpy(&value, call.core().memories().static_mem() + offset + 4 * static_cast<std::size_t>(i), sizeof(value));
+    const auto element = static_cast<local_addr_t>(addr + static_cast<unsigned>(i * size_of(type)));
+    tpu_bdc_set_C(element, s.constant(value), &column, &stride, static_cast<data_type_t>(dtype));
+  }
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+void tpu_bdc_load_fp_exp_coeff(local_addr_t coeff_addr, data_type_t dtype) {
+  load(Op::tpu_bdc_load_fp_exp_coeff, coeff_addr, dtype, kExpTables, exp_terms);
+}
+void tpu_bdc_load_fp_log_coeff(local_addr_t coeff_addr, data_type_t dtype) {
+  load(Op::tpu_bdc_load_fp_log_coeff, coeff_addr, dtype, kLogTables, log_terms);
+}
+void tpu_bdc_load_fp_erf_coeff(local_addr_t coeff_addr, data_type_t dtype) {
+  load_rounded(Op::tpu_bdc_load_fp_erf_coeff, coeff_addr, dtype, static_offset::kErfCoeff, kErfTerms);
+}
+void tpu_bdc_load_fp_sin_coeff(local_addr_t coeff_addr, data_type_t dtype) {
+  load_rounded(Op::tpu_bdc_load_fp_sin_coeff, coeff_addr, dtype, static_offset::kSinCoeff, kFp32Terms);
+}
+void tpu_bdc_load_fp_cos_coeff(local_addr_t coeff_addr, data_type_t dtype) {
+  load_rounded(Op::tpu_bdc_load_fp_cos_coeff, coeff_addr, dtype, static_offset::kCosCoeff, kFp32Terms);
+}
+
+int sfu_taylor_exp_len(data_type_t dtype) {
+  const Call call(Op::sfu_taylor_exp_len);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.require(is_float(type), [] { return std::string("dtype is not a float type"); });
+  return exp_terms(type);
+}
+int sfu_taylor_log_len(data_type_t dtype) {
+  const Call call(Op::sfu_taylor_log_len);
+  const Dtype type = call.dtype("dtype", dtype);
+  call.require(is_float(type), [] { return std::string("dtype is not a float type"); });
+  return log_terms(type);
+}
+}

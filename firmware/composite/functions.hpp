@@ -1,0 +1,50 @@
+// The functions that composites are made of, as sequences of steps. dst may be src where nothing else is said.
+// Constants are those that the recorded chip uses (numerics: bm1684x-elementwise.md section 7).
+#pragma once
+
+#include "firmware/composite/composite.hpp"
+#include "firmware/composite/steps.hpp"
+
+namespace softtpu {
+
+// Terms of the series that the chip evaluates in f32.
+inline constexpr int kFp32Terms = 16;
+inline constexpr int kErfTerms = 10;
+inline constexpr int kExpTableLength = 192;
+
+// What an exponential works with.
+struct ExpBuffers {
+  local_addr_t work0, work1, coeff, table;
+};
+
+// The checked arguments of a function in f32 that takes what an exponential takes.
+Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b, const dim4* shape);
+
+// ---- exponentials in f32 by table (exponential.cpp) ----
+void exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+void expm1_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+void sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+
+// ---- exponentials in any float type without table (exponential.cpp) ----
+// Terms of the series, by type.
+int exp_terms(Dtype type);
+void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+void general_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+
+// The exponential that a function is given.
+using ExpSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+
+// ---- logarithms in any float type (logarithm.cpp) ----
+int log_terms(Dtype type);
+void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
+
+// ---- error function (error_function.cpp) ----
+struct ErfBuffers {
+  ExpBuffers exp;
+  local_addr_t work2, coeff;
+};
+// dst is not src.
+void erf_steps(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t src, const ErfBuffers& b);
+
+}  // namespace softtpu

@@ -1,0 +1,143 @@
+// Logarithms, powers, and the functions that are logarithms of roots.
+#include <cmath>
+
+#include "firmware/composite/composite.hpp"
+#include "firmware/composite/functions.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr float kLn2 = 0.693147182F;
+
+}  // namespace
+
+int log_terms(Dtype) { return kFp32Terms; }
+
+// log x = log(x / p) + e ln 2, p = 2^e the nearest power of two. The recorded emulator leaves the format's bias in e
+// (README.md, "Where the recording is not followed").
+void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  s.power_of_two_part(work, src);
+  s.div(dst, src, work);
+  s.sub_C(dst, dst, 1.0F);
+  s.taylor(dst, dst, coeff, log_terms(s.type()));
+  s.exponent(work, work);
+  s.sub_C(work, work, static_cast<float>(s.exponent_bias()));
+  s.mul_C(work, work, kLn2);
+  s.add(dst, dst, work);
+}
+
+namespace {
+
+void log1p_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  s.add_C(dst, src, 1.0F);
+  log_steps(s, dst, dst, work, coeff);
+}
+
+// sign(x) log(|x| + sqrt(x^2 + 1))
+void arcsinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  s.abs(work, src);
+  s.mul(dst, work, work);
+  s.add_C(dst, dst, 1.0F);
+  s.sqrt(dst, dst);
+  s.add(dst, dst, work);
+  log_steps(s, dst, dst, work, coeff);
+  s.sign(work, src);
+  s.mul(dst, dst, work);
+}
+
+// log(x + sqrt((x - 1) (x + 1)))
+void arccosh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  s.sub_C(work, src, 1.0F);
+  s.add_C(dst, src, 1.0F);
+  s.mul(dst, dst, work);
+  s.sqrt(dst, dst);
+  s.add(dst, dst, src);
+  log_steps(s, dst, dst, work, coeff);
+}
+
+// log((1 + x) / (1 - x)) / 2
+void arctanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  s.C_sub(work, 1.0F, src);
+  s.add_C(dst, src, 1.0F);
+  s.div(dst, dst, work);
+  log_steps(s, dst, dst, work, coeff);
+  s.mul_C(dst, dst, 0.5F);
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+#define LOG_FUNCTION(name, body, use)                                                                      \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
+            const dim4* shape) {                                                                           \
+    Composite run(Op::name, shape);                                                                        \
+    run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, use);                     \
+    run.table("coeff", coeff_addr, kFp32Terms);                                                            \
+    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
+  }
+LOG_FUNCTION(tpu_bdc_fp32_log, log_steps, SourceUse::kOnce)
+LOG_FUNCTION(tpu_bdc_fp32_log1p, log1p_steps, SourceUse::kOnce)
+LOG_FUNCTION(tpu_bdc_fp32_arcsinh, arcsinh_steps, SourceUse::kAgain)
+LOG_FUNCTION(tpu_bdc_fp32_arccosh, arccosh_steps, SourceUse::kAgain)
+LOG_FUNCTION(tpu_bdc_fp32_arctanh, arctanh_steps, SourceUse::kOnce)
+
+void tpu_bdc_fp_log(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+                    const dim4* shape, data_type_t dtype) {
+  Composite run(Op::tpu_bdc_fp_log, shape, dtype);
+  run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, SourceUse::kOnce);
+  run.table("coeff", coeff_addr, log_terms(run.dtype()));
+  log_steps(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);
+}
+
+void tpu_bdc_fp32_logx(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+                       const dim4* shape, float x) {
+  Composite run(Op::tpu_bdc_fp32_logx, shape);
+  run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, SourceUse::kOnce);
+  run.table("coeff", coeff_addr, kFp32Terms);
+  const Steps s = run.steps();
+  log_steps(s, dst_addr, src_addr, work_addr, coeff_addr);
+  s.mul_C(dst_addr, dst_addr, static_cast<float>(1.0 / std::log(static_cast<double>(x))));
+}
+
+void tpu_bdc_fp32_pow(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, local_addr_t work0_addr,
+                      local_addr_t work1_addr, local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr,
+                      local_addr_t exp_table_addr, const dim4* shape) {
+  Composite run(Op::tpu_bdc_fp32_pow, shape);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
+  run.reads("src0", src0_addr, SourceUse::kOnce).reads("src1", src1_addr, SourceUse::kAgain);
+  run.table("exp_coeff", exp_coeff_addr, kFp32Terms).table("log_coeff", log_coeff_addr, kFp32Terms);
+  run.table("exp_table", exp_table_addr, kExpTableLength);
+  const Steps s = run.steps();
+  log_steps(s, dst_addr, src0_addr, work0_addr, log_coeff_addr);
+  s.mul(dst_addr, dst_addr, src1_addr);
+  exp_steps(s, dst_addr, dst_addr, {work0_addr, work1_addr, exp_coeff_addr, exp_table_addr});
+}
+
+void tpu_bdc_fp32_pow_C(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+                        local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr, local_addr_t exp_table_addr, float C,
+                        const dim4* shape) {
+  Composite run(Op::tpu_bdc_fp32_pow_C, shape);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
+  run.reads("src", src_addr, SourceUse::kOnce);
+  run.table("exp_coeff", exp_coeff_addr, kFp32Terms).table("log_coeff", log_coeff_addr, kFp32Terms);
+  run.table("exp_table", exp_table_addr, kExpTableLength);
+  const Steps s = run.steps();
+  log_steps(s, dst_addr, src_addr, work0_addr, log_coeff_addr);
+  s.mul_C(dst_addr, dst_addr, C);
+  exp_steps(s, dst_addr, dst_addr, {work0_addr, work1_addr, exp_coeff_addr, exp_table_addr});
+}
+
+void tpu_bdc_fp32_C_pow(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+                        local_addr_t exp_coeff_addr, local_addr_t exp_table_addr, float C, const dim4* shape) {
+  Composite run(Op::tpu_bdc_fp32_C_pow, shape);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
+  run.reads("src", src_addr, SourceUse::kOnce);
+  run.table("exp_coeff", exp_coeff_addr, kFp32Terms).table("exp_table", exp_table_addr, kExpTableLength);
+  const Steps s = run.steps();
+  s.mul_C(dst_addr, src_addr, static_cast<float>(std::log(static_cast<double>(C))));
+  exp_steps(s, dst_addr, dst_addr, {work0_addr, work1_addr, exp_coeff_addr, exp_table_addr});
+}
+}

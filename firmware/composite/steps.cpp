@@ -1,0 +1,35 @@
+#include "firmware/composite/steps.hpp"
+
+#include <bit>
+
+#include "device/numeric/formats.hpp"
+
+namespace softtpu {
+
+scalar_t Steps::constant(float value) const {
+  scalar_t scalar{};
+  if (type_ == Dtype::kFp32) scalar.u32 = std::bit_cast<std::uint32_t>(value);
+  if (type_ == Dtype::kFp16) scalar.u16 = round_f16(value);
+  if (type_ == Dtype::kBfp16) scalar.u16 = round_bf16(value);
+  return scalar;
+}
+
+void Steps::power_of_two(local_addr_t dst, local_addr_t a) const {
+  scalar_t bias{};
+  bias.s32 = exponent_bias();
+  const data_type_t type = integer();
+  tpu_bdc_cast(dst, a, &shape_, nullptr, nullptr, type, code_, RM_HALF_TO_EVEN);
+  tpu_bdc_int_add_C(dst, dst, bias, &shape_, nullptr, nullptr, type, type, type, 0, RM_HALF_TO_EVEN, false);
+  tpu_bdc_arithmetic_shift_C(dst, dst, static_cast<char>(mantissa_bits()), &shape_, nullptr, nullptr, type, type,
+                             RM_HALF_TO_EVEN);
+}
+
+void Steps::select_positive(local_addr_t dst, local_addr_t a, local_addr_t b, local_addr_t c) const {
+  const variable_t value = tensor_variable(a);
+  const variable_t zero = constant_variable(constant(0.0F));
+  const variable_t yes = tensor_variable(b);
+  const variable_t no = tensor_variable(c);
+  tpu_bdc_greater_select(dst, &value, &zero, &yes, &no, &shape_, code_, code_);
+}
+
+}  // namespace softtpu

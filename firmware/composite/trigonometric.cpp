@@ -1,0 +1,170 @@
+// Trigonometric functions and their inverses.
+#include "device/memory/static_tables.hpp"
+#include "firmware/composite/composite.hpp"
+#include "firmware/composite/functions.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr float kInverseTwoPi = 0.159154937F;
+constexpr float kInversePi = 0.318309873F;
+constexpr float kHalfPi = 1.57079637F;
+// 2 pi as a sum whose first parts have few bits: k times such a part is exact, so that the 16-bit types can subtract
+// whole turns without losing the rest.
+constexpr float kTwoPiParts[] = {6.0F, 0.25F, 0.0331853069F};
+
+// work = x / 2 pi less the nearest integer; the other steps of the chip follow on it.
+void turn_fraction(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work) {
+  s.mul_C(work, src, kInverseTwoPi);
+  s.round(dst, work);
+  s.sub(work, work, dst);
+}
+
+// The same for the 16-bit types: whole turns are subtracted before the division by 2 pi. src is read three times, so
+// that the only other tensor is dst.
+void reduced_turn_fraction(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work) {
+  const auto whole_turns = [&](float part) {
+    s.mul_C(dst, src, kInverseTwoPi);
+    s.round(dst, dst);
+    s.mul_C(dst, dst, part);
+  };
+  whole_turns(kTwoPiParts[0]);
+  s.sub(work, src, dst);
+  for (const float part : {kTwoPiParts[1], kTwoPiParts[2]}) {
+    whole_turns(part);
+    s.sub(work, work, dst);
+  }
+  s.mul_C(work, work, kInverseTwoPi);
+}
+
+void sin_of_fraction(const Steps& s, local_addr_t dst, local_addr_t work, local_addr_t coeff) {
+  s.mul(dst, work, work);
+  s.taylor(dst, dst, coeff, kFp32Terms);
+  s.mul(dst, work, dst);
+}
+
+void cos_of_fraction(const Steps& s, local_addr_t dst, local_addr_t work, local_addr_t coeff) {
+  s.mul(dst, work, work);
+  s.taylor(dst, dst, coeff, kFp32Terms);
+}
+
+void sin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  turn_fraction(s, dst, src, work);
+  sin_of_fraction(s, dst, work, coeff);
+}
+
+void cos_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  turn_fraction(s, dst, src, work);
+  cos_of_fraction(s, dst, work, coeff);
+}
+
+// dst = t = tan(y / 2), work = 1 - t^2, for y = x less the nearest multiple of pi: the series converges quickly at
+// half the angle. Its coefficients come from static memory, because the recorded load function brings others.
+void half_tangent(const Call& call, const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work,
+                  local_addr_t coeff) {
+  const Tensor table = call.local(coeff, Dim4{1, call.chip().npu_num, 1, kFp32Terms}, Dtype::kFp32);
+  call.core().submit(Op::tpu_bdc_load_fp32_tan_coeff,
+                     StaticLoadCmd{table, Tensor{Space::kStatic, static_offset::kTanCoeff, table.shape,
+                                                 Stride4{0, 0, 0, 1}, Dtype::kFp32, false}});
+  s.mul_C(work, src, kInversePi);
+  s.round(dst, work);
+  s.sub(work, work, dst);
+  s.mul_C(work, work, 0.5F);
+  s.mul(dst, work, work);
+  s.taylor(dst, dst, coeff, kFp32Terms);
+  s.mul(dst, work, dst);
+  s.mul(work, dst, dst);
+  s.C_sub(work, 1.0F, work);
+}
+
+// sign(x) 2 arcsin sqrt(z), z = (1 - sqrt(1 - x^2)) / 2 = y^2 / (1/2 + sqrt(1/4 - y^2)) with y = x / 2: the quotient
+// keeps the digits that the difference loses for small x.
+void arcsin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  s.mul_C(work, src, 0.5F);
+  s.mul(work, work, work);
+  s.C_sub(dst, 0.25F, work);
+  s.sqrt(dst, dst);
+  s.add_C(dst, dst, 0.5F);
+  s.div(work, work, dst);
+  s.taylor(dst, work, coeff, kFp32Terms);
+  s.sqrt(work, work);
+  s.mul(dst, dst, work);
+  s.mul_C(dst, dst, 2.0F);
+  s.sign(work, src);
+  s.mul(dst, dst, work);
+}
+
+void arccos_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  arcsin_steps(s, dst, src, work, coeff);
+  s.C_sub(dst, kHalfPi, dst);
+}
+
+using CircleSteps = void (*)(const Steps&, local_addr_t, local_addr_t, local_addr_t);
+
+Composite checked(Op op, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+                  const dim4* shape, int dtype, SourceUse use) {
+  Composite run(op, shape, dtype);
+  run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, use);
+  run.table("coeff", coeff_addr, kFp32Terms);
+  return run;
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+#define ANGLE_FUNCTION(name, body, use)                                                                      \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,   \
+            const dim4* shape) {                                                                             \
+    const Composite run = checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, use); \
+    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                            \
+  }
+ANGLE_FUNCTION(tpu_bdc_fp32_sin, sin_steps, SourceUse::kOnce)
+ANGLE_FUNCTION(tpu_bdc_fp32_cos, cos_steps, SourceUse::kOnce)
+ANGLE_FUNCTION(tpu_bdc_fp32_arcsin, arcsin_steps, SourceUse::kAgain)
+ANGLE_FUNCTION(tpu_bdc_fp32_arccos, arccos_steps, SourceUse::kAgain)
+
+void tpu_bdc_fp32_tan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+                      const dim4* shape) {
+  const Composite run =
+      checked(Op::tpu_bdc_fp32_tan, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, SourceUse::kOnce);
+  const Steps s = run.steps();
+  half_tangent(run.call(), s, dst_addr, src_addr, work_addr, coeff_addr);
+  s.mul_C(dst_addr, dst_addr, 2.0F);
+  s.div(dst_addr, dst_addr, work_addr);
+}
+
+void tpu_bdc_fp32_cot(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+                      const dim4* shape) {
+  const Composite run =
+      checked(Op::tpu_bdc_fp32_cot, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, SourceUse::kOnce);
+  const Steps s = run.steps();
+  half_tangent(run.call(), s, dst_addr, src_addr, work_addr, coeff_addr);
+  s.mul_C(dst_addr, dst_addr, 2.0F);
+  s.div(dst_addr, work_addr, dst_addr);
+}
+
+void tpu_bdc_fp_sin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+                    const dim4* shape, data_type_t dtype) {
+  const bool wide = dtype == DT_FP32;
+  const Composite run = checked(Op::tpu_bdc_fp_sin, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype,
+                                wide ? SourceUse::kOnce : SourceUse::kAgain);
+  const Steps s = run.steps();
+  const CircleSteps fraction = wide ? turn_fraction : reduced_turn_fraction;
+  fraction(s, dst_addr, src_addr, work_addr);
+  sin_of_fraction(s, dst_addr, work_addr, coeff_addr);
+}
+
+void tpu_bdc_fp_cos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+                    const dim4* shape, data_type_t dtype) {
+  const bool wide = dtype == DT_FP32;
+  const Composite run = checked(Op::tpu_bdc_fp_cos, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype,
+                                wide ? SourceUse::kOnce : SourceUse::kAgain);
+  const Steps s = run.steps();
+  const CircleSteps fraction = wide ? turn_fraction : reduced_turn_fraction;
+  fraction(s, dst_addr, src_addr, work_addr);
+  cos_of_fraction(s, dst_addr, work_addr, coeff_addr);
+}
+}
