@@ -8,6 +8,7 @@
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
 #endif
+#include "device/cli/layout.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -18,6 +19,27 @@ Run add_api(CLI::App& app) {
   app.add_option("filter", options->filter, "only functions whose name contains this text");
   app.add_flag("--json", options->json, "as JSON");
   return [options] { return run_api(*options); };
+}
+
+Run add_layout(CLI::App& app) {
+  auto options = std::make_shared<LayoutOptions>();
+  app.add_option("--chip", options->chip, "a chip's name, or a file with its description")->capture_default_str();
+  app.add_option("--shape", options->shape, "N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
+  app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")->capture_default_str();
+  app.add_option("--layout", options->layout, kLayoutNames)->capture_default_str();
+  app.add_option("--mode", options->mode, "storage mode: none, 2n or 4n")->capture_default_str();
+  app.add_option("--stride", options->stride, "N,C,H,W in elements, for the layouts free and system");
+  app.add_option("--width", options->width, "columns per channel, for matrix and vector");
+  app.add_option("--start-npu", options->start_npu, "the NPU of channel 0");
+  app.add_option("--offset", options->offset, "bytes from the start of that NPU's memory");
+  app.add_option("--eu-bytes", options->eu_bytes, "alignment of the aligned layouts, instead of the chip's");
+  app.add_flag("--features", options->features, "one cell for each feature (n, c)");
+  app.add_option("--mark", options->marks, "NAME=ADDRESS: show where local addresses are, instead of a tensor");
+  app.add_flag("--banks", options->banks, "show the addresses of the banks, instead of a tensor");
+  app.add_option("--npus", options->npus, "NPUs drawn at most")->capture_default_str();
+  app.add_option("--rows", options->rows, "rows drawn at most")->capture_default_str();
+  app.add_option("-o,--output", options->output, "also write an SVG file");
+  return [options] { return run_layout(*options); };
 }
 
 #ifdef SOFTTPU_WITH_GOLDEN
@@ -46,6 +68,7 @@ constexpr Row kCommands[] = {
     {"run", "Run a program with a device set up by options", add_run},
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"env", "List every environment variable with its value", add_env},
+    {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
     {"api", "List the kernel functions and how each is known to be right", add_api},
 #ifdef SOFTTPU_WITH_GOLDEN
     {"golden", "Replay recorded cases through the real kernel path", add_golden},
