@@ -16,7 +16,7 @@ int conv(const void* raw) {
   const dim2 kernel = {3, 3}, one = {1, 1};
   const padding_t padding = {1, 1, 1, 1};
   const local_addr_t block = 0;
-  const local_addr_t in = ALIGN(args->lane_bytes, 64);
+  const local_addr_t in = (local_addr_t)ALIGN(args->lane_bytes, 64);
   const local_addr_t out = in + bytes_of(&in_shape);
   TPUKERNEL_ASSERT(out + bytes_of(&out_shape) <= (local_addr_t)tpu_local_mem_size_per_npu());
 

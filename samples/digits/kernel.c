@@ -33,7 +33,7 @@ static local_addr_t load_weights(const digits_args_t* args, local_addr_t* addrs)
     const dim4 shape = {1, args->layers[i].lanes, 1, args->layers[i].lane_bytes / 4};
     addrs[i] = next;
     load(next, args->layers[i].block, &shape, DT_INT32);
-    next += ALIGN(args->layers[i].lane_bytes, 64);
+    next += (local_addr_t)ALIGN(args->layers[i].lane_bytes, 64);
   }
   return next;
 }
