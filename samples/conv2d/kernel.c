@@ -1,4 +1,5 @@
-// relu(conv(in) + bias) in fp16. One copy loads weights and bias: the host has merged them into the block that local memory wants.
+// relu(conv(in) + bias) in fp16. One copy loads weights and bias: the host has merged them into the block that local
+// memory wants.
 #include <tpu_kernel.h>
 
 #include "args.h"
@@ -23,8 +24,8 @@ int conv(const void* raw) {
   tpu_initialize();
   tpu_gdma_cpy_S2L(block, args->block, &block_shape, NULL, NULL, DT_INT32);
   tpu_gdma_cpy_S2L(in, args->in, &in_shape, NULL, NULL, DT_FP16);
-  tpu_bdc_fp_conv2d(out, in, block + (local_addr_t)args->weight_offset, block, &in_shape, NULL, args->oc, &kernel, &padding,
-                    &one, &one, DT_FP16, DT_FP16, true, false);
+  tpu_bdc_fp_conv2d(out, in, block + (local_addr_t)args->weight_offset, block, &in_shape, NULL, args->oc, &kernel,
+                    &padding, &one, &one, DT_FP16, DT_FP16, true, false);
   tpu_bdc_relu(out, out, &out_shape, NULL, NULL, DT_FP16);
   tpu_gdma_cpy_L2S(args->out, out, &out_shape, NULL, NULL, DT_FP16);
   tpu_poll();
