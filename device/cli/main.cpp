@@ -9,6 +9,7 @@
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
 #endif
+#include "device/cli/layout.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -68,6 +69,7 @@ constexpr Row kCommands[] = {
     {"run", "Run a program with a device set up by options", add_run},
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"env", "List every environment variable with its value", add_env},
+    {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
     {"api", "List the kernel functions and how each is known to be right", add_api},
     {"layout", "Draw where the elements of a tensor lie", add_layout},
 #ifdef SOFTTPU_WITH_GOLDEN

@@ -1,5 +1,5 @@
-// Several devices, several handles on each: launches are queued without waiting. The launches of one handle run in order, so
-// each handle's data must be what its own steps give, one after the other.
+// Several devices, several handles on each: launches are queued without waiting. The launches of one handle run in
+// order, so each handle's data must be what its own steps give, one after the other.
 #include <bmlib_runtime.h>
 #include <stdio.h>
 
@@ -19,7 +19,8 @@ typedef struct {
 static float data[NPUS * PER_NPU];
 
 static int start(worker_t* worker, const char* module_path) {
-  if (bm_dev_request(&worker->handle, worker->device) != BM_SUCCESS) return fprintf(stderr, "no device %d\n", worker->device), 1;
+  if (bm_dev_request(&worker->handle, worker->device) != BM_SUCCESS)
+    return fprintf(stderr, "no device %d\n", worker->device), 1;
   for (int i = 0; i < NPUS * PER_NPU; ++i) data[i] = (float)i;
   if (bm_malloc_device_byte(worker->handle, &worker->memory, sizeof data) != BM_SUCCESS) return 1;
   if (bm_memcpy_s2d(worker->handle, worker->memory, data) != BM_SUCCESS) return 1;
@@ -35,7 +36,9 @@ static int queue_step(worker_t* worker, int step) {
 }
 
 static int finish(worker_t* worker) {
-  if (tpu_kernel_sync(worker->handle) != BM_SUCCESS || bm_memcpy_d2s(worker->handle, data, worker->memory) != BM_SUCCESS) return 1;
+  if (tpu_kernel_sync(worker->handle) != BM_SUCCESS ||
+      bm_memcpy_d2s(worker->handle, data, worker->memory) != BM_SUCCESS)
+    return 1;
   int wrong = 0;
   for (int i = 0; i < NPUS * PER_NPU; ++i) {
     float expected = (float)i;
@@ -45,7 +48,8 @@ static int finish(worker_t* worker) {
     }
     wrong += data[i] != expected;
   }
-  printf("device %d, factor %.2f: %d steps, %d of %d numbers wrong\n", worker->device, worker->factor, STEPS, wrong, NPUS * PER_NPU);
+  printf("device %d, factor %.2f: %d steps, %d of %d numbers wrong\n", worker->device, worker->factor, STEPS, wrong,
+         NPUS * PER_NPU);
   tpu_kernel_free_module(worker->handle, worker->module);
   bm_free_device(worker->handle, worker->memory);
   bm_dev_free(worker->handle);

@@ -1,4 +1,5 @@
-// relu(conv(in) + bias) in fp16. One copy loads weights and bias: the host has merged them into the block that local memory wants.
+// relu(conv(in) + bias) in fp16. One copy loads weights and bias: the host has merged them into the block that local
+// memory wants.
 #include <tpu_kernel.h>
 
 #include "args.h"
@@ -16,15 +17,15 @@ int conv(const void* raw) {
   const dim2 kernel = {3, 3}, one = {1, 1};
   const padding_t padding = {1, 1, 1, 1};
   const local_addr_t block = 0;
-  const local_addr_t in = ALIGN(args->lane_bytes, 64);
+  const local_addr_t in = (local_addr_t)ALIGN(args->lane_bytes, 64);
   const local_addr_t out = in + bytes_of(&in_shape);
   TPUKERNEL_ASSERT(out + bytes_of(&out_shape) <= (local_addr_t)tpu_local_mem_size_per_npu());
 
   tpu_initialize();
   tpu_gdma_cpy_S2L(block, args->block, &block_shape, NULL, NULL, DT_INT32);
   tpu_gdma_cpy_S2L(in, args->in, &in_shape, NULL, NULL, DT_FP16);
-  tpu_bdc_fp_conv2d(out, in, block + (local_addr_t)args->weight_offset, block, &in_shape, NULL, args->oc, &kernel, &padding,
-                    &one, &one, DT_FP16, DT_FP16, true, false);
+  tpu_bdc_fp_conv2d(out, in, block + (local_addr_t)args->weight_offset, block, &in_shape, NULL, args->oc, &kernel,
+                    &padding, &one, &one, DT_FP16, DT_FP16, true, false);
   tpu_bdc_relu(out, out, &out_shape, NULL, NULL, DT_FP16);
   tpu_gdma_cpy_L2S(args->out, out, &out_shape, NULL, NULL, DT_FP16);
   tpu_poll();

@@ -1,5 +1,5 @@
-// A 3 x 3 convolution with bias and relu in fp16, compared with double precision. Weights are reordered to 32IC and merged with
-// the bias on the host.
+// A 3 x 3 convolution with bias and relu in fp16, compared with double precision. Weights are reordered to 32IC and
+// merged with the bias on the host.
 #include <bmlib_runtime.h>
 #include <math.h>
 #include <softtpu/layout.h>
@@ -50,11 +50,19 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof weights / sizeof(half); ++i) ((half*)weights)[i] = (half)(0.1f * noise(&seed));
   for (int i = 0; i < OC; ++i) bias[i] = noise(&seed);
 
-  const softtpu_conv_block_t block = {.npu_num = 64, .eu_bytes = 64, .oc = OC, .ic = IC, .kh = 3, .kw = 3,
-                                      .ic_pack = SOFTTPU_32IC, .element_bytes = sizeof(half), .bias_bytes = sizeof(float)};
+  const softtpu_conv_block_t block = {.npu_num = 64,
+                                      .eu_bytes = 64,
+                                      .oc = OC,
+                                      .ic = IC,
+                                      .kh = 3,
+                                      .kw = 3,
+                                      .ic_pack = SOFTTPU_32IC,
+                                      .element_bytes = sizeof(half),
+                                      .bias_bytes = sizeof(float)};
   const size_t block_bytes = softtpu_conv_block_bytes(&block);
   void* merged = malloc(block_bytes);
-  if (merged == NULL || softtpu_conv_merge(&block, weights, sizeof weights, bias, sizeof bias, merged, block_bytes) != 0) {
+  if (merged == NULL ||
+      softtpu_conv_merge(&block, weights, sizeof weights, bias, sizeof bias, merged, block_bytes) != 0) {
     return fprintf(stderr, "%s\n", softtpu_layout_error()), 1;
   }
 
@@ -65,10 +73,19 @@ int main(int argc, char** argv) {
   tpu_kernel_module_t module = tpu_kernel_load_module_file(handle, module_path);
   if (module == NULL) return fprintf(stderr, "cannot load %s\n", module_path), 1;
   tpu_kernel_function_t conv = tpu_kernel_get_function(handle, module, "conv");
-  conv_args_t args = {bm_mem_get_device_addr(memory[0]), bm_mem_get_device_addr(memory[1]), bm_mem_get_device_addr(memory[2]),
-                      N, IC, H, W, OC, (int)softtpu_conv_block_lanes(&block), (int)softtpu_conv_block_lane_bytes(&block),
+  conv_args_t args = {bm_mem_get_device_addr(memory[0]),
+                      bm_mem_get_device_addr(memory[1]),
+                      bm_mem_get_device_addr(memory[2]),
+                      N,
+                      IC,
+                      H,
+                      W,
+                      OC,
+                      (int)softtpu_conv_block_lanes(&block),
+                      (int)softtpu_conv_block_lane_bytes(&block),
                       (int)softtpu_conv_block_weight_offset(&block)};
-  if (tpu_kernel_launch(handle, conv, &args, sizeof args) != BM_SUCCESS) return fprintf(stderr, "the launch failed\n"), 1;
+  if (tpu_kernel_launch(handle, conv, &args, sizeof args) != BM_SUCCESS)
+    return fprintf(stderr, "the launch failed\n"), 1;
   if (bm_memcpy_d2s(handle, out, memory[0]) != BM_SUCCESS) return 1;
 
   double worst = 0;
@@ -79,7 +96,8 @@ int main(int argc, char** argv) {
       }
     }
   }
-  printf("weights and bias in one block of %zu bytes; largest difference from double precision: %.2g\n", block_bytes, worst);
+  printf("weights and bias in one block of %zu bytes; largest difference from double precision: %.2g\n", block_bytes,
+         worst);
 
   tpu_kernel_free_module(handle, module);
   for (int i = 0; i < 3; ++i) bm_free_device(handle, memory[i]);

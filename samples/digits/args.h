@@ -8,8 +8,8 @@ typedef struct {
   unsigned long long block;  // device address: weights and bias, merged
   int lanes, lane_bytes, weight_offset;
   int oc, window, padding;
-  int pool;          // 1: followed by 2 x 2 max pooling
-  int rshift;        // of the integer network
+  int pool;    // 1: followed by 2 x 2 max pooling
+  int rshift;  // of the integer network
 } layer_t;
 
 typedef struct {

@@ -1,5 +1,5 @@
-// The whole network in one launch: weights are loaded once, images pass through in batches. Every layer is a convolution (the
-// last one with a window as large as its input), so fp32, fp16 and int8 differ in a few calls only.
+// The whole network in one launch: weights are loaded once, images pass through in batches. Every layer is a
+// convolution (the last one with a window as large as its input), so fp32, fp16 and int8 differ in a few calls only.
 #include <tpu_kernel.h>
 
 #include "args.h"
@@ -15,7 +15,9 @@ typedef struct {
 
 static unsigned long long moved;
 
-static int bytes_of(const dim4* shape, data_type_t dtype) { return shape->n * shape->c * shape->h * shape->w * tpu_data_type_size(dtype); }
+static int bytes_of(const dim4* shape, data_type_t dtype) {
+  return shape->n * shape->c * shape->h * shape->w * tpu_data_type_size(dtype);
+}
 
 static void load(local_addr_t dst, global_addr_t src, const dim4* shape, data_type_t dtype) {
   tpu_gdma_cpy_S2L(dst, src, shape, NULL, NULL, dtype);
@@ -33,7 +35,7 @@ static local_addr_t load_weights(const digits_args_t* args, local_addr_t* addrs)
     const dim4 shape = {1, args->layers[i].lanes, 1, args->layers[i].lane_bytes / 4};
     addrs[i] = next;
     load(next, args->layers[i].block, &shape, DT_INT32);
-    next += ALIGN(args->layers[i].lane_bytes, 64);
+    next += (local_addr_t)ALIGN(args->layers[i].lane_bytes, 64);
   }
   return next;
 }
@@ -52,21 +54,23 @@ static activation_t load_images(const digits_args_t* args, int first, int count)
   return x;
 }
 
-static activation_t convolve(const digits_args_t* args, const layer_t* layer, local_addr_t block, activation_t x, int last) {
+static activation_t convolve(const digits_args_t* args, const layer_t* layer, local_addr_t block, activation_t x,
+                             int last) {
   const dim2 kernel = {layer->window, layer->window}, one = {1, 1};
   const padding_t padding = {layer->padding, layer->padding, layer->padding, layer->padding};
   const int side = x.shape.h + 2 * layer->padding - layer->window + 1;
   activation_t y = {x.dtype, {x.shape.n, layer->oc, side, side}, 1 - x.buffer};
-  const local_addr_t in = kBuffers[x.buffer], out = kBuffers[y.buffer], weights = block + (local_addr_t)layer->weight_offset;
+  const local_addr_t in = kBuffers[x.buffer], out = kBuffers[y.buffer],
+                     weights = block + (local_addr_t)layer->weight_offset;
   if (args->type == kInt8) {
     if (last) y.dtype = DT_INT16;
-    tpu_bdc_int8_sym_quant_conv2d(out, in, weights, block, &x.shape, NULL, layer->oc, &kernel, &padding, &one, &one, y.dtype,
-                                  x.dtype, DT_INT8, DT_INT16, (unsigned char)layer->rshift, true, !last);
+    tpu_bdc_int8_sym_quant_conv2d(out, in, weights, block, &x.shape, NULL, layer->oc, &kernel, &padding, &one, &one,
+                                  y.dtype, x.dtype, DT_INT8, DT_INT16, (unsigned char)layer->rshift, true, !last);
     return y;
   }
   if (last) y.dtype = DT_FP32;
-  tpu_bdc_fp_conv2d(out, in, weights, block, &x.shape, NULL, layer->oc, &kernel, &padding, &one, &one, y.dtype, x.dtype, true,
-                    false);
+  tpu_bdc_fp_conv2d(out, in, weights, block, &x.shape, NULL, layer->oc, &kernel, &padding, &one, &one, y.dtype, x.dtype,
+                    true, false);
   if (!last) tpu_bdc_relu(out, out, &y.shape, NULL, NULL, y.dtype);
   return y;
 }
@@ -86,7 +90,10 @@ static activation_t pool(activation_t x) {
 }
 
 static void report(global_addr_t addr) {
-  struct { unsigned bdc, gdma; unsigned char parallel[4]; } node;
+  struct {
+    unsigned bdc, gdma;
+    unsigned char parallel[4];
+  } node;
   tpu_get_id_node(&node);
   report_t* result = tpu_global_mem_addr(addr);
   result->compute_commands = node.bdc;
@@ -109,7 +116,8 @@ int classify(const void* raw) {
       x = convolve(args, &args->layers[i], weights[i], x, i + 1 == kLayers);
       if (args->layers[i].pool) x = pool(x);
     }
-    store(args->scores + (unsigned long long)(first * kScores * tpu_data_type_size(x.dtype)), kBuffers[x.buffer], &x.shape, x.dtype);
+    store(args->scores + (unsigned long long)(first * kScores * tpu_data_type_size(x.dtype)), kBuffers[x.buffer],
+          &x.shape, x.dtype);
   }
   tpu_poll();
   report(args->report);

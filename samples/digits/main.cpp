@@ -47,7 +47,9 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() { bm_free_device(handle_, memory_); }
-  void upload(const void* data) { require(bm_memcpy_s2d(handle_, memory_, const_cast<void*>(data)), "the upload failed"); }
+  void upload(const void* data) {
+    require(bm_memcpy_s2d(handle_, memory_, const_cast<void*>(data)), "the upload failed");
+  }
   void download(void* data) const { require(bm_memcpy_d2s(handle_, data, memory_), "the download failed"); }
   unsigned long long addr() const { return bm_mem_get_device_addr(memory_); }
 
@@ -66,6 +68,7 @@ constexpr Type kTypes[] = {{"fp32", kFp32, SOFTTPU_1IC, 4, 4, 4},
 
 struct Result {
   std::vector<int> predictions;
+  std::vector<char> scores;
   int right = 0;
   report_t report{};
   double seconds = 0;
@@ -73,8 +76,8 @@ struct Result {
 
 // Weights and bias of a layer in the order that the chip wants, in one block.
 std::vector<char> make_block(const Layer& layer, const Type& type, layer_t& place) {
-  const softtpu_conv_block_t block = {64, 64, layer.oc, layer.ic, layer.window, layer.window,
-                                      type.ic_pack, type.weight_bytes, type.bias_bytes};
+  const softtpu_conv_block_t block = {64,           64,           layer.oc,          layer.ic,       layer.window,
+                                      layer.window, type.ic_pack, type.weight_bytes, type.bias_bytes};
   std::vector<char> bytes(softtpu_conv_block_bytes(&block));
   std::vector<std::uint16_t> halves;
   for (const float weight : layer.weights) halves.push_back(to_half(weight));
@@ -84,7 +87,8 @@ std::vector<char> make_block(const Layer& layer, const Type& type, layer_t& plac
   const void* bias = type.code == kInt8 ? static_cast<const void*>(layer.int16_bias.data()) : layer.bias.data();
   const std::size_t count = layer.weights.size();
   if (softtpu_conv_merge(&block, weights, count * static_cast<std::size_t>(type.weight_bytes), bias,
-                         layer.bias.size() * static_cast<std::size_t>(type.bias_bytes), bytes.data(), bytes.size()) != 0) {
+                         layer.bias.size() * static_cast<std::size_t>(type.bias_bytes), bytes.data(),
+                         bytes.size()) != 0) {
     fail(softtpu_layout_error());
   }
   place.lanes = static_cast<int>(softtpu_conv_block_lanes(&block));
@@ -108,7 +112,8 @@ int best_of(const std::vector<char>& scores, std::size_t image, const Type& type
   return static_cast<int>(best);
 }
 
-Result classify(bm_handle_t handle, tpu_kernel_function_t kernel, const Layers& layers, const std::vector<Digit>& digits, const Type& type) {
+Result classify(bm_handle_t handle, tpu_kernel_function_t kernel, const Layers& layers,
+                const std::vector<Digit>& digits, const Type& type) {
   std::vector<float> pixels;
   for (const Digit& digit : digits) {
     for (const std::uint8_t pixel : digit.pixels) pixels.push_back(static_cast<float>(pixel) / 16);
@@ -123,7 +128,7 @@ Result classify(bm_handle_t handle, tpu_kernel_function_t kernel, const Layers& 
     blocks.push_back(std::make_unique<Memory>(handle, bytes.size()));
     blocks.back()->upload(bytes.data());
     args.layers[i].block = blocks.back()->addr();
-    args.layers[i].pool = i == 1 || i == 2;
+    args.layers[i].pool = kPoolAfter[i];
   }
   args.images = images.addr();
   args.scores = out.addr();
@@ -145,11 +150,22 @@ Result classify(bm_handle_t handle, tpu_kernel_function_t kernel, const Layers& 
     result.predictions.push_back(best_of(scores, i, type));
     result.right += result.predictions.back() == digits[i].label;
   }
+  result.scores = std::move(scores);
   return result;
 }
 
+std::size_t count_exact(const Layers& layers, const std::vector<Digit>& digits, const std::vector<char>& scores) {
+  const auto* score = reinterpret_cast<const std::int16_t*>(scores.data());
+  std::size_t exact = 0;
+  for (const Digit& digit : digits) {
+    for (const int expected : integer_scores(layers, digit, kInputScale)) exact += *score++ == expected;
+  }
+  return exact;
+}
+
 // Images `first` to `first + count - 1` side by side, with the predictions below.
-void print_images(const std::vector<Digit>& digits, const std::vector<Result>& results, std::size_t first, std::size_t count) {
+void print_images(const std::vector<Digit>& digits, const std::vector<Result>& results, std::size_t first,
+                  std::size_t count) {
   static constexpr char kShades[] = " .:-=+*#%@";
   for (std::size_t row = 0; row < kSide; ++row) {
     for (std::size_t i = first; i < first + count; ++i) {
@@ -163,7 +179,8 @@ void print_images(const std::vector<Digit>& digits, const std::vector<Result>& r
   }
   for (std::size_t i = first; i < first + count; ++i) {
     std::printf("%d: ", digits[i].label);
-    for (const Result& result : results) std::printf("%d %s", result.predictions[i], &result == &results.back() ? "" : "/ ");
+    for (const Result& result : results)
+      std::printf("%d %s", result.predictions[i], &result == &results.back() ? "" : "/ ");
     std::printf("     ");
   }
   std::printf("\n\n");
@@ -194,10 +211,15 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& r = results[i];
     const double accuracy = 100.0 * r.right / static_cast<double>(digits.size());
-    std::printf("%-5s %14d %8.1f %% %11u %9u %12llu %10.2f %9.0f\n", kTypes[i].name, r.right, accuracy, r.report.compute_commands,
-                r.report.copy_commands, r.report.bytes, r.seconds * 1e3, static_cast<double>(digits.size()) / r.seconds);
+    std::printf("%-5s %14d %8.1f %% %11u %9u %12llu %10.2f %9.0f\n", kTypes[i].name, r.right, accuracy,
+                r.report.compute_commands, r.report.copy_commands, r.report.bytes, r.seconds * 1e3,
+                static_cast<double>(digits.size()) / r.seconds);
     good = good && accuracy > 97;
   }
+  const std::size_t scores = digits.size() * kScores;
+  const std::size_t exact = count_exact(layers, digits, results.back().scores);
+  std::printf("\nint8: %zu of %zu scores equal plain integer arithmetic on the host.\n", exact, scores);
+  good = good && exact == scores;
   tpu_kernel_free_module(handle, module);
   bm_dev_free(handle);
   return good ? 0 : 1;

@@ -20,6 +20,11 @@ struct Digit {
   std::array<std::uint8_t, kSide * kSide> pixels{};  // 0..16
 };
 
+constexpr std::array<bool, kLayers> kPoolAfter = {false, true, true, false};
+
 // Both end the program with a message when the file is missing or broken.
 std::array<Layer, kLayers> read_network(const std::string& path);
 std::vector<Digit> read_digits(const std::string& path);
+
+// The ten scores of the integer network, computed on the host.
+std::vector<int> integer_scores(const std::array<Layer, kLayers>& layers, const Digit& digit, float input_scale);

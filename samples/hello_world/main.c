@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   if (module == NULL) return fprintf(stderr, "cannot load %s\n", module_path), 1;
   tpu_kernel_function_t hello = tpu_kernel_get_function(handle, module, "hello");
   hello_args_t args = {bm_mem_get_device_addr(memory), 42.0f};
-  if (tpu_kernel_launch(handle, hello, &args, sizeof args) != BM_SUCCESS) return fprintf(stderr, "the launch failed\n"), 1;
+  if (tpu_kernel_launch(handle, hello, &args, sizeof args) != BM_SUCCESS)
+    return fprintf(stderr, "the launch failed\n"), 1;
 
   float numbers[NPUS];
   if (bm_memcpy_d2s(handle, numbers, memory) != BM_SUCCESS) return 1;

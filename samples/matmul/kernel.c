@@ -1,4 +1,5 @@
-// out = left x right + bias in fp32. The right matrix stays in local memory; the left one passes through in blocks of rows.
+// out = left x right + bias in fp32. The right matrix stays in local memory; the left one passes through in blocks of
+// rows.
 #include <tpu_kernel.h>
 
 #include "args.h"

@@ -39,9 +39,15 @@ int main(int argc, char** argv) {
   tpu_kernel_module_t module = tpu_kernel_load_module_file(handle, module_path);
   if (module == NULL) return fprintf(stderr, "cannot load %s\n", module_path), 1;
   tpu_kernel_function_t matmul = tpu_kernel_get_function(handle, module, "matmul");
-  matmul_args_t args = {bm_mem_get_device_addr(memory[0]), bm_mem_get_device_addr(memory[1]),
-                        bm_mem_get_device_addr(memory[2]), bm_mem_get_device_addr(memory[3]), M, K, N};
-  if (tpu_kernel_launch(handle, matmul, &args, sizeof args) != BM_SUCCESS) return fprintf(stderr, "the launch failed\n"), 1;
+  matmul_args_t args = {bm_mem_get_device_addr(memory[0]),
+                        bm_mem_get_device_addr(memory[1]),
+                        bm_mem_get_device_addr(memory[2]),
+                        bm_mem_get_device_addr(memory[3]),
+                        M,
+                        K,
+                        N};
+  if (tpu_kernel_launch(handle, matmul, &args, sizeof args) != BM_SUCCESS)
+    return fprintf(stderr, "the launch failed\n"), 1;
   if (bm_memcpy_d2s(handle, out, memory[0]) != BM_SUCCESS) return 1;
 
   double worst = 0;

@@ -1,5 +1,5 @@
-// Softmax of each row. A row is one channel, so that the NPUs work on different rows; per row: largest element, difference,
-// exponential, sum, quotient. Largest and sum are poolings over the whole row.
+// Softmax of each row. A row is one channel, so that the NPUs work on different rows; per row: largest element,
+// difference, exponential, sum, quotient. Largest and sum are poolings over the whole row.
 #include <tpu_kernel.h>
 
 #include "args.h"

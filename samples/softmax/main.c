@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   if (module == NULL) return fprintf(stderr, "cannot load %s\n", module_path), 1;
   tpu_kernel_function_t softmax = tpu_kernel_get_function(handle, module, "softmax");
   softmax_args_t args = {bm_mem_get_device_addr(out_memory), bm_mem_get_device_addr(in_memory), ROWS, COLUMNS};
-  if (tpu_kernel_launch(handle, softmax, &args, sizeof args) != BM_SUCCESS) return fprintf(stderr, "the launch failed\n"), 1;
+  if (tpu_kernel_launch(handle, softmax, &args, sizeof args) != BM_SUCCESS)
+    return fprintf(stderr, "the launch failed\n"), 1;
   if (bm_memcpy_d2s(handle, out, out_memory) != BM_SUCCESS) return 1;
 
   double worst = 0;
