@@ -45,6 +45,9 @@ void tpu_disable_check_id_node(void) { Call(Op::tpu_disable_check_id_node).core(
 void tpu_set_gdma_id(int gdma_id) {
   Call(Op::tpu_set_gdma_id).core().state().id.gdma = static_cast<std::uint32_t>(gdma_id);
 }
+void tpu_set_bdid(int bdc_id) {
+  Call(Op::tpu_set_bdid).core().state().id.bdc = static_cast<std::uint32_t>(bdc_id);
+}
 
 // One core, one work item, one group: the chip runs a kernel on all it has.
 int tpu_core_num(void) { return Call(Op::tpu_core_num).chip().cores; }

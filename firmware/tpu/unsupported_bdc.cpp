@@ -58,6 +58,11 @@ UNSUPPORTED(void, tpu_bdc_random_gen_init, (local_addr_t, local_addr_t, int, int
 UNSUPPORTED(void, tpu_bdc_random_gen, (local_addr_t, local_addr_t, int, const dim4*, data_type_t))
 UNSUPPORTED(void, tpu_bdc_random_gen_load_state,
             (local_addr_t, local_addr_t, local_addr_t, int, const dim4*, data_type_t))
+UNSUPPORTED(void, tpu_bdc_srch_bin_select,
+            (local_addr_t, const variable_t*, const variable_t*, const dim4*, int, int, data_type_t, data_type_t))
+UNSUPPORTED(void, tpu_bdc_f16_group_dequant,
+            (local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t, data_type_t, int))
+UNSUPPORTED(void, tpu_bdc_end, (void))
 
 UNSUPPORTED(void, tpu_bdc_fp_mm_with_bias,
             (local_addr_t, local_addr_t, local_addr_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
