@@ -97,12 +97,6 @@ Checks& Checks::operand(std::string_view name, const Operand& operand) {
   return *this;
 }
 
-Checks& Checks::source(std::string_view name, const Operand& operand, const Tensor& dst) {
-  const auto* tensor = std::get_if<Tensor>(&operand);
-  if (tensor == nullptr) return *this;
-  return this->tensor(name, *tensor).same_npu(name, tensor->addr, "dst", dst.addr);
-}
-
 Checks& Checks::same_npu(std::string_view name, std::uint64_t addr, std::string_view other, std::uint64_t other_addr) {
   const int npu = chip_.npu_of(addr);
   const int other_npu = chip_.npu_of(other_addr);

@@ -39,8 +39,6 @@ class Checks {
   Checks& tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural = NaturalAlignment::kEuRow);
   // As tensor() for a Tensor; a constant is always fine.
   Checks& operand(std::string_view name, const Operand& operand);
-  // A source whose lanes must be those of dst; a constant is always fine.
-  Checks& source(std::string_view name, const Operand& operand, const Tensor& dst);
   // Local operands whose lanes must coincide.
   Checks& same_npu(std::string_view name, std::uint64_t addr, std::string_view other, std::uint64_t other_addr);
 
