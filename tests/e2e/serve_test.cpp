@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 
+#include "runtime/protocol/core_messages.hpp"
 #include "runtime/protocol/frame.hpp"
 #include "runtime/transport/rpc_client.hpp"
 #include "runtime/transport/socket.hpp"
