@@ -314,7 +314,8 @@ class CompositeTest : public testing::Test {
   }
 
   TestDevice device_;
-  std::mt19937 random_{777};
+  // --gtest_shuffle --gtest_random_seed=N tries other values.
+  std::mt19937 random_{777U + static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed())};
   Dtype type_ = Dtype::kFp32;
   Dim4 shape_;
   dim4 c_shape_{};
