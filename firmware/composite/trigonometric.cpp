@@ -148,22 +148,20 @@ void tpu_bdc_fp32_cot(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t
 
 void tpu_bdc_fp_sin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
                     const dim4* shape, data_type_t dtype) {
-  const bool wide = dtype == DT_FP32;
-  const Composite run = checked(Op::tpu_bdc_fp_sin, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype,
-                                wide ? SourceUse::kOnce : SourceUse::kAgain);
+  const Composite run =
+      checked(Op::tpu_bdc_fp_sin, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, SourceUse::kAgain);
   const Steps s = run.steps();
-  const CircleSteps fraction = wide ? turn_fraction : reduced_turn_fraction;
+  const CircleSteps fraction = dtype == DT_FP32 ? turn_fraction : reduced_turn_fraction;
   fraction(s, dst_addr, src_addr, work_addr);
   sin_of_fraction(s, dst_addr, work_addr, coeff_addr);
 }
 
 void tpu_bdc_fp_cos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
                     const dim4* shape, data_type_t dtype) {
-  const bool wide = dtype == DT_FP32;
-  const Composite run = checked(Op::tpu_bdc_fp_cos, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype,
-                                wide ? SourceUse::kOnce : SourceUse::kAgain);
+  const Composite run =
+      checked(Op::tpu_bdc_fp_cos, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, SourceUse::kAgain);
   const Steps s = run.steps();
-  const CircleSteps fraction = wide ? turn_fraction : reduced_turn_fraction;
+  const CircleSteps fraction = dtype == DT_FP32 ? turn_fraction : reduced_turn_fraction;
   fraction(s, dst_addr, src_addr, work_addr);
   cos_of_fraction(s, dst_addr, work_addr, coeff_addr);
 }

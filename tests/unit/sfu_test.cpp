@@ -23,6 +23,8 @@ constexpr Dtype kTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
 
 class SfuTest : public testing::Test {
  protected:
+  const unsigned seed_ = 20240607U + static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed());
+
   int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
   Dim4 random_shape() { return {number(1, 3), number(1, 70), number(1, 5), number(1, 40)}; }
@@ -90,7 +92,8 @@ class SfuTest : public testing::Test {
 
   TestDevice device_;
   std::vector<std::uint8_t> image_;  // what local memory has to be after a command
-  std::mt19937 random_{20240607};
+  // --gtest_shuffle --gtest_random_seed=N tries other values.
+  std::mt19937 random_{seed_};
 };
 
 TEST_F(SfuTest, TaylorMatchesTheReference) {
@@ -309,7 +312,7 @@ TEST_F(SfuTest, OneThreadGivesTheSameBitsAsMany) {
   ASSERT_TRUE(device_.run(kernel).ok);
   const std::vector<std::uint8_t> many = device_.local_bytes();
   std::memset(memory(), 0, device_.chip().local_mem.bytes);
-  random_.seed(20240607);
+  random_.seed(seed_);
   put(src, random_bits(Dtype::kFp32, shape.elements()));
   set_thread_limit(1);
   ASSERT_TRUE(device_.run(kernel).ok);
