@@ -71,7 +71,6 @@ constexpr Row kCommands[] = {
     {"env", "List every environment variable with its value", add_env},
     {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
     {"api", "List the kernel functions and how each is known to be right", add_api},
-    {"layout", "Draw where the elements of a tensor lie", add_layout},
 #ifdef SOFTTPU_WITH_GOLDEN
     {"golden", "Replay recorded cases through the real kernel path", add_golden},
 #endif
