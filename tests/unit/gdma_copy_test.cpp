@@ -403,6 +403,7 @@ class GdmaThreadTest : public MoveTest {
 // Large enough for several threads: the same bytes with one.
 TEST_F(GdmaThreadTest, OneThreadGivesTheBytesOfMany) {
   const dim4 shape{2, 100, 40, 61};
+  const dim4 swapped{100, 2, 40, 61};
   const dim4 repeated{100 * 40 * 61, 40 * 61, 0, 1};
   const std::uint64_t from = device.scratch();
   const std::uint64_t to = device.scratch(8 << 20);
@@ -414,7 +415,7 @@ TEST_F(GdmaThreadTest, OneThreadGivesTheBytesOfMany) {
     expect_accepted(
         [&] {
           tpu_gdma_cpy_S2L(0, from, &shape, nullptr, &repeated, DT_FP16);
-          tpu_gdma_cpy_nc_trans_L2S(to, 0, &shape, nullptr, nullptr, DT_FP16);
+          tpu_gdma_cpy_nc_trans_L2S(to, 0, &swapped, nullptr, nullptr, DT_FP16);
           tpu_gdma_cpy_S2S(to + bytes, from, &shape, nullptr, nullptr, DT_FP32);
           tpu_gdma_cpy_cw_trans_S2S(to + 2 * bytes, from, &shape, nullptr, nullptr, DT_FP32);
           tpu_gdma_matrix_trans_L2S(to + 3 * bytes, 0, 200, 4000, 61, 200, DT_FP16);
