@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "device/bdc/pool_rows.hpp"
 #include "device/isa/types.hpp"
 #include "device/numeric/formats.hpp"
 
@@ -21,6 +22,18 @@ In loaded(T value) {
     return static_cast<In>(static_cast<std::int64_t>(value));
   } else {
     return static_cast<In>(value);
+  }
+}
+
+// loaded() for `count` neighbours.
+template <class In, class T>
+void load_run(const T* stored, In* values, int count) {
+  if constexpr (std::is_same_v<In, float> && std::is_same_v<T, F16>) {
+    pool_rows().widen_f16(&stored->bits, values, count);
+  } else if constexpr (std::is_same_v<In, float> && std::is_same_v<T, Bf16>) {
+    pool_rows().widen_bf16(&stored->bits, values, count);
+  } else {
+    for (int i = 0; i < count; ++i) values[i] = loaded<In>(stored[i]);
   }
 }
 

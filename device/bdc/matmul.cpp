@@ -21,7 +21,7 @@ std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& 
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.left), spreads_columns(cmd.kind), cmd.left_trans);
   return [matrix, inner](int row, In* values) {
-    matrix.along_row<const T>(row, 0, inner, [&](int i, const T* element) { values[i] = loaded<In>(*element); });
+    matrix.row_runs<const T>(row, 0, inner, [&](int i, const T* first, int run) { load_run(first, values + i, run); });
   };
 }
 
@@ -34,16 +34,19 @@ std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, c
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.right), spreads_columns(cmd.kind), cmd.right_trans);
   return [matrix](int k, int depth, int col, int count, In* values) {
-    if (matrix.column_major()) {
-      for (int j = 0; j < count; ++j) {
-        matrix.along_column<const T>(
-            k, col + j, depth, [&](int i, const T* element) { values[i * kTileCols + j] = loaded<In>(*element); });
+    if (!matrix.column_major()) {
+      for (int i = 0; i < depth; ++i) {
+        In* row = values + i * kTileCols;
+        matrix.row_runs<const T>(k + i, col, count,
+                                 [&](int j, const T* first, int run) { load_run(first, row + j, run); });
       }
       return;
     }
-    for (int i = 0; i < depth; ++i) {
-      matrix.along_row<const T>(k + i, col, count,
-                                [&](int j, const T* element) { values[i * kTileCols + j] = loaded<In>(*element); });
+    In column[kMaxDepth];
+    for (int j = 0; j < count; ++j) {
+      matrix.column_runs<const T>(k, col + j, depth,
+                                  [&](int i, const T* first, int run) { load_run(first, column + i, run); });
+      for (int i = 0; i < depth; ++i) values[i * kTileCols + j] = column[i];
     }
   };
 }

@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/pool_rows.hpp"
 #include "device/bdc/window_input.hpp"
 #include "device/core/commands.hpp"
@@ -21,8 +20,6 @@ namespace {
 
 // Windows that are reduced together: their sums and one tap of each stay in the L1 cache.
 constexpr int kBlock = 512;
-
-const PoolRows& rows() { return plain_kernels() ? kPlainPoolRows : fast_pool_rows(); }
 
 // What a pooling reads: one tap of windows [first, first + count) of a channel's output, and the weights.
 template <class T>
@@ -142,9 +139,9 @@ void for_each_tap(const Dim2& kernel, Body body) {
 
 template <class T>
 auto add_products() {
-  if constexpr (std::is_same_v<T, float>) return rows().add_products_f32;
-  if constexpr (std::is_same_v<T, F16>) return rows().add_products_f16;
-  if constexpr (std::is_same_v<T, Bf16>) return rows().add_products_bf16;
+  if constexpr (std::is_same_v<T, float>) return pool_rows().add_products_f32;
+  if constexpr (std::is_same_v<T, F16>) return pool_rows().add_products_f16;
+  if constexpr (std::is_same_v<T, Bf16>) return pool_rows().add_products_bf16;
 }
 
 template <class T>
@@ -176,7 +173,7 @@ void sum_floats(const Memories& mem, const Tensor& dst, const Taps<T>& taps, con
     }
     for_each_tap(taps.kernel, [&](Dim2 tap) {
       taps.read(n, c, tap, first, count, stored);
-      for (int i = 0; i < count; ++i) values[i] = loaded<float>(stored[i]);
+      load_run(stored, values, count);
       add_products<T>()(lanes[lane], values, loaded<float>(weights.at(c, tap)), count);
       lane ^= 1;
     });
@@ -198,8 +195,8 @@ void sum_integers(const Memories& mem, const Tensor& dst, const Taps<T>& taps, c
     std::fill_n(sums, count, bias ? *TensorView(mem, *bias).at<const std::uint32_t>(0, c, 0, 0) : 0U);
     for_each_tap(taps.kernel, [&](Dim2 tap) {
       taps.read(n, c, tap, first, count, stored);
-      for (int i = 0; i < count; ++i) values[i] = loaded<std::uint32_t>(stored[i]);
-      rows().add_products_int(sums, values, loaded<std::uint32_t>(weights.at(c, tap)), count);
+      load_run(stored, values, count);
+      pool_rows().add_products_int(sums, values, loaded<std::uint32_t>(weights.at(c, tap)), count);
     });
     for (int i = 0; i < count; ++i) out[i] = finish(sums[i]);
   });
@@ -226,11 +223,12 @@ void shift_integers(const Memories& mem, const PoolCmd& cmd, bool store_last) {
 
 // Elements as f32 that compare like them, and back with every bit: also those of a NaN.
 template <class T>
-float comparable(T value) {
-  if constexpr (std::is_same_v<T, F16>) return widen_f16(value.bits);
-  if constexpr (std::is_same_v<T, Bf16>) return widen_bf16(value.bits);
-  if constexpr (std::is_same_v<T, float>) return value;
-  if constexpr (std::is_integral_v<T>) return static_cast<float>(value);
+void load_comparable(const T* stored, float* values, int count) {
+  if constexpr (std::is_integral_v<T>) {
+    for (int i = 0; i < count; ++i) values[i] = static_cast<float>(stored[i]);
+  } else {
+    load_run(stored, values, count);
+  }
 }
 template <class T>
 T restored(float value) {
@@ -261,7 +259,7 @@ float first_best(PoolMode mode) {
 template <class T>
 void take_best(const Memories& mem, const Tensor& dst, const Taps<T>& taps, PoolMode mode, bool store_last) {
   const std::int64_t tap_count = std::int64_t{taps.kernel.h} * taps.kernel.w;
-  const auto take = mode == PoolMode::kMax ? rows().take_max : rows().take_min;
+  const auto take = mode == PoolMode::kMax ? pool_rows().take_max : pool_rows().take_min;
   for_each_block<T>(mem, dst, tap_count, store_last, [&](int n, int c, int first, int count, T* out) {
     T stored[kBlock];
     float values[kBlock];
@@ -269,7 +267,7 @@ void take_best(const Memories& mem, const Tensor& dst, const Taps<T>& taps, Pool
     std::fill_n(best, count, first_best<T>(mode));
     for_each_tap(taps.kernel, [&](Dim2 tap) {
       taps.read(n, c, tap, first, count, stored);
-      for (int i = 0; i < count; ++i) values[i] = comparable(stored[i]);
+      load_comparable(stored, values, count);
       take(best, values, count);
     });
     for (int i = 0; i < count; ++i) out[i] = restored<T>(best[i]);

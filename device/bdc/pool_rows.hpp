@@ -1,4 +1,4 @@
-// What poolings and depthwise convolutions do with one tap of many windows at once: plain or SIMD loops over arrays.
+// Loops over arrays that poolings, depthwise convolutions and the loading of operands are made of: plain or SIMD.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,15 @@ struct PoolRows {
   // best[i] = best[i] > values[i] ? best[i] : values[i] (max), or with < (min): the chip's float comparison on f32.
   void (*take_max)(float* best, const float* values, int count);
   void (*take_min)(float* best, const float* values, int count);
+  // Stored 16-bit floats as f32, with every bit of a NaN and with bf16 subnormals (the float unit flushes operands).
+  void (*widen_f16)(const std::uint16_t* stored, float* values, int count);
+  void (*widen_bf16)(const std::uint16_t* stored, float* values, int count);
 };
 
 extern const PoolRows kPlainPoolRows;
-const PoolRows& fast_pool_rows();
+// The loops with SIMD instructions of the best instruction set that may be used (kernel_choice.hpp).
+PoolRows fast_pool_rows();
+// Those that the process has chosen.
+PoolRows pool_rows();
 
 }  // namespace softtpu

@@ -1,6 +1,7 @@
 // The straightforward loops of poolings.
 #include <bit>
 
+#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/pool_rows.hpp"
 #include "device/numeric/formats.hpp"
 
@@ -58,9 +59,19 @@ void take_min(float* best, const float* values, int count) {
   }
 }
 
+void widen_f16_row(const std::uint16_t* stored, float* values, int count) {
+  for (int i = 0; i < count; ++i) values[i] = widen_f16(stored[i]);
+}
+void widen_bf16_row(const std::uint16_t* stored, float* values, int count) {
+  for (int i = 0; i < count; ++i) values[i] = widen_bf16(stored[i]);
+}
+
 }  // namespace
 
 const PoolRows kPlainPoolRows = {add_products<float>, add_products<F16>, add_products<Bf16>,
-                                 add_products_int,    take_max,          take_min};
+                                 add_products_int,    take_max,          take_min,
+                                 widen_f16_row,       widen_bf16_row};
+
+PoolRows pool_rows() { return plain_kernels() ? kPlainPoolRows : fast_pool_rows(); }
 
 }  // namespace softtpu

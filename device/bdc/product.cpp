@@ -12,9 +12,6 @@
 namespace softtpu {
 namespace {
 
-// Rows of the right matrix that are loaded at once: a tile of them (96 KiB of f32) stays in the L2 cache while all rows
-// of the left matrix pass. A multiple of kGroupTerms and of 4, which the loops over bytes take at once.
-constexpr int kDepth = 256;
 // Rows of the result in one tile. The right matrix is loaded once for each; fewer where there are few column tiles, so
 // that every thread has work.
 constexpr int kTileRows = 256;
@@ -25,7 +22,7 @@ struct Tile {
   int row, rows, col, cols;
 };
 
-const ProductKernels& kernels() { return plain_kernels() ? kPlainProductKernels : fast_product_kernels(); }
+ProductKernels kernels() { return plain_kernels() ? kPlainProductKernels : fast_product_kernels(); }
 
 // Calls body(tile) for all tiles of the result, in parallel.
 template <class Body>
@@ -107,13 +104,13 @@ void add_addends(const FloatProduct& product, const Tile& tile, float* first, fl
 
 void two_lane_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
   float* other = scratch<float, 1>(std::int64_t{tile.rows} * kTileCols);
-  float* right = scratch<float, 2>(std::int64_t{kDepth} * kTileCols);
+  float* right = scratch<float, 2>(std::int64_t{kMaxDepth} * kTileCols);
   add_addends(product, tile, sums, other);
   // The products go on with the lane after the last addend.
   const bool odd = product.addends.size() % 2 != 0;
   const ProductSize& size = product.size;
-  for (int k = 0; k < size.inner; k += kDepth) {
-    const int depth = std::min(kDepth, size.inner - k);
+  for (int k = 0; k < size.inner; k += kMaxDepth) {
+    const int depth = std::min(kMaxDepth, size.inner - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
     kernels().two_lanes({tile.rows, depth, tile.cols}, left.data() + std::int64_t{tile.row} * size.inner + k,
                         size.inner, right, odd ? other : sums, odd ? sums : other);
@@ -122,14 +119,14 @@ void two_lane_tile(const FloatProduct& product, const std::vector<float>& left, 
 }
 
 void group_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
-  float* right = scratch<float, 2>(std::int64_t{kDepth} * kTileCols);
+  float* right = scratch<float, 2>(std::int64_t{kMaxDepth} * kTileCols);
   add_addends(product, tile, sums, sums);
   const ProductSize& size = product.size;
   int depth = 0;
   for (int k = 0; k < size.inner; k += depth) {
     const bool tail = k >= product.tail_begin;
     const int group = tail ? product.tail_group : kGroupTerms;
-    depth = std::min(kDepth / group * group, (tail ? size.inner : product.tail_begin) - k);
+    depth = std::min(kMaxDepth / group * group, (tail ? size.inner : product.tail_begin) - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
     kernels().groups({tile.rows, depth, tile.cols}, group, left.data() + std::int64_t{tile.row} * size.inner + k,
                      size.inner, right, sums);
@@ -148,10 +145,10 @@ void add_columns(int depth, int cols, bool is_signed, const std::uint8_t* values
 
 void byte_tile(const ByteProduct& product, const std::vector<std::uint8_t>& left, const Tile& tile, std::uint32_t* sums,
                std::uint32_t* column_sums) {
-  std::uint8_t* right = scratch<std::uint8_t, 0>(std::int64_t{kDepth} * kTileCols);
+  std::uint8_t* right = scratch<std::uint8_t, 0>(std::int64_t{kMaxDepth} * kTileCols);
   const ProductSize& size = product.size;
-  for (int k = 0; k < size.inner; k += kDepth) {
-    const int depth = std::min(kDepth, size.inner - k);
+  for (int k = 0; k < size.inner; k += kMaxDepth) {
+    const int depth = std::min(kMaxDepth, size.inner - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
     add_columns(depth, tile.cols, product.right_signed, right, column_sums);
     kernels().bytes({tile.rows, depth, tile.cols}, product.left_signed, product.right_signed,
@@ -161,10 +158,10 @@ void byte_tile(const ByteProduct& product, const std::vector<std::uint8_t>& left
 
 void word_tile(const WordProduct& product, const std::vector<std::uint64_t>& left, const Tile& tile,
                std::uint64_t* sums) {
-  std::uint64_t* right = scratch<std::uint64_t, 1>(std::int64_t{kDepth} * kTileCols);
+  std::uint64_t* right = scratch<std::uint64_t, 1>(std::int64_t{kMaxDepth} * kTileCols);
   const ProductSize& size = product.size;
-  for (int k = 0; k < size.inner; k += kDepth) {
-    const int depth = std::min(kDepth, size.inner - k);
+  for (int k = 0; k < size.inner; k += kMaxDepth) {
+    const int depth = std::min(kMaxDepth, size.inner - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
     for (int row = 0; row < tile.rows; ++row) {
       const std::uint64_t* factors = left.data() + std::int64_t{tile.row + row} * size.inner + k;

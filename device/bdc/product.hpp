@@ -9,7 +9,10 @@
 
 namespace softtpu {
 
-inline constexpr int kTileCols = 96;    // columns of one tile: row pitch of all tile buffers
+inline constexpr int kTileCols = 96;  // columns of one tile: row pitch of all tile buffers
+// Rows of the right matrix that are loaded at once: a tile of them (96 KiB of f32) stays in the L2 cache while all rows
+// of the left matrix pass. A multiple of kGroupTerms and of 4, which the loops over bytes take at once.
+inline constexpr int kMaxDepth = 256;
 inline constexpr int kGroupTerms = 32;  // products that the 16-bit float units sum in one step
 
 struct ProductSize {

@@ -1,7 +1,175 @@
+// The inner loops of products with SIMD instructions, compiled for several instruction sets and chosen at run time.
+// Vectors run over columns, so that every sum keeps the order that the plain loops have.
 #include "device/bdc/product_kernels.hpp"
 
+#define HWY_WANT_AVX3_DL
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/bdc/product_fast.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "device/bdc/product.hpp"
+#include "device/bdc/simd.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace softtpu {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+FloatKernels float_kernels() { return {kPlainProductKernels.two_lanes, kPlainProductKernels.groups}; }
+
+#else
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::ScalableTag<std::int32_t>;
+
+static_assert(kTileCols % (kLanes * kBlockVectors) == 0, "a tile has to be whole blocks");
+
+// ---- Running sums of rounded products ----
+
+// sums += the products k = 0, 2, 4 ... of kRows rows and kBlockVectors vectors of columns.
+template <int kRows>
+void lane_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                float* HWY_RESTRICT sums) {
+  const Floats d;
+  hn::Vec<Floats> acc[kRows][kBlockVectors];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kBlockVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
+  }
+  for (int k = 0; k < inner; k += 2) {
+    hn::Vec<Floats> values[kBlockVectors];
+    HWY_UNROLL(3)
+    for (int v = 0; v < kBlockVectors; ++v) values[v] = hn::LoadU(d, right + k * kTileCols + v * kLanes);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto factor = hn::Set(d, left[r * step + k]);
+      HWY_UNROLL(3)
+      for (int v = 0; v < kBlockVectors; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Mul(factor, values[v]));
+    }
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kBlockVectors; ++v) hn::StoreU(acc[r][v], d, sums + r * kTileCols + v * kLanes);
+  }
+}
+
+void one_lane(TileSize size, const float* left, std::int64_t step, const float* right, float* sums) {
+  for (int col = 0; col < size.cols; col += kLanes * kBlockVectors) {
+    for_each_row_block(size.rows, [&](auto count, int row) HWY_ATTR {
+      lane_block<decltype(count)::value>(size.inner, left + row * step, step, right + col,
+                                         sums + row * kTileCols + col);
+    });
+  }
+}
+
+void two_lanes(TileSize size, const float* left, std::int64_t step, const float* right, float* first, float* second) {
+  one_lane(size, left, step, right, first);
+  if (size.inner < 2) return;
+  one_lane({size.rows, size.inner - 1, size.cols}, left + 1, step, right + kTileCols, second);
+}
+
+// ---- Aligned groups ----
+
+// A group whose largest product is a NaN, an infinity, or so small that the scale below leaves the range of f32.
+template <class V>
+bool needs_plain_sum(V largest) {
+  const Ints d;
+  const auto tiny = hn::And(hn::Lt(largest, hn::Set(d, 25 << 23)), hn::Gt(largest, hn::Zero(d)));
+  const auto special = hn::Gt(largest, hn::Set(d, 0x7F7FFFFF));
+  return !hn::AllFalse(d, hn::Or(tiny, special));
+}
+
+// sums += one group of `count` products for kRows rows and one vector of columns. A product is scaled so that the
+// conversion to an integer cuts it where the unit does: one bit below the 24 bits of the group's largest product.
+template <int kRows>
+void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                 float* HWY_RESTRICT sums) {
+  const Floats d;
+  const Ints di;
+  hn::Vec<Ints> largest[kRows];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) largest[r] = hn::Zero(di);
+  for (int k = 0; k < count; ++k) {
+    const auto values = hn::LoadU(d, right + k * kTileCols);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto product = hn::Mul(hn::Set(d, left[r * step + k]), values);
+      largest[r] = hn::Max(largest[r], hn::BitCast(di, hn::Abs(product)));
+    }
+  }
+  hn::Vec<Floats> scale[kRows];
+  hn::Vec<Floats> weight[kRows];
+  hn::Vec<Ints> total[kRows];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    if (HWY_UNLIKELY(needs_plain_sum(largest[r]))) {
+      for (int i = 0; i < kLanes; ++i) {
+        sums[r * kTileCols + i] += aligned_group_sum(left + r * step, right + i, kTileCols, count);
+      }
+      // Nothing is left to add: the scaled products vanish.
+      scale[r] = weight[r] = hn::Zero(d);
+    } else {
+      const auto exponent = hn::Max(hn::ShiftRight<23>(largest[r]), hn::Set(di, 25));
+      scale[r] = hn::BitCast(d, hn::ShiftLeft<23>(hn::Sub(hn::Set(di, 127 + 127 + 24), exponent)));
+      weight[r] = hn::BitCast(d, hn::ShiftLeft<23>(hn::Sub(exponent, hn::Set(di, 24))));
+    }
+    total[r] = hn::Zero(di);
+  }
+  for (int k = 0; k < count; ++k) {
+    const auto values = hn::LoadU(d, right + k * kTileCols);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto product = hn::Mul(hn::Set(d, left[r * step + k]), values);
+      total[r] = hn::Add(total[r], truncated(hn::Mul(product, scale[r])));
+    }
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    float* sum = sums + r * kTileCols;
+    if (HWY_UNLIKELY(hn::AllTrue(d, hn::Eq(weight[r], hn::Zero(d))))) continue;
+    hn::StoreU(hn::Add(hn::LoadU(d, sum), hn::Mul(hn::ConvertTo(d, total[r]), weight[r])), d, sum);
+  }
+}
+
+void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right, float* sums) {
+  for (int k = 0; k < size.inner; k += group) {
+    const int count = HWY_MIN(group, size.inner - k);
+    for (int col = 0; col < size.cols; col += kLanes) {
+      for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
+        group_block<decltype(rows)::value>(count, left + row * step + k, step, right + k * kTileCols + col,
+                                           sums + row * kTileCols + col);
+      });
+    }
+  }
+}
+
+}  // namespace
+
+FloatKernels float_kernels() { return {two_lanes, groups}; }
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace softtpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace softtpu {
 
-const ProductKernels& fast_product_kernels() { return kPlainProductKernels; }
+HWY_EXPORT(float_kernels);
+
+ProductKernels fast_product_kernels() {
+  const FloatKernels floats = HWY_DYNAMIC_DISPATCH(float_kernels)();
+  return {floats.two_lanes, floats.groups, fast_byte_kernel()};
+}
 
 }  // namespace softtpu
+#endif

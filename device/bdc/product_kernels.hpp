@@ -22,7 +22,14 @@ struct ProductKernels {
 };
 
 extern const ProductKernels kPlainProductKernels;
-const ProductKernels& fast_product_kernels();
+// The loops with SIMD instructions of the best instruction set that may be used (kernel_choice.hpp).
+ProductKernels fast_product_kernels();
+decltype(ProductKernels::bytes) fast_byte_kernel();
+
+struct FloatKernels {
+  decltype(ProductKernels::two_lanes) two_lanes;
+  decltype(ProductKernels::groups) groups;
+};
 
 // One group of `count` products as the 16-bit units sum it (numerics: bm1684x-matmul-conv-pool.md, aligned_group_sum);
 // `step` separates the right elements. Operands are f16 or bf16 values.

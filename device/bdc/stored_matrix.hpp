@@ -23,15 +23,22 @@ class StoredMatrix {
     return view_.at<T>(0, row, 0, col);
   }
 
+  // visit(i, T* first, run) for the elements (row, col + i), i < count, in runs of neighbours in memory.
+  template <class T, class Visit>
+  void row_runs(int row, int col, int count, Visit visit) const {
+    transposed_ ? down<T>(col, row, count, visit) : along<T>(row, col, count, visit);
+  }
+  // The same for the elements (row + i, col).
+  template <class T, class Visit>
+  void column_runs(int row, int col, int count, Visit visit) const {
+    transposed_ ? along<T>(col, row, count, visit) : down<T>(row, col, count, visit);
+  }
   // visit(i, T* element) for the elements (row, col + i), i < count.
   template <class T, class Visit>
   void along_row(int row, int col, int count, Visit visit) const {
-    transposed_ ? down<T>(col, row, count, visit) : along<T>(row, col, count, visit);
-  }
-  // visit(i, T* element) for the elements (row + i, col), i < count.
-  template <class T, class Visit>
-  void along_column(int row, int col, int count, Visit visit) const {
-    transposed_ ? along<T>(col, row, count, visit) : down<T>(row, col, count, visit);
+    row_runs<T>(row, col, count, [&](int i, T* first, int run) {
+      for (int j = 0; j < run; ++j) visit(i + j, first + j);
+    });
   }
   // Neighbours in a column are neighbours in memory.
   bool column_major() const { return transposed_; }
@@ -45,15 +52,16 @@ class StoredMatrix {
       const int run = spread_ ? std::min(per_channel_ - place % per_channel_, count - done) : count;
       T* first =
           spread_ ? view_.at<T>(row, place / per_channel_, 0, place % per_channel_) : view_.at<T>(0, row, 0, place);
-      for (int i = 0; i < run; ++i) visit(done + i, first + i);
+      visit(done, first, run);
       done += run;
     }
   }
   template <class T, class Visit>
   void down(int row, int col, int count, Visit visit) const {
     for (int i = 0; i < count; ++i) {
-      visit(i, spread_ ? view_.at<T>(row + i, col / per_channel_, 0, col % per_channel_)
-                       : view_.at<T>(0, row + i, 0, col));
+      visit(i,
+            spread_ ? view_.at<T>(row + i, col / per_channel_, 0, col % per_channel_) : view_.at<T>(0, row + i, 0, col),
+            1);
     }
   }
 

@@ -79,7 +79,7 @@ class WindowInput {
   template <class Out>
   static void copy(const T* row, std::int64_t step, int first, int last, Out* out) {
     if (step == 1) {
-      for (int i = first; i < last; ++i) out[i] = loaded<Out>(row[i]);
+      load_run(row + first, out + first, last - first);
     } else {
       for (int i = first; i < last; ++i) out[i] = loaded<Out>(row[i * step]);
     }

@@ -9,6 +9,9 @@
 #include "device/isa/commands/dma.hpp"
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/integer.hpp"
+#include "device/isa/commands/gather.hpp"
+#include "device/isa/commands/hau.hpp"
+#include "device/isa/commands/okk.hpp"
 #include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/move.hpp"
 #include "device/isa/commands/okk.hpp"
@@ -40,6 +43,16 @@ using Command = std::variant<  //
     DmaCopyCmd,                //
     DmaFillCmd,                //
     DmaMatrixCmd,              //
+    DmaRowsCmd,                //
+    DmaMaskSelectCmd,          //
+    DmaNonzeroCmd,             //
+    DmaCompressCmd,            //
+    GatherCmd,                 //
+    MaskSelectCmd,             //
+    HauSortCmd,                //
+    HauHardNmsCmd,             //
+    HauSoftNmsCmd,             //
+    HauLineGatherCmd,          //
     TaylorCmd,                 //
     LookupCmd,                 //
     ExponentCmd,               //

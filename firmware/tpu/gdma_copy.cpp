@@ -5,22 +5,11 @@
 #include <climits>
 
 #include "firmware/call.hpp"
+#include "firmware/tpu/address.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
 namespace {
-
-// The C type of an address in a space.
-template <Space kSpace>
-struct AddressIn {
-  using type = system_addr_t;
-};
-template <>
-struct AddressIn<Space::kLocal> {
-  using type = local_addr_t;
-};
-template <Space kSpace>
-using Address = typename AddressIn<kSpace>::type;
 
 struct Side {
   Space space;
@@ -114,25 +103,25 @@ extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
 #define OP_GDMA_COPY(name, dst_space, src_space, order)                                                              \
-  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* shape, const dim4* dst_stride,     \
+  void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride, \
             const dim4* src_stride, data_type_t dtype) {                                                             \
     issue_copy(Op::name, order, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, dtype); \
   }
 #define OP_GDMA_REVERSE(name, dst_space, src_space)                                                                    \
-  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* shape, const dim4* dst_stride,       \
+  void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride,   \
             const dim4* src_stride, int reverse_axis, data_type_t dtype) {                                             \
     issue_reverse(Op::name, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, reverse_axis, \
                   dtype);                                                                                              \
   }
 #define OP_GDMA_COMPACT(name, dst_space, src_space, order)                                                        \
-  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* shape, data_type_t dtype) {     \
+  void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, data_type_t dtype) { \
     issue_compact(Op::name, order, {dst_space, dst_addr, nullptr}, {src_space, src_addr, nullptr}, shape, dtype); \
   }
-#define OP_GDMA_GENERAL(name, dst_space, src_space)                                                                 \
-  void name(Address<dst_space> dst_addr, Address<src_space> src_addr, const dim4* dst_shape, const dim4* src_shape, \
-            const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {                                    \
-    issue_general(Op::name, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, dst_shape,        \
-                  src_shape, dtype);                                                                                \
+#define OP_GDMA_GENERAL(name, dst_space, src_space)                                                          \
+  void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* dst_shape,             \
+            const dim4* src_shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {      \
+    issue_general(Op::name, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, dst_shape, \
+                  src_shape, dtype);                                                                         \
   }
 #include "device/isa/ops.def"
 

@@ -106,4 +106,28 @@ struct DmaNonzeroCmd {
   bool operator==(const DmaNonzeroCmd&) const = default;
 };
 
+// How compression codes bytes: their distance from a bias (the most significant byte of an element has bias0, the
+// others bias1); with zero_guard a zero byte always has the shortest code.
+struct PackingRule {
+  std::uint8_t bias0 = 0, bias1 = 0;
+  bool zero_guard = false;
+  bool operator==(const PackingRule&) const = default;
+};
+
+// Compresses `plain` (local) into `packed` (system), or back. One stream, or units for random access: one for each row
+// of w elements, each in its own slot of `packed`, with its length in `meta`. device/dma/README.md gives the format.
+struct DmaCompressCmd {
+  bool expand = false;
+  bool units = false;
+  Tensor plain, packed, meta;
+  PackingRule rule;
+  template <class F>
+  void operands(F f) const {
+    f(expand ? Access::kWrite : Access::kRead, expand ? "dst" : "src", Operand(plain));
+    f(expand ? Access::kRead : Access::kWrite, expand ? "src" : "dst", Operand(packed));
+    if (units) f(expand ? Access::kRead : Access::kWrite, "meta", Operand(meta));
+  }
+  bool operator==(const DmaCompressCmd&) const = default;
+};
+
 }  // namespace softtpu
