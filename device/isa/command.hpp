@@ -11,7 +11,6 @@
 #include "device/isa/commands/integer.hpp"
 #include "device/isa/commands/gather.hpp"
 #include "device/isa/commands/hau.hpp"
-#include "device/isa/commands/okk.hpp"
 #include "device/isa/commands/matrix.hpp"
 #include "device/isa/commands/move.hpp"
 #include "device/isa/commands/okk.hpp"
