@@ -1,0 +1,323 @@
+// Integer arithmetic with shifts, conversions and quantisation against the reference.
+#include "tests/reference/chip_float.hpp"
+#include "tests/reference/elementwise.hpp"
+#include "tests/unit/elementwise_fixture.hpp"
+
+namespace softtpu {
+namespace {
+
+using reference::Wide;
+
+constexpr Dtype kFloatTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
+constexpr Dtype kIntTypes[] = {Dtype::kInt8,   Dtype::kUint8, Dtype::kInt16,
+                               Dtype::kUint16, Dtype::kInt32, Dtype::kUint32};
+constexpr Dtype kSignedTypes[] = {Dtype::kInt8, Dtype::kInt16, Dtype::kInt32};
+constexpr Dtype kUnsignedTypes[] = {Dtype::kUint8, Dtype::kUint16, Dtype::kUint32};
+constexpr Dtype kAllTypesList[] = {Dtype::kFp32,  Dtype::kFp16,   Dtype::kBfp16, Dtype::kInt8,  Dtype::kUint8,
+                                   Dtype::kInt16, Dtype::kUint16, Dtype::kInt32, Dtype::kUint32};
+
+scalar_t scalar_of(std::uint32_t bits) {
+  scalar_t value = {};
+  value.u32 = bits;
+  return value;
+}
+struct IntRow {
+  const char* name;
+  decltype(&tpu_bdc_int_add) tensor;
+  decltype(&tpu_bdc_int_add_C) constant;
+  decltype(&tpu_bdc_int_pcs_add) tensor_pcs;
+  decltype(&tpu_bdc_int_pcs_add_C) constant_pcs;
+  Wide (*reference)(Wide, Wide);
+};
+const IntRow kRows[] = {
+    {"add", tpu_bdc_int_add, tpu_bdc_int_add_C, tpu_bdc_int_pcs_add, tpu_bdc_int_pcs_add_C,
+     [](Wide a, Wide b) { return a + b; }},
+    {"sub", tpu_bdc_int_sub, tpu_bdc_int_sub_C, tpu_bdc_int_pcs_sub, tpu_bdc_int_pcs_sub_C,
+     [](Wide a, Wide b) { return a - b; }},
+    {"mul", tpu_bdc_int_mul, tpu_bdc_int_mul_C, tpu_bdc_int_pcs_mul, tpu_bdc_int_pcs_mul_C,
+     [](Wide a, Wide b) { return a * b; }},
+    {"C_sub", nullptr, tpu_bdc_int_C_sub, nullptr, tpu_bdc_int_pcs_C_sub, [](Wide a, Wide b) { return b - a; }},
+};
+
+class Integer : public ElementwiseTest {
+ protected:
+  Dtype result_type(const IntRow& row, Dtype a, Dtype b) {
+    const bool difference = row.reference(0, 1) != row.reference(1, 0);
+    return difference || is_signed_int(a) || is_signed_int(b) ? pick(kSignedTypes) : pick(kUnsignedTypes);
+  }
+};
+
+TEST_F(Integer, ArithmeticMatchesTheReference) {
+  for (int trial = 0; trial < 160; ++trial) {
+    const IntRow& row = kRows[static_cast<std::size_t>(trial) % std::size(kRows)];
+    const Dtype a = pick(kIntTypes);
+    const Dtype b = pick(kIntTypes);
+    const Dtype to = result_type(row, a, b);
+    const int shift = number(-32, 31);
+    const Rounding mode = any_rounding();
+    const bool saturate = chance(2);
+    const bool with_constant = row.tensor == nullptr || chance(2);
+    const std::uint32_t constant = random_bits(b);
+    std::vector<Dtype> sources = {a};
+    if (!with_constant) sources.push_back(b);
+    check(
+        std::string(row.name) + " shift " + std::to_string(shift), to, sources, Layouts::kAny,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          if (with_constant) {
+            row.constant(dst.addr, src[0].addr, scalar_of(constant), shape, dst.strides(), src[0].strides(), code(to),
+                         code(a), code(b), static_cast<char>(shift), code(mode), saturate);
+          } else {
+            row.tensor(dst.addr, src[0].addr, src[1].addr, shape, dst.strides(), src[0].strides(), src[1].strides(),
+                       code(to), code(a), code(b), static_cast<char>(shift), code(mode), saturate);
+          }
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const Wide x = reference::int_value(v[0], a);
+          const Wide y = reference::int_value(with_constant ? constant : v[1], b);
+          return reference::finished(reference::shifted(row.reference(x, y), shift, mode), saturate, to);
+        });
+  }
+}
+
+TEST_F(Integer, ShiftsPerChannelMatchTheReference) {
+  for (int trial = 0; trial < 40; ++trial) {
+    const IntRow& row = kRows[static_cast<std::size_t>(trial) % std::size(kRows)];
+    const Dtype a = pick(kIntTypes);
+    const Dtype b = pick(kIntTypes);
+    const Dtype to = result_type(row, a, b);
+    const Rounding mode = any_rounding();
+    const bool saturate = chance(2);
+    const bool with_constant = row.tensor_pcs == nullptr || chance(2);
+    const Dim4 shape = random_shape();
+    const int npu = number(0, 63);
+    const CallOperand first = operand(a, shape, npu, 1, Layouts::kAny, true);
+    const CallOperand second = operand(b, shape, npu, 2, Layouts::kAny, true);
+    const CallOperand dst = operand(to, shape, npu, 0, Layouts::kAny, false);
+    LocalTensor shift = LocalTensor::aligned(device_.chip(), Dtype::kInt8, shape, npu, 3 * kOperandStep);
+    shift.stride = {0, 1, 0, 0};
+    first.tensor.write(device_.chip(), memory(), random_values(a, shape.elements()));
+    second.tensor.write(device_.chip(), memory(), random_values(b, shape.elements()));
+    std::vector<std::uint32_t> shifts(static_cast<std::size_t>(shape.elements()));
+    for (std::uint32_t& value : shifts) value = static_cast<std::uint8_t>(number(-32, 31));
+    shift.write(device_.chip(), memory(), shifts);
+    shifts = shift.read(device_.chip(), memory());
+    const auto x = first.tensor.read(device_.chip(), memory());
+    const auto y = second.tensor.read(device_.chip(), memory());
+    const std::uint32_t constant = random_bits(b);
+    std::vector<std::uint32_t> want(x.size());
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const Wide value =
+          row.reference(reference::int_value(x[i], a), reference::int_value(with_constant ? constant : y[i], b));
+      const int count = static_cast<int>(reference::int_value(shifts[i], Dtype::kInt8));
+      want[i] = reference::finished(reference::shifted(value, count, mode), saturate, to);
+    }
+    const dim4 c_shape = dst.tensor.c_shape();
+    const local_addr_t shift_addr = shift.addr(device_.chip());
+    expect_memory(std::string("pcs ") + row.name,
+                  [&] {
+                    if (with_constant) {
+                      row.constant_pcs(dst.addr, first.addr, shift_addr, scalar_of(constant), &c_shape, dst.strides(),
+                                       first.strides(), code(to), code(a), code(b), code(mode), saturate);
+                    } else {
+                      row.tensor_pcs(dst.addr, first.addr, second.addr, shift_addr, &c_shape, dst.strides(),
+                                     first.strides(), second.strides(), code(to), code(a), code(b), code(mode),
+                                     saturate);
+                    }
+                  },
+                  {{dst.tensor, want}});
+  }
+}
+
+TEST_F(Integer, ShiftsMatchTheReference) {
+  for (int trial = 0; trial < 60; ++trial) {
+    const bool logical = chance(2);
+    const Dtype from = logical || chance(2) ? pick(kUnsignedTypes) : pick(kSignedTypes);
+    const Dtype to = is_signed_int(from) ? pick(kSignedTypes) : pick(kUnsignedTypes);
+    const Rounding mode = any_rounding();
+    const int bits = 8 * size_of(from);
+    const int count = number(-bits, bits - 1);
+    Dtype shift_type = pick(kSignedTypes);
+    if (size_of(shift_type) > size_of(from)) shift_type = Dtype::kInt8;
+    const bool with_constant = chance(2);
+    std::vector<Dtype> sources = {from};
+    if (!with_constant) sources.push_back(shift_type);
+    check(
+        std::string(logical ? "logical" : "arithmetic") + " shift", to, sources, Layouts::kAny,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          const auto constant = logical ? tpu_bdc_logical_shift_C : tpu_bdc_arithmetic_shift_C;
+          const auto tensor = logical ? tpu_bdc_logical_shift : tpu_bdc_arithmetic_shift;
+          if (with_constant) {
+            constant(dst.addr, src[0].addr, static_cast<char>(count), shape, dst.strides(), src[0].strides(), code(to),
+                     code(from), code(mode));
+          } else {
+            tensor(dst.addr, src[0].addr, src[1].addr, shape, dst.strides(), src[0].strides(), src[1].strides(),
+                   code(to), code(from), code(shift_type), code(mode));
+          }
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const std::int64_t given = with_constant ? count : reference::int_value(v[1], shift_type);
+          const int limited = static_cast<int>(std::clamp<std::int64_t>(given, -100, 60));
+          return reference::finished(reference::shifted(reference::int_value(v[0], from), limited, mode), false, to);
+        });
+  }
+}
+
+TEST_F(Integer, ByteMacMatchesTheReference) {
+  constexpr Dtype kBytes[] = {Dtype::kInt8, Dtype::kUint8};
+  for (int trial = 0; trial < 30; ++trial) {
+    const Dtype a = pick(kBytes);
+    const Dtype b = pick(kBytes);
+    const bool is_signed = is_signed_int(a) || is_signed_int(b);
+    const Dtype to = is_signed ? Dtype::kInt16 : Dtype::kUint16;
+    const int left = number(0, 15);
+    const int right = number(0, 20);
+    const Rounding mode = any_rounding();
+    check(
+        "int8_mac", to, {a, b, to}, Layouts::kAligned,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_cpy(dst.addr, src[2].addr, shape, nullptr, nullptr, code(to));
+          tpu_bdc_int8_mac(dst.addr, src[0].addr, src[1].addr, shape, nullptr, nullptr, nullptr, code(a), code(b),
+                           static_cast<unsigned char>(left), static_cast<unsigned char>(right), code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const Wide product = Wide{reference::int_value(v[0], a)} * reference::int_value(v[1], b);
+          const Wide sum = reference::int_value(v[2], to) * (Wide{1} << left) + product;
+          return reference::finished(reference::shifted(sum, -right, mode), true, to);
+        });
+  }
+}
+
+TEST_F(Integer, ConversionsMatchTheReference) {
+  for (int trial = 0; trial < 200; ++trial) {
+    const Dtype from = kAllTypesList[trial % 9];
+    const Dtype to = kAllTypesList[trial / 9 % 9];
+    const bool halves = is_float(from) && is_float(to) && size_of(from) == 2 && size_of(to) == 2 && from != to;
+    if (halves) continue;
+    const Rounding mode = is_float(from) && is_integer(to) ? integral_rounding() : any_rounding();
+    const std::string what =
+        std::string(to_text(from)) + " to " + std::string(to_text(to)) + ", " + std::string(to_text(mode));
+    check(
+        what, to, {from}, Layouts::kAny,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_cast(dst.addr, src[0].addr, shape, dst.strides(), src[0].strides(), code(to), code(from), code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) { return reference::convert(v[0], to, from, mode); });
+    // The conversion of single values follows the same rules.
+    EXPECT_TRUE(device_
+                    .run([&] {
+                      for (int i = 0; i < 50; ++i) {
+                        const std::uint32_t bits = random_bits(from);
+                        const std::uint32_t got = tpu_cast(scalar_of(bits), code(to), code(from), code(mode)).u32;
+                        const Dtype width = size_of(to) == 4   ? Dtype::kUint32
+                                            : size_of(to) == 2 ? Dtype::kUint16
+                                                               : Dtype::kUint8;
+                        EXPECT_EQ(reference::low_bits(got, width), reference::convert(bits, to, from, mode)) << what;
+                      }
+                    })
+                    .ok);
+  }
+}
+
+TEST_F(Integer, QuantisationMatchesTheReference) {
+  constexpr Dtype kNarrow[] = {Dtype::kInt8, Dtype::kUint8, Dtype::kInt16, Dtype::kUint16};
+  constexpr Dtype kBroad[] = {Dtype::kInt16, Dtype::kUint16, Dtype::kInt32};
+  for (int trial = 0; trial < 60; ++trial) {
+    const Dtype narrow = pick(kNarrow);
+    const Dtype broad = pick(kBroad);
+    const Dtype offset_type = is_signed_int(narrow) ? Dtype::kInt16 : Dtype::kUint16;
+    const auto multiplier = static_cast<int>(random_());
+    const int shift = number(-64, 0);
+    const std::uint32_t offset = random_bits(offset_type);
+    const Wide addend = reference::int_value(offset, offset_type);
+    const Rounding mode = any_rounding();
+    check(
+        "int_requant", narrow, {broad}, Layouts::kAligned,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_int_requant(dst.addr, src[0].addr, shape, multiplier, static_cast<char>(shift), scalar_of(offset),
+                              code(narrow), code(broad), code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const Wide product = Wide{reference::int_value(v[0], broad)} * multiplier;
+          return reference::finished(reference::shifted(product, shift, mode) + addend, true, narrow);
+        });
+    check(
+        "int_dequant", broad, {narrow}, Layouts::kAligned,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_int_dequant(dst.addr, src[0].addr, shape, scalar_of(offset), multiplier, static_cast<char>(shift),
+                              code(broad), code(narrow), code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const Wide product = (Wide{reference::int_value(v[0], narrow)} - addend) * multiplier;
+          return reference::finished(reference::shifted(product, shift, mode), true, broad);
+        });
+    const Rounding to_int = integral_rounding();
+    const float scale = std::uniform_real_distribution<float>(-3, 3)(random_);
+    const float base = std::uniform_real_distribution<float>(-99, 99)(random_);
+    // Conversions that are exact in f32 leave the rounding of the product and of the sum.
+    const Dtype exact = broad == Dtype::kInt32 ? Dtype::kInt16 : broad;
+    check(
+        "fp32_requant", narrow, {exact}, Layouts::kAligned,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_fp32_requant(dst.addr, src[0].addr, shape, scale, base, code(narrow), code(exact), code(to_int),
+                               code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const auto value = static_cast<float>(reference::int_value(v[0], exact));
+          const float sum = reference::add(reference::mul(value, scale), base);
+          return reference::convert(std::bit_cast<std::uint32_t>(sum), narrow, Dtype::kFp32, to_int);
+        });
+  }
+}
+
+TEST_F(Integer, RefusesWhatTheChipCannotDo) {
+  const dim4 shape = {1, 2, 3, 4};
+  const auto refused = [&](const std::function<void()>& kernel, const std::string& text) {
+    device_.expect_fault(kernel, text);
+  };
+  const auto int_add = [&](data_type_t to, data_type_t from, int shift, int mode) {
+    tpu_bdc_int_add(0, 0x400, 0x800, &shape, nullptr, nullptr, nullptr, to, from, from, static_cast<char>(shift),
+                    static_cast<rounding_mode_t>(mode), true);
+  };
+  refused([&] { int_add(DT_UINT8, DT_INT8, 0, 0); }, "has to be signed because a source is signed");
+  refused([&] { int_add(DT_INT8, DT_UINT8, 0, 0); }, "has to be unsigned because both sources are unsigned");
+  refused([&] { int_add(DT_INT8, DT_FP32, 0, 0); }, "src0 type is fp32");
+  refused([&] { int_add(DT_INT32, DT_INT32, 32, 0); }, "shift (32) is outside -32..31");
+  refused([&] { int_add(DT_INT32, DT_INT32, 0, 7); }, "rounding mode (7) is outside 0..6");
+  refused(
+      [&] {
+        tpu_bdc_int_sub(0, 0x400, 0x800, &shape, nullptr, nullptr, nullptr, DT_UINT8, DT_UINT8, DT_UINT8, 0,
+                        RM_HALF_TO_EVEN, true);
+      },
+      "has to be signed for a difference");
+  refused([&] { tpu_bdc_logical_shift_C(0, 0x400, 1, &shape, nullptr, nullptr, DT_INT8, DT_INT8, RM_DOWN); },
+          "dst type is int8");
+  refused([&] { tpu_bdc_arithmetic_shift_C(0, 0x400, 33, &shape, nullptr, nullptr, DT_INT8, DT_INT8, RM_DOWN); },
+          "shift (33) is outside -32..32");
+  refused([&] { tpu_bdc_cast(0, 0x400, &shape, nullptr, nullptr, DT_BFP16, DT_FP16, RM_DOWN); },
+          "fp16 to bfp16 is not a conversion of the chip");
+  refused([&] { tpu_bdc_cast(0, 0x400, &shape, nullptr, nullptr, DT_INT8, DT_FP32, RM_HALF_DOWN); },
+          "does not round to integers");
+  refused([&] { tpu_bdc_cast(0, 0x400, &shape, nullptr, nullptr, DT_INT4, DT_FP32, RM_DOWN); }, "dst type is int4");
+  refused([&] { tpu_cast(scalar_t(), DT_BFP16, DT_FP16, RM_DOWN); }, "not converted into each other");
+  refused([&] { tpu_data_type_size(DT_INT4); }, "4-bit types have no size in bytes");
+  refused([&] { tpu_bdc_int_requant(0, 0x400, &shape, 3, 32, scalar_t(), DT_INT8, DT_INT32, RM_DOWN); },
+          "shift (32) is outside -64..31");
+}
+
+TEST_F(Integer, DataTypesAnswer) {
+  EXPECT_TRUE(device_
+                  .run([] {
+                    EXPECT_EQ(tpu_data_type_bits(DT_INT4), 4);
+                    EXPECT_EQ(tpu_data_type_bits(DT_FP16), 16);
+                    EXPECT_EQ(tpu_data_type_size(DT_FP32), 4);
+                    EXPECT_TRUE(tpu_is_data_type_signed(DT_BFP16));
+                    EXPECT_TRUE(tpu_is_data_type_int4(DT_UINT4));
+                    EXPECT_FALSE(tpu_is_data_type_signed_int(DT_UINT4));
+                    EXPECT_TRUE(tpu_is_data_type_int16(DT_UINT16));
+                    EXPECT_FALSE(tpu_is_data_type_fp8(DT_FP16));
+                  })
+                  .ok);
+}
+
+}  // namespace
+}  // namespace softtpu
