@@ -21,28 +21,28 @@ void expect_success(Program& program) {
 }
 
 TEST(Embedded, ServesAProgramAndLeavesNothing) {
-  Program program({E2E_HOST, "use", E2E_KERNELS});
+  Program program({kHost, "use", kKernels});
   expect_success(program);
 }
 
 TEST(Embedded, StreamsBulkDataThroughTheSocket) {
-  Program program({E2E_HOST, "use", E2E_KERNELS}, {{"SOFTTPU_TRANSPORT", "stream"}});
+  Program program({kHost, "use", kKernels}, {{"SOFTTPU_TRANSPORT", "stream"}});
   expect_success(program);
 }
 
 TEST(Embedded, IsNoChildOfTheProgram) {
-  Program program({E2E_HOST, "children", E2E_KERNELS});
+  Program program({kHost, "children", kKernels});
   expect_success(program);
 }
 
 TEST(Embedded, IsRefusedToAForkOfTheProgram) {
-  Program program({E2E_HOST, "fork", E2E_KERNELS});
+  Program program({kHost, "fork", kKernels});
   expect_success(program);
   EXPECT_THAT(program.output(), HasSubstr("not to its fork"));
 }
 
 TEST(Embedded, PrintsOfKernelsComeInOrder) {
-  Program program({E2E_HOST, "print", E2E_KERNELS});
+  Program program({kHost, "print", kKernels});
   expect_success(program);
   const std::string output = program.output();
   EXPECT_LT(output.find("before"), output.find("a line from the kernel"));
@@ -50,7 +50,7 @@ TEST(Embedded, PrintsOfKernelsComeInOrder) {
 }
 
 TEST(Embedded, SurvivesKernelsThatKillTheirCore) {
-  Program program({E2E_HOST, "faults", E2E_KERNELS});
+  Program program({kHost, "faults", kKernels});
   expect_success(program);
   const std::string output = program.output();
   EXPECT_THAT(output, HasSubstr("kernel \"e2e_segv\" on core 0 was ended by signal 11 (Segmentation fault) at address 0x10"));
@@ -61,7 +61,7 @@ TEST(Embedded, SurvivesKernelsThatKillTheirCore) {
 }
 
 TEST(Embedded, GoesWhenTheProgramIsKilled) {
-  Program program({E2E_HOST, "hold", E2E_KERNELS});
+  Program program({kHost, "hold", kKernels});
   ASSERT_TRUE(program.wait_for_output("holding")) << program.output();
   EXPECT_EQ(program.processes("softtpu-device").size(), 1U);
   EXPECT_EQ(program.processes("softtpu-core0").size(), 1U);
@@ -71,7 +71,7 @@ TEST(Embedded, GoesWhenTheProgramIsKilled) {
 }
 
 TEST(Embedded, GoesWhenTheProgramIsKilledWhileAKernelHangs) {
-  Program program({E2E_HOST, "hang", E2E_KERNELS});
+  Program program({kHost, "hang", kKernels});
   ASSERT_TRUE(program.wait_for_output("hanging")) << program.output();
   program.kill(SIGKILL);
   program.wait();
@@ -79,14 +79,14 @@ TEST(Embedded, GoesWhenTheProgramIsKilledWhileAKernelHangs) {
 }
 
 TEST(Embedded, EndsAKernelThatIssuesNoCommand) {
-  Program program({E2E_HOST, "hang", E2E_KERNELS}, {{"SOFTTPU_TIMEOUT", "1"}});
+  Program program({kHost, "hang", kKernels}, {{"SOFTTPU_TIMEOUT", "1"}});
   expect_success(program);
   EXPECT_THAT(program.output(), HasSubstr("issued no command for 1 s"));
   EXPECT_THAT(program.output(), HasSubstr("e2e_spin 3"));  // BM_ERR_TIMEOUT
 }
 
 TEST(Embedded, ReportsADeathOfTheDeviceAndIsReplaced) {
-  Program program({E2E_HOST, "again", E2E_KERNELS});
+  Program program({kHost, "again", kKernels});
   ASSERT_TRUE(program.wait_for_output("hanging")) << program.output();
   ASSERT_TRUE(eventually([&] { return program.processes("softtpu-device").size() == 1; }));
   ::kill(program.processes("softtpu-device")[0], SIGKILL);
@@ -95,7 +95,7 @@ TEST(Embedded, ReportsADeathOfTheDeviceAndIsReplaced) {
 }
 
 TEST(Embedded, ReportsADeathOfTheCore) {
-  Program program({E2E_HOST, "hang", E2E_KERNELS});
+  Program program({kHost, "hang", kKernels});
   ASSERT_TRUE(program.wait_for_output("hanging")) << program.output();
   pause_a_little();
   for (int i = 0; i < 20; ++i) pause_a_little();  // the kernel is running by now
@@ -110,7 +110,7 @@ TEST(Embedded, RefusesBadSettingsWithOneLine) {
       {"CMODEL_GLOBAL_MEM_SIZE", "4 GB"},     {"CMODEL_GLOBAL_MEM_SIZE", "4096"}, {"SOFTTPU_TRACE", "/nowhere/trace.json"},
       {"SOFTTPU_DEVICE", "unix:/nowhere/s"},  {"SOFTTPU_DEVICE_BINARY", "/nowhere/device"}, {"TPUKERNEL_FIRMWARE_PATH", "/nowhere/k.so"}};
   for (const auto& [name, value] : kBad) {
-    Program program({E2E_HOST, "use", E2E_KERNELS}, {{name, value}});
+    Program program({kHost, "use", kKernels}, {{name, value}});
     EXPECT_EQ(program.wait(), 2) << name << "=" << value << "\n" << program.output();
     EXPECT_THAT(program.output(), testing::ContainsRegex("\\[error\\] bm_dev_request: .+\nrequest [1-9]")) << name << "=" << value;
     EXPECT_TRUE(program.leaves_nothing());
@@ -120,28 +120,28 @@ TEST(Embedded, RefusesBadSettingsWithOneLine) {
 // ---- Kernels that come with the program or its environment ----
 
 TEST(Firmware, ComesFromTheEnvironment) {
-  Program program({E2E_HOST, "firmware"}, {{"TPUKERNEL_FIRMWARE_PATH", E2E_KERNELS}});
+  Program program({kHost, "firmware"}, {{"TPUKERNEL_FIRMWARE_PATH", kKernels}});
   expect_success(program);
 }
 
 TEST(Firmware, IsFoundAsLibcmodelOnTheLibraryPath) {
   const auto folder = std::filesystem::temp_directory_path() / ("softtpu-e2e-" + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
-  std::filesystem::copy_file(E2E_KERNELS, folder / "libcmodel.so");
-  Program program({E2E_HOST, "firmware"}, {{"LD_LIBRARY_PATH", folder}});
+  std::filesystem::copy_file(kKernels, folder / "libcmodel.so");
+  Program program({kHost, "firmware"}, {{"LD_LIBRARY_PATH", folder}});
   expect_success(program);
   std::filesystem::remove_all(folder);
 }
 
 TEST(InProcess, RunsKernelsThatAreLinkedIn) {
-  Program program({E2E_INPROCESS_HOST, "firmware"});
+  Program program({kInProcessHost, "firmware"});
   ASSERT_TRUE(program.wait_for_output("done")) << program.output();
   EXPECT_EQ(program.wait(), 0) << program.output();
   EXPECT_TRUE(program.processes().empty());
 }
 
 TEST(InProcess, StartsNoProcess) {
-  Program program({E2E_INPROCESS_HOST, "hold"});
+  Program program({kInProcessHost, "hold"});
   ASSERT_TRUE(program.wait_for_output("holding")) << program.output();
   EXPECT_TRUE(program.processes().empty());
   program.kill(SIGTERM);
@@ -149,12 +149,12 @@ TEST(InProcess, StartsNoProcess) {
 }
 
 TEST(InProcess, EndsTheProgramWhenAKernelCallsExit) {
-  Program program({E2E_INPROCESS_HOST, "exit_in_kernel"});
+  Program program({kInProcessHost, "exit_in_kernel"});
   EXPECT_EQ(program.wait(), 7) << program.output();
 }
 
 TEST(InProcess, CanBeChosen) {
-  Program program({E2E_HOST, "use", E2E_KERNELS}, {{"SOFTTPU_DEVICE", "inprocess"}});
+  Program program({kHost, "use", kKernels}, {{"SOFTTPU_DEVICE", "inprocess"}});
   EXPECT_EQ(program.wait(), 0) << program.output();
 }
 

@@ -10,6 +10,7 @@
 
 #include "bmlib_runtime.h"
 #include "tests/e2e/kernels/e2e_param.h"
+#include "tests/e2e/processes.hpp"
 
 namespace softtpu::e2e {
 namespace {
@@ -94,7 +95,7 @@ class Modules : public testing::Test {
 };
 
 TEST_F(Modules, WithEqualNamesStayApart) {
-  const auto one = load(E2E_SAME_1), two = load(E2E_SAME_2);
+  const auto one = load(kSame1), two = load(kSame2);
   EXPECT_EQ(result_of(two), 2);
   EXPECT_EQ(result_of(one), 1);
   EXPECT_EQ(launch("e2e_same"), BM_SUCCESS);
@@ -106,11 +107,11 @@ TEST_F(Modules, WithEqualNamesStayApart) {
 
 TEST_F(Modules, CanBeRebuiltUnderTheSameName) {
   const fs::path path = folder_ / "kernel.so";
-  fs::copy_file(E2E_SAME_1, path);
+  fs::copy_file(kSame1, path);
   const auto old = load(path);
   EXPECT_EQ(result_of(old), 1);
   // In place, as a copy over it does, while the old one is loaded.
-  fs::copy_file(E2E_SAME_2, path, fs::copy_options::overwrite_existing);
+  fs::copy_file(kSame2, path, fs::copy_options::overwrite_existing);
   EXPECT_EQ(result_of(old), 1);
   ASSERT_EQ(tpu_kernel_unload_module(handle_, old), BM_SUCCESS);
   const auto fresh = load(path);
@@ -120,7 +121,7 @@ TEST_F(Modules, CanBeRebuiltUnderTheSameName) {
 }
 
 TEST_F(Modules, ComeBackAfterTheCoreHasDied) {
-  const auto kernels = load(E2E_KERNELS), two = load(E2E_SAME_2);
+  const auto kernels = load(kKernels), two = load(kSame2);
   const auto by_symbol = tpu_kernel_get_function(handle_, kernels, "e2e_by_symbol");
   EXPECT_EQ(launch("e2e_segv"), BM_ERR_FAILURE);
   EXPECT_EQ(result_of(two), 2);
@@ -129,19 +130,19 @@ TEST_F(Modules, ComeBackAfterTheCoreHasDied) {
 }
 
 TEST_F(Modules, LoadFromMemory) {
-  const std::string image = read_file(E2E_SAME_1);
+  const std::string image = read_file(kSame1);
   const auto module = tpu_kernel_load_module(handle_, image.data(), image.size());
   ASSERT_NE(module, nullptr) << logged();
   EXPECT_EQ(result_of(module), 1);
 }
 
 TEST_F(Modules, MeanTheirOwnFunctions) {
-  const auto module = load(E2E_KERNELS);
+  const auto module = load(kKernels);
   EXPECT_EQ(result_of(module, "e2e_own_name"), 4711);
 }
 
 TEST_F(Modules, UnloadedWhileLaunchesWaitRunThemFirst) {
-  const auto module = load(E2E_KERNELS);
+  const auto module = load(kKernels);
   const auto append = tpu_kernel_get_function(handle_, module, "e2e_append");
   const auto sleep = tpu_kernel_get_function(handle_, module, "e2e_sleep");
   ASSERT_EQ(launch_async(sleep, 50), BM_SUCCESS);
@@ -154,7 +155,7 @@ TEST_F(Modules, UnloadedWhileLaunchesWaitRunThemFirst) {
 }
 
 TEST_F(Modules, ThatCannotBeLoadedSayWhy) {
-  const std::string good = read_file(E2E_SAME_1);
+  const std::string good = read_file(kSame1);
   expect_refused(folder_ / "missing.so", "No such file");
   expect_refused(folder_, "not a regular file");
   expect_refused(write("empty.so", ""), "not an ELF file (0 bytes)");
@@ -168,14 +169,14 @@ TEST_F(Modules, ThatCannotBeLoadedSayWhy) {
   std::string object = good;
   object[16] = 1;  // e_type: relocatable
   expect_refused(write("object.so", object), "object file");
-  expect_refused(E2E_UNRESOLVED, "undefined symbol: e2e_nobody_has_this");
-  expect_refused(E2E_DIES_LOADING, "was ended by signal 6");
-  EXPECT_EQ(result_of(load(E2E_SAME_1)), 1) << "the device serves on";
+  expect_refused(kUnresolved, "undefined symbol: e2e_nobody_has_this");
+  expect_refused(kDiesLoading, "was ended by signal 6");
+  EXPECT_EQ(result_of(load(kSame1)), 1) << "the device serves on";
 }
 
 // A damaged image must be refused, or load, or end the core; the device serves on in each case.
 TEST_F(Modules, DamagedImagesHurtNobody) {
-  const std::string good = read_file(E2E_SAME_1);
+  const std::string good = read_file(kSame1);
   unsigned random = 1;
   for (int i = 0; i < 60; ++i) {
     std::string bad = good;
@@ -186,13 +187,13 @@ TEST_F(Modules, DamagedImagesHurtNobody) {
     const auto module = tpu_kernel_load_module(handle_, bad.data(), bad.size());
     if (module != nullptr) tpu_kernel_unload_module(handle_, module);
   }
-  EXPECT_EQ(result_of(load(E2E_SAME_2)), 2) << logged();
+  EXPECT_EQ(result_of(load(kSame2)), 2) << logged();
 }
 
 // ---- The order of launches ----
 
 TEST_F(Modules, AsyncLaunchesOfAHandleRunInOrder) {
-  const auto append = tpu_kernel_get_function(handle_, load(E2E_KERNELS), "e2e_append");
+  const auto append = tpu_kernel_get_function(handle_, load(kKernels), "e2e_append");
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(launch_async(append, i), BM_SUCCESS);
   ASSERT_EQ(tpu_kernel_sync(handle_), BM_SUCCESS) << logged();
   ASSERT_EQ(word(0), 1000);
@@ -200,7 +201,7 @@ TEST_F(Modules, AsyncLaunchesOfAHandleRunInOrder) {
 }
 
 TEST_F(Modules, SyncGivesTheFirstFailureSinceTheLastOne) {
-  const auto module = load(E2E_KERNELS);
+  const auto module = load(kKernels);
   const auto append = tpu_kernel_get_function(handle_, module, "e2e_append");
   ASSERT_EQ(launch_async(append, 1), BM_SUCCESS);
   ASSERT_EQ(launch_async(tpu_kernel_get_function(handle_, module, "e2e_segv")), BM_SUCCESS);
@@ -217,7 +218,7 @@ TEST_F(Modules, SyncGivesTheFirstFailureSinceTheLastOne) {
 }
 
 TEST_F(Modules, AnotherHandleDoesNotWaitForAQueue) {
-  const auto sleep = tpu_kernel_get_function(handle_, load(E2E_KERNELS), "e2e_sleep");
+  const auto sleep = tpu_kernel_get_function(handle_, load(kKernels), "e2e_sleep");
   bm_handle_t other = nullptr;
   ASSERT_EQ(bm_dev_request(&other, 0), BM_SUCCESS);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(launch_async(sleep, 20), BM_SUCCESS);  // two seconds of work
@@ -230,7 +231,7 @@ TEST_F(Modules, AnotherHandleDoesNotWaitForAQueue) {
 }
 
 TEST_F(Modules, AKernelThatIssuesCommandsMayRunLong) {
-  const auto busy = tpu_kernel_get_function(handle_, load(E2E_KERNELS), "e2e_busy");
+  const auto busy = tpu_kernel_get_function(handle_, load(kKernels), "e2e_busy");
   ASSERT_EQ(bm_set_sync_timeout(handle_, 1000), BM_SUCCESS);
   e2e_param_t args = param(3);
   EXPECT_EQ(tpu_kernel_launch(handle_, busy, &args, sizeof args), BM_SUCCESS) << logged();

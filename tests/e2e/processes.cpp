@@ -39,6 +39,10 @@ bool carries(const fs::path& process, const std::string& mark) {
 
 }  // namespace
 
+std::string built(const char* path) {
+  return (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / path).string();
+}
+
 void pause_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 Program::Program(const std::vector<std::string>& arguments, const Environment& environment) {

@@ -10,6 +10,17 @@
 
 namespace softtpu::e2e {
 
+// A file of the build tree, beside this program.
+std::string built(const char* path);
+inline const std::string kHost = built("bin/e2e_host");
+inline const std::string kInProcessHost = built("bin/e2e_inprocess_host");
+inline const std::string kSofttpu = built("bin/softtpu");
+inline const std::string kKernels = built("lib/e2e_kernels.so");
+inline const std::string kSame1 = built("lib/e2e_same_1.so");
+inline const std::string kSame2 = built("lib/e2e_same_2.so");
+inline const std::string kUnresolved = built("lib/e2e_unresolved.so");
+inline const std::string kDiesLoading = built("lib/e2e_dies_loading.so");
+
 using Environment = std::map<std::string, std::string>;
 
 // One started program with its output. Its processes, and those that they start, carry a mark in their environment.

@@ -29,7 +29,7 @@ class Serve : public testing::Test {
     fs::create_directory(folder_);
     environment_ = {{"XDG_RUNTIME_DIR", folder_}};
     socket_ = folder_ / "softtpu" / "device.sock";
-    server_ = std::make_unique<Program>(std::vector<std::string>{E2E_SOFTTPU, "serve", "--devices", "2"}, environment_);
+    server_ = std::make_unique<Program>(std::vector<std::string>{kSofttpu, "serve", "--devices", "2"}, environment_);
     ASSERT_TRUE(server_->wait_for_output("use with SOFTTPU_DEVICE=unix:")) << server_->output();
     environment_["SOFTTPU_DEVICE"] = "unix:" + socket_.string();
   }
@@ -41,7 +41,7 @@ class Serve : public testing::Test {
     fs::remove_all(folder_);
   }
   void expect_use() {
-    Program program({E2E_HOST, "use", E2E_KERNELS}, environment_);
+    Program program({kHost, "use", kKernels}, environment_);
     EXPECT_EQ(program.wait(), 0) << program.output();
   }
   StatReply stat() {
@@ -84,7 +84,7 @@ TEST_F(Serve, IsReachableByThisUserOnly) {
 TEST_F(Serve, ServesSeveralProgramsAtOnce) {
   std::vector<std::unique_ptr<Program>> programs;
   for (int i = 0; i < 6; ++i) {
-    programs.push_back(std::make_unique<Program>(std::vector<std::string>{E2E_HOST, i % 2 == 0 ? "use" : "faults", E2E_KERNELS}, environment_));
+    programs.push_back(std::make_unique<Program>(std::vector<std::string>{kHost, i % 2 == 0 ? "use" : "faults", kKernels}, environment_));
   }
   for (auto& program : programs) EXPECT_EQ(program->wait(seconds(60)), 0) << program->output();
   EXPECT_TRUE(eventually([&] { return stat().clients.size() == 1; }));
@@ -92,8 +92,8 @@ TEST_F(Serve, ServesSeveralProgramsAtOnce) {
 }
 
 TEST_F(Serve, TakesBackWhatAKilledProgramHad) {
-  Program program({E2E_HOST, "hold", E2E_KERNELS}, environment_);
-  Program hanging({E2E_HOST, "hang", E2E_KERNELS}, environment_);
+  Program program({kHost, "hold", kKernels}, environment_);
+  Program hanging({kHost, "hang", kKernels}, environment_);
   ASSERT_TRUE(program.wait_for_output("holding")) << program.output();
   ASSERT_TRUE(hanging.wait_for_output("hanging")) << hanging.output();
   ASSERT_TRUE(eventually([&] { return stat().queued == 1; }));
@@ -105,7 +105,7 @@ TEST_F(Serve, TakesBackWhatAKilledProgramHad) {
 }
 
 TEST_F(Serve, RefusesToTakeASocketThatIsInUse) {
-  Program second({E2E_SOFTTPU, "serve"}, environment_);
+  Program second({kSofttpu, "serve"}, environment_);
   EXPECT_EQ(second.wait(), 1);
   EXPECT_THAT(second.output(), HasSubstr("another server listens on"));
   expect_use();
@@ -167,9 +167,9 @@ TEST_F(Serve, KeepsEachProgramToItsOwnMemory) {
 }
 
 TEST_F(Serve, ShowsItselfInInfo) {
-  Program holder({E2E_HOST, "hold", E2E_KERNELS}, environment_);
+  Program holder({kHost, "hold", kKernels}, environment_);
   ASSERT_TRUE(holder.wait_for_output("holding"));
-  Program info({E2E_SOFTTPU, "info"}, environment_);
+  Program info({kSofttpu, "info"}, environment_);
   EXPECT_EQ(info.wait(), 0);
   EXPECT_THAT(info.output(), HasSubstr("device 1: bm1684x"));
   EXPECT_THAT(info.output(), HasSubstr("process " + std::to_string(holder.pid()) + ":"));
@@ -180,7 +180,7 @@ TEST_F(Serve, ShowsItselfInInfo) {
 TEST(ServeStart, RefusesAFileInTheSocketsPlace) {
   const fs::path path = fs::temp_directory_path() / ("softtpu-squat-" + std::to_string(::getpid()));
   std::ofstream(path) << "somebody's";
-  Program server({E2E_SOFTTPU, "serve", "--socket", path});
+  Program server({kSofttpu, "serve", "--socket", path});
   EXPECT_EQ(server.wait(), 1);
   EXPECT_THAT(server.output(), HasSubstr("is not a socket of this user"));
   EXPECT_TRUE(fs::exists(path));
@@ -191,7 +191,7 @@ TEST(ServeStart, RefusesAFolderThatOthersCanEnter) {
   const fs::path folder = fs::temp_directory_path() / ("softtpu-open-" + std::to_string(::getpid()));
   fs::create_directories(folder / "softtpu");
   fs::permissions(folder / "softtpu", fs::perms::all);
-  Program server({E2E_SOFTTPU, "serve"}, {{"XDG_RUNTIME_DIR", folder}});
+  Program server({kSofttpu, "serve"}, {{"XDG_RUNTIME_DIR", folder}});
   EXPECT_EQ(server.wait(), 1);
   EXPECT_THAT(server.output(), HasSubstr("is open to other users"));
   fs::remove_all(folder);
@@ -201,9 +201,9 @@ TEST(ServeStart, GoesIntoTheBackgroundWhenReady) {
   const fs::path folder = fs::temp_directory_path() / ("softtpu-daemon-" + std::to_string(::getpid()));
   fs::create_directory(folder);
   Environment environment = {{"XDG_RUNTIME_DIR", folder}};
-  Program server({E2E_SOFTTPU, "serve", "--daemon"}, environment);
+  Program server({kSofttpu, "serve", "--daemon"}, environment);
   EXPECT_EQ(server.wait(), 0) << server.output();
-  Program program({E2E_SOFTTPU, "run", "--device", "unix:" + (folder / "softtpu/device.sock").string(), "--", E2E_HOST, "use", E2E_KERNELS},
+  Program program({kSofttpu, "run", "--device", "unix:" + (folder / "softtpu/device.sock").string(), "--", kHost, "use", kKernels},
                   environment);
   EXPECT_EQ(program.wait(), 0) << program.output();
   for (const pid_t pid : server.processes("softtpu-device")) ::kill(pid, SIGTERM);
@@ -213,12 +213,12 @@ TEST(ServeStart, GoesIntoTheBackgroundWhenReady) {
 }
 
 TEST(Launcher, ListsEveryVariableAndRefusesBadValues) {
-  Program good({E2E_SOFTTPU, "env"});
+  Program good({kSofttpu, "env"});
   EXPECT_EQ(good.wait(), 0) << good.output();
   for (const char* name : {"SOFTTPU_DEVICE", "SOFTTPU_CHIP", "SOFTTPU_TIMEOUT", "SG_MAX_DEVICE_COUNT", "TPUKERNEL_FIRMWARE_PATH"}) {
     EXPECT_THAT(good.output(), HasSubstr(std::string(name) + "="));
   }
-  Program bad({E2E_SOFTTPU, "env"}, {{"SOFTTPU_TIMEOUT", "soon"}});
+  Program bad({kSofttpu, "env"}, {{"SOFTTPU_TIMEOUT", "soon"}});
   EXPECT_EQ(bad.wait(), 1);
   EXPECT_THAT(bad.output(), HasSubstr("NOT USABLE: \"soon\" is not a number from 0 to 86400"));
 }
