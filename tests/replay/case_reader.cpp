@@ -244,12 +244,7 @@ class FamilyReader {
       argument.out = integers(value);
     } else if (kind == "out_i32") {
       argument.kind = kOutPointer;
-<<<<<<< HEAD
       argument.out = value.is_null() ? Bytes() : integers(Json::array({value}));
-=======
-      // null: a refused call, which leaves nothing to compare
-      argument.out = integers(Json::array({value.is_null() ? Json(0) : value}));
->>>>>>> a5f1023 (Gather, scatter, select, compress and sort)
     } else {
       throw BadCase("unknown kind of argument \"" + kind + "\"");
     }
