@@ -17,7 +17,7 @@ RULES = {
     "device/isa": ["runtime/base", "runtime/layout/shape.hpp"],
     "device/numeric": ["runtime/base", "device/isa"],
     "device/chip": ["runtime/base", "runtime/layout", "device/isa", "device/numeric"],
-    "device/memory": ["runtime/base", "device/isa", "device/numeric", "device/chip"],
+    "device/memory": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip"],
     # The commands' declarations (core/commands.hpp) are what an executor implements.
     "device/bdc": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],
     "device/dma": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],

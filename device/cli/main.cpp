@@ -5,7 +5,6 @@
 
 #include "device/cli/api.hpp"
 #include "device/cli/command.hpp"
-#include "device/cli/layout.hpp"
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
 #endif

@@ -7,7 +7,10 @@
  *   dim4 shape = {1, softtpu_conv_block_lanes(&block), 1, softtpu_conv_block_lane_bytes(&block) / 4};
  *   tpu_gdma_cpy_S2L(local, global, &shape, NULL, NULL, DT_INT32);     // bias at local, weights at local + weight offset
  *
- * where local is an address in NPU 0 (any NPU when no NPU holds more than one output channel). Library: -lsofttpu_layout.
+ * On BM1684 (2IC) okk_gdma_32bit_cpy_S2L does the same, and okk_bdc_conv2d gets the kernel strides, in pairs of input channels,
+ * {kh * kw, (ic + 1) / 2 * kh * kw, kw, 1}.
+ *
+ * Here local is an address in NPU 0 (any NPU when no NPU holds more than one output channel). Library: -lsofttpu_layout.
  */
 #ifndef SOFTTPU_LAYOUT_H
 #define SOFTTPU_LAYOUT_H
