@@ -23,7 +23,10 @@ Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int
   call.require(cols_per_channel >= 1,
                [&] { return fmt::format("cols_per_channel ({}) is below 1", cols_per_channel); });
   const int width = std::clamp(cols_per_channel, 1, std::max(cols, 1));
-  return call.local(addr, matrix_shape(rows, std::max(cols, 1), width), Dtype::kUint32);
+  Tensor matrix = call.local(addr, matrix_shape(rows, std::max(cols, 1), width), Dtype::kUint32);
+  // The N stride counts channels from NPU 0, whatever NPU the matrix starts at (golden bm1684/gdma/matrix_S2L/006).
+  matrix.stride.n = aligned_stride(call.chip(), 0, matrix.shape, Dtype::kUint32).n;
+  return matrix;
 }
 
 }  // namespace
