@@ -32,6 +32,7 @@ Composite& Composite::table(std::string_view name, local_addr_t addr, int length
   const int npu = call_.chip().npu_of(addr);
   checks_.require(npu == 0, [&] { return fmt::format("{} starts on NPU {}, it has to start on NPU 0", name, npu); });
   checks_.tensor(name, table);
+  if (checks_.violation()) return *this;
   occupy({name, addr, addr + static_cast<std::uint64_t>(length * size_of(dtype_)), false, SourceUse::kAgain});
   return *this;
 }
@@ -43,6 +44,7 @@ void Composite::tensor(std::string_view name, const Tensor& tensor, bool written
     first_addr_ = tensor.addr;
   }
   checks_.same_npu(name, tensor.addr, first_name_, first_addr_);
+  if (checks_.violation()) return;
   const Chip& chip = call_.chip();
   const auto [n, c, h, w] = tensor.stride;
   const std::int64_t groups = (chip.npu_of(tensor.addr) + std::int64_t{shape_.c} - 1) / chip.npu_num;
@@ -52,7 +54,6 @@ void Composite::tensor(std::string_view name, const Tensor& tensor, bool written
 }
 
 void Composite::occupy(const Extent& extent) {
-  if (checks_.violation()) return;
   for (std::size_t i = 0; i < extent_count_; ++i) {
     const Extent& other = extents_[i];
     if (!extent.written && !other.written) continue;
