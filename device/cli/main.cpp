@@ -8,7 +8,6 @@
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
 #endif
-#include "device/cli/layout.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -23,22 +22,22 @@ Run add_api(CLI::App& app) {
 
 Run add_layout(CLI::App& app) {
   auto options = std::make_shared<LayoutOptions>();
-  app.add_option("--chip", options->chip, "a built-in chip or the path of a description")->capture_default_str();
-  app.add_option("--shape", options->shape, "N,C,H,W; ROWS,COLS of a matrix; COLS of a vector; IC,OC,KH,KW of weights");
-  app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32, uint32")->capture_default_str();
+  app.add_option("--chip", options->chip, "a chip's name, or a file with its description")->capture_default_str();
+  app.add_option("--shape", options->shape, "N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
+  app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")->capture_default_str();
   app.add_option("--layout", options->layout, kLayoutNames)->capture_default_str();
-  app.add_option("--mode", options->mode, "storage of several features in one word: none, 2n, 4n")->capture_default_str();
-  app.add_option("--stride", options->stride, "N,C,H,W in elements, for free and system");
+  app.add_option("--mode", options->mode, "storage mode: none, 2n or 4n")->capture_default_str();
+  app.add_option("--stride", options->stride, "N,C,H,W in elements, for the layouts free and system");
   app.add_option("--width", options->width, "columns per channel, for matrix and vector");
-  app.add_option("--start-npu", options->start_npu, "NPU of the first channel")->capture_default_str();
-  app.add_option("--offset", options->offset, "of the first element in its NPU, in bytes");
-  app.add_option("--eu-bytes", options->eu_bytes, "alignment in bytes (default: the chip's)");
+  app.add_option("--start-npu", options->start_npu, "the NPU of channel 0");
+  app.add_option("--offset", options->offset, "bytes from the start of that NPU's memory");
+  app.add_option("--eu-bytes", options->eu_bytes, "alignment of the aligned layouts, instead of the chip's");
   app.add_flag("--features", options->features, "one cell for each feature (n, c)");
-  app.add_option("--mark", options->marks, "LABEL=ADDRESS: show where local addresses are, instead of a tensor");
-  app.add_flag("--banks", options->banks, "addresses of the banks, instead of a tensor");
-  app.add_option("--npus", options->npus, "columns at most")->capture_default_str();
-  app.add_option("--rows", options->rows, "rows at most")->capture_default_str();
-  app.add_option("-o,--output", options->output, "write the picture to this file (SVG)");
+  app.add_option("--mark", options->marks, "NAME=ADDRESS: show where local addresses are, instead of a tensor");
+  app.add_flag("--banks", options->banks, "show the addresses of the banks, instead of a tensor");
+  app.add_option("--npus", options->npus, "NPUs drawn at most")->capture_default_str();
+  app.add_option("--rows", options->rows, "rows drawn at most")->capture_default_str();
+  app.add_option("-o,--output", options->output, "also write an SVG file");
   return [options] { return run_layout(*options); };
 }
 

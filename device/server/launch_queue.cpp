@@ -16,6 +16,7 @@ constexpr std::size_t kNarrowWindow = 2;
 constexpr double kLongSeconds = 200e-6;
 // One pause between launches must not count as a kernel that long.
 constexpr double kMostSeconds = 2e-3;
+constexpr std::size_t kMostFunctions = 10000;
 
 }  // namespace
 
@@ -74,7 +75,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     CoreLink& core = *cores_[next.core];
     // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
     const bool in_order = stream->sent == 0 || stream->last_core == next.core;
-    const std::size_t window = launch_seconds_ < kLongSeconds ? kWindow : kNarrowWindow;
+    const std::size_t window = seconds_of(next.function) < kLongSeconds ? kWindow : kNarrowWindow;
     if (!in_order || sent_[next.core] >= window) {
       client->ready_.push_back(std::move(stream));
       continue;
@@ -94,8 +95,8 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     what.timeout_ms = stream->timeout_ms;
     what.flush = launch.answer != nullptr || !stream->waiters.empty();
     what.owner = client.get();
-    what.answer = [this, client, stream, answer = launch.answer](Result<void> outcome) {
-      finished(client, *stream, answer, std::move(outcome));
+    what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
+      finished(client, *stream, function, answer, std::move(outcome));
     };
     stream->last_item = core.launch(what);
     return true;
@@ -103,7 +104,8 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
   return false;
 }
 
-void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, const Answer& answer, Result<void> outcome) {
+void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function,
+                           const Answer& answer, Result<void> outcome) {
   --stream.sent;
   --sent_[stream.last_core];
   --client->sent_;
@@ -113,7 +115,7 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   ++client->finished_;
   ++launches_;
   if (!outcome) ++failures_;
-  measure();
+  measure(function);
   if (answer) {
     answer(std::move(outcome));
   } else if (!outcome && !stream.failure) {
@@ -127,10 +129,17 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   dispatch();
 }
 
+// Unknown functions count as long: the queue widens when they have shown to be short.
+double& LaunchQueue::seconds_of(std::uint32_t function) {
+  if (seconds_.size() > kMostFunctions) seconds_.clear();
+  return seconds_.try_emplace(function, kMostSeconds).first->second;
+}
+
 // A running mean of the time from one end of a launch to the next.
-void LaunchQueue::measure() {
+void LaunchQueue::measure(std::uint32_t function) {
   const double now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-  launch_seconds_ += (std::min(now - last_end_, kMostSeconds) - launch_seconds_) / 8;
+  double& seconds = seconds_of(function);
+  seconds += (std::min(now - last_end_, kMostSeconds) - seconds) / 8;
   last_end_ = now;
 }
 

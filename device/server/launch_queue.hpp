@@ -100,9 +100,11 @@ class LaunchQueue {
   void make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void dispatch();
   bool dispatch_one(const std::shared_ptr<Client>& client);
-  void finished(const std::shared_ptr<Client>& client, Stream& stream, const Answer& answer, Result<void> outcome);
+  void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
+                Result<void> outcome);
   void answer_waiters(Client& client, Stream& stream);
-  void measure();
+  double& seconds_of(std::uint32_t function);
+  void measure(std::uint32_t function);
   void wait(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer, bool takes_failure);
   void sync_all(const std::shared_ptr<Client>& client, Answer answer);
 
@@ -113,7 +115,8 @@ class LaunchQueue {
   std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
   std::size_t queued_ = 0;
   bool dispatching_ = false;
-  double launch_seconds_ = 0, last_end_ = 0;
+  std::unordered_map<std::uint32_t, double> seconds_;  // how long a function takes, as far as one knows
+  double last_end_ = 0;
 };
 
 }  // namespace softtpu

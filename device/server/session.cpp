@@ -256,7 +256,7 @@ void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
   UniqueFd image;
   if (!frame.fds.empty()) {
     // A copy of our own: the sender could change or shorten its file while the loader reads it.
-    auto copy = copy_module_file(fmt::format("/proc/self/fd/{}", frame.fds[0].get()));
+    auto copy = copy_module_file(fmt::format("/proc/self/fd/{}", frame.fds[0].get()), load.name);
     if (!copy) return fail(request, copy.error());
     image = std::move(*copy);
   } else {

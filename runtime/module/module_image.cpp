@@ -79,21 +79,21 @@ Result<void> check_segments(int fd, const Elf64_Ehdr& header, std::uint64_t file
 
 }  // namespace
 
-Result<UniqueFd> copy_module_file(const std::string& path) {
+Result<UniqueFd> copy_module_file(const std::string& path, const std::string& name) {
   // Not blocking: a FIFO would wait for a writer.
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) return file_errno(path);
-  if (!S_ISREG(status.st_mode)) return file_error(path, "it is not a regular file");
+  if (!file || ::fstat(file.get(), &status) != 0) return file_errno(name);
+  if (!S_ISREG(status.st_mode)) return file_error(name, "it is not a regular file");
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes > kMaxModuleBytes) return file_error(path, fmt::format("it has {} bytes (limit {})", bytes, kMaxModuleBytes));
+  if (bytes > kMaxModuleBytes) return file_error(name, fmt::format("it has {} bytes (limit {})", bytes, kMaxModuleBytes));
   auto copy = make_anonymous_file();
   if (!copy) return copy;
   off_t offset = 0;
   while (static_cast<std::uint64_t>(offset) < bytes) {
     const ssize_t moved = ::sendfile(copy->get(), file.get(), &offset, bytes - static_cast<std::uint64_t>(offset));
     if (moved < 0 && errno == EINTR) continue;
-    if (moved < 0) return file_errno(path);
+    if (moved < 0) return file_errno(name);
     if (moved == 0) break;  // shorter than it was: the check of the segments reports it
   }
   return copy;

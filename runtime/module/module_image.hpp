@@ -12,8 +12,8 @@
 
 namespace softtpu {
 
-// Both give the descriptor of an anonymous file. Errors name the file and the cause.
-Result<UniqueFd> copy_module_file(const std::string& path);
+// Both give the descriptor of an anonymous file. Errors give the cause and the name that people know the module by.
+Result<UniqueFd> copy_module_file(const std::string& path, const std::string& name);
 Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image);
 
 // What SDK builds for the emulator embed instead of a module ({0}): a few bytes, all zero.
@@ -21,7 +21,6 @@ bool is_placeholder(std::span<const std::uint8_t> image);
 Result<bool> is_placeholder_file(int fd);
 
 // Refuses what the loader would refuse or die of: too short, not ELF, another machine's, not a shared object, truncated.
-// `name` is what people know the module by.
 Result<void> check_module(int fd, const std::string& name);
 
 // The kernels of an SDK build for the emulator: TPUKERNEL_FIRMWARE_PATH, else libcmodel.so where the dynamic loader would find

@@ -58,7 +58,7 @@ TPUKERNEL_FUNC_REGISTER(e2e_abort)
 void e2e_fpe(const void* args) {
   volatile int zero = 0;
   (void)args;
-  zero = 1 / zero;
+  zero = 7 / zero; /* 1 / x would be compiled without a division */
 }
 TPUKERNEL_FUNC_REGISTER(e2e_fpe)
 
