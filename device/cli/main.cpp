@@ -5,6 +5,7 @@
 
 #include "device/cli/api.hpp"
 #include "device/cli/command.hpp"
+#include "device/cli/layout.hpp"
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
 #endif
@@ -23,8 +24,10 @@ Run add_api(CLI::App& app) {
 Run add_layout(CLI::App& app) {
   auto options = std::make_shared<LayoutOptions>();
   app.add_option("--chip", options->chip, "a chip's name, or a file with its description")->capture_default_str();
-  app.add_option("--shape", options->shape, "N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
-  app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")->capture_default_str();
+  app.add_option("--shape", options->shape,
+                 "N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
+  app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
+      ->capture_default_str();
   app.add_option("--layout", options->layout, kLayoutNames)->capture_default_str();
   app.add_option("--mode", options->mode, "storage mode: none, 2n or 4n")->capture_default_str();
   app.add_option("--stride", options->stride, "N,C,H,W in elements, for the layouts free and system");
@@ -48,7 +51,8 @@ Run add_golden(CLI::App& app) {
   app.add_option("-f,--filter", options->session.filter, "only cases whose id contains this text");
   app.add_option("--function", options->session.function, "only cases that call this function");
   app.add_option("--failures", options->session.shown_failures, "failures shown for each function");
-  app.add_flag("-v,--verbose", options->session.details, "all of a failure: elements with coordinates, expected and got");
+  app.add_flag("-v,--verbose", options->session.details,
+               "all of a failure: elements with coordinates, expected and got");
   app.add_flag("--skipped", options->session.list_skipped, "list what is skipped");
   app.add_option("--ledger", options->ledger, "write the counts for each function to this file (JSON)");
   app.add_option("--kernel", options->kernel, "the replay kernel's module");
