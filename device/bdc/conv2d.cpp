@@ -9,7 +9,6 @@
 #include "device/memory/overlap.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
-#include "runtime/layout/formulas.hpp"
 
 namespace softtpu {
 namespace {
