@@ -9,7 +9,6 @@
 #include "device/memory/overlap.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
-#include "runtime/layout/formulas.hpp"
 
 namespace softtpu {
 namespace {
@@ -102,8 +101,8 @@ std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, 
       const int channel = order.channel(place);
       const Surroundings<T> around = surroundings.at(channel);
       for (const PixelRun& run : runs) {
-        input.tap_row(run.n, channel, {place.tap / kernel_w, place.tap % kernel_w}, run.oh, run.ow, run.count, around,
-                      values + i * kTileCols + run.at);
+        input.tap_row(input.plane(run.n, channel), {place.tap / kernel_w, place.tap % kernel_w}, run.oh, run.ow,
+                      run.count, around, values + i * kTileCols + run.at);
       }
     }
   };

@@ -107,10 +107,13 @@ class ZeroPointSums {
     for_int_type(is_signed ? Dtype::kInt8 : Dtype::kUint8, [&]<class T>(T) { load<T>(mem, cmd); });
     for_int_type(dtype_of(cmd.left), [&]<class T>(T) { sum_left<T>(mem, cmd); });
   }
-  std::uint32_t at(int row, int col) const {
-    std::uint32_t sum = 0;
-    for (int i = 0; i < parts_; ++i) sum += left_[index(row, parts_, i)] * points_[index(i, cols_, col)];
-    return sum;
+  // values[i] -= what belongs to (row, col + i).
+  void take_off(int row, int col, int count, std::uint32_t* values) const {
+    for (int part = 0; part < parts_; ++part) {
+      const std::uint32_t factor = left_[index(row, parts_, part)];
+      const std::uint32_t* points = points_.data() + index(part, cols_, col);
+      for (int i = 0; i < count; ++i) values[i] -= factor * points[i];
+    }
   }
 
  private:
@@ -168,8 +171,10 @@ void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& produ
   const ZeroPointSums corrections(mem, cmd);
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
   product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+    std::vector<std::uint32_t> values(sums, sums + count);
+    corrections.take_off(row, col, count, values.data());
     dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) {
-      *element = sums[i] - corrections.at(row, col + i) + (cmd.old ? *element : 0);
+      *element = values[static_cast<std::size_t>(i)] + (cmd.old ? *element : 0);
     });
   };
   multiply(product);

@@ -28,10 +28,12 @@ struct ChipSum {
   static float mul(float a, float b) { return chip_mul(a, b); }
 };
 
-// kPixels neighbouring output pixels, without the odd input channel of the last pair when the count is odd.
-template <class Sum>
-std::array<float, kPixels> window_sums(const std::vector<Step>& steps, const float* first, int stride,
+// kPixels neighbouring output pixels, without the odd input channel of the last pair when the count is odd. Adjacent:
+// the horizontal stride is 1, which lets the compiler load several pixels at once.
+template <class Sum, bool kAdjacent>
+std::array<float, kPixels> window_sums(const std::vector<Step>& steps, const float* first, int any_stride,
                                        bool last_pair_is_single, int pairs) {
+  const int stride = kAdjacent ? 1 : any_stride;
   float even[2][kPixels] = {};
   float odd[2][kPixels] = {};
   const auto accumulate = [&](float* sums, const float* from, float weight) {
@@ -96,7 +98,11 @@ class ConvChannel {
   }
   template <class Sum>
   std::array<float, kPixels> sums(const float* first) const {
-    return window_sums<Sum>(steps_, first, cmd_.window.stride.w, cmd_.input.shape.c % 2 != 0, cmd_.even.shape.n);
+    const int stride = cmd_.window.stride.w;
+    const bool single = cmd_.input.shape.c % 2 != 0;
+    const int pairs = cmd_.even.shape.n;
+    return stride == 1 ? window_sums<Sum, true>(steps_, first, stride, single, pairs)
+                       : window_sums<Sum, false>(steps_, first, stride, single, pairs);
   }
   void store(float* to, float sum) const {
     if (cmd_.bias) sum = chip_add(sum, bias_);

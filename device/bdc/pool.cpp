@@ -37,10 +37,11 @@ Taps<T> window_taps(const Memories& mem, const PoolCmd& cmd) {
   const int width = cmd.dst.shape.w;
   return {cmd.window.kernel, [=](int n, int c, Dim2 tap, int first, int count, T* values) {
             const Surroundings<T> around = surroundings.at(c);
+            const T* plane = input.plane(n, c);
             for (int done = 0; done < count;) {
               const int ow = (first + done) % width;
               const int length = std::min(width - ow, count - done);
-              input.tap_row(n, c, tap, (first + done) / width, ow, length, around, values + done);
+              input.tap_row(plane, tap, (first + done) / width, ow, length, around, values + done);
               done += length;
             }
           }};

@@ -7,7 +7,6 @@
 #include "device/bdc/product_kernels.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"
-#include "runtime/layout/formulas.hpp"
 
 namespace softtpu {
 namespace {
@@ -27,9 +26,9 @@ ProductKernels kernels() { return plain_kernels() ? kPlainProductKernels : fast_
 // Calls body(tile) for all tiles of the result, in parallel.
 template <class Body>
 void for_each_tile(const ProductSize& size, Body body) {
-  const int across = static_cast<int>(ceil_div(size.cols, kTileCols));
+  const int across = (size.cols + kTileCols - 1) / kTileCols;
   const int height = across < kFewColumnTiles ? kFewTileRows : kTileRows;
-  const int down = static_cast<int>(ceil_div(size.rows, height));
+  const int down = (size.rows + height - 1) / height;
   const std::int64_t steps = std::int64_t{size.rows} * size.inner * size.cols / 8;
   parallel_for(across * down, steps, [&](int index) {
     Tile tile{index / across * height, 0, index % across * kTileCols, 0};

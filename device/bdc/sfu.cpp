@@ -6,6 +6,7 @@
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/narrow.hpp"
 #include "device/numeric/newton.hpp"
 
 namespace softtpu {
@@ -38,12 +39,6 @@ void for_each_block(int count, Body body) {
   for (int first = 0; first < count; first += kBlock) body(first, std::min(kBlock, count - first));
 }
 
-// What a value becomes when it is written to a register of T.
-template <class T>
-float through(float value) {
-  return Wide<T>::load(Wide<T>::round(value));
-}
-
 // Horner's scheme, rounded to the type after every multiplication and addition.
 template <class T, class Arithmetic>
 Block horner(const Block& x, const std::vector<float>& coeff) {
@@ -51,8 +46,8 @@ Block horner(const Block& x, const std::vector<float>& coeff) {
   sum.fill(coeff.back());
   for (std::size_t term = coeff.size() - 1; term-- > 0;) {
     for (std::size_t i = 0; i < kBlock; ++i) {
-      const float product = through<T>(Arithmetic::mul(sum[i], x[i]));
-      sum[i] = through<T>(Arithmetic::add(product, coeff[term]));
+      const float product = narrow<T>(Arithmetic::mul(sum[i], x[i]));
+      sum[i] = narrow<T>(Arithmetic::add(product, coeff[term]));
     }
   }
   return sum;
@@ -73,7 +68,7 @@ void taylor(const Memories& mem, const TaylorCmd& cmd) {
       for_each_block(count, [&](int first, int size) {
         Block x = load_block(src + first, size);
         for (float& value : x) value = flush(value);
-        const Block sum = settled([&]<class Arithmetic>(Arithmetic) { return horner<T, Arithmetic>(x, coeff); });
+        const Block sum = settled<T>([&]<class Arithmetic>(Arithmetic) { return horner<T, Arithmetic>(x, coeff); });
         store_block(dst + first, sum, size);
       });
     };
@@ -103,7 +98,7 @@ void execute(Memories& mem, const RootCmd& cmd) {
         const auto compute = [&]<class Arithmetic>(Arithmetic) {
           return root<Arithmetic>(cmd.mode, x, cmd.iterations);
         };
-        store_block(dst + first, settled(compute), size);
+        store_block(dst + first, settled<T>(compute), size);
       });
     };
     for_each_row<T, T>(mem, cmd.dst, row, cmd.src);
@@ -117,7 +112,7 @@ void execute(Memories& mem, const DivideCmd& cmd) {
         const Block x = load_block(a + first, size);
         const Block y = load_block(b + first, size);
         const auto compute = [&]<class Arithmetic>(Arithmetic) { return divide<Arithmetic>(x, y, cmd.iterations); };
-        store_block(dst + first, settled(compute), size);
+        store_block(dst + first, settled<T>(compute), size);
       });
     };
     for_each_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);

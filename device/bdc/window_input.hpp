@@ -39,11 +39,14 @@ template <class T>
 class WindowInput {
  public:
   WindowInput(const Memories& mem, const Tensor& src, const Window& window)
-      : view_(mem, src), shape_(src.shape), w_stride_(src.stride.w), window_(window) {}
+      : view_(mem, src), shape_(src.shape), h_stride_(src.stride.h), w_stride_(src.stride.w), window_(window) {}
 
-  // out[i] = what tap (kh, kw) of output (oh, ow + i) sees in channel c of batch n.
+  // The feature map of channel c of batch n.
+  const T* plane(int n, int c) const { return view_.at<const T>(n, c, 0, 0); }
+
+  // out[i] = what tap (kh, kw) of output (oh, ow + i) sees in a feature map.
   template <class Out>
-  void tap_row(int n, int c, Dim2 tap, int oh, int ow, int count, const Surroundings<T>& around, Out* out) const {
+  void tap_row(const T* plane, Dim2 tap, int oh, int ow, int count, const Surroundings<T>& around, Out* out) const {
     const Out padding = loaded<Out>(around.padding);
     const int y = oh * window_.stride.h - window_.padding.top + tap.h * window_.dilation.h;
     const int step = window_.stride.w;
@@ -55,16 +58,17 @@ class WindowInput {
       return;
     }
     // Outputs [first, last) look at the input's width, the others at padding.
-    const int first = std::clamp((std::max(0, -x) + step - 1) / step, 0, count);
-    const int last = std::clamp((width - x + step - 1) / step, first, count);
+    const auto steps_to = [&](int distance) { return step == 1 ? distance : (distance + step - 1) / step; };
+    const int first = std::clamp(steps_to(std::max(0, -x)), 0, count);
+    const int last = std::clamp(steps_to(width - x), first, count);
     std::fill(out, out + first, padding);
     std::fill(out + last, out + count, padding);
-    const bool inserted = y % (window_.insert.h + 1) != 0;
-    if (inserted) {
+    const int rows = window_.insert.h + 1;
+    if (rows != 1 && y % rows != 0) {
       std::fill(out + first, out + last, loaded<Out>(around.insertion));
       return;
     }
-    const T* row = view_.at<const T>(n, c, y / (window_.insert.h + 1), 0);
+    const T* row = plane + (rows == 1 ? y : y / rows) * h_stride_;
     if (every != 1) {
       for (int i = first; i < last; ++i) {
         const int place = x + i * step;
@@ -87,7 +91,7 @@ class WindowInput {
 
   TensorView view_;
   Dim4 shape_;
-  std::int64_t w_stride_;
+  std::int64_t h_stride_, w_stride_;
   Window window_;
 };
 

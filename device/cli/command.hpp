@@ -16,6 +16,7 @@ Run add_serve(CLI::App& app);
 Run add_run(CLI::App& app);
 Run add_info(CLI::App& app);
 Run add_env(CLI::App& app);
+Run add_sdk(CLI::App& app);
 
 // Prints "softtpu: TEXT" on standard error; the exit status of a command that could not do its work.
 int fail(const char* text);

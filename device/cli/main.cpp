@@ -71,6 +71,7 @@ constexpr Row kCommands[] = {
     {"run", "Run a program with a device set up by options", add_run},
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"env", "List every environment variable with its value", add_env},
+    {"sdk", "Lay out the tree of a vendor's SDK, for projects written for that", add_sdk},
     {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
     {"api", "List the kernel functions and how each is known to be right", add_api},
 #ifdef SOFTTPU_WITH_GOLDEN

@@ -19,7 +19,8 @@ void copy_into(const fs::path& from, const fs::path& to) {
   fs::copy(from, to, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
 }
 
-// include/ and lib/cmodel/libbmlib.so, as the OKKernel SDK has them. Build tree and installed tree have the same places.
+// include/ and lib/cmodel/libbmlib.so, as the OKKernel SDK has them. Build tree and installed tree have the same
+// places.
 void lay_out_okkernel(const fs::path& prefix, const fs::path& folder) {
   for (const char* header : {"okk.h", "bmlib_runtime.h", "softtpu/kernel_common.h"}) {
     copy_into(prefix / "include" / header, folder / "include" / header);
@@ -45,7 +46,8 @@ Run add_sdk(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
   app.add_option("kind", *kind, "which SDK")->required()->check(CLI::IsMember({"okkernel"}));
   app.add_option("folder", *folder, "where to; made when it is not there")->required();
-  return [folder] { return run(*folder); };
+  // The parser writes into both.
+  return [kind, folder] { return run(*folder); };
 }
 
 }  // namespace softtpu::cli

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "device/numeric/float_unit.hpp"
 
@@ -36,10 +37,12 @@ inline bool has_nan(const Block& block) {
   return any != 0;
 }
 
-// The block of compute(Arithmetic()), by the quick arithmetic when that is enough.
-template <class Compute>
+// The block of compute(Arithmetic()) for elements of type T, by the quick arithmetic when that is enough: always for
+// the 16-bit types, which store every NaN alike.
+template <class T, class Compute>
 Block settled(Compute compute) {
   const Block quick = compute(Unsettled());
+  if constexpr (!std::is_same_v<T, float>) return quick;
   return has_nan(quick) ? compute(Settled()) : quick;
 }
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "device/bdc/kernel_choice.hpp"
+#include "device/memory/parallel.hpp"
 #include "device/observe/observers.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
@@ -35,6 +37,14 @@ Result<void> make_way(const std::string& path) {
   return {};
 }
 
+// What decides how commands are carried out, for this process and the cores that it forks. Results do not depend on it.
+Result<void> choose_execution(const Settings& settings) {
+  set_plain_kernels(settings.plain_kernels);
+  set_thread_limit(static_cast<int>(settings.threads));
+  if (set_simd_limit(settings.simd)) return {};
+  return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_SIMD: this machine has no {}.", settings.simd)};
+}
+
 }  // namespace
 
 Server::Server(const Options& options)
@@ -55,6 +65,7 @@ Server::~Server() {
 Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const Options& options) {
   auto chip = load_chip(settings.chip);
   if (!chip) return chip.error();
+  if (auto chosen = choose_execution(settings); !chosen) return chosen.error();
   auto observers = make_observers({settings.trace_path, settings.checks});
   if (!observers) return observers.error();
   std::unique_ptr<Server> server(new Server(options));

@@ -130,4 +130,6 @@ UNSUPPORTED(void, tpu_bdc_depthwise2d_requant_C_sym_C,
              const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, data_type_t, data_type_t,
              unsigned char, bool, bool, bool, rounding_mode_t))
 
+UNSUPPORTED(void, tpu_bdc_generate_arithmetic_sequence, (local_addr_t, int, data_type_t))
+
 }  // extern "C"

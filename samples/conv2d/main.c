@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../half.h"
 #include "args.h"
 
 enum { N = 2, IC = 40, H = 14, W = 14, OC = 80 };
-typedef _Float16 half;
 
-static half in[N][IC][H][W], weights[OC][IC][3][3], out[N][OC][H][W];
+static half_t in[N][IC][H][W], weights[OC][IC][3][3], out[N][OC][H][W];
 static float bias[OC];
 
 static float noise(unsigned* seed) {
@@ -26,7 +26,8 @@ static double expected(int n, int oc, int h, int w) {
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
         const int y = h + i - 1, x = w + j - 1;
-        if (y >= 0 && y < H && x >= 0 && x < W) sum += (double)in[n][ic][y][x] * (double)weights[oc][ic][i][j];
+        if (y >= 0 && y < H && x >= 0 && x < W)
+          sum += (double)from_half(in[n][ic][y][x]) * from_half(weights[oc][ic][i][j]);
       }
     }
   }
@@ -46,8 +47,8 @@ static bm_device_mem_t upload(bm_handle_t handle, const void* data, size_t bytes
 int main(int argc, char** argv) {
   const char* module_path = argc > 1 ? argv[1] : KERNEL_MODULE;
   unsigned seed = 1;
-  for (size_t i = 0; i < sizeof in / sizeof(half); ++i) ((half*)in)[i] = (half)noise(&seed);
-  for (size_t i = 0; i < sizeof weights / sizeof(half); ++i) ((half*)weights)[i] = (half)(0.1f * noise(&seed));
+  for (size_t i = 0; i < sizeof in / sizeof(half_t); ++i) ((half_t*)in)[i] = to_half(noise(&seed));
+  for (size_t i = 0; i < sizeof weights / sizeof(half_t); ++i) ((half_t*)weights)[i] = to_half(0.1f * noise(&seed));
   for (int i = 0; i < OC; ++i) bias[i] = noise(&seed);
 
   const softtpu_conv_block_t block = {.npu_num = 64,
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
                                       .kh = 3,
                                       .kw = 3,
                                       .ic_pack = SOFTTPU_32IC,
-                                      .element_bytes = sizeof(half),
+                                      .element_bytes = sizeof(half_t),
                                       .bias_bytes = sizeof(float)};
   const size_t block_bytes = softtpu_conv_block_bytes(&block);
   void* merged = malloc(block_bytes);
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
   for (int n = 0; n < N; ++n) {
     for (int oc = 0; oc < OC; ++oc) {
       for (int h = 0; h < H; ++h) {
-        for (int w = 0; w < W; ++w) worst = fmax(worst, fabs(expected(n, oc, h, w) - (double)out[n][oc][h][w]));
+        for (int w = 0; w < W; ++w) worst = fmax(worst, fabs(expected(n, oc, h, w) - from_half(out[n][oc][h][w])));
       }
     }
   }

@@ -2,13 +2,12 @@
 #include <bmlib_runtime.h>
 #include <softtpu/layout.h>
 
-#include <bit>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 
+#include "../half.h"
 #include "network.hpp"
 
 namespace {
@@ -24,18 +23,6 @@ constexpr float kInputScale = 128;  // train.py: INPUT_EXPONENT
 }
 void require(bm_status_t status, const char* what) {
   if (status != BM_SUCCESS) fail(what);
-}
-
-// fp32 to fp16, to nearest even. Weights are far from overflow.
-std::uint16_t to_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
-  const float size = std::fabs(value);
-  if (size < 6.103515625e-05F) {  // subnormal: counts of 2^-24
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(size * 16777216.0F)));
-  }
-  const std::uint32_t rounded = (bits & 0x7FFFFFFFU) + 0xFFFU + (bits >> 13 & 1U);
-  return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>((rounded >> 13) - (112U << 10)));
 }
 
 // Device memory that is freed with its owner.
@@ -79,7 +66,7 @@ std::vector<char> make_block(const Layer& layer, const Type& type, layer_t& plac
   const softtpu_conv_block_t block = {64,           64,           layer.oc,          layer.ic,       layer.window,
                                       layer.window, type.ic_pack, type.weight_bytes, type.bias_bytes};
   std::vector<char> bytes(softtpu_conv_block_bytes(&block));
-  std::vector<std::uint16_t> halves;
+  std::vector<half_t> halves;
   for (const float weight : layer.weights) halves.push_back(to_half(weight));
   const void* weights = type.code == kFp32   ? static_cast<const void*>(layer.weights.data())
                         : type.code == kFp16 ? static_cast<const void*>(halves.data())

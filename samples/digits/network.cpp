@@ -55,7 +55,8 @@ std::array<Layer, kLayers> read_network(const std::string& path) {
     layer.window = file.number(1, kSide);
     file.number(layer.window, layer.window);
     layer.rshift = file.number(0, 31);
-    const auto count = static_cast<std::size_t>(layer.oc) * layer.ic * layer.window * layer.window;
+    const auto count =
+        static_cast<std::size_t>(layer.oc * layer.ic) * static_cast<std::size_t>(layer.window * layer.window);
     layer.weights = file.take<float>(count);
     layer.bias = file.take<float>(static_cast<std::size_t>(layer.oc));
     layer.int8_weights = file.take<std::int8_t>(count);

@@ -93,8 +93,8 @@ TEST_F(Serve, ServesSeveralProgramsAtOnce) {
 
 TEST_F(Serve, TakesBackWhatAKilledProgramHad) {
   Program program({kHost, "hold", kKernels}, environment_);
-  Program hanging({kHost, "hang", kKernels}, environment_);
   ASSERT_TRUE(program.wait_for_output("holding")) << program.output();
+  Program hanging({kHost, "hang", kKernels}, environment_);
   ASSERT_TRUE(hanging.wait_for_output("hanging")) << hanging.output();
   ASSERT_TRUE(eventually([&] { return stat().queued == 1; }));
   program.kill(SIGKILL);

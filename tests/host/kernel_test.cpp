@@ -57,6 +57,7 @@ TEST_F(Kernels, RunByNumber) {
   const tpu_kernel_function_t function = find("write_kernel"), with_int = find("write_kernel_int");
   EXPECT_GT(function, 0);
   EXPECT_GT(with_int, 0);
+  EXPECT_EQ(find("write_kernel"), function);
   ASSERT_EQ(tpu_kernel_launch(handle_, function, args(3, 10), kSize), BM_SUCCESS);
   EXPECT_EQ(words()[2], 12);
   ASSERT_EQ(tpu_kernel_launch(handle_, with_int, args(3, 20), kSize), BM_SUCCESS);

@@ -1,9 +1,11 @@
-// Settings that keep a device from starting: the status of bm_dev_request and one line that names the setting.
+// Settings that keep a device from starting: the status of bm_dev_request and one line that names the setting. A device
+// that another test has opened stays open, so each test needs a process of its own, as ctest gives it.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -123,6 +125,7 @@ TEST_F(Open, ASocketThatIsSomebodyElses) {
   close(listening);
   set("SOFTTPU_DEVICE", "unix:" + path);
   expect_refused({path});
+  kill(stranger, SIGKILL);  // it waits for ever where nothing has connected
   waitpid(stranger, nullptr, 0);
 }
 

@@ -169,7 +169,7 @@ TEST_F(Elementwise, MacAndParametersMatchTheReference) {
     const Dtype f32 = Dtype::kFp32;
     // dst is read too: it is the third source here, and the kernel is told to write there.
     check(
-        "fp32_mac", f32, {f32, f32, f32}, Layouts::kAligned,
+        "fp32_mac", f32, {f32, f32, f32}, Layouts::kAlignedApart,
         [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
           tpu_bdc_cpy(dst.addr, src[2].addr, shape, nullptr, nullptr, DT_FP32);
           tpu_bdc_fp32_mac(dst.addr, src[0].addr, src[1].addr, shape, nullptr, nullptr, nullptr);

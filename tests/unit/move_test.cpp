@@ -104,6 +104,13 @@ TEST_F(Move, StaticMemoryAndSequences) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 2147483640U + 3 * static_cast<std::uint32_t>(i);
   expect_memory("sequence_bcast", [&] { tpu_bdc_arithmetic_sequence_bcast(at(rows), 7, 2147483640, 3, length); },
                 {{rows, repeated(numbers)}});
+  const LocalTensor apart = made(Dtype::kInt32, {1, length, 1, 1}, 9, 2);
+  expect_memory("sequence_distribute_aligned",
+                [&] { tpu_bdc_arithmetic_sequence_distribute_aligned(at(apart), 2147483640, 3, length); },
+                {{apart, numbers}});
+  expect_memory("sequence_general",
+                [&] { tpu_bdc_arithmetic_sequence_general(at(rows), 0x8000, 7, 2147483640, 3, length); },
+                {{rows, repeated(numbers)}});
   expect_memory("sequence_distribute",
                 [&] { tpu_bdc_arithmetic_sequence_distribute(at(spread), 2147483640, 3, length); },
                 {{spread, numbers}});

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <random>
 
 #include "device/memory/parallel.hpp"
+#include "device/numeric/narrow.hpp"
 #include "tests/reference/chip_float.hpp"
 #include "tests/reference/sfu.hpp"
 #include "tests/unit/device_fixture.hpp"
@@ -257,6 +259,18 @@ TEST_F(SfuTest, LookupTakesTheElementOfItsOwnNpu) {
     if (length == 256 && index_type == Dtype::kUint8) continue;
     put(src, index);
     device_.expect_fault(kernel, "an index in src (" + std::to_string(length) + ") is outside");
+  }
+}
+
+TEST(NarrowTest, RoundsAsStoringAndLoadingDoes) {
+  const FpuScope modes;
+  const auto same = [](float got, float want) { return got == want || (std::isnan(got) && std::isnan(want)); };
+  for (std::uint64_t bits = 0; bits < 0x100000000U; bits += 1021) {
+    const float value = flush(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    const float half = Wide<F16>::load(Wide<F16>::round(value));
+    const float brain = Wide<Bf16>::load(Wide<Bf16>::round(value));
+    ASSERT_TRUE(same(narrow<F16>(value), half)) << std::hex << bits;
+    ASSERT_TRUE(same(narrow<Bf16>(value), brain)) << std::hex << bits;
   }
 }
 

@@ -1,0 +1,114 @@
+// Matrix products, convolutions and poolings in local memory. Figures of the vendor's emulator: one core, the same kind
+// of work.
+#include <random>
+
+#include "tests/bench/device.hpp"
+#include "tests/bench/work.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu::bench {
+namespace {
+
+constexpr unsigned kFirst = 0, kSecond = 0x10000, kResult = 0x20000;
+
+// Ordinary f16 values in every local memory: no infinities, and as f32, bf16 or bytes nothing special either.
+void fill_local_memory(BenchDevice& device) {
+  std::mt19937 random(3);
+  auto* words = reinterpret_cast<std::uint16_t*>(device.memories().local(0));
+  for (std::size_t i = 0; i < device.chip().local_mem.bytes / 2; ++i) {
+    words[i] = static_cast<std::uint16_t>(0x3800U | (random() & 0x83FFU));
+  }
+}
+
+Work work_of(const char* group, const char* name, double operations, const char* unit, double vendor, double ratio,
+             std::function<void()> kernel) {
+  BenchDevice& device = BenchDevice::of("bm1684x");
+  Work work;
+  work.group = group;
+  work.name = name;
+  work.amount = work.limit_amount = operations / 1e9;
+  work.unit = unit;
+  work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
+  work.limit_name = "f32 multiply then add";
+  work.limit = multiply_add_limit(operations);
+  work.vendor = vendor;
+  work.required_vendor_ratio = ratio;
+  return work;
+}
+
+Work fp32_mm(const char* name, int size, int per_channel) {
+  Work work = work_of("matrix", name, 2.0 * size * size * size, "GFLOP", 0.61, 0, [size, per_channel] {
+    tpu_bdc_fp32_mm(kResult, kFirst, kSecond, 0, size, size, size, per_channel, per_channel, false, false);
+  });
+  work.required = size >= 256 ? 0.6 : 0.3;
+  return work;
+}
+Work fp_mm(const char* name, int size, data_type_t type) {
+  return work_of("matrix", name, 2.0 * size * size * size, "GFLOP", 0.185, 60,
+                 [size, type] { tpu_bdc_fp_mm(kResult, kFirst, kSecond, size, size, size, DT_FP32, type, false); });
+}
+Work int8_mm(const char* name, int size) {
+  return work_of("matrix", name, 2.0 * size * size * size, "GOP", 0.8, 0, [size] {
+    scalar_t point;
+    point.u32 = 3;
+    tpu_bdc_int8_zp_mm(kResult, kFirst, kSecond, point, size, size, size, DT_INT8, DT_UINT8, false);
+  });
+}
+
+constexpr dim4 kInput = {1, 64, 56, 56};
+constexpr dim2 kKernel = {3, 3}, kOne = {1, 1}, kTwo = {2, 2};
+constexpr padding_t kPad = {1, 1, 1, 1}, kNoPad = {0, 0, 0, 0};
+constexpr double kConvolutionOperations = 2.0 * 64 * 64 * 9 * 56 * 56;
+constexpr double kDepthwiseOperations = 2.0 * 64 * 9 * 56 * 56;
+
+Work convolution(const char* name, data_type_t type, double vendor, double ratio) {
+  Work work = work_of("convolution", name, kConvolutionOperations, "GFLOP", vendor, ratio, [type] {
+    tpu_bdc_fp_conv2d(kResult, kFirst, kSecond, 0, &kInput, nullptr, 64, &kKernel, &kPad, &kOne, &kOne, DT_FP32, type,
+                      false, false);
+  });
+  if (type == DT_FP32) work.required = 0.6;
+  return work;
+}
+Work int8_convolution(const char* name) {
+  return work_of("convolution", name, kConvolutionOperations, "GOP", 3.5, 0, [] {
+    scalar_t point, pad;
+    point.u32 = pad.u32 = 3;
+    tpu_bdc_int8_asym_quant_conv2d(kResult, kFirst, kSecond, point, pad, &kInput, nullptr, 64, &kKernel, &kPad, &kOne,
+                                   &kOne, DT_INT32, DT_UINT8, DT_INT8, DT_INT8, false);
+  });
+}
+Work depthwise(const char* name, data_type_t type) {
+  return work_of("pooling", name, kDepthwiseOperations, "GFLOP", 0.1, 50, [type] {
+    tpu_bdc_fp_depthwise2d(kResult, kFirst, kSecond, 0, &kInput, &kKernel, &kPad, &kOne, &kOne, type, false);
+  });
+}
+Work max_pool(const char* name, data_type_t type) {
+  return work_of("pooling", name, 64.0 * 56 * 56, "G inputs", 0.06, 50, [type] {
+    scalar_t zero;
+    zero.u32 = 0;
+    const auto function = type == DT_INT8 ? tpu_bdc_int8_max_pool2d : tpu_bdc_fp_max_pool2d;
+    function(kResult, kFirst, &kInput, &kTwo, &kNoPad, &kTwo, &kOne, type, zero);
+  });
+}
+
+const bool added = add_work([] {
+  fill_local_memory(BenchDevice::of("bm1684x"));
+  return std::vector<Work>{
+      fp32_mm("fp32_mm 512 x 512 x 512", 512, 8),
+      fp32_mm("fp32_mm 61 x 61 x 61", 61, 1),
+      fp_mm("fp_mm f16 512 x 512 x 512", 512, DT_FP16),
+      fp_mm("fp_mm bf16 512 x 512 x 512", 512, DT_BFP16),
+      int8_mm("int8_zp_mm 512 x 512 x 512", 512),
+      convolution("conv2d f32 64x56x56 -> 64, 3x3", DT_FP32, 1.2, 0),
+      convolution("conv2d f16 64x56x56 -> 64, 3x3", DT_FP16, 0.137, 60),
+      int8_convolution("conv2d int8 64x56x56 -> 64, 3x3"),
+      depthwise("depthwise f32 64x56x56, 3x3", DT_FP32),
+      depthwise("depthwise f16 64x56x56, 3x3", DT_FP16),
+      depthwise("depthwise bf16 64x56x56, 3x3", DT_BFP16),
+      max_pool("max pool f32 64x56x56, 2x2 / 2", DT_FP32),
+      max_pool("max pool int8 64x56x56, 2x2 / 2", DT_INT8),
+  };
+});
+
+}  // namespace
+}  // namespace softtpu::bench

@@ -1,0 +1,177 @@
+// The SIMD loops of products and poolings give the bits of the plain ones, with every instruction set of this machine.
+#include "device/bdc/product_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "device/bdc/kernel_choice.hpp"
+#include "device/bdc/pool_rows.hpp"
+#include "device/bdc/product.hpp"
+#include "device/numeric/float_unit.hpp"
+
+namespace softtpu {
+namespace {
+
+using Bits = std::vector<std::uint32_t>;
+
+// What operands look like: ordinary values, any f16, any bf16, bf16 with products near the least normal f32.
+enum class Kind : std::uint8_t { kOrdinary, kAnyF16, kAnyBf16, kTinyBf16, kAnyF32 };
+constexpr Kind kHalfKinds[] = {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kTinyBf16};
+
+class FastKernels : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!set_simd_limit(GetParam())) GTEST_SKIP() << "this machine has no " << GetParam();
+  }
+  void TearDown() override { set_simd_limit(""); }
+
+  float value(Kind kind) {
+    const std::uint32_t bits = next();
+    switch (kind) {
+      case Kind::kOrdinary:
+        return widen_f16(static_cast<std::uint16_t>((bits & 0x83FFU) | (8 + (bits >> 16) % 12) << 10));
+      case Kind::kAnyF16: return widen_f16(static_cast<std::uint16_t>(bits));
+      case Kind::kAnyBf16: return Wide<Bf16>::load({static_cast<std::uint16_t>(bits)});
+      case Kind::kTinyBf16:
+        return widen_bf16(static_cast<std::uint16_t>((bits & 0x807FU) | (60 + (bits >> 16) % 8) << 7));
+      case Kind::kAnyF32: return std::bit_cast<float>(bits);
+    }
+    return 0;
+  }
+  std::vector<float> values(std::size_t count, Kind kind) {
+    std::vector<float> list(count);
+    for (float& element : list) element = value(kind);
+    return list;
+  }
+  int below(int limit) { return 1 + static_cast<int>(next() % static_cast<std::uint32_t>(limit)); }
+
+  // The bits; one NaN stands for all.
+  static Bits bits_of(const std::vector<float>& list) {
+    Bits bits;
+    for (const float element : list) {
+      bits.push_back(element != element ? kNanInvalid : std::bit_cast<std::uint32_t>(element));
+    }
+    return bits;
+  }
+
+  std::uint32_t next() { return static_cast<std::uint32_t>(random_()); }
+
+  std::mt19937 random_{7};
+  FpuScope modes_;
+};
+
+constexpr int kMaxRows = 20;
+constexpr int kMaxInner = 80;
+
+// Columns behind those that count may hold anything.
+Bits counted(const Bits& sums, TileSize size) {
+  Bits bits;
+  for (int row = 0; row < size.rows; ++row) {
+    bits.insert(bits.end(), sums.begin() + row * kTileCols, sums.begin() + row * kTileCols + size.cols);
+  }
+  return bits;
+}
+
+TEST_P(FastKernels, TwoLaneProductsHaveThePlainBits) {
+  for (const Kind kind : {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kAnyF32}) {
+    for (int round = 0; round < 12; ++round) {
+      const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
+      const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
+      const std::vector<float> right = values(kMaxInner * kTileCols, kind);
+      std::vector<float> plain[2], fast[2];
+      for (auto* sums : {plain, fast}) sums[0] = sums[1] = std::vector<float>(kMaxRows * kTileCols);
+      kPlainProductKernels.two_lanes(size, left.data(), kMaxInner, right.data(), plain[0].data(), plain[1].data());
+      fast_product_kernels().two_lanes(size, left.data(), kMaxInner, right.data(), fast[0].data(), fast[1].data());
+      for (int lane = 0; lane < 2; ++lane) {
+        ASSERT_EQ(counted(bits_of(plain[lane]), size), counted(bits_of(fast[lane]), size)) << "kind " << int(kind);
+      }
+    }
+  }
+}
+
+TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
+  for (const Kind kind : kHalfKinds) {
+    for (int round = 0; round < 12; ++round) {
+      const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
+      const int group = below(kGroupTerms);
+      const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
+      const std::vector<float> right = values(kMaxInner * kTileCols, kind);
+      std::vector<float> plain(kMaxRows * kTileCols), fast(kMaxRows * kTileCols);
+      kPlainProductKernels.groups(size, group, left.data(), kMaxInner, right.data(), plain.data());
+      fast_product_kernels().groups(size, group, left.data(), kMaxInner, right.data(), fast.data());
+      ASSERT_EQ(counted(bits_of(plain), size), counted(bits_of(fast), size)) << "kind " << int(kind);
+    }
+  }
+}
+
+TEST_P(FastKernels, ByteProductsHaveThePlainBits) {
+  for (int round = 0; round < 48; ++round) {
+    const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
+    const bool left_signed = (round & 1) != 0;
+    const bool right_signed = (round & 2) != 0;
+    std::vector<std::uint8_t> left(kMaxRows * kMaxInner), right(kMaxInner * kTileCols);
+    for (auto* list : {&left, &right}) {
+      for (std::uint8_t& byte : *list) byte = static_cast<std::uint8_t>(round < 8 ? 0x80 : next());
+    }
+    Bits plain(kMaxRows * kTileCols, 5), fast(kMaxRows * kTileCols, 5);
+    kPlainProductKernels.bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), plain.data());
+    fast_product_kernels().bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), fast.data());
+    ASSERT_EQ(counted(plain, size), counted(fast, size)) << left_signed << right_signed;
+  }
+}
+
+TEST_P(FastKernels, PoolRowsHaveThePlainBits) {
+  const PoolRows fast = fast_pool_rows();
+  const PoolRows& plain = kPlainPoolRows;
+  const auto compare = [&](auto member, Kind kind) {
+    for (int round = 0; round < 40; ++round) {
+      const int count = below(70);
+      const std::vector<float> taps = values(static_cast<std::size_t>(count), kind);
+      std::vector<float> first = values(static_cast<std::size_t>(count), kind);
+      std::vector<float> second = first;
+      const float weight = value(kind);
+      (plain.*member)(first.data(), taps.data(), weight, count);
+      (fast.*member)(second.data(), taps.data(), weight, count);
+      ASSERT_EQ(bits_of(first), bits_of(second)) << "kind " << int(kind) << " weight " << weight;
+    }
+  };
+  compare(&PoolRows::add_products_f32, Kind::kAnyF32);
+  compare(&PoolRows::add_products_f16, Kind::kAnyF16);
+  compare(&PoolRows::add_products_f16, Kind::kOrdinary);
+  compare(&PoolRows::add_products_bf16, Kind::kAnyBf16);
+  compare(&PoolRows::add_products_bf16, Kind::kTinyBf16);
+}
+
+TEST_P(FastKernels, ExtremesKeepEveryBit) {
+  const PoolRows fast = fast_pool_rows();
+  for (const auto member : {&PoolRows::take_max, &PoolRows::take_min}) {
+    for (int round = 0; round < 40; ++round) {
+      const std::vector<float> taps = values(67, round % 2 == 0 ? Kind::kAnyF16 : Kind::kAnyF32);
+      std::vector<float> first = values(67, round % 2 == 0 ? Kind::kAnyF16 : Kind::kAnyF32);
+      std::vector<float> second = first;
+      (kPlainPoolRows.*member)(first.data(), taps.data(), 67);
+      (fast.*member)(second.data(), taps.data(), 67);
+      ASSERT_EQ(std::memcmp(first.data(), second.data(), 67 * sizeof(float)), 0);
+    }
+  }
+}
+
+TEST_P(FastKernels, EveryHalfWidensToItsValue) {
+  std::vector<std::uint16_t> halves(65536);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
+  for (const auto member : {&PoolRows::widen_f16, &PoolRows::widen_bf16}) {
+    std::vector<float> plain(halves.size()), fast(halves.size());
+    (kPlainPoolRows.*member)(halves.data(), plain.data(), 65536);
+    (fast_pool_rows().*member)(halves.data(), fast.data(), 65536);
+    EXPECT_EQ(std::memcmp(plain.data(), fast.data(), plain.size() * sizeof(float)), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, FastKernels, testing::Values("sse4", "avx2", "avx512", ""),
+                         [](const auto& set) { return *set.param == '\0' ? "best" : std::string(set.param); });
+
+}  // namespace
+}  // namespace softtpu
