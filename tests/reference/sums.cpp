@@ -65,7 +65,7 @@ float multiply(double a, double b) {
   if (std::fabs(round_to_bits(exact, 24)) < kLeastNormal) return std::copysign(0.0F, static_cast<float>(exact));
   return settled(static_cast<float>(exact));
 }
-float add(float a, float b) { return settled(flushed(flushed(a) + flushed(b))); }
+float rounded_sum(float a, float b) { return settled(flushed(flushed(a) + flushed(b))); }
 
 float rounded(float value, Float type) {
   if (type == Float::kF32 || std::isnan(value)) return settled(value);
@@ -104,9 +104,9 @@ float group_sum(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void TwoLanes::put(float addend) {
-  lanes_[next_] = rounded(add(lanes_[next_], addend), type_);
+  lanes_[next_] = rounded(rounded_sum(lanes_[next_], addend), type_);
   next_ ^= 1;
 }
-float TwoLanes::result() const { return rounded(add(lanes_[0], lanes_[1]), type_); }
+float TwoLanes::result() const { return rounded(rounded_sum(lanes_[0], lanes_[1]), type_); }
 
 }  // namespace softtpu::reference

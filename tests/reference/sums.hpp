@@ -16,7 +16,7 @@ std::uint32_t bits_of(float value, Float type);
 
 // A product or a sum rounded once to f32; a subnormal becomes zero.
 float multiply(double a, double b);
-float add(float a, float b);
+float rounded_sum(float a, float b);
 // The value rounded to the storage type.
 float rounded(float value, Float type);
 // A product rounded once to the storage type, as poolings do.
