@@ -58,7 +58,7 @@ std::uint8_t* put_plane(const std::uint8_t* elements, std::int64_t count, int si
 int plane_width(const std::uint8_t* elements, std::int64_t count, int size, const ByteCode& table) {
   unsigned used = 0;
   for (std::int64_t i = 0; i < count; ++i) used |= table.code[elements[i * size]];
-  return std::bit_width(used);
+  return static_cast<int>(std::bit_width(used));
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST_F(GdmaGatherTest, RefusesAndChangesNothing) {
   const std::uint64_t at = device.scratch();
   const auto gather = [&](const dim4* extent, int rows, addr_t index, bool local, const dim4* output,
                           const dim4* strides) {
-    return [=, this] {
+    return [=] {
       tpu_gdma_h_gather_S2S(at + 4096, at, index, local, scalar_t{}, extent, rows, output, nullptr, strides, DT_FP32);
     };
   };

@@ -61,7 +61,8 @@ class MoveTest : public ::testing::Test {
     expect_equal(text);
   }
 
-  std::mt19937 random{20240};
+  // --gtest_shuffle --gtest_random_seed=N tries other values.
+  std::mt19937 random{20240U + static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed())};
   TestDevice device;
   reference::Memory model;
 
