@@ -169,7 +169,7 @@ TEST_F(Windows, FloatConvolutionsSumInTheChipsOrder) {
         }
         total = sum.result();
       } else {
-        for (const float addend : addends) total = reference::add(total, addend);
+        for (const float addend : addends) total = reference::rounded_sum(total, addend);
         for (int first = 0; first < g.in.c; first += 32) {
           for (int kh = 0; kh < g.kernel.h; ++kh) {
             for (int kw = 0; kw < g.kernel.w; ++kw) {
@@ -178,7 +178,7 @@ TEST_F(Windows, FloatConvolutionsSumInTheChipsOrder) {
                 a.push_back(tap(ic, kh, kw));
                 b.push_back(factor(ic, kh, kw));
               }
-              total = reference::add(total, reference::group_sum(a, b));
+              total = reference::rounded_sum(total, reference::group_sum(a, b));
             }
           }
         }

@@ -168,7 +168,7 @@ TEST_F(MatMul, HalvesAreSummedInAlignedGroups) {
             a.push_back(reference::value_of(row_at(image_, left, row, k, sizes.all()), type));
             b.push_back(reference::value_of(row_at(image_, right, k, col, sizes.stored != Stored::kPlain), type));
           }
-          sum = reference::add(sum, reference::group_sum(a, b));
+          sum = reference::rounded_sum(sum, reference::group_sum(a, b));
         }
         put_row(wanted, result, row, col, sizes.all(), reference::bits_of(sum, out));
       }
