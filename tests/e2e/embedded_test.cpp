@@ -30,6 +30,13 @@ TEST(Embedded, StreamsBulkDataThroughTheSocket) {
   expect_success(program);
 }
 
+TEST(Embedded, ServesManyThreadsWhileKernelsKillTheCore) {
+  for (const char* transport : {"shared", "stream"}) {
+    Program program({kHost, "threads", kKernels}, {{"SOFTTPU_TRANSPORT", transport}});
+    expect_success(program);
+  }
+}
+
 TEST(Embedded, IsNoChildOfTheProgram) {
   Program program({kHost, "children", kKernels});
   expect_success(program);

@@ -1,6 +1,7 @@
 /* A host program as users write them, driven by the end-to-end tests: host_program SCENARIO [MODULE].
    Prints what it sees, one line each; ends with 0 when the scenario went as it must. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,44 @@ static void firmware_module(void) {
   REQUIRE(tpu_kernel_free_module(handle, module) == BM_SUCCESS);
 }
 
+/* One of many threads with a handle each; the first one also kills the core from time to time. */
+static void* work(void* argument) {
+  const int id = *(const int*)argument;
+  bm_handle_t own;
+  int words[64], i, k;
+  REQUIRE(bm_dev_request(&own, 0) == BM_SUCCESS);
+  for (i = 0; i < 300; ++i) {
+    bm_device_mem_t mem;
+    e2e_param_t param;
+    REQUIRE(bm_malloc_device_byte(own, &mem, 4096 * (1 + (unsigned)(id * i % 7))) == BM_SUCCESS);
+    param.address = bm_mem_get_device_addr(mem);
+    param.count = 64;
+    param.value = id * 100000 + i;
+    if (i % 3 == 0) {
+      REQUIRE(okkernel_launch_async(own, "e2e_fill", &param, sizeof param) == BM_SUCCESS);
+      REQUIRE(okkernel_sync(own) == BM_SUCCESS);
+    } else {
+      REQUIRE(tpu_kernel_launch_sync(own, "e2e_fill", &param, sizeof param) == BM_SUCCESS);
+    }
+    REQUIRE(bm_memcpy_d2s_partial(own, words, mem, sizeof words) == BM_SUCCESS);
+    for (k = 0; k < 64; ++k) REQUIRE(words[k] == param.value + k);
+    bm_free_device(own, mem);
+    if (id == 0 && i % 100 == 7) REQUIRE(tpu_kernel_launch_sync(own, "e2e_segv", NULL, 0) == BM_ERR_FAILURE);
+  }
+  bm_dev_free(own);
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t threads[8];
+  int ids[8], i;
+  for (i = 0; i < 8; ++i) {
+    ids[i] = i;
+    REQUIRE(pthread_create(&threads[i], NULL, work, &ids[i]) == 0);
+  }
+  for (i = 0; i < 8; ++i) REQUIRE(pthread_join(threads[i], NULL) == 0);
+}
+
 static void forked(void) {
   int status = 0;
   const pid_t child = fork();
@@ -120,6 +159,8 @@ int main(int argc, char** argv) {
   } else if (strcmp(scenario, "children") == 0) {
     use_device();
     REQUIRE(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+  } else if (strcmp(scenario, "threads") == 0) {
+    threads();
   } else if (strcmp(scenario, "fork") == 0) {
     forked();
   } else if (strcmp(scenario, "hold") == 0) {
