@@ -269,6 +269,41 @@ TEST_F(Integer, QuantisationMatchesTheReference) {
   }
 }
 
+// Not in the recordings: written from their relatives' rules.
+TEST_F(Integer, SquareAndLimitsMatchTheReference) {
+  for (int trial = 0; trial < 30; ++trial) {
+    const Dtype from = pick(kIntTypes);
+    const Dtype to = is_signed_int(from) ? pick(kSignedTypes) : pick(kUnsignedTypes);
+    const int shift = number(-32, 31);
+    const Rounding mode = any_rounding();
+    const bool saturate = chance(2);
+    check(
+        "int_square", to, {from}, Layouts::kAny,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_int_square(dst.addr, src[0].addr, shape, dst.strides(), src[0].strides(), code(to), code(from),
+                             static_cast<char>(shift), code(mode), saturate);
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const Wide value = reference::int_value(v[0], from);
+          return reference::finished(reference::shifted(value * value, shift, mode), saturate, to);
+        });
+    const std::uint32_t limit = random_bits(from);
+    const bool least = chance(2);
+    check(
+        least ? "int_min_C" : "int_max_C", from, {from}, Layouts::kAny,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          const auto function = least ? tpu_bdc_int_min_C : tpu_bdc_int_max_C;
+          function(dst.addr, src[0].addr, scalar_of(limit), shape, dst.strides(), src[0].strides(), code(from),
+                   static_cast<char>(shift), code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const bool above = reference::compare(v[0], limit, from) > 0;
+          const Wide value = reference::int_value(above == least ? limit : v[0], from);
+          return reference::finished(reference::shifted(value, shift, mode), true, from);
+        });
+  }
+}
+
 TEST_F(Integer, RefusesWhatTheChipCannotDo) {
   const dim4 shape = {1, 2, 3, 4};
   const auto refused = [&](const std::function<void()>& kernel, const std::string& text) {
