@@ -56,11 +56,17 @@ int run(const Options& options) {
 
 Run add_run(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  constexpr std::pair<const char*, const char*> kOptions[] = {
-      {"--chip", "SOFTTPU_CHIP"},        {"--device", "SOFTTPU_DEVICE"},   {"--timeout", "SOFTTPU_TIMEOUT"},
-      {"--trace", "SOFTTPU_TRACE"},      {"--log", "SOFTTPU_LOG"},         {"--kernels", "SOFTTPU_KERNELS"},
-      {"--simd", "SOFTTPU_SIMD"},        {"--threads", "SOFTTPU_THREADS"}, {"--transport", "SOFTTPU_TRANSPORT"},
-      {"--module", "TPUKERNEL_FIRMWARE_PATH"}};
+  constexpr std::pair<const char*, const char*> kOptions[] = {{"--chip", "SOFTTPU_CHIP"},
+                                                              {"--device", "SOFTTPU_DEVICE"},
+                                                              {"--timeout", "SOFTTPU_TIMEOUT"},
+                                                              {"--trace", "SOFTTPU_TRACE"},
+                                                              {"--check", "SOFTTPU_CHECK"},
+                                                              {"--log", "SOFTTPU_LOG"},
+                                                              {"--kernels", "SOFTTPU_KERNELS"},
+                                                              {"--simd", "SOFTTPU_SIMD"},
+                                                              {"--threads", "SOFTTPU_THREADS"},
+                                                              {"--transport", "SOFTTPU_TRANSPORT"},
+                                                              {"--module", "TPUKERNEL_FIRMWARE_PATH"}};
   options->variables.reserve(std::size(kOptions));  // the parser keeps references into it
   for (const auto& [option, name] : kOptions) {
     auto& variable = options->variables.emplace_back(name, "");
