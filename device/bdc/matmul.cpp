@@ -187,7 +187,7 @@ std::vector<std::int32_t> read_halves(const Memories& mem, const Tensor& tensor,
   for_int_type(is_signed_int(tensor.dtype) ? Dtype::kInt16 : Dtype::kUint16, [&]<class T>(T) {
     for (int row = 0; row < rows; ++row) {
       std::int32_t* out = values.data() + std::int64_t{row} * cols;
-      matrix.along_row<const T>(row, 0, cols, [&](int i, const T* element) { out[i] = *element; });
+      matrix.along_row<const T>(row, 0, cols, [&](int i, const T* element) { out[i] = static_cast<std::int32_t>(*element); });
     }
   });
   return values;

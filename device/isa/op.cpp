@@ -9,7 +9,7 @@ namespace softtpu {
 namespace {
 
 constexpr auto kOps = std::to_array<OpInfo>({
-#define OP(name, engine, support, types, ...) {#name, engine, support, types, ##__VA_ARGS__},
+#define OP(name, engine, support, types, ...) {#name, engine, support, types __VA_OPT__(, ) __VA_ARGS__},
 #include "device/isa/ops.def"
 });
 
