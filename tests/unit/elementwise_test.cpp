@@ -60,7 +60,7 @@ class Elementwise : public ElementwiseTest {};
 
 TEST_F(Elementwise, BinaryFunctionsMatchTheReference) {
   for (int trial = 0; trial < 180; ++trial) {
-    const BinaryRow& row = kBinary[trial % std::size(kBinary)];
+    const BinaryRow& row = kBinary[static_cast<std::size_t>(trial) % std::size(kBinary)];
     const Dtype type = row.floats_only ? pick(kFloatTypes) : pick(kTypes);
     check(
         std::string(row.name) + " " + std::string(to_text(type)), type, {type, type}, Layouts::kAny,
@@ -77,7 +77,7 @@ TEST_F(Elementwise, BinaryFunctionsMatchTheReference) {
 
 TEST_F(Elementwise, BinaryFunctionsWithAConstantMatchTheReference) {
   for (int trial = 0; trial < 90; ++trial) {
-    const BinaryRow& row = kBinary[trial % std::size(kBinary)];
+    const BinaryRow& row = kBinary[static_cast<std::size_t>(trial) % std::size(kBinary)];
     const Dtype type = row.floats_only ? pick(kFloatTypes) : pick(kTypes);
     const std::uint32_t constant = random_bits(type);
     check(

@@ -8,7 +8,6 @@ namespace {
 
 using reference::Wide;
 
-constexpr Dtype kFloatTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
 constexpr Dtype kIntTypes[] = {Dtype::kInt8,   Dtype::kUint8, Dtype::kInt16,
                                Dtype::kUint16, Dtype::kInt32, Dtype::kUint32};
 constexpr Dtype kSignedTypes[] = {Dtype::kInt8, Dtype::kInt16, Dtype::kInt32};

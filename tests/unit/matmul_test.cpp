@@ -88,8 +88,8 @@ TEST_F(MatMul, Int8IsShiftedAndSaturated) {
     for (const LocalTensor* tensor : {&left, &right, &bias, &old}) random_.fill_bits(image_, *tensor);
     Image wanted = image_;
     const int bits = wide ? 16 : 8;
-    const std::int64_t low = result_signed ? -(1LL << (bits - 1)) : 0;
-    const std::int64_t high = result_signed ? (1LL << (bits - 1)) - 1 : (1LL << bits) - 1;
+    const std::int64_t low = result_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
+    const std::int64_t high = (std::int64_t{1} << (result_signed ? bits - 1 : bits)) - 1;
     for (int row = 0; row < m; ++row) {
       for (int col = 0; col < result.c * width; ++col) {
         std::int64_t sum = has_bias ? RandomData::integer(at(image_, bias, 0, col), 2, false) : 0;
