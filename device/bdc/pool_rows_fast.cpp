@@ -125,6 +125,16 @@ void add_products_int(std::uint32_t* sums, const std::uint32_t* values, std::uin
       [&](int i, int rest) { kPlainPoolRows.add_products_int(sums + i, values + i, weight, rest); });
 }
 
+// For comparing only: subnormals become zero here, so that no compiler turns the choice of the untouched values into
+// the CPU's max, which would flush what it hands on.
+hn::Vec<Floats> compared(hn::Vec<Floats> value) {
+  const Floats d;
+  const Words du;
+  const auto bits = hn::BitCast(du, value);
+  const auto subnormal = hn::Eq(hn::And(bits, hn::Set(du, 0x7F800000U)), hn::Zero(du));
+  return hn::BitCast(d, hn::IfThenElse(subnormal, hn::And(bits, hn::Set(du, 0x80000000U)), bits));
+}
+
 void take_max(float* best, const float* values, int count) {
   const Floats d;
   each(
@@ -132,7 +142,7 @@ void take_max(float* best, const float* values, int count) {
       [&](int i) HWY_ATTR {
         const auto old = hn::LoadU(d, best + i);
         const auto value = hn::LoadU(d, values + i);
-        hn::StoreU(hn::IfThenElse(hn::Gt(old, value), old, value), d, best + i);
+        hn::StoreU(hn::IfThenElse(hn::Gt(compared(old), compared(value)), old, value), d, best + i);
       },
       [&](int i, int rest) { kPlainPoolRows.take_max(best + i, values + i, rest); });
 }
@@ -144,7 +154,7 @@ void take_min(float* best, const float* values, int count) {
       [&](int i) HWY_ATTR {
         const auto old = hn::LoadU(d, best + i);
         const auto value = hn::LoadU(d, values + i);
-        hn::StoreU(hn::IfThenElse(hn::Lt(old, value), old, value), d, best + i);
+        hn::StoreU(hn::IfThenElse(hn::Lt(compared(old), compared(value)), old, value), d, best + i);
       },
       [&](int i, int rest) { kPlainPoolRows.take_min(best + i, values + i, rest); });
 }

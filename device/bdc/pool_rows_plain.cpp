@@ -1,5 +1,4 @@
 // The straightforward loops of poolings.
-#include <bit>
 
 #include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/pool_rows.hpp"
@@ -47,15 +46,16 @@ void add_products_int(std::uint32_t* sums, const std::uint32_t* values, std::uin
   for (int i = 0; i < count; ++i) sums[i] += values[i] * weight;
 }
 
-// Bits are moved, never a float through a register that might change a NaN.
+// The kept value's bits stay untouched, subnormals included (golden bm1684x/pool_fp/bdc_fp_max_pool2d/033). What is
+// compared is flushed first: a compiler may turn `a > b ? a : b` into the CPU's max, which flushes what it hands on.
 void take_max(float* best, const float* values, int count) {
   for (int i = 0; i < count; ++i) {
-    if (!(best[i] > values[i])) best[i] = values[i];
+    if (!(flush(best[i]) > flush(values[i]))) best[i] = values[i];
   }
 }
 void take_min(float* best, const float* values, int count) {
   for (int i = 0; i < count; ++i) {
-    if (!(best[i] < values[i])) best[i] = values[i];
+    if (!(flush(best[i]) < flush(values[i]))) best[i] = values[i];
   }
 }
 

@@ -1,9 +1,12 @@
 // Replays recorded cases on a core in this process, without server and sockets: the quick loop while an operation is
 // written.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstring>
 
+#include "device/bdc/kernel_choice.hpp"
 #include "device/core/core.hpp"
+#include "runtime/base/config.hpp"
 #include "tests/replay/kernel/script.hpp"
 #include "tests/replay/session.hpp"
 
@@ -65,6 +68,16 @@ int main(int argc, char** argv) {
   std::string ledger;
   app.add_option("--ledger", ledger, "Write the counts for each function to this JSON file");
   CLI11_PARSE(app, argc, argv);
+  const auto settings = softtpu::read_settings();
+  if (!settings) {
+    std::fprintf(stderr, "%s\n", settings.error().text.c_str());
+    return 2;
+  }
+  softtpu::set_plain_kernels(settings->plain_kernels);
+  if (!softtpu::set_simd_limit(settings->simd)) {
+    std::fprintf(stderr, "SOFTTPU_SIMD: this machine lacks \"%s\"\n", settings->simd.c_str());
+    return 2;
+  }
   const auto result = softtpu::replay::run_session(options, softtpu::replay::make_target);
   if (!ledger.empty() && !softtpu::replay::write_ledger(ledger, result)) return 1;
   return result.total.failed == 0 ? 0 : 1;
