@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/core/core.hpp"
+#include "tests/unit/oracle_count.hpp"
 
 namespace softtpu {
 
@@ -23,13 +24,18 @@ class TestDevice {
     EXPECT_TRUE(memories) << memories.error().text;
     memories_ = std::move(*memories);
     core_ = std::make_unique<Core>(*memories_, 0);
+    core_->add_observer(oracle_);
   }
 
   // Runs `kernel` on the core as a launch.
   LaunchOutcome run(const std::function<void()>& kernel) {
-    return core_->run([](const void* argument) { (*static_cast<const std::function<void()>*>(argument))(); }, "test",
-                      &kernel);
+    LaunchOutcome outcome = core_->run(
+        [](const void* argument) { (*static_cast<const std::function<void()>*>(argument))(); }, "test", &kernel);
+    if (!outcome.ok) oracle_->forget();
+    return outcome;
   }
+  // To be told of every result that an oracle confirms.
+  OracleCount& oracle() { return *oracle_; }
   // Runs a kernel that must be refused: the fault mentions `text`, and local memory does not change.
   void expect_fault(const std::function<void()>& kernel, const std::string& text) {
     snapshot_.assign(memories_->local(0), memories_->local(0) + chip().local_mem.bytes);
@@ -64,6 +70,7 @@ class TestDevice {
 
  private:
   std::unique_ptr<Memories> memories_;
+  std::shared_ptr<OracleCount> oracle_ = std::make_shared<OracleCount>();
   std::unique_ptr<Core> core_;
   std::vector<std::uint8_t> snapshot_;  // of local memory, kept because its pages cost more than the copy
 };

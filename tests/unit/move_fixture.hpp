@@ -47,6 +47,7 @@ class MoveTest : public ::testing::Test {
     const std::uint8_t* global = device.global<std::uint8_t>(device.scratch());
     ASSERT_TRUE(model.local == device.local_bytes()) << "local memory differs after " << what;
     ASSERT_EQ(std::memcmp(model.global.data(), global, kWindow), 0) << "global memory differs after " << what;
+    device.oracle().confirm();
   }
   void expect_accepted(const std::function<void()>& kernel, const std::string& what) {
     const LaunchOutcome outcome = device.run(kernel);
