@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -81,7 +82,41 @@ void read_local_mem(Reader& reader, Chip& chip) {
   chip.local_mem.bytes = std::uint64_t{chip.local_bytes} * static_cast<std::uint64_t>(chip.npu_num);
   if (chip.local_bytes % static_cast<std::uint32_t>(chip.banks) != 0)
     local.complain("banks", "does not divide bytes_per_npu");
+  if (local.complaint.empty() && chip.bank_bytes() % static_cast<std::uint32_t>(chip.eu_bytes) != 0)
+    local.complain("banks", fmt::format("gives banks of {} bytes, no multiple of eu_bytes ({})", chip.bank_bytes(),
+                                        chip.eu_bytes));
   if (!local.complaint.empty()) reader.complain("local_mem", "is wrong: " + local.complaint);
+}
+
+// What a description may say; a misspelt member must not pass as one that is absent.
+void check_members(Reader& reader) {
+  static constexpr std::string_view kKnown[] = {"name",     "api",        "mode",      "chip_id", "npu_num",
+                                                "eu_bytes", "cores",      "local_mem", "dtcm",    "static_mem",
+                                                "l2_sram",  "global_mem", "timing"};
+  if (!reader.object().is_object()) return;
+  for (const auto& item : reader.object().items())
+    if (std::find(std::begin(kKnown), std::end(kKnown), item.key()) == std::end(kKnown))
+      reader.complain(item.key(), "is no member of a chip");
+}
+
+// An address must mean one memory.
+void check_map(Reader& reader, const Chip& chip) {
+  struct Place {
+    const char* name;
+    MemoryRange range;
+  };
+  std::vector<Place> places = {{"local_mem", chip.local_mem},
+                               {"static_mem", chip.static_mem},
+                               {"l2_sram", chip.l2_sram},
+                               {"global_mem", chip.global_mem}};
+  if (chip.dtcm) places.push_back({"dtcm", *chip.dtcm});
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.range.start < b.range.start; });
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    const Place &low = places[i - 1], &high = places[i];
+    if (high.range.start - low.range.start < low.range.bytes)
+      reader.complain(high.name, fmt::format("starts at 0x{:x}, inside {} (0x{:x} to 0x{:x})", high.range.start,
+                                             low.name, low.range.start, low.range.start + low.range.bytes));
+  }
 }
 
 std::optional<Founded> find_founded(const Json& text) {
@@ -107,6 +142,7 @@ void read_timing(Reader& reader, Chip& chip) {
 
 Chip read_chip(Reader& reader) {
   Chip chip;
+  check_members(reader);
   chip.name = reader.text("name");
   const std::string api = reader.text("api");
   if (api != "tpukernel" && api != "okkernel") reader.complain("api", "is neither \"tpukernel\" nor \"okkernel\"");
@@ -117,6 +153,7 @@ Chip read_chip(Reader& reader) {
   chip.chip_id = static_cast<std::uint32_t>(reader.number("chip_id", 0, 0xFFFFFFFF));
   chip.npu_num = static_cast<int>(reader.number("npu_num", 1, 1024));
   chip.eu_bytes = static_cast<int>(reader.number("eu_bytes", 4, 1024));
+  if (chip.eu_bytes % 4 != 0) reader.complain("eu_bytes", fmt::format("is {}, no multiple of 4", chip.eu_bytes));
   chip.cores = static_cast<int>(reader.number("cores", 1, 64));
   read_local_mem(reader, chip);
   chip.static_mem = reader.range("static_mem");
@@ -129,6 +166,7 @@ Chip read_chip(Reader& reader) {
     chip.global_reserved = global.number("reserved_bytes", 0, chip.global_mem.bytes);
     if (!global.complaint.empty()) reader.complain("global_mem", "is wrong: " + global.complaint);
   }
+  if (reader.complaint.empty()) check_map(reader, chip);
   return chip;
 }
 

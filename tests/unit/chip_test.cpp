@@ -1,0 +1,95 @@
+// Chip descriptions: the built-in ones, and what a wrong one is told.
+#include "device/chip/chip.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace softtpu {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+Json valid() {
+  return Json{{"name", "mine"},
+              {"api", "tpukernel"},
+              {"mode", "pcie"},
+              {"chip_id", "0x1"},
+              {"npu_num", 4},
+              {"eu_bytes", 64},
+              {"cores", 1},
+              {"local_mem", {{"start", 0x1000000}, {"bytes_per_npu", 4096}, {"banks", 4}}},
+              {"static_mem", {{"start", 0x2000000}, {"bytes", 65536}}},
+              {"l2_sram", {{"start", 0x3000000}, {"bytes", 65536}}},
+              {"global_mem", {{"start", 0x10000000}, {"bytes", 1048576}, {"reserved_bytes", 4096}}}};
+}
+
+std::string complaint(const Json& chip) {
+  const Result<Chip> result = parse_chip(chip.dump(), "mine.json");
+  return result ? "accepted" : result.error().text;
+}
+
+TEST(ChipDescription, BuiltInOnesAreAccepted) {
+  EXPECT_GE(builtin_chip_names().size(), 3U);
+  for (const std::string& name : builtin_chip_names()) {
+    const Result<Chip> chip = load_chip(name);
+    ASSERT_TRUE(chip) << chip.error().text;
+    EXPECT_EQ(chip->name, name);
+  }
+}
+
+TEST(ChipDescription, SaysWhatItHolds) {
+  const Result<Chip> chip = parse_chip(valid().dump(), "mine.json");
+  ASSERT_TRUE(chip) << chip.error().text;
+  EXPECT_EQ(chip->npu_num, 4);
+  EXPECT_EQ(chip->bank_bytes(), 1024U);
+  EXPECT_EQ(chip->local_mem.bytes, 16384U);
+  EXPECT_EQ(chip->global_mem.start, 0x10000000U);
+}
+
+struct Wrong {
+  const char* pointer;  // JSON pointer of the member that changes
+  Json value;           // null: the member goes
+  const char* text;
+};
+
+class WrongChip : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongChip, IsRefusedByName) {
+  Json chip = valid();
+  const Json::json_pointer where(GetParam().pointer);
+  if (GetParam().value.is_null())
+    chip.at(where.parent_pointer()).erase(where.back());
+  else
+    chip[where] = GetParam().value;
+  EXPECT_THAT(complaint(chip), testing::AllOf(HasSubstr("mine.json"), HasSubstr(GetParam().text)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Members, WrongChip,
+    testing::Values(Wrong{"/npu_num", 0, "\"npu_num\" is 0, outside 1..1024"},
+                    Wrong{"/npu_num", "four", "\"npu_num\" is not a whole number"},
+                    Wrong{"/npu_num", nullptr, "\"npu_num\" is missing"},
+                    Wrong{"/npu_nun", 4, "\"npu_nun\" is no member of a chip"},
+                    Wrong{"/api", "cuda", "\"api\" is neither"}, Wrong{"/mode", 1, "\"mode\" is not a text"},
+                    Wrong{"/eu_bytes", 30, "\"eu_bytes\" is 30, no multiple of 4"},
+                    Wrong{"/local_mem/banks", 3, "does not divide"},
+                    Wrong{"/local_mem/banks", 128, "banks of 32 bytes, no multiple of eu_bytes (64)"},
+                    Wrong{"/l2_sram", 7, "is not an object"}, Wrong{"/l2_sram/bytes", 0, "\"bytes\" is 0"},
+                    Wrong{"/l2_sram/start", 0x2008000, "\"l2_sram\" starts at 0x2008000, inside static_mem"},
+                    Wrong{"/static_mem/start", 0x1003fff, "\"static_mem\" starts at 0x1003fff, inside local_mem"},
+                    Wrong{"/global_mem/reserved_bytes", 1048577, "\"reserved_bytes\" is 1048577"},
+                    Wrong{"/timing", 3, "\"timing\" is not an object"}));
+
+TEST(ChipDescription, IsAJsonObject) {
+  for (const char* text : {"", "{", "[]", "3", "null", "\"bm1684x\""}) {
+    const Result<Chip> chip = parse_chip(text, "mine.json");
+    ASSERT_FALSE(chip) << text;
+    EXPECT_THAT(chip.error().text, HasSubstr("mine.json"));
+  }
+}
+
+}  // namespace
+}  // namespace softtpu
