@@ -1,10 +1,9 @@
 #include "device/observe/time_model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
+#include "device/observe/timing_parameters.hpp"
 #include "runtime/layout/formulas.hpp"
 
 namespace softtpu {
@@ -50,27 +49,12 @@ constexpr Price kIssuePrices[] = {
 
 constexpr bool is_gdma(Feature feature) { return feature <= Feature::kLocalBytes; }
 
-// Reads parameters and remembers the first that is missing.
-class Parameters {
- public:
-  explicit Parameters(const Chip& chip) : chip_(chip) {}
-  double get(const char* name) {
-    const auto found = chip_.timing.find(name);
-    if (found != chip_.timing.end()) return found->second.value;
-    if (missing.empty()) missing = name;
-    return 1;
-  }
-  double price(const Price& price, double mhz) {
-    const double value = price.parameter == nullptr ? 1 : get(price.parameter);
-    if (price.unit == Unit::kCycles) return value / mhz;
-    if (price.unit == Unit::kGigabytesPerSecond) return 1e-3 / value;
-    return value;
-  }
-  std::string missing;
-
- private:
-  const Chip& chip_;
-};
+double price_of(const Price& price, TimingParameters& parameters, double mhz) {
+  const double value = price.parameter == nullptr ? 1 : parameters.get(price.parameter);
+  if (price.unit == Unit::kCycles) return value / mhz;
+  if (price.unit == Unit::kGigabytesPerSecond) return 1e-3 / value;
+  return value;
+}
 
 int output_extent(int input, int pad, int kernel, int dilation, int stride) {
   return (input + pad - ((kernel - 1) * dilation + 1)) / stride + 1;
@@ -102,21 +86,18 @@ bool Features::empty() const {
 
 Result<TimeModel> TimeModel::make(const Chip& chip) {
   TimeModel model(chip);
-  Parameters parameters(chip);
+  TimingParameters parameters(chip, TimingPreset::kFull);
   const double mhz = parameters.get("bdc_mhz");
   for (const Price& price : kEnginePrices)
-    model.engine_price_[static_cast<std::size_t>(price.feature)] = parameters.price(price, mhz);
+    model.engine_price_[static_cast<std::size_t>(price.feature)] = price_of(price, parameters, mhz);
   for (const Price& price : kIssuePrices)
-    model.issue_price_[static_cast<std::size_t>(price.feature)] = parameters.price(price, mhz);
+    model.issue_price_[static_cast<std::size_t>(price.feature)] = price_of(price, parameters, mhz);
   model.launch_us_ = parameters.get("launch_us");
   model.section_us_ = parameters.get("section_us");
   model.outputs_ = static_cast<int>(parameters.get("outputs_per_cycle"));
   model.read_line_ = static_cast<int>(parameters.get("read_line_bytes"));
   model.write_line_ = static_cast<int>(parameters.get("write_line_bytes"));
-  if (!parameters.missing.empty()) {
-    return Error{ErrorKind::kUnsupported, fmt::format("chip {}: no times can be estimated: \"timing\" lacks \"{}\".",
-                                                      chip.name, parameters.missing)};
-  }
+  if (auto complete = parameters.complete(); !complete) return complete.error();
   return model;
 }
 
