@@ -1,29 +1,37 @@
-// Runs all registered work with Google Benchmark and prints one table: achieved, limit in the same run, fraction.
+// Runs all registered work with Google Benchmark and prints one table: achieved, limit in the same run, ratio.
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <iostream>
 #include <vector>
 
+#include "device/memory/parallel.hpp"
+#include "tests/bench/table.hpp"
 #include "tests/bench/work.hpp"
 
 namespace softtpu::bench {
 namespace {
-
-double seconds_of(const std::function<void()>& function) {
-  const auto start = std::chrono::steady_clock::now();
-  function();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
 
-void measure(benchmark::State& state, const Work& work) {
+void set_if(benchmark::State& state, const char* counter, double value) {
+  if (value > 0) state.counters[counter] = value;
+}
+
+void tell_wishes(benchmark::State& state, const Work& work) {
+  set_if(state, "required", work.required);
+  set_if(state, "required_vendor_ratio", work.required_vendor_ratio);
+  set_if(state, "at_least", work.at_least);
+  set_if(state, "at_most", work.at_most);
+  set_if(state, "at_most_limits", work.at_most_limits);
+}
+
+void measure_rate(benchmark::State& state, const Work& work) {
   std::vector<double> work_times;
   std::vector<double> limit_times;
   work.run();
@@ -35,49 +43,94 @@ void measure(benchmark::State& state, const Work& work) {
   }
   const double achieved = work.amount / median(work_times);
   state.counters["achieved"] = achieved;
-  if (!limit_times.empty()) {
-    state.counters["limit"] = work.limit_amount / median(limit_times);
-    state.counters["fraction"] = achieved / state.counters["limit"];
-  }
-  if (work.required > 0) state.counters["required"] = work.required;
   if (work.vendor > 0) state.counters["vendor_ratio"] = achieved / work.vendor;
-  if (work.required_vendor_ratio > 0) state.counters["required_vendor_ratio"] = work.required_vendor_ratio;
-  state.SetLabel(work.unit + "/s|" + work.limit_name);
+  state.SetLabel(work.unit + "/s " + work.limit_name);
+  if (limit_times.empty()) return;
+  state.counters["limit"] = work.limit_amount / median(limit_times);
+  state.counters["fraction"] = achieved / state.counters["limit"];
 }
 
-class Table final : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context&) override {
-    fmt::print("{:<58} {:>12} {:>12} {:>9} {:>9} {:>10}  {}\n", "work", "achieved", "limit", "fraction", "wanted",
-               "x vendor", "unit, limit");
-    return true;
+void measure_figure(benchmark::State& state, const Work& work) {
+  std::vector<double> figures;
+  std::vector<double> limits;
+  for (auto _ : state) {
+    state.SetIterationTime(seconds_of([&] { figures.push_back(work.figure()); }));
+    if (work.limit_figure) limits.push_back(work.limit_figure());
   }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      const auto text = [&](const char* counter, const char* format) {
-        const auto found = run.counters.find(counter);
-        return found == run.counters.end() ? std::string() : fmt::format(fmt::runtime(format), found->second.value);
-      };
-      std::string wanted = text("required", ">= {:.2f}");
-      if (wanted.empty()) wanted = text("required_vendor_ratio", ">= {:.0f} x");
-      std::string label = run.report_label;
-      std::replace(label.begin(), label.end(), '|', ' ');
-      fmt::print("{:<58} {:>12} {:>12} {:>9} {:>9} {:>10}  {}\n", run.run_name.function_name,
-                 text("achieved", "{:.4g}"), text("limit", "{:.4g}"), text("fraction", "{:.2f}"), wanted,
-                 text("vendor_ratio", "{:.0f}"), label);
-    }
-  }
-};
-
-}  // namespace
-
-std::vector<Work>& all_work() {
-  static std::vector<Work> list;
-  return list;
+  state.counters["achieved"] = median(figures);
+  if (work.vendor > 0) state.counters["vendor_ratio"] = work.vendor / median(figures);
+  state.SetLabel(work.unit + " " + work.limit_name);
+  if (limits.empty()) return;
+  state.counters["limit"] = median(limits);
+  state.counters["fraction"] = median(figures) / median(limits);
 }
 
 std::vector<std::function<std::vector<Work>()>>& makers() {
   static std::vector<std::function<std::vector<Work>()>> list;
+  return list;
+}
+
+void register_work(bool quick, const std::string& filter) {
+  for (const auto& make : makers()) {
+    for (Work& work : make()) {
+      const bool wanted = filter.empty() || (work.group + " " + work.name).find(filter) != std::string::npos;
+      if (wanted && (!quick || work.quick)) all_work().push_back(std::move(work));
+    }
+  }
+  for (const Work& work : all_work()) {
+    benchmark::RegisterBenchmark((work.group + " " + work.name).c_str(),
+                                 [&work](benchmark::State& state) {
+                                   work.figure ? measure_figure(state, work) : measure_rate(state, work);
+                                   tell_wishes(state, work);
+                                 })
+        ->UseManualTime()
+        ->MinTime(quick ? 0.05 : 0.5);
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Measures softtpu against the limits of this machine, each beside its limit in the same run."};
+  bool quick = false;
+  std::string filter, json, compare;
+  app.add_flag("--quick", quick, "shorter runs of the rows that matter most: about a minute");
+  app.add_option("--filter", filter, "only rows whose name contains this text");
+  app.add_option("--json", json, "write all figures to this file")->take_last();
+  app.add_option("--compare", compare, "show the change against the JSON of an earlier run");
+  CLI11_PARSE(app, argc, argv);
+  Earlier earlier;
+  if (!compare.empty()) {
+    if (const std::string complaint = read_earlier(compare, earlier); !complaint.empty()) {
+      std::cerr << "softtpu_bench: " << complaint << "\n";
+      return 2;
+    }
+  }
+  std::vector<std::string> options = {argv[0], "--benchmark_out_format=json"};
+  if (!json.empty()) options.push_back("--benchmark_out=" + json);
+  std::vector<char*> words;
+  for (std::string& option : options) words.push_back(option.data());
+  int count = static_cast<int>(words.size());
+  benchmark::Initialize(&count, words.data());
+  register_work(quick, filter);
+  Table table(std::move(earlier));
+  if (json.empty()) {
+    benchmark::RunSpecifiedBenchmarks(&table);
+  } else {
+    benchmark::JSONReporter file;
+    benchmark::RunSpecifiedBenchmarks(&table, &file);
+  }
+  return 0;
+}
+
+}  // namespace
+
+double seconds_of(const std::function<void()>& function) {
+  const auto start = std::chrono::steady_clock::now();
+  function();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<Work>& all_work() {
+  static std::vector<Work> list;
   return list;
 }
 
@@ -86,33 +139,18 @@ bool add_work(std::function<std::vector<Work>()> make) {
   return true;
 }
 
-int run(int argc, char** argv) {
-  bool quick = false;
-  std::vector<char*> rest;
-  for (int i = 0; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--quick") == 0) {
-      quick = true;
-    } else {
-      rest.push_back(argv[i]);
-    }
-  }
-  int count = static_cast<int>(rest.size());
-  benchmark::Initialize(&count, rest.data());
-  if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
-  for (const auto& make : makers()) {
-    for (Work& work : make()) {
-      if (!quick || work.quick) all_work().push_back(std::move(work));
-    }
-  }
-  for (const Work& work : all_work()) {
-    const std::string name = work.group + " " + work.name;
-    benchmark::RegisterBenchmark(name.c_str(), [&work](benchmark::State& state) { measure(state, work); })
-        ->UseManualTime()
-        ->MinTime(quick ? 0.1 : 0.5);
-  }
-  Table table;
-  benchmark::RunSpecifiedBenchmarks(&table);
-  return 0;
+Work two_cores(Work work) {
+  work.name += ", second core";
+  work.limit = [run = work.run] {
+    set_thread_limit(1);
+    run();
+    set_thread_limit(0);
+  };
+  work.limit_name = "one thread";
+  work.limit_amount = work.amount;
+  work.required = 1.8;
+  work.vendor = work.required_vendor_ratio = 0;
+  return work;
 }
 
 }  // namespace softtpu::bench

@@ -23,6 +23,13 @@ struct Work {
   double vendor = 0;                 // figure of the vendor's emulator in the same unit; 0: not known
   double required_vendor_ratio = 0;  // wanted multiple of it; 0: none
   bool quick = true;                 // part of a --quick run
+  double at_least = 0;               // wanted figure itself; 0: none
+
+  // Figures that are not rates (a time for one launch, memory of a process): smaller is better. `unit` is theirs.
+  std::function<double()> figure;        // instead of run
+  std::function<double()> limit_figure;  // instead of limit
+  double at_most = 0;                    // wanted figure; 0: none
+  double at_most_limits = 0;             // wanted multiple of limit_figure; 0: none
 };
 
 std::vector<Work>& all_work();
@@ -33,8 +40,17 @@ bool add_work(std::function<std::vector<Work>()> make);
 // Keeps the compiler from dropping a result.
 void keep(const void* data);
 
+// Seconds that a call takes.
+double seconds_of(const std::function<void()>& function);
+
 // Machine limits, to be called as `limit` functions of given amounts.
-std::function<void()> memcpy_limit(std::size_t bytes);   // copies that many bytes, on all threads
-std::function<void()> multiply_add_limit(double flops);  // separate f32 multiply and add in registers, all threads
+std::function<void()> memcpy_limit(std::size_t bytes);     // copies that many bytes, on all threads
+std::function<void()> multiply_add_limit(double flops);    // separate f32 multiply and add in registers, all threads
+std::function<void()> dot_limit_vnni(double operations);   // bytes: 4 products and their sum in one step, all threads
+std::function<void()> dot_limit_words(double operations);  // the same by pmaddubsw and pmaddwd (AVX2), all threads
+bool machine_has_vnni();
+
+// `work` on all threads, its limit the same on one: the fraction is the speed-up of the second core.
+Work two_cores(Work work);
 
 }  // namespace softtpu::bench

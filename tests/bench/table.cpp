@@ -1,0 +1,96 @@
+#include "tests/bench/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace softtpu::bench {
+namespace {
+
+using Run = benchmark::BenchmarkReporter::Run;
+
+double counter(const Run& run, const char* name) {
+  const auto found = run.counters.find(name);
+  return found == run.counters.end() ? 0.0 : found->second.value;
+}
+
+std::string text(double value, const char* format) {
+  return value == 0 ? std::string() : fmt::format(fmt::runtime(format), value);
+}
+
+struct Wish {
+  std::string text;
+  bool met = true;
+};
+
+// What is wanted of a line, and whether it was reached.
+Wish wish_of(const Run& run) {
+  const double achieved = counter(run, "achieved"), fraction = counter(run, "fraction");
+  if (const double least = counter(run, "required")) return {fmt::format(">= {:.2f}", least), fraction >= least};
+  if (const double most = counter(run, "at_most_limits")) return {fmt::format("<= {:.2f}", most), fraction <= most};
+  if (const double ratio = counter(run, "required_vendor_ratio"))
+    return {fmt::format(">= {:.0f} x", ratio), counter(run, "vendor_ratio") >= ratio};
+  if (const double least = counter(run, "at_least")) return {fmt::format(">= {:.4g}", least), achieved >= least};
+  if (const double most = counter(run, "at_most")) return {fmt::format("<= {:.4g}", most), achieved <= most};
+  return {};
+}
+
+constexpr const char* kLine = "{:<58} {:>9} {:>9} {:>6} {:>9} {:>4} {:>8} {:>8}  {}\n";
+
+}  // namespace
+
+std::string read_earlier(const std::string& path, Earlier& earlier) {
+  std::ifstream file(path);
+  if (!file) return fmt::format("{}: cannot be read", path);
+  const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("benchmarks") || !json.at("benchmarks").is_array())
+    return fmt::format("{}: not the JSON of an earlier run", path);
+  for (const auto& line : json.at("benchmarks")) {
+    if (!line.is_object() || !line.contains("achieved") || !line.at("achieved").is_number()) continue;
+    const std::string name = line.value("name", "");
+    earlier[name.substr(0, name.find("/min_time"))] = line.at("achieved").get<double>();
+  }
+  return {};
+}
+
+bool Table::ReportContext(const Context& context) {
+  const auto& cpu = context.cpu_info;
+  fmt::print("{} processors, {:.1f} GHz, load {:.2f}\n\n", cpu.num_cpus, cpu.cycles_per_second / 1e9,
+             cpu.load_avg.empty() ? 0.0 : cpu.load_avg.front());
+  fmt::print(kLine, "work", "achieved", "limit", "ratio", "wanted", "met", "x vendor",
+             earlier_.empty() ? "" : "earlier", "unit, limit");
+  return true;
+}
+
+void Table::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    if (run.error_occurred) {
+      fmt::print("{:<58} {}\n", run.run_name.function_name, run.error_message);
+      continue;
+    }
+    const Wish wish = wish_of(run);
+    if (!wish.text.empty()) {
+      ++wanted_;
+      if (!wish.met) missed_.push_back(run.run_name.function_name);
+    }
+    const auto before = earlier_.find(run.run_name.function_name);
+    const double change =
+        before == earlier_.end() || before->second == 0 ? 0 : counter(run, "achieved") / before->second;
+    fmt::print(kLine, run.run_name.function_name, text(counter(run, "achieved"), "{:.4g}"),
+               text(counter(run, "limit"), "{:.4g}"), text(counter(run, "fraction"), "{:.2f}"), wish.text,
+               wish.text.empty() ? ""
+               : wish.met        ? "yes"
+                                 : "no",
+               text(counter(run, "vendor_ratio"), "{:.0f}"), text(change, "x {:.2f}"), run.report_label);
+    std::fflush(stdout);
+  }
+}
+
+void Table::Finalize() {
+  fmt::print("\n{} of {} wishes met\n", wanted_ - static_cast<int>(missed_.size()), wanted_);
+  for (const std::string& name : missed_) fmt::print("  missed: {}\n", name);
+}
+
+}  // namespace softtpu::bench
