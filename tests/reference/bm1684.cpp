@@ -12,6 +12,7 @@ namespace softtpu::reference::bm1684 {
 namespace {
 
 constexpr std::uint32_t kSign = 0x80000000U;
+constexpr std::uint32_t kOne = 0x3F800000U;
 
 float value(std::uint32_t bits) { return loaded(bits, Dtype::kFp32); }
 std::uint32_t bits(float number) { return std::bit_cast<std::uint32_t>(number); }
@@ -43,6 +44,7 @@ bool greater(std::uint32_t a, std::uint32_t b) {
   if (is_nan(a) || is_nan(b)) return false;
   return static_cast<double>(value(a)) > static_cast<double>(value(b));
 }
+bool equal(std::uint32_t a, std::uint32_t b) { return !greater(a, b) && !greater(b, a); }
 std::uint32_t max(std::uint32_t a, std::uint32_t b) { return flushed(greater(a, b) ? a : b); }
 std::uint32_t min(std::uint32_t a, std::uint32_t b) { return is_nan(a) || is_nan(b) || greater(a, b) ? b : a; }
 
@@ -65,14 +67,38 @@ std::uint32_t to_int32(std::uint32_t x) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(std::clamp(number, -2147483648.0, 2147483647.0)));
 }
 
-std::uint32_t exp(std::uint32_t x, int terms) {
-  const auto whole = static_cast<std::int8_t>(to_int32(x) & 0xFFU);
-  const std::uint32_t fraction = sub(x, bits(static_cast<float>(whole)));
+std::uint32_t reciprocal(std::uint32_t x) { return div(kOne, x); }
+std::uint32_t neg(std::uint32_t x) { return sub(0, x); }
+std::uint32_t relu(std::uint32_t x) { return greater(x, 0) ? x : 0; }
+std::uint32_t mac(std::uint32_t a, std::uint32_t b, std::uint32_t c) { return add(mul(a, b), c); }
+
+std::uint32_t lookup_int32_to_fp32(std::uint32_t index) {
+  return bits(static_cast<float>(static_cast<std::int8_t>(index & 0xFFU)));
+}
+std::uint32_t lookup_exp(std::uint32_t index) { return table_exp(static_cast<std::int8_t>(index & 0xFFU)); }
+
+std::uint32_t taylor_exp(std::uint32_t x, int terms) {
+  const std::vector<std::uint32_t> c = series(terms);
+  std::uint32_t sum = c.back();
+  for (std::size_t k = c.size() - 1; k > 0; --k) sum = add(mul(sum, x), c[k - 1]);
+  return sum;
+}
+std::uint32_t exp_series(std::uint32_t x, int terms) {
+  const std::uint32_t fraction = sub(x, lookup_int32_to_fp32(to_int32(x)));
   const std::vector<std::uint32_t> c = series(terms);
   std::uint32_t sum = c.back();
   for (std::size_t k = c.size() - 1; k > 1; --k) sum = add(mul(sum, fraction), c[k - 1]);
-  const std::uint32_t power = table_exp(whole);
-  return add(mul(mul(sum, fraction), power), power);
+  return mul(sum, fraction);
+}
+std::uint32_t exp(std::uint32_t x, int terms) {
+  const std::uint32_t power = lookup_exp(to_int32(x));
+  return mac(exp_series(x, terms), power, power);
+}
+std::uint32_t sigmoid(std::uint32_t x, int terms) { return reciprocal(add(exp(neg(x), terms), kOne)); }
+std::uint32_t tanh(std::uint32_t x, int terms) {
+  const std::uint32_t power = exp(x, terms);
+  const std::uint32_t inverse = reciprocal(power);
+  return sub(kOne, mul(div(inverse, add(power, inverse)), bits(2.0F)));
 }
 
 std::uint32_t shift(std::uint32_t value, std::uint32_t by, bool arithmetic) {
@@ -109,6 +135,19 @@ std::int64_t finish(std::int64_t value, int rshift, int bits, bool is_signed) {
   }
   const std::int64_t span = std::int64_t{1} << bits;
   return is_signed ? std::clamp(value, -span / 2, span / 2 - 1) : std::clamp<std::int64_t>(value, 0, span - 1);
+}
+
+std::int64_t shift16(std::int64_t value, std::int64_t by, bool arithmetic) {
+  const int amount = static_cast<std::int8_t>(by & 0xFF);
+  const int places = std::min(std::abs(amount), 40);
+  const std::int64_t wide = arithmetic ? static_cast<std::int16_t>(value) : static_cast<std::uint16_t>(value);
+  return (amount >= 0 ? wide * (std::int64_t{1} << places) : wide >> places) & 0xFFFF;
+}
+
+std::int64_t s16_mul_u8(std::int64_t a, std::int64_t b, int rshift) {
+  constexpr std::int64_t kMost = 32767;
+  const std::int64_t magnitude = finish(std::min(std::abs(a), kMost) * b, rshift, 16, true);
+  return a < 0 ? -magnitude : magnitude;
 }
 
 }  // namespace softtpu::reference::bm1684

@@ -1,8 +1,11 @@
-// A BM1684 for unit tests: random tensors in local memory and comparison of all of local memory after a call.
+// A BM1684 for unit tests: random tensors in local memory, and a mirror of what all of local memory has to hold after a
+// call. Every other trial runs on one thread.
 #pragma once
 
+#include <bit>
 #include <random>
 
+#include "device/memory/parallel.hpp"
 #include "okk.h"
 #include "tests/unit/device_fixture.hpp"
 #include "tests/unit/local_tensor.hpp"
@@ -13,21 +16,28 @@ class OkkTest : public testing::Test {
  protected:
   using Words = std::vector<std::uint32_t>;
 
+  OkkTest() : image_(device_.local_bytes()) {}
+  ~OkkTest() override { set_thread_limit(0); }
+
   int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  bool flip() { return number(0, 1) != 0; }
   Dim4 random_shape() { return {number(1, 5), number(1, 70), number(1, 4), number(1, 40)}; }
-  // Words: f32 of ordinary size, special values, or any bits.
-  Words random_words(std::int64_t count) {
+  // f32 of ordinary size, a special value, a small integer, or any bits.
+  std::uint32_t random_word() {
     static const std::uint32_t kSpecial[] = {0,          0x80000000, 1,          0x80000001, 0x7FFFFF,   0x800000,
                                              0x3F800000, 0xBF800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001,
                                              0xFFABCDEF, 0x7FC00000, 0x33800000, 0xC2FE0000};
-    Words words(static_cast<std::size_t>(count));
-    for (std::uint32_t& word : words) {
-      const auto any = static_cast<std::uint32_t>(random_());
-      const float ordinary = std::uniform_real_distribution<float>(-30, 30)(random_);
-      word = (any & 7U) == 0   ? kSpecial[any >> 8 & 15U]
-             : (any & 7U) == 1 ? any
-                               : std::bit_cast<std::uint32_t>(ordinary);
+    const auto any = static_cast<std::uint32_t>(random_());
+    switch (any & 7U) {
+      case 0: return kSpecial[any >> 8 & 15U];
+      case 1: return any;
+      case 2: return static_cast<std::uint32_t>(number(-70, 70));
+      default: return std::bit_cast<std::uint32_t>(std::uniform_real_distribution<float>(-30, 30)(random_));
     }
+  }
+  Words random_words(std::int64_t count) {
+    Words words(static_cast<std::size_t>(count));
+    for (std::uint32_t& word : words) word = random_word();
     return words;
   }
 
@@ -42,31 +52,61 @@ class OkkTest : public testing::Test {
     tensor.stride.n = tensor.stride.c * 3 + number(0, 3);
     return tensor;
   }
+  // Elements that repeat along one dimension or two.
+  LocalTensor repeated(LocalTensor tensor) {
+    std::int64_t* steps[] = {&tensor.stride.n, &tensor.stride.c, &tensor.stride.h, &tensor.stride.w};
+    *steps[number(0, 3)] = 0;
+    *steps[number(0, 3)] = 0;
+    return tensor;
+  }
   local_addr_t addr(const LocalTensor& tensor) { return tensor.addr(device_.chip()); }
   std::uint8_t* memory() { return device_.memories().local(0); }
-  Words put_random(const LocalTensor& tensor) {
-    Words words = random_words(tensor.shape.elements());
-    tensor.write(device_.chip(), memory(), words);
-    return words;
-  }
 
-  // Runs the kernel; all of local memory has to stay as it was but for dst, which holds `want`.
-  void expect_result(const std::function<void()>& kernel, const LocalTensor& dst, const Words& want,
-                     const std::string& what) {
-    image_.assign(memory(), memory() + device_.chip().local_mem.bytes);
-    dst.write(device_.chip(), image_.data(), want);
+  void put(const LocalTensor& tensor, const Words& words) {
+    tensor.write(device_.chip(), memory(), words);
+    tensor.write(device_.chip(), image_.data(), words);
+  }
+  // What the tensor holds after random words were put there; words of repeated elements are read back.
+  Words put_random(const LocalTensor& tensor) {
+    put(tensor, random_words(tensor.shape.elements()));
+    return tensor.read(device_.chip(), image_.data());
+  }
+  // After the next call dst has to hold `want`.
+  void want(const LocalTensor& dst, const Words& words) { dst.write(device_.chip(), image_.data(), words); }
+
+  // Runs the kernel: afterwards all of local memory has to be what was put and is wanted. The tensors in `scratch` may
+  // hold anything.
+  void expect_image(const std::function<void()>& kernel, const std::string& what,
+                    const std::vector<LocalTensor>& scratch = {}) {
+    set_thread_limit(++trials_ % 2 == 0 ? 0 : 1);
     const LaunchOutcome outcome = device_.run(kernel);
     ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
-    const Words got = dst.read(device_.chip(), memory());
-    for (std::size_t i = 0; i < want.size(); ++i) {
-      ASSERT_EQ(got[i], want[i]) << what << ", element " << i << " of " << to_text(dst.shape);
+    for (const LocalTensor& tensor : scratch) {
+      tensor.write(device_.chip(), image_.data(), tensor.read(device_.chip(), memory()));
     }
-    ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": bytes outside of dst changed";
+    if (std::memcmp(image_.data(), memory(), image_.size()) != 0) {
+      std::size_t at = 0;
+      while (image_[at] == memory()[at]) ++at;
+      const auto bytes = static_cast<std::size_t>(device_.chip().local_bytes);
+      at -= at % 4;
+      std::uint32_t word[2];
+      std::memcpy(&word[0], memory() + at, 4);
+      std::memcpy(&word[1], image_.data() + at, 4);
+      FAIL() << what << ": NPU " << at / bytes << " offset 0x" << std::hex << at % bytes << " is 0x" << word[0]
+             << ", expected 0x" << word[1];
+    }
+    device_.oracle().confirm();
+  }
+  void expect_result(const std::function<void()>& kernel, const LocalTensor& dst, const Words& words,
+                     const std::string& what) {
+    want(dst, words);
+    expect_image(kernel, what);
   }
 
   TestDevice device_{"bm1684"};
   std::vector<std::uint8_t> image_;
   std::mt19937 random_{20250704};
+  int trials_ = 0;
 };
 
 }  // namespace softtpu
