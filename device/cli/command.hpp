@@ -17,6 +17,7 @@ Run add_run(CLI::App& app);
 Run add_info(CLI::App& app);
 Run add_env(CLI::App& app);
 Run add_sdk(CLI::App& app);
+Run add_rules(CLI::App& app);
 
 // Prints "softtpu: TEXT" on standard error; the exit status of a command that could not do its work.
 int fail(const char* text);

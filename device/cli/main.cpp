@@ -70,6 +70,7 @@ constexpr Row kCommands[] = {
     {"serve", "Serve devices to all programs of this user on a Unix socket", add_serve},
     {"run", "Run a program with a device set up by options", add_run},
     {"info", "Show the chips, and the state of a shared device", add_info},
+    {"rules", "List the rules of the checks", add_rules},
     {"env", "List every environment variable with its value", add_env},
     {"sdk", "Lay out the tree of a vendor's SDK, for projects written for that", add_sdk},
     {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},

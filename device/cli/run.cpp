@@ -1,8 +1,9 @@
-// softtpu run: sets the environment that its options stand for and becomes the program.
+// softtpu run: sets the environment that its options stand for, runs the program, reports what its device noted.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -12,15 +13,22 @@
 #include <vector>
 
 #include "device/cli/command.hpp"
+#include "device/cli/program.hpp"
 #include "runtime/base/config.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/report/report.hpp"
 
 namespace softtpu::cli {
 namespace {
 
 struct Options {
   std::vector<std::pair<std::string, std::string>> variables;  // name, text of the option (empty: not given)
+  std::vector<std::string> allow, reports;
   std::vector<std::string> program;
 };
+
+// How long the device may take to end after the program.
+constexpr int kDeviceEndMs = 10000;
 
 // A program that was built against the SDK finds this softtpu's libraries without a run path of its own.
 void add_library_path() {
@@ -38,18 +46,67 @@ void add_library_path() {
   if (!path.empty()) ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
 }
 
-int run(const Options& options) {
+// An empty file of this run alone; the program's device notes in it what happens.
+Result<std::string> make_journal() {
+  std::error_code failed;
+  std::string path = (std::filesystem::temp_directory_path(failed) / "softtpu-journal-XXXXXX").string();
+  const UniqueFd file(::mkstemp(path.data()));
+  if (!file) return Error{ErrorKind::kResource, path + ": " + std::strerror(errno)};
+  return path;
+}
+
+int not_started(const std::string& text) {
+  fail(text.c_str());
+  return static_cast<int>(Verdict::kNotStarted);
+}
+
+void print_text(const RunReport& report) {
+  const bool colour = ::isatty(STDERR_FILENO) == 1;
+  for (const Found& found : report.contents.found) std::fputs(to_text(found, colour).c_str(), stderr);
+  std::fputs(to_summary(report).c_str(), stderr);
+}
+
+// What the environment of the program is, after the options have been put into it.
+Result<Settings> apply(const Options& options) {
   for (const auto& [name, text] : options.variables) {
     if (!text.empty()) ::setenv(name.c_str(), text.c_str(), 1);
   }
-  // A bad value is reported here, before the program starts.
-  if (auto settings = read_settings(); !settings) return fail(settings.error().text.c_str());
+  std::string allow = std::getenv("SOFTTPU_ALLOW") != nullptr ? std::getenv("SOFTTPU_ALLOW") : "";
+  for (const std::string& rule : options.allow) allow += (allow.empty() ? "" : ",") + rule;
+  if (!options.allow.empty()) ::setenv("SOFTTPU_ALLOW", allow.c_str(), 1);
   add_library_path();
-  std::vector<char*> arguments;
-  for (const std::string& word : options.program) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execvp(arguments[0], arguments.data());
-  return fail((options.program[0] + ": " + std::strerror(errno)).c_str());
+  auto settings = read_settings();
+  if (settings && settings->device == DeviceChoice::kUnixSocket && !settings->checks.empty()) {
+    return Error{ErrorKind::kUsage,
+                 "--check watches a private device; for a shared one set SOFTTPU_CHECK for \"softtpu serve\"."};
+  }
+  return settings;
+}
+
+int run(const Options& options) {
+  std::vector<ReportFile> files;
+  for (const std::string& text : options.reports) {
+    auto file = parse_report_file(text);
+    if (!file) return not_started(file.error().text);
+    files.push_back(*std::move(file));
+  }
+  // A bad value is reported here, before the program starts.
+  const auto settings = apply(options);
+  if (!settings) return not_started(settings.error().text);
+  const auto journal = make_journal();
+  if (!journal) return not_started(journal.error().text);
+  ::setenv("SOFTTPU_JOURNAL", journal->c_str(), 1);
+  const auto status = run_program(options.program);
+  RunReport report{options.program, settings->chip, settings->checks, status ? *status : 0, {}};
+  auto contents = read_journal(*journal, kDeviceEndMs);
+  ::unlink(journal->c_str());
+  if (!status) return not_started(status.error().text);
+  if (contents) report.contents = *std::move(contents);
+  print_text(report);
+  for (const ReportFile& file : files) {
+    if (auto written = write(file, report); !written) return not_started(written.error().text);
+  }
+  return report.exit_status();
 }
 
 }  // namespace
@@ -61,6 +118,7 @@ Run add_run(CLI::App& app) {
                                                               {"--timeout", "SOFTTPU_TIMEOUT"},
                                                               {"--trace", "SOFTTPU_TRACE"},
                                                               {"--check", "SOFTTPU_CHECK"},
+                                                              {"--max-findings", "SOFTTPU_MAX_FINDINGS"},
                                                               {"--log", "SOFTTPU_LOG"},
                                                               {"--kernels", "SOFTTPU_KERNELS"},
                                                               {"--simd", "SOFTTPU_SIMD"},
@@ -72,6 +130,18 @@ Run add_run(CLI::App& app) {
     auto& variable = options->variables.emplace_back(name, "");
     app.add_option(option, variable.second, std::string("sets ") + name);
   }
+  app.add_option("--allow", options->allow, "an intended finding: RULE[@KERNEL][:MEMORY:BEGIN-END]; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--report", options->reports, "json:FILE, sarif:FILE or junit:FILE; may be repeated")
+      ->allow_extra_args(false);
+  app.footer(
+      "Exit status: the program's own (128 + N for signal N), unless something else happened:\n"
+      "  120  the program succeeded, but there are findings (notes do not count)\n"
+      "  121  a kernel crashed or ended its core\n"
+      "  122  a kernel passed the time limit\n"
+      "  123  a kernel called a function that the chip does not have\n"
+      "  124  internal error of softtpu\n"
+      "  125  the program could not be started, or an option has a bad value");
   app.add_option("program", options->program, "the program and its arguments, after --")->required();
   return [options] { return run(*options); };
 }

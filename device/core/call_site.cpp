@@ -22,11 +22,8 @@ boost::stacktrace::frame before(const boost::stacktrace::frame& frame) {
   return boost::stacktrace::frame(static_cast<const char*>(frame.address()) - 1);
 }
 
-std::string to_text(const boost::stacktrace::frame& frame) {
-  std::string file = frame.source_file();
-  if (file.empty()) return frame.name();
-  if (const std::size_t slash = file.find_last_of('/'); slash != std::string::npos) file.erase(0, slash + 1);
-  return file + ":" + std::to_string(frame.source_line());
+SourceLine to_line(const boost::stacktrace::frame& frame) {
+  return {frame.source_file(), static_cast<int>(frame.source_line()), frame.name()};
 }
 
 }  // namespace
@@ -37,7 +34,7 @@ CallStack capture_call_stack() {
   return stack;
 }
 
-std::string call_site(const CallStack& stack) {
+SourceLine find_caller(const CallStack& stack) {
   const void* own = object_of(reinterpret_cast<const void*>(&capture_call_stack));
   const bool linked_in = own == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
   std::vector<boost::stacktrace::frame> trace;
@@ -46,16 +43,16 @@ std::string call_site(const CallStack& stack) {
     trace.emplace_back(address);
   }
   for (const auto& frame : trace) {
-    if (!linked_in && object_of(frame.address()) != own) return to_text(before(frame));
+    if (!linked_in && object_of(frame.address()) != own) return to_line(before(frame));
   }
   // Kernel and softtpu in one program: the caller of the outermost public function.
-  std::string site;
+  SourceLine site;
   for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
-    if (is_public_name(before(trace[i]).name())) site = to_text(before(trace[i + 1]));
+    if (is_public_name(before(trace[i]).name())) site = to_line(before(trace[i + 1]));
   }
   return site;
 }
 
-std::string call_site() { return call_site(capture_call_stack()); }
+std::string call_site() { return find_caller(capture_call_stack()).text(); }
 
 }  // namespace softtpu

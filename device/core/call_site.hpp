@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "runtime/report/finding.hpp"
+
 namespace softtpu {
 
 // The frames of a call, cheap to take (about a microsecond) and resolved only when a report needs them.
@@ -14,7 +16,8 @@ struct CallStack {
 };
 
 CallStack capture_call_stack();
-std::string call_site(const CallStack& stack);
+// The innermost frame outside softtpu: the line of the user's source that made the call. Slow (milliseconds).
+SourceLine find_caller(const CallStack& stack);
 
 // "device_add.c:42" for the innermost frame outside softtpu, read from the module's debug information; without that the
 // kernel function's name; empty when neither is known. Slow (milliseconds): for faults and reports.

@@ -1,48 +1,73 @@
-// What the checks found: collected over launches, equal ones folded, printed for people.
+// What the checks of one process have found: equal ones folded, allowed ones counted, each new one printed for people
+// or noted in the journal at once, so that a crash of the kernel loses none.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/core/call_site.hpp"
+#include "device/observe/allow.hpp"
+#include "runtime/report/finding.hpp"
+#include "runtime/report/journal.hpp"
 
 namespace softtpu {
 
 // One side of a finding: a call and what it does to the bytes in question.
 struct Party {
-  std::string text;  // "tpu_gdma_cpy_S2L writes dst 0x..., element [0, 3, 0, 0]"
+  std::string function;  // "tpu_gdma_cpy_S2L"
+  std::string text;      // "tpu_gdma_cpy_S2L writes dst 0x..., element [0, 3, 0, 0]"
   CallStack stack;
+  std::vector<std::string> host_stack;  // of a call of the host program, already resolved
 };
 
 struct Finding {
-  std::string rule;  // "race/raw"; docs have a page for each rule
+  std::string rule;  // of runtime/report/rules.def
   std::string what;  // one sentence: what is wrong and where
   std::vector<Party> parties;
-  std::string why;   // why it matters on the chip
-  std::string mend;  // what removes it
+  std::optional<FoundPlace> place;
+  std::string nearest;
+  std::optional<double> cost;  // cycles
 };
 
-// Thread: the core's own. Findings with the same rule and the same calls count as one.
+// Threads: one at a time (the core's own, or the server's).
 class Findings {
  public:
-  explicit Findings(int limit) : limit_(limit) {}
+  struct Options {
+    int limit = 100;
+    std::vector<AllowRule> allow;
+    std::shared_ptr<Journal> journal;  // none: findings are printed to stderr
+  };
+  explicit Findings(int limit) : options_{limit, {}, nullptr} {}
+  explicit Findings(Options options) : options_(std::move(options)) {}
 
-  void add(Finding finding);
-  // Prints what is new since the last call, with counts, to stderr; colours on a terminal.
-  void report(const std::string& kernel);
+  // Findings that follow belong to this launch; "" and -1: to none.
+  void begin(const std::string& kernel, int core);
+  void add(const Finding& finding);
+  // Reports how often the findings since the last call have come again.
+  void report();
+
   std::uint64_t count() const { return count_; }
-  const std::vector<Finding>& all() const { return list_; }
+  const std::vector<Found>& all() const { return list_; }
 
  private:
-  using Key = std::pair<std::string, std::vector<std::vector<const void*>>>;
-  int limit_;
+  using Key = std::pair<std::string, std::vector<std::string>>;
+  bool is_allowed(const Finding& finding);
+  void add_new(const Finding& finding);
+
+  Options options_;
+  std::string kernel_;
+  int core_ = -1;
   std::uint64_t count_ = 0;
-  std::vector<Finding> list_;
-  std::vector<std::uint64_t> counts_;
-  std::map<Key, std::size_t> known_;
-  std::size_t reported_ = 0;
+  std::vector<Found> list_;
+  std::vector<std::uint64_t> reported_;  // of each in the list: how many times
+  std::map<Key, std::size_t> known_;     // a place behind the list's end: over the limit
+  std::map<std::string, std::uint64_t> allowed_;
+  bool told_limit_ = false;
 };
 
 }  // namespace softtpu

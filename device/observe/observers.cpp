@@ -36,16 +36,27 @@ Result<void> add_checks(const std::string& names, const std::shared_ptr<Findings
 
 }  // namespace
 
-Result<std::vector<std::shared_ptr<Observer>>> make_observers(const ObserverSettings& settings) {
-  std::vector<std::shared_ptr<Observer>> observers;
-  const auto findings = std::make_shared<Findings>(settings.max_findings);
-  if (auto added = add_checks(settings.checks, findings, observers); !added) return added.error();
-  if (!settings.trace_path.empty()) {
-    auto trace = make_trace(settings.trace_path);
-    if (!trace) return trace.error();
-    observers.push_back(std::move(*trace));
+Result<std::shared_ptr<Observer>> open_trace(const Settings& settings) {
+  if (settings.trace_path.empty()) return std::shared_ptr<Observer>();
+  return make_trace(settings.trace_path);
+}
+
+Result<Tools> make_tools(const Settings& settings, const Chip&, const std::shared_ptr<Observer>& trace) {
+  Tools tools;
+  if (!settings.journal_path.empty()) {
+    auto journal = Journal::open(settings.journal_path);
+    if (!journal) return journal.error();
+    tools.journal = *std::move(journal);
   }
-  return observers;
+  if (!settings.checks.empty()) {
+    auto allow = parse_allow_rules(settings.allow);
+    if (!allow) return Error{allow.error().kind, "SOFTTPU_ALLOW: " + allow.error().text};
+    tools.findings = std::make_shared<Findings>(
+        Findings::Options{static_cast<int>(settings.max_findings), *std::move(allow), tools.journal});
+    if (auto added = add_checks(settings.checks, tools.findings, tools.observers); !added) return added.error();
+  }
+  if (trace != nullptr) tools.observers.push_back(trace);
+  return tools;
 }
 
 }  // namespace softtpu

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "device/memory/memories.hpp"
+#include "device/observe/describe.hpp"
 #include "device/observe/spans.hpp"
 
 namespace softtpu {
@@ -47,9 +48,9 @@ class RaceCheck final : public Observer {
  public:
   explicit RaceCheck(std::shared_ptr<Findings> findings) : findings_(std::move(findings)) {}
 
-  void launch_begins(const Memories& memories, const std::string& kernel, int) override {
+  void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     chip_ = &memories.chip();
-    kernel_ = kernel;
+    findings_->begin(kernel, core);
     close_section();
   }
 
@@ -62,17 +63,14 @@ class RaceCheck final : public Observer {
     const auto engine = index_of(info(op).engine);
     if (!open_ || !engine) return;
     commands_.push_back({op, command, capture_call_stack()});
-    std::uint32_t operand = 0;
-    const auto visit = [&](Access access, const char*, const Operand& value) {
-      if (const auto* tensor = std::get_if<Tensor>(&value)) touch(*engine, access, *tensor, operand);
-      ++operand;
-    };
-    std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+    for_each_tensor(command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
+      touch(*engine, access, tensor, operand);
+    });
   }
 
   void launch_ends(const std::string&) override {
     close_section();
-    findings_->report(kernel_);
+    findings_->report();
   }
 
  private:
@@ -118,61 +116,28 @@ class RaceCheck final : public Observer {
     if (std::find(reported_.begin(), reported_.end(), pair) != reported_.end()) return;
     reported_.push_back(pair);
     if (reported_.size() > 64) reported_.pop_front();
-    const char* rule = earlier_writes ? (self_writes ? "race/waw" : "race/raw") : "race/war";
     const auto engine_name = [&](Touch touch) { return to_text(info(command_of(touch).op).engine); };
     Finding finding;
-    finding.rule = rule;
+    finding.rule = earlier_writes ? (self_writes ? "race/waw" : "race/raw") : "race/war";
+    finding.place = place_of(*chip_, span.space, first, last);
     finding.what = fmt::format("{} and {} touch the same bytes in one parallel section: {}", engine_name(earlier),
-                               engine_name(self), place(span.space, first, last));
+                               engine_name(self), finding.place->text());
     finding.parties = {party(earlier, earlier_writes, span.space, first), party(self, self_writes, span.space, first)};
-    finding.why = fmt::format("the engines do not wait for each other between parallel_start and parallel_end; {}",
-                              consequence(earlier_writes, self_writes));
-    finding.mend = "end the section between the two calls, or use another buffer";
-    findings_->add(std::move(finding));
-  }
-
-  static const char* consequence(bool earlier_writes, bool self_writes) {
-    if (earlier_writes && self_writes) return "which value stays is not determined";
-    return earlier_writes ? "the reader may see the old bytes" : "the reader may see the new bytes";
-  }
-
-  std::string place(SpanSpace space, std::uint64_t first, std::uint64_t last) const {
-    if (space == SpanSpace::kSystem) return fmt::format("system memory 0x{:x}..0x{:x}", first, last - 1);
-    if (space == SpanSpace::kStatic) return fmt::format("static memory 0x{:x}..0x{:x}", first, last - 1);
-    const std::uint64_t offset = first % chip_->local_bytes;
-    return fmt::format("NPU {}, bank {}, offset 0x{:x}..0x{:x}", first / chip_->local_bytes,
-                       offset / chip_->bank_bytes(), offset, offset + (last - first) - 1);
+    findings_->add(finding);
   }
 
   Party party(Touch touch, bool writes, SpanSpace space, std::uint64_t byte) const {
     const SectionCommand& command = command_of(touch);
-    Party result{std::string(info(command.op).name), command.stack};
-    std::uint32_t operand = 0;
-    const auto visit = [&](Access, const char* name, const Operand& value) {
-      if (operand++ != touch.operand) return;
-      const auto& tensor = std::get<Tensor>(value);
-      result.text += fmt::format(" {} {} {}{}", writes ? "writes" : "reads", name, to_text(value),
-                                 element_at(tensor, space, byte));
-    };
-    std::visit([&](const auto& cmd) { cmd.operands(visit); }, command.command);
-    return result;
-  }
-
-  // ", element [n, c, h, w]" of the tensor's element that holds the byte.
-  std::string element_at(const Tensor& tensor, SpanSpace space, std::uint64_t byte) const {
-    std::string text;
-    for_each_span(*chip_, tensor, [&](const Span& span) {
-      if (!text.empty() || span.space != space || byte < span.begin || byte >= span.end) return;
-      const auto element = static_cast<int>((byte - span.begin) / static_cast<unsigned>(size_of(tensor.dtype)));
-      const int w = span.w + element;
-      text = fmt::format(", element [{}, {}, {}, {}]", span.n, span.c, span.h + w / tensor.shape.w, w % tensor.shape.w);
+    Party result;
+    for_each_tensor(command.command, [&](std::uint32_t index, Access, const char* name, const Tensor& tensor) {
+      if (index != touch.operand) return;
+      result = party_of(*chip_, {command.op, name, writes, &tensor}, space, byte, command.stack);
     });
-    return text;
+    return result;
   }
 
   std::shared_ptr<Findings> findings_;
   const Chip* chip_ = nullptr;
-  std::string kernel_;
   bool open_ = false;
   std::vector<SectionCommand> commands_;
   std::array<EngineAccesses, kEngines.size()> engines_;

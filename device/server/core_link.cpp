@@ -13,6 +13,7 @@
 #include <cstring>
 #include <new>
 
+#include "device/observe/observers.hpp"
 #include "device/server/core_process.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
@@ -36,8 +37,8 @@ std::string what_text(MessageType type, const std::string& name) {
 
 }  // namespace
 
-CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Observers& observers, int index, bool in_process)
-    : loop_(loop), memories_(memories), observers_(observers), index_(index), in_process_(in_process) {}
+CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, int index, bool in_process)
+    : loop_(loop), memories_(memories), tools_(tools), index_(index), in_process_(in_process) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
@@ -62,7 +63,7 @@ Result<void> CoreLink::start() {
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   socket_ = std::move(pair->first);
-  const CoreSetup setup{memories_, index_, *status_, observers_};
+  const CoreSetup setup{memories_, index_, *status_, tools_.observers};
   if (in_process_) {
     start_core_thread(setup, std::move(pair->second));
   } else {
@@ -234,7 +235,14 @@ void CoreLink::finish(Result<Bytes> result) {
       module.image = std::move(item.image);
     }
   }
+  if (!result) note_failure(item, to_failure_kind(result.error().kind), result.error().text);
   item.answer(std::move(result));
+}
+
+// For `softtpu run`, whose exit status says why launches failed.
+void CoreLink::note_failure(const Item& item, FailureKind kind, const std::string& text) {
+  if (tools_.journal == nullptr || item.type == MessageType::kCoreDefine) return;
+  tools_.journal->add(FailureRecord{kind, item.type == MessageType::kCoreLaunch ? item.name : "", text});
 }
 
 // ---- A core that ends or hangs ----
@@ -295,7 +303,10 @@ void CoreLink::restart(const std::string& how_it_ended) {
     items_.push_back(std::move(item));
     send(items_.back());
   }
-  if (failed) failed->answer(*victim);
+  if (failed) {
+    note_failure(*failed, victim->kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(victim->kind), victim->text);
+    failed->answer(*victim);
+  }
   for (Item& item : dropped) item.answer(Error{ErrorKind::kConnection, "its program has gone away"});
   flush();
 }

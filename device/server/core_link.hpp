@@ -21,18 +21,18 @@
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/core_messages.hpp"
 #include "runtime/protocol/frame.hpp"
+#include "runtime/report/journal.hpp"
 #include "runtime/transport/outbox.hpp"
 
 namespace softtpu {
 
 class EventLoop;
 class Memories;
-struct Observer;
+struct Tools;
 
 class CoreLink {
  public:
-  using Observers = std::vector<std::shared_ptr<Observer>>;
-  CoreLink(EventLoop& loop, Memories& memories, const Observers& observers, int index, bool in_process);
+  CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, int index, bool in_process);
   ~CoreLink();
   CoreLink(const CoreLink&) = delete;
   CoreLink& operator=(const CoreLink&) = delete;
@@ -100,13 +100,14 @@ class CoreLink {
   void restart(const std::string& how_it_ended);
   void replay_modules();
   std::optional<Error> take_victim(const std::string& how_it_ended);
+  void note_failure(const Item& item, FailureKind kind, const std::string& text);
   void break_link(const std::string& why);
   void watch_progress();
   void check_progress();
 
   EventLoop& loop_;
   Memories& memories_;
-  const Observers& observers_;
+  const Tools& tools_;
   const int index_;
   const bool in_process_;
   CoreStatus* status_ = nullptr;  // a page shared with the core

@@ -27,16 +27,17 @@ std::function<void(Result<Value>)> when_all(std::size_t count, std::function<voi
 }  // namespace
 
 Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings,
-               const CoreLink::Observers& observers, bool in_process)
+               Tools tools, bool in_process)
     : in_process_(in_process),
       memories_(std::move(memories)),
+      tools_(std::move(tools)),
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
       queue_(cores_, settings.timeout_ms) {
-  for (int i = 0; i < chip().cores; ++i) cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, observers, i, in_process));
+  for (int i = 0; i < chip().cores; ++i) cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, i, in_process));
 }
 
 Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip, const Settings& settings,
-                                               const CoreLink::Observers& observers, bool in_process) {
+                                               Tools tools, bool in_process) {
   Chip sized = chip;
   if (settings.global_bytes) {
     if (*settings.global_bytes <= chip.global_reserved) {
@@ -47,7 +48,7 @@ Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip
   }
   auto memories = Memories::create(sized);
   if (!memories) return memories.error();
-  std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, observers, in_process));
+  std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), in_process));
   for (auto& core : device->cores_) {
     if (auto started = core->start(); !started) return started.error();
   }

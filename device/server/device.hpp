@@ -8,6 +8,7 @@
 
 #include "device/chip/chip.hpp"
 #include "device/memory/memories.hpp"
+#include "device/observe/observers.hpp"
 #include "device/server/allocator.hpp"
 #include "device/server/core_link.hpp"
 #include "device/server/launch_queue.hpp"
@@ -20,7 +21,7 @@ class EventLoop;
 class Device {
  public:
   static Result<std::unique_ptr<Device>> create(EventLoop& loop, const Chip& chip, const Settings& settings,
-                                                const CoreLink::Observers& observers, bool in_process);
+                                                Tools tools, bool in_process);
 
   const Chip& chip() const { return memories_->chip(); }
   bool in_process() const { return in_process_; }
@@ -28,6 +29,7 @@ class Device {
   CoreLink& core(std::size_t index) { return *cores_[index]; }
   std::size_t core_count() const { return cores_.size(); }
   const Allocator& heap() const { return heap_; }
+  const Tools& tools() const { return tools_; }
   int global_fd() const { return memories_->fds().front(); }
 
   // Zeroed memory. The error names the sizes.
@@ -47,12 +49,13 @@ class Device {
   void flush();
 
  private:
-  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, const CoreLink::Observers& observers,
+  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
          bool in_process);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
 
   bool in_process_;
   std::unique_ptr<Memories> memories_;
+  Tools tools_;
   Allocator heap_;
   std::vector<std::unique_ptr<CoreLink>> cores_;
   LaunchQueue queue_;

@@ -66,12 +66,13 @@ Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const O
   auto chip = load_chip(settings.chip);
   if (!chip) return chip.error();
   if (auto chosen = choose_execution(settings); !chosen) return chosen.error();
-  auto observers = make_observers({settings.trace_path, settings.checks});
-  if (!observers) return observers.error();
+  auto trace = open_trace(settings);
+  if (!trace) return trace.error();
   std::unique_ptr<Server> server(new Server(options));
-  server->observers_ = std::move(*observers);
   for (std::uint32_t i = 0; i < options.devices; ++i) {
-    auto device = Device::create(server->loop_, *chip, settings, server->observers_, options.in_process);
+    auto tools = make_tools(settings, *chip, *trace);
+    if (!tools) return tools.error();
+    auto device = Device::create(server->loop_, *chip, settings, *std::move(tools), options.in_process);
     if (!device) return device.error();
     server->devices_.push_back(std::move(*device));
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/observe/observers.hpp"
 #include "device/server/session.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -41,7 +42,6 @@ class Server {
 
   Options options_;
   EventLoop loop_;
-  CoreLink::Observers observers_;
   std::vector<std::unique_ptr<Device>> devices_;
   Session::Host host_;
   std::set<std::shared_ptr<Session>> sessions_;

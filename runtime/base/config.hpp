@@ -24,7 +24,10 @@ struct Settings {
   bool streaming = false;        // bulk data through the socket even where shared memory is possible
   std::string device_binary;     // empty: beside the library
   std::string trace_path;
-  std::string checks;                   // names separated by commas
+  std::string checks;              // names separated by commas
+  std::string allow;               // findings that are intended
+  std::uint32_t max_findings = 0;
+  std::string journal_path;        // of `softtpu run`
   LogLevel log = LogLevel::kWarning;
   bool plain_kernels = false;
   std::string simd;           // empty: the best that the machine has

@@ -1,0 +1,16 @@
+// A program that `softtpu run` starts and waits for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+
+namespace softtpu::cli {
+
+// Runs the program to its end and returns its exit status (128 + N for signal N). Ctrl-C at the terminal reaches the
+// program as always; SIGTERM and SIGHUP are passed on; the program ends with this process. An error: it could not be
+// started.
+Result<int> run_program(const std::vector<std::string>& command);
+
+}  // namespace softtpu::cli

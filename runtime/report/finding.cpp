@@ -1,0 +1,123 @@
+#include "runtime/report/finding.hpp"
+
+#include <fmt/color.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/report/rules.hpp"
+
+namespace softtpu {
+namespace {
+
+using Json = nlohmann::json;
+
+fmt::text_style style_of(Severity severity) {
+  const auto colour = severity == Severity::kError     ? fmt::terminal_color::red
+                      : severity == Severity::kWarning ? fmt::terminal_color::yellow
+                                                       : fmt::terminal_color::cyan;
+  return fmt::emphasis::bold | fmt::fg(colour);
+}
+
+Json to_json(const FoundPlace& place) {
+  Json json = {{"memory", place.memory}, {"begin", place.begin}, {"end", place.end}};
+  if (place.npu >= 0) json["npu"] = place.npu;
+  if (place.bank >= 0) json["bank"] = place.bank;
+  return json;
+}
+
+Json to_json(const FoundParty& party) {
+  Json json = {{"function", party.function}, {"text", party.text}, {"site", party.at.text()}};
+  if (!party.at.path.empty()) json["file"] = party.at.path;
+  if (party.at.line > 0) json["line"] = party.at.line;
+  if (!party.at.function.empty()) json["caller"] = party.at.function;
+  if (!party.stack.empty()) json["stack"] = party.stack;
+  return json;
+}
+
+FoundParty to_party(const Json& json) {
+  FoundParty party;
+  party.function = json.value("function", "");
+  party.text = json.value("text", "");
+  party.at = {json.value("file", ""), json.value("line", 0), json.value("caller", "")};
+  party.stack = json.value("stack", std::vector<std::string>());
+  return party;
+}
+
+}  // namespace
+
+std::string SourceLine::text() const {
+  if (path.empty()) return function;
+  return fmt::format("{}:{}", path.substr(path.find_last_of('/') + 1), line);
+}
+
+std::string FoundPlace::text() const {
+  const std::string range = fmt::format("0x{:x}..0x{:x}", begin, end - 1);
+  if (npu < 0) return fmt::format("{} memory {}", memory, range);
+  return fmt::format("NPU {}, bank {}, offset {}", npu, bank, range);
+}
+
+nlohmann::json to_json(const Found& found) {
+  const Rule& about = rule(found.rule);
+  Json json = {{"rule", found.rule},
+               {"severity", to_text(about.severity)},
+               {"kernel", found.kernel},
+               {"core", found.core},
+               {"count", found.count},
+               {"what", found.what},
+               {"why", about.why},
+               {"mend", about.mend},
+               {"page", "docs/rules/" + page_of(about)},
+               {"parties", Json::array()}};
+  for (const FoundParty& party : found.parties) json["parties"].push_back(to_json(party));
+  if (found.place) json["place"] = to_json(*found.place);
+  if (!found.nearest.empty()) json["nearest"] = found.nearest;
+  if (found.cost) json["cost_cycles"] = *found.cost;
+  return json;
+}
+
+std::optional<Found> find_found(const nlohmann::json& json) {
+  const auto known = [](const std::string& id) {
+    return std::any_of(rules().begin(), rules().end(), [&](const Rule& row) { return row.id == id; });
+  };
+  try {
+    Found found;
+    found.rule = json.at("rule").get<std::string>();
+    if (!known(found.rule)) return std::nullopt;
+    found.kernel = json.value("kernel", "");
+    found.core = json.value("core", -1);
+    found.count = json.value("count", std::uint64_t{1});
+    found.what = json.value("what", "");
+    for (const Json& party : json.at("parties")) found.parties.push_back(to_party(party));
+    if (const auto place = json.find("place"); place != json.end()) {
+      found.place = {place->value("memory", ""), place->value("begin", std::uint64_t{0}),
+                     place->value("end", std::uint64_t{0}), place->value("npu", -1), place->value("bank", -1)};
+    }
+    found.nearest = json.value("nearest", "");
+    if (const auto cost = json.find("cost_cycles"); cost != json.end()) found.cost = cost->get<double>();
+    return found;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string to_text(const Found& found, bool colour) {
+  const Rule& about = rule(found.rule);
+  std::string text = fmt::format(colour ? style_of(about.severity) : fmt::text_style(), "softtpu: {} {}",
+                                 to_text(about.severity), found.rule);
+  if (!found.kernel.empty()) text += fmt::format(" in kernel \"{}\"", found.kernel);
+  if (found.count > 1) text += fmt::format(" ({} times)", found.count);
+  text += fmt::format(": {}\n", found.what);
+  for (const FoundParty& party : found.parties) {
+    const std::string site = party.at.text();
+    text += fmt::format("   {}{}\n", party.text, site.empty() ? "" : ", at " + site);
+    for (const std::string& frame : party.stack) text += fmt::format("      {}\n", frame);
+  }
+  if (found.cost) text += fmt::format("   cost: about {:.0f} cycles\n", *found.cost);
+  text += fmt::format("   why: {}\n   mend: {}", about.why, about.mend);
+  if (!found.nearest.empty()) text += fmt::format(" (nearest: {})", found.nearest);
+  return text + "\n";
+}
+
+}  // namespace softtpu

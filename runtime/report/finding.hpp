@@ -1,0 +1,64 @@
+// What a check found, as it is printed, kept in a journal, and written into reports.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace softtpu {
+
+// A line of the user's source.
+struct SourceLine {
+  std::string path;  // as the debug information has it; empty when there is none
+  int line = 0;
+  std::string function;  // of the user's program
+
+  // "kernel.c:12", else the function's name; empty when nothing is known.
+  std::string text() const;
+  bool operator==(const SourceLine&) const = default;
+};
+
+// Bytes of one memory. For local memory: offsets within one NPU's.
+struct FoundPlace {
+  std::string memory;  // "local", "global", "L2", "static"
+  std::uint64_t begin = 0, end = 0;
+  int npu = -1, bank = -1;  // -1: not in local memory
+
+  std::string text() const;
+  bool operator==(const FoundPlace&) const = default;
+};
+
+// One side of a finding: a call and what it does to the bytes in question.
+struct FoundParty {
+  std::string function;  // "tpu_gdma_cpy_S2L"; the host's function for allocations and copies
+  std::string text;      // "tpu_gdma_cpy_S2L writes dst 0x400, shape ..., element [0, 3, 0, 0]"
+  SourceLine at;
+  std::vector<std::string> stack;  // of the host, innermost first
+
+  bool operator==(const FoundParty&) const = default;
+};
+
+struct Found {
+  std::string rule;    // of runtime/report/rules.def
+  std::string kernel;  // empty: not in a launch
+  int core = -1;
+  std::string what;  // one sentence: what is wrong and where
+  std::optional<FoundPlace> place;
+  std::vector<FoundParty> parties;
+  std::string nearest;         // the nearest legal value, when there is one
+  std::optional<double> cost;  // estimated cycles
+  std::uint64_t count = 1;     // how often it happened
+
+  bool operator==(const Found&) const = default;
+};
+
+nlohmann::json to_json(const Found& found);
+// nullopt: not a finding.
+std::optional<Found> find_found(const nlohmann::json& json);
+
+// For people: several lines, each with its line end.
+std::string to_text(const Found& found, bool colour);
+
+}  // namespace softtpu

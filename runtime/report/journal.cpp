@@ -1,0 +1,166 @@
+#include "runtime/report/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "runtime/base/unreachable.hpp"
+
+namespace softtpu {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::pair<FailureKind, std::string_view>, 6> kFailureNames = {
+    {{FailureKind::kUsage, "usage"},
+     {FailureKind::kCrash, "crash"},
+     {FailureKind::kTimeout, "time limit"},
+     {FailureKind::kUnsupported, "unsupported"},
+     {FailureKind::kResource, "resource"},
+     {FailureKind::kInternal, "internal"}}};
+
+Error file_error(const std::string& path) {
+  return Error{ErrorKind::kResource, fmt::format("journal \"{}\": {}", path, std::strerror(errno))};
+}
+
+std::string id_text(std::uint64_t id) { return fmt::format("{}:{}", ::getpid(), id); }
+
+FailureKind to_failure_kind(std::string_view text) {
+  for (const auto& [kind, name] : kFailureNames) {
+    if (name == text) return kind;
+  }
+  return FailureKind::kInternal;
+}
+
+// The same calls by the same rule in the same kernel are one finding, whichever core or launch saw it.
+std::string fold_key(const Found& found) {
+  std::string key = found.rule + '\n' + found.kernel;
+  for (const FoundParty& party : found.parties) {
+    key += '\n' + party.function + '\n' + party.at.text();
+    for (const std::string& frame : party.stack) key += '\n' + frame;
+  }
+  return found.parties.empty() ? key + '\n' + found.what : key;
+}
+
+class Reader {
+ public:
+  void take(const Json& entry) {
+    if (const auto found = entry.find("found"); found != entry.end()) take_found(*found, entry.value("id", ""));
+    if (const auto count = entry.find("count"); count != entry.end()) take_count(entry.value("id", ""), *count);
+    if (const auto allowed = entry.find("allowed"); allowed != entry.end()) take_allowed(*allowed);
+    if (const auto failure = entry.find("failure"); failure != entry.end()) {
+      contents.failures.push_back(
+          {to_failure_kind(failure->value("kind", "")), failure->value("kernel", ""), failure->value("text", "")});
+    }
+  }
+  JournalContents contents;
+
+ private:
+  void take_found(const Json& json, const std::string& id) {
+    auto found = find_found(json);
+    if (!found) return;
+    const auto [place, is_new] = by_key_.emplace(fold_key(*found), contents.found.size());
+    by_id_[id] = place->second;
+    if (is_new) {
+      contents.found.push_back(*std::move(found));
+    } else {
+      contents.found[place->second].count += found->count;
+    }
+  }
+  void take_count(const std::string& id, const Json& count) {
+    const auto found = by_id_.find(id);
+    if (found != by_id_.end() && count.is_number_unsigned()) {
+      contents.found[found->second].count += count.get<std::uint64_t>();
+    }
+  }
+  void take_allowed(const Json& json) {
+    AllowedRecord record{json.value("rule", ""), json.value("kernel", ""), json.value("count", std::uint64_t{0})};
+    for (AllowedRecord& known : contents.allowed) {
+      if (known.rule != record.rule || known.kernel != record.kernel) continue;
+      known.count += record.count;
+      return;
+    }
+    contents.allowed.push_back(std::move(record));
+  }
+
+  std::map<std::string, std::size_t> by_key_, by_id_;
+};
+
+// Writers hold shared locks; getting the exclusive one means that all of them have ended.
+void wait_for_writers(int fd, int wait_ms) {
+  constexpr int kStepMs = 5;
+  for (int waited = 0; ::flock(fd, LOCK_EX | LOCK_NB) != 0 && waited < wait_ms; waited += kStepMs) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kStepMs));
+  }
+}
+
+}  // namespace
+
+std::string_view to_text(FailureKind kind) {
+  for (const auto& [known, name] : kFailureNames) {
+    if (known == kind) return name;
+  }
+  return "internal";
+}
+
+FailureKind to_failure_kind(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage: return FailureKind::kUsage;
+    case ErrorKind::kUnsupported: return FailureKind::kUnsupported;
+    case ErrorKind::kResource: return FailureKind::kResource;
+    case ErrorKind::kConnection: return FailureKind::kCrash;
+    case ErrorKind::kTimeout: return FailureKind::kTimeout;
+    case ErrorKind::kInternal: return FailureKind::kInternal;
+  }
+  unreachable(kind);
+}
+
+Result<std::shared_ptr<Journal>> Journal::open(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!file || ::flock(file.get(), LOCK_SH | LOCK_NB) != 0) return file_error(path);
+  return std::shared_ptr<Journal>(new Journal(std::move(file)));
+}
+
+void Journal::write(const nlohmann::json& entry) {
+  const std::string line = entry.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  // A journal that cannot be written (a full disk) must not stop the launch that it reports on.
+  static_cast<void>(!::write(file_.get(), line.data(), line.size()));
+}
+
+void Journal::add(const Found& found, std::uint64_t id) { write({{"id", id_text(id)}, {"found", to_json(found)}}); }
+
+void Journal::add_count(std::uint64_t id, std::uint64_t count) { write({{"id", id_text(id)}, {"count", count}}); }
+
+void Journal::add(const FailureRecord& failure) {
+  write({{"failure", {{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}}}});
+}
+
+void Journal::add(const AllowedRecord& allowed) {
+  write({{"allowed", {{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}}}});
+}
+
+Result<JournalContents> read_journal(const std::string& path, int wait_ms) {
+  const UniqueFd lock(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!lock) return file_error(path);
+  wait_for_writers(lock.get(), wait_ms);
+  std::ifstream file(path);
+  Reader reader;
+  for (std::string line; std::getline(file, line);) {
+    const Json entry = Json::parse(line, nullptr, false);
+    if (entry.is_object()) reader.take(entry);
+  }
+  return std::move(reader.contents);
+}
+
+}  // namespace softtpu

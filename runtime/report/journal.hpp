@@ -1,0 +1,60 @@
+// The journal: a file of JSON lines in which the server and its cores note findings and failures, and from which
+// `softtpu run` makes its reports. Every line is one write to a file in append mode, so that processes do not mix.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/report/finding.hpp"
+
+namespace softtpu {
+
+// Why a launch, or the loading of a module, failed.
+enum class FailureKind : std::uint8_t { kUsage, kCrash, kTimeout, kUnsupported, kResource, kInternal };
+std::string_view to_text(FailureKind kind);
+FailureKind to_failure_kind(ErrorKind kind);
+
+struct FailureRecord {
+  FailureKind kind = FailureKind::kUsage;
+  std::string kernel;
+  std::string text;
+};
+
+// A finding that an allow rule covers.
+struct AllowedRecord {
+  std::string rule, kernel;
+  std::uint64_t count = 0;
+};
+
+// Writes entries. The file stays locked (shared) until the last process that writes to it has ended.
+class Journal {
+ public:
+  static Result<std::shared_ptr<Journal>> open(const std::string& path);
+  // `id` names the finding for add_count(), in all processes.
+  void add(const Found& found, std::uint64_t id);
+  void add_count(std::uint64_t id, std::uint64_t count);
+  void add(const FailureRecord& failure);
+  void add(const AllowedRecord& allowed);
+
+ private:
+  explicit Journal(UniqueFd file) : file_(std::move(file)) {}
+  void write(const nlohmann::json& entry);
+  UniqueFd file_;
+};
+
+struct JournalContents {
+  std::vector<Found> found;  // equal ones folded
+  std::vector<AllowedRecord> allowed;
+  std::vector<FailureRecord> failures;
+};
+
+// Waits until no process writes any more, at most `wait_ms`. Damaged lines are skipped: a process may have been killed.
+Result<JournalContents> read_journal(const std::string& path, int wait_ms);
+
+}  // namespace softtpu

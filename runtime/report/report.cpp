@@ -1,0 +1,132 @@
+#include "runtime/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/unreachable.hpp"
+#include "runtime/report/rules.hpp"
+
+namespace softtpu {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kJsonVersion = 1;
+
+bool has_failure(const RunReport& report, FailureKind kind) {
+  const auto& failures = report.contents.failures;
+  return std::any_of(failures.begin(), failures.end(), [&](const FailureRecord& f) { return f.kind == kind; });
+}
+
+bool counts(const Found& found) { return rule(found.rule).severity != Severity::kNote; }
+
+std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+// Formats by the word before the colon.
+constexpr std::array<std::pair<std::string_view, std::string (*)(const RunReport&)>, 3> kFormats = {
+    {{"json", to_json_text}, {"sarif", to_sarif_text}, {"junit", to_junit_text}}};
+
+}  // namespace
+
+std::string_view to_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSuccess: return "success";
+    case Verdict::kProgramFailed: return "program failed";
+    case Verdict::kFindings: return "findings";
+    case Verdict::kDeviceCrashed: return "device crashed";
+    case Verdict::kTimeLimit: return "time limit";
+    case Verdict::kUnsupported: return "unsupported call";
+    case Verdict::kInternal: return "internal error";
+    case Verdict::kNotStarted: return "not started";
+  }
+  unreachable(verdict);
+}
+
+Verdict RunReport::verdict() const {
+  if (has_failure(*this, FailureKind::kInternal)) return Verdict::kInternal;
+  if (has_failure(*this, FailureKind::kCrash)) return Verdict::kDeviceCrashed;
+  if (has_failure(*this, FailureKind::kTimeout)) return Verdict::kTimeLimit;
+  if (has_failure(*this, FailureKind::kUnsupported)) return Verdict::kUnsupported;
+  if (program_status != 0) return Verdict::kProgramFailed;
+  return std::any_of(contents.found.begin(), contents.found.end(), counts) ? Verdict::kFindings : Verdict::kSuccess;
+}
+
+int RunReport::exit_status() const {
+  const Verdict what = verdict();
+  return what == Verdict::kProgramFailed ? program_status : static_cast<int>(what);
+}
+
+std::uint64_t RunReport::occurrences() const {
+  std::uint64_t sum = 0;
+  for (const Found& found : contents.found) sum += found.count;
+  return sum;
+}
+
+std::string to_summary(const RunReport& report) {
+  std::string text;
+  for (const FailureRecord& failure : report.contents.failures) {
+    text += fmt::format("softtpu: {}: {}\n", to_text(failure.kind), failure.text);
+  }
+  if (!report.contents.found.empty()) {
+    text += fmt::format("softtpu: {} finding{}, {} occurrence{}\n", report.contents.found.size(),
+                        report.contents.found.size() == 1 ? "" : "s", report.occurrences(),
+                        report.occurrences() == 1 ? "" : "s");
+  }
+  for (const AllowedRecord& allowed : report.contents.allowed) {
+    text += fmt::format("softtpu: {} in kernel \"{}\" was allowed {} time{}\n", allowed.rule, allowed.kernel,
+                        allowed.count, allowed.count == 1 ? "" : "s");
+  }
+  return text;
+}
+
+std::string to_json_text(const RunReport& report) {
+  Json json = {{"format", "softtpu-findings"},
+               {"version", kJsonVersion},
+               {"program", report.program},
+               {"chip", report.chip},
+               {"checks", report.checks},
+               {"program_status", report.program_status},
+               {"verdict", to_text(report.verdict())},
+               {"exit_status", report.exit_status()},
+               {"occurrences", report.occurrences()},
+               {"findings", Json::array()},
+               {"allowed", Json::array()},
+               {"failures", Json::array()}};
+  for (const Found& found : report.contents.found) json["findings"].push_back(to_json(found));
+  for (const AllowedRecord& allowed : report.contents.allowed) {
+    json["allowed"].push_back({{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}});
+  }
+  for (const FailureRecord& failure : report.contents.failures) {
+    json["failures"].push_back({{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}});
+  }
+  return dump(json);
+}
+
+Result<ReportFile> parse_report_file(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  std::string allowed;
+  for (const auto& [name, make] : kFormats) {
+    if (colon == name.size() && text.starts_with(name) && colon + 1 < text.size()) {
+      return ReportFile{make, text.substr(colon + 1)};
+    }
+    allowed += fmt::format("{}{}:FILE", allowed.empty() ? "" : ", ", name);
+  }
+  return Error{ErrorKind::kUsage, fmt::format("--report: \"{}\" is not one of {}.", text, allowed)};
+}
+
+Result<void> write(const ReportFile& file, const RunReport& report) {
+  std::ofstream out(file.path, std::ios::binary);
+  out << file.make(report);
+  out.close();
+  if (out) return {};
+  return Error{ErrorKind::kResource,
+               fmt::format("--report: \"{}\" cannot be written: {}", file.path, std::strerror(errno))};
+}
+
+}  // namespace softtpu
