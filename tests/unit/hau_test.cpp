@@ -56,13 +56,39 @@ TEST_F(HauTest, SortsValuesAndIndices) {
   }
 }
 
+// Each row by itself; the results of a row follow those of the row before it.
 TEST_F(HauTest, SortsRowByRow) {
-  const std::uint32_t values[] = {3, 1, 2, 9, 7, 8};
-  std::memcpy(words(src), values, sizeof(values));
-  expect_accepted([&] { tpu_hau_sort_natural_index_2d(dst, dst_index, src, 2, 3, 2, false, DT_UINT32); }, "sort_2d");
-  EXPECT_EQ(std::vector<std::uint32_t>(words(dst), words(dst) + 4), (std::vector<std::uint32_t>{1, 2, 7, 8}));
-  EXPECT_EQ(std::vector<std::uint32_t>(words(dst_index), words(dst_index) + 4),
-            (std::vector<std::uint32_t>{1, 2, 1, 2}));
+  for (int i = 0; i < 120 && !HasFatalFailure(); ++i) {
+    const int rows = between(1, 6), len = between(1, 60), kept = between(1, len), form = i % 3;
+    const bool descending = coin();
+    const data_type_t type = std::array{DT_FP32, DT_INT32, DT_UINT32}[static_cast<std::size_t>(between(0, 2))];
+    scramble();
+    for (int k = 0; k < rows * len; ++k) words(src)[k] = key(static_cast<Dtype>(type));
+    take_copy();
+    expect_accepted(
+        [&] {
+          if (form == 0) tpu_hau_sort_2d(dst, src, rows, len, kept, descending, type);
+          if (form == 1) tpu_hau_sort_natural_index_2d(dst, dst_index, src, rows, len, kept, descending, type);
+          if (form == 2)
+            tpu_hau_sort_specific_index_2d(dst, dst_index, src, src_index, rows, len, kept, descending, type);
+        },
+        "sort_2d");
+    for (int row = 0; row < rows; ++row) {
+      std::vector<reference::Keyed> entries;
+      for (int k = 0; k < len; ++k) {
+        const int at = row * len + k;
+        entries.push_back({words(src)[at], form == 2 ? words(src_index)[at] : static_cast<std::uint32_t>(k)});
+      }
+      reference::sort(entries, static_cast<Dtype>(type), descending);
+      for (int k = 0; k < kept; ++k) {
+        const std::size_t at = 4 * static_cast<std::size_t>(row * kept + k);
+        const reference::Keyed& entry = entries[static_cast<std::size_t>(k)];
+        std::memcpy(model.global.data() + at, &entry.bits, 4);
+        if (form != 0) std::memcpy(model.global.data() + 8192 + at, &entry.index, 4);
+      }
+    }
+    expect_equal("sort_2d form " + std::to_string(form));
+  }
 }
 
 TEST_F(HauTest, SuppressesBoxes) {

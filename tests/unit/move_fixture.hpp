@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "device/bdc/kernel_choice.hpp"
+#include "device/memory/parallel.hpp"
 #include "tests/reference/moves.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
@@ -17,13 +19,14 @@ class MoveTest : public ::testing::Test {
   static constexpr std::uint64_t kWindow = 1 << 16;  // bytes of global memory that a case uses
 
   explicit MoveTest(const std::string& chip = "demo4") : device(chip) { model.chip = &device.chip(); }
+  ~MoveTest() override { choose(false); }
 
   int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); }
   bool coin() { return between(0, 1) == 1; }
   data_type_t type_of_size(int size) {
-    if (size == 1) return coin() ? DT_INT8 : DT_UINT8;
-    if (size == 2) return coin() ? DT_FP16 : DT_UINT16;
-    return coin() ? DT_FP32 : DT_INT32;
+    constexpr data_type_t kTypes[][3] = {
+        {DT_INT8, DT_UINT8, DT_INT8}, {DT_FP16, DT_UINT16, DT_BFP16}, {DT_FP32, DT_INT32, DT_UINT32}};
+    return kTypes[size / 2][between(0, 2)];
   }
   int element_size() { return 1 << between(0, 2); }
   int npu() { return between(0, device.chip().npu_num - 1); }
@@ -31,27 +34,39 @@ class MoveTest : public ::testing::Test {
     return static_cast<std::uint64_t>(first_npu) * device.chip().local_bytes + static_cast<unsigned>(offset);
   }
 
-  // New contents for both sides.
+  // New contents for both sides. A large local memory gets them once: later calls find what earlier ones left.
   void scramble() {
-    for (std::size_t i = 0; i < device.chip().local_mem.bytes; i += 8) word(device.memories().local(0) + i);
-    for (std::size_t i = 0; i < kWindow; i += 8) word(device.global<std::uint8_t>(device.scratch()) + i);
-    take_copy();
+    const bool small = local_size() < (1 << 20);
+    for (std::size_t i = 0; i < local_size() && (small || model.local.empty()); i += 8) word(local() + i);
+    for (std::size_t i = 0; i < kWindow; i += 8) word(window() + i);
+    if (small || model.local.empty()) model.local.assign(local(), local() + local_size());
+    take_window();
   }
   void take_copy() {
-    const std::uint8_t* global = device.global<std::uint8_t>(device.scratch());
-    model.local = device.local_bytes();
-    model.global.assign(global, global + kWindow);
-    model.global_base = device.scratch();
+    model.local.assign(local(), local() + local_size());
+    take_window();
+  }
+  // What a test changed in the model becomes the device's.
+  void write_back() {
+    std::memcpy(local(), model.local.data(), local_size());
+    std::memcpy(window(), model.global.data(), kWindow);
   }
   void expect_equal(const std::string& what) {
-    const std::uint8_t* global = device.global<std::uint8_t>(device.scratch());
-    ASSERT_TRUE(model.local == device.local_bytes()) << "local memory differs after " << what;
-    ASSERT_EQ(std::memcmp(model.global.data(), global, kWindow), 0) << "global memory differs after " << what;
+    ASSERT_EQ(std::memcmp(model.local.data(), local(), local_size()), 0) << "local memory differs after " << what;
+    ASSERT_EQ(std::memcmp(model.global.data(), window(), kWindow), 0) << "global memory differs after " << what;
     device.oracle().confirm();
   }
+  // Runs the call with one thread and the plain loops, then with many and the fast ones: the bytes have to be the same.
   void expect_accepted(const std::function<void()>& kernel, const std::string& what) {
-    const LaunchOutcome outcome = device.run(kernel);
-    ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
+    before_.take(*this);
+    choose(true);
+    ASSERT_NO_FATAL_FAILURE(run(kernel, what));
+    plain_.take(*this);
+    before_.put(*this);
+    choose(false);
+    ASSERT_NO_FATAL_FAILURE(run(kernel, what));
+    ASSERT_EQ(std::memcmp(plain_.local.data(), local(), local_size()), 0) << "one thread differs from many: " << what;
+    ASSERT_EQ(std::memcmp(plain_.global.data(), window(), kWindow), 0) << "one thread differs from many: " << what;
   }
   // A refused call: the fault names the function and `text`, and no byte changes.
   void expect_refused(const std::function<void()>& kernel, const std::string& text) {
@@ -68,11 +83,54 @@ class MoveTest : public ::testing::Test {
   reference::Memory model;
 
  private:
+  // The contents of both memories.
+  struct Contents {
+    std::vector<std::uint8_t> local, global;
+    void take(MoveTest& test) {
+      local.assign(test.local(), test.local() + test.local_size());
+      global.assign(test.window(), test.window() + kWindow);
+    }
+    void put(MoveTest& test) const {
+      std::memcpy(test.local(), local.data(), local.size());
+      std::memcpy(test.window(), global.data(), global.size());
+    }
+  };
+
+  std::uint8_t* local() { return device.memories().local(0); }
+  std::size_t local_size() const { return device.chip().local_mem.bytes; }
+  std::uint8_t* window() { return device.global<std::uint8_t>(device.scratch()); }
+  void take_window() {
+    model.global.assign(window(), window() + kWindow);
+    model.global_base = device.scratch();
+  }
+  static void choose(bool plain) {
+    set_plain_kernels(plain);
+    set_thread_limit(plain ? 1 : 0);
+  }
+  void run(const std::function<void()>& kernel, const std::string& what) {
+    const LaunchOutcome outcome = device.run(kernel);
+    ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
+  }
   void word(std::uint8_t* at) {
     const std::uint64_t value = std::uint64_t{random()} << 32 | random();
     std::memcpy(at, &value, sizeof(value));
   }
+
+  Contents before_, plain_;
 };
+
+// Tests that run on the small chip, where little memory has to be compared, and on BM1684X.
+class ChipMoveTest : public MoveTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  ChipMoveTest() : MoveTest(GetParam()) {}
+
+  bool small_chip() const { return device.chip().npu_num < 64; }
+  // Cases of a function: a case costs more where the memory is larger.
+  int cases() const { return small_chip() ? 40 : 15; }
+  int channels() { return between(1, coin() ? 9 : 2 * device.chip().npu_num + 2); }
+};
+inline const auto kMoveChips = ::testing::Values("demo4", "bm1684x");
+inline std::string chip_name(const ::testing::TestParamInfo<const char*>& chip) { return chip.param; }
 
 inline dim4 to_dim4(const reference::Extents& shape) { return {shape[0], shape[1], shape[2], shape[3]}; }
 inline dim4 to_dim4(const reference::Strides& stride) {

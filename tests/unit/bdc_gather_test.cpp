@@ -1,7 +1,5 @@
-// Random gathers and scatters, by GDMA on the small chip and by BDC on BM1684X, against the plain reference; refusals.
-#include <gtest/gtest.h>
-
-#include "device/memory/parallel.hpp"
+// Random gathers, scatters and mask selections by BDC in BM1684X's local memories against the plain reference;
+// refusals.
 #include "tests/unit/move_fixture.hpp"
 
 namespace softtpu {
@@ -9,167 +7,6 @@ namespace {
 
 using reference::Array;
 using reference::Extents;
-
-class GdmaGatherTest : public MoveTest {
- protected:
-  // Indices of which most lie inside [0, extent).
-  void put_indices(const Array& index, int channels, int count, int extent, std::uint32_t start) {
-    reference::each({1, channels, count, 1}, [&](const Extents& at) {
-      const auto inside = static_cast<std::uint32_t>(between(0, extent - 1)) + start;
-      const std::uint32_t value = between(0, 5) == 0 ? static_cast<std::uint32_t>(random()) : inside;
-      reference::store(model, index, at, value);
-    });
-    std::memcpy(device.memories().local(0), model.local.data(), model.local.size());
-    std::memcpy(device.global<std::uint8_t>(device.scratch()), model.global.data(), kWindow);
-  }
-};
-
-TEST_F(GdmaGatherTest, RowsByIndexInEveryDirection) {
-  for (int i = 0; i < 300; ++i) {
-    const int channels = between(1, 6);
-    const int rows = between(1, 5);
-    const int param_rows = between(1, 5);
-    const int width = between(1, 6);
-    const int size = element_size();
-    const bool scatter = coin();
-    const bool dst_local = coin();
-    const bool param_local = coin();
-    const bool index_local = coin();
-    const int count = scatter ? param_rows : rows;
-    const Extents dst_shape{1, channels, rows, width};
-    const Extents param_shape{1, channels, param_rows, width};
-    const Extents index_shape{1, channels, count, 1};
-    // Local operands at offsets 0, 256 and 512 of the NPUs, system operands 16 KiB apart.
-    const auto place = [&](bool local, const Extents& shape, unsigned slot, int bytes) {
-      const int first = local ? npu() : 0;
-      return Array{local, local ? unified(first, static_cast<int>(slot) * 256) : device.scratch() + slot * 16384, bytes,
-                   local ? reference::aligned(device.chip(), first, shape, bytes) : reference::continuous(shape)};
-    };
-    const Array dst = place(dst_local, dst_shape, 2, size);
-    const Array param = place(param_local, param_shape, 0, size);
-    const Array index = place(index_local, index_shape, 1, 4);
-    scramble();
-    put_indices(index, channels, count, scatter ? rows : param_rows, 0);
-    const dim4 shape = to_dim4(dst_shape);
-    const data_type_t type = type_of_size(size);
-    scalar_t fill;
-    fill.u32 = static_cast<u32>(random());
-    const auto l = [](const Array& array) { return static_cast<local_addr_t>(array.addr); };
-    const auto call = [&] {
-      if (!scatter && dst_local && param_local)
-        tpu_gdma_h_gather_L2L(l(dst), l(param), index.addr, index_local, fill, &shape, param_rows, nullptr, nullptr,
-                              nullptr, type);
-      if (!scatter && dst_local && !param_local)
-        tpu_gdma_h_gather_S2L(l(dst), param.addr, index.addr, index_local, fill, &shape, param_rows, nullptr, nullptr,
-                              nullptr, type);
-      if (!scatter && !dst_local && param_local)
-        tpu_gdma_h_gather_L2S(dst.addr, l(param), index.addr, index_local, fill, &shape, param_rows, nullptr, nullptr,
-                              nullptr, type);
-      if (!scatter && !dst_local && !param_local)
-        tpu_gdma_h_gather_S2S(dst.addr, param.addr, index.addr, index_local, fill, &shape, param_rows, nullptr, nullptr,
-                              nullptr, type);
-      if (scatter && dst_local && param_local)
-        tpu_gdma_h_scatter_L2L(l(dst), l(param), index.addr, index_local, &shape, param_rows, nullptr, nullptr, nullptr,
-                               type);
-      if (scatter && dst_local && !param_local)
-        tpu_gdma_h_scatter_S2L(l(dst), param.addr, index.addr, index_local, &shape, param_rows, nullptr, nullptr,
-                               nullptr, type);
-      if (scatter && !dst_local && param_local)
-        tpu_gdma_h_scatter_L2S(dst.addr, l(param), index.addr, index_local, &shape, param_rows, nullptr, nullptr,
-                               nullptr, type);
-      if (scatter && !dst_local && !param_local)
-        tpu_gdma_h_scatter_S2S(dst.addr, param.addr, index.addr, index_local, &shape, param_rows, nullptr, nullptr,
-                               nullptr, type);
-    };
-    expect_accepted(call, "h_gather or h_scatter");
-    reference::each({1, channels, count, width}, [&](const Extents& at) {
-      const std::uint32_t named = reference::load(model, index, {0, at[1], at[2], 0});
-      const bool inside = named < static_cast<std::uint32_t>(scatter ? rows : param_rows);
-      const Extents other{0, at[1], static_cast<int>(named), at[3]};
-      if (scatter && inside) reference::store(model, dst, other, reference::load(model, param, at));
-      if (!scatter) reference::store(model, dst, at, inside ? reference::load(model, param, other) : fill.u32);
-    });
-    expect_equal("h_gather or h_scatter");
-    if (HasFatalFailure()) return;
-  }
-}
-
-TEST_F(GdmaGatherTest, ExtendedFormsCountFromAStartAndAdd) {
-  const dim4 shape{1, 2, 5, 3};
-  const std::uint64_t dst = device.scratch(), param = dst + 4096, index = dst + 8192;
-  const Array indices{false, index, 4, {14, 7, 1, 1}};
-  scalar_t fill;
-  fill.u32 = 0xABCDEF01U;
-  scramble();
-  put_indices(indices, 2, 7, 5, 100);
-  expect_accepted(
-      [&] {
-        tpu_gdma_h_scatter_S2S_ext(dst, param, index, false, &shape, 7, 100, 1, nullptr, nullptr, nullptr, DT_INT32);
-      },
-      "h_scatter_S2S_ext");
-  const Array output{false, dst, 4, {30, 15, 3, 1}};
-  const Array input{false, param, 4, {42, 21, 3, 1}};
-  reference::each({1, 2, 7, 3}, [&](const Extents& at) {
-    const std::uint32_t row = reference::load(model, indices, {0, at[1], at[2], 0}) - 100;
-    if (row >= 5) return;
-    const Extents to{0, at[1], static_cast<int>(row), at[3]};
-    reference::store(model, output, to, reference::load(model, output, to) + reference::load(model, input, at));
-  });
-  expect_equal("h_scatter_S2S_ext");
-  const Array five{false, index, 4, {10, 5, 1, 1}};
-  put_indices(five, 2, 5, 7, 100);
-  expect_accepted(
-      [&] {
-        tpu_gdma_h_gather_S2S_ext(dst, param, index, false, fill, &shape, 7, 100, nullptr, nullptr, nullptr, DT_INT32);
-      },
-      "h_gather_S2S_ext");
-  reference::each({1, 2, 5, 3}, [&](const Extents& at) {
-    const std::uint32_t row = reference::load(model, five, {0, at[1], at[2], 0}) - 100;
-    const Extents from{0, at[1], static_cast<int>(row), at[3]};
-    reference::store(model, output, at, row < 7 ? reference::load(model, input, from) : fill.u32);
-  });
-  expect_equal("h_gather_S2S_ext");
-}
-
-// Sums of f32 that are exact, twice into the same row.
-TEST_F(GdmaGatherTest, AddsFloatsInOrder) {
-  const std::uint64_t dst = device.scratch(), param = dst + 4096, index = dst + 8192;
-  const dim4 shape{1, 1, 2, 1};
-  float* out = device.global<float>(dst);
-  out[0] = 1.5F;
-  out[1] = 8.0F;
-  const float values[] = {0.25F, -2.0F, 0.5F};
-  const std::uint32_t rows[] = {0, 1, 0};
-  std::memcpy(device.global<float>(param), values, sizeof(values));
-  std::memcpy(device.global<std::uint32_t>(index), rows, sizeof(rows));
-  expect_accepted(
-      [&] {
-        tpu_gdma_h_scatter_S2S_ext(dst, param, index, false, &shape, 3, 0, 1, nullptr, nullptr, nullptr, DT_FP32);
-      },
-      "h_scatter_S2S_ext");
-  EXPECT_EQ(out[0], 2.25F);
-  EXPECT_EQ(out[1], 6.0F);
-}
-
-TEST_F(GdmaGatherTest, RefusesAndChangesNothing) {
-  const dim4 shape{1, 2, 3, 4};
-  const dim4 batches{2, 2, 3, 4};
-  const dim4 wide{24, 12, 8, 2};
-  const std::uint64_t at = device.scratch();
-  const auto gather = [&](const dim4* extent, int rows, addr_t index, bool local, const dim4* output,
-                          const dim4* strides) {
-    return [=] {
-      tpu_gdma_h_gather_S2S(at + 4096, at, index, local, scalar_t{}, extent, rows, output, nullptr, strides, DT_FP32);
-    };
-  };
-  expect_refused(gather(&batches, 3, at + 8192, false, nullptr, nullptr), "shape.n (2) is outside 1..1");
-  expect_refused(gather(&shape, 0, at + 8192, false, nullptr, nullptr), "param_h (0) is outside 1..65535");
-  expect_refused(gather(&shape, 3, at + 8192, false, &wide, nullptr), "output w stride (2) must be 1");
-  expect_refused(gather(&shape, 3, at + 8192, false, nullptr, &wide), "index h stride (8) must be 1");
-  expect_refused(gather(&shape, 3, 1 << 20, true, nullptr, nullptr),
-                 "index address (0x100000) lies beyond local memory");
-  expect_refused(gather(&shape, 3, 64, false, nullptr, nullptr), "index [0x40");
-}
 
 class BdcGatherTest : public MoveTest {
  protected:
@@ -187,13 +24,16 @@ class BdcGatherTest : public MoveTest {
     }
     take_copy();
   }
-  void write_back() { std::memcpy(device.memories().local(0), model.local.data(), model.local.size()); }
 };
 
-TEST_F(BdcGatherTest, ColumnsPlacesAndRows) {
-  for (int i = 0; i < 90; ++i) {
-    const int mode = i % 4;  // w, hw, batch w, batch h
-    const bool scatter = coin();
+// w, hw, batch w, batch h
+class BdcGatherModes : public BdcGatherTest, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Modes, BdcGatherModes, ::testing::Range(0, 4));
+
+TEST_P(BdcGatherModes, ColumnsPlacesAndRows) {
+  for (int i = 0; i < 80; ++i) {
+    const int mode = GetParam();
+    const bool scatter = i % 3 == 0;
     const bool repeated = mode >= 2 && coin();
     const int first = npu();
     const int size = element_size();
@@ -295,7 +135,7 @@ TEST_F(BdcGatherTest, ColumnsPlacesAndRows) {
 }
 
 TEST_F(BdcGatherTest, MaskSelectsColumns) {
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const int first = npu();
     const int size = element_size();
     const int mask_size = element_size();
@@ -334,6 +174,88 @@ TEST_F(BdcGatherTest, MaskSelectsColumns) {
     });
     expect_equal("mask_select");
     if (HasFatalFailure()) return;
+  }
+}
+
+// The parameter lies four times in banks 8 to 15, the output in banks 4 to 7, the index in banks 0 to 3.
+TEST_F(BdcGatherTest, FourBankGatherReadsColumns) {
+  for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
+    const int first = npu(), size = element_size(), index_size = between(1, 2);
+    const bool repeated = coin(), exception = coin(), fills = coin();
+    const Extents shape{1, between(1, 70), 1, between(1, 20)};
+    const Extents param_shape{1, shape[1], 1, between(1, 30)};
+    const Array output{true, unified(first, kOutput), size, reference::aligned(device.chip(), first, shape, size)};
+    Array param{true, unified(first, kParam), size, reference::aligned(device.chip(), first, param_shape, size)};
+    const Array index{true, unified(first, kIndex), index_size,
+                      reference::aligned(device.chip(), first, shape, index_size)};
+    if (repeated) param.stride[1] = 0;
+    scramble_areas();
+    constexpr std::uint64_t kCopyStep = 32768;
+    for (std::uint64_t copy = 1; copy < 4; ++copy) {
+      Array other = param;
+      other.addr += copy * kCopyStep;
+      reference::move(model, other, param_shape, param, [](const Extents& at) { return at; });
+    }
+    const std::uint32_t largest = index_size == 1 ? 0xFF : 0xFFFF;
+    reference::each(shape, [&](const Extents& at) {
+      const auto inside = static_cast<std::uint32_t>(between(0, param_shape[3] - 1));
+      reference::store(model, index, at, exception && between(0, 4) == 0 ? largest : inside);
+    });
+    write_back();
+    scalar_t fill;
+    fill.u32 = static_cast<u32>(random());
+    const dim4 c_shape = to_dim4(shape);
+    const data_type_t type = type_of_size(size), index_type = index_size == 1 ? DT_UINT8 : DT_UINT16;
+    const auto to = static_cast<local_addr_t>(output.addr), from = static_cast<local_addr_t>(param.addr),
+               by = static_cast<local_addr_t>(index.addr);
+    expect_accepted(
+        [&] {
+          if (exception) {
+            tpu_bdc_4bank_w_gather_exception(to, from, by, fill, &c_shape, param_shape[3], type, index_type, repeated,
+                                             fills);
+          } else {
+            tpu_bdc_4bank_w_gather(to, from, by, &c_shape, param_shape[3], type, index_type, repeated);
+          }
+        },
+        "4bank_w_gather");
+    reference::each(shape, [&](const Extents& at) {
+      const std::uint32_t column = reference::load(model, index, at);
+      const bool missing = exception && column == largest;
+      if (missing && fills) reference::store(model, output, at, fill.u32);
+      if (!missing)
+        reference::store(model, output, at, reference::load(model, param, {0, at[1], 0, static_cast<int>(column)}));
+    });
+    expect_equal("4bank_w_gather");
+  }
+}
+
+// The table lies at one offset of every NPU.
+TEST_F(BdcGatherTest, TablesAreLookedUp) {
+  for (int i = 0; i < 40 && !HasFatalFailure(); ++i) {
+    const int first = npu(), size = element_size(), index_size = between(1, 2), length = between(1, 100);
+    const Extents shape{between(1, 2), between(1, 70), between(1, 3), between(1, 9)};
+    const Array output{true, unified(first, kOutput), size, reference::aligned(device.chip(), first, shape, size)};
+    const Array index{true, unified(first, kIndex), index_size,
+                      reference::aligned(device.chip(), first, shape, index_size)};
+    scramble_areas();
+    reference::each(shape, [&](const Extents& at) {
+      reference::store(model, index, at, static_cast<std::uint32_t>(between(0, length - 1)));
+    });
+    write_back();
+    const dim4 c_shape = to_dim4(shape);
+    expect_accepted(
+        [&] {
+          tpu_bdc_table_lookup(static_cast<local_addr_t>(output.addr), static_cast<local_addr_t>(index.addr), kParam,
+                               &c_shape, length, type_of_size(size), index_size == 1 ? DT_UINT8 : DT_UINT16);
+        },
+        "table_lookup");
+    reference::each(shape, [&](const Extents& at) {
+      const auto lane = static_cast<std::uint64_t>((first + at[1]) % device.chip().npu_num);
+      const Array table{true, lane * device.chip().local_bytes + kParam, size, {0, 0, 0, 1}};
+      const auto entry = static_cast<int>(reference::load(model, index, at));
+      reference::store(model, output, at, reference::load(model, table, {0, 0, 0, entry}));
+    });
+    expect_equal("table_lookup");
   }
 }
 
@@ -379,12 +301,11 @@ TEST_F(BdcGatherTest, OneThreadGivesTheBytesOfMany) {
   const auto result = [&](int threads) {
     set_thread_limit(threads);
     std::memcpy(device.memories().local(0), model.local.data(), model.local.size());
-    expect_accepted(
-        [&] {
-          tpu_bdc_batch_bcast_w_gather_exception(kOutput, kParam, kIndex, scalar_t{}, &shape, 255, DT_UINT8, DT_UINT8,
-                                                 false, true);
-        },
-        "gather");
+    const LaunchOutcome outcome = device.run([&] {
+      tpu_bdc_batch_bcast_w_gather_exception(kOutput, kParam, kIndex, scalar_t{}, &shape, 255, DT_UINT8, DT_UINT8,
+                                             false, true);
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
     return device.local_bytes();
   };
   EXPECT_TRUE(result(1) == result(0));
