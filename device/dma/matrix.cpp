@@ -28,14 +28,18 @@ struct Sides {
   TensorView local, system;
 };
 
-// One channel's part of the matrix, `width` columns from `first`.
+// Rows [first, last): all channels of a few rows stay in the cache on both sides.
 template <class T>
-void move_channel(const Sides& sides, int channel, int first, int width) {
-  for (int r = 0; r < sides.local_tensor.shape.n; ++r) {
-    T* local = sides.local.at<T>(r, channel, 0, 0);
-    T* system = sides.system.at<T>(r, 0, 0, first);
-    std::memcpy(sides.to_local ? local : system, sides.to_local ? system : local,
-                static_cast<std::size_t>(width) * sizeof(T));
+void move_rows(const Sides& sides, int first, int last, int cols) {
+  const Dim4& shape = sides.local_tensor.shape;
+  for (int channel = 0; channel < shape.c; ++channel) {
+    const int column = channel * shape.w;
+    const auto bytes = static_cast<std::size_t>(std::min(shape.w, cols - column)) * sizeof(T);
+    for (int r = first; r < last; ++r) {
+      T* local = sides.local.at<T>(r, channel, 0, 0);
+      T* system = sides.system.at<T>(r, 0, 0, column);
+      std::memcpy(sides.to_local ? local : system, sides.to_local ? system : local, bytes);
+    }
   }
 }
 
@@ -70,12 +74,16 @@ void move_matrix(const Memories& mem, const DmaMatrixCmd& cmd) {
   if (may_overlap(mem.chip(), cmd.dst, cmd.src) || !writes_each_byte_once(mem.chip(), cmd.dst)) {
     return move_elements<T>(sides, cmd.transposed, cols);
   }
-  parallel_for(sides.local_tensor.shape.c, system.elements(), [&](int channel) {
-    const int first = channel * per_channel;
-    const int width = std::min(per_channel, cols - first);
-    if (cmd.transposed) return move_channel_transposed<T>(sides, channel, first, width);
-    move_channel<T>(sides, channel, first, width);
-  });
+  if (cmd.transposed) {
+    return parallel_for(sides.local_tensor.shape.c, system.elements(), [&](int channel) {
+      const int first = channel * per_channel;
+      move_channel_transposed<T>(sides, channel, first, std::min(per_channel, cols - first));
+    });
+  }
+  constexpr int kRows = 16;
+  const int rows = sides.local_tensor.shape.n;
+  parallel_for((rows + kRows - 1) / kRows, system.elements(),
+               [&](int group) { move_rows<T>(sides, group * kRows, std::min(rows, (group + 1) * kRows), cols); });
 }
 
 }  // namespace

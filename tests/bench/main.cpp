@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <iostream>
 #include <vector>
 
@@ -80,6 +80,7 @@ void register_work(bool quick, const std::string& filter) {
   for (const Work& work : all_work()) {
     benchmark::RegisterBenchmark((work.group + " " + work.name).c_str(),
                                  [&work](benchmark::State& state) {
+                                   if (work.prepare) work.prepare();
                                    work.figure ? measure_figure(state, work) : measure_rate(state, work);
                                    tell_wishes(state, work);
                                  })
@@ -90,13 +91,16 @@ void register_work(bool quick, const std::string& filter) {
 
 int run(int argc, char** argv) {
   CLI::App app{"Measures softtpu against the limits of this machine, each beside its limit in the same run."};
-  bool quick = false;
+  bool quick = false, processor = false;
   std::string filter, json, compare;
   app.add_flag("--quick", quick, "shorter runs of the rows that matter most: about a minute");
   app.add_option("--filter", filter, "only rows whose name contains this text");
   app.add_option("--json", json, "write all figures to this file")->take_last();
   app.add_option("--compare", compare, "show the change against the JSON of an earlier run");
+  app.add_flag("--processor-time", processor,
+               "measure the processor time of this process instead of elapsed time: ratios on a loaded machine");
   CLI11_PARSE(app, argc, argv);
+  use_processor_time(processor);
   Earlier earlier;
   if (!compare.empty()) {
     if (const std::string complaint = read_earlier(compare, earlier); !complaint.empty()) {
@@ -123,10 +127,22 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
+namespace {
+bool processor_time = false;
+
+double now() {
+  timespec time{};
+  clock_gettime(processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+}  // namespace
+
+void use_processor_time(bool use) { processor_time = use; }
+
 double seconds_of(const std::function<void()>& function) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   function();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now() - start;
 }
 
 std::vector<Work>& all_work() {

@@ -28,6 +28,7 @@ Work work_of(const char* group, const char* name, double operations, const char*
   work.name = name;
   work.amount = work.limit_amount = operations / 1e9;
   work.unit = unit;
+  work.prepare = [&device] { fill_local_memory(device); };
   work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
   work.limit_name = "f32 multiply then add";
   work.limit = multiply_add_limit(operations);
@@ -92,7 +93,6 @@ Work max_pool(const char* name, data_type_t type) {
 }
 
 const bool added = add_work([] {
-  fill_local_memory(BenchDevice::of("bm1684x"));
   return std::vector<Work>{
       fp32_mm("fp32_mm 512 x 512 x 512", 512, 8),
       fp32_mm("fp32_mm 61 x 61 x 61", 61, 1),

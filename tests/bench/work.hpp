@@ -15,6 +15,7 @@ struct Work {
   std::string name;   // what is done, with shape and type
   double amount = 0;  // units of work in one run
   std::string unit;   // "GB", "GFLOP", "M keys", "launches": figures are per second
+  std::function<void()> prepare;  // fills memories, once before the first run
   std::function<void()> run;
   std::string limit_name;       // what `limit` is: "memcpy", "mul+add peak" ...
   std::function<void()> limit;  // does limit_amount units in one run
@@ -40,7 +41,8 @@ bool add_work(std::function<std::vector<Work>()> make);
 // Keeps the compiler from dropping a result.
 void keep(const void* data);
 
-// Seconds that a call takes.
+// Seconds that a call takes: elapsed, or of this process on all processors.
+void use_processor_time(bool use);
 double seconds_of(const std::function<void()>& function);
 
 // Machine limits, to be called as `limit` functions of given amounts.
