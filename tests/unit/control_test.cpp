@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/module/kernel_registry.hpp"
 #include "tests/unit/move_fixture.hpp"
 
 namespace softtpu {
@@ -14,58 +15,139 @@ class ControlTest : public MoveTest {};
 
 struct Node {
   std::uint32_t bdc, gdma, parallel;
+  bool operator==(const Node&) const = default;
 };
 
+// Random sections of BDC and GDMA commands: the counts, and what setting them changes.
 TEST_F(ControlTest, CountersFollowTheEngines) {
   const dim4 shape{1, 1, 1, 4};
-  Node node{}, bdc{}, gdma{};
-  expect_accepted(
-      [&] {
-        tpu_initialize();
-        tpu_gdma_cpy_S2L(0, device.scratch(), &shape, nullptr, nullptr, DT_FP32);
-        tpu_parallel_start();
-        tpu_gdma_cpy_S2L(0, device.scratch(), &shape, nullptr, nullptr, DT_FP32);
-        tpu_get_parallel_id_node(&bdc, &gdma);
-        tpu_parallel_end();
-        tpu_poll();
-        tpu_get_id_node(&node);
-      },
-      "counters");
-  EXPECT_EQ(bdc.gdma, 1U);
-  EXPECT_EQ(gdma.gdma, 2U);
-  EXPECT_EQ(node.gdma, 2U);
-  EXPECT_EQ(node.parallel, 0U);
+  const auto run = [&](int bdc, int gdma) {
+    for (int i = 0; i < bdc; ++i) tpu_bdc_cpy(128, 64, &shape, nullptr, nullptr, DT_FP32);
+    for (int i = 0; i < gdma; ++i) tpu_gdma_cpy_S2L(0, device.scratch(), &shape, nullptr, nullptr, DT_FP32);
+  };
+  for (int trial = 0; trial < 40; ++trial) {
+    const int before = between(0, 4), loads = between(0, 4), computes = between(0, 4), base = between(0, 1000);
+    Node node{}, bdc{}, gdma{}, cleared{}, restored{}, set{}, moved_bdc{}, moved_gdma{};
+    bool states[3] = {};
+    const LaunchOutcome outcome = device.run([&] {
+      coin() ? tpu_initialize() : tpu_initialize_parallel();
+      tpu_disable_check_id_node();
+      tpu_enable_check_id_node();
+      run(before, before);
+      states[0] = tpu_is_parallel_state();
+      tpu_parallel_start();
+      states[1] = tpu_is_parallel_state();
+      run(computes, loads);
+      tpu_get_parallel_id_node(&bdc, &gdma);
+      tpu_set_parallel_id_node(&gdma, &bdc);
+      tpu_get_parallel_id_node(&moved_bdc, &moved_gdma);
+      tpu_set_parallel_id_node(&bdc, &gdma);
+      tpu_parallel_end();
+      states[2] = tpu_is_parallel_state();
+      tpu_poll();
+      tpu_get_id_node(&node);
+      tpu_initialize();
+      tpu_get_id_node(&cleared);
+      tpu_set_id_node(&node);
+      tpu_get_id_node(&restored);
+      tpu_set_bdid(base);
+      tpu_set_gdma_id(base + 1);
+      tpu_get_id_node(&set);
+    });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    device.oracle().forget();
+    const auto count = [](int value) { return static_cast<std::uint32_t>(value); };
+    EXPECT_EQ(bdc, (Node{count(before + computes), count(before), 0}));
+    EXPECT_EQ(gdma, (Node{count(before), count(before + loads), 0}));
+    EXPECT_EQ(moved_bdc, gdma);
+    EXPECT_EQ(moved_gdma, bdc);
+    EXPECT_EQ(node, (Node{count(before + computes), count(before + loads), 0}));
+    EXPECT_EQ(cleared, Node{});
+    EXPECT_EQ(restored, node);
+    EXPECT_EQ(set, (Node{count(base), count(base + 1), 0}));
+    EXPECT_FALSE(states[0] || states[2]);
+    EXPECT_TRUE(states[1]);
+    if (HasFailure()) return;
+    for (const Op op : {Op::tpu_initialize, Op::tpu_initialize_parallel, Op::tpu_poll, Op::tpu_parallel_start,
+                        Op::tpu_parallel_end, Op::tpu_is_parallel_state, Op::tpu_get_id_node, Op::tpu_set_id_node,
+                        Op::tpu_get_parallel_id_node, Op::tpu_set_parallel_id_node, Op::tpu_enable_check_id_node,
+                        Op::tpu_disable_check_id_node, Op::tpu_set_bdid, Op::tpu_set_gdma_id})
+      device.oracle().confirm(op);
+  }
   expect_refused([] { tpu_get_id_node(nullptr); }, "tpu_get_id_node: node is NULL");
+  expect_refused([] { tpu_parallel_end(); }, "no parallel section is open");
+  expect_refused(
+      [] {
+        tpu_parallel_start();
+        tpu_poll();
+      },
+      "a parallel section is open; end it before polling");
+}
+
+// Commands are complete when their call returns: no wait changes what the next command finds.
+TEST_F(ControlTest, WaitingChangesNothing) {
+  using Wait = void (*)();
+  constexpr Wait kWaits[] = {tpu_poll_empty,    tpu_poll_parallel, tpu_sync_all,   tpu_sync_all_bdc,
+                             tpu_sync_all_gdma, tpu_sync_all_hau,  tpu_sync_core,  tpu_sync_core_innner,
+                             tpu_sync_finish,   tpu_hau_poll,      tpu_initialize, tpu_poll};
+  const dim4 shape{1, 1, 1, 4};
+  for (int trial = 0; trial < 240; ++trial) {
+    scramble();
+    const bool parallel = coin() && trial % 12 < 10;
+    expect_accepted(
+        [&] {
+          if (parallel) tpu_parallel_start();
+          tpu_gdma_cpy_S2L(0, device.scratch(), &shape, nullptr, nullptr, DT_FP32);
+          kWaits[trial % 12]();
+          tpu_gdma_cpy_L2S(device.scratch(64), 0, &shape, nullptr, nullptr, DT_FP32);
+        },
+        "waiting");
+    std::memcpy(model.local.data(), model.global.data(), 16);
+    std::memcpy(model.global.data() + 64, model.global.data(), 16);
+    expect_equal("waiting");
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST_F(ControlTest, AMessageHasToBeSentBeforeItIsWaitedFor) {
-  expect_accepted(
-      [] {
-        tpu_set_base_msg_id(10);
-        const int id = tpu_next_msg_id();
-        EXPECT_EQ(id, 10);
-        tpu_gdma_send_msg(id, 1);
-        tpu_bdc_send_msg(id, 1);
-        tpu_hau_wait_msg(id, 2);
-      },
-      "messages");
+  constexpr auto kSends = std::array{tpu_bdc_send_msg, tpu_gdma_send_msg, tpu_hau_send_msg};
+  constexpr auto kWaits = std::array{tpu_bdc_wait_msg, tpu_gdma_wait_msg, tpu_hau_wait_msg};
+  for (int trial = 0; trial < 60; ++trial) {
+    const int base = between(0, 400), sends = between(1, 3), waits = between(1, 3);
+    const bool early = coin();
+    int ids[3] = {};
+    scramble();
+    const LaunchOutcome outcome = device.run([&] {
+      tpu_set_base_msg_id(base);
+      ids[0] = tpu_next_msg_id();
+      ids[1] = tpu_next_msg_id();
+      for (int i = 0; i < sends - (early ? 1 : 0); ++i) kSends[static_cast<std::size_t>(i)](ids[1], waits);
+      for (int i = 0; i < waits; ++i) kWaits[static_cast<std::size_t>(i)](ids[1], sends);
+      ids[2] = tpu_next_msg_id();
+      EXPECT_EQ(tpu_get_local_msg_id(), base);
+      EXPECT_EQ(tpu_get_global_msg_id(), base);
+      EXPECT_EQ(tpu_get_core_sync_msg_id(), base);
+      tpu_core_context_setup(0, 1, base + 7);
+      EXPECT_EQ(tpu_get_local_msg_id(), base + 7);
+    });
+    EXPECT_EQ(outcome.ok, !early) << outcome.text;
+    EXPECT_EQ(std::vector<int>(ids, ids + 2), (std::vector<int>{base, base + 1}));
+    if (early) {
+      EXPECT_NE(outcome.text.find("to be sent " + std::to_string(sends) + " times, but it was sent " +
+                                  std::to_string(sends - 1) + " times"),
+                std::string::npos)
+          << outcome.text;
+      continue;
+    }
+    if (HasFailure()) return;
+    EXPECT_EQ(ids[2], base + 2);
+    device.oracle().confirm();
+    for (const Op op : {Op::tpu_set_base_msg_id, Op::tpu_next_msg_id, Op::tpu_get_local_msg_id,
+                        Op::tpu_get_global_msg_id, Op::tpu_get_core_sync_msg_id, Op::tpu_core_context_setup})
+      device.oracle().confirm(op);
+  }
   expect_refused([] { tpu_bdc_wait_msg(3, 1); }, "waits for message 3 to be sent 1 times, but it was sent 0 times");
-}
-
-TEST_F(ControlTest, OneCoreAnswersForAll) {
-  expect_accepted(
-      [] {
-        EXPECT_EQ(tpu_core_num(), 1);
-        EXPECT_EQ(tpu_core_index(), 0);
-        EXPECT_EQ(tpu_workitem_num(), 1);
-        EXPECT_EQ(tpu_workitem_index(), 0);
-        EXPECT_EQ(tpu_group_num(), 1);
-        EXPECT_EQ(tpu_cache_line_size(), 64);
-        EXPECT_EQ(tpu_gdma_busy(), 0);
-        tpu_sync_all();
-        tpu_core_context_setup(0, 1, 4);
-      },
-      "questions");
+  expect_refused([] { tpu_bdc_send_msg(-1, 1); }, "msg_id (-1) is negative");
   expect_refused([] { tpu_core_context_setup(1, 2, 4); }, "core 1 of 2 is not this core");
   expect_refused([&] { tpu_flush_cache(16, 64); }, "does not lie inside one memory");
 }
@@ -108,15 +190,40 @@ TEST_F(ControlTest, PrintsAndDumpsValues) {
   // Channel 1 lies on NPU 0, one channel stride (64 bytes) further.
   EXPECT_NE(printed.find("[0, 0, 0] 1.5 -2 0.25\n[0, 1, 0] "), std::string::npos) << printed;
 
+  device.oracle().confirm(Op::tpu_print_local_mem_data);
+
   const std::string file = (std::filesystem::temp_directory_path() / "softtpu_layer_dump.txt").string();
   const int dims[] = {3, 1};
   expect_accepted([&] { tpu_dump_global_layer_data(file.c_str(), device.scratch(), dims, 2, DT_FP32); }, "dump");
   std::ifstream stream(file);
   std::string lines((std::istreambuf_iterator<char>(stream)), {});
   EXPECT_EQ(lines, "1.5\n-2\n0.25\n");
+  device.oracle().confirm(Op::tpu_dump_global_layer_data);
   std::filesystem::remove(file);
   expect_refused([&] { tpu_dump_global_layer_data("/nonexistent/x", device.scratch(), dims, 2, DT_FP32); },
                  "cannot be written");
+}
+
+void first_kernel(const void*) {}
+void second_kernel(const void*) {}
+
+TEST_F(ControlTest, RegistrationKeepsTheFirstFunctionOfAName) {
+  tpu_register_kernel_func("control_test_kernel", first_kernel);
+  tpu_register_kernel_func("control_test_kernel", second_kernel);
+  EXPECT_EQ(kernel_registry().find(KernelRegistry::kProgram, "control_test_kernel"), first_kernel);
+  ::testing::internal::CaptureStderr();
+  tpu_register_kernel_func(nullptr, first_kernel);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("tpu_register_kernel_func: the name is NULL"),
+            std::string::npos);
+  ::testing::internal::CaptureStdout();
+  tpu_dump_registered_kernel_funcs();
+  __print_trace();
+  std::fflush(stdout);
+  const std::string printed = ::testing::internal::GetCapturedStdout();
+  EXPECT_NE(printed.find("control_test_kernel"), std::string::npos) << printed;
+  EXPECT_NE(printed.find(" 0# "), std::string::npos) << "no backtrace: " << printed;
+  for (const Op op : {Op::tpu_register_kernel_func, Op::tpu_dump_registered_kernel_funcs, Op::__print_trace})
+    device.oracle().confirm(op);
 }
 
 }  // namespace
