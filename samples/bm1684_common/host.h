@@ -1,4 +1,5 @@
-// What the host programs of the BM1684 samples share: a device with its kernels, memory, random numbers, the comparison.
+// What the host programs of the BM1684 samples share: a device with its kernels, memory, random numbers, the
+// comparison.
 #ifndef BM1684_HOST_H
 #define BM1684_HOST_H
 
@@ -23,7 +24,8 @@ static void open_device(const char* module) {
 
 static bm_device_mem_t device_memory(size_t floats) {
   bm_device_mem_t memory;
-  if (bm_malloc_device_byte(handle, &memory, (unsigned)(floats * sizeof(float))) != BM_SUCCESS) fail("no device memory");
+  if (bm_malloc_device_byte(handle, &memory, (unsigned)(floats * sizeof(float))) != BM_SUCCESS)
+    fail("no device memory");
   return memory;
 }
 

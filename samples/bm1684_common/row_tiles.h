@@ -12,6 +12,7 @@ typedef struct {
   int kernel_h, kernel_w;
   int pad;  // on all four sides
   int stride, dilation;
+  int all_out_c;  // channels of the whole output when these are only some of them; 0: out_c
 } window_t;
 
 static int out_extent(int extent, int kernel, const window_t* win) {
@@ -27,8 +28,14 @@ typedef struct {
   Padding padding;
 } tile_t;
 
+// Rows under the windows of so many output rows, padding included.
 static int input_rows(const window_t* win, int out_rows) {
   return (out_rows - 1) * win->stride + (win->kernel_h - 1) * win->dilation + 1;
+}
+// What a tile holds of them at most.
+static int stored_rows(const window_t* win, int out_rows) {
+  const int rows = input_rows(win, out_rows);
+  return rows < win->h ? rows : win->h;
 }
 
 static tile_t tile_at(const window_t* win, int index, int rows_per_tile) {
@@ -60,10 +67,12 @@ static unsigned aligned_bytes(int c, int h, int w) {
   return (unsigned)stride.n * sizeof(float);
 }
 
-// The most rows for a tile so that two input and two output tiles fit into `bytes`; whole padding rows never stand alone.
+// The most rows for a tile so that two input and two output tiles fit into `bytes`; whole padding rows never stand
+// alone.
 static int rows_that_fit(const window_t* win, unsigned bytes) {
   for (int rows = out_h(win); rows > 1; rows = (rows + 1) / 2) {
-    if (2 * aligned_bytes(win->c, input_rows(win, rows), win->w) + 2 * aligned_bytes(win->out_c, rows, out_w(win)) <= bytes)
+    if (2 * aligned_bytes(win->c, stored_rows(win, rows), win->w) + 2 * aligned_bytes(win->out_c, rows, out_w(win)) <=
+        bytes)
       return rows;
   }
   return 1;
@@ -79,7 +88,7 @@ static void load_tile(local_addr_t to, address_t input, const window_t* win, con
 static void store_tile(address_t output, local_addr_t from, const window_t* win, const tile_t* tile) {
   const dim4 shape = {1, win->out_c, tile->out_rows, out_w(win)};
   const int plane = out_h(win) * out_w(win);
-  const dim4 stride = {win->out_c * plane, plane, out_w(win), 1};
+  const dim4 stride = {(win->all_out_c != 0 ? win->all_out_c : win->out_c) * plane, plane, out_w(win), 1};
   const address_t first = (address_t)tile->n * (unsigned)stride.n + (unsigned)(tile->out_row * out_w(win));
   okk_gdma_32bit_cpy_L2S(output + first * sizeof(float), from, &shape, &stride, NULL);
 }
@@ -88,12 +97,12 @@ static void store_tile(address_t output, local_addr_t from, const window_t* win,
 typedef void (*compute_t)(const window_t* win, const tile_t* tile, local_addr_t output, local_addr_t input,
                           const void* context);
 
-// All tiles in a pipeline of three steps, each round a parallel section: tile i is loaded while tile i - 1 is computed and
-// tile i - 2 is stored. `local`: where the tiles' memory begins.
+// All tiles in a pipeline of three steps, each round a parallel section: tile i is loaded while tile i - 1 is computed
+// and tile i - 2 is stored. `local`: where the tiles' memory begins.
 static void run_tiles(const window_t* win, address_t output, address_t input, local_addr_t local, compute_t compute,
                       const void* context) {
   const int rows = rows_that_fit(win, okk_local_mem_size_per_npu() - local);
-  const unsigned in_bytes = aligned_bytes(win->c, input_rows(win, rows), win->w);
+  const unsigned in_bytes = aligned_bytes(win->c, stored_rows(win, rows), win->w);
   const unsigned out_bytes = aligned_bytes(win->out_c, rows, out_w(win));
   const local_addr_t in[2] = {local, local + in_bytes};
   const local_addr_t out[2] = {local + 2 * in_bytes, local + 2 * in_bytes + out_bytes};

@@ -17,8 +17,8 @@ static void depthwise_tile(const window_t* win, const tile_t* tile, local_addr_t
 
 void depthwise(const void* raw) {
   const depthwise_args_t* args = raw;
-  const window_t win = {args->n,        args->c,        args->h,   args->w,      args->c,
-                        args->kernel_h, args->kernel_w, args->pad, args->stride, args->dilation};
+  const window_t win = {args->n,        args->c,   args->h,      args->w,        args->c, args->kernel_h,
+                        args->kernel_w, args->pad, args->stride, args->dilation, 0};
   OKKERNEL_ASSERT(out_h(&win) > 0 && out_w(&win) > 0);
   okk_initialize();
   const dim4 taps = {1, args->c, args->kernel_h, args->kernel_w}, values = {1, args->c, 1, 1};
