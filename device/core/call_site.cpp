@@ -5,6 +5,7 @@
 
 #include <boost/stacktrace.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 namespace softtpu {
@@ -37,10 +38,12 @@ CallStack capture_call_stack() {
 SourceLine find_caller(const CallStack& stack) {
   const void* own = object_of(reinterpret_cast<const void*>(&capture_call_stack));
   const bool linked_in = own == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+  // A crash in the kernel comes back through the C library's return from a signal.
+  const void* c_library = object_of(reinterpret_cast<const void*>(&std::abort));
   std::vector<boost::stacktrace::frame> trace;
   for (const void* address : stack.frames) {
     if (address == nullptr) break;
-    trace.emplace_back(address);
+    if (object_of(address) != c_library) trace.emplace_back(address);
   }
   for (const auto& frame : trace) {
     if (!linked_in && object_of(frame.address()) != own) return to_line(before(frame));

@@ -38,6 +38,7 @@ Core* Core::current() { return current_core; }
 
 LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, const void* args) {
   kernel_ = kernel;
+  entry_ = function;
   outcome_ = {};
   state_ = {};
   for (const auto& observer : observers_) observer->launch_begins(memories_, kernel_, index_);

@@ -90,6 +90,7 @@ class Core {
   int index() const { return index_; }
   CoreState& state() { return state_; }
   const std::string& kernel() const { return kernel_; }
+  KernelFunction entry() const { return entry_; }
 
  private:
   void control(Op op, const ControlCmd& cmd);
@@ -106,6 +107,7 @@ class Core {
   Memories& memories_;
   int index_;
   std::string kernel_;
+  KernelFunction entry_ = nullptr;
   CoreState state_;
   LaunchOutcome outcome_;
   std::vector<std::shared_ptr<Observer>> observers_;

@@ -15,6 +15,7 @@
 
 #include "device/observe/observers.hpp"
 #include "device/server/core_process.hpp"
+#include "device/server/program_core.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -63,9 +64,9 @@ Result<void> CoreLink::start() {
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   socket_ = std::move(pair->first);
-  const CoreSetup setup{memories_, index_, *status_, tools_.observers};
+  const CoreSetup setup{memories_, index_, *status_, tools_.observers, in_process_};
   if (in_process_) {
-    start_core_thread(setup, std::move(pair->second));
+    if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
   } else {
     auto process = start_core_process(setup, std::move(pair->second));
     if (!process) return process.error();

@@ -11,9 +11,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 #include <vector>
 
+#include "device/server/kernel_stack.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -78,6 +78,7 @@ void close_connections(int keep) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != server) ::_exit(0);  // the server was gone before the request above
   reset_signals();
+  enlarge_first_stack();
   close_connections(socket.get());
   ::prctl(PR_SET_NAME, fmt::format("softtpu-core{}", setup.index).c_str());
   install_fault_handler(setup.status);
@@ -99,10 +100,6 @@ Result<CoreProcess> start_core_process(const CoreSetup& setup, UniqueFd socket) 
   process.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!process.pidfd) return system_error(ErrorKind::kResource, "pidfd_open");
   return process;
-}
-
-void start_core_thread(const CoreSetup& setup, UniqueFd socket) {
-  std::thread([setup, fd = socket.release()] { run_core(setup, UniqueFd(fd)); }).detach();
 }
 
 }  // namespace softtpu

@@ -1,4 +1,4 @@
-// Starting a core: as a forked process of the server, or as a thread.
+// Starting a core as a forked process of the server.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,5 @@ struct CoreProcess {
 // Forks. The server has one thread, so the child may go on with everything that is mapped already: no program start, no
 // loading, about a millisecond. The child keeps what the setup refers to, its socket and regular files; it ends with the server.
 Result<CoreProcess> start_core_process(const CoreSetup& setup, UniqueFd socket);
-
-void start_core_thread(const CoreSetup& setup, UniqueFd socket);
 
 }  // namespace softtpu

@@ -23,6 +23,7 @@ class CoreRunner {
   CoreRunner(const CoreSetup& setup, UniqueFd socket)
       : core_(setup.memories, setup.index), status_(setup.status), socket_(std::move(socket)) {
     core_.set_progress(status_.commands);
+    core_.exit_on_assertion(setup.in_program);
     for (const auto& observer : setup.observers) core_.add_observer(observer);
   }
 

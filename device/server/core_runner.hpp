@@ -19,6 +19,7 @@ struct CoreSetup {
   int index;
   CoreStatus& status;
   const std::vector<std::shared_ptr<Observer>>& observers;
+  bool in_program = false;  // a thread of the program that launches
 };
 
 // Returns when the server closes the connection.

@@ -5,6 +5,7 @@ import argparse
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,11 +14,16 @@ PROJECT = pathlib.Path(__file__).parent / "project"
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("SOFTTPU_", "LD_LIBRARY_PATH", "TPUKERNEL_"))}
 
 
-def run(*command, **variables):
+def finish(status, *command, **variables):
+    """Runs a command that has to end with this status; both of its outputs."""
     result = subprocess.run([str(word) for word in command], env={**CLEAN, **variables}, capture_output=True, text=True, timeout=100)
-    if result.returncode:
+    if result.returncode != status:
         sys.exit(f"FAILED ({result.returncode}): {' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
-    return result.stdout
+    return result.stdout + result.stderr
+
+
+def run(*command, **variables):
+    return finish(0, *command, **variables)
 
 
 def files_of(tree):
@@ -27,6 +33,24 @@ def files_of(tree):
 def check(text, expected):
     if expected not in text:
         sys.exit(f"FAILED: {expected!r} is not in {text!r}")
+
+
+def check_faults_inside(program):
+    """Kernels that break down inside the program: a failed launch that names the cause, or an end that does."""
+    text = run(program)
+    check(text, "faults: 0 wrong")
+    for cause in ("kernel \"fault_pointer\" was stopped by signal 11 (Segmentation fault) at address 0x10",
+                  "kernel \"fault_division\" was stopped by signal 8 (Floating point exception)",
+                  "kernel \"fault_call\" was stopped by signal 11 (Segmentation fault) at address 0x0",
+                  "kernel \"fault_argument\" was stopped by signal 11 (Segmentation fault) at address 0x1",
+                  "kernel \"fault_copy\" was stopped by signal 11",
+                  "kernel \"fault_local_memory\" was stopped by signal 11",
+                  "kernel \"fault_recursion\" needs more stack than the 64 MiB that a kernel has",
+                  "kernel \"fault_array\" needs more stack than the 64 MiB that a kernel has"):
+        check(text, cause)
+    text = finish(-signal.SIGSEGV, program, "fault_in_library")
+    check(text, "kernel \"fault_in_library\" was stopped by signal 11 (Segmentation fault) at address 0x10, outside its own code")
+    check(finish(233, program, "fault_assertion"), "Assertion \"nothing == 1\" failed")
 
 
 def main():
@@ -49,11 +73,16 @@ def main():
         run(*make)
         check(run(project / "build/scale"), "scale: 0 of 327680 wrong")
         check(run(project / "build/stack"), "stack: 0 wrong")
+        check(run(project / "build/scale", BMLIB_LOG="40"), "okkernel_load_firmware: the emulator needs no firmware")
+        check_faults_inside(project / "build/faults")
         run(*make, "module")
         apart = {"TPUKERNEL_FIRMWARE_PATH": str(project / "build/kernels.so"),
                  "SOFTTPU_DEVICE_BINARY": str(build / "bin/softtpu-device")}
         check(run(project / "build/scale_alone", **apart), "scale: 0 of 327680 wrong")
         check(run(project / "build/stack_alone", **apart), "stack: 0 wrong")
+        check(run(project / "build/faults_alone", **apart), "faults: 0 wrong")
+        check(run(project / "build/faults_alone", "fault_in_library", **apart), "fault_in_library: status 2")
+        check(run(project / "build/faults_alone", "fault_assertion", **apart), "fault_assertion: status 2")
     print("the OKKernel project runs with its kernels inside the programs and as a module")
 
 
