@@ -1,11 +1,12 @@
 // Convolution of BM1684 in 2IC mode (numerics: bm1684-okkernel.md section 6). Four sums, [parity of the input channel]
-// [parity of the step]; a step is a kernel tap and, inside it, a pair of input channels.
+// [parity of the step]; a step is a kernel tap and, inside it, a pair of input channels. The channels of one parity are
+// a product of weights and windows with two alternating sums, as fp32 products on BM1684X are; both products are added.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
 #include "device/bdc/okk_planes.hpp"
+#include "device/bdc/product.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -13,110 +14,107 @@
 namespace softtpu {
 namespace {
 
-// The weights of one output channel in the order of the steps, and where each step reads the padded planes.
-struct Step {
-  float even, odd;
-  std::int64_t even_at, odd_at;  // floats from the window's first pixel
-};
-
-struct PlainSum {
-  static float add(float a, float b) { return a + b; }
-  static float mul(float a, float b) { return a * b; }
-};
-struct ChipSum {
-  static float add(float a, float b) { return chip_add(a, b); }
-  static float mul(float a, float b) { return chip_mul(a, b); }
-};
-
-// kPixels neighbouring output pixels, without the odd input channel of the last pair when the count is odd. Adjacent:
-// the horizontal stride is 1, which lets the compiler load several pixels at once.
-template <class Sum, bool kAdjacent>
-std::array<float, kPixels> window_sums(const std::vector<Step>& steps, const float* first, int any_stride,
-                                       bool last_pair_is_single, int pairs) {
-  const int stride = kAdjacent ? 1 : any_stride;
-  float even[2][kPixels] = {};
-  float odd[2][kPixels] = {};
-  const auto accumulate = [&](float* sums, const float* from, float weight) {
-    for (int i = 0; i < kPixels; ++i) sums[i] = Sum::add(sums[i], Sum::mul(from[i * stride], weight));
-  };
-  int parity = 0;
-  int pair = 0;
-  for (const Step& step : steps) {
-    accumulate(even[parity], first + step.even_at, step.even);
-    if (++pair == pairs) pair = 0;
-    if (pair != 0 || !last_pair_is_single) accumulate(odd[parity], first + step.odd_at, step.odd);
-    parity ^= 1;
-  }
-  std::array<float, kPixels> sums{};
-  for (std::size_t i = 0; i < kPixels; ++i) {
-    sums[i] = Sum::add(Sum::add(even[1][i], even[0][i]), Sum::add(odd[1][i], odd[0][i]));
-  }
-  return sums;
-}
-
-class ConvChannel {
+// One batch of a convolution: weights as rows, output pixels as columns, steps as the inner dimension.
+class Convolution {
  public:
-  ConvChannel(const Memories& mem, const OkkConvCmd& cmd, const PaddedPlanes& planes, int oc)
-      : cmd_(cmd), planes_(planes), oc_(oc), output_(mem, cmd.output) {
-    const TensorView even(mem, cmd.even);
-    const TensorView odd(mem, cmd.odd.value_or(cmd.even));
-    const int pairs = cmd.even.shape.n;
-    const Dim2& kernel = cmd.window.kernel;
-    steps_.reserve(static_cast<std::size_t>(kernel.h * kernel.w * pairs));
-    for (int i = 0; i < kernel.h; ++i) {
-      for (int j = 0; j < kernel.w; ++j) {
-        for (int pair = 0; pair < pairs; ++pair) {
-          const bool both = 2 * pair + 1 < cmd.input.shape.c;
-          steps_.push_back({*even.at<float>(pair, oc, i, j), both ? *odd.at<float>(pair, oc, i, j) : 0.0F,
-                            tap_offset(2 * pair, i, j), both ? tap_offset(2 * pair + 1, i, j) : 0});
-        }
+  Convolution(const Memories& mem, const OkkConvCmd& cmd, const PaddedPlanes& planes, int n)
+      : cmd_(cmd),
+        planes_(planes),
+        weights_{TensorView(mem, cmd.even), TensorView(mem, cmd.odd.value_or(cmd.even))},
+        output_(mem, cmd.output),
+        n_(n),
+        pairs_(cmd.even.shape.n) {
+    if (cmd.bias) bias_.emplace(mem, *cmd.bias);
+  }
+
+  int steps() const { return cmd_.window.kernel.h * cmd_.window.kernel.w * pairs_; }
+  int pixels() const { return cmd_.output.shape.h * cmd_.output.shape.w; }
+
+  // The weights of one output channel; the partner that an odd last channel lacks counts as 0.
+  void load_weights(int parity, int oc, float* values) const {
+    for (int k = 0; k < steps(); ++k) values[k] = weight(parity, oc, k);
+  }
+
+  // What steps [k, k + depth) read for the output pixels [col, col + count).
+  void load_windows(int parity, int k, int depth, int col, int count, float* values) const {
+    const int width = cmd_.output.shape.w, stride = cmd_.window.stride.w;
+    for (int i = 0; i < depth; ++i) {
+      float* to = values + i * kTileCols;
+      if (!exists(parity, k + i)) {
+        std::fill_n(to, count, 0.0F);
+        continue;
+      }
+      for (int done = 0; done < count;) {
+        const int w = (col + done) % width;
+        const int length = std::min(width - w, count - done);
+        const float* from = pixel(parity, k + i, (col + done) / width, w);
+        for (int j = 0; j < length; ++j) to[done + j] = from[j * stride];
+        done += length;
       }
     }
-    if (cmd.bias) bias_ = flush(*TensorView(mem, *cmd.bias).at<float>(0, oc, 0, 0));
   }
 
-  void run(int n) const {
-    const Dim4& out = cmd_.output.shape;
-    const Dim2& stride = cmd_.window.stride;
-    for (int h = 0; h < out.h; ++h) {
-      const float* row = planes_.row(0, h * stride.h);
-      for (int w = 0; w < out.w; w += kPixels) {
-        const auto plain = sums<PlainSum>(row + w * stride.w);
-        for (int i = 0; i < std::min(kPixels, out.w - w); ++i) {
-          float sum = plain[static_cast<std::size_t>(i)];
-          // Which NaN comes out depends on the order of the operands, which plain sums leave to the compiler.
-          if (std::isnan(sum)) sum = sums<ChipSum>(row + w * stride.w)[static_cast<std::size_t>(i)];
-          store(output_.at<float>(n, oc_, h, w + i), sum);
-        }
-      }
+  // The two sums of a pixel added, with bias and old output.
+  void store(int oc, int col, int count, const float* even, const float* odd) const {
+    const float bias = bias_ ? flush(*bias_->at<float>(0, oc, 0, 0)) : 0.0F;
+    const int width = cmd_.output.shape.w;
+    for (int i = 0; i < count; ++i) {
+      const int h = (col + i) / width, w = (col + i) % width;
+      float sum = even[i] + odd[i];
+      // Which NaN comes out depends on the order of the operands, which sums of many leave to the compiler.
+      if (std::isnan(sum)) sum = chip_sum(oc, h, w);
+      float* to = output_.at<float>(n_, oc, h, w);
+      if (bias_) sum = chip_add(sum, bias);
+      if (cmd_.add) sum = chip_add(sum, flush(*to));
+      *to = sum;
     }
   }
 
  private:
-  std::int64_t tap_offset(int channel, int i, int j) const {
-    return planes_.row(channel, i * cmd_.window.dilation.h) - planes_.row(0, 0) + j * cmd_.window.dilation.w;
+  int channel(int parity, int k) const { return 2 * (k % pairs_) + parity; }
+  bool exists(int parity, int k) const { return channel(parity, k) < cmd_.input.shape.c; }
+  float weight(int parity, int oc, int k) const {
+    if (!exists(parity, k)) return 0.0F;
+    const int tap = k / pairs_, kernel_w = cmd_.window.kernel.w;
+    return *weights_[parity].at<float>(k % pairs_, oc, tap / kernel_w, tap % kernel_w);
   }
-  template <class Sum>
-  std::array<float, kPixels> sums(const float* first) const {
-    const int stride = cmd_.window.stride.w;
-    const bool single = cmd_.input.shape.c % 2 != 0;
-    const int pairs = cmd_.even.shape.n;
-    return stride == 1 ? window_sums<Sum, true>(steps_, first, stride, single, pairs)
-                       : window_sums<Sum, false>(steps_, first, stride, single, pairs);
+  // What step k reads for output pixel (h, w).
+  const float* pixel(int parity, int k, int h, int w) const {
+    const int tap = k / pairs_;
+    const OkkWindow& window = cmd_.window;
+    const int row = h * window.stride.h + tap / window.kernel.w * window.dilation.h;
+    return planes_.row(channel(parity, k), row) + w * window.stride.w + tap % window.kernel.w * window.dilation.w;
   }
-  void store(float* to, float sum) const {
-    if (cmd_.bias) sum = chip_add(sum, bias_);
-    if (cmd_.add) sum = chip_add(sum, flush(*to));
-    *to = sum;
+
+  float chip_sum(int oc, int h, int w) const {
+    float sums[2][2] = {};
+    for (int k = 0; k < steps(); ++k) {
+      for (const int parity : {0, 1}) {
+        if (!exists(parity, k)) continue;
+        const float product = chip_mul(*pixel(parity, k, h, w), weight(parity, oc, k));
+        sums[parity][k % 2] = chip_add(sums[parity][k % 2], product);
+      }
+    }
+    return chip_add(chip_add(sums[0][1], sums[0][0]), chip_add(sums[1][1], sums[1][0]));
   }
 
   const OkkConvCmd& cmd_;
   const PaddedPlanes& planes_;
-  int oc_;
+  TensorView weights_[2];
   TensorView output_;
-  std::vector<Step> steps_;
-  float bias_ = 0.0F;
+  std::optional<TensorView> bias_;
+  int n_, pairs_;
 };
+
+FloatProduct product_of(const Convolution& convolution, int parity, int channels) {
+  FloatProduct product;
+  product.size = {channels, convolution.steps(), convolution.pixels()};
+  product.source = {[&, parity](int oc, float* values) { convolution.load_weights(parity, oc, values); },
+                    [&, parity](int k, int depth, int col, int count, float* values) {
+                      convolution.load_windows(parity, k, depth, col, count, values);
+                    }};
+  return product;
+}
 
 }  // namespace
 
@@ -125,10 +123,21 @@ void execute(Memories& mem, const OkkConvCmd& cmd) {
   const Dim4& out = cmd.output.shape;
   const TensorView input(mem, cmd.input);
   PaddedPlanes planes(cmd.window, in);
-  const std::int64_t steps = out.elements() / out.n * cmd.window.kernel.h * cmd.window.kernel.w * in.c;
+  const auto pixels = static_cast<std::size_t>(out.h) * static_cast<std::size_t>(out.w);
+  std::vector<float> sums(static_cast<std::size_t>(out.c) * pixels);
   for (int n = 0; n < out.n; ++n) {
     parallel_for(in.c, in.elements() / in.n, [&](int c) { planes.load(c, input, n, c, 0.0F); });
-    parallel_for(out.c, steps, [&](int oc) { ConvChannel(mem, cmd, planes, oc).run(n); });
+    const Convolution convolution(mem, cmd, planes, n);
+    FloatProduct even = product_of(convolution, 0, out.c);
+    even.store = [&](int oc, int col, int count, const float* values) {
+      std::copy_n(values, count, sums.data() + static_cast<std::size_t>(oc) * pixels + col);
+    };
+    multiply(even);
+    FloatProduct odd = product_of(convolution, 1, out.c);
+    odd.store = [&](int oc, int col, int count, const float* values) {
+      convolution.store(oc, col, count, sums.data() + static_cast<std::size_t>(oc) * pixels + col, values);
+    };
+    multiply(odd);
   }
 }
 

@@ -1,89 +1,121 @@
-// Matrix product of BM1684 (numerics: bm1684-okkernel.md section 6): two sums by the parity of the inner index.
+// Matrix product of BM1684 (numerics: bm1684-okkernel.md section 6): two sums by the parity of the inner index, the
+// rule of fp32 products on BM1684X too.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
+#include "device/bdc/product.hpp"
 #include "device/core/commands.hpp"
-#include "device/memory/parallel.hpp"
+#include "device/memory/overlap.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/float_unit.hpp"
 
 namespace softtpu {
 namespace {
 
-constexpr int kColumns = 8;  // of a row that are computed together
-using Block = std::array<float, kColumns>;
-
-// One channel of the output: its columns of every row.
-class MatmulChannel {
+class Matmul {
  public:
-  MatmulChannel(const Memories& mem, const OkkMatmulCmd& cmd, int channel)
-      : cmd_(cmd), left_(mem, cmd.left), output_(mem, cmd.output), channel_(channel) {
-    // The unused columns of the last channel are computed like the others, from whatever lies there.
-    columns_ = cmd.right.shape.w;
-    padded_ = (columns_ + kColumns - 1) / kColumns * kColumns;
-    right_.assign(static_cast<std::size_t>(cmd.inner) * static_cast<std::size_t>(padded_), 0.0F);
-    const TensorView right(mem, cmd.right);
-    for (int k = 0; k < cmd.inner; ++k) {
-      std::copy_n(right.at<float>(k, channel, 0, 0), columns_, right_.begin() + std::int64_t{k} * padded_);
-    }
-    if (cmd.bias) bias_ = TensorView(mem, *cmd.bias).at<float>(0, channel, 0, 0);
+  Matmul(const Memories& mem, const OkkMatmulCmd& cmd)
+      : cmd_(cmd), left_(mem, cmd.left), right_(mem, cmd.right), output_(mem, cmd.output) {
+    if (cmd.bias) bias_.emplace(mem, *cmd.bias);
   }
 
-  void run() {
-    std::vector<float> row(static_cast<std::size_t>(cmd_.inner));
-    const int per_channel = cmd_.left.shape.w;
-    for (int r = 0; r < cmd_.left.shape.n; ++r) {
-      for (int k = 0; k < cmd_.inner; ++k) {
-        row[static_cast<std::size_t>(k)] = *left_.at<float>(r, k / per_channel, 0, k % per_channel);
-      }
-      for (int first = 0; first < columns_; first += kColumns) store(r, first, row);
+  float left(int row, int k) const {
+    const int width = cmd_.left.shape.w;
+    return *left_.at<float>(row, k / width, 0, k % width);
+  }
+
+  void load_left(int row, float* values) const {
+    const int width = cmd_.left.shape.w;
+    for (int k = 0; k < cmd_.inner; k += width)
+      std::copy_n(left_.at<float>(row, k / width, 0, 0), std::min(width, cmd_.inner - k), values + k);
+  }
+
+  void load_right(int k, int depth, int col, int count, float* values) const {
+    each_piece(col, count, [&](int channel, int first, int length, int done) {
+      for (int i = 0; i < depth; ++i)
+        std::copy_n(right_.at<float>(k + i, channel, 0, first), length, values + i * kTileCols + done);
+    });
+  }
+
+  // Which NaN comes out depends on the order of the operands, which sums of many leave to the compiler.
+  void settle(int row, int col, int count, float* sums) const {
+    const int width = cmd_.right.shape.w;
+    for (int i = 0; i < count; ++i)
+      if (std::isnan(sums[i])) sums[i] = chip_dot(row, (col + i) / width, (col + i) % width);
+  }
+
+  void store(int row, int col, int count, const float* sums) const {
+    each_piece(col, count, [&](int channel, int first, int length, int done) {
+      float* out = output_.at<float>(row, channel, 0, first);
+      const float* bias = bias_ ? bias_->at<float>(0, channel, 0, first) : nullptr;
+      for (int i = 0; i < length; i += kTileCols)
+        finish(std::min(kTileCols, length - i), sums + done + i, bias == nullptr ? nullptr : bias + i, out + i);
+    });
+  }
+
+  // One product is passed on as it is: it keeps a sign that adding it to +0 would lose.
+  void store_single_products() const {
+    for (int row = 0; row < cmd_.left.shape.n; ++row) {
+      const float factor = flush(left(row, 0));
+      each_piece(0, columns(), [&](int channel, int first, int length, int /*done*/) {
+        const float* right = right_.at<float>(0, channel, 0, first);
+        float products[kTileCols];
+        for (int i = 0; i < length; i += kTileCols) {
+          const int count = std::min(kTileCols, length - i);
+          for (int j = 0; j < count; ++j) products[j] = factor * right[i + j];
+          if (has_nan(products, count))
+            for (int j = 0; j < count; ++j) products[j] = chip_mul(factor, flush(right[i + j]));
+          store(row, channel * cmd_.right.shape.w + first + i, count, products);
+        }
+      });
     }
   }
+
+  // The unused columns of the last channel are computed like the others, from whatever lies there.
+  int columns() const { return cmd_.output.shape.c * cmd_.right.shape.w; }
 
  private:
-  void store(int r, int first, const std::vector<float>& row) {
-    const Block plain = dot_plain(row, first);
-    float* out = output_.at<float>(r, channel_, 0, first);
-    for (int i = 0; i < std::min(kColumns, columns_ - first); ++i) {
-      float sum = plain[static_cast<std::size_t>(i)];
-      // Which NaN comes out depends on the order of the operands, which plain sums leave to the compiler.
-      if (std::isnan(sum)) sum = dot_chip(row, first + i);
-      if (cmd_.bias) sum = chip_add(sum, flush(bias_[first + i]));
-      if (cmd_.add) sum = chip_add(sum, flush(out[i]));
-      out[i] = sum;
+  // Columns [col, col + count) channel by channel: visit(channel, first column in it, how many, how many before).
+  template <class Visit>
+  void each_piece(int col, int count, Visit visit) const {
+    const int width = cmd_.right.shape.w;
+    for (int done = 0; done < count;) {
+      const int first = (col + done) % width;
+      const int length = std::min(width - first, count - done);
+      visit((col + done) / width, first, length, done);
+      done += length;
     }
   }
-  const float* right_row(int k) const { return right_.data() + std::int64_t{k} * padded_; }
 
-  // A single product is passed on as it is; it keeps a sign that adding it to +0 would lose.
-  Block dot_plain(const std::vector<float>& row, int first) const {
-    Block even{};
-    Block odd{};
-    const auto accumulate = [&](Block& sums, int k) {
-      const float* right = right_row(k) + first;
-      const float left = row[static_cast<std::size_t>(k)];
-      for (std::size_t i = 0; i < kColumns; ++i) sums[i] = sums[i] + left * right[i];
-    };
-    if (cmd_.inner == 1) {
-      for (std::size_t i = 0; i < kColumns; ++i) even[i] = row[0] * right_row(0)[first + static_cast<int>(i)];
-      return even;
-    }
-    int k = 0;
-    for (; k + 1 < cmd_.inner; k += 2) {
-      accumulate(even, k);
-      accumulate(odd, k + 1);
-    }
-    if (k < cmd_.inner) accumulate(even, k);
-    for (std::size_t i = 0; i < kColumns; ++i) even[i] = even[i] + odd[i];
-    return even;
+  static bool has_nan(const float* values, int count) {
+    int nans = 0;
+    for (int i = 0; i < count; ++i) nans |= static_cast<int>(values[i] != values[i]);
+    return nans != 0;
   }
 
-  float dot_chip(const std::vector<float>& row, int column) const {
+  // Up to kTileCols sums with bias and old output.
+  void finish(int count, const float* sums, const float* bias, float* out) const {
+    float values[kTileCols];
+    std::copy_n(sums, count, values);
+    if (bias != nullptr)
+      for (int i = 0; i < count; ++i) values[i] += bias[i];
+    if (cmd_.add)
+      for (int i = 0; i < count; ++i) values[i] += out[i];
+    if (has_nan(values, count)) {
+      for (int i = 0; i < count; ++i) {
+        values[i] = bias == nullptr ? sums[i] : chip_add(sums[i], flush(bias[i]));
+        if (cmd_.add) values[i] = chip_add(values[i], flush(out[i]));
+      }
+    }
+    std::copy_n(values, count, out);
+  }
+
+  float chip_dot(int row, int channel, int column) const {
     float sums[2] = {};
     for (int k = 0; k < cmd_.inner; ++k) {
-      const float product = chip_mul(flush(row[static_cast<std::size_t>(k)]), flush(right_row(k)[column]));
+      const float product = chip_mul(flush(left(row, k)), flush(*right_.at<float>(k, channel, 0, column)));
       if (cmd_.inner == 1) return product;
       sums[k % 2] = chip_add(sums[k % 2], product);
     }
@@ -91,18 +123,36 @@ class MatmulChannel {
   }
 
   const OkkMatmulCmd& cmd_;
-  TensorView left_, output_;
-  int channel_;
-  int columns_ = 0, padded_ = 0;
-  std::vector<float> right_;  // [inner][padded_]
-  const float* bias_ = nullptr;
+  TensorView left_, right_, output_;
+  std::optional<TensorView> bias_;
 };
 
 }  // namespace
 
 void execute(Memories& mem, const OkkMatmulCmd& cmd) {
-  const std::int64_t steps = std::int64_t{cmd.left.shape.n} * cmd.cols * cmd.inner;
-  parallel_for(cmd.output.shape.c, steps, [&](int channel) { MatmulChannel(mem, cmd, channel).run(); });
+  const Matmul matmul(mem, cmd);
+  if (cmd.inner == 1) return matmul.store_single_products();
+  FloatProduct product;
+  product.size = {cmd.left.shape.n, cmd.inner, matmul.columns()};
+  product.source = {
+      [&](int row, float* values) { matmul.load_left(row, values); },
+      [&](int k, int depth, int col, int count, float* values) { matmul.load_right(k, depth, col, count, values); }};
+  // Where the result lies over an operand, it is written when everything has been read.
+  const Chip& chip = mem.chip();
+  const bool wait = may_overlap(chip, cmd.output, cmd.left) || may_overlap(chip, cmd.output, cmd.right) ||
+                    (cmd.bias && may_overlap(chip, cmd.output, *cmd.bias));
+  const auto cols = static_cast<std::size_t>(matmul.columns());
+  std::vector<float> results(wait ? static_cast<std::size_t>(cmd.left.shape.n) * cols : 0);
+  product.store = [&](int row, int col, int count, const float* sums) {
+    float settled[kTileCols];
+    float* values = wait ? results.data() + static_cast<std::size_t>(row) * cols + col : settled;
+    std::copy_n(sums, count, values);
+    matmul.settle(row, col, count, values);
+    if (!wait) matmul.store(row, col, count, values);
+  };
+  multiply(product);
+  for (int row = 0; wait && row < cmd.left.shape.n; ++row)
+    matmul.store(row, 0, matmul.columns(), results.data() + static_cast<std::size_t>(row) * cols);
 }
 
 }  // namespace softtpu
