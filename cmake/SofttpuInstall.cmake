@@ -11,7 +11,7 @@ set_target_properties(cmodel_firmware PROPERTIES EXPORT_NAME firmware INSTALL_RP
 set_target_properties(softtpu_layout PROPERTIES EXPORT_NAME layout INSTALL_RPATH $ORIGIN)
 install(TARGETS bmlib cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-foreach(program softtpu softtpu-device)
+foreach(program softtpu softtpu-device softtpu-remote)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH $ORIGIN/${SOFTTPU_BIN_TO_LIB})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

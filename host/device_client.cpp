@@ -29,7 +29,8 @@ namespace {
 
 // The size of one message of a streamed copy or fill.
 constexpr std::uint64_t kStreamBytes = 4ULL << 20;
-// A fill or copy inside the device is cut into pieces, so that a server that serves several programs never stops for long.
+// A fill or copy inside the device is cut into pieces, so that a server that serves several programs never stops for
+// long.
 constexpr std::uint64_t kServerStepBytes = 16ULL << 20;
 // Stands for the module that SDK builds for the emulator embed as {0}.
 constexpr ModuleId kPlaceholder{UINT32_MAX};
@@ -41,7 +42,9 @@ void count_forks() {
   std::call_once(once, [] { ::pthread_atfork(nullptr, nullptr, [] { ++forks; }); });
 }
 
-Error with_prefix(const char* what, const Error& error) { return Error{error.kind, fmt::format("{}: {}", what, error.text)}; }
+Error with_prefix(const char* what, const Error& error) {
+  return Error{error.kind, fmt::format("{}: {}", what, error.text)};
+}
 
 Result<void> to_void(const Result<Done>& done) {
   if (!done) return done.error();
@@ -59,8 +62,9 @@ struct DeviceClient::State {
   // A child process shares the socket with its parent; what it sent would mix with the parent's messages.
   Result<void> check_process() const {
     if (forks.load(std::memory_order_relaxed) == fork_count) return {};
-    return Error{ErrorKind::kUsage, fmt::format("device {} belongs to process {}, which requested it, not to its fork {}.", device_id,
-                                                process, ::getpid())};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("device {} belongs to process {}, which requested it, not to its fork {}.", device_id,
+                             process, ::getpid())};
   }
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
     if (auto own = check_process(); !own) return own;
@@ -80,7 +84,8 @@ struct DeviceClient::State {
   const int fork_count = forks.load();
   DeviceInfo info;
   RpcClient rpc;
-  std::uint8_t* memory = nullptr;  // global memory, when it is mapped
+  std::uint8_t* memory = nullptr;   // global memory, when it is mapped
+  bool remote = false;              // no descriptor can be sent
   mutable std::shared_mutex mutex;  // guards the two below
   Allocations allocations;
   std::optional<ModuleId> default_module;
@@ -107,13 +112,17 @@ OpenDevices& open_devices() {
   return *devices;
 }
 
-// What listens on a socket that SOFTTPU_DEVICE names may be no softtpu at all, so its failure to answer names the socket.
+// What listens on a socket that SOFTTPU_DEVICE names may be no softtpu at all, so its failure to answer names the
+// socket.
 Result<HelloReply> greet(RpcClient& rpc, const Settings& settings) {
   auto reply = rpc.call<HelloReply>(Hello{});
-  if (!reply) return settings.socket_path.empty() ? reply : with_prefix(settings.socket_path.c_str(), reply.error());
+  if (!reply && settings.device == DeviceChoice::kUnixSocket)
+    return with_prefix(settings.socket_path.c_str(), reply.error());
+  if (!reply) return reply;
   if (reply->version != kProtocolVersion) {
-    return Error{ErrorKind::kConnection, fmt::format("the device speaks version {} of the protocol, this library version {}.",
-                                                     reply->version, kProtocolVersion)};
+    return Error{ErrorKind::kConnection,
+                 fmt::format("the device speaks version {} of the protocol, this library version {}.", reply->version,
+                             kProtocolVersion)};
   }
   return reply;
 }
@@ -128,7 +137,7 @@ Result<void> check_device_id(int device_id, std::uint32_t count) {
 Result<int> DeviceClient::device_count() {
   auto settings = read_settings();
   if (!settings) return settings.error();
-  if (settings->device != DeviceChoice::kUnixSocket) return static_cast<int>(settings->device_count);
+  if (shared_device_name(*settings).empty()) return static_cast<int>(settings->device_count);
   auto socket = connect_device(*settings);
   if (!socket) return socket.error();
   RpcClient rpc(std::move(*socket));
@@ -150,7 +159,7 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
   }
   auto settings = read_settings();
   if (!settings) return settings.error();
-  const bool shared = settings->device == DeviceChoice::kUnixSocket;
+  const bool shared = !shared_device_name(*settings).empty();
   if (!shared) {
     if (auto good = check_device_id(device_id, settings->device_count); !good) return good.error();
   }
@@ -172,15 +181,17 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
 Result<void> DeviceClient::attach(const Settings& settings) {
   Open request;
   // An embedded or in-process server has one device, whatever number the program knows it by.
-  request.device = settings.device == DeviceChoice::kUnixSocket ? static_cast<std::uint32_t>(state_->device_id) : 0;
-  request.share_memory = !settings.streaming;
+  request.device = shared_device_name(settings).empty() ? 0 : static_cast<std::uint32_t>(state_->device_id);
+  state_->remote = settings.device == DeviceChoice::kRemote;
+  request.share_memory = !settings.streaming && !state_->remote;
   std::vector<UniqueFd> fds;
   auto opened = state_->rpc.call<OpenReply>(request, {}, &fds);
   if (!opened) return opened.error();
   state_->info = {opened->chip_name,    opened->chip_id,      opened->soc_mode,   opened->core_count,
                   opened->global_start, opened->global_bytes, opened->heap_start, opened->in_process};
   if (!fds.empty()) {
-    void* memory = ::mmap(nullptr, opened->global_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fds[0].get(), 0);
+    void* memory =
+        ::mmap(nullptr, opened->global_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fds[0].get(), 0);
     if (memory != MAP_FAILED) {
       state_->memory = static_cast<std::uint8_t*>(memory);
     } else {
@@ -279,7 +290,8 @@ Result<void> DeviceClient::fill(std::uint64_t destination, std::uint64_t bytes, 
   }
   const std::uint64_t step = kServerStepBytes / pattern.size() * pattern.size();
   for (std::uint64_t done = 0; done < bytes; done += step) {
-    auto filled = state_->call<Done>(Fill{destination + done, std::min(step, bytes - done), Bytes(pattern.begin(), pattern.end())});
+    auto filled = state_->call<Done>(
+        Fill{destination + done, std::min(step, bytes - done), Bytes(pattern.begin(), pattern.end())});
     if (!filled) return filled.error();
   }
   return {};
@@ -312,15 +324,16 @@ Result<void> DeviceClient::copy_strided(const StridedCopy& what) {
   if (inside) inside = state_->check_range("the destination", what.destination, extent->destination_bytes);
   if (!inside) return inside;
   if (state_->memory != nullptr) {
-    copy_elements(state_->at(what.destination), state_->at(what.source), what.count, what.element_bytes, what.destination_stride,
-                  what.source_stride);
+    copy_elements(state_->at(what.destination), state_->at(what.source), what.count, what.element_bytes,
+                  what.destination_stride, what.source_stride);
     return {};
   }
-  return to_void(state_->call<Done>(
-      Copy{what.destination, what.source, what.count, what.element_bytes, what.destination_stride, what.source_stride}));
+  return to_void(state_->call<Done>(Copy{what.destination, what.source, what.count, what.element_bytes,
+                                         what.destination_stride, what.source_stride}));
 }
 
-Result<void> DeviceClient::copy_to(DeviceClient& other, std::uint64_t destination, std::uint64_t source, std::uint64_t bytes) {
+Result<void> DeviceClient::copy_to(DeviceClient& other, std::uint64_t destination, std::uint64_t source,
+                                   std::uint64_t bytes) {
   if (&other == this) return copy(destination, source, bytes);
   auto inside = state_->check_range("the source", source, bytes);
   if (inside) inside = other.state_->check_range("the destination", destination, bytes);
@@ -338,7 +351,8 @@ Result<void> DeviceClient::copy_to(DeviceClient& other, std::uint64_t destinatio
 Result<void*> DeviceClient::map(std::uint64_t address, std::uint64_t bytes) {
   if (auto inside = state_->check_range("the memory to map", address, bytes); !inside) return inside.error();
   if (state_->memory == nullptr) {
-    return Error{ErrorKind::kUnsupported, "device memory cannot be mapped: this device is reached through a socket only."};
+    return Error{ErrorKind::kUnsupported,
+                 "device memory cannot be mapped: this device is reached through a socket only."};
   }
   return static_cast<void*>(state_->at(address));
 }
@@ -354,6 +368,13 @@ Result<std::uint64_t> DeviceClient::find_address(const void* pointer) const {
 // ---- Modules ----
 
 Result<ModuleId> DeviceClient::load_image(const std::string& name, int fd) {
+  if (state_->remote) {
+    auto image = read_module(fd, name, kMaxPayloadBytes - kFrameHeaderBytes - name.size());
+    if (!image) return image.error();
+    auto loaded = state_->call<LoadModuleReply>(LoadModule{name, std::move(*image)});
+    if (!loaded) return loaded.error();
+    return ModuleId{loaded->module};
+  }
   const int fds[] = {fd};
   auto reply = state_->call<LoadModuleReply>(LoadModule{name, {}}, fds);
   if (!reply) return reply.error();
@@ -388,8 +409,10 @@ Result<FunctionId> DeviceClient::find_function(ModuleId module, std::string_view
   if (module == kPlaceholder) {
     const std::shared_lock lock(state_->mutex);
     if (!state_->default_module && !state_->info.in_process) {
-      return Error{ErrorKind::kUsage, fmt::format("function \"{}\": the module is empty ({{0}}), and neither TPUKERNEL_FIRMWARE_PATH nor "
-                                                  "libcmodel.so on the library path gives the kernels.", name)};
+      return Error{ErrorKind::kUsage,
+                   fmt::format("function \"{}\": the module is empty ({{0}}), and neither TPUKERNEL_FIRMWARE_PATH nor "
+                               "libcmodel.so on the library path gives the kernels.",
+                               name)};
     }
     // Module 0 is the program itself.
     request.module = state_->default_module ? static_cast<std::uint32_t>(*state_->default_module) : 0;
@@ -412,10 +435,12 @@ namespace {
 
 Result<softtpu::Launch> to_message(const DeviceClient::Launch& what, std::uint32_t core_count, bool wait) {
   if (what.args.size() > kMaxLaunchArgs) {
-    return Error{ErrorKind::kUsage, fmt::format("the kernel's arguments have {} bytes (limit {}).", what.args.size(), kMaxLaunchArgs)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("the kernel's arguments have {} bytes (limit {}).", what.args.size(), kMaxLaunchArgs)};
   }
   if (what.name.size() > kMaxKernelName) {
-    return Error{ErrorKind::kUsage, fmt::format("a kernel's name has {} characters (limit {}).", what.name.size(), kMaxKernelName)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("a kernel's name has {} characters (limit {}).", what.name.size(), kMaxKernelName)};
   }
   if (what.core >= core_count) {
     return Error{ErrorKind::kUsage, fmt::format("core {} does not exist: the chip has {}.", what.core, core_count)};
@@ -446,7 +471,9 @@ Result<void> DeviceClient::launch_async(const Launch& what) {
   return state_->rpc.send(*message);
 }
 
-Result<void> DeviceClient::sync(StreamId stream) { return to_void(state_->call<Done>(Sync{static_cast<std::uint32_t>(stream)})); }
+Result<void> DeviceClient::sync(StreamId stream) {
+  return to_void(state_->call<Done>(Sync{static_cast<std::uint32_t>(stream)}));
+}
 
 Result<void> DeviceClient::sync_device() { return to_void(state_->call<Done>(Sync{0})); }
 

@@ -15,8 +15,8 @@
 namespace softtpu {
 namespace {
 
-// The functions of libcmodel_firmware.so that device/server/entry.hpp declares. The library is in the process when kernels are
-// linked in; a program that only talks to a device process never loads it.
+// The functions of libcmodel_firmware.so that device/server/entry.hpp declares. The library is in the process when
+// kernels are linked in; a program that only talks to a device process never loads it.
 template <class Function>
 Function* find_firmware_function(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
@@ -58,7 +58,8 @@ Result<UniqueFd> connect_server(const std::string& path) {
   auto peer = find_peer(socket->get());
   if (!peer) return peer.error();
   if (peer->uid != ::getuid() && peer->uid != 0) {
-    return Error{ErrorKind::kConnection, fmt::format("the server on {} belongs to user {}, not to {}.", path, peer->uid, ::getuid())};
+    return Error{ErrorKind::kConnection,
+                 fmt::format("the server on {} belongs to user {}, not to {}.", path, peer->uid, ::getuid())};
   }
   return socket;
 }
@@ -71,6 +72,7 @@ Result<UniqueFd> connect_device(const Settings& settings) {
     case DeviceChoice::kEmbedded: return start_embedded_device(settings);
     case DeviceChoice::kInProcess: return start_in_process();
     case DeviceChoice::kUnixSocket: return connect_server(settings.socket_path);
+    case DeviceChoice::kRemote: return start_remote_connection(settings);
   }
   unreachable(settings.device);
 }

@@ -124,6 +124,8 @@ Run add_run(CLI::App& app) {
                                                               {"--simd", "SOFTTPU_SIMD"},
                                                               {"--threads", "SOFTTPU_THREADS"},
                                                               {"--transport", "SOFTTPU_TRANSPORT"},
+                                                              {"--tls-ca", "SOFTTPU_TLS_CA"},
+                                                              {"--token-file", "SOFTTPU_TOKEN_FILE"},
                                                               {"--module", "TPUKERNEL_FIRMWARE_PATH"}};
   options->variables.reserve(std::size(kOptions));  // the parser keeps references into it
   for (const auto& [option, name] : kOptions) {

@@ -18,6 +18,7 @@ struct Options {
   std::string socket, chip;
   std::uint32_t devices = 1;
   bool daemon = false;
+  std::string tcp, certificate, key, token;
 };
 
 int run(const Options& options) {
@@ -28,6 +29,11 @@ int run(const Options& options) {
   std::vector<std::string> words = {"softtpu-device", "--serve", "--devices", std::to_string(options.devices)};
   if (!options.socket.empty()) words.insert(words.end(), {"--socket", options.socket});
   if (!options.chip.empty()) words.insert(words.end(), {"--chip", options.chip});
+  for (const auto& [option, value] :
+       {std::pair("--tcp", &options.tcp), std::pair("--tls-cert", &options.certificate),
+        std::pair("--tls-key", &options.key), std::pair("--token-file", &options.token)}) {
+    if (!value->empty()) words.insert(words.end(), {option, *value});
+  }
   if (options.daemon) words.emplace_back("--daemon");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -44,6 +50,12 @@ Run add_serve(CLI::App& app) {
   app.add_option("--socket", options->socket, "path of the socket (default: $XDG_RUNTIME_DIR/softtpu/device.sock)");
   app.add_option("--chip", options->chip, "a built-in chip or the path of a description (default: SOFTTPU_CHIP)");
   app.add_flag("--daemon", options->daemon, "return once the socket is ready; stop it with SIGTERM to the printed pid");
+  app.add_option("--tcp", options->tcp,
+                 "HOST:PORT where remote clients are let in, with TLS and a token only (port 0: any free one)");
+  app.add_option("--tls-cert", options->certificate, "certificate chain for --tcp (PEM)");
+  app.add_option("--tls-key", options->key, "the certificate's key (PEM), readable by its owner only");
+  app.add_option("--token-file", options->token,
+                 "file with the token (16 to 1024 bytes) that remote clients show; same");
   return [options] { return run(*options); };
 }
 

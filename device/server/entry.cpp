@@ -1,5 +1,5 @@
-// The two ways into the device side of libcmodel_firmware.so: the softtpu-device program, and a thread of a program that has its
-// kernels linked in. C functions, found by name.
+// The two ways into the device side of libcmodel_firmware.so: the softtpu-device program, and a thread of a program
+// that has its kernels linked in. C functions, found by name.
 #include "device/server/entry.hpp"
 
 #include <fcntl.h>
@@ -11,12 +11,14 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "device/server/server.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/process/device_process.hpp"
+#include "runtime/transport/refuse.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -27,20 +29,6 @@ constexpr int kEmbeddedFd = 3;
 int report(const Error& error) {
   std::fprintf(stderr, "softtpu-device: %s\n", error.text.c_str());
   return 1;
-}
-
-// A program that asked for a device learns why there is none from the first answer on its connection.
-void refuse(UniqueFd socket, const Error& error) {
-  FrameBuffer in;
-  std::uint64_t request = 0;
-  while (!in.has_frame()) {
-    auto received = receive(socket.get(), in, true);
-    if (!received || *received == Received::kEnd) return;
-  }
-  if (auto frame = in.next(); frame && *frame) request = (*frame)->request;
-  Bytes out;
-  append_frame(out, request, Failure{error.kind, error.text});
-  static_cast<void>(send_all(socket.get(), out));
 }
 
 // The first process only forks the device: its parent waits for it and has no child left afterwards.
@@ -71,20 +59,32 @@ struct ServeOptions {
   std::string socket;
   std::uint32_t devices = 1;
   bool daemon = false;
+  GatewayLink::Options gateway;
 };
 
 int serve(const Settings& settings, const ServeOptions& options, int ready) {
   std::signal(SIGPIPE, SIG_IGN);
+  if (auto good = GatewayLink::check(options.gateway); !good) return report(good.error());
+  // Who comes and what is loaded is worth a line in a server that others use.
+  if (std::getenv("SOFTTPU_LOG") == nullptr) set_log_level(LogLevel::kInfo);
   if (options.socket.empty()) {
     if (auto folder = make_private_folder(runtime_folder()); !folder) return report(folder.error());
   }
   const std::string path = options.socket.empty() ? default_socket_path() : options.socket;
-  auto server = Server::create(settings, {.devices = options.devices, .in_process = false, .end_with_last_client = false});
+  auto server =
+      Server::create(settings, {.devices = options.devices, .in_process = false, .end_with_last_client = false});
   if (!server) return report(server.error());
   if (auto listening = (*server)->listen(path); !listening) return report(listening.error());
+  std::string remote;
+  if (!options.gateway.endpoint.empty()) {
+    auto endpoint = (*server)->open_gateway(options.gateway);
+    if (!endpoint) return report(endpoint.error());
+    remote = *endpoint;
+  }
   (*server)->stop_on_signals();
   std::printf("softtpu: %u device%s of chip %s, pid %d; use with SOFTTPU_DEVICE=unix:%s\n", options.devices,
               options.devices == 1 ? "" : "s", settings.chip.c_str(), ::getpid(), path.c_str());
+  if (!remote.empty()) std::printf("softtpu: remote clients use SOFTTPU_DEVICE=tcp://%s\n", remote.c_str());
   std::fflush(stdout);
   if (ready >= 0) {
     const char yes = 1;
@@ -120,7 +120,8 @@ int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
 using namespace softtpu;
 
 extern "C" int softtpu_device_main(int argc, char** argv) {
-  CLI::App app("The emulated device of softtpu. Started by libbmlib (--embedded) or by \"softtpu serve\".", "softtpu-device");
+  CLI::App app("The emulated device of softtpu. Started by libbmlib (--embedded) or by \"softtpu serve\".",
+               "softtpu-device");
   ServeOptions options;
   bool embedded = false, serving = false;
   std::string chip;
@@ -130,6 +131,11 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   app.add_option("--devices", options.devices, "number of devices")->check(CLI::Range(1, 64));
   app.add_option("--chip", chip, "a built-in chip or the path of a description");
   app.add_flag("--daemon", options.daemon, "go on in the background once the socket is ready");
+  app.add_option("--tcp", options.gateway.endpoint, "HOST:PORT for remote clients; needs the three options below");
+  app.add_option("--tls-cert", options.gateway.certificate_file, "certificate chain (PEM)");
+  app.add_option("--tls-key", options.gateway.key_file, "the certificate's key (PEM), readable by its owner only");
+  app.add_option("--token-file", options.gateway.token_file,
+                 "file with the token that clients show, readable by its owner only");
   CLI11_PARSE(app, argc, argv);
   auto settings = read_settings();
   if (!settings) return report(settings.error());

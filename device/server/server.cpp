@@ -102,7 +102,8 @@ Result<void> Server::listen(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-    return Error{ErrorKind::kUsage, fmt::format("a socket path of {} characters is outside 1..{}.", path.size(), sizeof(address.sun_path) - 1)};
+    return Error{ErrorKind::kUsage, fmt::format("a socket path of {} characters is outside 1..{}.", path.size(),
+                                                sizeof(address.sun_path) - 1)};
   }
   if (auto way = make_way(path); !way) return way;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
@@ -120,6 +121,14 @@ Result<void> Server::listen(const std::string& path) {
   return {};
 }
 
+Result<std::string> Server::open_gateway(GatewayLink::Options options) {
+  options.socket_path = socket_path_;
+  auto gateway = GatewayLink::start(loop_, options);
+  if (!gateway) return gateway.error();
+  gateway_ = std::move(*gateway);
+  return gateway_->endpoint();
+}
+
 void Server::when_connecting() {
   for (;;) {
     UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -128,7 +137,8 @@ void Server::when_connecting() {
       log_warning(fmt::format("a connection is refused: there are {} already", sessions_.size()));
       continue;
     }
-    if (auto adopted = adopt(std::move(socket)); !adopted) log_warning("a connection is refused: " + adopted.error().text);
+    if (auto adopted = adopt(std::move(socket)); !adopted)
+      log_warning("a connection is refused: " + adopted.error().text);
   }
   // Out of descriptors or memory: try again when something has been closed.
   if (errno != EAGAIN && errno != ECONNABORTED) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/observe/observers.hpp"
+#include "device/server/gateway_link.hpp"
 #include "device/server/session.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -31,6 +32,8 @@ class Server {
   void end_with(pid_t process);
   // Listens on a Unix socket that only this user can reach. Refuses one that another server answers on.
   Result<void> listen(const std::string& path);
+  // Lets remote clients in, through a gateway to the socket that this server listens on. The endpoint that was bound.
+  Result<std::string> open_gateway(GatewayLink::Options options);
   // Stops at SIGINT and SIGTERM.
   void stop_on_signals();
   void run();
@@ -47,6 +50,7 @@ class Server {
   std::set<std::shared_ptr<Session>> sessions_;
   UniqueFd listener_, client_process_;
   std::string socket_path_;
+  std::unique_ptr<GatewayLink> gateway_;
 };
 
 }  // namespace softtpu

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "device/server/module_hash.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/memory_ops.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/module/module_image.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -26,7 +28,8 @@ constexpr std::chrono::milliseconds kAfterlife{500};
 
 }  // namespace
 
-Session::Session(Host& host, UniqueFd socket, pid_t pid) : host_(host), socket_(std::move(socket)), pid_(pid) {}
+Session::Session(Host& host, UniqueFd socket, pid_t pid)
+    : host_(host), socket_(std::move(socket)), pid_(pid), name_(fmt::format("process {}", pid)) {}
 Session::~Session() = default;
 
 void Session::start() {
@@ -94,7 +97,7 @@ void Session::flush() {
 void Session::close(const std::string& reason) {
   if (closed_) return;
   closed_ = true;
-  if (!reason.empty()) log_warning(fmt::format("the connection of process {} is closed: {}", pid_, reason));
+  if (!reason.empty()) log_warning(fmt::format("the connection of {} is closed: {}", name_, reason));
   host_.loop.unwatch(socket_.get());
   socket_.reset();
   const auto self = shared_from_this();
@@ -102,7 +105,8 @@ void Session::close(const std::string& reason) {
     device_->queue().drop(client_, [self] { self->give_back(); });
     if (client_->queued() > 0) {
       host_.loop.after(kAfterlife, [self] {
-        for (std::size_t i = 0; i < self->device_->core_count(); ++i) self->device_->core(i).abandon(self->client_.get());
+        for (std::size_t i = 0; i < self->device_->core_count(); ++i)
+          self->device_->core(i).abandon(self->client_.get());
       });
     }
   }
@@ -122,7 +126,7 @@ bool Session::on(Frame& frame, void (Session::*handler)(std::uint64_t, Message&,
   if (device_ == nullptr && Message::kType != MessageType::kOpen) return false;
   auto message = find_message<Message>(frame.payload);
   if (!message) return false;
-  if (is_logged(LogLevel::kTrace)) log(LogLevel::kTrace, fmt::format("process {}: {}", pid_, to_text(*message)));
+  if (is_logged(LogLevel::kTrace)) log(LogLevel::kTrace, fmt::format("{}: {}", name_, to_text(*message)));
   (this->*handler)(frame.request, *message, frame);
   return true;
 }
@@ -149,7 +153,17 @@ bool Session::on_frame(Frame& frame) {
   }
 }
 
+// A gateway says it once, before it passes on what its client sends.
+bool Session::on_remote(const Frame& frame) {
+  auto remote = find_message<Remote>(frame.payload);
+  if (!remote || remote_) return false;
+  remote_ = true;
+  name_ = to_printable(remote->address, 64);
+  return true;
+}
+
 bool Session::on_hello(const Frame& frame) {
+  if (frame.type == MessageType::kRemote) return on_remote(frame);
   const auto hello = frame.type == MessageType::kHello ? find_message<Hello>(frame.payload) : std::nullopt;
   if (!hello || hello->magic != kHelloMagic) return false;
   greeted_ = hello->version == kProtocolVersion;
@@ -175,8 +189,11 @@ std::function<void(Result<void>)> Session::answer_later(std::uint64_t request) {
 void Session::on_open(std::uint64_t request, Open& open, Frame&) {
   if (device_ != nullptr) return fail(request, {ErrorKind::kUsage, "this connection has a device already."});
   if (open.device >= host_.devices.size()) {
-    return fail(request, {ErrorKind::kUsage, fmt::format("device {} is out of range: there are {}.", open.device, host_.devices.size())});
+    return fail(request, {ErrorKind::kUsage,
+                          fmt::format("device {} is out of range: there are {}.", open.device, host_.devices.size())});
   }
+  if (remote_ && open.share_memory)
+    return fail(request, {ErrorKind::kUsage, "a remote client cannot share the device's memory."});
   device_ = host_.devices[open.device].get();
   client_ = device_->queue().make_client();
   const Chip& chip = device_->chip();
@@ -209,7 +226,8 @@ void Session::on_allocate(std::uint64_t request, Allocate& allocate, Frame&) {
 void Session::on_release(std::uint64_t request, Release& release, Frame&) {
   const auto found = allocations_.find(release.address);
   if (found == allocations_.end()) {
-    return fail(request, {ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", release.address)});
+    return fail(request,
+                {ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", release.address)});
   }
   allocations_.erase(found);
   device_->release(release.address);
@@ -217,7 +235,8 @@ void Session::on_release(std::uint64_t request, Release& release, Frame&) {
 }
 
 void Session::on_write(std::uint64_t request, Write& write, Frame&) {
-  if (auto inside = check_range("the destination", write.address, write.data.size()); !inside) return fail(request, inside.error());
+  if (auto inside = check_range("the destination", write.address, write.data.size()); !inside)
+    return fail(request, inside.error());
   std::copy(write.data.begin(), write.data.end(), device_->global(write.address));
   reply(request, Done{});
 }
@@ -225,7 +244,8 @@ void Session::on_write(std::uint64_t request, Write& write, Frame&) {
 void Session::on_read(std::uint64_t request, Read& read, Frame&) {
   if (auto inside = check_range("the source", read.address, read.bytes); !inside) return fail(request, inside.error());
   if (read.bytes > kMaxReadBytes) {
-    return fail(request, {ErrorKind::kUsage, fmt::format("a read of {} bytes is over the limit of {}.", read.bytes, kMaxReadBytes)});
+    return fail(request, {ErrorKind::kUsage,
+                          fmt::format("a read of {} bytes is over the limit of {}.", read.bytes, kMaxReadBytes)});
   }
   const std::uint8_t* from = device_->global(read.address);
   reply(request, ReadReply{Bytes(from, from + read.bytes)});
@@ -253,6 +273,7 @@ void Session::on_copy(std::uint64_t request, Copy& copy, Frame&) {
 // ---- Modules ----
 
 void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
+  load.name = to_printable(load.name);
   UniqueFd image;
   if (!frame.fds.empty()) {
     // A copy of our own: the sender could change or shorten its file while the loader reads it.
@@ -265,24 +286,28 @@ void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
     image = std::move(*copy);
   }
   if (auto good = check_module(image.get(), load.name); !good) return fail(request, good.error());
+  if (is_logged(LogLevel::kInfo)) {
+    log_info(fmt::format("{} loads kernel module {}, sha256 {}", name_, load.name, module_hash(image.get())));
+  }
   start_load(request, load.name, std::move(image));
 }
 
 void Session::start_load(std::uint64_t request, const std::string& name, UniqueFd image) {
   const std::uint32_t id = device_->next_module();
-  device_->load(id, name, image, [self = shared_from_this(), request, id, name](Result<std::vector<std::string>> kernels) {
-    if (self->closed_) {
-      if (kernels) self->device_->unload(id);
-      return;
-    }
-    if (!kernels) {
-      self->fail(request, kernels.error());
-    } else {
-      self->modules_[id] = {name, *std::move(kernels)};
-      self->reply(request, LoadModuleReply{id});
-    }
-    self->flush();
-  });
+  device_->load(id, name, image,
+                [self = shared_from_this(), request, id, name](Result<std::vector<std::string>> kernels) {
+                  if (self->closed_) {
+                    if (kernels) self->device_->unload(id);
+                    return;
+                  }
+                  if (!kernels) {
+                    self->fail(request, kernels.error());
+                  } else {
+                    self->modules_[id] = {name, *std::move(kernels)};
+                    self->reply(request, LoadModuleReply{id});
+                  }
+                  self->flush();
+                });
 }
 
 void Session::on_unload(std::uint64_t request, UnloadModule& unload, Frame&) {
@@ -305,33 +330,37 @@ void Session::on_find(std::uint64_t request, FindFunction& find, Frame&) {
     return fail(request, {ErrorKind::kUsage, fmt::format("module {} is not loaded by this program.", find.module)});
   }
   if (find.name.empty() || find.name.size() > kMaxName) {
-    return fail(request, {ErrorKind::kUsage, fmt::format("a function's name has {} characters (1 to {}).", find.name.size(), kMaxName)});
+    return fail(request, {ErrorKind::kUsage,
+                          fmt::format("a function's name has {} characters (1 to {}).", find.name.size(), kMaxName)});
   }
   for (const auto& [id, function] : functions_) {
     if (function.module == find.module && function.name == find.name) return reply(request, FindFunctionReply{id});
   }
   const std::uint32_t id = device_->next_function();
-  device_->define(id, find.module, find.name, [self = shared_from_this(), request, id, find](const Result<void>& outcome) {
-    if (outcome) {
-      self->functions_[id] = {find.module, find.name};
-      self->reply(request, FindFunctionReply{id});
-    } else {
-      self->fail(request, outcome.error());
-    }
-    self->flush();
-  });
+  device_->define(id, find.module, find.name,
+                  [self = shared_from_this(), request, id, find](const Result<void>& outcome) {
+                    if (outcome) {
+                      self->functions_[id] = {find.module, find.name};
+                      self->reply(request, FindFunctionReply{id});
+                    } else {
+                      self->fail(request, outcome.error());
+                    }
+                    self->flush();
+                  });
 }
 
 // The function behind a kernel's name: of the program itself, else of the module that registered it first.
 Result<std::uint32_t> Session::find_kernel(const std::string& name) {
   if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second;
   std::optional<std::uint32_t> module;
-  if (device_->in_process() && kernel_registry().find(KernelRegistry::kProgram, name) != nullptr) module = KernelRegistry::kProgram;
+  if (device_->in_process() && kernel_registry().find(KernelRegistry::kProgram, name) != nullptr)
+    module = KernelRegistry::kProgram;
   for (auto it = modules_.begin(); !module && it != modules_.end(); ++it) {
     const auto& kernels = it->second.kernels;
     if (std::find(kernels.begin(), kernels.end(), name) != kernels.end()) module = it->first;
   }
-  if (!module) return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: no module registers it.", name)};
+  if (!module)
+    return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: no module registers it.", name)};
   const std::uint32_t id = device_->next_function();
   functions_[id] = {*module, name};
   kernels_[name] = id;
@@ -346,17 +375,19 @@ void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
   Result<std::uint32_t> function = launch.function;
   if (launch.function == 0) {
     function = launch.name.size() > kMaxName
-                   ? Error{ErrorKind::kUsage, fmt::format("a kernel's name has {} characters (limit {}).", launch.name.size(), kMaxName)}
+                   ? Error{ErrorKind::kUsage,
+                           fmt::format("a kernel's name has {} characters (limit {}).", launch.name.size(), kMaxName)}
                    : find_kernel(launch.name);
   } else if (!functions_.contains(launch.function)) {
     function = Error{ErrorKind::kUsage, fmt::format("function {} does not exist.", launch.function)};
   }
   if (function && launch.args.size() > kMaxArgs) {
-    function = Error{ErrorKind::kUsage, fmt::format("the kernel's arguments have {} bytes (limit {}).", launch.args.size(), kMaxArgs)};
+    function = Error{ErrorKind::kUsage,
+                     fmt::format("the kernel's arguments have {} bytes (limit {}).", launch.args.size(), kMaxArgs)};
   }
   if (function && launch.core >= device_->core_count()) {
-    function = Error{ErrorKind::kUsage, fmt::format("core {} does not exist: chip {} has {}.", launch.core, device_->chip().name,
-                                                    device_->core_count())};
+    function = Error{ErrorKind::kUsage, fmt::format("core {} does not exist: chip {} has {}.", launch.core,
+                                                    device_->chip().name, device_->core_count())};
   }
   if (function && launch.stream == 0) function = Error{ErrorKind::kUsage, "a launch needs a stream."};
   if (!function) {

@@ -1,5 +1,5 @@
-// One client's connection: decodes its messages, checks them, and answers. Owns what the client has on the device: allocations,
-// modules, functions, streams; all of it goes when the connection ends. Lives on the server's thread.
+// One client's connection: decodes its messages, checks them, and answers. Owns what the client has on the device:
+// allocations, modules, functions, streams; all of it goes when the connection ends. Lives on the server's thread.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Host {
     EventLoop& loop;
     std::vector<std::unique_ptr<Device>>& devices;
-    std::function<void(Session&)> on_closed;         // called once, from the event loop
+    std::function<void(Session&)> on_closed;  // called once, from the event loop
     std::function<void(StatReply&, const Device&)> add_clients;
   };
 
@@ -56,6 +56,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void pause();
   bool on_frame(Frame& frame);
   bool on_hello(const Frame& frame);
+  bool on_remote(const Frame& frame);
   template <class Message>
   bool on(Frame& frame, void (Session::*handler)(std::uint64_t, Message&, Frame&));
 
@@ -89,6 +90,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Host& host_;
   UniqueFd socket_;
   const pid_t pid_;
+  std::string name_;  // of the client, for the log
+  bool remote_ = false;
   Device* device_ = nullptr;
   bool greeted_ = false, closed_ = false, paused_ = false, sending_ = false;
   FrameBuffer in_;

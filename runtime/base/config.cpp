@@ -56,9 +56,13 @@ Result<void> set_device(Settings& settings, std::string_view text) {
     return {};
   }
   if (text.starts_with("tcp:")) {
-    return Error{ErrorKind::kUnsupported, fmt::format("\"{}\": remote devices are not supported by this build.", text)};
+    settings.device = DeviceChoice::kRemote;
+    const auto endpoint = find_endpoint(text.substr(text.starts_with("tcp://") ? 6 : 4));
+    if (!endpoint || endpoint->port == 0) return bad(text, "tcp://HOST:PORT with a port from 1 to 65535");
+    settings.remote = *endpoint;
+    return {};
   }
-  return bad(text, "one of embedded, inprocess, unix:PATH");
+  return bad(text, "one of embedded, inprocess, unix:PATH, tcp://HOST:PORT");
 }
 
 Result<void> set_timeout(Settings& settings, std::string_view text) {
@@ -122,9 +126,15 @@ Result<void> set_bmlib_log(Settings& settings, std::string_view text) {
 constexpr std::array kVariables = {
     Variable{"SOFTTPU_DEVICE", "",
              "embedded: a private device process; inprocess: kernels run inside the program; "
-             "unix:PATH: a device shared by \"softtpu serve\". Empty: embedded, or inprocess when kernels are linked "
-             "into the program",
+             "unix:PATH: a device shared by \"softtpu serve\"; tcp://HOST:PORT: one shared by \"softtpu serve --tcp\". "
+             "Empty: embedded, or inprocess when kernels are linked into the program",
              set_device},
+    Variable{
+        "SOFTTPU_TLS_CA", "",
+        "file with the certificates (PEM) that a remote device's certificate is checked against; empty: the system's",
+        set_text<&Settings::ca_file>},
+    Variable{"SOFTTPU_TOKEN_FILE", "", "file with the token that a remote device asks for; readable by its owner only",
+             set_text<&Settings::token_file>},
     Variable{"SOFTTPU_CHIP", "bm1684x", "name of a built-in chip or path of a chip description (JSON)",
              set_text<&Settings::chip>},
     Variable{"SOFTTPU_TIMEOUT", "60",
@@ -164,6 +174,12 @@ constexpr std::array kVariables = {
 };
 
 }  // namespace
+
+std::string shared_device_name(const Settings& settings) {
+  if (settings.device == DeviceChoice::kUnixSocket) return settings.socket_path;
+  if (settings.device == DeviceChoice::kRemote) return "tcp://" + to_text(settings.remote);
+  return "";
+}
 
 std::span<const Variable> variables() { return kVariables; }
 

@@ -8,17 +8,21 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/endpoint.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu {
 
-enum class DeviceChoice { kEmbedded, kInProcess, kUnixSocket };
+enum class DeviceChoice { kEmbedded, kInProcess, kUnixSocket, kRemote };
 
 struct Settings {
   DeviceChoice device = DeviceChoice::kEmbedded;
   bool device_is_default = true;  // SOFTTPU_DEVICE is not set: kernels linked into the program select in-process
   std::string socket_path;        // of kUnixSocket
+  Endpoint remote;                // of kRemote
+  std::string ca_file;            // of kRemote; empty: the system's
+  std::string token_file;         // of kRemote
   std::string chip;
   std::uint32_t timeout_ms = 0;  // 0: no limit
   bool streaming = false;        // bulk data through the socket even where shared memory is possible
@@ -37,6 +41,9 @@ struct Settings {
   std::string firmware_path;
   int bmlib_log = 16;
 };
+
+// A device that other programs use too: what it is called in SOFTTPU_DEVICE; empty for one of this program's own.
+std::string shared_device_name(const Settings& settings);
 
 struct Variable {
   std::string_view name;

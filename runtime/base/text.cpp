@@ -37,4 +37,12 @@ std::string to_upper(std::string_view text) {
   return upper;
 }
 
+std::string to_printable(std::string_view text, std::size_t limit) {
+  std::string line(text.substr(0, limit));
+  for (char& letter : line) {
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F) letter = '?';
+  }
+  return text.size() > limit ? line + "..." : line;
+}
+
 }  // namespace softtpu

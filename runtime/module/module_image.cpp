@@ -86,7 +86,8 @@ Result<UniqueFd> copy_module_file(const std::string& path, const std::string& na
   if (!file || ::fstat(file.get(), &status) != 0) return file_errno(name);
   if (!S_ISREG(status.st_mode)) return file_error(name, "it is not a regular file");
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes > kMaxModuleBytes) return file_error(name, fmt::format("it has {} bytes (limit {})", bytes, kMaxModuleBytes));
+  if (bytes > kMaxModuleBytes)
+    return file_error(name, fmt::format("it has {} bytes (limit {})", bytes, kMaxModuleBytes));
   auto copy = make_anonymous_file();
   if (!copy) return copy;
   off_t offset = 0;
@@ -105,19 +106,34 @@ Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image) {
   while (!image.empty()) {
     const ssize_t written = ::write(copy->get(), image.data(), image.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return Error{ErrorKind::kResource, fmt::format("copying a kernel module: {}", std::strerror(errno))};
+    if (written <= 0)
+      return Error{ErrorKind::kResource, fmt::format("copying a kernel module: {}", std::strerror(errno))};
     image = image.subspan(static_cast<std::size_t>(written));
   }
   return copy;
 }
 
+Result<Bytes> read_module(int fd, const std::string& name, std::size_t limit) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return file_errno(name);
+  if (!S_ISREG(status.st_mode)) return file_error(name, "it is not a regular file");
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (bytes > limit)
+    return file_error(name, fmt::format("it has {} bytes (limit for a remote device {})", bytes, limit));
+  Bytes image(bytes);
+  if (!read_at(fd, image.data(), image.size(), 0)) return file_errno(name);
+  return image;
+}
+
 bool is_placeholder(std::span<const std::uint8_t> image) {
-  return image.size() <= kPlaceholderBytes && std::all_of(image.begin(), image.end(), [](std::uint8_t byte) { return byte == 0; });
+  return image.size() <= kPlaceholderBytes &&
+         std::all_of(image.begin(), image.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
 Result<bool> is_placeholder_file(int fd) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0) return Error{ErrorKind::kUsage, fmt::format("a kernel module's descriptor: {}", std::strerror(errno))};
+  if (::fstat(fd, &status) != 0)
+    return Error{ErrorKind::kUsage, fmt::format("a kernel module's descriptor: {}", std::strerror(errno))};
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   if (bytes == 0 || bytes > kPlaceholderBytes) return false;
   std::vector<std::uint8_t> image(bytes);
@@ -137,12 +153,15 @@ Result<void> check_module(int fd, const std::string& name) {
   }
   if (readable < sizeof(header)) return file_error(name, fmt::format("it is truncated ({} bytes)", bytes));
   // In a 32-bit file e_type and e_machine are at the same place.
-  const bool fits = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == kThisMachine;
+  const bool fits = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+                    header.e_machine == kThisMachine;
   if (!fits) {
-    return file_error(name, fmt::format("it is built for {}, this machine is {}", machine_name(header.e_machine), machine_name(kThisMachine)));
+    return file_error(name, fmt::format("it is built for {}, this machine is {}", machine_name(header.e_machine),
+                                        machine_name(kThisMachine)));
   }
   if (header.e_type != ET_DYN) {
-    return file_error(name, header.e_type == ET_REL ? "it is an object file (.o), not a shared object (.so)" : "it is not a shared object");
+    return file_error(name, header.e_type == ET_REL ? "it is an object file (.o), not a shared object (.so)"
+                                                    : "it is not a shared object");
   }
   return check_segments(fd, header, bytes, name);
 }

@@ -1,5 +1,5 @@
-// The bytes of a kernel module: taken over from a file or memory into a private, anonymous file, and checked before any of it is
-// given to the dynamic loader. The original may be rebuilt or removed at any time afterwards.
+// The bytes of a kernel module: taken over from a file or memory into a private, anonymous file, and checked before any
+// of it is given to the dynamic loader. The original may be rebuilt or removed at any time afterwards.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/protocol/wire.hpp"
 
 namespace softtpu {
 
@@ -16,15 +17,19 @@ namespace softtpu {
 Result<UniqueFd> copy_module_file(const std::string& path, const std::string& name);
 Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image);
 
+// All bytes of a module's file, for a device that cannot be given the file itself; more than `limit` are refused.
+Result<Bytes> read_module(int fd, const std::string& name, std::size_t limit);
+
 // What SDK builds for the emulator embed instead of a module ({0}): a few bytes, all zero.
 bool is_placeholder(std::span<const std::uint8_t> image);
 Result<bool> is_placeholder_file(int fd);
 
-// Refuses what the loader would refuse or die of: too short, not ELF, another machine's, not a shared object, truncated.
+// Refuses what the loader would refuse or die of: too short, not ELF, another machine's, not a shared object,
+// truncated.
 Result<void> check_module(int fd, const std::string& name);
 
-// The kernels of an SDK build for the emulator: TPUKERNEL_FIRMWARE_PATH, else libcmodel.so where the dynamic loader would find
-// it. nullopt: there is none.
+// The kernels of an SDK build for the emulator: TPUKERNEL_FIRMWARE_PATH, else libcmodel.so where the dynamic loader
+// would find it. nullopt: there is none.
 std::optional<std::string> find_default_module(const std::string& firmware_path);
 
 }  // namespace softtpu

@@ -56,16 +56,32 @@ class SpawnActions {
   posix_spawn_file_actions_t value;
 };
 
+// Starts a program that forks and ends at once, so that no child of this process stays behind; the fork has the other
+// end of the returned socket as descriptor 3.
+Result<UniqueFd> start_detached(const std::string& program, const std::vector<std::string>& words) {
+  auto pair = make_socket_pair();
+  if (!pair) return pair.error();
+  SpawnActions actions;
+  posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions.value, pair->second.get(), 3);
+  const SpawnAttributes attributes;
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int failed = ::posix_spawn(&pid, program.c_str(), &actions.value, &attributes.value, arguments.data(), environ);
+  if (failed != 0) return Error{ErrorKind::kResource, fmt::format("starting {}: {}", program, std::strerror(failed))};
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return std::move(pair->first);
+}
+
 }  // namespace
 
-Result<std::string> find_device_binary(const Settings& settings) {
-  if (!settings.device_binary.empty()) {
-    if (is_program(settings.device_binary)) return settings.device_binary;
-    return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_DEVICE_BINARY: \"{}\" is not a program.", settings.device_binary)};
-  }
+Result<std::string> find_program(const std::string& name) {
   std::vector<fs::path> folders;
   Dl_info here{};
-  if (::dladdr(reinterpret_cast<const void*>(&find_device_binary), &here) != 0 && here.dli_fname != nullptr) {
+  if (::dladdr(reinterpret_cast<const void*>(&find_program), &here) != 0 && here.dli_fname != nullptr) {
     std::error_code failed;
     const fs::path file = fs::canonical(here.dli_fname, failed);
     if (!failed) {
@@ -81,31 +97,40 @@ Result<std::string> find_device_binary(const Settings& settings) {
     begin = end + 1;
   }
   for (const fs::path& folder : folders) {
-    if (is_program(folder / "softtpu-device")) return (folder / "softtpu-device").lexically_normal().string();
+    if (is_program(folder / name)) return (folder / name).lexically_normal().string();
   }
-  return Error{ErrorKind::kResource, fmt::format("softtpu-device is neither beside {} nor in PATH; SOFTTPU_DEVICE_BINARY can name it.",
+  return Error{ErrorKind::kResource, fmt::format("{} is neither beside {} nor in PATH.", name,
                                                  here.dli_fname != nullptr ? here.dli_fname : "the library")};
+}
+
+Result<std::string> find_device_binary(const Settings& settings) {
+  if (!settings.device_binary.empty()) {
+    if (is_program(settings.device_binary)) return settings.device_binary;
+    return Error{ErrorKind::kUsage,
+                 fmt::format("SOFTTPU_DEVICE_BINARY: \"{}\" is not a program.", settings.device_binary)};
+  }
+  auto found = find_program("softtpu-device");
+  if (!found) return Error{found.error().kind, found.error().text + " SOFTTPU_DEVICE_BINARY can name it."};
+  return found;
 }
 
 Result<UniqueFd> start_embedded_device(const Settings& settings) {
   auto binary = find_device_binary(settings);
   if (!binary) return binary.error();
-  auto pair = make_socket_pair();
-  if (!pair) return pair.error();
+  return start_detached(*binary, {"softtpu-device", "--embedded"});
+}
 
-  SpawnActions actions;
-  posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions.value, pair->second.get(), 3);
-  const SpawnAttributes attributes;
-  const std::vector<const char*> arguments = {"softtpu-device", "--embedded", nullptr};
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, binary->c_str(), &actions.value, &attributes.value,
-                                   const_cast<char* const*>(arguments.data()), environ);
-  if (failed != 0) return Error{ErrorKind::kResource, fmt::format("starting {}: {}", *binary, std::strerror(failed))};
-  // The started process forks the device and ends at once, so that no child stays behind.
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+Result<UniqueFd> start_remote_connection(const Settings& settings) {
+  if (settings.token_file.empty()) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{} needs a token: SOFTTPU_TOKEN_FILE is not set.", shared_device_name(settings))};
   }
-  return std::move(pair->first);
+  auto binary = find_program("softtpu-remote");
+  if (!binary) return binary.error();
+  std::vector<std::string> words = {"softtpu-remote", "--connect", to_text(settings.remote), "--token-file",
+                                    settings.token_file};
+  if (!settings.ca_file.empty()) words.insert(words.end(), {"--ca", settings.ca_file});
+  return start_detached(*binary, words);
 }
 
 std::string runtime_folder() {
@@ -117,15 +142,18 @@ std::string runtime_folder() {
 std::string default_socket_path() { return runtime_folder() + "/device.sock"; }
 
 Result<void> make_private_folder(const std::string& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error(ErrorKind::kResource, "making " + folder);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return system_error(ErrorKind::kResource, "making " + folder);
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0) return system_error(ErrorKind::kResource, folder);
   if (!S_ISDIR(status.st_mode)) return Error{ErrorKind::kUsage, folder + " is not a directory."};
   if (status.st_uid != ::getuid()) {
-    return Error{ErrorKind::kUsage, fmt::format("{} belongs to user {}, not to {}.", folder, status.st_uid, ::getuid())};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{} belongs to user {}, not to {}.", folder, status.st_uid, ::getuid())};
   }
   if ((status.st_mode & 0077) != 0) {
-    return Error{ErrorKind::kUsage, fmt::format("{} is open to other users (mode {:04o}, must be 0700).", folder, status.st_mode & 07777)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{} is open to other users (mode {:04o}, must be 0700).", folder, status.st_mode & 07777)};
   }
   return {};
 }

@@ -17,6 +17,8 @@ enum class MessageType : std::uint16_t {
   kHelloReply = 2,
   kFailure = 3,
   kDone = 4,
+  kAuthenticate = 5,
+  kRemote = 6,
   kOpen = 10,
   kOpenReply = 11,
   kAllocate = 12,
@@ -72,6 +74,28 @@ struct HelloReply {
   void fields(V& v) {
     v("version", version);
     v("device_count", device_count);
+  }
+};
+
+// The first message of a remote client, to the gateway and inside TLS. The gateway answers it and passes on what follows.
+struct Authenticate {
+  static constexpr MessageType kType = MessageType::kAuthenticate;
+  static constexpr const char* kName = "Authenticate";
+  Bytes token;
+  template <class V>
+  void fields(V& v) {
+    v("token", token);
+  }
+};
+
+// What a gateway says before the Hello that it passes on: the client at this address gets no descriptors. Not answered.
+struct Remote {
+  static constexpr MessageType kType = MessageType::kRemote;
+  static constexpr const char* kName = "Remote";
+  std::string address;
+  template <class V>
+  void fields(V& v) {
+    v("address", address);
   }
 };
 

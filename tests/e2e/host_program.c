@@ -66,6 +66,26 @@ static int fails(const char* kernel) {
   return status != BM_SUCCESS;
 }
 
+/* More than any message or buffer holds, and no round number of them. */
+static void copy_much(void) {
+  const size_t bytes = (40u << 20) + 12345;
+  unsigned char *out = malloc(bytes), *back = malloc(bytes);
+  bm_device_mem_t a, b;
+  size_t i;
+  REQUIRE(out != NULL && back != NULL);
+  for (i = 0; i < bytes; ++i) out[i] = (unsigned char)(i * 2654435761u >> 13);
+  REQUIRE(bm_malloc_device_byte(handle, &a, (unsigned)bytes) == BM_SUCCESS);
+  REQUIRE(bm_malloc_device_byte(handle, &b, (unsigned)bytes) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_s2d(handle, a, out) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_d2d_byte(handle, b, 0, a, 0, bytes) == BM_SUCCESS);
+  REQUIRE(bm_memcpy_d2s(handle, back, b) == BM_SUCCESS);
+  REQUIRE(memcmp(out, back, bytes) == 0);
+  bm_free_device(handle, a);
+  bm_free_device(handle, b);
+  free(out);
+  free(back);
+}
+
 /* After each kernel that kills its core, memory is as it was and the next launch works. */
 static void faults(void) {
   static const char* const kKernels[] = {"e2e_segv", "e2e_abort", "e2e_fpe",   "e2e_ill",
@@ -179,6 +199,8 @@ int main(int argc, char** argv) {
     bm_dev_free(handle);
     open_device();
     use_device();
+  } else if (strcmp(scenario, "big") == 0) {
+    copy_much();
   } else if (strcmp(scenario, "print") == 0) {
     printf("before\n");
     REQUIRE(!fails("e2e_print"));
