@@ -10,10 +10,7 @@
 
 namespace softtpu {
 
-// Output pixels of a row that are computed together; also the readable floats behind the last padded row.
-inline constexpr int kPixels = 8;
-
-// The padded planes of one batch: plane c starts at row(c, 0); every row may be read kPixels * stride beyond its end.
+// The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap.
 class PaddedPlanes {
  public:
   PaddedPlanes(const OkkWindow& window, const Dim4& shape)
@@ -22,8 +19,8 @@ class PaddedPlanes {
         left_(window.padding.left),
         height_(shape.h + window.padding.top + window.padding.bottom),
         width_(shape.w + window.padding.left + window.padding.right),
-        floats_(std::size_t{1} * static_cast<std::size_t>(shape.c) * static_cast<std::size_t>(height_ * width_) +
-                static_cast<std::size_t>(kPixels * window.stride.w)) {}
+        floats_(static_cast<std::size_t>(shape.c) * static_cast<std::size_t>(height_) *
+                static_cast<std::size_t>(width_)) {}
 
   // Fills a plane from channel c of batch n; `outside` stands in the padding.
   void load(int plane_index, const TensorView& input, int n, int c, float outside) {
@@ -33,10 +30,15 @@ class PaddedPlanes {
       const float* from = input.at<float>(n, c, h, 0);
       const std::int64_t step = input.at<float>(n, c, h, 1) - from;
       float* to = plane + (h + top_) * width_ + left_;
-      for (int w = 0; w < shape_.w; ++w) to[w] = from[w * step];
+      if (step == 1) {
+        std::copy_n(from, shape_.w, to);
+      } else {
+        for (int w = 0; w < shape_.w; ++w) to[w] = from[w * step];
+      }
     }
   }
   const float* row(int c, int h) const { return floats_.data() + offset(c, h); }
+  int width() const { return width_; }
 
  private:
   std::int64_t offset(int c, int h) const { return (std::int64_t{c} * height_ + h) * width_; }

@@ -1,11 +1,13 @@
 // Depthwise convolution and pooling of BM1684 (numerics: bm1684-okkernel.md section 6): two sums by the parity of the
 // tap, or a running maximum.
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 #include <vector>
 
 #include "device/bdc/okk_planes.hpp"
+#include "device/bdc/pool_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -29,15 +31,6 @@ float two_lane_sum(const std::vector<Tap>& taps, const float* first) {
   return chip_add(sums[0], sums[1]);
 }
 
-float maximum(const std::vector<Tap>& taps, const float* first) {
-  float largest = -FLT_MAX;
-  for (const Tap& tap : taps) {
-    const float value = flush(first[tap.at]);
-    largest = value > largest ? value : largest;
-  }
-  return largest;
-}
-
 std::vector<Tap> taps_of(const Memories& mem, const OkkWindowCmd& cmd, const PaddedPlanes& planes, int c) {
   const Dim2& kernel = cmd.window.kernel;
   std::vector<Tap> taps;
@@ -51,33 +44,116 @@ std::vector<Tap> taps_of(const Memories& mem, const OkkWindowCmd& cmd, const Pad
   return taps;
 }
 
-void run_channel(const Memories& mem, const OkkWindowCmd& cmd, int c) {
-  Dim4 plane = cmd.input.shape;
-  plane.c = 1;
-  PaddedPlanes planes(cmd.window, plane);
-  const TensorView input(mem, cmd.input);
-  const TensorView output(mem, cmd.output);
-  const std::vector<Tap> taps = taps_of(mem, cmd, planes, c);
-  const bool max = cmd.mode == OkkWindowMode::kMax;
-  const float bias = cmd.bias ? flush(*TensorView(mem, *cmd.bias).at<float>(0, c, 0, 0)) : 0.0F;
-  for (int n = 0; n < cmd.output.shape.n; ++n) {
-    planes.load(0, input, n, c, max ? -FLT_MAX : 0.0F);
-    for (int h = 0; h < cmd.output.shape.h; ++h) {
-      const float* row = planes.row(0, h * cmd.window.stride.h);
-      for (int w = 0; w < cmd.output.shape.w; ++w) {
-        const float* first = row + w * cmd.window.stride.w;
-        const float value = max ? maximum(taps, first) : two_lane_sum(taps, first);
-        *output.at<float>(n, c, h, w) = cmd.bias ? chip_add(value, bias) : value;
-      }
+// One channel, some output rows at a time. Without stride the windows of neighbouring pixels lie side by side even
+// across rows, so a tap is one pass over the padded rows; what is computed for their ends is not used. With a stride
+// the pixels of a tap are brought together first.
+class Channel {
+ public:
+  Channel(const Memories& mem, const OkkWindowCmd& cmd, int c)
+      : cmd_(cmd), input_(mem, cmd.input), output_(mem, cmd.output), c_(c), planes_(cmd.window, one_channel(cmd)) {
+    taps_ = taps_of(mem, cmd, planes_, c);
+    if (cmd.bias) bias_ = flush(*TensorView(mem, *cmd.bias).at<float>(0, c, 0, 0));
+    const Dim2& stride = cmd.window.stride;
+    adjacent_ = stride.h == 1 && stride.w == 1;
+    pitch_ = adjacent_ ? planes_.width() : cmd.output.shape.w;
+    rows_ = std::max(1, kPassFloats / pitch_);
+    for (auto& lane : lanes_) lane.resize(static_cast<std::size_t>(rows_ * pitch_));
+    gathered_.resize(adjacent_ ? 0 : lanes_[0].size());
+  }
+
+  void run() {
+    const Dim4& out = cmd_.output.shape;
+    for (int n = 0; n < out.n; ++n) {
+      planes_.load(0, input_, n, c_, is_max() ? -FLT_MAX : 0.0F);
+      for (int h = 0; h < out.h; h += rows_) run_rows(n, h, std::min(rows_, out.h - h));
     }
   }
-}
+
+ private:
+  static constexpr int kPassFloats = 4096;  // both lanes and the padded rows stay in the first-level cache
+
+  static Dim4 one_channel(const OkkWindowCmd& cmd) {
+    Dim4 plane = cmd.input.shape;
+    plane.c = 1;
+    return plane;
+  }
+  bool is_max() const { return cmd_.mode == OkkWindowMode::kMax; }
+  const float* window(int h, int w) const {
+    return planes_.row(0, h * cmd_.window.stride.h) + w * cmd_.window.stride.w;
+  }
+
+  // What a tap reads for the pixels of `rows` output rows from h on, `pitch_` floats from row to row.
+  const float* values_of(const Tap& tap, int h, int rows) {
+    if (adjacent_) return window(h, 0) + tap.at;
+    const int stride = cmd_.window.stride.w;
+    for (int row = 0; row < rows; ++row) {
+      const float* from = window(h + row, 0) + tap.at;
+      float* to = gathered_.data() + row * pitch_;
+      for (int w = 0; w < pitch_; ++w) to[w] = from[w * stride];
+    }
+    return gathered_.data();
+  }
+
+  void run_rows(int n, int h, int rows) {
+    const int count = (rows - 1) * pitch_ + cmd_.output.shape.w;
+    if (is_max()) {
+      take_largest(h, rows, count);
+    } else if (taps_.size() > 1) {
+      sum_products(h, rows, count);
+    }
+    for (int row = 0; row < rows; ++row) store_row(n, h + row, lanes_[0].data() + row * pitch_);
+  }
+
+  void take_largest(int h, int rows, int count) {
+    float* best = lanes_[0].data();
+    std::fill_n(best, count, -FLT_MAX);
+    for (const Tap& tap : taps_) {
+      const float* values = values_of(tap, h, rows);
+      for (int i = 0; i < count; ++i) best[i] = values[i] > best[i] ? values[i] : best[i];
+    }
+  }
+
+  void sum_products(int h, int rows, int count) {
+    const auto add_products = pool_rows().add_products_f32;
+    for (auto& lane : lanes_) std::fill_n(lane.data(), count, 0.0F);
+    std::size_t parity = 0;
+    for (const Tap& tap : taps_) {
+      add_products(lanes_[parity].data(), values_of(tap, h, rows), tap.weight, count);
+      parity ^= 1U;
+    }
+    for (int i = 0; i < count; ++i) lanes_[0][static_cast<std::size_t>(i)] += lanes_[1][static_cast<std::size_t>(i)];
+  }
+
+  void store_row(int n, int h, const float* results) const {
+    for (int w = 0; w < cmd_.output.shape.w; ++w) {
+      float value = results[w];
+      if (is_max()) {
+        value = flush(value);
+      } else if (taps_.size() == 1 || std::isnan(value)) {
+        // A single product keeps its sign; which NaN comes out depends on the order of the operands.
+        value = two_lane_sum(taps_, window(h, w));
+      }
+      *output_.at<float>(n, c_, h, w) = cmd_.bias ? chip_add(value, bias_) : value;
+    }
+  }
+
+  const OkkWindowCmd& cmd_;
+  TensorView input_, output_;
+  int c_;
+  PaddedPlanes planes_;
+  std::vector<Tap> taps_;
+  float bias_ = 0.0F;
+  bool adjacent_ = true;
+  int pitch_ = 0, rows_ = 0;
+  std::array<std::vector<float>, 2> lanes_;
+  std::vector<float> gathered_;
+};
 
 }  // namespace
 
 void execute(Memories& mem, const OkkWindowCmd& cmd) {
   const std::int64_t taps = std::int64_t{cmd.window.kernel.h} * cmd.window.kernel.w;
-  parallel_for(cmd.output.shape.c, cmd.output.shape.elements() * taps, [&](int c) { run_channel(mem, cmd, c); });
+  parallel_for(cmd.output.shape.c, cmd.output.shape.elements() * taps, [&](int c) { Channel(mem, cmd, c).run(); });
 }
 
 }  // namespace softtpu
