@@ -7,7 +7,8 @@
 static const host_window_t kCases[] = {{1, 1, 2, 2, 1, 2, 2, 0, 1, 1},
                                        {4, 67, 15, 21, 67, 3, 2, 1, 2, 1},
                                        {1, 64, 112, 112, 64, 3, 3, 1, 2, 1},
-                                       {8, 200, 7, 7, 200, 7, 7, 0, 1, 1}};
+                                       {8, 200, 7, 7, 200, 7, 7, 0, 1, 1},
+                                       {2, 64, 225, 224, 64, 3, 3, 0, 1, 1}};
 
 static double run(const host_window_t* win) {
   const int oh = host_extent(win->h, win->kernel_h, win), ow = host_extent(win->w, win->kernel_w, win);

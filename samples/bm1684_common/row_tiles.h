@@ -67,10 +67,10 @@ static unsigned aligned_bytes(int c, int h, int w) {
   return (unsigned)stride.n * sizeof(float);
 }
 
-// The most rows for a tile so that two input and two output tiles fit into `bytes`; whole padding rows never stand
-// alone.
+// The most rows for a tile so that two input and two output tiles fit into `bytes`, at most a quarter of the rows: with
+// fewer tiles there is little that could overlap.
 static int rows_that_fit(const window_t* win, unsigned bytes) {
-  for (int rows = out_h(win); rows > 1; rows = (rows + 1) / 2) {
+  for (int rows = (out_h(win) + 3) / 4; rows > 1; rows = (rows + 1) / 2) {
     if (2 * aligned_bytes(win->c, stored_rows(win, rows), win->w) + 2 * aligned_bytes(win->out_c, rows, out_w(win)) <=
         bytes)
       return rows;

@@ -7,7 +7,8 @@
 static const host_window_t kCases[] = {{1, 1, 3, 3, 1, 1, 1, 0, 1, 1},     {1, 3, 64, 64, 8, 3, 3, 1, 1, 1},
                                        {2, 5, 17, 23, 66, 3, 2, 1, 2, 1},  {1, 16, 60, 60, 16, 3, 3, 6, 1, 6},
                                        {1, 4, 40, 40, 8, 3, 3, 12, 1, 12}, {8, 66, 9, 9, 10, 1, 1, 0, 1, 1},
-                                       {1, 32, 56, 56, 32, 3, 3, 1, 1, 1}};
+                                       {1, 32, 56, 56, 32, 3, 3, 1, 1, 1},
+                                       {4, 7, 41, 37, 13, 5, 4, 3, 3, 2},   {1, 3, 301, 299, 24, 3, 3, 1, 1, 1}};
 
 // [out_c, c, kh, kw] -> pairs of input channels; the missing partner of an odd last channel is 0.
 static float* to_2ic(const float* weight, const host_window_t* win) {

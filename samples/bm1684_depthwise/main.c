@@ -6,7 +6,8 @@
 // n, c, h, w, out_c, kernel_h, kernel_w, pad, stride, dilation
 static const host_window_t kCases[] = {{1, 1, 1, 1, 1, 1, 1, 0, 1, 1},       {2, 66, 17, 19, 66, 3, 3, 1, 1, 1},
                                        {1, 96, 112, 112, 96, 3, 3, 1, 2, 1}, {8, 5, 30, 31, 5, 5, 2, 2, 1, 1},
-                                       {1, 130, 40, 40, 130, 3, 3, 12, 1, 12}};
+                                       {1, 130, 40, 40, 130, 3, 3, 12, 1, 12},
+                                       {1, 64, 224, 225, 64, 3, 3, 1, 1, 1}, {3, 70, 33, 35, 70, 4, 3, 4, 3, 5}};
 
 static double run(const host_window_t* win) {
   const int oh = host_extent(win->h, win->kernel_h, win), ow = host_extent(win->w, win->kernel_w, win);
