@@ -124,17 +124,28 @@ class Channel {
     for (int i = 0; i < count; ++i) lanes_[0][static_cast<std::size_t>(i)] += lanes_[1][static_cast<std::size_t>(i)];
   }
 
-  void store_row(int n, int h, const float* results) const {
-    for (int w = 0; w < cmd_.output.shape.w; ++w) {
-      float value = results[w];
-      if (is_max()) {
-        value = flush(value);
-      } else if (taps_.size() == 1 || std::isnan(value)) {
-        // A single product keeps its sign; which NaN comes out depends on the order of the operands.
-        value = two_lane_sum(taps_, window(h, w));
-      }
-      *output_.at<float>(n, c_, h, w) = cmd_.bias ? chip_add(value, bias_) : value;
+  void store_row(int n, int h, float* results) const {
+    const int width = cmd_.output.shape.w;
+    settle(h, results, width);
+    if (cmd_.bias)
+      for (int w = 0; w < width; ++w) results[w] = chip_add(results[w], bias_);
+    float* to = output_.at<float>(n, c_, h, 0);
+    const std::int64_t step = cmd_.output.stride.w;
+    for (int w = 0; w < width; ++w) to[w * step] = results[w];
+  }
+
+  // What whole rows cannot decide: a single product keeps its sign, a maximum has no subnormals, and which NaN comes
+  // out depends on the order of the operands.
+  void settle(int h, float* results, int width) const {
+    if (is_max()) {
+      for (int w = 0; w < width; ++w) results[w] = flush(results[w]);
+      return;
     }
+    int nans = static_cast<int>(taps_.size() == 1);
+    for (int w = 0; w < width; ++w) nans |= static_cast<int>(results[w] != results[w]);
+    if (nans == 0) return;
+    for (int w = 0; w < width; ++w)
+      if (taps_.size() == 1 || std::isnan(results[w])) results[w] = two_lane_sum(taps_, window(h, w));
   }
 
   const OkkWindowCmd& cmd_;

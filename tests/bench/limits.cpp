@@ -19,11 +19,14 @@ using Lanes = float __attribute__((vector_size(64)));
 
 __attribute__((noinline)) void chains(std::int64_t steps) {
   Lanes sums[8] = {};
+  Lanes values[8] = {};
   Lanes factor = Lanes{} + 0.999F;
-  Lanes value = Lanes{} + 1.0F;
   for (std::int64_t i = 0; i < steps; ++i) {
-    for (Lanes& sum : sums) sum = sum + value * factor;
-    asm volatile("" : "+v"(factor), "+v"(value));
+    for (int j = 0; j < 8; ++j) {
+      // The compiler may not know that the values stay the same, or it would multiply only once.
+      asm volatile("" : "+v"(values[j]));
+      sums[j] = sums[j] + values[j] * factor;
+    }
   }
   keep(sums);
 }
