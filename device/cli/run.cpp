@@ -119,6 +119,8 @@ Run add_run(CLI::App& app) {
                                                               {"--trace", "SOFTTPU_TRACE"},
                                                               {"--check", "SOFTTPU_CHECK"},
                                                               {"--max-findings", "SOFTTPU_MAX_FINDINGS"},
+                                                              {"--timeline", "SOFTTPU_TIMELINE"},
+                                                              {"--time-record", "SOFTTPU_TIME_RECORD"},
                                                               {"--log", "SOFTTPU_LOG"},
                                                               {"--kernels", "SOFTTPU_KERNELS"},
                                                               {"--simd", "SOFTTPU_SIMD"},
@@ -127,7 +129,7 @@ Run add_run(CLI::App& app) {
                                                               {"--tls-ca", "SOFTTPU_TLS_CA"},
                                                               {"--token-file", "SOFTTPU_TOKEN_FILE"},
                                                               {"--module", "TPUKERNEL_FIRMWARE_PATH"}};
-  options->variables.reserve(std::size(kOptions));  // the parser keeps references into it
+  options->variables.reserve(std::size(kOptions) + 1);  // the parser keeps references into it
   for (const auto& [option, name] : kOptions) {
     auto& variable = options->variables.emplace_back(name, "");
     app.add_option(option, variable.second, std::string("sets ") + name);
@@ -144,6 +146,9 @@ Run add_run(CLI::App& app) {
       "  123  a kernel called a function that the chip does not have\n"
       "  124  internal error of softtpu\n"
       "  125  the program could not be started, or an option has a bad value");
+  auto& time = options->variables.emplace_back("SOFTTPU_TIME", "");
+  app.add_flag("--time{on},--time-vendor{vendor}", time.second,
+               "sets SOFTTPU_TIME: estimated times on the chip; --time-vendor: from the vendor's own figures only");
   app.add_option("program", options->program, "the program and its arguments, after --")->required();
   return [options] { return run(*options); };
 }

@@ -46,7 +46,10 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
   if (setjmp(end_) == 0) function(args);
   current_core = nullptr;
-  for (const auto& observer : observers_) observer->launch_ends(outcome_.text);
+  for (const auto& observer : observers_) {
+    observer->launch_ends(outcome_.text);
+    if (const auto estimate = observer->estimated_us()) outcome_.estimated_us = estimate;
+  }
   return outcome_;
 }
 

@@ -26,6 +26,7 @@ struct LaunchOutcome {
   ErrorKind kind = ErrorKind::kUsage;
   std::string text;            // the fault, complete sentences; empty when ok
   std::uint64_t commands = 0;  // commands that the launch issued
+  std::optional<double> estimated_us;  // what an observer estimates for the chip
 };
 
 // Numbers of commands that the engines were given (tpu_get_id_node: numerics bm1684x-dma-hau-gather.md section 7).

@@ -1,6 +1,7 @@
 // The interface of tools that watch commands (trace, checks, timing). The core knows nothing else about them.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "device/isa/command.hpp"
@@ -18,6 +19,8 @@ struct Observer {
   virtual void before(Op, const Command&) {}
   virtual void after(Op, const Command&) {}
   virtual void launch_ends(const std::string& /*fault; empty when the launch succeeded*/) {}
+  // How long the launch that ended would have taken on the chip, from a tool that estimates times.
+  virtual std::optional<double> estimated_us() const { return std::nullopt; }
 };
 
 }  // namespace softtpu

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "device/observe/race_check.hpp"
+#include "device/observe/time_observer.hpp"
 #include "device/observe/trace.hpp"
 
 namespace softtpu {
@@ -36,12 +37,26 @@ Result<void> add_checks(const std::string& names, const std::shared_ptr<Findings
 
 }  // namespace
 
-Result<std::shared_ptr<Observer>> open_trace(const Settings& settings) {
-  if (settings.trace_path.empty()) return std::shared_ptr<Observer>();
-  return make_trace(settings.trace_path);
+Result<std::vector<std::shared_ptr<Observer>>> open_shared_tools(const Settings& settings, const Chip& chip) {
+  std::vector<std::shared_ptr<Observer>> tools;
+  if (!settings.trace_path.empty()) {
+    auto trace = make_trace(settings.trace_path);
+    if (!trace) return trace.error();
+    tools.push_back(*std::move(trace));
+  }
+  // A file that needs estimates turns them on, without a report to read.
+  const bool wants_file = !settings.timeline_path.empty() || !settings.time_record_path.empty();
+  if (!settings.time.empty() || wants_file) {
+    const auto preset = settings.time == "vendor" ? TimingPreset::kVendor : TimingPreset::kFull;
+    auto time =
+        make_time_observer(chip, {preset, !settings.time.empty(), settings.timeline_path, settings.time_record_path});
+    if (!time) return Error{time.error().kind, "SOFTTPU_TIME: " + time.error().text};
+    tools.push_back(*std::move(time));
+  }
+  return tools;
 }
 
-Result<Tools> make_tools(const Settings& settings, const Chip&, const std::shared_ptr<Observer>& trace) {
+Result<Tools> make_tools(const Settings& settings, const Chip&, const std::vector<std::shared_ptr<Observer>>& shared) {
   Tools tools;
   if (!settings.journal_path.empty()) {
     auto journal = Journal::open(settings.journal_path);
@@ -55,7 +70,7 @@ Result<Tools> make_tools(const Settings& settings, const Chip&, const std::share
         Findings::Options{static_cast<int>(settings.max_findings), *std::move(allow), tools.journal});
     if (auto added = add_checks(settings.checks, tools.findings, tools.observers); !added) return added.error();
   }
-  if (trace != nullptr) tools.observers.push_back(trace);
+  tools.observers.insert(tools.observers.end(), shared.begin(), shared.end());
   return tools;
 }
 

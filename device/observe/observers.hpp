@@ -19,9 +19,11 @@ struct Tools {
   std::shared_ptr<Journal> journal;  // of `softtpu run`; null without
 };
 
-// One trace for all devices of a server; null without SOFTTPU_TRACE. Errors name the setting and what is wrong with it.
-Result<std::shared_ptr<Observer>> open_trace(const Settings& settings);
-// The tools of one device, the trace among them.
-Result<Tools> make_tools(const Settings& settings, const Chip& chip, const std::shared_ptr<Observer>& trace);
+// The tools that write a file, once for all devices of a server: the trace, the time model. Errors name the setting and
+// what is wrong with it.
+Result<std::vector<std::shared_ptr<Observer>>> open_shared_tools(const Settings& settings, const Chip& chip);
+// The tools of one device, the shared ones among them.
+Result<Tools> make_tools(const Settings& settings, const Chip& chip,
+                         const std::vector<std::shared_ptr<Observer>>& shared);
 
 }  // namespace softtpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "device/observe/command_cost.hpp"
 #include "device/observe/timing_parameters.hpp"
 #include "runtime/layout/formulas.hpp"
 
@@ -64,13 +65,6 @@ Dim4 output_shape(const Dim4& input, const TimeModel::Window& window) {
   return {input.n, input.c,
           output_extent(input.h, window.pad.top + window.pad.bottom, window.kh, window.dilation.h, window.stride.h),
           output_extent(input.w, window.pad.left + window.pad.right, window.kw, window.dilation.w, window.stride.w)};
-}
-
-// Elements that follow each other without a gap on both sides of a copy.
-std::int64_t contiguous(const Dim4& shape, const Stride4& system, const std::optional<Stride4>& local) {
-  if (shape.w > 1 && (system.w != 1 || (local && local->w != 1))) return 1;
-  if (shape.h > 1 && (system.h != shape.w || (local && local->h != shape.w))) return shape.w;
-  return std::int64_t{shape.h} * shape.w;
 }
 
 }  // namespace
@@ -173,20 +167,21 @@ double TimeModel::lines(std::int64_t bytes, std::uint64_t granule, bool load) co
 }
 
 Features TimeModel::transfer(bool load, const Dim4& shape, const SystemSide& system,
-                             const std::optional<Stride4>& local_stride) const {
-  constexpr std::uint64_t kWord = 4;
+                             const std::optional<Stride4>& local_stride, int element_bytes) const {
+  const auto element = static_cast<std::uint64_t>(element_bytes);
   constexpr std::uint64_t kLargestLine = 128;
-  const std::int64_t piece = contiguous(shape, system.stride, local_stride) * static_cast<std::int64_t>(kWord);
+  const Stride4 local = local_stride.value_or(continuous_stride(shape));
+  const std::int64_t piece = contiguous_elements(shape, system.stride, local) * element_bytes;
   std::uint64_t granule = std::gcd(system.addr, kLargestLine);
   const auto follow = [&](bool used, std::int64_t stride) {
-    if (used) granule = std::gcd(granule, static_cast<std::uint64_t>(stride) * kWord);
+    if (used) granule = std::gcd(granule, static_cast<std::uint64_t>(stride) * element);
   };
-  const std::int64_t plane = std::int64_t{shape.h} * shape.w * static_cast<std::int64_t>(kWord);
+  const std::int64_t plane = std::int64_t{shape.h} * shape.w * element_bytes;
   follow(shape.n > 1, system.stride.n);
   follow(shape.c > 1, system.stride.c);
   follow(piece < plane && shape.h > 1, system.stride.h);
-  follow(piece == static_cast<std::int64_t>(kWord) && shape.w > 1, system.stride.w);
-  const std::int64_t pieces = shape.elements() * static_cast<std::int64_t>(kWord) / piece;
+  follow(piece == element_bytes && shape.w > 1, system.stride.w);
+  const std::int64_t pieces = shape.elements() * element_bytes / piece;
   Features features;
   features[Feature::kGdmaCommands] = 1;
   features[load ? Feature::kReadBytes : Feature::kWriteBytes] =
@@ -229,6 +224,13 @@ Features TimeModel::system_fill(std::int64_t bytes) const {
   features[Feature::kGdmaCommands] = 1;
   features[Feature::kWriteBytes] = static_cast<double>(bytes);
   return features;
+}
+
+double TimeModel::start_us(const Features& features) const {
+  const auto part = [&](Feature feature) {
+    return features[feature] * engine_price_[static_cast<std::size_t>(feature)];
+  };
+  return part(Feature::kGdmaCommands) + part(Feature::kBdcCommands);
 }
 
 double TimeModel::bdc_us(const Features& features) const {

@@ -76,14 +76,15 @@ class TimeModel {
   Features divide(const Dim4& shape, int lane) const;
   Features exponential(const Dim4& shape, int lane, int terms, int commands) const;
   // A copy between local and system memory; local_stride is nullopt for a layout whose rows follow each other.
-  Features transfer(bool load, const Dim4& shape, const SystemSide& system,
-                    const std::optional<Stride4>& local_stride) const;
+  Features transfer(bool load, const Dim4& shape, const SystemSide& system, const std::optional<Stride4>& local_stride,
+                    int element_bytes = 4) const;
   Features matrix_transfer(bool load, std::uint64_t system_addr, int rows, int cols, int per_channel,
                            int row_stride) const;
   Features local_move(std::int64_t bytes) const;
   Features system_move(std::int64_t bytes) const;  // system to system
   Features system_fill(std::int64_t bytes) const;
 
+  double start_us(const Features& features) const;  // the part of bdc_us() or gdma_us() that every command has
   double bdc_us(const Features& features) const;
   double gdma_us(const Features& features) const;
   double issue_us(const Features& features) const;

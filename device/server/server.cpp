@@ -66,11 +66,11 @@ Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const O
   auto chip = load_chip(settings.chip);
   if (!chip) return chip.error();
   if (auto chosen = choose_execution(settings); !chosen) return chosen.error();
-  auto trace = open_trace(settings);
-  if (!trace) return trace.error();
+  auto shared = open_shared_tools(settings, *chip);
+  if (!shared) return shared.error();
   std::unique_ptr<Server> server(new Server(options));
   for (std::uint32_t i = 0; i < options.devices; ++i) {
-    auto tools = make_tools(settings, *chip, *trace);
+    auto tools = make_tools(settings, *chip, *shared);
     if (!tools) return tools.error();
     auto device = Device::create(server->loop_, *chip, settings, *std::move(tools), options.in_process);
     if (!device) return device.error();

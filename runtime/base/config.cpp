@@ -108,6 +108,15 @@ Result<void> set_transport(Settings& settings, std::string_view text) {
   return set_choice(settings.streaming, text, kChoices);
 }
 
+Result<void> set_time(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kChoices = {
+      {{"", ""}, {"on", "on"}, {"vendor", "vendor"}}};
+  std::string_view chosen;
+  if (auto done = set_choice(chosen, text, kChoices); !done) return done;
+  settings.time = chosen;
+  return {};
+}
+
 Result<void> set_simd(Settings& settings, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kChoices = {
       {{"", ""}, {"sse4", "sse4"}, {"avx2", "avx2"}, {"avx512", "avx512"}}};
@@ -150,6 +159,14 @@ constexpr std::array kVariables = {
              [](Settings& settings, std::string_view text) { return set_number(settings.max_findings, text, 1, 1000000); }},
     Variable{"SOFTTPU_JOURNAL", "", "file that gets findings and failures as JSON lines instead of stderr; set by \"softtpu run\"",
              set_text<&Settings::journal_path>},
+    Variable{"SOFTTPU_TIME", "",
+             "on: estimates how long launches would take on the chip, and reports what they spend it on; vendor: with "
+             "nothing but the vendor's own figures, which leave out launch, issue and start-up; empty: off",
+             set_time},
+    Variable{"SOFTTPU_TIMELINE", "", "file that gets the estimated time of every command (Chrome trace JSON)",
+             set_text<&Settings::timeline_path>},
+    Variable{"SOFTTPU_TIME_RECORD", "", "file that gets one line of JSON per launch, for \"softtpu report\"",
+             set_text<&Settings::time_record_path>},
     Variable{"SOFTTPU_LOG", "warning", "trace, debug, info, warning, error or off: what softtpu's own log prints",
              set_log},
     Variable{"SOFTTPU_TRANSPORT", "shared", "shared: bulk data through shared memory; stream: through the socket",

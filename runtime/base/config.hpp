@@ -32,6 +32,8 @@ struct Settings {
   std::string allow;               // findings that are intended
   std::uint32_t max_findings = 0;
   std::string journal_path;        // of `softtpu run`
+  std::string time;                     // "on", "vendor" or empty
+  std::string timeline_path, time_record_path;
   LogLevel log = LogLevel::kWarning;
   bool plain_kernels = false;
   std::string simd;           // empty: the best that the machine has

@@ -1,0 +1,27 @@
+// A file that the processes of several cores write to, each a whole piece at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/result.hpp"
+#include "runtime/base/unique_fd.hpp"
+
+namespace softtpu {
+
+class SharedFile {
+ public:
+  // Opens and empties the file. The error names `setting` and the path.
+  static Result<std::unique_ptr<SharedFile>> create(const char* setting, const std::string& path);
+
+  void append_line(std::string_view line);
+  // Adds elements, separated by commas, to the JSON array that the file holds: it is a complete text at all times.
+  void append_elements(std::string_view elements);
+
+ private:
+  explicit SharedFile(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;
+};
+
+}  // namespace softtpu

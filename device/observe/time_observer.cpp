@@ -1,0 +1,194 @@
+#include "device/observe/time_observer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "device/observe/launch_time.hpp"
+#include "device/observe/shared_file.hpp"
+#include "device/observe/timeline.hpp"
+
+namespace softtpu {
+namespace {
+
+std::optional<Queue> queue_of(Engine engine) {
+  switch (engine) {
+    case Engine::kBdc: return Queue::kBdc;
+    case Engine::kGdma: return Queue::kGdma;
+    case Engine::kHau: return Queue::kHau;
+    case Engine::kNone:
+    case Engine::kControl: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The engine that a synchronisation function names ("tpu_sync_all_bdc", "tpu_gdma_wait_msg"); none: all engines.
+std::optional<Queue> queue_named_by(Op op) {
+  const std::string_view name = info(op).name;
+  const auto names = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
+  if (names("bdc")) return Queue::kBdc;
+  if (names("gdma")) return Queue::kGdma;
+  if (names("hau")) return Queue::kHau;
+  return std::nullopt;
+}
+
+class TimeObserver final : public Observer {
+ public:
+  TimeObserver(std::unique_ptr<CostModel> model, const TimeSettings& settings, std::unique_ptr<SharedFile> timeline,
+               std::unique_ptr<SharedFile> record)
+      : model_(std::move(model)),
+        print_(settings.print),
+        timeline_(std::move(timeline)),
+        record_(std::move(record)),
+        schedule_(0, 0) {}
+
+  void launch_begins(const Memories&, const std::string& kernel, int core) override {
+    const std::uint64_t number = launch_.number + 1;
+    launch_ = {};
+    launch_.kernel = kernel;
+    launch_.core = core;
+    launch_.number = number;
+    call_index_.clear();
+    schedule_ = EventSchedule(model_->launch_us(), model_->section_us());
+    last_us_.reset();
+  }
+
+  void after(Op op, const Command& command) override {
+    if (const auto* control = std::get_if<ControlCmd>(&command)) return order(op, *control);
+    const auto queue = queue_of(info(op).engine);
+    if (!queue) return;
+    const CommandCost cost = model_->cost(op, command);
+    const Placed placed = schedule_.add(*queue, cost);
+    const std::size_t call = account(op, cost, placed);
+    if (!keeps_commands()) return;
+    launch_.placed.push_back({placed, call, cost.ddr_bytes()});
+    map_local_memory(command, placed, call);
+  }
+
+  void launch_ends(const std::string& fault) override {
+    if (!fault.empty()) return;
+    launch_.end = schedule_.end();
+    for (std::size_t i = 0; i < kQueues; ++i) {
+      QueueTime& queue = launch_.queues[i];
+      queue.busy_us = schedule_.busy_us(static_cast<Queue>(i));
+      for (std::size_t j = 0; j < kWaits; ++j) {
+        queue.waited_us[j] = schedule_.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
+      }
+    }
+    last_us_ = launch_.total_us();
+    report();
+    end_of_last_us_ += launch_.total_us();
+  }
+
+  std::optional<double> estimated_us() const override { return last_us_; }
+
+ private:
+  bool keeps_commands() const { return timeline_ != nullptr || record_ != nullptr; }
+
+  void order(Op op, const ControlCmd& control) {
+    const auto queue = queue_named_by(op);
+    switch (control.action) {
+      case ControlAction::kInitialize: return;
+      case ControlAction::kPoll:
+      case ControlAction::kHauPoll: return schedule_.poll();
+      case ControlAction::kParallelStart: return schedule_.begin_section();
+      case ControlAction::kParallelEnd: return schedule_.end_section();
+      case ControlAction::kSync: return queue ? schedule_.wait_for(*queue) : schedule_.wait_for_all();
+      case ControlAction::kSendMessage: return schedule_.send(queue.value_or(Queue::kBdc), control.message);
+      case ControlAction::kWaitMessage: return schedule_.receive(queue.value_or(Queue::kBdc), control.message);
+    }
+  }
+
+  std::size_t account(Op op, const CommandCost& cost, const Placed& placed) {
+    const CallStack stack = capture_call_stack();
+    std::vector<const void*> frames(stack.frames.begin(), stack.frames.begin() + stack.count);
+    const auto [place, is_new] = call_index_.emplace(std::pair(op, std::move(frames)), launch_.calls.size());
+    if (is_new) launch_.calls.push_back({op, stack, {}, 0, 0, 0, 0, 0, {}});
+    CallTime& call = launch_.calls[place->second];
+    ++launch_.commands;
+    ++call.commands;
+    call.engine_us += cost.engine_us();
+    call.waited_us += placed.waited_us;
+    call.operations += cost.operations;
+    call.ideal_us += cost.ideal_us;
+    launch_.operations += cost.operations;
+    launch_.ideal_us += cost.ideal_us;
+    for (std::size_t i = 0; i < kBytePaths; ++i) {
+      call.bytes[i] += cost.bytes[i];
+      launch_.bytes[i] += cost.bytes[i];
+    }
+    return place->second;
+  }
+
+  void map_local_memory(const Command& command, const Placed& placed, std::size_t call) {
+    const auto visit = [&](Access access, const char* name, const Operand& operand) {
+      const auto* tensor = std::get_if<Tensor>(&operand);
+      if (tensor == nullptr) return;
+      if (access != Access::kWrite) launch_.local.read(model_->chip(), *tensor, placed.end_us);
+      if (access != Access::kRead) {
+        launch_.local.write(model_->chip(), *tensor, placed.start_us, placed.end_us, call, name);
+      }
+    };
+    std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  }
+
+  void report() {
+    // Programs may launch a kernel a thousand times: one report for each estimate.
+    const bool is_new = printed_.emplace(launch_.kernel, launch_.commands, launch_.total_us()).second;
+    const bool print = print_ && is_new;
+    if (print || keeps_commands()) name_places();
+    if (timeline_) timeline_->append_elements(to_timeline(launch_, end_of_last_us_));
+    if (record_) record_->append_line(to_record(launch_, *model_));
+    if (!print) return;
+    std::fputs(to_text(launch_, *model_).c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+  // Finding a source line takes milliseconds, so each place is looked up once.
+  void name_places() {
+    for (CallTime& call : launch_.calls) {
+      std::vector<const void*> frames(call.stack.frames.begin(), call.stack.frames.begin() + call.stack.count);
+      const auto [place, is_new] = places_.emplace(std::move(frames), std::string());
+      if (is_new) place->second = call_site(call.stack);
+      call.where = place->second;
+    }
+  }
+
+  std::unique_ptr<CostModel> model_;
+  bool print_;
+  std::unique_ptr<SharedFile> timeline_, record_;
+  EventSchedule schedule_;
+  LaunchTime launch_;
+  std::map<std::pair<Op, std::vector<const void*>>, std::size_t> call_index_;
+  std::map<std::vector<const void*>, std::string> places_;
+  std::set<std::tuple<std::string, std::uint64_t, double>> printed_;
+  std::optional<double> last_us_;
+  double end_of_last_us_ = 0;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Observer>> make_time_observer(const Chip& chip, const TimeSettings& settings) {
+  auto model = CostModel::make(chip, settings.preset);
+  if (!model) return model.error();
+  std::unique_ptr<SharedFile> timeline;
+  std::unique_ptr<SharedFile> record;
+  if (!settings.timeline_path.empty()) {
+    auto file = SharedFile::create("SOFTTPU_TIMELINE", settings.timeline_path);
+    if (!file) return file.error();
+    timeline = std::move(*file);
+  }
+  if (!settings.record_path.empty()) {
+    auto file = SharedFile::create("SOFTTPU_TIME_RECORD", settings.record_path);
+    if (!file) return file.error();
+    record = std::move(*file);
+  }
+  return std::shared_ptr<Observer>(
+      std::make_shared<TimeObserver>(*std::move(model), settings, std::move(timeline), std::move(record)));
+}
+
+}  // namespace softtpu
