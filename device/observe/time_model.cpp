@@ -10,7 +10,7 @@
 namespace softtpu {
 namespace {
 
-enum class Unit : std::uint8_t { kMicroseconds, kCycles, kGigabytesPerSecond, kOne };
+enum class Unit : std::uint8_t { kMicroseconds, kNanoseconds, kCycles, kGigabytesPerSecond, kOne };
 
 struct Price {
   Feature feature;
@@ -23,6 +23,7 @@ constexpr Price kEnginePrices[] = {
     {Feature::kGdmaCommands, "gdma_start_us", Unit::kMicroseconds},
     {Feature::kReadBytes, "read_gbps", Unit::kGigabytesPerSecond},
     {Feature::kWriteBytes, "write_gbps", Unit::kGigabytesPerSecond},
+    {Feature::kSmallPieces, "small_piece_ns", Unit::kNanoseconds},
     {Feature::kLocalBytes, "local_gbps", Unit::kGigabytesPerSecond},
     {Feature::kBdcCommands, "bdc_start_us", Unit::kMicroseconds},
     {Feature::kConvMac, nullptr, Unit::kCycles},
@@ -48,11 +49,10 @@ constexpr Price kIssuePrices[] = {
     {Feature::kGdmaCommands, "issue_gdma_us", Unit::kMicroseconds},
 };
 
-constexpr bool is_gdma(Feature feature) { return feature <= Feature::kLocalBytes; }
-
 double price_of(const Price& price, TimingParameters& parameters, double mhz) {
   const double value = price.parameter == nullptr ? 1 : parameters.get(price.parameter);
   if (price.unit == Unit::kCycles) return value / mhz;
+  if (price.unit == Unit::kNanoseconds) return value * 1e-3;
   if (price.unit == Unit::kGigabytesPerSecond) return 1e-3 / value;
   return value;
 }
@@ -90,6 +90,7 @@ Result<TimeModel> TimeModel::make(const Chip& chip) {
   model.section_us_ = parameters.get("section_us");
   model.outputs_ = static_cast<int>(parameters.get("outputs_per_cycle"));
   model.read_line_ = static_cast<int>(parameters.get("read_line_bytes"));
+  model.small_piece_ = static_cast<int>(parameters.get("small_piece_bytes"));
   model.write_line_ = static_cast<int>(parameters.get("write_line_bytes"));
   if (auto complete = parameters.complete(); !complete) return complete.error();
   return model;
@@ -186,6 +187,7 @@ Features TimeModel::transfer(bool load, const Dim4& shape, const SystemSide& sys
   features[Feature::kGdmaCommands] = 1;
   features[load ? Feature::kReadBytes : Feature::kWriteBytes] =
       static_cast<double>(pieces) * lines(piece, granule == 0 ? kLargestLine : granule, load);
+  if (load && piece <= small_piece_) features[Feature::kSmallPieces] = static_cast<double>(pieces);
   return features;
 }
 
@@ -254,39 +256,5 @@ double TimeModel::issue_us(const Features& features) const {
   for (std::size_t i = 0; i < issue_price_.size(); ++i) sum += features[static_cast<Feature>(i)] * issue_price_[i];
   return sum;
 }
-
-void Schedule::add_bdc(const Features& features) {
-  if (open_) {
-    bdc_ += features;
-  } else {
-    close(features, {});
-  }
-}
-
-void Schedule::add_gdma(const Features& features) {
-  if (open_) {
-    gdma_ += features;
-  } else {
-    close({}, features);
-  }
-}
-
-void Schedule::begin_section() {
-  open_ = true;
-  bdc_ = gdma_ = {};
-}
-
-void Schedule::end_section() {
-  if (open_) close(bdc_, gdma_);
-  open_ = false;
-}
-
-void Schedule::close(const Features& bdc, const Features& gdma) {
-  const double join = bdc.empty() || gdma.empty() ? 0 : model_.section_us();
-  engines_us_ += std::max(model_.bdc_us(bdc), model_.gdma_us(gdma)) + join;
-  issue_us_ += model_.issue_us(bdc) + model_.issue_us(gdma);
-}
-
-double Schedule::total_us() const { return model_.launch_us() + std::max(engines_us_, issue_us_); }
 
 }  // namespace softtpu

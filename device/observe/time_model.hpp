@@ -1,8 +1,7 @@
-// How long commands would take on the chip: linear costs of counted features, engines in order, sections that overlap.
+// How long BM1684's commands would take on the chip: linear costs of counted features.
 //
 // A command is reduced to features (tiles, taps, lines moved ...); each feature has a price, a parameter of the chip's
-// description. A parallel section takes as long as its busiest engine, any other command its own time; the control
-// processor issues commands one by one, so that a launch takes launch + max(engines, issue).
+// description.
 #pragma once
 
 #include <array>
@@ -17,9 +16,10 @@ namespace softtpu {
 
 enum class Feature : std::uint8_t {
   kGdmaCommands,
-  kReadBytes,   // from system memory, whole lines
-  kWriteBytes,  // to system memory, whole lines
-  kLocalBytes,  // inside local memory
+  kReadBytes,    // from system memory, whole lines
+  kWriteBytes,   // to system memory, whole lines
+  kSmallPieces,  // runs of a load that are shorter than half a bus beat
+  kLocalBytes,   // inside local memory
   kBdcCommands,
   kConvCommands,
   kMatmulCommands,
@@ -47,6 +47,7 @@ class Features {
   Features& operator+=(const Features& more);
   bool empty() const;
   bool operator<(const Features& other) const { return values_ < other.values_; }
+  bool operator==(const Features&) const = default;
 
  private:
   std::array<double, static_cast<std::size_t>(Feature::kCount)> values_{};
@@ -88,6 +89,10 @@ class TimeModel {
   double bdc_us(const Features& features) const;
   double gdma_us(const Features& features) const;
   double issue_us(const Features& features) const;
+  // What one of a feature costs on its engine, and the control processor.
+  double engine_price(Feature feature) const { return engine_price_[static_cast<std::size_t>(feature)]; }
+  double issue_price(Feature feature) const { return issue_price_[static_cast<std::size_t>(feature)]; }
+  static bool is_gdma(Feature feature) { return feature <= Feature::kLocalBytes; }
   double section_us() const { return section_us_; }
   double launch_us() const { return launch_us_; }
 
@@ -99,26 +104,7 @@ class TimeModel {
   Chip chip_;
   std::array<double, static_cast<std::size_t>(Feature::kCount)> engine_price_{}, issue_price_{};
   double launch_us_ = 0, section_us_ = 0;
-  int outputs_ = 1, read_line_ = 1, write_line_ = 1;
-};
-
-// The time of a launch from its commands in program order.
-class Schedule {
- public:
-  explicit Schedule(const TimeModel& model) : model_(model) {}
-  void add_bdc(const Features& features);
-  void add_gdma(const Features& features);
-  void begin_section();
-  void end_section();
-  double total_us() const;
-
- private:
-  void close(const Features& bdc, const Features& gdma);
-
-  const TimeModel& model_;
-  bool open_ = false;
-  Features bdc_, gdma_;
-  double engines_us_ = 0, issue_us_ = 0;
+  int outputs_ = 1, read_line_ = 1, write_line_ = 1, small_piece_ = 0;
 };
 
 }  // namespace softtpu

@@ -153,7 +153,7 @@ class TimeObserver final : public Observer {
     for (CallTime& call : launch_.calls) {
       std::vector<const void*> frames(call.stack.frames.begin(), call.stack.frames.begin() + call.stack.count);
       const auto [place, is_new] = places_.emplace(std::move(frames), std::string());
-      if (is_new) place->second = call_site(call.stack);
+      if (is_new) place->second = find_caller(call.stack).text();
       call.where = place->second;
     }
   }

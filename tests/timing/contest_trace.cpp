@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/observe/event_schedule.hpp"
 #include "runtime/layout/formulas.hpp"
 
 namespace softtpu::timing {
@@ -127,38 +128,111 @@ class Line {
 
 }  // namespace
 
-Result<std::optional<double>> replay_trace(const TimeModel& model, const Chip& chip, const std::string& path) {
+Result<std::optional<Trace>> read_trace(const TimeModel& model, const Chip& chip, const std::string& path) {
   std::ifstream file(path);
   if (!file) return Error{ErrorKind::kResource, path + ": cannot be opened"};
-  Schedule schedule(model);
+  Trace trace;
   int sections = 0;
   int number_of_line = 0;
   bool open = false;
-  std::map<std::string, Features> known;  // traces repeat few different lines
+  std::map<std::string, int> known;  // traces repeat few different lines
   for (std::string text; std::getline(file, text);) {
     ++number_of_line;
-    if (text.empty() || text == "init" || text == "poll") continue;
-    if (text == "[" || text == "]") {
+    if (text.empty() || text == "init") continue;
+    if (text == "[" || text == "]" || text == "poll") {
+      trace.steps.push_back(text == "[" ? Trace::kBegin : text == "]" ? Trace::kEnd : Trace::kPoll);
+      if (text == "poll") continue;
       open = text == "[";
-      open ? schedule.begin_section() : schedule.end_section();
       sections += open ? 0 : 1;
       continue;
     }
-    const Words words = split<' '>(text);
-    const Line line(model, chip, words);
     auto found = known.find(text);
     if (found == known.end()) {
+      const Words words = split<' '>(text);
+      const Line line(model, chip, words);
       try {
-        found = known.emplace(text, line.features()).first;
+        trace.commands.push_back({line.is_gdma(), line.features()});
       } catch (const std::out_of_range&) {
         return Error{ErrorKind::kUsage, fmt::format("{}:{}: too few arguments: {}", path, number_of_line, text)};
       }
+      found = known.emplace(text, static_cast<int>(trace.commands.size()) - 1).first;
     }
-    line.is_gdma() ? schedule.add_gdma(found->second) : schedule.add_bdc(found->second);
+    trace.steps.push_back(found->second);
     sections += open ? 0 : 1;
   }
-  if (sections < 2) return std::optional<double>();
-  return std::optional<double>(schedule.total_us());
+  if (sections < 2) return std::optional<Trace>();
+  return std::optional<Trace>(std::move(trace));
+}
+
+Sections::Sections(const Trace& trace) {
+  const auto sparse = [](const Features& features) {
+    Sparse list;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(Feature::kCount); ++i) {
+      const auto feature = static_cast<Feature>(i);
+      if (features[feature] != 0) list.emplace_back(feature, features[feature]);
+    }
+    return list;
+  };
+  std::map<std::pair<Features, Features>, double> counts;
+  Features bdc, gdma, total;
+  bool open = false;
+  const auto close = [&] {
+    ++counts[{bdc, gdma}];
+    bdc = gdma = {};
+  };
+  for (const int step : trace.steps) {
+    if (step == Trace::kPoll) continue;
+    if (step == Trace::kBegin || step == Trace::kEnd) {
+      if (step == Trace::kEnd) close();
+      open = step == Trace::kBegin;
+      continue;
+    }
+    const Trace::Command& command = trace.commands[static_cast<std::size_t>(step)];
+    (command.gdma ? gdma : bdc) += command.features;
+    total += command.features;
+    if (!open) close();
+  }
+  for (const auto& [both, count] : counts) sections_.push_back({sparse(both.first), sparse(both.second), count});
+  total_ = sparse(total);
+}
+
+double Sections::time_us(const TimeModel& model) const {
+  const auto engine = [&](const Sparse& features) {
+    double sum = 0;
+    for (const auto& [feature, amount] : features) sum += amount * model.engine_price(feature);
+    return sum;
+  };
+  double engines = 0;
+  for (const Section& section : sections_) {
+    const double join = section.bdc.empty() || section.gdma.empty() ? 0 : model.section_us();
+    engines += section.count * (std::max(engine(section.bdc), engine(section.gdma)) + join);
+  }
+  double issue = 0;
+  for (const auto& [feature, amount] : total_) issue += amount * model.issue_price(feature);
+  return model.launch_us() + std::max(engines, issue);
+}
+
+double event_time_us(const Trace& trace, const TimeModel& model) {
+  std::vector<CommandCost> costs;
+  for (const Trace::Command& command : trace.commands) {
+    CommandCost cost;
+    cost.work_us = command.gdma ? model.gdma_us(command.features) : model.bdc_us(command.features);
+    cost.issue_us = model.issue_us(command.features);
+    costs.push_back(cost);
+  }
+  EventSchedule schedule(model.launch_us(), model.section_us());
+  for (const int step : trace.steps) {
+    switch (step) {
+      case Trace::kBegin: schedule.begin_section(); break;
+      case Trace::kEnd: schedule.end_section(); break;
+      case Trace::kPoll: schedule.poll(); break;
+      default: {
+        const auto index = static_cast<std::size_t>(step);
+        schedule.add(trace.commands[index].gdma ? Queue::kGdma : Queue::kBdc, costs[index]);
+      }
+    }
+  }
+  return schedule.end().us;
 }
 
 }  // namespace softtpu::timing

@@ -15,6 +15,11 @@
 namespace softtpu {
 namespace {
 
+// A whole number below `limit`.
+double below(std::mt19937& random, std::uint32_t limit) {
+  return static_cast<double>(static_cast<std::uint32_t>(random()) % limit);
+}
+
 CommandCost cost_of(double work_us, double issue_us = 0, double ddr_bytes = 0) {
   CommandCost cost;
   cost.work_us = work_us;
@@ -76,7 +81,7 @@ TEST(EventSchedule, WhatAMomentWasSpentOnAddsUpToIt) {
     if (i % 20 == 5) schedule.begin_section();
     if (i % 20 == 15) schedule.end_section();
     if (i % 50 == 49) schedule.poll();
-    schedule.add(static_cast<Queue>(random() % kQueues), cost_of(random() % 7, random() % 3, random() % 2));
+    schedule.add(static_cast<Queue>(random() % kQueues), cost_of(below(random, 7), below(random, 3), below(random, 2)));
   }
   double sum = 0;
   for (const double part : schedule.end().spent) sum += part;
@@ -101,7 +106,8 @@ TEST(EventSchedule, AParallelSectionIsNeverSlowerThanTheSameCommandsInSequence) 
   for (int round = 0; round < 500; ++round) {
     std::vector<Step> steps;
     for (std::uint32_t i = 0; i < random() % 40 + 1; ++i) {
-      steps.push_back({static_cast<Queue>(random() % kQueues), cost_of(random() % 100 / 10.0, random() % 20 / 10.0)});
+      steps.push_back(
+          {static_cast<Queue>(random() % kQueues), cost_of(below(random, 100) / 10, below(random, 20) / 10)});
     }
     EXPECT_LE(end_of(steps, true), end_of(steps, false) + 1e-9) << "round " << round;
   }
@@ -269,7 +275,7 @@ TEST_P(TimeOf, ACommandIsAtLeastItsIdealTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, TimeOf, ::testing::Values("bm1684x", "bm1684"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& chip) { return std::string(chip.param); });
 
 TEST(CostModel, TheVendorPresetLeavesOutLaunchIssueAndStart) {
   const Chip chip = chip_named("bm1684x");
@@ -293,6 +299,8 @@ TEST(CostModel, NamesTheParameterThatAChipLacks) {
 
 const dim4 kShape = {1, 64, 4, 16};
 
+const TimeSettings kSilent = {TimingPreset::kFull, false, {}, {}};
+
 void small_kernel(const TestDevice& device, bool parallel) {
   tpu_initialize();
   for (unsigned i = 0; i < 4; ++i) {
@@ -307,7 +315,7 @@ void small_kernel(const TestDevice& device, bool parallel) {
 TEST(TimeObserver, EstimatesALaunchAndChangesNothing) {
   TestDevice plain;
   TestDevice timed;
-  auto observer = make_time_observer(timed.chip(), {.preset = TimingPreset::kFull, .print = false});
+  auto observer = make_time_observer(timed.chip(), kSilent);
   ASSERT_TRUE(observer) << observer.error().text;
   timed.core().add_observer(*observer);
   const LaunchOutcome without = plain.run([&] { small_kernel(plain, false); });
@@ -324,7 +332,7 @@ TEST(TimeObserver, EstimatesALaunchAndChangesNothing) {
 
 TEST(TimeObserver, GivesNoEstimateForALaunchThatFails) {
   TestDevice device;
-  auto observer = make_time_observer(device.chip(), {.preset = TimingPreset::kFull, .print = false});
+  auto observer = make_time_observer(device.chip(), kSilent);
   ASSERT_TRUE(observer);
   device.core().add_observer(*observer);
   const LaunchOutcome outcome = device.run([&] {
