@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -49,10 +50,15 @@ Dtype Call::dtype(std::string_view name, int code) const {
   return Dtype::kInt8;
 }
 
-Rounding Call::rounding(int code) const {
+Rounding Call::rounding(int code, std::string_view name) const {
   if (code >= 0 && code <= static_cast<int>(Rounding::kHalfDown)) return static_cast<Rounding>(code);
-  fault(fmt::format("rounding mode ({}) is outside 0..{}", code, static_cast<int>(Rounding::kHalfDown)));
+  fault(fmt::format("{} ({}) is outside 0..{}", name, code, static_cast<int>(Rounding::kHalfDown)));
   return Rounding::kHalfToEven;
+}
+
+int Call::in_range(std::string_view name, std::int64_t value, int low, int high) const {
+  if (value < low || value > high) fault(fmt::format("{} ({}) is outside {}..{}", name, value, low, high));
+  return static_cast<int>(std::clamp<std::int64_t>(value, low, high));
 }
 
 Dim4 Call::dim(std::string_view name, const dim4* value) const {

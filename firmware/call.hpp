@@ -34,7 +34,9 @@ class Call {
 
   // ---- arguments ----
   Dtype dtype(std::string_view name, int code) const;
-  Rounding rounding(int code) const;
+  Rounding rounding(int code, std::string_view name = "rounding mode") const;
+  // An integer argument that stands for a size; the nearest allowed value where it is outside.
+  int in_range(std::string_view name, std::int64_t value, int low, int high) const;
   Dim4 dim(std::string_view name, const dim4* value) const;
   Dim2 dim(std::string_view name, const dim2* value) const;
 

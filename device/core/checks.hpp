@@ -45,7 +45,9 @@ class Checks {
   // A mode that rounds to integers: HALF_UP and HALF_DOWN do not.
   Checks& integral_rounding(std::string_view name, Rounding mode);
   // An element-wise BDC command's destination: type of the operation's row, shape, layout.
-  Checks& target(const Tensor& dst) { return type("dst", dst.dtype).shape("shape", dst.shape).lane_tensor("dst", dst); }
+  Checks& target(const Tensor& dst, std::string_view name = "dst") {
+    return type(name, dst.dtype).shape("shape", dst.shape).lane_tensor(name, dst);
+  }
   // A source on the lanes of dst; a constant is always fine.
   Checks& source(std::string_view name, const Operand& operand, const Tensor& dst);
   // As tensor(), with BDC's limit on the strides that a caller gives.

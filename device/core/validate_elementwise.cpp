@@ -20,7 +20,7 @@ void check_equal_types(Checks& check, const char* name, Dtype type, const char* 
 
 Violation violation(const Memories& mem, Op op, const ArithCmd& cmd) {
   Checks check(mem, op);
-  check.target(cmd.dst).source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
+  check.target(cmd.dst).source(cmd.name_of_a(), cmd.a, cmd.dst).source(cmd.name_of_b(), cmd.b, cmd.dst);
   return check.violation();
 }
 
@@ -64,13 +64,15 @@ Violation violation(const Memories& mem, Op op, const CompareCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const SelectCmd& cmd) {
   Checks check(mem, op);
-  check.target(cmd.dst);
+  if (cmd.winner) check.type("dst0", cmd.winner->dtype);
+  const char* dst = cmd.dst_name();
+  check.target(cmd.dst, dst);
   if (cmd.winner) check.source("dst0", *cmd.winner, cmd.dst);
   const Dtype compared = type_of(cmd.a);
   check.type_in("src0 and src1", compared, kAllTypes);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
   check.source("src2", cmd.yes, cmd.dst).source("src3", cmd.no, cmd.dst);
-  check_equal_types(check, "src2", type_of(cmd.yes), "dst", cmd.dst.dtype);
+  check_equal_types(check, "src2", type_of(cmd.yes), dst, cmd.dst.dtype);
   const int width = size_of(compared);
   const int selected = size_of(cmd.dst.dtype);
   const bool exact = is_float(compared) || cmd.winner;

@@ -1,10 +1,11 @@
 // Reciprocal with correction steps.
-#include <limits>
-
 #include "firmware/composite/composite.hpp"
 
 namespace softtpu {
 namespace {
+
+// The error of f32 is as small as it gets after two or three; a larger count is an argument gone wrong.
+constexpr int kMaxCorrections = 64;
 
 struct Correction {
   local_addr_t dst, src, value, error, next_error;
@@ -37,7 +38,7 @@ void compensate(Op op, local_addr_t dst_addr, local_addr_t src_addr, local_addr_
   Composite run(op, shape);
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr).writes("work2", work2_addr);
   run.reads("src", src_addr, src_stride);
-  run.in_range("num_iter", iterations, 1, 4).in_range("num_comp", corrections, 0, std::numeric_limits<int>::max());
+  run.in_range("num_iter", iterations, 1, 4).in_range("num_comp", corrections, 0, kMaxCorrections);
   const Steps s = run.steps();
   tpu_bdc_fp32_tunable_reciprocal(dst_addr, src_addr, s.shape(), nullptr, src_stride, iterations);
   const Correction step{dst_addr, src_addr, work0_addr, work1_addr, work2_addr, src_stride};

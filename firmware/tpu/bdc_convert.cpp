@@ -89,7 +89,8 @@ void tpu_bdc_fp32_requant(local_addr_t dst_addr, local_addr_t src_addr, const di
                           rounding_mode_t src_rounding_mode) {
   QUANT_TENSORS(tpu_bdc_fp32_requant)
   call.issue(FloatQuantCmd{Quant::kRequant, dst, src, scalar(scale, Dtype::kFp32), scalar(offset, Dtype::kFp32),
-                           call.rounding(src_rounding_mode), call.rounding(dst_rounding_mode)});
+                           call.rounding(src_rounding_mode, "src_rounding_mode"),
+                           call.rounding(dst_rounding_mode, "dst_rounding_mode")});
 }
 void tpu_bdc_fp32_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
                              data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t dst_rounding_mode,
@@ -97,7 +98,8 @@ void tpu_bdc_fp32_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local
   QUANT_TENSORS(tpu_bdc_fp32_pc_requant)
   const ChannelParameters quant(call, quant_addr, dim, 2);
   call.issue(FloatQuantCmd{Quant::kRequant, dst, src, quant.member(0, Dtype::kFp32), quant.member(1, Dtype::kFp32),
-                           call.rounding(src_rounding_mode), call.rounding(dst_rounding_mode)});
+                           call.rounding(src_rounding_mode, "src_rounding_mode"),
+                           call.rounding(dst_rounding_mode, "dst_rounding_mode")});
 }
 void tpu_bdc_fp32_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset, float scale,
                           data_type_t src_dtype, rounding_mode_t rounding_mode) {

@@ -41,8 +41,9 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
     const Dtype type = call.dtype("dtype", dtype);                                                         \
     Operand a = call.local(src0_addr, dim, src0_stride, type);                                             \
     Operand b = call.local(src1_addr, dim, src1_stride, type);                                             \
-    if (exchanges_operands(mode, src0_stride, src1_stride)) std::swap(a, b);                               \
-    call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type), a, b});                         \
+    const bool exchanged = exchanges_operands(mode, src0_stride, src1_stride);                             \
+    if (exchanged) std::swap(a, b);                                                                        \
+    call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type), a, b, exchanged});              \
   }
 #define OP_BINARY_C(name, mode, types)                                                                           \
   void name(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, \

@@ -14,8 +14,13 @@ Tensor in_static(const Call& call, static_addr_t addr, const Dim4& shape, const 
   return {Space::kStatic, offset, shape, stride, type, true};
 }
 
-Dim4 row_on_npus(int npu_num, int length) { return {1, npu_num, 1, length}; }
-Dim4 spread(int length) { return {1, length, 1, 1}; }
+// `length` elements on each of npu_num NPUs, and one element on each channel.
+Dim4 row_on_npus(const Call& call, int npu_num, const char* name, int length) {
+  return {1, call.in_range("npu_num", npu_num, 1, call.chip().npu_num), 1, call.in_range(name, length, 1, kMaxExtent)};
+}
+Dim4 spread(const Call& call, const char* name, int length) {
+  return {1, call.in_range(name, length, 1, kMaxExtent), 1, 1};
+}
 
 }  // namespace
 }  // namespace softtpu
@@ -70,33 +75,36 @@ void tpu_bdc_npu_bcast_from_static(local_addr_t dst_addr, static_addr_t src_addr
                                    data_type_t dtype) {
   const Call call(Op::tpu_bdc_npu_bcast_from_static);
   const Dtype type = call.dtype("dtype", dtype);
-  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, row_on_npus(npu_num, len), type),
-                          in_static(call, src_addr, row_on_npus(1, len), Stride4{0, 0, 0, 1}, type)});
+  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, row_on_npus(call, npu_num, "len", len), type),
+                          in_static(call, src_addr, row_on_npus(call, 1, "len", len), Stride4{0, 0, 0, 1}, type)});
 }
 void tpu_bdc_npu_distribute_from_static(local_addr_t dst_addr, static_addr_t src_addr, int len, data_type_t dtype) {
   const Call call(Op::tpu_bdc_npu_distribute_from_static);
   const Dtype type = call.dtype("dtype", dtype);
-  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, spread(len), type, Layout::kCompact),
-                          in_static(call, src_addr, spread(len), Stride4{0, 1, 0, 0}, type)});
+  call.issue(CrossCopyCmd{CopyOrder::kNchw, call.local(dst_addr, spread(call, "len", len), type, Layout::kCompact),
+                          in_static(call, src_addr, spread(call, "len", len), Stride4{0, 1, 0, 0}, type)});
 }
 
 void tpu_bdc_arithmetic_sequence_bcast(local_addr_t dst_addr, int npu_num, int start, int step, int num) {
   const Call call(Op::tpu_bdc_arithmetic_sequence_bcast);
-  call.issue(SequenceCmd{call.local(dst_addr, row_on_npus(npu_num, num), Dtype::kInt32), start, step, true});
+  call.issue(
+      SequenceCmd{call.local(dst_addr, row_on_npus(call, npu_num, "num", num), Dtype::kInt32), start, step, true});
 }
 void tpu_bdc_arithmetic_sequence_distribute(local_addr_t dst_addr, int start, int step, int num) {
   const Call call(Op::tpu_bdc_arithmetic_sequence_distribute);
-  call.issue(SequenceCmd{call.local(dst_addr, spread(num), Dtype::kInt32, Layout::kCompact), start, step, false});
+  call.issue(
+      SequenceCmd{call.local(dst_addr, spread(call, "num", num), Dtype::kInt32, Layout::kCompact), start, step, false});
 }
 // Not recorded; from the names of its relatives: one element per channel, each at the start of an aligned channel.
 void tpu_bdc_arithmetic_sequence_distribute_aligned(local_addr_t dst_addr, int start, int step, int num) {
   const Call call(Op::tpu_bdc_arithmetic_sequence_distribute_aligned);
-  call.issue(SequenceCmd{call.local(dst_addr, spread(num), Dtype::kInt32), start, step, false});
+  call.issue(SequenceCmd{call.local(dst_addr, spread(call, "num", num), Dtype::kInt32), start, step, false});
 }
 // Not recorded: the result of _bcast. The buffer is the chip's scratch; its content is not defined and stays as it was.
 void tpu_bdc_arithmetic_sequence_general(local_addr_t dst_addr, local_addr_t, int npu_num, int start, int step,
                                          int num) {
   const Call call(Op::tpu_bdc_arithmetic_sequence_general);
-  call.issue(SequenceCmd{call.local(dst_addr, row_on_npus(npu_num, num), Dtype::kInt32), start, step, true});
+  call.issue(
+      SequenceCmd{call.local(dst_addr, row_on_npus(call, npu_num, "num", num), Dtype::kInt32), start, step, true});
 }
 }

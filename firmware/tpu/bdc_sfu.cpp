@@ -64,7 +64,7 @@ void tpu_bdc_fp_taylor(local_addr_t dst_addr, local_addr_t src_addr, local_addr_
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
   call.issue(TaylorCmd{call.local(dst_addr, dim, type), call.local(src_addr, dim, type),
-                       on_every_npu(call, coeff_addr, num, type)});
+                       on_every_npu(call, coeff_addr, call.in_range("num", num, 2, kMaxExtent), type)});
 }
 
 void tpu_bdc_table_lookup(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t table_addr, const dim4* shape,
@@ -73,7 +73,7 @@ void tpu_bdc_table_lookup(local_addr_t dst_addr, local_addr_t src_addr, local_ad
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dst_dtype", dst_dtype);
   call.issue(LookupCmd{call.local(dst_addr, dim, type), call.local(src_addr, dim, call.dtype("src_dtype", src_dtype)),
-                       on_every_npu(call, table_addr, len, type)});
+                       on_every_npu(call, table_addr, call.in_range("len", len, 1, kMaxExtent), type)});
 }
 
 void tpu_bdc_fp_exponent_part(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dst_dtype,

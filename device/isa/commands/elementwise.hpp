@@ -28,10 +28,13 @@ struct ArithCmd {
   ArithMode mode = ArithMode::kAdd;
   Tensor dst;
   Operand a, b;
+  bool exchanged = false;  // `a` is what the caller names src1
+  const char* name_of_a() const { return exchanged ? "src1" : "src0"; }
+  const char* name_of_b() const { return exchanged ? "src0" : "src1"; }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "src0", a);
-    f(Access::kRead, "src1", b);
+    f(Access::kRead, name_of_a(), a);
+    f(Access::kRead, name_of_b(), b);
     f(Access::kWrite, "dst", Operand(dst));
   }
   bool operator==(const ArithCmd&) const = default;

@@ -40,13 +40,14 @@ struct SelectCmd {
   std::optional<Tensor> winner;
   Operand a, b;
   Operand yes, no;
+  const char* dst_name() const { return winner ? "dst1" : "dst"; }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src0", a);
     f(Access::kRead, "src1", b);
     f(Access::kRead, "src2", yes);
     f(Access::kRead, "src3", no);
-    f(Access::kWrite, winner ? "dst1" : "dst", Operand(dst));
+    f(Access::kWrite, dst_name(), Operand(dst));
     if (winner) f(Access::kWrite, "dst0", Operand(*winner));
   }
   bool operator==(const SelectCmd&) const = default;

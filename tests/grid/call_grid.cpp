@@ -1,0 +1,376 @@
+#include "tests/grid/call_grid.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace softtpu::grid {
+namespace {
+
+constexpr std::uint32_t kLocalStep = 0x4000;     // local operands lie this far apart in every NPU
+constexpr std::int64_t kLocalRow = 64;           // bytes before the end of an NPU that are too few for any operand
+constexpr std::uint64_t kGlobalStep = 0x100000;  // operands in global memory
+constexpr std::size_t kGlobalBytes = 0x8000;     // of each that are compared
+constexpr int kGlobalOperands = 16;
+
+const std::map<std::string, int>& type_codes() {
+  static const std::map<std::string, int> codes = {{"FP32", 5},   {"FP16", 3},  {"BFP16", 11}, {"INT8", 1},
+                                                   {"UINT8", 0},  {"INT16", 7}, {"UINT16", 6}, {"INT32", 9},
+                                                   {"UINT32", 8}, {"INT4", 13}};
+  return codes;
+}
+
+bool matches(const std::string& pattern, std::string_view text) {
+  return fnmatch(pattern.c_str(), std::string(text).c_str(), 0) == 0;
+}
+
+bool is_local(const Parameter& parameter) { return parameter.type == "local_addr_t"; }
+bool is_system(const Parameter& parameter) {
+  return parameter.type == "system_addr_t" || parameter.type == "global_addr_t" || parameter.type == "addr_t";
+}
+bool is_stride(const Parameter& parameter) { return parameter.name.find("stride") != std::string_view::npos; }
+bool is_variable(const Parameter& parameter) {
+  return parameter.type == "const variable_t*" || parameter.type.ends_with("_or_addr_t*");
+}
+bool is_written(const Parameter& parameter) {
+  for (const char* stem : {"dst", "output", "work", "count", "result"}) {
+    if (parameter.name.find(stem) != std::string_view::npos) return true;
+  }
+  return false;
+}
+bool is_integer(const Parameter& parameter) {
+  return parameter.type == "int" || parameter.type == "unsigned int" || parameter.type == "u32";
+}
+
+bool is_code(const Parameter& parameter) {
+  return parameter.type == "rounding_mode_t" || parameter.type == "op_type_t" || parameter.type == "mul_type_t";
+}
+
+// What messages call an argument: "dst" is dst_addr, dst_stride or dst_dtype.
+std::vector<std::string> names_of(const Parameter& parameter) {
+  const std::string_view name = parameter.name;
+  if (name == "dtype") return {"type"};
+  if (name == "rounding_mode" || name == "mode") return {"rounding mode"};
+  for (const std::string_view end : {"_addr", "_stride", "_dtype"}) {
+    if (name.ends_with(end)) return {std::string(name.substr(0, name.size() - end.size()))};
+  }
+  return {std::string(name)};
+}
+
+bool mentions_any(const std::string& text, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return text.find(part) != std::string::npos; });
+}
+
+Value number(std::int64_t value) {
+  Value made;
+  made.number = value;
+  return made;
+}
+Value dims(std::initializer_list<int> list) {
+  Value made;
+  std::copy(list.begin(), list.end(), made.words.begin());
+  return made;
+}
+
+int default_type(TypeSet set) {
+  for (const Dtype type : {Dtype::kFp32, Dtype::kInt32, Dtype::kInt16, Dtype::kInt8, Dtype::kUint32, Dtype::kUint16}) {
+    if (contains(set, type)) return static_cast<int>(type);
+  }
+  return static_cast<int>(Dtype::kFp32);
+}
+
+}  // namespace
+
+using Changes = std::vector<CallGrid::Change>;
+
+namespace {
+
+CallGrid::Change null_change(std::size_t at) {
+  Value null;
+  null.null = true;
+  return {"NULL", at, null, {"NULL"}};
+}
+
+Changes number_changes(std::size_t at, std::initializer_list<std::int64_t> values) {
+  Changes out;
+  for (const std::int64_t value : values) {
+    const std::string text = fmt::format("{}", value);
+    out.push_back({value == INT32_MAX ? "largest" : text, at, number(value), {text}});
+  }
+  return out;
+}
+
+// One member of a shape, a window or a padding at a time. A stride may also be refused by where it leads to.
+Changes member_changes(std::size_t at, const Value& valid, std::span<const char* const> names,
+                       std::initializer_list<int> values) {
+  Changes out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (const int value : values) {
+      Value changed = valid;
+      changed.words[i] = value;
+      const std::string text = fmt::format("{}", value);
+      out.push_back({fmt::format("{}={}", names[i], value == INT32_MAX ? "largest" : text),
+                     at,
+                     changed,
+                     {text, "ends at offset"}});
+    }
+  }
+  return out;
+}
+
+Changes type_changes(const Parameter& parameter, std::size_t at, const Value& valid, const OpInfo& row) {
+  Changes out;
+  for (const int code : {-1, 2, 15, 100})
+    out.push_back({fmt::format("code {}", code), at, number(code), {fmt::format("{}", code)}});
+  const bool of_dst =
+      parameter.name == "dtype" || parameter.name.starts_with("dst") || parameter.name.starts_with("output");
+  for (const auto& [name, code] : type_codes()) {
+    const auto type = static_cast<Dtype>(code);
+    const bool forbidden = type == Dtype::kInt4 || (of_dst && row.types != kNoTypes && !contains(row.types, type));
+    if (forbidden && code != valid.number) out.push_back({name, at, number(code), {std::string(to_text(type))}});
+  }
+  return out;
+}
+
+}  // namespace
+
+CallGrid::CallGrid(Description description) : description_(std::move(description)), device_(description_.chip) {}
+
+Value CallGrid::by_default(const Parameter& parameter, std::size_t position, const OpInfo& row) const {
+  if (is_local(parameter)) return number(static_cast<std::int64_t>(position) * kLocalStep);
+  if (is_system(parameter)) return number(static_cast<std::int64_t>(device_.scratch(position * kGlobalStep)));
+  if (is_variable(parameter)) {
+    // variable_t: TENSOR; ..._or_addr_t: is_addr.
+    const int kind = parameter.type == "const variable_t*" ? 0 : 1;
+    return dims({kind, static_cast<int>(position * kLocalStep)});
+  }
+  if (parameter.type == "const dim4*" && !is_stride(parameter)) return dims({2, 66, 3, 4});
+  if (parameter.type == "const dim4*") {
+    Value value;
+    value.null = true;
+    return value;
+  }
+  if (parameter.type == "const dim2*") return parameter.name == "kernel" ? dims({2, 2}) : dims({1, 1});
+  if (parameter.type == "data_type_t") return number(default_type(row.types));
+  if (is_integer(parameter)) return number(1);
+  return {};
+}
+
+Value CallGrid::parse(const Parameter& parameter, const std::string& text) const {
+  Value value;
+  if (text == "NULL") {
+    value.null = true;
+    return value;
+  }
+  if (const auto type = type_codes().find(text); type != type_codes().end()) return number(type->second);
+  std::istringstream parts(text);
+  std::string part;
+  for (std::size_t i = 0; std::getline(parts, part, ','); ++i)
+    value.words[i] = static_cast<std::int32_t>(std::stoll(part, nullptr, 0));
+  value.real = std::stod(text);
+  value.number = parameter.type.ends_with("*") ? 0 : std::stoll(text, nullptr, 0);
+  return value;
+}
+
+void CallGrid::read_rule(const Rule& rule, const Function& function, std::vector<Value>& values) const {
+  if (!matches(rule.functions, function.name)) return;
+  std::istringstream words(rule.arguments);
+  std::string word;
+  while (words >> word) {
+    const std::size_t equals = word.find('=');
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (matches(word.substr(0, equals), function.parameters[i].name))
+        values[i] = parse(function.parameters[i], word.substr(equals + 1));
+    }
+  }
+}
+
+std::vector<Value> CallGrid::recipe(const Function& function, const OpInfo& row) const {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < function.parameters.size(); ++i)
+    values.push_back(by_default(function.parameters[i], i, row));
+  for (const Rule& rule : description_.rules) read_rule(rule, function, values);
+  return values;
+}
+
+std::vector<CallGrid::Change> CallGrid::local_changes(std::size_t at, const Value& valid) const {
+  const Chip& chip = device_.chip();
+  const std::int64_t address = valid.number;
+  const auto beyond = static_cast<std::int64_t>(chip.local_mem.bytes);
+  return {{"beyond memory", at, number(beyond), {fmt::format("0x{:x}", beyond), fmt::format("NPU {}", chip.npu_num)}},
+          {"misaligned", at, number(address + 1), {fmt::format("0x{:x}", address + 1)}},
+          {"past the end", at, number(chip.local_bytes - kLocalRow), {fmt::format("{}", chip.local_bytes)}},
+          {"next NPU", at, number(address + chip.local_bytes), {"NPU"}}};
+}
+
+std::vector<CallGrid::Change> CallGrid::system_changes(std::size_t at, const Value& valid) const {
+  const MemoryRange& memory = device_.chip().global_mem;
+  const auto end = static_cast<std::int64_t>(memory.start + memory.bytes);
+  const auto change = [&](const char* name, std::int64_t address) {
+    return Change{name, at, number(address), {fmt::format("0x{:x}", static_cast<std::uint64_t>(address))}};
+  };
+  return {change("no memory", 0), change("misaligned", valid.number + 1), change("past the end", end - 4),
+          change("end of addresses", -64)};
+}
+
+std::vector<CallGrid::Change> CallGrid::variable_changes(const Parameter& parameter, std::size_t at,
+                                                         const Value& valid) const {
+  const int kind = valid.words[0];
+  const auto beyond = static_cast<int>(device_.chip().local_mem.bytes);
+  const int next = valid.words[1] + static_cast<int>(device_.chip().local_bytes);
+  std::vector<Change> out = {null_change(at),
+                             {"beyond memory", at, dims({kind, beyond}), {fmt::format("0x{:x}", beyond)}},
+                             {"next NPU", at, dims({kind, next}), {"NPU"}}};
+  if (parameter.type == "const variable_t*") out.push_back({"type=7", at, dims({7, valid.words[1]}), {"7"}});
+  return out;
+}
+
+std::vector<CallGrid::Change> CallGrid::changes_of(const Parameter& parameter, std::size_t at, const Value& valid,
+                                                   const OpInfo& row) const {
+  static constexpr const char* kMembers[] = {"n", "c", "h", "w"};
+  static constexpr const char* kSides[] = {"top", "bottom", "left", "right"};
+  if (is_local(parameter)) return local_changes(at, valid);
+  if (is_system(parameter)) return system_changes(at, valid);
+  if (is_variable(parameter)) return variable_changes(parameter, at, valid);
+  if (parameter.type == "data_type_t") return type_changes(parameter, at, valid, row);
+  if (is_integer(parameter)) return number_changes(at, {-1, 0, INT32_MAX});
+  if (is_code(parameter)) return number_changes(at, {-1, 99});
+  if (parameter.type == "const padding_t*" || parameter.type == "const Padding*")
+    return member_changes(at, valid, kSides, {-1, INT32_MAX});
+  if (parameter.type == "const dim2*") {
+    std::vector<Change> out = member_changes(at, valid, std::span(kMembers).subspan(2), {0, -1, INT32_MAX});
+    out.push_back(null_change(at));
+    return out;
+  }
+  if (parameter.type != "const dim4*") return {};
+  if (is_stride(parameter)) return member_changes(at, dims({1, 1, 1, 1}), kMembers, {-1, INT32_MAX});
+  std::vector<Change> out = member_changes(at, valid, kMembers, {0, -1, 65536, INT32_MAX});
+  out.push_back(null_change(at));
+  out.push_back({"huge", at, dims({65535, 65535, 65535, 65535}), {"65535"}});
+  return out;
+}
+
+std::vector<CallGrid::Change> CallGrid::changes(const Function& function, const OpInfo& row,
+                                                const std::vector<Value>& valid) const {
+  std::vector<Change> out;
+  for (std::size_t at = 0; at < valid.size(); ++at) {
+    for (Change& change : changes_of(function.parameters[at], at, valid[at], row)) out.push_back(std::move(change));
+  }
+  return out;
+}
+
+void CallGrid::reset_memory(const Function& function, const std::vector<Value>& valid) {
+  const Chip& chip = device_.chip();
+  std::memset(device_.local<std::uint8_t>(0, 0), 0, chip.local_mem.bytes);
+  for (int i = 0; i < kGlobalOperands; ++i)
+    std::memset(device_.global<std::uint8_t>(device_.scratch(static_cast<std::uint64_t>(i) * kGlobalStep)), 0,
+                kGlobalBytes);
+  for (std::size_t at = 0; at < valid.size(); ++at) {
+    const Parameter& parameter = function.parameters[at];
+    if (!is_written(parameter)) continue;
+    const auto address = static_cast<std::uint64_t>(valid[at].number);
+    if (is_local(parameter)) {
+      const std::uint32_t offset = chip.offset_of(address);
+      const std::uint32_t bytes = std::min(kLocalStep, chip.local_bytes - offset);
+      for (int npu = 0; npu < chip.npu_num; ++npu) std::memset(device_.local<std::uint8_t>(npu, offset), 0xA5, bytes);
+    }
+    if (is_system(parameter)) std::memset(device_.global<std::uint8_t>(address), 0xA5, kGlobalBytes);
+  }
+}
+
+void CallGrid::remember() {
+  local_ = device_.local_bytes();
+  global_.clear();
+  for (int i = 0; i < kGlobalOperands; ++i) {
+    const std::uint8_t* from =
+        device_.global<std::uint8_t>(device_.scratch(static_cast<std::uint64_t>(i) * kGlobalStep));
+    global_.insert(global_.end(), from, from + kGlobalBytes);
+  }
+}
+
+bool CallGrid::unchanged() const {
+  auto& device = const_cast<TestDevice&>(device_);
+  for (int i = 0; i < kGlobalOperands; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const std::uint8_t* now = device.global<std::uint8_t>(device.scratch(index * kGlobalStep));
+    if (std::memcmp(now, global_.data() + index * kGlobalBytes, kGlobalBytes) != 0) return false;
+  }
+  return std::memcmp(local_.data(), device.local<std::uint8_t>(0, 0), local_.size()) == 0;
+}
+
+bool CallGrid::is_legal(const Function& function, const Change& change, std::vector<bool>& used) const {
+  for (std::size_t i = 0; i < description_.legal.size(); ++i) {
+    const Legal& entry = description_.legal[i];
+    if (!matches(entry.functions, function.name) || !matches(entry.change, change.name) ||
+        !matches(entry.parameter, function.parameters[change.parameter].name))
+      continue;
+    used[i] = true;
+    return true;
+  }
+  return false;
+}
+
+void CallGrid::check_refused(const Function& function, const Change& change, const LaunchOutcome& outcome) const {
+  const Parameter& parameter = function.parameters[change.parameter];
+  const std::string what = fmt::format("{}, {} {}", function.name, parameter.name, change.name);
+  if (outcome.ok) {
+    ADD_FAILURE() << what << ": accepted";
+    return;
+  }
+  const std::string text = outcome.text.substr(0, outcome.text.find('\n'));
+  if (!text.starts_with(std::string(function.name) + ": ") || !mentions_any(text, names_of(parameter)) ||
+      !mentions_any(text, change.shown))
+    ADD_FAILURE() << what << ", message without function, argument or value: " << text;
+}
+
+Counts CallGrid::run() {
+  Counts counts;
+  std::map<std::string_view, const Function*> known;
+  for (const Function& function : description_.functions) known[function.name] = &function;
+  std::vector<bool> used(description_.legal.size());
+  const bool okkernel = device_.chip().api == Api::kOkKernel;
+  for (const OpInfo& row : all_ops()) {
+    if (row.name.starts_with("okk_") != okkernel || row.support == Support::kUnsupported) continue;
+    if (row.engine == Engine::kNone || row.engine == Engine::kControl) continue;
+    const auto found = known.find(row.name);
+    if (found == known.end()) {
+      ADD_FAILURE() << row.name << " is not among the functions of the headers";
+      continue;
+    }
+    const Function& function = *found->second;
+    ++counts.rows;
+    const std::vector<Value> valid = recipe(function, row);
+    const auto run = [&](std::vector<Value> values) { return device_.run([&] { function.call(values); }); };
+    reset_memory(function, valid);
+    const LaunchOutcome outcome = run(valid);
+    EXPECT_TRUE(outcome.ok) << "has no valid recipe: " << outcome.text;
+    if (!outcome.ok) continue;
+    ++counts.valid;
+    reset_memory(function, valid);
+    remember();
+    for (const Change& change : changes(function, row, valid)) {
+      std::vector<Value> values = valid;
+      values[change.parameter] = change.value;
+      if (is_legal(function, change, used)) {
+        EXPECT_TRUE(run(values).ok) << function.name << ", " << function.parameters[change.parameter].name << " "
+                                    << change.name << ": listed as legal, but refused";
+        reset_memory(function, valid);
+        ++counts.legal;
+        continue;
+      }
+      check_refused(function, change, run(values));
+      ++counts.invalid;
+    }
+    EXPECT_TRUE(unchanged()) << function.name << ": a refused call changed memory";
+  }
+  for (std::size_t i = 0; i < used.size(); ++i)
+    EXPECT_TRUE(used[i]) << "no call needs the entry " << description_.legal[i].functions << " "
+                         << description_.legal[i].change;
+  return counts;
+}
+
+}  // namespace softtpu::grid

@@ -1,0 +1,78 @@
+// Valid and invalid calls of every function of a chip that issues commands, made from its signature.
+//
+// Each parameter gets a default by its type and name; rules replace what a function needs otherwise. From the valid
+// call, one argument after the other is changed into something that the rules of every function forbid. Such a call
+// must fault with the function's name, the argument's name and the value, and must not change memory.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/isa/op.hpp"
+#include "tests/grid/call_table.hpp"
+#include "tests/unit/device_fixture.hpp"
+
+namespace softtpu::grid {
+
+// Arguments of the functions whose names match the pattern ("tpu_bdc_int8_*"): "shape=1,8,4,4 dst_dtype=INT16 len=5".
+// Later rules win.
+struct Rule {
+  std::string functions, arguments;
+};
+
+// A change that is legal for these functions, though the grid forbids it in general; all fields are patterns.
+struct Legal {
+  std::string functions, parameter, change, reason;
+};
+
+struct Description {
+  std::string chip;
+  const std::vector<Function>& functions;
+  std::vector<Rule> rules;
+  std::vector<Legal> legal;
+};
+
+struct Counts {
+  int rows = 0, valid = 0, invalid = 0, legal = 0;
+};
+
+class CallGrid {
+ public:
+  struct Change {
+    std::string name;                // "misaligned", "n=0"
+    std::size_t parameter = 0;       // which argument
+    Value value;                     // its new value
+    std::vector<std::string> shown;  // the fault prints one of these
+  };
+
+  explicit CallGrid(Description description);
+
+  // Every row of the operations table that issues commands on the chip has to be in the table of functions.
+  Counts run();
+
+ private:
+  std::vector<Value> recipe(const Function& function, const OpInfo& row) const;
+  Value by_default(const Parameter& parameter, std::size_t position, const OpInfo& row) const;
+  void read_rule(const Rule& rule, const Function& function, std::vector<Value>& values) const;
+  Value parse(const Parameter& parameter, const std::string& text) const;
+
+  std::vector<Change> changes(const Function& function, const OpInfo& row, const std::vector<Value>& valid) const;
+  std::vector<Change> changes_of(const Parameter& parameter, std::size_t at, const Value& valid,
+                                 const OpInfo& row) const;
+  std::vector<Change> local_changes(std::size_t at, const Value& valid) const;
+  std::vector<Change> system_changes(std::size_t at, const Value& valid) const;
+  std::vector<Change> variable_changes(const Parameter& parameter, std::size_t at, const Value& valid) const;
+
+  void reset_memory(const Function& function, const std::vector<Value>& valid);
+  void remember();
+  bool unchanged() const;
+  void check_refused(const Function& function, const Change& change, const LaunchOutcome& outcome) const;
+  bool is_legal(const Function& function, const Change& change, std::vector<bool>& used) const;
+
+  Description description_;
+  TestDevice device_;
+  std::vector<std::uint8_t> local_, global_;
+};
+
+}  // namespace softtpu::grid
