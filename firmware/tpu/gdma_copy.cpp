@@ -92,8 +92,7 @@ Tensor system_matrix(system_addr_t addr, int rows, int cols, int row_stride, Dty
 
 // Contiguous elements in system memory.
 Tensor block(const Call& call, system_addr_t addr, unsigned int count, Dtype type) {
-  call.require(count <= INT_MAX, [&] { return fmt::format("count ({}) is above {}", count, INT_MAX); });
-  return call.system(addr, {1, 1, 1, static_cast<int>(std::min<unsigned>(count, INT_MAX))}, nullptr, type);
+  return call.system(addr, {1, 1, 1, call.in_range("count", count, 1, INT_MAX)}, nullptr, type);
 }
 
 }  // namespace

@@ -19,16 +19,19 @@ struct SortAddresses {
   system_addr_t dst, dst_index, src, src_index;
 };
 
-void issue_sort(const Call& call, SortIndex index, const SortAddresses& at, int len, int K, bool descending,
-                Dtype type) {
-  call.issue(HauSortCmd{index, descending, array(call, at.dst, 1, K, type),
-                        array(call, at.dst_index, 1, K, Dtype::kUint32), array(call, at.src, 1, len, type),
-                        array(call, at.src_index, 1, len, Dtype::kUint32)});
+HauSortCmd sort_command(const Call& call, SortIndex index, const SortAddresses& at, int len, int K, bool descending,
+                        Dtype type) {
+  return {index,
+          descending,
+          array(call, at.dst, 1, K, type),
+          array(call, at.dst_index, 1, K, Dtype::kUint32),
+          array(call, at.src, 1, len, type),
+          array(call, at.src_index, 1, len, Dtype::kUint32)};
 }
 
 void sort(Op op, SortIndex index, const SortAddresses& at, int len, int K, bool descending, data_type_t dtype) {
   const Call call(op);
-  issue_sort(call, index, at, len, K, descending, call.dtype("dtype", dtype));
+  call.issue(sort_command(call, index, at, len, K, descending, call.dtype("dtype", dtype)));
 }
 
 // Every row by itself; row r of the results follows row r - 1 without a gap.
@@ -37,13 +40,16 @@ void sort_rows(Op op, SortIndex index, const SortAddresses& at, int rows, int le
   const Call call(op);
   const Dtype type = call.dtype("dtype", dtype);
   if (rows < 1) return call.fault(fmt::format("row_num ({}) must be positive", rows));
-  constexpr std::uint64_t kWord = 4;
-  for (std::uint64_t row = 0; row < static_cast<unsigned>(rows) && !call.core().faulted(); ++row) {
-    const std::uint64_t out = row * static_cast<unsigned>(std::max(K, 0)) * kWord;
-    const std::uint64_t in = row * static_cast<unsigned>(std::max(len, 0)) * kWord;
-    issue_sort(call, index, {at.dst + out, at.dst_index + out, at.src + in, at.src_index + in}, len, K, descending,
-               type);
-  }
+  const auto row_command = [&](int row) {
+    constexpr std::uint64_t kWord = 4;
+    const std::uint64_t out = static_cast<std::uint64_t>(row) * static_cast<unsigned>(std::max(K, 0)) * kWord;
+    const std::uint64_t in = static_cast<std::uint64_t>(row) * static_cast<unsigned>(std::max(len, 0)) * kWord;
+    return sort_command(call, index, {at.dst + out, at.dst_index + out, at.src + in, at.src_index + in}, len, K,
+                        descending, type);
+  };
+  // With the first and the last row inside memory all are: a refused call changes nothing.
+  if (!call.core().accepts(op, row_command(0)) || !call.core().accepts(op, row_command(rows - 1))) return;
+  for (int row = 0; row < rows && !call.core().faulted(); ++row) call.issue(row_command(row));
 }
 
 }  // namespace
@@ -73,9 +79,9 @@ void tpu_hau_sort_general(system_addr_t src_data_addr, system_addr_t src_idx_add
                           int idx_auto, int topk) {
   const Call call(Op::tpu_hau_sort_general);
   const SortIndex with_index = idx_auto != 0 ? SortIndex::kNatural : SortIndex::kGiven;
-  issue_sort(call, idx_enable != 0 ? with_index : SortIndex::kNone,
-             {dst_data_addr, dst_idx_addr, src_data_addr, src_idx_addr}, len, topk, is_descend != 0,
-             call.dtype("dtype_flags", dtype_flags));
+  call.issue(sort_command(call, idx_enable != 0 ? with_index : SortIndex::kNone,
+                          {dst_data_addr, dst_idx_addr, src_data_addr, src_idx_addr}, len, topk, is_descend != 0,
+                          call.dtype("dtype_flags", dtype_flags)));
 }
 void tpu_hau_sort_2d(system_addr_t output_addr, system_addr_t input_addr, int row_num, int len, int K, bool descended,
                      data_type_t dtype) {

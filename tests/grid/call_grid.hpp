@@ -21,16 +21,29 @@ struct Rule {
   std::string functions, arguments;
 };
 
-// A change that is legal for these functions, though the grid forbids it in general; all fields are patterns.
+// What the operands of a function have to hold before it is called with these arguments.
+struct Preparation {
+  std::string function;
+  void (*kernel)(std::span<const Value> values);
+};
+
+// A change that some of these functions accept, though the grid forbids it in general; all but the reason are patterns.
 struct Legal {
   std::string functions, parameter, change, reason;
+};
+
+// What messages call a parameter whose own name says less; both patterns, the words as they stand in the text.
+struct Alias {
+  std::string functions, parameter, words;
 };
 
 struct Description {
   std::string chip;
   const std::vector<Function>& functions;
   std::vector<Rule> rules;
+  std::vector<Preparation> preparations;
   std::vector<Legal> legal;
+  std::vector<Alias> aliases;
 };
 
 struct Counts {
@@ -68,11 +81,13 @@ class CallGrid {
   void remember();
   bool unchanged() const;
   void check_refused(const Function& function, const Change& change, const LaunchOutcome& outcome) const;
-  bool is_legal(const Function& function, const Change& change, std::vector<bool>& used) const;
+  std::vector<std::string> names_of(const Function& function, const Parameter& parameter) const;
+  bool is_legal(const Function& function, const Change& change);
 
   Description description_;
   TestDevice device_;
   std::vector<std::uint8_t> local_, global_;
+  std::vector<bool> used_;  // which entries of `legal` some call needs
 };
 
 }  // namespace softtpu::grid
