@@ -52,6 +52,7 @@ struct LayoutRow {
   std::size_t shape;  // numbers in --shape
   const char* labels;
 };
+constexpr const char* kWeightLabels = "ic,oc,kh,kw";
 constexpr std::array kLayouts = {
     LayoutRow{"aligned", LayoutKind::kAligned, 1, kAllTypes, 4, "n,c,h,w"},
     LayoutRow{"compact", LayoutKind::kCompact, 1, kAllTypes, 4, "n,c,h,w"},
@@ -59,28 +60,40 @@ constexpr std::array kLayouts = {
     LayoutRow{"free", LayoutKind::kFree, 1, kAllTypes, 4, "n,c,h,w"},
     LayoutRow{"matrix", LayoutKind::kAligned, 1, kAllTypes, 2, "row,column"},
     LayoutRow{"vector", LayoutKind::kAligned, 1, kAllTypes, 1, "element"},
-    LayoutRow{"1ic", LayoutKind::kWeight, 1, kFp32Only, 4, "ic,oc,kh,kw"},
-    LayoutRow{"2ic", LayoutKind::kWeight, 2, kFp32Only, 4, "ic,oc,kh,kw"},
-    LayoutRow{"32ic", LayoutKind::kWeight, 32, kHalves, 4, "ic,oc,kh,kw"},
-    LayoutRow{"64ic", LayoutKind::kWeight, 64, kInts8, 4, "ic,oc,kh,kw"},
+    LayoutRow{"1ic", LayoutKind::kWeight, 1, kFp32Only, 4, kWeightLabels},
+    LayoutRow{"2ic", LayoutKind::kWeight, 2, kFp32Only, 4, kWeightLabels},
+    LayoutRow{"32ic", LayoutKind::kWeight, 32, kHalves, 4, kWeightLabels},
+    LayoutRow{"64ic", LayoutKind::kWeight, 64, kInts8, 4, kWeightLabels},
     LayoutRow{"continuous", LayoutKind::kContinuous, 1, kAllTypes, 4, "n,c,h,w"},
     LayoutRow{"system", LayoutKind::kFreeContinuous, 1, kAllTypes, 4, "n,c,h,w"},
 };
 
-Result<int> parse_mode(const LayoutOptions& options, const LayoutRow& layout, Dtype type) {
-  if (options.mode == "none") return layout.pack;
-  const bool four = options.mode == "4n";
-  if (!four && options.mode != "2n") {
-    return usage(fmt::format("--mode \"{}\" is not one of none, 2n, 4n", options.mode));
-  }
+// What a --mode name means: so many neighbours of the first dimension form a unit.
+struct ModeRow {
+  std::string_view name;
+  int pack;
+  TypeSet types;
+  std::string_view types_text, title;
+};
+constexpr std::array kModes = {
+    ModeRow{"2n", 2, kInts16, "int16 and uint16", ", 2N mode"},
+    ModeRow{"4n", 4, kInts8, "int8 and uint8", ", 4N mode"},
+    ModeRow{"2ic", 2, kFp32Only, "fp32", ", 2IC mode"},
+};
+
+// The mode of --mode; nullptr for none.
+Result<const ModeRow*> parse_mode(const LayoutOptions& options, const LayoutRow& layout, Dtype type) {
+  if (options.mode == "none") return nullptr;
+  const auto mode =
+      std::find_if(kModes.begin(), kModes.end(), [&](const ModeRow& row) { return row.name == options.mode; });
+  if (mode == kModes.end()) return usage(fmt::format("--mode \"{}\" is not one of none, 2n, 4n, 2ic", options.mode));
   if (layout.kind == LayoutKind::kWeight || layout.labels != std::string_view("n,c,h,w")) {
     return usage(fmt::format("--mode {} does not go with --layout {}", options.mode, layout.name));
   }
-  if (!contains(four ? kInts8 : kInts16, type)) {
-    return usage(fmt::format("--mode {} is for {}, not for {}", options.mode,
-                             four ? "int8 and uint8" : "int16 and uint16", to_text(type)));
+  if (!contains(mode->types, type)) {
+    return usage(fmt::format("--mode {} is for {}, not for {}", options.mode, mode->types_text, to_text(type)));
   }
-  return four ? 4 : 2;
+  return &*mode;
 }
 
 bool takes_stride(const LayoutRow& layout) {
@@ -133,14 +146,15 @@ Result<LayoutSubject> parse_subject(const LayoutOptions& options, const Chip& ch
   if (!contains(layout->types, *type)) {
     return usage(fmt::format("--layout {} does not exist for {}", layout->name, to_text(*type)));
   }
-  const auto pack = parse_mode(options, *layout, *type);
-  if (!pack) return pack.error();
+  const auto mode = parse_mode(options, *layout, *type);
+  if (!mode) return mode.error();
+  const int pack = *mode != nullptr ? (*mode)->pack : layout->pack;
   LayoutSubject subject;
   subject.chip = chip.name;
   subject.dtype = *type;
   subject.layout = std::string(layout->name) + " layout";
-  if (options.mode != "none") subject.layout += options.mode == "4n" ? ", 4N mode" : ", 2N mode";
-  subject.labels = layout->labels;
+  if (*mode != nullptr) subject.layout += (*mode)->title;
+  subject.labels = options.mode == "2ic" ? kWeightLabels : layout->labels;
   subject.tensor.lanes = lanes;
   if (auto shape = parse_shape(options, *layout, subject); !shape) return shape.error();
   const auto stride = parse_stride(options, *layout);
@@ -151,13 +165,13 @@ Result<LayoutSubject> parse_subject(const LayoutOptions& options, const Chip& ch
   if (options.offset >= lanes.local_bytes) {
     return usage(fmt::format("--offset {} is outside an NPU's {}", options.offset, to_size_text(lanes.local_bytes)));
   }
-  const int unit_bytes = size_of(*type) * *pack;
+  const int unit_bytes = size_of(*type) * pack;
   if (options.offset % static_cast<unsigned>(size_of(*type)) != 0) {
     return usage(fmt::format("--offset {} is not divisible by {}, the size of {}", options.offset, size_of(*type),
                              to_text(*type)));
   }
   const std::uint64_t addr = static_cast<std::uint64_t>(options.start_npu) * lanes.local_bytes + options.offset;
-  const auto tensor = make_placement(lanes, layout->kind, addr, subject.shape, *pack, size_of(*type), *stride);
+  const auto tensor = make_placement(lanes, layout->kind, addr, subject.shape, pack, size_of(*type), *stride);
   if (!tensor) return usage(fmt::format("[{}] {}: {}", options.shape, to_text(*type), tensor.error().text));
   subject.tensor = *tensor;
   subject.unit_bytes = unit_bytes;

@@ -14,7 +14,7 @@ struct LayoutOptions {
   std::string shape;           // "N,C,H,W"; "ROWS,COLS" for matrix; "COLS" for vector; "IC,OC,KH,KW" for the weights
   std::string dtype = "fp32";  // fp32, fp16, bfp16, int8, uint8, int16, uint16, int32, uint32
   std::string layout = "aligned";  // kLayoutNames
-  std::string mode = "none";       // none, 2n, 4n
+  std::string mode = "none";       // none, 2n, 4n, 2ic
   std::string stride;              // "N,C,H,W", for free and system
   int width = 0;                   // columns per channel, for matrix and vector
   int start_npu = 0;

@@ -29,7 +29,7 @@ Run add_layout(CLI::App& app) {
   app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
       ->capture_default_str();
   app.add_option("--layout", options->layout, kLayoutNames)->capture_default_str();
-  app.add_option("--mode", options->mode, "storage mode: none, 2n or 4n")->capture_default_str();
+  app.add_option("--mode", options->mode, "storage mode: none, 2n, 4n or 2ic (shape IC,OC,KH,KW)")->capture_default_str();
   app.add_option("--stride", options->stride, "N,C,H,W in elements, for the layouts free and system");
   app.add_option("--width", options->width, "columns per channel, for matrix and vector");
   app.add_option("--start-npu", options->start_npu, "the NPU of channel 0");

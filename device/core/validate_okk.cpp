@@ -16,7 +16,7 @@ void check_terms(Checks& check, int terms) {
 
 Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd) {
   Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.source("src0", cmd.a, cmd.dst);
   check.source("src1", cmd.b, cmd.dst);
   return check.violation();
@@ -24,7 +24,7 @@ Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const OkkUnaryCmd& cmd) {
   Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.source("src", cmd.src, cmd.dst);
   return check.violation();
 }
@@ -32,14 +32,14 @@ Violation violation(const Memories& mem, Op op, const OkkUnaryCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const OkkTaylorCmd& cmd) {
   Checks check(mem, op);
   check_terms(check, cmd.terms);
-  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.source("src", cmd.src, cmd.dst);
   return check.violation();
 }
 
 Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd) {
   Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.source("src0", cmd.a, cmd.dst);
   check.source("src1", cmd.b, cmd.dst);
   check.source("select0", cmd.yes, cmd.dst);
@@ -49,7 +49,7 @@ Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const OkkMulAddCmd& cmd) {
   Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.source("src0", cmd.a, cmd.dst);
   check.source("src1", cmd.b, cmd.dst);
   check.source("addend", cmd.c, cmd.dst);

@@ -55,8 +55,8 @@ Violation violation(const Memories& mem, Op op, const OkkFixedCmd& cmd) {
   check_op_type(check, cmd);
   check.in_range("lshift", cmd.lshift, 0, kMaxLeftShift).in_range("rshift", cmd.rshift, 0, kMaxRightShift);
   check.in_range("shape.n", cmd.batches, 1, kMaxBatches);
-  check.shape("shape in words", cmd.dst.shape).tensor("dst", cmd.dst);
-  check.source("src0", cmd.a, cmd.dst);
+  check.shape("shape in words", cmd.dst.shape).lane_tensor("dst", cmd.dst);
+  check.source(cmd.mode == OkkFixedMode::kMulHalves ? "src0_high" : "src0", cmd.a, cmd.dst);
   check.source("src1", cmd.b, cmd.dst);
   check.source("src0_low", cmd.low, cmd.dst);
   return check.violation();

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "device/core/checks.hpp"
 #include "firmware/call.hpp"
 #include "okk.h"
 
@@ -17,6 +18,13 @@ inline Tensor aligned_tensor(const Call& call, const char* name, std::uint32_t a
   call.require(addr % row == 0,
                [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, addr, row); });
   return call.local(addr, shape, type);
+}
+
+// The rules of an operand under its own name, where the steps of a composite know it by another.
+inline void check_operand(const Call& call, const char* name, const Tensor& tensor, const Tensor& dst) {
+  Checks check(call.core().memories(), call.op());
+  check.source(name, tensor, dst);
+  if (check.violation()) call.core().fault(ErrorKind::kUsage, *check.violation());
 }
 
 }  // namespace softtpu

@@ -38,6 +38,8 @@ struct ExpBody {
         return fmt::format("work and {} have the same address (0x{:x}); work has to be apart", n, work_addr);
       });
     }
+    check_operand(call, "src", src, dst);
+    check_operand(call, "work", work, dst);
   }
 
   // e^x = e^t + e^t * series(x - t), t the whole part of x from a table of 256; work keeps the series. The order of the

@@ -56,6 +56,8 @@ class FixedCall {
     });
     return {static_cast<std::uint32_t>(value), Dtype::kInt32};
   }
+  // The rules of the call as a whole, before a composite's steps are looked at one by one.
+  void check() const { static_cast<void>(call.core().accepts(call.op(), cmd)); }
   void issue() const { call.issue(cmd); }
 
   Call call;
@@ -249,6 +251,9 @@ void okk_bdc_fixed_point_packed_16bit_split_low_8bit(local_addr_t dst_addr, loca
   FixedCall fixed(Op::okk_bdc_fixed_point_packed_16bit_split_low_8bit, OkkFixedMode::kLowByte, shape);
   fixed.types({Dtype::kUint16, Dtype::kUint16, Dtype::kUint8}).dst(dst_addr, dst_stride);
   const Tensor work = fixed.packed(work_addr, work_stride, Dtype::kUint16);
+  fixed.cmd.a = fixed.packed(src_addr, src_stride, Dtype::kUint16);
+  fixed.check();
+  check_operand(fixed.call, "work", work, fixed.cmd.dst);
   fixed.cmd.a = work;
   fixed.call.issue_all(
       OkkWordCmd{OkkWordMode::kAnd, work, fixed.packed(src_addr, src_stride, Dtype::kUint16), kLowBytes}, fixed.cmd);
@@ -303,6 +308,10 @@ void okk_bdc_fixed_point_packed_s16_mul_u8_to_s16(local_addr_t dst_addr, local_a
   const Tensor work = fixed.packed(work_addr, work_stride, Dtype::kInt16);
   const Tensor high = fixed.packed(work_high_addr, work_high_stride, Dtype::kUint8);
   const Tensor low = fixed.packed(work_low_addr, work_low_stride, Dtype::kUint8);
+  fixed.check();
+  check_operand(fixed.call, "work", work, fixed.cmd.dst);
+  check_operand(fixed.call, "work_high", high, fixed.cmd.dst);
+  check_operand(fixed.call, "work_low", low, fixed.cmd.dst);
   fixed.call.issue_all(step(OkkFixedMode::kSub, kWide, work, Scalar{}, fixed.cmd.a),
                        step(OkkFixedMode::kMax, kWide, work, work, fixed.cmd.a),
                        step(OkkFixedMode::kHighByte, kByte, high, work, Scalar{}),

@@ -85,6 +85,19 @@ TEST(LayoutPicture, EveryLayoutAndModeShowsEachElementOnce) {
   EXPECT_EQ(with(demo("2,6,3,3"), [](auto& o) { o.features = true; }), 12U);
 }
 
+// BM1684's 2IC is a mode of any layout; the layout 2ic keeps an output channel's weights together.
+TEST(LayoutPicture, PairsOfInputChannelsInTheCompactLayout) {
+  LayoutOptions options = demo("5,6,2,3", "compact");
+  options.mode = "2ic";
+  const Picture compact = draw(options);
+  EXPECT_EQ(cells_of(compact), 3U * 36);
+  EXPECT_EQ(compact.columns[0].cells.at(6).label, "0-1,4,0,0");
+  EXPECT_EQ(compact.columns[0].cells.at(12).label, "2-3,0,0,0");
+  EXPECT_EQ(draw(demo("5,6,2,3", "2ic")).columns[0].cells.at(6).label, "2-3,0,0,0");
+  options.dtype = "int8";
+  EXPECT_EQ(refusal(options), "--mode 2ic is for fp32, not for int8");
+}
+
 TEST(LayoutPicture, MarksAndBanks) {
   LayoutOptions options;
   options.chip = "demo4";
@@ -137,7 +150,7 @@ TEST(LayoutPicture, RefusesWhatCannotBe) {
     return refusal(options);
   };
   EXPECT_EQ(with([](auto& o) { o.mode = "4n"; }), "--mode 4n is for int8 and uint8, not for fp32");
-  EXPECT_EQ(with([](auto& o) { o.mode = "3n"; }), "--mode \"3n\" is not one of none, 2n, 4n");
+  EXPECT_EQ(with([](auto& o) { o.mode = "3n"; }), "--mode \"3n\" is not one of none, 2n, 4n, 2ic");
   EXPECT_EQ(with([](auto& o) { o.start_npu = 4; }), "--start-npu 4 is outside 0..3");
   EXPECT_EQ(with([](auto& o) { o.offset = 1024; }), "--offset 1024 is outside an NPU's 1024 bytes (1 KiB)");
   EXPECT_EQ(with([](auto& o) { o.offset = 2; }), "--offset 2 is not divisible by 4, the size of fp32");
