@@ -42,3 +42,12 @@ if(SOFTTPU_SANITIZE)
     add_compile_options(-Wno-tsan)
   endif()
 endif()
+
+if(SOFTTPU_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    message(FATAL_ERROR "SOFTTPU_FUZZ needs Clang, not ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  # Every finding ends the program, so that the fuzzer sees it.
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()

@@ -29,8 +29,13 @@ void print_chips() {
   }
 }
 
-Result<void> print_device(const std::string& socket_path, std::uint32_t device) {
-  auto socket = connect_unix(socket_path);
+Result<UniqueFd> connect(const Settings& settings) {
+  return settings.device == DeviceChoice::kRemote ? start_remote_connection(settings)
+                                                  : connect_unix(settings.socket_path);
+}
+
+Result<void> print_device(const Settings& settings, std::uint32_t device) {
+  auto socket = connect(settings);
   if (!socket) return socket.error();
   RpcClient rpc(std::move(*socket));
   auto hello = rpc.call<HelloReply>(Hello{});
@@ -41,20 +46,20 @@ Result<void> print_device(const std::string& socket_path, std::uint32_t device) 
   if (!stat) return stat.error();
   fmt::print("  device {}: {}, server {}, core {}\n", device, open->chip_name, stat->server_pid, stat->core_pid);
   fmt::print("    memory   {} of {} allocated\n", to_size_text(stat->bytes_used), to_size_text(stat->bytes_total));
-  fmt::print("    launches {} finished, {} failed, {} waiting or running; core restarted {} times\n", stat->launches, stat->failures,
-             stat->queued, stat->core_restarts);
+  fmt::print("    launches {} finished, {} failed, {} waiting or running; core restarted {} times\n", stat->launches,
+             stat->failures, stat->queued, stat->core_restarts);
   // The last connection is this command's own.
   fmt::print("    clients  {}\n", stat->clients.size() - 1);
   for (const ClientStat& client : stat->clients) {
     if (client.pid == static_cast<std::uint32_t>(::getpid())) continue;
-    fmt::print("      process {}: {} allocated, {} modules, {} launches, {} waiting\n", client.pid, to_size_text(client.bytes),
-               client.modules, client.launches, client.queued);
+    fmt::print("      process {}: {} allocated, {} modules, {} launches, {} waiting\n", client.pid,
+               to_size_text(client.bytes), client.modules, client.launches, client.queued);
   }
   return {};
 }
 
-Result<std::uint32_t> device_count(const std::string& socket_path) {
-  auto socket = connect_unix(socket_path);
+Result<std::uint32_t> device_count(const Settings& settings) {
+  auto socket = connect(settings);
   if (!socket) return socket.error();
   RpcClient rpc(std::move(*socket));
   auto hello = rpc.call<HelloReply>(Hello{});
@@ -66,16 +71,20 @@ int run(const std::string& wanted) {
   auto settings = read_settings();
   if (!settings) return fail(settings.error().text.c_str());
   print_chips();
-  const bool named = !wanted.empty() || settings->device == DeviceChoice::kUnixSocket;
-  const std::string path = !wanted.empty() ? wanted : named ? settings->socket_path : default_socket_path();
-  const auto count = device_count(path);
+  const bool named = !wanted.empty() || !shared_device_name(*settings).empty();
+  if (!wanted.empty() || !named) {
+    settings->device = DeviceChoice::kUnixSocket;
+    settings->socket_path = named ? wanted : default_socket_path();
+  }
+  const std::string name = shared_device_name(*settings);
+  const auto count = device_count(*settings);
   if (!count) {
-    fmt::print("shared device: none on {}\n", path);
+    fmt::print("shared device: none on {}\n", name);
     return named ? fail(count.error().text.c_str()) : 0;
   }
-  fmt::print("shared device: {}\n", path);
+  fmt::print("shared device: {}\n", name);
   for (std::uint32_t device = 0; device < *count; ++device) {
-    if (auto printed = print_device(path, device); !printed) return fail(printed.error().text.c_str());
+    if (auto printed = print_device(*settings, device); !printed) return fail(printed.error().text.c_str());
   }
   return 0;
 }

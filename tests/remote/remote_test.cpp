@@ -127,6 +127,14 @@ TEST_F(Remote, IsFoundByItsNameAsWell) {
   EXPECT_EQ(program.wait(), 0) << program.output();
 }
 
+TEST_F(Remote, ShowsItselfInInfo) {
+  serve();
+  Program info({kSofttpu, "info"}, remote_);
+  EXPECT_EQ(info.wait(), 0) << info.output();
+  EXPECT_THAT(info.output(), HasSubstr("shared device: " + device_));
+  EXPECT_THAT(info.output(), HasSubstr("device 0: bm1684x"));
+}
+
 TEST_F(Remote, TakesBackWhatAKilledProgramHad) {
   serve();
   Program program({kHost, "hold", kKernels}, remote_);

@@ -1,0 +1,35 @@
+// The reader of recorded cases: a JSON file, and a binary file that it refers to.
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "tests/fuzz/input.hpp"
+#include "tests/replay/case.hpp"
+
+namespace {
+
+void write_file(const std::string& path, std::span<const std::uint8_t> bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  softtpu::fuzz::require(file != nullptr, "a temporary file can be made");
+  std::fwrite(bytes.data(), 1, bytes.size(), file);
+  std::fclose(file);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  using namespace softtpu;
+  static const std::string name = "/dev/shm/softtpu-fuzz-" + std::to_string(::getpid());
+  fuzz::Input input(data, bytes);
+  const std::size_t binary = input.byte();
+  write_file(name + ".bin", input.take_bytes(binary));
+  write_file(name + ".json", input.rest());
+  const replay::AddressBases bases{0x1'0000'0000, 0x1000'0000, 256 << 10, 64};
+  const auto family = replay::read_family(name + ".json", bases);
+  fuzz::require(family || !family.error().text.empty(), "a refusal says why");
+  static_cast<void>(replay::read_chip_name(name + ".json"));
+  ::unlink((name + ".bin").c_str());
+  ::unlink((name + ".json").c_str());
+  return 0;
+}

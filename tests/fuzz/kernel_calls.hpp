@@ -1,0 +1,95 @@
+// One row per function that kernels call: its name, and a call of it with arguments made from fuzz bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "device/isa/op.hpp"
+#include "tests/fuzz/input.hpp"
+
+namespace softtpu::fuzz {
+
+// Makes arguments of any type, and owns what their pointers point to: it lives outside the launch, which a fault may
+// leave by a jump.
+class Arguments {
+ public:
+  explicit Arguments(Input& input) : input_(input) {}
+
+  template <class T>
+  T make() {
+    if constexpr (std::is_pointer_v<T> && std::is_function_v<std::remove_pointer_t<T>>) {
+      return nullptr;
+    } else if constexpr (std::is_pointer_v<T>) {
+      return static_cast<T>(make_pointer<std::remove_cv_t<std::remove_pointer_t<T>>>());
+    } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
+      return static_cast<T>(number());
+    } else {
+      T value{};
+      fill(&value, sizeof value);
+      return value;
+    }
+  }
+
+ private:
+  // Numbers are mostly small or addresses of the small chips of this fuzzer; else any.
+  std::uint64_t number() {
+    constexpr std::uint64_t kStarts[] = {0x1'0000'0000, 0x800'0000, 0x1000'0000, 0x4000, 0x8000, 0x1'0010'0000};
+    const std::uint8_t kind = input_.byte();
+    switch (kind % 8) {
+      case 0: return input_.take<std::uint64_t>();
+      case 1: return input_.take<std::uint32_t>();
+      case 2: return kStarts[kind / 8 % std::size(kStarts)] + input_.take<std::uint16_t>();
+      case 3: return std::uint64_t{input_.byte()} * 64;
+      case 4: return static_cast<std::uint64_t>(-static_cast<std::int64_t>(input_.byte()));
+      default: return kind / 8;
+    }
+  }
+  void fill(void* at, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += sizeof(std::uint32_t)) {
+      const auto word = static_cast<std::uint32_t>(number());
+      std::memcpy(static_cast<std::uint8_t*>(at) + i, &word, bytes - i < sizeof word ? bytes - i : sizeof word);
+    }
+  }
+  template <class T>
+  void* make_pointer() {
+    if (input_.byte() % 4 == 0) return nullptr;
+    // A structure is one object of exactly its size; single values are arrays of kArray, as long as any function reads.
+    constexpr std::size_t kArray = 64;
+    std::size_t bytes = kArray;
+    if constexpr (std::is_class_v<T>) {
+      bytes = sizeof(T);
+    } else if constexpr (!std::is_void_v<T>) {
+      bytes = kArray * sizeof(T);
+    }
+    objects_.emplace_back(new std::uint8_t[bytes]());
+    fill(objects_.back().get(), bytes < kArray ? bytes : kArray);
+    return objects_.back().get();
+  }
+
+  Input& input_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> objects_;
+};
+
+template <class R, class... P>
+void call(R (*function)(P...), Arguments& arguments) {
+  // Braces: the arguments are made from left to right.
+  const std::tuple<P...> made{arguments.make<P>()...};
+  static_cast<void>(std::apply(function, made));
+}
+
+struct KernelCall {
+  std::string_view name;
+  Op op;
+  void (*call)(Arguments&);
+};
+
+// All functions of the table but those that work on the kernel's own memory, files or process (kernel_calls.cpp says
+// which).
+std::span<const KernelCall> kernel_calls();
+
+}  // namespace softtpu::fuzz

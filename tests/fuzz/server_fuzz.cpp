@@ -1,0 +1,104 @@
+// A whole server with one client that says anything: afterwards its connection is closed and nothing of it is left. The
+// input is a list of messages (type, length, payload), so that most of them pass the framing; what frames break is
+// decoder_fuzz's.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "device/server/server.hpp"
+#include "runtime/transport/rpc_client.hpp"
+#include "runtime/transport/socket.hpp"
+#include "tests/fuzz/input.hpp"
+
+namespace softtpu::fuzz {
+namespace {
+
+const std::string& socket_path() {
+  static const std::string path = "/tmp/softtpu-fuzz-" + std::to_string(::getpid()) + ".sock";
+  return path;
+}
+
+// Runs until the program ends.
+void start_server() {
+  ::setenv("SOFTTPU_LOG", "off", 0);
+  auto settings = read_settings();
+  require(static_cast<bool>(settings), "the environment is usable");
+  settings->chip = "demo4";
+  auto server = Server::create(*settings, {.devices = 2, .in_process = true, .end_with_last_client = false});
+  require(static_cast<bool>(server), "a server can be made");
+  require(static_cast<bool>((*server)->listen(socket_path())), "it listens");
+  std::thread([running = server->release()] { running->run(); }).detach();
+  std::atexit([] { ::unlink(socket_path().c_str()); });
+}
+
+Bytes make_conversation(Input& input) {
+  // Requests that a client sends, and some that it must not.
+  constexpr MessageType kTypes[] = {MessageType::kOpen,       MessageType::kAllocate,     MessageType::kRelease,
+                                    MessageType::kWrite,      MessageType::kRead,         MessageType::kFill,
+                                    MessageType::kCopy,       MessageType::kLaunch,       MessageType::kSync,
+                                    MessageType::kSetTimeout, MessageType::kUnloadModule, MessageType::kFindFunction,
+                                    MessageType::kStat,       MessageType::kCloseStream,  MessageType::kHello,
+                                    MessageType::kLoadModule, MessageType::kRemote,       MessageType::kCoreDone};
+  Bytes bytes;
+  if ((input.byte() & 1) != 0) append_frame(bytes, 1, Remote{"somewhere"});
+  append_frame(bytes, 2, Hello{});
+  append_frame(bytes, 3, Open{static_cast<std::uint32_t>(input.byte() % 3), false});
+  std::uint64_t request = 3;
+  while (!input.empty()) {
+    const MessageType type = kTypes[input.byte() % std::size(kTypes)];
+    const auto payload = input.take_bytes(input.byte());
+    const std::size_t at = bytes.size();
+    bytes.resize(at + kFrameHeaderBytes);
+    wire::put_header(bytes.data() + at, payload.size(), type, 0, ++request);
+    bytes.insert(bytes.end(), payload.begin(), payload.end());
+  }
+  return bytes;
+}
+
+// What the device says about itself to somebody else.
+StatReply stat() {
+  auto socket = connect_unix(socket_path());
+  require(static_cast<bool>(socket), "the server takes a connection");
+  RpcClient rpc(*std::move(socket));
+  require(static_cast<bool>(rpc.call<HelloReply>(Hello{})), "it greets");
+  require(static_cast<bool>(rpc.call<OpenReply>(Open{0, false})), "it opens");
+  auto reply = rpc.call<StatReply>(Stat{});
+  require(static_cast<bool>(reply), "it answers");
+  return *reply;
+}
+
+}  // namespace
+}  // namespace softtpu::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  using namespace softtpu;
+  static const bool started = [] {
+    fuzz::start_server();
+    return true;
+  }();
+  static_cast<void>(started);
+  fuzz::Input input(data, bytes);
+  auto socket = connect_unix(fuzz::socket_path());
+  fuzz::require(static_cast<bool>(socket), "the server takes a connection");
+  static_cast<void>(send_all(socket->get(), fuzz::make_conversation(input)));
+  ::shutdown(socket->get(), SHUT_WR);
+  FrameBuffer answers;
+  for (;;) {
+    const auto received = receive(socket->get(), answers, true);
+    if (!received || *received == Received::kEnd) break;
+    for (;;) {
+      auto frame = answers.next();
+      fuzz::require(static_cast<bool>(frame), "the server's frames are whole");
+      if (!*frame) break;
+    }
+  }
+  static unsigned inputs = 0;
+  if (++inputs % 64 == 0) {
+    const StatReply left = fuzz::stat();
+    fuzz::require(left.bytes_used == 0 && left.queued == 0, "a client that has gone has left nothing");
+  }
+  return 0;
+}
