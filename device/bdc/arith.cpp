@@ -1,6 +1,7 @@
 // Element-wise arithmetic of one data type (numerics: bm1684x-elementwise.md section 2).
 #include <type_traits>
 
+#include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -132,6 +133,10 @@ void combine(Memories& mem, const ArithCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const ArithCmd& cmd) {
+  if (fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
+    if (const BinaryRow row = fast_arith_row(cmd.mode, cmd.dst.dtype))
+      return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
+  }
   const auto computed = [&]<class Lane>(Lane) {
     for_float_type(cmd.dst.dtype, [&]<class T>(T) { compute<T, Lane>(mem, cmd); });
   };

@@ -1,5 +1,6 @@
 // Conversions between data types (numerics: bm1684x-elementwise.md section 4) and quantisation through f32 (section 5).
 #include "device/numeric/convert.hpp"
+#include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -19,6 +20,12 @@ void map(Memories& mem, const CastCmd& cmd, Convert convert) {
         for (int i = 0; i < count; ++i) dst[i] = convert(src[i]);
       },
       cmd.src);
+}
+
+void walk(Memories& mem, UnaryRow row, const CastCmd& cmd) {
+  for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+    for_size(size_of(cmd.src.dtype), [&]<class S>(S) { for_each_row<D, S>(mem, cmd.dst, row, cmd.src); });
+  });
 }
 
 void float_to_float(Memories& mem, const CastCmd& cmd) {
@@ -56,6 +63,9 @@ void int_to_float_type(Memories& mem, const CastCmd& cmd) {
 
 void execute(Memories& mem, const CastCmd& cmd) {
   if (cmd.src.dtype == cmd.dst.dtype) return execute(mem, CopyCmd{cmd.dst, cmd.src});
+  if (fast_rows(mem, cmd.dst, cmd.src)) {
+    if (const UnaryRow row = fast_cast_row(cmd.dst.dtype, cmd.src.dtype, cmd.rounding)) return walk(mem, row, cmd);
+  }
   if (is_integer(cmd.dst.dtype)) return to_int(mem, cmd);
   if (is_integer(cmd.src.dtype)) return int_to_float_type(mem, cmd);
   float_to_float(mem, cmd);

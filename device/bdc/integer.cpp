@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/shift.hpp"
@@ -106,9 +107,20 @@ void arith(Memories& mem, const IntArithCmd& cmd, int bits) {
   with_constant_shift<Int128, Lane>(mem, cmd, finish);
 }
 
+bool has_equal_types(const IntArithCmd& cmd) {
+  return type_of(cmd.a) == cmd.dst.dtype && type_of(cmd.b) == cmd.dst.dtype;
+}
+bool has_shift(const IntArithCmd& cmd) {
+  return std::holds_alternative<Tensor>(cmd.shift) || constant_shift(cmd.shift) != 0;
+}
+
 }  // namespace
 
 void execute(Memories& mem, const IntArithCmd& cmd) {
+  if (has_equal_types(cmd) && !has_shift(cmd) && fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
+    if (const BinaryRow row = fast_int_row(cmd.mode, cmd.dst.dtype, cmd.saturate))
+      return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
+  }
   const int a = magnitude_bits(cmd.a);
   const int b = magnitude_bits(cmd.b);
   const int widest = std::max(a, b);

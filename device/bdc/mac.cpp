@@ -1,4 +1,5 @@
 // Multiply-add forms (numerics: bm1684x-elementwise.md sections 2 and 5).
+#include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -9,6 +10,9 @@ namespace softtpu {
 namespace {
 
 void float_mac(Memories& mem, const MacCmd& cmd) {
+  if (fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
+    if (const TernaryRow row = fast_mac_row()) return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b, cmd.dst);
+  }
   for_each_row<float, float, float, float>(
       mem, cmd.dst,
       [](float* dst, const float* a, const float* b, const float* old, int count) {
@@ -42,6 +46,10 @@ void execute(Memories& mem, const MacCmd& cmd) {
 }
 
 void execute(Memories& mem, const ScaleBiasCmd& cmd) {
+  if (fast_rows(mem, cmd.dst, cmd.src, cmd.scale, cmd.bias)) {
+    if (const TernaryRow row = fast_scale_bias_row(cmd.dst.dtype))
+      return walk_equal_sizes(mem, row, cmd.dst, cmd.src, cmd.scale, cmd.bias);
+  }
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     for_each_row<T, T, T, T>(
         mem, cmd.dst,

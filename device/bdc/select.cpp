@@ -1,6 +1,7 @@
 // Comparison and selection (numerics: bm1684x-elementwise.md section 3).
 #include <bit>
 
+#include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/formats.hpp"
@@ -56,6 +57,13 @@ void select(Memories& mem, const SelectCmd& cmd) {
       *cmd.winner, cmd.a, cmd.b, cmd.a, cmd.b, cmd.yes, cmd.no);
 }
 
+void walk(Memories& mem, SelectRow row, const SelectCmd& cmd) {
+  for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+    for_size(size_of(type_of(cmd.a)),
+             [&]<class T>(T) { for_each_row<D, T, T, D, D>(mem, cmd.dst, row, cmd.a, cmd.b, cmd.yes, cmd.no); });
+  });
+}
+
 }  // namespace
 
 void execute(Memories& mem, const CompareCmd& cmd) {
@@ -64,6 +72,10 @@ void execute(Memories& mem, const CompareCmd& cmd) {
 }
 
 void execute(Memories& mem, const SelectCmd& cmd) {
+  if (!cmd.winner && fast_rows(mem, cmd.dst, cmd.a, cmd.b, cmd.yes, cmd.no)) {
+    if (const SelectRow row = fast_select_row(cmd.compare, type_of(cmd.a), size_of(cmd.dst.dtype)))
+      return walk(mem, row, cmd);
+  }
   if (is_float(type_of(cmd.a))) return select<float>(mem, cmd);
   select<std::int64_t>(mem, cmd);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -81,6 +82,10 @@ void compute(Memories& mem, const UnaryCmd& cmd) {
 
 void execute(Memories& mem, const UnaryCmd& cmd) {
   const Dtype type = cmd.dst.dtype;
+  if (fast_rows(mem, cmd.dst, cmd.src)) {
+    if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type))
+      return walk_equal_sizes(mem, row, cmd.dst, cmd.src);
+  }
   const auto computed = [&]<class Lane>(Lane) { return [&]<class T>(T) { compute<T, Lane>(mem, cmd); }; };
   switch (cmd.mode) {
     case UnaryMode::kAbs: return for_any_type(type, computed(Abs{}));

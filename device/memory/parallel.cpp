@@ -1,9 +1,8 @@
 #include "device/memory/parallel.hpp"
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-
-#include <memory>
 
 #include "device/numeric/float_unit.hpp"
 
@@ -21,17 +20,18 @@ tbb::task_arena& arena() {
 
 void set_thread_limit(int threads) { thread_limit = threads; }
 
-void parallel_for(int count, std::int64_t steps, const std::function<void(int)>& body) {
-  if (steps < kParallelSteps || count < 2 || thread_limit == 1) {
-    for (int i = 0; i < count; ++i) body(i);
-    return;
-  }
+namespace parallel_detail {
+
+bool one_thread() { return thread_limit == 1; }
+
+void run(int count, const void* body, void (*call)(const void* body, int first, int last)) {
   arena().execute([&] {
-    tbb::parallel_for(0, count, [&](int i) {
+    tbb::parallel_for(tbb::blocked_range<int>(0, count), [&](const tbb::blocked_range<int>& range) {
       const FpuScope modes;
-      body(i);
+      call(body, range.begin(), range.end());
     });
   });
 }
 
+}  // namespace parallel_detail
 }  // namespace softtpu

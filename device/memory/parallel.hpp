@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 namespace softtpu {
 
@@ -10,11 +9,29 @@ namespace softtpu {
 // time that the element loops need for some 20,000 steps.
 inline constexpr std::int64_t kParallelSteps = 32768;
 
-// Calls body(i) for i in [0, count), on several threads when `steps` (all elements together) is worth it, each call
-// with the chip's float modes set (FpuScope).
-void parallel_for(int count, std::int64_t steps, const std::function<void(int)>& body);
+namespace parallel_detail {
+bool one_thread();
+void run(int count, const void* body, void (*call)(const void* body, int first, int last));
+}  // namespace parallel_detail
 
-// Number of threads that parallel_for may use; 0 = one per CPU (SOFTTPU_THREADS).
+// Calls body(first, last) for parts of [0, count), on several threads when `steps` (all elements together) is worth it,
+// each call with the chip's float modes set (FpuScope). Nothing is allocated.
+template <class Body>
+void parallel_ranges(int count, std::int64_t steps, const Body& body) {
+  if (steps < kParallelSteps || count < 2 || parallel_detail::one_thread()) return body(0, count);
+  parallel_detail::run(
+      count, &body, [](const void* called, int first, int last) { (*static_cast<const Body*>(called))(first, last); });
+}
+
+// As parallel_ranges, calling body(i) for each index.
+template <class Body>
+void parallel_for(int count, std::int64_t steps, const Body& body) {
+  parallel_ranges(count, steps, [&](int first, int last) {
+    for (int i = first; i < last; ++i) body(i);
+  });
+}
+
+// Number of threads that may be used; 0 = one per CPU (SOFTTPU_THREADS).
 void set_thread_limit(int threads);
 
 }  // namespace softtpu

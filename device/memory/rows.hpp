@@ -1,8 +1,8 @@
 // Walks local tensors row by row. The walk (lanes, batches, channels, rows) stands here once; an operation gives only
 // the loop over one contiguous row.
 //
-// Rows whose elements are not adjacent (w stride other than 1), and constants, pass through a small staging buffer, so
-// that the row loop always sees plain arrays. Rows that follow each other without a gap in every operand are joined.
+// Rows whose elements are not adjacent, and constants, pass through a small staging buffer, so that the row loop always
+// sees plain arrays. Rows that follow each other without a gap in every operand are joined.
 #pragma once
 
 #include <algorithm>
@@ -30,37 +30,57 @@ struct Also {};
 
 namespace rows_detail {
 
+// The loops over one lane: dimensions n, c (groups of channels), h, w, without those of one step and with those joined
+// that follow each other without a gap in every operand. [0] is the row.
+struct Loops {
+  std::array<int, 4> dimension{3, 0, 0, 0};
+  std::array<int, 4> extent{1, 1, 1, 1};
+};
+
 // Where the rows of one operand lie; `bytes` per element.
 class Place {
  public:
   Place() = default;
   Place(const Memories& mem, const Tensor& tensor, int bytes)
       : lane0_(mem.local(0) + mem.chip().offset_of(tensor.addr)),
-        stride_(tensor.stride),
+        stride_{tensor.stride.n, tensor.stride.c, tensor.stride.h, tensor.stride.w},
         local_bytes_(mem.chip().local_bytes),
         bytes_(bytes) {}
 
-  std::int64_t step() const { return stride_.w; }
-  bool joins_rows(int width) const { return stride_.h == width * stride_.w; }
-  // Selects row (n, group, h) of lane `npu`.
-  void select(int npu, std::int64_t n, std::int64_t group, std::int64_t h) {
-    row_ = lane0_ + npu * local_bytes_ + (n * stride_.n + group * stride_.c + h * stride_.h) * bytes_;
+  std::int64_t step() const { return step_; }
+  // Whether a step of `outer` is as far as `extent` steps of `inner`.
+  bool joins(int outer, int inner, int extent) const { return stride(outer) == extent * stride(inner); }
+  // Starts on lane `npu`, whose first channel lies in `group`.
+  void begin(int npu, int group, const Loops& loops) {
+    lane_ = lane0_ + npu * local_bytes_ + group * stride(1) * bytes_;
+    step_ = stride(loops.dimension[0]);
+    for (std::size_t i = 0; i < outer_.size(); ++i) outer_[i] = stride(loops.dimension[i + 1]) * bytes_;
   }
-  std::uint8_t* at(int element) const { return row_ + element * stride_.w * bytes_; }
+  // Selects a row by its indices in the outer loops.
+  void select(std::int64_t first, std::int64_t second, std::int64_t third) {
+    row_ = lane_ + first * outer_[0] + second * outer_[1] + third * outer_[2];
+  }
+  std::uint8_t* at(int element) const { return row_ + element * step_ * bytes_; }
 
  private:
+  std::int64_t stride(int dimension) const { return stride_[static_cast<std::size_t>(dimension)]; }
+
   std::uint8_t* lane0_ = nullptr;
+  std::uint8_t* lane_ = nullptr;
   std::uint8_t* row_ = nullptr;
-  Stride4 stride_;
+  std::array<std::int64_t, 4> stride_ = {};
+  std::array<std::int64_t, 3> outer_ = {};
+  std::int64_t step_ = 1;
   std::int64_t local_bytes_ = 0;
   std::int64_t bytes_ = 1;
 };
 
-// A constant repeated over a piece of a row; only as much as is asked for is written.
+// One value repeated over a piece of a row; only as much as is asked for is written.
 template <class T>
 class Constant {
  public:
   void set(T value) {
+    if (filled_ > 0 && std::memcmp(&value_, &value, sizeof(T)) == 0) return;
     value_ = value;
     filled_ = 0;
   }
@@ -93,14 +113,21 @@ class Source {
   }
 
   bool dense() const { return !is_constant_ && place_.step() == 1; }
-  bool joins_rows(int width) const { return is_constant_ || place_.joins_rows(width); }
-  void select(int npu, std::int64_t n, std::int64_t group, std::int64_t h) {
-    if (!is_constant_) place_.select(npu, n, group, h);
+  bool joins(int outer, int inner, int extent) const { return is_constant_ || place_.joins(outer, inner, extent); }
+  void begin(int npu, int group, const Loops& loops) {
+    if (!is_constant_) place_.begin(npu, group, loops);
+  }
+  void select(std::int64_t first, std::int64_t second, std::int64_t third) {
+    if (!is_constant_) place_.select(first, second, third);
   }
   const T* open(int first, int count) {
     if (is_constant_) return constant_.fill(staged_, count);
     const T* row = reinterpret_cast<const T*>(place_.at(first));
     if (place_.step() == 1) return row;
+    if (place_.step() == 0) {
+      constant_.set(*row);
+      return constant_.fill(staged_, count);
+    }
     for (int i = 0; i < count; ++i) staged_[static_cast<std::size_t>(i)] = row[i * place_.step()];
     return staged_.data();
   }
@@ -119,8 +146,9 @@ class Target {
   Target(const Memories& mem, const Tensor& tensor) : place_(mem, tensor, sizeof(T)) {}
 
   bool dense() const { return place_.step() == 1; }
-  bool joins_rows(int width) const { return place_.joins_rows(width); }
-  void select(int npu, std::int64_t n, std::int64_t group, std::int64_t h) { place_.select(npu, n, group, h); }
+  bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
+  void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
+  void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
   T* open(int first, int) { return dense() ? reinterpret_cast<T*>(place_.at(first)) : staged_.data(); }
   void close(int first, int count) {
     if (dense()) return;
@@ -149,12 +177,21 @@ class Source<As<W>> {
   }
 
   bool dense() const { return false; }
-  bool joins_rows(int width) const { return read_ == nullptr || place_.joins_rows(width); }
-  void select(int npu, std::int64_t n, std::int64_t group, std::int64_t h) {
-    if (read_ != nullptr) place_.select(npu, n, group, h);
+  bool joins(int outer, int inner, int extent) const { return read_ == nullptr || place_.joins(outer, inner, extent); }
+  void begin(int npu, int group, const Loops& loops) {
+    if (read_ != nullptr) place_.begin(npu, group, loops);
+  }
+  void select(std::int64_t first, std::int64_t second, std::int64_t third) {
+    if (read_ != nullptr) place_.select(first, second, third);
   }
   const W* open(int first, int count) {
     if (read_ == nullptr) return constant_.fill(staged_, count);
+    if (place_.step() == 0) {
+      W value;
+      read_(&value, place_.at(first), 1, 1);
+      constant_.set(value);
+      return constant_.fill(staged_, count);
+    }
     read_(staged_.data(), place_.at(first), place_.step(), count);
     return staged_.data();
   }
@@ -179,8 +216,9 @@ class Target<As<W>> {
       : place_(mem, tensor, size_of(tensor.dtype)), write_(row_writer<W>(tensor.dtype)) {}
 
   bool dense() const { return false; }
-  bool joins_rows(int width) const { return place_.joins_rows(width); }
-  void select(int npu, std::int64_t n, std::int64_t group, std::int64_t h) { place_.select(npu, n, group, h); }
+  bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
+  void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
+  void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
   W* open(int, int) { return staged_.data(); }
   void close(int first, int count) { write_(place_.at(first), place_.step(), staged_.data(), count); }
 
@@ -195,22 +233,48 @@ class Source<Also<T>> : public Target<T> {
   using Target<T>::Target;
 };
 
+// The loops over `groups` channels of a lane.
+template <class... Rows>
+Loops loops_of(const Dim4& shape, int groups, const Rows&... rows) {
+  const std::array<int, 4> extent{shape.n, groups, shape.h, shape.w};
+  Loops loops;
+  std::size_t last = 0;
+  loops.extent[0] = shape.w;
+  for (const int outer : {2, 1, 0}) {
+    const int count = extent[static_cast<std::size_t>(outer)];
+    int& joined = loops.extent[last];
+    if (count == 1) continue;
+    if (joined == 1) {
+      loops.dimension[last] = outer;
+      joined = count;
+    } else if ((rows.joins(outer, loops.dimension[last], joined) && ...) &&
+               joined <= std::numeric_limits<int>::max() / count) {
+      // Only operands that repeat could have more elements than an int counts.
+      joined *= count;
+    } else {
+      ++last;
+      loops.dimension[last] = outer;
+      loops.extent[last] = count;
+    }
+  }
+  return loops;
+}
+
 // All rows of one lane.
 template <class Body, class... Rows>
-void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Rows&&... rows) {
+void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Rows&... rows) {
   const Dim4& shape = shape_of.shape;
   const int start = chip.npu_of(shape_of.addr);
-  // The length of joined rows stays an int; only operands that repeat could exceed it.
-  const bool join = (rows.joins_rows(shape.w) && ...) && shape.h <= std::numeric_limits<int>::max() / shape.w;
-  const int height = join ? 1 : shape.h;
-  const int width = join ? shape.h * shape.w : shape.w;
-  const int piece = (rows.dense() && ...) ? width : kRowChunk;
   const int first_channel = (npu - start + chip.npu_num) % chip.npu_num;
-  for (int n = 0; n < shape.n; ++n) {
-    for (int c = first_channel; c < shape.c; c += chip.npu_num) {
-      const int group = (start + c) / chip.npu_num;
-      for (int h = 0; h < height; ++h) {
-        (rows.select(npu, n, group, h), ...);
+  const int groups = (shape.c - first_channel + chip.npu_num - 1) / chip.npu_num;
+  const Loops loops = loops_of(shape, groups, rows...);
+  (rows.begin(npu, (start + first_channel) / chip.npu_num, loops), ...);
+  const int width = loops.extent[0];
+  const int piece = (rows.dense() && ...) ? width : kRowChunk;
+  for (int third = 0; third < loops.extent[3]; ++third) {
+    for (int second = 0; second < loops.extent[2]; ++second) {
+      for (int first = 0; first < loops.extent[1]; ++first) {
+        (rows.select(first, second, third), ...);
         for (int w = 0; w < width; w += piece) {
           const int count = std::min(piece, width - w);
           body(rows.open(w, count)..., count);
@@ -218,6 +282,17 @@ void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Ro
         }
       }
     }
+  }
+}
+
+// Lanes [first, last) of a walk, with one set of staging buffers.
+template <class MakeBody, class... Rows>
+void walk_lanes(const Chip& chip, const Tensor& dst, int first, int last, MakeBody& make_body, Rows&&... rows) {
+  const int start = chip.npu_of(dst.addr);
+  for (int lane = first; lane < last; ++lane) {
+    const int npu = (start + lane) % chip.npu_num;
+    auto body = make_body(npu);
+    walk_lane(chip, dst, npu, body, rows...);
   }
 }
 
@@ -229,12 +304,9 @@ void for_each_row_by_lane(const Memories& mem, const Tensor& dst, MakeBody make_
   static_assert(sizeof...(S) == sizeof...(Operands), "one element type for each source");
   const Chip& chip = mem.chip();
   const int lanes = std::min(dst.shape.c, chip.npu_num);
-  const int start = chip.npu_of(dst.addr);
-  parallel_for(lanes, dst.shape.elements(), [&](int lane) {
-    const int npu = (start + lane) % chip.npu_num;
-    auto body = make_body(npu);
-    rows_detail::walk_lane(chip, dst, npu, body, rows_detail::Target<D>(mem, dst),
-                           rows_detail::Source<S>(mem, sources)...);
+  parallel_ranges(lanes, dst.shape.elements(), [&](int first, int last) {
+    rows_detail::walk_lanes(chip, dst, first, last, make_body, rows_detail::Target<D>(mem, dst),
+                            rows_detail::Source<S>(mem, sources)...);
   });
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr dim4 kShape = {1, 64, 64, 128};
 constexpr std::int64_t kElements = 64 * 64 * 128;
+constexpr local_addr_t kDst = 0, kFirst = 0x10000, kSecond = 0x20000, kThird = 0x30000;
 
 // dst[i] = a[i] + b[i] over arrays of the same size as the command's operands.
 template <class T>
@@ -25,24 +26,87 @@ std::function<void()> add_loop() {
   };
 }
 
-template <class T>
-Work binary(const char* name, data_type_t type,
-            void (*function)(local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim4*,
-                             const dim4*, data_type_t)) {
+// dst[i] = D(src[i]).
+template <class D, class S>
+std::function<void()> convert_loop() {
+  auto dst = std::make_shared<std::vector<D>>(static_cast<std::size_t>(kElements), D(1));
+  auto src = std::make_shared<std::vector<S>>(static_cast<std::size_t>(kElements), S(1));
+  return [dst, src] {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(kElements); ++i) (*dst)[i] = static_cast<D>((*src)[i]);
+    keep(dst->data());
+  };
+}
+
+Work element_work(const char* name, std::function<void()> kernel, std::function<void()> limit) {
   BenchDevice& device = BenchDevice::of("bm1684x");
   Work work;
   work.group = "element-wise";
   work.name = name;
   work.amount = work.limit_amount = static_cast<double>(kElements) / 1e9;
   work.unit = "G elements";
-  work.run = [&device, type, function] {
-    device.run([&] { function(0, 0x10000, 0x20000, &kShape, nullptr, nullptr, nullptr, type); });
-  };
+  work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
   work.limit_name = "plain loop over arrays";
-  work.limit = add_loop<T>();
+  work.limit = std::move(limit);
   work.required = 0.70;
   work.vendor = 0.1;
   return work;
+}
+
+using Binary = void (*)(local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim4*, const dim4*,
+                        data_type_t);
+template <class T>
+Work binary(const char* name, data_type_t type, Binary function) {
+  return element_work(
+      name, [type, function] { function(kDst, kFirst, kSecond, &kShape, nullptr, nullptr, nullptr, type); },
+      add_loop<T>());
+}
+
+using Integer = void (*)(local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim4*, const dim4*,
+                         data_type_t, data_type_t, data_type_t, char, rounding_mode_t, bool);
+Work int8_binary(const char* name, Integer function) {
+  return element_work(
+      name,
+      [function] {
+        function(kDst, kFirst, kSecond, &kShape, nullptr, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, 0,
+                 RM_HALF_TO_EVEN, true);
+      },
+      add_loop<std::int8_t>());
+}
+
+template <class D, class S>
+Work cast(const char* name, data_type_t to, data_type_t from) {
+  return element_work(
+      name, [to, from] { tpu_bdc_cast(kDst, kFirst, &kShape, nullptr, nullptr, to, from, RM_HALF_TO_EVEN); },
+      convert_loop<D, S>());
+}
+
+template <class T>
+Work greater(const char* name, data_type_t type) {
+  return element_work(
+      name,
+      [type] {
+        scalar_t one;
+        one.u32 = 1;
+        tpu_bdc_greater(kDst, kFirst, kSecond, one, &kShape, nullptr, nullptr, nullptr, type, type);
+      },
+      add_loop<T>());
+}
+
+template <class T>
+Work select(const char* name, data_type_t type) {
+  return element_work(
+      name,
+      [type] {
+        variable_t first{}, second{}, yes{}, no{};
+        first.type = second.type = yes.type = TENSOR;
+        first.context.addr = kFirst;
+        second.context.addr = kSecond;
+        yes.context.addr = kThird;
+        no.type = SCALAR;
+        no.context.scalar.u32 = 0;
+        tpu_bdc_greater_select(kDst, &first, &second, &yes, &no, &kShape, type, type);
+      },
+      add_loop<T>());
 }
 
 const bool added = add_work([] {
@@ -51,8 +115,25 @@ const bool added = add_work([] {
       binary<float>("fp_mul f32 64x64x128", DT_FP32, tpu_bdc_fp_mul),
       binary<float>("max f32 64x64x128", DT_FP32, tpu_bdc_max),
       binary<std::int16_t>("fp_add f16 64x64x128", DT_FP16, tpu_bdc_fp_add),
+      binary<std::int16_t>("fp_mul f16 64x64x128", DT_FP16, tpu_bdc_fp_mul),
+      binary<std::int16_t>("max f16 64x64x128", DT_FP16, tpu_bdc_max),
       binary<std::int16_t>("fp_add bf16 64x64x128", DT_BFP16, tpu_bdc_fp_add),
+      binary<std::int16_t>("fp_mul bf16 64x64x128", DT_BFP16, tpu_bdc_fp_mul),
+      binary<std::int16_t>("max bf16 64x64x128", DT_BFP16, tpu_bdc_max),
       binary<std::int8_t>("max int8 64x64x128", DT_INT8, tpu_bdc_max),
+      int8_binary("int_add int8 64x64x128, saturated", tpu_bdc_int_add),
+      int8_binary("int_mul int8 64x64x128, saturated", tpu_bdc_int_mul),
+      cast<std::int16_t, std::int32_t>("cast f32 -> f16 64x64x128", DT_FP16, DT_FP32),
+      cast<std::int16_t, std::int32_t>("cast f32 -> bf16 64x64x128", DT_BFP16, DT_FP32),
+      cast<std::int32_t, std::int16_t>("cast f16 -> f32 64x64x128", DT_FP32, DT_FP16),
+      cast<std::int8_t, float>("cast f32 -> int8 64x64x128", DT_INT8, DT_FP32),
+      cast<float, std::int8_t>("cast int8 -> f32 64x64x128", DT_FP32, DT_INT8),
+      greater<float>("greater f32 64x64x128", DT_FP32),
+      greater<std::int16_t>("greater f16 64x64x128", DT_FP16),
+      greater<std::int8_t>("greater int8 64x64x128", DT_INT8),
+      select<float>("greater_select f32 64x64x128", DT_FP32),
+      select<std::int16_t>("greater_select bf16 64x64x128", DT_BFP16),
+      select<std::int8_t>("greater_select int8 64x64x128", DT_INT8),
   };
 });
 

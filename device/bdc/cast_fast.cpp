@@ -1,0 +1,173 @@
+// Conversions between data types with SIMD instructions, compiled for several instruction sets and chosen at run time.
+#include "device/bdc/fast_rows.hpp"
+#include "device/numeric/convert.hpp"
+
+#define HWY_WANT_AVX3_DL
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/bdc/cast_fast.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "device/bdc/simd_round.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace softtpu {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+UnaryRow cast_row(Dtype, Dtype, Rounding) { return nullptr; }
+
+#else
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D, class S, Rounding kMode>
+struct CastStep {
+  static HWY_INLINE void apply(D* dst, const S* src) {
+    if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
+      store_ints(clamped(load_ints(src)), dst);
+    } else if constexpr (std::is_integral_v<S>) {
+      store_float(hn::ConvertTo(Floats(), load_ints(src)), dst);
+    } else if constexpr (std::is_integral_v<D>) {
+      store_ints(to_int(UnitOf<S>::type::pass(UnitOf<S>::type::load(src))), dst);
+    } else if constexpr (std::is_same_v<S, F16>) {
+      const auto value = F16Unit::load(src);
+      F32Unit::store(hn::IfThenElse(is_nan(value), float_of(word(kNanInvalid)), value), dst);
+    } else if constexpr (std::is_same_v<S, Bf16>) {
+      F32Unit::store(Bf16Unit::load(src), dst);
+    } else {
+      store_float(F32Unit::load(src), dst);
+    }
+  }
+
+ private:
+  // What a store to a narrower type does not clamp.
+  static HWY_INLINE IntVector clamped(IntVector value) {
+    if constexpr (std::is_same_v<S, std::uint32_t> && !std::is_same_v<D, std::uint32_t>) {
+      return hn::BitCast(Ints(), hn::Min(hn::BitCast(Words(), value), word(0x7FFFFFFFU)));
+    } else if constexpr (std::is_same_v<D, std::uint32_t> && std::is_signed_v<S>) {
+      return hn::Max(value, hn::Zero(Ints()));
+    } else {
+      return value;
+    }
+  }
+  static HWY_INLINE void store_float(FloatVector value, D* dst) {
+    if constexpr (std::is_same_v<D, F16> && kMode == Rounding::kHalfToEven) {
+      F16Unit::store(value, dst);
+    } else if constexpr (std::is_same_v<D, F16>) {
+      store_halves(rounded_to_f16<kMode>(flushed(value)), dst);
+    } else if constexpr (std::is_same_v<D, Bf16>) {
+      store_halves(rounded_to_bf16<kMode>(value), dst);
+    } else {
+      F32Unit::store(value, dst);
+    }
+  }
+  static HWY_INLINE IntVector to_int(FloatVector value) {
+    if constexpr (sizeof(D) < 4) {
+      const auto low = hn::Set(Floats(), static_cast<float>(std::numeric_limits<D>::lowest()));
+      const auto high = hn::Set(Floats(), static_cast<float>(std::numeric_limits<D>::max()));
+      // A NaN takes the lowest value.
+      return truncated(integral<kMode>(hn::IfThenElse(hn::Ge(value, low), hn::Min(value, high), low)));
+    } else if constexpr (std::is_signed_v<D>) {
+      // What does not fit becomes the lowest value in the conversion.
+      const auto rounded = integral<kMode>(value);
+      const auto large = hn::RebindMask(Ints(), hn::Ge(rounded, hn::Set(Floats(), 0x1p31F)));
+      return hn::IfThenElse(large, hn::Set(Ints(), 0x7FFFFFFF), truncated(rounded));
+    } else {
+      const auto zero = hn::Zero(Floats());
+      const auto half_range = hn::Set(Floats(), 0x1p31F);
+      const auto rounded = integral<kMode>(hn::IfThenElse(hn::Ge(value, zero), value, zero));
+      const auto upper = hn::Ge(rounded, half_range);
+      const auto low = truncated(hn::Sub(rounded, hn::IfThenElseZero(upper, half_range)));
+      const auto top = hn::IfThenElseZero(hn::RebindMask(Ints(), upper), hn::BitCast(Ints(), word(0x80000000U)));
+      const auto large = hn::RebindMask(Ints(), hn::Ge(rounded, hn::Set(Floats(), 0x1p32F)));
+      return hn::IfThenElse(large, hn::Set(Ints(), -1), hn::Xor(low, top));
+    }
+  }
+};
+
+template <class D, class S, Rounding kMode>
+void cast(void* dst, const void* src, int count) {
+  for_each_vector<CastStep<D, S, kMode>, kLanes>(count, static_cast<D*>(dst), static_cast<const S*>(src));
+}
+
+template <class D, class S>
+UnaryRow rounded(Rounding mode) {
+  switch (mode) {
+    case Rounding::kHalfToEven: return cast<D, S, Rounding::kHalfToEven>;
+    case Rounding::kHalfAwayFromZero: return cast<D, S, Rounding::kHalfAwayFromZero>;
+    case Rounding::kTowardsZero: return cast<D, S, Rounding::kTowardsZero>;
+    case Rounding::kDown: return cast<D, S, Rounding::kDown>;
+    case Rounding::kUp: return cast<D, S, Rounding::kUp>;
+    case Rounding::kHalfUp: return cast<D, S, Rounding::kHalfUp>;
+    case Rounding::kHalfDown: return cast<D, S, Rounding::kHalfDown>;
+  }
+  unreachable(mode);
+}
+template <class D, class S>
+UnaryRow integral_rounded(Rounding mode) {
+  UnaryRow row = nullptr;
+  for_integral_rounding(mode, [&]<Rounding kMode>() { row = cast<D, S, kMode>; });
+  return row;
+}
+template <class D, class S>
+UnaryRow exact() {
+  return cast<D, S, Rounding::kHalfToEven>;
+}
+
+template <class D, class S>
+UnaryRow row_of(Rounding mode) {
+  constexpr bool kFromInt = std::is_integral_v<S>;
+  if constexpr (kFromInt && std::is_integral_v<D>) {
+    return exact<D, S>();
+  } else if constexpr (std::is_integral_v<D>) {
+    return integral_rounded<D, S>(mode);
+  } else if constexpr (kFromInt && sizeof(S) == 4) {
+    // Larger numbers lose bits twice on the way through f32, except where the second step only finds an infinity.
+    constexpr bool kOneRounding = std::is_signed_v<S> && !std::is_same_v<D, Bf16>;
+    if (!kOneRounding || mode != Rounding::kHalfToEven) return nullptr;
+    return exact<D, S>();
+  } else if constexpr (kFromInt && (sizeof(S) == 1 || std::is_same_v<D, float>)) {
+    return exact<D, S>();
+  } else if constexpr (kFromInt || std::is_same_v<S, float>) {
+    return rounded<D, S>(mode);
+  } else if constexpr (std::is_same_v<D, float>) {
+    return exact<D, S>();
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+UnaryRow cast_row(Dtype to, Dtype from, Rounding rounding) {
+  UnaryRow row = nullptr;
+  for_any_type(to, [&]<class D>(D) {
+    for_any_type(from, [&]<class S>(S) {
+      if constexpr (!std::is_same_v<D, S>) row = row_of<D, S>(rounding);
+    });
+  });
+  return row;
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace softtpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softtpu {
+
+HWY_EXPORT(cast_row);
+
+UnaryRow fast_cast_row(Dtype to, Dtype from, Rounding rounding) {
+  return HWY_DYNAMIC_DISPATCH(cast_row)(to, from, rounding);
+}
+
+}  // namespace softtpu
+#endif
