@@ -16,6 +16,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "host/call_stack.hpp"
 #include "host/device_connection.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/log.hpp"
@@ -45,6 +46,8 @@ void count_forks() {
 Error with_prefix(const char* what, const Error& error) {
   return Error{error.kind, fmt::format("{}: {}", what, error.text)};
 }
+
+constexpr std::uint8_t to_number(HostEvent event) { return static_cast<std::uint8_t>(event); }
 
 Result<void> to_void(const Result<Done>& done) {
   if (!done) return done.error();
@@ -83,6 +86,7 @@ struct DeviceClient::State {
   const pid_t process = ::getpid();
   const int fork_count = forks.load();
   DeviceInfo info;
+  bool watched = false;  // the device's checks want to know what this program does
   RpcClient rpc;
   std::uint8_t* memory = nullptr;   // global memory, when it is mapped
   bool remote = false;              // no descriptor can be sent
@@ -189,6 +193,7 @@ Result<void> DeviceClient::attach(const Settings& settings) {
   if (!opened) return opened.error();
   state_->info = {opened->chip_name,    opened->chip_id,      opened->soc_mode,   opened->core_count,
                   opened->global_start, opened->global_bytes, opened->heap_start, opened->in_process};
+  state_->watched = opened->watched;
   if (!fds.empty()) {
     void* memory =
         ::mmap(nullptr, opened->global_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fds[0].get(), 0);
@@ -223,8 +228,11 @@ Result<void> DeviceClient::load_default_module(const Settings& settings) {
 Result<std::uint64_t> DeviceClient::allocate(std::uint64_t bytes) {
   auto reply = state_->call<AllocateReply>(Allocate{bytes});
   if (!reply) return reply.error();
-  const std::unique_lock lock(state_->mutex);
-  state_->allocations[reply->address] = bytes;
+  {
+    const std::unique_lock lock(state_->mutex);
+    state_->allocations[reply->address] = bytes;
+  }
+  if (state_->watched) note(to_number(HostEvent::kAllocated), reply->address, bytes, false);
   return reply->address;
 }
 
@@ -236,6 +244,7 @@ Result<void> DeviceClient::release(std::uint64_t address) {
       return Error{ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", address)};
     }
   }
+  if (state_->watched) note(to_number(HostEvent::kFreeing), address, 0, false);
   return to_void(state_->call<Done>(Release{address}));
 }
 
@@ -253,6 +262,7 @@ Result<void> DeviceClient::write(std::uint64_t destination, const void* source, 
   const auto* from = static_cast<const std::uint8_t*>(source);
   if (state_->memory != nullptr) {
     std::memcpy(state_->at(destination), from, bytes);
+    note_written(destination, bytes);
     return {};
   }
   for (std::uint64_t done = 0; done < bytes; done += kStreamBytes) {
@@ -265,6 +275,7 @@ Result<void> DeviceClient::write(std::uint64_t destination, const void* source, 
 
 Result<void> DeviceClient::read(std::uint64_t source, void* destination, std::uint64_t bytes) {
   if (auto inside = state_->check_range("the source", source, bytes); !inside) return inside;
+  if (state_->watched) note(to_number(HostEvent::kRead), source, bytes, true);
   auto* to = static_cast<std::uint8_t*>(destination);
   if (state_->memory != nullptr) {
     std::memcpy(to, state_->at(source), bytes);
@@ -286,6 +297,7 @@ Result<void> DeviceClient::fill(std::uint64_t destination, std::uint64_t bytes, 
   if (!good) return good;
   if (state_->memory != nullptr) {
     fill_bytes(state_->at(destination), bytes, pattern);
+    note_written(destination, bytes);
     return {};
   }
   const std::uint64_t step = kServerStepBytes / pattern.size() * pattern.size();
@@ -303,6 +315,7 @@ Result<void> DeviceClient::copy(std::uint64_t destination, std::uint64_t source,
   if (!inside) return inside;
   if (state_->memory != nullptr) {
     std::memmove(state_->at(destination), state_->at(source), bytes);
+    note_written(destination, bytes);
     return {};
   }
   // Pieces go from the end when the destination lies behind the source, as in memmove.
@@ -326,6 +339,7 @@ Result<void> DeviceClient::copy_strided(const StridedCopy& what) {
   if (state_->memory != nullptr) {
     copy_elements(state_->at(what.destination), state_->at(what.source), what.count, what.element_bytes,
                   what.destination_stride, what.source_stride);
+    note_written(what.destination, extent->destination_bytes);
     return {};
   }
   return to_void(state_->call<Done>(Copy{what.destination, what.source, what.count, what.element_bytes,
@@ -354,6 +368,8 @@ Result<void*> DeviceClient::map(std::uint64_t address, std::uint64_t bytes) {
     return Error{ErrorKind::kUnsupported,
                  "device memory cannot be mapped: this device is reached through a socket only."};
   }
+  // From now on the program can write without a call.
+  note_written(address, bytes);
   return static_cast<void*>(state_->at(address));
 }
 
@@ -479,6 +495,32 @@ Result<void> DeviceClient::sync_device() { return to_void(state_->call<Done>(Syn
 
 Result<void> DeviceClient::set_timeout(StreamId stream, std::uint32_t milliseconds) {
   return to_void(state_->call<Done>(SetTimeout{static_cast<std::uint32_t>(stream), milliseconds}));
+}
+
+// ---- What checks want to know ----
+
+void DeviceClient::note(std::uint8_t event, std::uint64_t address, std::uint64_t bytes, bool wait,
+                        const std::string& text) {
+  if (!state_->check_process()) return;
+  const auto kind = static_cast<HostEvent>(event);
+  const HostNote message{kind, wait, address, bytes, text, kind == HostEvent::kWrote ? std::vector<std::string>() : host::call_stack()};
+  if (wait) {
+    static_cast<void>(state_->rpc.call<Done>(message));
+  } else {
+    static_cast<void>(state_->rpc.send(message));
+  }
+}
+
+void DeviceClient::note_written(std::uint64_t address, std::uint64_t bytes) {
+  if (state_->watched) note(to_number(HostEvent::kWrote), address, bytes, false);
+}
+
+void DeviceClient::note_refused_copy(const std::string& text) {
+  if (state_->watched) note(to_number(HostEvent::kRefusedCopy), 0, 0, true, text);
+}
+
+void DeviceClient::note_closed() {
+  if (state_->watched) note(to_number(HostEvent::kClosed), 0, 0, true);
 }
 
 Result<DeviceStat> DeviceClient::stat() {

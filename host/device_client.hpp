@@ -120,11 +120,17 @@ class DeviceClient {
 
   Result<DeviceStat> stat();
 
+  // For the device's checks; nothing happens when it has none.
+  void note_refused_copy(const std::string& text);
+  void note_closed();
+
  private:
   struct State;
   explicit DeviceClient(std::unique_ptr<State> state);
   Result<void> attach(const Settings& settings);
   Result<void> load_default_module(const Settings& settings);
+  void note(std::uint8_t event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");
+  void note_written(std::uint64_t address, std::uint64_t bytes);
   Result<ModuleId> load_image(const std::string& name, int fd);
   std::unique_ptr<State> state_;
 };

@@ -19,11 +19,11 @@ bm_status_t copy(const char* function, bm_handle_t handle, const Mem& dst, std::
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
   if (const bm_status_t status = check_core(function, *h, core_id); status != BM_SUCCESS) return status;
   const Result<Range> to = make_range("dst", dst, dst_offset, bytes);
-  if (!to) return fail(function, to.error());
+  if (!to) return end_copy(function, h->device(), to.error());
   const Result<Range> from = make_range("src", src, src_offset, bytes);
-  if (!from) return fail(function, from.error());
+  if (!from) return end_copy(function, h->device(), from.error());
   if (bytes == 0) return BM_SUCCESS;
-  return to_status(function, h->device().copy(to->address, from->address, bytes));
+  return end_copy(function, h->device(), h->device().copy(to->address, from->address, bytes));
 }
 
 bm_status_t copy_words(const char* function, bm_handle_t handle, const bm_device_mem_t& dst, int dst_offset,

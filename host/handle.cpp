@@ -121,8 +121,13 @@ void bm_dev_free(bm_handle_t handle) {
   const std::shared_ptr<Handle> h = find_handle(__func__, handle);
   if (h == nullptr) return;
   Registry& known = registry();
-  const std::unique_lock lock(known.mutex);
-  known.handles.erase(handle);
+  bool last = true;
+  {
+    const std::unique_lock lock(known.mutex);
+    known.handles.erase(handle);
+    for (const auto& [name, other] : known.handles) last = last && &other->device() != &h->device();
+  }
+  if (last) h->device().note_closed();
 }
 
 }  // extern "C"

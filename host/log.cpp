@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "host/device_client.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/unreachable.hpp"
 
@@ -95,6 +96,13 @@ bm_status_t not_supported(const char* function, const std::string& reason) {
 
 void log_verbose(const char* function, const std::string& text) {
   bmlib_log("bmlib", BMLIB_LOG_VERBOSE, "%s: %s\n", function, text.c_str());
+}
+
+bm_status_t end_copy(const char* function, DeviceClient& device, const Result<void>& result) {
+  if (!result && result.error().kind == ErrorKind::kUsage) {
+    device.note_refused_copy(std::string(function) + ": " + result.error().text);
+  }
+  return to_status(function, result);
 }
 
 bm_status_t to_status(const char* function, const Result<void>& result, bool of_launch) {

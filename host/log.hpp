@@ -6,6 +6,10 @@
 #include "bmlib_runtime.h"
 #include "runtime/base/result.hpp"
 
+namespace softtpu {
+class DeviceClient;
+}
+
 namespace softtpu::host {
 
 // Logs "function: text" as an error and returns the status, so that a refusal is one line where it is found.
@@ -20,6 +24,9 @@ bm_status_t no_feature(const char* function, const char* reason);
 bm_status_t not_supported(const char* function, const std::string& reason);
 
 void log_verbose(const char* function, const std::string& text);
+
+// The outcome of a copy: as to_status(); the device's checks hear of a refused one.
+bm_status_t end_copy(const char* function, DeviceClient& device, const Result<void>& result);
 
 // BM_SUCCESS, or the error logged and turned into a status.
 bm_status_t to_status(const char* function, const Result<void>& result, bool of_launch = false);

@@ -21,10 +21,10 @@ bm_status_t to_device(const char* function, bm_handle_t handle, const Mem& dst, 
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
   const Result<Range> range = make_range("dst", dst, part.offset, part.bytes);
-  if (!range) return fail(function, range.error());
+  if (!range) return end_copy(function, h->device(), range.error());
   if (range->bytes == 0) return BM_SUCCESS;
   if (src == nullptr) return fail(function, BM_ERR_PARAM, "src is NULL");
-  return to_status(function, h->device().write(range->address, src, range->bytes));
+  return end_copy(function, h->device(), h->device().write(range->address, src, range->bytes));
 }
 
 template <class Mem>
@@ -32,10 +32,10 @@ bm_status_t to_host(const char* function, bm_handle_t handle, void* dst, const M
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
   const Result<Range> range = make_range("src", src, part.offset, part.bytes);
-  if (!range) return fail(function, range.error());
+  if (!range) return end_copy(function, h->device(), range.error());
   if (range->bytes == 0) return BM_SUCCESS;
   if (dst == nullptr) return fail(function, BM_ERR_PARAM, "dst is NULL");
-  return to_status(function, h->device().read(range->address, dst, range->bytes));
+  return end_copy(function, h->device(), h->device().read(range->address, dst, range->bytes));
 }
 
 struct Piece {

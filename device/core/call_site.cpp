@@ -11,6 +11,8 @@
 namespace softtpu {
 namespace {
 
+thread_local const CallStack* issued_at = nullptr;
+
 const void* object_of(const void* address) {
   Dl_info place{};
   return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
@@ -29,7 +31,11 @@ SourceLine to_line(const boost::stacktrace::frame& frame) {
 
 }  // namespace
 
+CallStackScope::CallStackScope(const CallStack& stack) { issued_at = &stack; }
+CallStackScope::~CallStackScope() { issued_at = nullptr; }
+
 CallStack capture_call_stack() {
+  if (issued_at != nullptr) return *issued_at;
   CallStack stack;
   stack.count = static_cast<int>(boost::stacktrace::safe_dump_to(0, stack.frames.data(), sizeof(stack.frames)));
   return stack;

@@ -16,6 +16,17 @@ struct CallStack {
 };
 
 CallStack capture_call_stack();
+
+// While it lives, capture_call_stack() on this thread answers with `stack`: of a command that is executed later than it
+// was issued.
+class CallStackScope {
+ public:
+  explicit CallStackScope(const CallStack& stack);
+  ~CallStackScope();
+  CallStackScope(const CallStackScope&) = delete;
+  CallStackScope& operator=(const CallStackScope&) = delete;
+};
+
 // The innermost frame outside softtpu: the line of the user's source that made the call. Slow (milliseconds).
 SourceLine find_caller(const CallStack& stack);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
 
 #include "device/chip/layout.hpp"
 
@@ -21,6 +23,27 @@ std::string to_text(TypeSet set) {
   return text;
 }
 
+// The allowed type that is most like the given one: as wide, then of the same kind.
+std::string nearest_type(Dtype type, TypeSet allowed) {
+  std::string best;
+  int best_distance = INT_MAX;
+  for (unsigned code = 0; code < 32; ++code) {
+    if ((allowed >> code & 1U) == 0) continue;
+    const auto candidate = static_cast<Dtype>(code);
+    const int distance = 4 * std::abs(size_of(candidate) - size_of(type)) +
+                         (is_float(candidate) == is_float(type) ? 0 : 2) +
+                         (is_signed_int(candidate) == is_signed_int(type) ? 0 : 1);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = to_text(candidate);
+  }
+  return best;
+}
+
+std::string nearest_multiple(std::uint64_t address, std::uint64_t step) {
+  return fmt::format("0x{:08x}", (address + step / 2) / step * step);
+}
+
 // Element distance from the first to the last element, at most kFar: enough for any memory, and far from overflow.
 std::int64_t span_elements(const Dim4& shape, const Stride4& stride, std::int64_t c_steps) {
   __extension__ using Wide = __int128;
@@ -33,14 +56,17 @@ std::int64_t span_elements(const Dim4& shape, const Stride4& stride, std::int64_
 }  // namespace
 
 Checks& Checks::type_in(std::string_view name, Dtype type, TypeSet allowed) {
-  return require(contains(allowed, type), [&] {
-    return fmt::format("{} type is {} (allowed: {})", name, softtpu::to_text(type), to_text(allowed));
-  });
+  return require(
+      contains(allowed, type), "constraint/data-type",
+      [&] { return fmt::format("{} type is {} (allowed: {})", name, softtpu::to_text(type), to_text(allowed)); },
+      [&] { return nearest_type(type, allowed); });
 }
 
 Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) {
-  return require(value >= low && value <= high,
-                 [&] { return fmt::format("{} ({}) is outside {}..{}", name, value, low, high); });
+  return require(
+      value >= low && value <= high, "constraint/shape",
+      [&] { return fmt::format("{} ({}) is outside {}..{}", name, value, low, high); },
+      [&] { return fmt::format("{}", std::clamp(value, low, high)); });
 }
 
 Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
@@ -56,12 +82,13 @@ Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
     const auto text = [&, m = member, v = value, limit = high] {
       return fmt::format("{}.{} ({}) is outside 1..{}", name, m, v, limit);
     };
-    require(value >= 1 && value <= high, text);
+    require(value >= 1 && value <= high, "constraint/shape", text,
+            [v = value, limit = high] { return std::to_string(std::clamp(v, 1, limit)); });
   }
   if (violation_) return *this;
   __extension__ using Wide = __int128;
   const Wide elements = Wide{shape.n} * shape.c * shape.h * shape.w;
-  return require(elements <= Wide{chip_.global_mem.bytes}, [&] {
+  return require(elements <= Wide{chip_.global_mem.bytes}, "constraint/shape", [&] {
     return fmt::format("{} {} has more elements than the largest memory has bytes ({})", name, softtpu::to_text(shape),
                        chip_.global_mem.bytes);
   });
@@ -70,21 +97,25 @@ Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
 Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
   if (violation_) return *this;
   const auto [n, c, h, w] = tensor.stride;
-  require(n >= 0 && c >= 0 && h >= 0 && w >= 0,
+  require(n >= 0 && c >= 0 && h >= 0 && w >= 0, "constraint/stride",
           [&] { return fmt::format("{} has a negative stride {}", name, softtpu::to_text(tensor.stride)); });
   const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
-  require(size != 0, [&] { return fmt::format("{} type {} has no byte size", name, softtpu::to_text(tensor.dtype)); });
+  require(size != 0, "constraint/data-type",
+          [&] { return fmt::format("{} type {} has no byte size", name, softtpu::to_text(tensor.dtype)); });
   if (violation_) return *this;
-  require(tensor.addr % size == 0, [&] {
-    return fmt::format("{} address (0x{:x}) is not a multiple of the element size ({})", name, tensor.addr, size);
-  });
+  require(
+      tensor.addr % size == 0, "constraint/alignment",
+      [&] {
+        return fmt::format("{} address (0x{:x}) is not a multiple of the element size ({})", name, tensor.addr, size);
+      },
+      [&] { return nearest_multiple(tensor.addr, size); });
   if (violation_) return *this;
   switch (tensor.space) {
     case Space::kLocal: local_tensor(name, tensor, natural); break;
     case Space::kSystem: system_tensor(name, tensor); break;
     case Space::kStatic: {
       const auto last = static_cast<std::uint64_t>(span_elements(tensor.shape, tensor.stride, tensor.shape.c - 1) + 1);
-      require(tensor.addr + last * size <= chip_.static_mem.bytes,
+      require(tensor.addr + last * size <= chip_.static_mem.bytes, "memory/system-range",
               [&] { return fmt::format("{} ends past static memory ({} bytes)", name, chip_.static_mem.bytes); });
       break;
     }
@@ -100,9 +131,15 @@ Checks& Checks::operand(std::string_view name, const Operand& operand) {
 Checks& Checks::same_npu(std::string_view name, std::uint64_t addr, std::string_view other, std::uint64_t other_addr) {
   const int npu = chip_.npu_of(addr);
   const int other_npu = chip_.npu_of(other_addr);
-  return require(npu == other_npu, [&] {
-    return fmt::format("start NPU of {} ({}) differs from start NPU of {} ({})", name, npu, other, other_npu);
-  });
+  return require(
+      npu == other_npu, "constraint/start-npu",
+      [&] {
+        return fmt::format("start NPU of {} ({}) differs from start NPU of {} ({})", name, npu, other, other_npu);
+      },
+      [&] {
+        const std::uint64_t base = std::uint64_t{chip_.local_bytes} * static_cast<unsigned>(other_npu);
+        return fmt::format("0x{:08x}", base + chip_.offset_of(addr));
+      });
 }
 
 Checks& Checks::integral_rounding(std::string_view name, Rounding mode) {
@@ -113,9 +150,12 @@ Checks& Checks::integral_rounding(std::string_view name, Rounding mode) {
 
 Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
   const auto [n, c, h, w] = tensor.stride;
-  require(tensor.natural || std::max({n, c, h, w}) <= kMaxLaneStride, [&] {
-    return fmt::format("{} has a stride above {}: {}", name, kMaxLaneStride, softtpu::to_text(tensor.stride));
-  });
+  require(
+      tensor.natural || std::max({n, c, h, w}) <= kMaxLaneStride, "constraint/stride",
+      [&] {
+        return fmt::format("{} has a stride above {}: {}", name, kMaxLaneStride, softtpu::to_text(tensor.stride));
+      },
+      [&] { return std::to_string(kMaxLaneStride); });
   return this->tensor(name, tensor, natural);
 }
 
@@ -126,7 +166,7 @@ Checks& Checks::source(std::string_view name, const Operand& operand, const Tens
 }
 
 void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
-  require(tensor.addr < chip_.local_mem.bytes, [&] {
+  require(tensor.addr < chip_.local_mem.bytes, "memory/local-range", [&] {
     return fmt::format("{} address (0x{:x}) lies beyond local memory ({} NPUs of {} bytes)", name, tensor.addr,
                        chip_.npu_num, chip_.local_bytes);
   });
@@ -134,16 +174,20 @@ void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAl
   // BM1684 computes on any address that holds whole elements, strides or not.
   const bool needs_row = natural == NaturalAlignment::kEuRow && chip_.api == Api::kTpuKernel;
   if (tensor.natural && needs_row) {
-    require(tensor.addr % static_cast<unsigned>(chip_.eu_bytes) == 0, [&] {
-      return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
-                         tensor.addr, chip_.eu_bytes);
-    });
+    const auto row = static_cast<unsigned>(chip_.eu_bytes);
+    require(
+        tensor.addr % row == 0, "constraint/alignment",
+        [&] {
+          return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
+                             tensor.addr, row);
+        },
+        [&] { return nearest_multiple(tensor.addr, row); });
   }
   // The last group of channels ends furthest; NPU start + c - 1 holds group (start + c - 1) / npu_num.
   const std::int64_t groups = (chip_.npu_of(tensor.addr) + std::int64_t{tensor.shape.c} - 1) / chip_.npu_num;
   const std::int64_t last = span_elements(tensor.shape, tensor.stride, groups) + 1;
   const std::int64_t end = chip_.offset_of(tensor.addr) + last * size_of(tensor.dtype);
-  require(end <= chip_.local_bytes, [&] {
+  require(end <= chip_.local_bytes, "memory/local-range", [&] {
     return fmt::format("{} ends at offset {} of an NPU's local memory ({} bytes)", name, end, chip_.local_bytes);
   });
 }
@@ -151,7 +195,7 @@ void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAl
 void Checks::system_tensor(std::string_view name, const Tensor& tensor) {
   const std::int64_t last = span_elements(tensor.shape, tensor.stride, tensor.shape.c - 1) + 1;
   const auto bytes = static_cast<std::uint64_t>(last * size_of(tensor.dtype));
-  require(mem_.find_system(tensor.addr, bytes).data != nullptr, [&] {
+  require(mem_.find_system(tensor.addr, bytes).data != nullptr, "memory/system-range", [&] {
     return fmt::format("{} [0x{:x}, 0x{:x}) does not lie inside one memory of {} (global memory 0x{:x}..0x{:x})", name,
                        tensor.addr, tensor.addr + bytes, chip_.name, chip_.global_mem.start,
                        chip_.global_mem.start + chip_.global_mem.bytes);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "device/core/refusal.hpp"
 #include "device/isa/op.hpp"
 #include "device/isa/types.hpp"
 #include "device/memory/memories.hpp"
@@ -20,13 +21,22 @@ class Checks {
   Checks(const Memories& mem, Op op) : mem_(mem), chip_(mem.chip()), op_(op) {}
 
   // The first violation: "tpu_bdc_fp_add: ...". Empty when the command is legal.
-  const std::optional<std::string>& violation() const { return violation_; }
+  const Violation& violation() const { return violation_; }
 
   // Records the violation unless `holds`; `text` continues after "function: " and is only built when needed.
   template <class Text>
   Checks& require(bool holds, Text text) {
-    if (!holds && !violation_) violation_ = std::string(info(op_).name) + ": " + text() + ".";
+    return require(holds, "constraint/argument", text, [] { return std::string(); });
+  }
+  // The same for a violation of another rule of runtime/report/rules.def; `nearest` gives the nearest legal value.
+  template <class Text, class Nearest>
+  Checks& require(bool holds, const char* rule, Text text, Nearest nearest) {
+    if (!holds && !violation_) violation_ = {std::string(info(op_).name) + ": " + text() + ".", rule, nearest()};
     return *this;
+  }
+  template <class Text>
+  Checks& require(bool holds, const char* rule, Text text) {
+    return require(holds, rule, text, [] { return std::string(); });
   }
 
   // The operation's row allows this type for its destination.
@@ -63,7 +73,7 @@ class Checks {
   const Memories& mem_;
   const Chip& chip_;
   Op op_;
-  std::optional<std::string> violation_;
+  Violation violation_;
 };
 
 }  // namespace softtpu

@@ -3,16 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 
+#include "device/core/refusal.hpp"
 #include "device/isa/command.hpp"
 #include "device/isa/op.hpp"
 #include "device/memory/memories.hpp"
 
 namespace softtpu {
-
-using Violation = std::optional<std::string>;
 
 Violation violation(const Memories& mem, Op op, const ArithCmd& cmd);
 void execute(Memories& mem, const ArithCmd& cmd);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "device/core/call_site.hpp"
+#include "device/core/schedule.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -34,6 +35,9 @@ std::string operands_text(const Command& command) {
 
 }  // namespace
 
+Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {}
+Core::~Core() = default;
+
 Core* Core::current() { return current_core; }
 
 LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, const void* args) {
@@ -41,12 +45,17 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   entry_ = function;
   outcome_ = {};
   state_ = {};
-  for (const auto& observer : observers_) observer->launch_begins(memories_, kernel_, index_);
+  observed_by_.clear();
+  if (observing_) {
+    for (const auto& observer : observers_) observed_by_.push_back(observer.get());
+  }
+  for (Observer* observer : observed_by_) observer->launch_begins(memories_, kernel_, index_);
   current_core = this;
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
   if (setjmp(end_) == 0) function(args);
+  if (schedule_ != nullptr) drain();
   current_core = nullptr;
-  for (const auto& observer : observers_) {
+  for (Observer* observer : observed_by_) {
     observer->launch_ends(outcome_.text);
     if (const auto estimate = observer->estimated_us()) outcome_.estimated_us = estimate;
   }
@@ -56,9 +65,52 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
 void Core::submit(Op op, const ControlCmd& cmd) {
   if (faulted()) return;
   count_command();
-  if (!observers_.empty()) observe_before(op, cmd);
+  if (schedule_ != nullptr) {
+    if (defer(op, cmd)) return;
+    drain();
+  }
+  if (!observed_by_.empty()) observe_before(op, cmd);
   control(op, cmd);
-  if (!observers_.empty() && !faulted()) observe_after(op, cmd);
+  if (!observed_by_.empty() && !faulted()) observe_after(op, cmd);
+}
+
+void Core::set_schedule(std::unique_ptr<Schedule> schedule) { schedule_ = std::move(schedule); }
+
+void Core::note_pointer(Op op, Space space, std::uint64_t address) {
+  for (Observer* observer : observed_by_) observer->pointer(op, space, address);
+}
+
+// True: the command belongs to an open section and waits for drain().
+bool Core::defer(Op op, const Command& command) {
+  return state_.id.parallel && schedule_->take(op, command);
+}
+
+template <class Cmd>
+void Core::execute_deferred(Op op, const Cmd& cmd) {
+  if constexpr (std::is_same_v<Cmd, ControlCmd>) {
+    if (!observed_by_.empty()) observe_before(op, cmd);
+    control(op, cmd);
+  } else {
+    // What its rules read from memory may have changed since it was issued.
+    if (const Violation broken = violation(memories_, op, cmd)) {
+      refuse(op, broken, cmd);
+      return;
+    }
+    if (!observed_by_.empty()) observe_before(op, cmd);
+    const FpuScope modes;
+    static_cast<void>(execute(memories_, cmd));
+  }
+  if (!observed_by_.empty() && !faulted()) observe_after(op, cmd);
+}
+
+void Core::drain() {
+  while (!faulted()) {
+    const auto next = schedule_->next(state_.messages);
+    if (!next) break;
+    const CallStackScope issued(next->stack);
+    std::visit([&](const auto& cmd) { execute_deferred(next->op, cmd); }, next->command);
+  }
+  schedule_->clear();
 }
 
 void Core::wait_message(Op op, const ControlCmd& cmd) {
@@ -115,8 +167,9 @@ void Core::count(Engine engine) {
   if (!state_.id.parallel && state_.check_id && (state_.id.bdc > kIdLimit || state_.id.gdma > kIdLimit)) state_.id = {};
 }
 
-bool Core::refuse(Op, const Violation& violation, const Command& command) {
-  fault(ErrorKind::kUsage, *violation, &command);
+bool Core::refuse(Op op, const Violation& violation, const Command& command) {
+  fault(ErrorKind::kUsage, violation->text, &command);
+  for (Observer* observer : observed_by_) observer->refused(op, command, *violation);
   return true;
 }
 
@@ -143,13 +196,13 @@ void Core::fail_assertion(const std::string& text) {
 }
 
 void Core::observe_before(Op op, const Command& command) {
-  for (const auto& observer : observers_) {
+  for (Observer* observer : observed_by_) {
     if (observer->wants(op)) observer->before(op, command);
   }
 }
 
 void Core::observe_after(Op op, const Command& command) {
-  for (const auto& observer : observers_) {
+  for (Observer* observer : observed_by_) {
     if (observer->wants(op)) observer->after(op, command);
   }
 }

@@ -19,6 +19,8 @@
 
 namespace softtpu {
 
+class Schedule;
+
 using KernelFunction = void (*)(const void*);
 
 struct LaunchOutcome {
@@ -55,7 +57,8 @@ struct CoreState {
 
 class Core {
  public:
-  Core(Memories& memories, int index) : memories_(memories), index_(index) {}
+  Core(Memories& memories, int index);
+  ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -85,6 +88,12 @@ class Core {
   // Counts commands for a watcher outside this thread, for example the server that ends a kernel which issues none.
   void set_progress(std::atomic<std::uint64_t>& counter) { progress_ = &counter; }
   void add_observer(std::shared_ptr<Observer> observer) { observers_.push_back(std::move(observer)); }
+  // Whether observers see what happens; they do from the start.
+  void observe(bool on) { observing_ = on; }
+  // The order in which commands of a parallel section are executed; nullptr: program order.
+  void set_schedule(std::unique_ptr<Schedule> schedule);
+  // The kernel's own code gets a pointer to device memory (unified local address, or one of the system map).
+  void note_pointer(Op op, Space space, std::uint64_t address);
 
   Memories& memories() { return memories_; }
   const Chip& chip() const { return memories_.chip(); }
@@ -101,6 +110,10 @@ class Core {
     ++outcome_.commands;
     progress_->store(progress_->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  bool defer(Op op, const Command& command);
+  void drain();
+  template <class Cmd>
+  void execute_deferred(Op op, const Cmd& cmd);
   void observe_before(Op op, const Command& command);
   void observe_after(Op op, const Command& command);
   bool refuse(Op op, const Violation& violation, const Command& command);
@@ -112,6 +125,9 @@ class Core {
   CoreState state_;
   LaunchOutcome outcome_;
   std::vector<std::shared_ptr<Observer>> observers_;
+  std::vector<Observer*> observed_by_;  // of this launch
+  std::unique_ptr<Schedule> schedule_;
+  bool observing_ = true;
   bool exit_on_assertion_ = false;
   std::jmp_buf end_;
   std::atomic<std::uint64_t> own_progress_{0};
@@ -128,14 +144,21 @@ auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memori
     return Answer();
   }
   count(info(op).engine);
-  if (!observers_.empty()) observe_before(op, cmd);
+  if (schedule_ != nullptr) {
+    if constexpr (std::is_void_v<Answer>) {
+      if (defer(op, cmd)) return;
+    } else {
+      drain();  // the kernel waits for the answer
+    }
+  }
+  if (!observed_by_.empty()) observe_before(op, cmd);
   const FpuScope modes;
   if constexpr (std::is_void_v<Answer>) {
     execute(memories_, cmd);
-    if (!observers_.empty()) observe_after(op, cmd);
+    if (!observed_by_.empty()) observe_after(op, cmd);
   } else {
     Answer answer = execute(memories_, cmd);
-    if (!observers_.empty()) observe_after(op, cmd);
+    if (!observed_by_.empty()) observe_after(op, cmd);
     return answer;
   }
 }

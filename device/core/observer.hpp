@@ -1,9 +1,11 @@
 // The interface of tools that watch commands (trace, checks, timing). The core knows nothing else about them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "device/core/refusal.hpp"
 #include "device/isa/command.hpp"
 #include "device/isa/op.hpp"
 
@@ -18,6 +20,10 @@ struct Observer {
   virtual void launch_begins(const Memories&, const std::string& /*kernel*/, int /*core*/) {}
   virtual void before(Op, const Command&) {}
   virtual void after(Op, const Command&) {}
+  // The command breaks a rule and is not executed.
+  virtual void refused(Op, const Command&, const Refusal&) {}
+  // The kernel's own code got a pointer to this address (unified local, or of the system map).
+  virtual void pointer(Op, Space, std::uint64_t /*address*/) {}
   virtual void launch_ends(const std::string& /*fault; empty when the launch succeeded*/) {}
   // How long the launch that ended would have taken on the chip, from a tool that estimates times.
   virtual std::optional<double> estimated_us() const { return std::nullopt; }

@@ -14,14 +14,15 @@ namespace {
 void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
   const std::int64_t bytes = side.stride.w * size_of(side.dtype);
   const bool moves = side.stride.w >= 1 || side.shape.w == 1 || access == Access::kRead;
-  check.require(moves && bytes <= kMaxDmaWStrideBytes, [&] {
+  check.require(moves && bytes <= kMaxDmaWStrideBytes, "constraint/stride", [&] {
     return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
                        kMaxDmaWStrideBytes);
   });
 }
 
 void check_unit_w_stride(Checks& check, const char* name, const Tensor& side) {
-  check.require(side.stride.w == 1, [&] { return fmt::format("{} w stride ({}) must be 1", name, side.stride.w); });
+  check.require(side.stride.w == 1, "constraint/stride",
+                [&] { return fmt::format("{} w stride ({}) must be 1", name, side.stride.w); });
 }
 
 void check_side(Checks& check, const char* name, const Tensor& side, Access access) {

@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxMacShift = 31;
 
 void check_equal_types(Checks& check, const char* name, Dtype type, const char* other, Dtype other_type) {
-  check.require(type == other_type, [&] {
+  check.require(type == other_type, "constraint/data-type", [&] {
     return fmt::format("{} type ({}) differs from {} type ({})", name, to_text(type), other, to_text(other_type));
   });
 }
@@ -55,7 +55,7 @@ Violation violation(const Memories& mem, Op op, const CompareCmd& cmd) {
   check.target(cmd.dst);
   check.type_in("src", type_of(cmd.a), kAllTypes);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
-  check.require(size_of(cmd.dst.dtype) <= size_of(type_of(cmd.a)), [&] {
+  check.require(size_of(cmd.dst.dtype) <= size_of(type_of(cmd.a)), "constraint/data-type", [&] {
     return fmt::format("dst type ({}) is wider than the type of the sources ({})", to_text(cmd.dst.dtype),
                        to_text(type_of(cmd.a)));
   });
@@ -76,7 +76,7 @@ Violation violation(const Memories& mem, Op op, const SelectCmd& cmd) {
   const int width = size_of(compared);
   const int selected = size_of(cmd.dst.dtype);
   const bool exact = is_float(compared) || cmd.winner;
-  check.require(exact ? selected == width : selected >= width, [&] {
+  check.require(exact ? selected == width : selected >= width, "constraint/data-type", [&] {
     return fmt::format("the selected type ({}) has to be {} the compared type ({})", to_text(cmd.dst.dtype),
                        exact ? "as wide as" : "at least as wide as", to_text(compared));
   });

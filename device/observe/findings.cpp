@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 
 #include "runtime/report/rules.hpp"
 
 namespace softtpu {
 namespace {
+
+// Several objects of one process may share a journal.
+std::atomic<std::uint64_t> last_id{0};
 
 void print(const std::string& text) {
   std::fputs(text.c_str(), stderr);
@@ -65,8 +69,9 @@ void Findings::add(const Finding& finding) {
 void Findings::add_new(const Finding& finding) {
   Found found{finding.rule, kernel_, core_, finding.what, finding.place, {}, finding.nearest, finding.cost, 1};
   for (const Party& party : finding.parties) found.parties.push_back(resolve(party));
+  ids_.push_back(++last_id);
   if (options_.journal) {
-    options_.journal->add(found, list_.size());
+    options_.journal->add(found, ids_.back());
   } else {
     print(to_text(found, isatty(STDERR_FILENO) == 1));
   }
@@ -80,7 +85,7 @@ void Findings::report() {
     if (more == 0) continue;
     reported_[i] = list_[i].count;
     if (options_.journal) {
-      options_.journal->add_count(i, more);
+      options_.journal->add_count(ids_[i], more);
     } else {
       print(fmt::format("softtpu: {} in kernel \"{}\" {} more time{}: {}\n", list_[i].rule, list_[i].kernel, more,
                         more == 1 ? "" : "s", list_[i].what));

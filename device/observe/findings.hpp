@@ -65,6 +65,7 @@ class Findings {
   std::uint64_t count_ = 0;
   std::vector<Found> list_;
   std::vector<std::uint64_t> reported_;  // of each in the list: how many times
+  std::vector<std::uint64_t> ids_;       // of each in the list: its name in the journal
   std::map<Key, std::size_t> known_;     // a place behind the list's end: over the limit
   std::map<std::string, std::uint64_t> allowed_;
   bool told_limit_ = false;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "device/chip/chip.hpp"
 #include "device/core/observer.hpp"
 #include "device/observe/findings.hpp"
+#include "device/observe/host_watch.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/result.hpp"
 
@@ -15,8 +17,12 @@ namespace softtpu {
 // The tools of one device. The findings belong to all of its checks; null without checks.
 struct Tools {
   std::vector<std::shared_ptr<Observer>> observers;
-  std::shared_ptr<Findings> findings;
-  std::shared_ptr<Journal> journal;  // of `softtpu run`; null without
+  std::shared_ptr<Findings> findings;            // of the cores' checks
+  std::shared_ptr<HostWatch> watch;              // null: nobody asks what the host program does
+  std::shared_ptr<AllocationTable> allocations;  // null without checks
+  std::string schedule;                          // order of commands in parallel sections; empty: program order
+  std::uint32_t schedules = 0;                   // runs of each launch that are compared; below 2: one run
+  std::shared_ptr<Journal> journal;              // of `softtpu run`; null without
 };
 
 // The tools that write a file, once for all devices of a server: the trace, the time model. Errors name the setting and

@@ -6,8 +6,10 @@
 #include <array>
 #include <boost/icl/interval_map.hpp>
 #include <deque>
+#include <map>
 #include <optional>
 
+#include "device/isa/message_engine.hpp"
 #include "device/memory/memories.hpp"
 #include "device/observe/describe.hpp"
 #include "device/observe/spans.hpp"
@@ -30,7 +32,16 @@ struct EngineAccesses {
   std::array<TouchMap, 3> reads, writes;
 };
 
+// How many commands of each engine have happened before a point in time.
+using Clock = std::array<std::uint32_t, 3>;
+
+void join(Clock& clock, const Clock& other) {
+  for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
+}
+
 struct SectionCommand {
+  std::size_t engine;
+  std::uint32_t tick;  // of its engine
   Op op;
   Command command;
   CallStack stack;
@@ -56,13 +67,12 @@ class RaceCheck final : public Observer {
 
   void after(Op op, const Command& command) override {
     if (const auto* control = std::get_if<ControlCmd>(&command)) {
-      close_section();
-      open_ = control->action == ControlAction::kParallelStart;
+      order(op, *control);
       return;
     }
     const auto engine = index_of(info(op).engine);
     if (!open_ || !engine) return;
-    commands_.push_back({op, command, capture_call_stack()});
+    commands_.push_back({*engine, ++clocks_[*engine][*engine], op, command, capture_call_stack()});
     for_each_tensor(command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
       touch(*engine, access, tensor, operand);
     });
@@ -76,9 +86,37 @@ class RaceCheck final : public Observer {
  private:
   void close_section() {
     open_ = false;
+    forget();
+  }
+
+  // Everything so far has happened before whatever comes.
+  void forget() {
     commands_.clear();
     engines_ = {};
+    clocks_ = {};
+    messages_.clear();
     reported_.clear();
+  }
+
+  void order(Op op, const ControlCmd& control) {
+    const auto engine = index_of(message_engine(op));
+    switch (control.action) {
+      case ControlAction::kParallelStart:
+        forget();
+        open_ = true;
+        return;
+      case ControlAction::kParallelEnd: return close_section();
+      case ControlAction::kSendMessage:
+        if (engine) join(messages_[control.message], clocks_[*engine]);
+        return;
+      case ControlAction::kWaitMessage:
+        if (engine) join(clocks_[*engine], messages_[control.message]);
+        return;
+      case ControlAction::kInitialize:
+      case ControlAction::kPoll:
+      case ControlAction::kHauPoll:
+      case ControlAction::kSync: return forget();
+    }
   }
 
   void touch(std::size_t engine, Access access, const Tensor& tensor, std::uint32_t operand) {
@@ -103,6 +141,8 @@ class RaceCheck final : public Observer {
     for (auto at = begin; at != end; ++at) {
       const std::uint64_t first = std::max(at->first.lower(), bytes.lower());
       const std::uint64_t last = std::min(at->first.upper(), bytes.upper());
+      const SectionCommand& earlier = command_of(at->second);
+      if (clocks_[command_of(self).engine][earlier.engine] >= earlier.tick) continue;  // a message orders them
       report(at->second, self, span, first, last, earlier_writes, self_writes);
     }
   }
@@ -141,6 +181,8 @@ class RaceCheck final : public Observer {
   bool open_ = false;
   std::vector<SectionCommand> commands_;
   std::array<EngineAccesses, kEngines.size()> engines_;
+  std::array<Clock, kEngines.size()> clocks_{};  // what each engine knows to have happened
+  std::map<int, Clock> messages_;
   std::deque<std::uint64_t> reported_;
 };
 

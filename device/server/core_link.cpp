@@ -64,7 +64,7 @@ Result<void> CoreLink::start() {
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   socket_ = std::move(pair->first);
-  const CoreSetup setup{memories_, index_, *status_, tools_.observers, in_process_};
+  const CoreSetup setup{memories_, index_, *status_, tools_, in_process_};
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
   } else {

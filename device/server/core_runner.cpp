@@ -8,6 +8,8 @@
 #include <unordered_map>
 
 #include "device/core/core.hpp"
+#include "device/core/schedule.hpp"
+#include "device/server/schedule_runs.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/loaded_module.hpp"
 #include "runtime/protocol/core_messages.hpp"
@@ -21,10 +23,10 @@ constexpr std::size_t kArgsBytes = 4096;
 class CoreRunner {
  public:
   CoreRunner(const CoreSetup& setup, UniqueFd socket)
-      : core_(setup.memories, setup.index), status_(setup.status), socket_(std::move(socket)) {
+      : core_(setup.memories, setup.index), tools_(setup.tools), status_(setup.status), socket_(std::move(socket)) {
     core_.set_progress(status_.commands);
     core_.exit_on_assertion(setup.in_program);
-    for (const auto& observer : setup.observers) core_.add_observer(observer);
+    for (const auto& observer : tools_.observers) core_.add_observer(observer);
   }
 
   void run() {
@@ -82,8 +84,13 @@ class CoreRunner {
     if (function == functions_.end()) {
       return fail(item, ErrorKind::kUsage, "the kernel's module is not loaded: it could not be loaded again after the core ended.");
     }
-    std::memcpy(args_.data(), launch->args.data(), launch->args.size());
-    LaunchOutcome outcome = core_.run(function->second.entry, function->second.name, args_.data());
+    const auto run = [&] {
+      std::memcpy(args_.data(), launch->args.data(), launch->args.size());
+      return core_.run(function->second.entry, function->second.name, args_.data());
+    };
+    // Made for each launch, so that the same seed gives the same order.
+    if (!tools_.schedule.empty()) core_.set_schedule(*Schedule::parse(tools_.schedule));
+    LaunchOutcome outcome = tools_.schedules > 1 ? run_schedules(core_, tools_, run) : run();
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
     if (!outcome.ok) fail(item, outcome.kind, std::move(outcome.text));
   }
@@ -132,6 +139,7 @@ class CoreRunner {
   }
 
   Core core_;
+  const Tools& tools_;
   CoreStatus& status_;
   UniqueFd socket_;
   LoadedModules modules_;

@@ -2,23 +2,20 @@
 // Runs in a core process of its own, or in a thread of a program that has its kernels linked in.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "device/server/core_status.hpp"
 #include "runtime/base/unique_fd.hpp"
 
 namespace softtpu {
 
 class Memories;
-struct Observer;
+struct Tools;
 
 // What a core works with; owned by the server.
 struct CoreSetup {
   Memories& memories;
   int index;
   CoreStatus& status;
-  const std::vector<std::shared_ptr<Observer>>& observers;
+  const Tools& tools;
   bool in_program = false;  // a thread of the program that launches
 };
 

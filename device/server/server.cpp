@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "device/bdc/kernel_choice.hpp"
+#include "device/core/schedule.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/observe/observers.hpp"
 #include "runtime/base/log.hpp"
@@ -66,6 +67,9 @@ Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const O
   auto chip = load_chip(settings.chip);
   if (!chip) return chip.error();
   if (auto chosen = choose_execution(settings); !chosen) return chosen.error();
+  if (auto order = Schedule::parse(settings.schedule); !order) {
+    return Error{order.error().kind, "SOFTTPU_SCHEDULE: " + order.error().text};
+  }
   auto shared = open_shared_tools(settings, *chip);
   if (!shared) return shared.error();
   std::unique_ptr<Server> server(new Server(options));

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "device/server/module_hash.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/memory_ops.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/module/module_image.hpp"
+#include "runtime/module/module_symbols.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
 
@@ -114,7 +117,10 @@ void Session::close(const std::string& reason) {
 }
 
 void Session::give_back() {
-  for (const auto& [address, bytes] : allocations_) device_->release(address);
+  for (const auto& [address, bytes] : allocations_) {
+    if (watch() != nullptr) watch()->freed(address, bytes, {});
+    device_->release(address);
+  }
   allocations_.clear();
   for (const auto& [id, module] : modules_) device_->unload(id);
   modules_.clear();
@@ -141,6 +147,7 @@ bool Session::on_frame(Frame& frame) {
     case MessageType::kRead: return on<Read>(frame, &Session::on_read);
     case MessageType::kFill: return on<Fill>(frame, &Session::on_fill);
     case MessageType::kCopy: return on<Copy>(frame, &Session::on_copy);
+    case MessageType::kHostNote: return on<HostNote>(frame, &Session::on_note);
     case MessageType::kLoadModule: return on<LoadModule>(frame, &Session::on_load);
     case MessageType::kUnloadModule: return on<UnloadModule>(frame, &Session::on_unload);
     case MessageType::kFindFunction: return on<FindFunction>(frame, &Session::on_find);
@@ -206,6 +213,7 @@ void Session::on_open(std::uint64_t request, Open& open, Frame&) {
   info.global_start = chip.global_mem.start;
   info.global_bytes = chip.global_mem.bytes;
   info.heap_start = chip.global_mem.start + chip.global_reserved;
+  info.watched = watch() != nullptr;
   if (!open.share_memory) return reply(request, info);
   out_.push_with_fd(request, info, UniqueFd::duplicate(device_->global_fd()));
 }
@@ -220,6 +228,7 @@ void Session::on_allocate(std::uint64_t request, Allocate& allocate, Frame&) {
   auto address = device_->allocate(allocate.bytes);
   if (!address) return fail(request, address.error());
   allocations_.emplace(*address, allocate.bytes);
+  if (watch() != nullptr) watch()->allocated(client_number(), *address, allocate.bytes);
   reply(request, AllocateReply{*address});
 }
 
@@ -229,6 +238,7 @@ void Session::on_release(std::uint64_t request, Release& release, Frame&) {
     return fail(request,
                 {ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", release.address)});
   }
+  if (watch() != nullptr) watch()->freed(found->first, found->second, std::exchange(freed_at_, {}));
   allocations_.erase(found);
   device_->release(release.address);
   reply(request, Done{});
@@ -238,6 +248,7 @@ void Session::on_write(std::uint64_t request, Write& write, Frame&) {
   if (auto inside = check_range("the destination", write.address, write.data.size()); !inside)
     return fail(request, inside.error());
   std::copy(write.data.begin(), write.data.end(), device_->global(write.address));
+  if (watch() != nullptr) watch()->wrote(write.address, write.data.size());
   reply(request, Done{});
 }
 
@@ -256,6 +267,7 @@ void Session::on_fill(std::uint64_t request, Fill& fill, Frame&) {
   if (inside) inside = check_fill(fill.bytes, fill.pattern.size());
   if (!inside) return fail(request, inside.error());
   fill_bytes(device_->global(fill.address), fill.bytes, fill.pattern);
+  if (watch() != nullptr) watch()->wrote(fill.address, fill.bytes);
   reply(request, Done{});
 }
 
@@ -267,7 +279,26 @@ void Session::on_copy(std::uint64_t request, Copy& copy, Frame&) {
   if (!inside) return fail(request, inside.error());
   copy_elements(device_->global(copy.destination), device_->global(copy.source), copy.count, copy.element_bytes,
                 copy.destination_stride, copy.source_stride);
+  if (watch() != nullptr) watch()->wrote(copy.destination, extent->destination_bytes);
   reply(request, Done{});
+}
+
+// Ranges are checked: another program's bytes are none of this one's.
+void Session::on_note(std::uint64_t request, HostNote& note, Frame&) {
+  const bool own = note.bytes == 0 || check_range("the note", note.address, note.bytes);
+  if (watch() != nullptr && own) {
+    switch (note.event) {
+      case HostEvent::kAllocated:
+        if (allocations_.contains(note.address)) watch()->located(note.address, note.stack);
+        break;
+      case HostEvent::kFreeing: freed_at_ = std::move(note.stack); break;
+      case HostEvent::kWrote: watch()->wrote(note.address, note.bytes); break;
+      case HostEvent::kRead: watch()->read(note.address, note.bytes, note.stack); break;
+      case HostEvent::kRefusedCopy: watch()->refused_copy(note.text, note.stack); break;
+      case HostEvent::kClosed: watch()->closed(client_number(), note.stack); break;
+    }
+  }
+  if (note.wait) reply(request, Done{});
 }
 
 // ---- Modules ----
@@ -288,6 +319,9 @@ void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
   if (auto good = check_module(image.get(), load.name); !good) return fail(request, good.error());
   if (is_logged(LogLevel::kInfo)) {
     log_info(fmt::format("{} loads kernel module {}, sha256 {}", name_, load.name, module_hash(image.get())));
+  }
+  if (watch() != nullptr && watch()->wants_symbols()) {
+    if (auto symbols = undefined_symbols(image.get(), load.name)) watch()->loaded(load.name, *symbols);
   }
   start_load(request, load.name, std::move(image));
 }

@@ -67,6 +67,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_read(std::uint64_t request, Read& read, Frame& frame);
   void on_fill(std::uint64_t request, Fill& fill, Frame& frame);
   void on_copy(std::uint64_t request, Copy& copy, Frame& frame);
+  void on_note(std::uint64_t request, HostNote& note, Frame& frame);
   void on_load(std::uint64_t request, LoadModule& load, Frame& frame);
   void on_unload(std::uint64_t request, UnloadModule& unload, Frame& frame);
   void on_find(std::uint64_t request, FindFunction& find, Frame& frame);
@@ -86,6 +87,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::uint32_t> find_kernel(const std::string& name);
   void start_load(std::uint64_t request, const std::string& name, UniqueFd image);
   void give_back();
+  HostWatch* watch() const { return device_->tools().watch.get(); }
+  std::uint64_t client_number() const { return reinterpret_cast<std::uintptr_t>(this); }
 
   Host& host_;
   UniqueFd socket_;
@@ -97,6 +100,7 @@ class Session : public std::enable_shared_from_this<Session> {
   FrameBuffer in_;
   Outbox out_;
   std::shared_ptr<LaunchQueue::Client> client_;
+  std::vector<std::string> freed_at_;                   // of the release that comes next
   std::map<std::uint64_t, std::uint64_t> allocations_;  // address, bytes asked for
   std::map<std::uint32_t, Module> modules_;             // in order of loading
   std::unordered_map<std::uint32_t, Function> functions_;

@@ -68,7 +68,7 @@ void Composite::occupy(const Extent& extent) {
 }
 
 Steps Composite::steps() const {
-  if (checks_.violation()) call_.core().fault(ErrorKind::kUsage, *checks_.violation());
+  if (checks_.violation()) call_.core().fault(ErrorKind::kUsage, checks_.violation()->text);
   return {dim4{shape_.n, shape_.c, shape_.h, shape_.w}, dtype_};
 }
 

@@ -48,15 +48,18 @@ unsigned int okk_lookup_table_size(void) { return to_size(Call(Op::okk_lookup_ta
 // The pointers are not range-checked, as measured; the mappings lie between guard areas.
 unsigned char* okk_global_mem_addr(unsigned long long addr) {
   const Call call(Op::okk_global_mem_addr);
+  call.core().note_pointer(call.op(), Space::kSystem, addr);
   return call.core().memories().global() + (addr - call.chip().global_mem.start);
 }
 unsigned char* okk_local_mem_addr(unsigned int idx, unsigned int addr) {
   const Call call(Op::okk_local_mem_addr);
   if (idx >= static_cast<unsigned>(call.chip().npu_num)) return nullptr;
+  call.core().note_pointer(call.op(), Space::kLocal, std::uint64_t{call.chip().local_bytes} * idx + addr);
   return call.core().memories().local(static_cast<int>(idx)) + addr;
 }
 unsigned char* okk_l2_sram_addr(unsigned int addr) {
   const Call call(Op::okk_l2_sram_addr);
+  call.core().note_pointer(call.op(), Space::kSystem, addr);
   return call.core().memories().l2() + (addr - call.chip().l2_sram.start);
 }
 unsigned char* okk_dtcm_addr(unsigned int addr) {

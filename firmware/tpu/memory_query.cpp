@@ -29,6 +29,7 @@ unsigned long long tpu_static_mem_get_start_addr(void) {
 void* tpu_global_mem_addr(global_addr_t addr) {
   const Call call(Op::tpu_global_mem_addr);
   // Not range-checked, as measured; the mapping ends in guard pages.
+  call.core().note_pointer(call.op(), Space::kSystem, addr);
   return call.core().memories().global() + (addr - call.chip().global_mem.start);
 }
 
@@ -43,6 +44,8 @@ void* tpu_local_mem_addr(int start_idx, local_addr_t addr) {
     call.fault(fmt::format("offset (0x{:x}) is outside an NPU's local memory ({} bytes)", addr, chip.local_bytes));
     return nullptr;
   }
+  call.core().note_pointer(call.op(), Space::kLocal,
+                           std::uint64_t{chip.local_bytes} * static_cast<unsigned>(start_idx) + addr);
   return call.core().memories().local(start_idx) + addr;
 }
 
@@ -52,6 +55,7 @@ void* tpu_local_mem_addr_unified(local_addr_t addr) {
     call.fault(fmt::format("address (0x{:x}) lies beyond local memory ({} bytes)", addr, call.chip().local_mem.bytes));
     return nullptr;
   }
+  call.core().note_pointer(call.op(), Space::kLocal, addr);
   return call.core().memories().local(0) + addr;
 }
 
@@ -63,6 +67,7 @@ void* tpu_l2_sram_addr(l2_sram_addr_t addr) {
         fmt::format("address (0x{:x}) is outside L2 SRAM (0x{:x}..0x{:x})", addr, l2.start, l2.start + l2.bytes - 1));
     return nullptr;
   }
+  call.core().note_pointer(call.op(), Space::kSystem, addr);
   return call.core().memories().l2() + (addr - l2.start);
 }
 }

@@ -31,6 +31,10 @@ struct Settings {
   std::string checks;              // names separated by commas
   std::string allow;               // findings that are intended
   std::uint32_t max_findings = 0;
+  std::string portable_to;         // chips, separated by commas
+  std::uint64_t stack_limit = 0;   // bytes
+  std::string schedule;            // order of commands in parallel sections
+  std::uint32_t schedules = 0;     // runs of each launch that are compared
   std::string journal_path;        // of `softtpu run`
   std::string time;                     // "on", "vendor" or empty
   std::string timeline_path, time_record_path;

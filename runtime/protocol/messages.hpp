@@ -29,6 +29,7 @@ enum class MessageType : std::uint16_t {
   kReadReply = 17,
   kFill = 18,
   kCopy = 19,
+  kHostNote = 20,
   kLoadModule = 30,
   kLoadModuleReply = 31,
   kUnloadModule = 32,
@@ -145,6 +146,7 @@ struct OpenReply {
   std::uint64_t global_start = 0;
   std::uint64_t global_bytes = 0;
   std::uint64_t heap_start = 0;
+  bool watched = false;  // checks want to know what the host does: HostNote
   template <class V>
   void fields(V& v) {
     v("chip_name", chip_name);
@@ -155,6 +157,7 @@ struct OpenReply {
     v("global_start", global_start);
     v("global_bytes", global_bytes);
     v("heap_start", heap_start);
+    v("watched", watched);
   }
 };
 
@@ -254,6 +257,36 @@ struct Copy {
     v("element_bytes", element_bytes);
     v("destination_stride", destination_stride);
     v("source_stride", source_stride);
+  }
+};
+
+enum class HostEvent : std::uint8_t {
+  kAllocated,    // where the allocation at `address` was made
+  kFreeing,      // where it will be released
+  kWrote,        // through the shared mapping
+  kRead,         // the same
+  kRefusedCopy,  // `text` says why
+  kClosed,       // the program gives the device back
+};
+
+// Tells checks what they cannot see: sent only to a device that said `watched`. Done answers if `wait`.
+struct HostNote {
+  static constexpr MessageType kType = MessageType::kHostNote;
+  static constexpr const char* kName = "HostNote";
+  HostEvent event = HostEvent::kWrote;
+  bool wait = false;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::string text;
+  std::vector<std::string> stack;  // innermost first
+  template <class V>
+  void fields(V& v) {
+    v("event", event);
+    v("wait", wait);
+    v("address", address);
+    v("bytes", bytes);
+    v("text", text);
+    v("stack", stack);
   }
 };
 

@@ -37,7 +37,7 @@ class Filler {
 template <class M>
 struct Messages : testing::Test {};
 using All = testing::Types<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply, Release, Write, Read,
-                           ReadReply, Fill, Copy, LoadModule, LoadModuleReply, UnloadModule, FindFunction, FindFunctionReply,
+                           ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule, FindFunction, FindFunctionReply,
                            Launch, Sync, SetTimeout, CloseStream, Stat, StatReply, CoreLoad, CoreLoadReply, CoreUnload,
                            CoreDefine, CoreLaunch, CoreDone>;
 TYPED_TEST_SUITE(Messages, All);

@@ -1,0 +1,52 @@
+// Another legal order for the commands of a parallel section. Each engine works in its own order; messages between
+// engines are respected; everything else is free on the chip.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "device/core/call_site.hpp"
+#include "device/core/core.hpp"
+#include "device/isa/command.hpp"
+#include "device/isa/op.hpp"
+#include "runtime/base/result.hpp"
+
+namespace softtpu {
+
+struct ScheduledCommand {
+  Op op{};
+  Command command;
+  CallStack stack;
+};
+
+class Schedule {
+ public:
+  // kLate: the engine whose first command was issued first does its work last.
+  enum class Order : std::uint8_t { kLate, kRandom };
+  explicit Schedule(Order order, std::uint64_t seed = 0) : order_(order), seed_(seed) {}
+
+  // "program" (nullptr), "late" or "random:SEED".
+  static Result<std::unique_ptr<Schedule>> parse(const std::string& text);
+
+  // Keeps a command of an open section until next() gives it. False: it waits for the engines, or is no engine's.
+  bool take(Op op, const Command& command);
+  // The next command to execute; nullopt: none is left.
+  std::optional<ScheduledCommand> next(const std::map<int, MessageCount>& messages);
+  void clear();
+
+ private:
+  bool is_blocked(const ScheduledCommand& command, const std::map<int, MessageCount>& messages) const;
+  std::uint64_t random();
+
+  const Order order_;
+  const std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;
+  std::deque<Engine> engines_;  // in the order of their first commands
+  std::map<Engine, std::deque<ScheduledCommand>> queues_;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,49 @@
+// What is known of each byte of global, L2 and local memory: whether anybody has written it. One byte for each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "device/chip/chip.hpp"
+#include "device/observe/shared_bytes.hpp"
+#include "device/observe/spans.hpp"
+
+namespace softtpu {
+
+class Shadow {
+ public:
+  // States below kFirstLaunch; the others are numbers of launches, which start again after kLastLaunch.
+  static constexpr std::uint8_t kUnknown = 0;    // not allocated (global), never written (local, L2)
+  static constexpr std::uint8_t kUnwritten = 1;  // allocated
+  static constexpr std::uint8_t kStale = 2;  // of an earlier tensor that a smaller one at the same place has replaced
+  static constexpr std::uint8_t kFirstLaunch = 8, kLastLaunch = 255;
+
+  static Result<std::shared_ptr<Shadow>> create(const Chip& chip);
+
+  // The states of a span's bytes; nullptr: of a memory that is not followed (static memory, DTCM).
+  std::uint8_t* find(const Span& span) const;
+  // Of global memory.
+  void mark_allocated(std::uint64_t address, std::uint64_t bytes);
+  void forget(std::uint64_t address, std::uint64_t bytes);
+  void mark_written(std::uint64_t address, std::uint64_t bytes);
+  bool is_global(std::uint64_t address, std::uint64_t bytes) const;
+  std::uint8_t* global(std::uint64_t address) const { return global_.data() + (address - chip_.global_mem.start); }
+
+  std::uint8_t* local() const { return local_.data(); }
+  std::uint8_t* l2() const { return l2_.data(); }
+
+  // Numbers the next launch, in which all bytes count as an earlier launch's until they are written again.
+  void begin_launch();
+  std::uint8_t launch() const { return *launch_.data(); }
+
+ private:
+  explicit Shadow(const Chip& chip) : chip_(chip) {}
+
+  Chip chip_;
+  SharedBytes global_, l2_, local_, launch_;
+};
+
+// The first byte of [begin, begin + bytes) that is not `value`; `bytes` when all are.
+std::uint64_t find_other(const std::uint8_t* begin, std::uint64_t bytes, std::uint8_t value);
+
+}  // namespace softtpu

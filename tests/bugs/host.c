@@ -1,0 +1,115 @@
+// Host program of the corpus: runs one kernel (MODULE KERNEL [LAUNCHES]), or one defect of its own (NAME).
+#include <bmlib_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+
+#define BYTES (BUFFER_ELEMENTS * sizeof(float))
+
+static bm_handle_t handle;
+static float data[2 * BUFFER_ELEMENTS];
+
+static bm_device_mem_t allocate(void) {
+  bm_device_mem_t memory;
+  if (bm_malloc_device_byte(handle, &memory, BYTES) != BM_SUCCESS) exit(2);
+  return memory;
+}
+
+static void run_kernel(const char* module_path, const char* name, int launches) {
+  bm_device_mem_t out = allocate(), a = allocate(), b = allocate(), scratch = allocate(), freed = allocate();
+  for (int i = 0; i < BUFFER_ELEMENTS; ++i) data[i] = (float)(i % 251 + 1);
+  bm_memcpy_s2d(handle, a, data);
+  bm_memcpy_s2d(handle, b, data + 1);
+  bm_memcpy_s2d(handle, freed, data);
+  bug_args_t args = {bm_mem_get_device_addr(out),     bm_mem_get_device_addr(a),     bm_mem_get_device_addr(b),
+                     bm_mem_get_device_addr(scratch), bm_mem_get_device_addr(freed), 0};
+  bm_free_device(handle, freed);
+  tpu_kernel_module_t module = tpu_kernel_load_module_file(handle, module_path);
+  tpu_kernel_function_t function = tpu_kernel_get_function(handle, module, name);
+  // A launch that fails is what some of the kernels are for.
+  for (args.pass = 0; args.pass < launches; ++args.pass) tpu_kernel_launch(handle, function, &args, sizeof args);
+  bm_memcpy_d2s(handle, data, out);
+  tpu_kernel_free_module(handle, module);
+  bm_free_device(handle, out);
+  bm_free_device(handle, a);
+  bm_free_device(handle, b);
+  bm_free_device(handle, scratch);
+}
+
+static void bug_host_copy_too_long(void) {
+  bm_device_mem_t memory = allocate();
+  bm_memcpy_s2d_partial(handle, memory, data, BYTES + 4);  // finds memory/host-copy
+  bm_free_device(handle, memory);
+}
+static void ok_host_copy_too_long(void) {
+  bm_device_mem_t memory = allocate();
+  bm_memcpy_s2d_partial(handle, memory, data, BYTES - 4);
+  bm_free_device(handle, memory);
+}
+
+static void bug_host_read_at_offset(void) {
+  bm_device_mem_t memory = allocate();
+  bm_memcpy_s2d(handle, memory, data);
+  bm_memcpy_d2s_partial_offset(handle, data, memory, BYTES, 64);  // finds memory/host-copy
+  bm_free_device(handle, memory);
+}
+static void ok_host_read_at_offset(void) {
+  bm_device_mem_t memory = allocate();
+  bm_memcpy_s2d(handle, memory, data);
+  bm_memcpy_d2s_partial_offset(handle, data, memory, BYTES - 64, 64);
+  bm_free_device(handle, memory);
+}
+
+static void bug_host_wrong_descriptor(void) {
+  bm_device_mem_t memory = allocate();
+  bm_device_mem_t larger = bm_mem_from_device(bm_mem_get_device_addr(memory), 2 * BYTES);
+  bm_memcpy_s2d(handle, larger, data);  // finds memory/host-copy
+  bm_free_device(handle, memory);
+}
+static void ok_host_wrong_descriptor(void) {
+  bm_device_mem_t memory = allocate();
+  bm_device_mem_t same = bm_mem_from_device(bm_mem_get_device_addr(memory), BYTES);
+  bm_memcpy_s2d(handle, same, data);
+  bm_free_device(handle, memory);
+}
+
+static void bug_host_leak(void) {
+  bm_device_mem_t memory;
+  bm_malloc_device_byte(handle, &memory, BYTES);  // finds memory/leak
+  bm_memcpy_s2d(handle, memory, data);
+}
+static void ok_host_leak(void) {
+  bm_device_mem_t memory;
+  bm_malloc_device_byte(handle, &memory, BYTES);
+  bm_memcpy_s2d(handle, memory, data);
+  bm_free_device(handle, memory);
+}
+
+#define CASE(name) \
+  { #name, name }
+static const struct {
+  const char* name;
+  void (*run)(void);
+} kCases[] = {CASE(bug_host_copy_too_long),
+              CASE(ok_host_copy_too_long),
+              CASE(bug_host_read_at_offset),
+              CASE(ok_host_read_at_offset),
+              CASE(bug_host_wrong_descriptor),
+              CASE(ok_host_wrong_descriptor),
+              CASE(bug_host_leak),
+              CASE(ok_host_leak)};
+
+int main(int argc, char** argv) {
+  if (argc < 2 || bm_dev_request(&handle, 0) != BM_SUCCESS) return 2;
+  int found = argc > 2;
+  if (argc > 2) run_kernel(argv[1], argv[2], argc > 3 ? atoi(argv[3]) : 1);
+  for (size_t i = 0; argc == 2 && i < sizeof kCases / sizeof *kCases; ++i) {
+    if (strcmp(kCases[i].name, argv[1]) != 0) continue;
+    kCases[i].run();
+    found = 1;
+  }
+  bm_dev_free(handle);
+  return found ? 0 : 2;
+}

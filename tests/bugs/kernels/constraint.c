@@ -1,0 +1,118 @@
+// What the chip refuses, and what it lacks.
+#include "bugs.h"
+
+KERNEL(bug_misaligned) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_add(BANK(1) + 32, BANK(0), BANK(0), &kWhole, NULL, NULL, NULL, DT_FP32);  // finds constraint/alignment
+}
+KERNEL(ok_misaligned) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_add(BANK(1) + 64, BANK(0), BANK(0), &kWhole, NULL, NULL, NULL, DT_FP32);
+}
+
+KERNEL(bug_half_an_element) {
+  LOAD(BANK(0), args->a + 2, kWhole);  // finds constraint/alignment
+}
+KERNEL(ok_half_an_element) {
+  const dim4 shape = {1, 64, 2, 16};
+  LOAD(BANK(0), args->a + 4, shape);
+}
+
+KERNEL(bug_other_npu) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(1) + 262144, args->b, kWhole);
+  ADD(BANK(2), BANK(0), BANK(1) + 262144, kWhole);  // finds constraint/start-npu
+}
+KERNEL(ok_other_npu) {
+  LOAD(BANK(0) + 262144, args->a, kWhole);
+  LOAD(BANK(1) + 262144, args->b, kWhole);
+  ADD(BANK(2) + 262144, BANK(0) + 262144, BANK(1) + 262144, kWhole);
+}
+
+KERNEL(bug_too_wide) {
+  const dim4 wide = {1, 1, 1, 65536};
+  tpu_gdma_cpy_S2S(args->out, args->a, &kWhole, NULL, NULL, DT_FP32);
+  tpu_bdc_set_C(BANK(0), (scalar_t){.u8 = 0}, &wide, NULL, DT_UINT8);  // finds constraint/shape
+}
+KERNEL(ok_too_wide) {
+  const dim4 wide = {1, 1, 1, 65535};
+  tpu_gdma_cpy_S2S(args->out, args->a, &kWhole, NULL, NULL, DT_FP32);
+  tpu_bdc_set_C(BANK(0), (scalar_t){.u8 = 0}, &wide, NULL, DT_UINT8);
+}
+
+KERNEL(bug_empty_shape) {
+  const dim4 none = {1, 64, 0, 16};
+  LOAD(BANK(0), args->a, none);  // finds constraint/shape
+}
+KERNEL(ok_empty_shape) {
+  const dim4 some = {1, 64, 1, 16};
+  LOAD(BANK(0), args->a, some);
+}
+
+KERNEL(bug_far_stride) {
+  const dim4 two = {2, 64, 1, 1};
+  const dim4 stride = {70000, 1, 1, 1};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.u8 = 0}, &two, &stride, DT_UINT8);  // finds constraint/stride
+}
+KERNEL(ok_far_stride) {
+  const dim4 two = {2, 64, 1, 1};
+  const dim4 stride = {60000, 1, 1, 1};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.u8 = 0}, &two, &stride, DT_UINT8);
+}
+
+KERNEL(bug_dma_columns_apart) {
+  const dim4 column = {1, 64, 1, 2};
+  const dim4 stride = {0, 64, 0, 33};
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &column, NULL, &stride, DT_FP32);  // finds constraint/stride
+}
+KERNEL(ok_dma_columns_apart) {
+  const dim4 column = {1, 64, 1, 2};
+  const dim4 stride = {0, 60, 0, 32};
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &column, NULL, &stride, DT_FP32);
+}
+
+KERNEL(bug_integer_as_float) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_add(BANK(1), BANK(0), BANK(0), &kWhole, NULL, NULL, NULL, DT_INT32);  // finds constraint/data-type
+}
+KERNEL(ok_integer_as_float) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_add(BANK(1), BANK(0), BANK(0), &kWhole, NULL, NULL, NULL, DT_FP32);
+}
+
+KERNEL(bug_rounding_mode) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_round(BANK(1), BANK(0), &kWhole, NULL, NULL, DT_FP32, RM_HALF_UP);  // finds constraint/argument
+}
+KERNEL(ok_rounding_mode) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_round(BANK(1), BANK(0), &kWhole, NULL, NULL, DT_FP32, RM_HALF_TO_EVEN);
+}
+
+KERNEL(bug_large_local_array) {
+  volatile char table[65536];
+  table[0] = table[65535] = 0;
+  LOAD(BANK(0) + (local_addr_t)table[0], args->a, kWhole);  // finds constraint/stack
+}
+KERNEL(ok_large_local_array) {
+  static volatile char table[65536];
+  table[0] = table[65535] = 0;
+  LOAD(BANK(0) + (local_addr_t)table[0], args->a, kWhole);
+}
+
+KERNEL_WITHOUT_POLL(bug_no_poll) {
+  LOAD(BANK(0), args->a, kWhole);
+  STORE(args->out, BANK(0), kWhole);  // finds constraint/unpolled
+}
+KERNEL_WITHOUT_POLL(ok_no_poll) {
+  LOAD(BANK(0), args->a, kWhole);
+  STORE(args->out, BANK(0), kWhole);
+  tpu_poll();
+}
+
+// options --portable-to={bugs}/small_chip.json
+KERNEL(bug_more_local_memory) {
+  LOAD(BANK(8), args->a, kWhole);  // finds constraint/portable-memory
+}
+// options --portable-to={bugs}/small_chip.json
+KERNEL(ok_more_local_memory) { LOAD(BANK(7), args->a, kWhole); }

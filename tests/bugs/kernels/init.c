@@ -1,0 +1,131 @@
+// Reads of bytes that nobody has written.
+#include "bugs.h"
+
+#define GATHER(dst, param, index, fill, rows) \
+  tpu_gdma_h_gather_S2L(dst, param, index, true, fill, &kWhole, rows, NULL, NULL, NULL, DT_FP32)
+
+KERNEL(bug_unwritten_input) {
+  LOAD(BANK(0), args->scratch, kWhole);  // finds init/global
+}
+KERNEL(ok_unwritten_input) { LOAD(BANK(0), args->a, kWhole); }
+
+KERNEL(bug_operand_not_loaded) {
+  LOAD(BANK(0), args->a, kWhole);
+  ADD(BANK(2), BANK(0), BANK(1), kWhole);  // finds init/local
+  STORE(args->out, BANK(2), kWhole);
+}
+KERNEL(ok_operand_not_loaded) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(1), args->b, kWhole);
+  ADD(BANK(2), BANK(0), BANK(1), kWhole);
+  STORE(args->out, BANK(2), kWhole);
+}
+
+KERNEL(bug_sum_not_cleared) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(1), args->b, kWhole);
+  tpu_bdc_fp32_mac(BANK(2), BANK(0), BANK(1), &kWhole, NULL, NULL, NULL);  // finds init/local
+}
+KERNEL(ok_sum_not_cleared) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(1), args->b, kWhole);
+  tpu_bdc_set_C(BANK(2), (scalar_t){.f32 = 0}, &kWhole, NULL, DT_FP32);
+  tpu_bdc_fp32_mac(BANK(2), BANK(0), BANK(1), &kWhole, NULL, NULL, NULL);
+}
+
+KERNEL(bug_columns_behind_the_last) {
+  const dim4 loaded = {1, 64, 1, 10};
+  const dim4 computed = {1, 64, 1, 16};
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), computed);  // finds init/stale-tail
+}
+KERNEL(ok_columns_behind_the_last) {
+  const dim4 loaded = {1, 64, 1, 10};
+  const dim4 computed = {1, 64, 1, 16};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0}, &computed, NULL, DT_FP32);
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), computed);
+}
+
+KERNEL(bug_channels_behind_the_last) {
+  const dim4 loaded = {1, 60, 4, 16};
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);  // finds init/stale-tail
+}
+KERNEL(ok_channels_behind_the_last) {
+  const dim4 loaded = {1, 60, 4, 16};
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), loaded);
+}
+
+KERNEL(bug_last_tile_is_smaller) {
+  for (int tile = 0; tile < 2; ++tile) {
+    const dim4 shape = {1, 64, 1, tile == 0 ? 16 : 8};
+    const dim4 full = {1, 64, 1, 16};
+    LOAD(BANK(0), args->a, shape);
+    ADD(BANK(1), BANK(0), BANK(0), full);  // finds init/stale-tail
+    STORE(args->out, BANK(1), shape);
+  }
+}
+KERNEL(ok_last_tile_is_smaller) {
+  for (int tile = 0; tile < 2; ++tile) {
+    const dim4 shape = {1, 64, 1, tile == 0 ? 16 : 8};
+    LOAD(BANK(0), args->a, shape);
+    ADD(BANK(1), BANK(0), BANK(0), shape);
+    STORE(args->out, BANK(1), shape);
+  }
+}
+
+KERNEL(bug_l2_not_written) {
+  LOAD(BANK(0), tpu_l2_sram_get_start_addr(), kWhole);  // finds init/l2
+}
+KERNEL(ok_l2_not_written) {
+  tpu_gdma_system_cpy(tpu_l2_sram_get_start_addr(), args->a, BUFFER_ELEMENTS, DT_FP32);
+  LOAD(BANK(0), tpu_l2_sram_get_start_addr(), kWhole);
+}
+
+// launches 2
+KERNEL(bug_left_by_earlier_launch) {
+  if (args->pass == 0) LOAD(BANK(0), args->a, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);  // finds init/earlier-launch
+}
+// launches 2
+KERNEL(ok_left_by_earlier_launch) {
+  LOAD(BANK(0), args->a, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+}
+
+KERNEL(bug_index_not_loaded) {
+  const scalar_t zero = {.f32 = 0};
+  GATHER(BANK(1), args->b, BANK(2), zero, 4);  // finds init/local
+}
+KERNEL(ok_index_not_loaded) {
+  const scalar_t zero = {.f32 = 0};
+  const dim4 index = {1, 64, 4, 1};
+  tpu_bdc_set_C(BANK(2), (scalar_t){.u32 = 1}, &index, NULL, DT_UINT32);
+  GATHER(BANK(1), args->b, BANK(2), zero, 4);
+}
+
+KERNEL(bug_matrix_rows_missing) {
+  tpu_gdma_matrix_S2L(BANK(0), args->a, 4, 20, 16, 20, DT_FP32);
+  tpu_gdma_matrix_S2L(BANK(1), args->b, 16, 20, 16, 20, DT_FP32);
+  tpu_bdc_fp32_mm(BANK(2), BANK(0), BANK(1), 0, 4, 20, 20, 16, 16, false, false);  // finds init/local
+}
+KERNEL(ok_matrix_rows_missing) {
+  tpu_gdma_matrix_S2L(BANK(0), args->a, 4, 20, 16, 20, DT_FP32);
+  tpu_gdma_matrix_S2L(BANK(1), args->b, 20, 20, 16, 20, DT_FP32);
+  tpu_bdc_fp32_mm(BANK(2), BANK(0), BANK(1), 0, 4, 20, 20, 16, 16, false, false);
+}
+
+// The line is that of the host program's copy.
+// options --check=all,output
+KERNEL(bug_output_half_filled) {  // finds init/unfilled-output
+  const dim4 half = {1, 64, 2, 16};
+  LOAD(BANK(0), args->a, half);
+  STORE(args->out, BANK(0), half);
+}
+// options --check=all,output
+KERNEL(ok_output_half_filled) {
+  LOAD(BANK(0), args->a, kWhole);
+  STORE(args->out, BANK(0), kWhole);
+}

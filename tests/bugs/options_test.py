@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""The options of `softtpu run` that decide what becomes of findings."""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+BUILD = None
+
+
+def run(kernel, *options, environment=None, launcher=True, module="race"):
+    """Exit status, JSON report, text."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        command = [str(BUILD / "bin/bugs_host"), str(BUILD / f"lib/bugs_{module}.so"), kernel]
+        if launcher:
+            options = [option.replace("FOLDER", folder) for option in options]
+            command = [str(BUILD / "bin/softtpu"), "run", f"--report=json:{report}", *options, "--", *command]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
+        files = {file.suffix: file.read_text() for file in pathlib.Path(folder).iterdir()}
+    return done.returncode, json.loads(files.get(".json", "null")), done.stdout + done.stderr, files
+
+
+class Options(unittest.TestCase):
+    def test_findings_decide_the_exit_status(self):
+        status, report, text, _ = run("bug_use_while_loading", "--check=race")
+        self.assertEqual(status, 120)
+        self.assertEqual((report["verdict"], report["exit_status"], len(report["findings"])), ("findings", 120, 1))
+        self.assertIn("softtpu: 1 finding, 1 occurrence", text)
+        self.assertNotIn("\x1b", text)
+
+    def test_without_checks_nothing_is_found(self):
+        status, report, _, _ = run("bug_use_while_loading")
+        self.assertEqual((status, report["findings"], report["verdict"]), (0, [], "success"))
+
+    def test_allowed_findings_are_counted(self):
+        status, report, text, _ = run("bug_use_while_loading", "--check=race", "--allow=race/*@bug_*:local:0-0xfff")
+        self.assertEqual((status, report["findings"]), (0, []))
+        self.assertEqual(report["allowed"], [{"rule": "race/raw", "kernel": "bug_use_while_loading", "count": 1}])
+        self.assertIn("was allowed 1 time", text)
+
+    def test_other_kernels_and_bytes_are_not_allowed(self):
+        for allow in ("race/raw@ok_*", "race/raw:local:0x100-0x1ff", "race/raw:global:0-0xffffffff", "init/*"):
+            status, report, _, _ = run("bug_use_while_loading", "--check=race", f"--allow={allow}")
+            self.assertEqual((status, len(report["findings"])), (120, 1), allow)
+
+    def test_a_bad_allow_rule_is_refused(self):
+        _, _, text, _ = run("bug_use_while_loading", "--check=race", "--allow=race/nothing")
+        self.assertIn('SOFTTPU_ALLOW: allow rule "race/nothing": no rule has that name', text)
+
+    def test_the_number_of_findings_is_limited(self):
+        for most in (1, 2):
+            _, report, _, _ = run("bug_order_matters", "--check=race", "--schedules=4", f"--max-findings={most}")
+            self.assertEqual(len(report["findings"]), most)
+
+    def test_without_the_launcher_findings_go_to_stderr(self):
+        status, _, text, _ = run("bug_use_while_loading", launcher=False, environment={"SOFTTPU_CHECK": "race"})
+        self.assertEqual(status, 0)
+        self.assertIn('softtpu: error race/raw in kernel "bug_use_while_loading": GDMA and BDC touch the same bytes', text)
+        self.assertIn("at race.c:", text)
+
+    def test_kernels_in_the_program_are_checked_too(self):
+        environment = {"SOFTTPU_DEVICE": "inprocess"}
+        status, report, _, _ = run("bug_use_while_loading", "--check=all", environment=environment)
+        self.assertEqual((status, [finding["rule"] for finding in report["findings"]]), (120, ["race/raw"]))
+        status, report, _, _ = run("bug_read_past_end", "--check=all", environment=environment, module="memory")
+        self.assertEqual([finding["rule"] for finding in report["findings"]], ["memory/overrun"])
+
+    def test_streamed_copies_are_seen(self):
+        environment = {"SOFTTPU_TRANSPORT": "stream"}
+        self.assertEqual(run("ok_operand_not_loaded", "--check=all,output", environment=environment, module="init")[1]["findings"], [])
+        status, report, _, _ = run("bug_unwritten_input", "--check=all", environment=environment, module="init")
+        self.assertEqual([finding["rule"] for finding in report["findings"]], ["init/global"])
+
+    def test_unsupported_calls_have_a_status(self):
+        status, report, _, _ = run("bug_use_while_loading", "--chip=bm1684")
+        self.assertEqual((status, report["verdict"], report["failures"][0]["kind"]), (123, "unsupported call", "unsupported"))
+
+    def test_other_formats_can_be_read(self):
+        _, _, _, files = run("bug_use_while_loading", "--check=race", "--report=sarif:FOLDER/report.sarif", "--report=junit:FOLDER/report.xml")
+        result = json.loads(files[".sarif"])["runs"][0]["results"][0]
+        self.assertEqual(result["ruleId"], "race/raw")
+        self.assertTrue(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("race.c"))
+        suite = xml.etree.ElementTree.fromstring(files[".xml"])
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+
+    def test_orders_do_not_change_what_is_ordered(self):
+        for order in ("program", "late", "random:7"):
+            status, report, _, _ = run("ok_message_not_waited_for", "--check=all,output", f"--schedule={order}")
+            self.assertEqual((status, report["findings"]), (0, []), order)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
+    arguments, rest = parser.parse_known_args()
+    BUILD = arguments.build
+    unittest.main(argv=["options_test.py", *rest])

@@ -1,0 +1,129 @@
+// What checks know about memory: allocations, written bytes, symbols of modules.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/observe/allocations.hpp"
+#include "device/observe/module_check.hpp"
+#include "device/observe/shadow.hpp"
+#include "runtime/module/module_symbols.hpp"
+
+namespace softtpu {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+TEST(AllocationTable, KnowsWhoOwnsAnAddressAndWhoDid) {
+  const auto table = AllocationTable::create();
+  ASSERT_TRUE(table);
+  (*table)->add({0x1000, 100, 1, {}, {}});
+  (*table)->locate(0x1000, {"main.c:5 (main)"});
+  (*table)->add({0x2000, 50, 1, {}, {}});
+  (*table)->free(0x2000, {"main.c:9 (main)"});
+  const auto known = (*table)->read();
+  EXPECT_TRUE(known.complete);
+  ASSERT_NE(known.find(0x1063), nullptr);
+  EXPECT_THAT(known.find(0x1063)->allocated_at, ElementsAre("main.c:5 (main)"));
+  EXPECT_EQ(known.find(0x1064), nullptr);
+  EXPECT_EQ(known.find(0xFFF), nullptr);
+  EXPECT_EQ(known.before(0x5000)->address, 0x1000U);
+  EXPECT_EQ(known.find(0x2000), nullptr);
+  ASSERT_NE(known.find_freed(0x2031), nullptr);
+  EXPECT_THAT(known.find_freed(0x2031)->freed_at, ElementsAre("main.c:9 (main)"));
+}
+
+TEST(AllocationTable, ReusesTheOldestFreedPlaceAndSaysWhenItIsFull) {
+  const auto made = AllocationTable::create();
+  ASSERT_TRUE(made);
+  AllocationTable& table = **made;
+  for (std::uint64_t i = 1; i <= AllocationTable::kEntries; ++i) table.add({i * 16, 16, 1, {}, {}});
+  table.free(32, {});
+  table.add({1ULL << 40, 16, 1, {}, {}});
+  auto known = table.read();
+  EXPECT_TRUE(known.complete);
+  EXPECT_THAT(known.live, SizeIs(AllocationTable::kEntries));
+  EXPECT_TRUE(known.freed.empty());
+  table.add({1ULL << 41, 16, 1, {}, {}});
+  known = table.read();
+  EXPECT_FALSE(known.complete);
+}
+
+TEST(ShadowBytes, ForgetsWhatWasWrittenWhenMemoryIsGivenBack) {
+  const auto chip = load_chip("demo4");
+  ASSERT_TRUE(chip);
+  const auto shadow = Shadow::create(*chip);
+  ASSERT_TRUE(shadow);
+  const std::uint64_t start = chip->global_mem.start + 100;
+  constexpr std::uint64_t kBytes = 20000;
+  (*shadow)->mark_allocated(start, kBytes);
+  (*shadow)->mark_written(start, kBytes);
+  EXPECT_EQ(find_other((*shadow)->global(start), kBytes, Shadow::kLastLaunch), kBytes);
+  (*shadow)->forget(start, kBytes);
+  EXPECT_EQ(find_other((*shadow)->global(start), kBytes, Shadow::kUnknown), kBytes);
+}
+
+TEST(ShadowBytes, FindsTheFirstOtherByteAnywhere) {
+  std::vector<std::uint8_t> bytes(1000, 7);
+  EXPECT_EQ(find_other(bytes.data(), bytes.size(), 7), 1000U);
+  for (std::size_t at : {0U, 1U, 255U, 256U, 300U, 999U}) {
+    bytes.assign(1000, 7);
+    bytes[at] = 6;
+    EXPECT_EQ(find_other(bytes.data(), bytes.size(), 7), at);
+  }
+}
+
+TEST(ShadowBytes, NumbersOfLaunchesStartAgain) {
+  const auto chip = load_chip("demo4");
+  ASSERT_TRUE(chip);
+  const auto shadow = Shadow::create(*chip);
+  ASSERT_TRUE(shadow);
+  for (int i = 0; i < 1000; ++i) {
+    (*shadow)->begin_launch();
+    const std::uint8_t now = (*shadow)->launch();
+    EXPECT_GT(now, Shadow::kFirstLaunch);
+    EXPECT_NE(*(*shadow)->local(), now) << "what the launch before wrote must not count as this one's";
+    *(*shadow)->local() = now;
+  }
+}
+
+TEST(ModuleSymbols, ListsWhatALibraryTakesFromOthers) {
+  const int self = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  const auto symbols = undefined_symbols(self, "self");
+  ::close(self);
+  ASSERT_TRUE(symbols) << symbols.error().text;
+  EXPECT_THAT(*symbols, Contains("memcpy"));
+}
+
+TEST(ModuleSymbols, SurvivesDamagedFiles) {
+  const int self = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  std::vector<char> head(64);
+  ASSERT_EQ(::read(self, head.data(), head.size()), 64);
+  ::close(self);
+  for (std::size_t bytes = 0; bytes <= head.size(); bytes += 8) {
+    const int file = ::memfd_create("damaged", MFD_CLOEXEC);
+    ASSERT_EQ(::write(file, head.data(), bytes), static_cast<ssize_t>(bytes));
+    const auto symbols = undefined_symbols(file, "damaged");
+    EXPECT_TRUE(!symbols || symbols->empty()) << bytes;
+    ::close(file);
+  }
+}
+
+TEST(ModuleSymbols, AreComparedWithTheChips) {
+  Findings findings(100);
+  ::testing::internal::CaptureStderr();
+  check_symbols(findings, "k.so", {"memcpy", "malloc", "_Znwm", "pthread_create", "sinf", "tpu_poll", "printf"});
+  const auto bm1684 = load_chip("bm1684");
+  ASSERT_TRUE(bm1684);
+  check_portable_symbols(findings, "k.so", {"memcpy", "tpu_poll", "okk_poll"}, {*bm1684});
+  ::testing::internal::GetCapturedStderr();
+  std::vector<std::string> functions;
+  for (const Found& found : findings.all()) functions.push_back(found.rule + " " + found.parties[0].function);
+  EXPECT_THAT(functions, ElementsAre("constraint/symbol malloc", "constraint/symbol _Znwm",
+                                     "constraint/symbol pthread_create", "constraint/portable-function tpu_poll"));
+}
+
+}  // namespace
+}  // namespace softtpu
