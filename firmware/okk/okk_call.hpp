@@ -23,7 +23,7 @@ inline Tensor aligned_tensor(const Call& call, const char* name, std::uint32_t a
 // The rules of an operand under its own name, where the steps of a composite know it by another.
 inline void check_operand(const Call& call, const char* name, const Tensor& tensor, const Tensor& dst) {
   Checks check(call.core().memories(), call.op());
-  check.source(name, tensor, dst);
+  check.shape("shape", dst.shape).source(name, tensor, dst);
   if (check.violation()) call.core().fault(ErrorKind::kUsage, *check.violation());
 }
 

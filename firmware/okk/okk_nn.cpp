@@ -1,4 +1,6 @@
 // Entry points of BM1684's fp32 layers.
+#include <algorithm>
+
 #include "firmware/okk/okk_call.hpp"
 
 namespace softtpu {
@@ -40,6 +42,15 @@ Tensor weight_half(const Call& call, std::uint32_t addr, const Dim4& shape, cons
   return weight;
 }
 
+// The command's strides count words; what the caller gave is only known here.
+void check_pair_stride(const Call& call, const dim4* stride) {
+  if (stride == nullptr) return;
+  call.require(std::min({stride->n, stride->c, stride->h, stride->w}) >= 0, [&] {
+    return fmt::format("kernel_stride [{}, {}, {}, {}] has a negative member", stride->n, stride->c, stride->h,
+                       stride->w);
+  });
+}
+
 void window_op(Op op, OkkWindowMode mode, local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
                int kernel_h, int kernel_w, const Padding* padding, const dim2* stride) {
   const Call call(op);
@@ -75,6 +86,7 @@ void okk_bdc_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_add
   cmd.add = result_add;
   cmd.output = call.local(output_addr, output_shape(cmd.window, in, output_c), Dtype::kFp32);
   cmd.input = call.local(input_addr, in, input_stride, Dtype::kFp32);
+  check_pair_stride(call, kernel_stride);
   const Dim4 pairs{(in.c + 1) / 2, output_c, kernel_h, kernel_w};
   cmd.even = weight_half(call, weight_addr, pairs, kernel_stride, 0);
   if (in.c > 1) {

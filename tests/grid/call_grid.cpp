@@ -11,7 +11,6 @@ namespace softtpu::grid {
 namespace {
 
 constexpr std::uint32_t kLocalStep = 0x4000;     // local operands lie this far apart in every NPU
-constexpr std::int64_t kLocalRow = 64;           // bytes before the end of an NPU that are too few for any operand
 constexpr std::uint64_t kGlobalStep = 0x100000;  // operands in global memory
 constexpr std::size_t kGlobalBytes = 0x8000;     // of each that are compared
 constexpr int kGlobalOperands = 16;
@@ -205,7 +204,7 @@ std::vector<CallGrid::Change> CallGrid::local_changes(std::size_t at, const Valu
            number(beyond),
            {hex(beyond), hex(beyond + 4), fmt::format("NPU {}", chip.npu_num), fmt::format("({})", chip.npu_num)}},
           {"misaligned", at, number(address + 1), {hex(address + 1), hex(address + 5)}},
-          {"past the end", at, number(chip.local_bytes - kLocalRow), {fmt::format("{}", chip.local_bytes)}},
+          {"past the end", at, number(chip.local_bytes - chip.eu_bytes), {fmt::format("{}", chip.local_bytes)}},
           {"next NPU", at, number(address + chip.local_bytes), {"NPU"}}};
 }
 
