@@ -1,11 +1,15 @@
 // Command counters, messages, questions about the core, printing and dumping.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "runtime/module/kernel_registry.hpp"
+#include "tests/reference/chip_float.hpp"
+#include "tests/reference/elementwise.hpp"
 #include "tests/unit/move_fixture.hpp"
 
 namespace softtpu {
@@ -177,30 +181,61 @@ TEST_F(ControlTest, LayoutQuestions) {
   expect_refused([&] { static_cast<void>(tpu_channle_num_per_npu(4, 1)); }, "start_idx (4) is outside 0..3");
 }
 
-TEST_F(ControlTest, PrintsAndDumpsValues) {
-  const dim4 shape{1, 2, 1, 3};
-  const float values[] = {1.5F, -2, 0.25F};
-  std::memcpy(device.local<float>(3, 64), values, sizeof(values));
-  std::memcpy(device.global<float>(device.scratch()), values, sizeof(values));
-  ::testing::internal::CaptureStdout();
-  const LaunchOutcome outcome = device.run([&] { tpu_print_local_mem_data(64, 3, &shape, nullptr, DT_FP32); });
-  std::fflush(stdout);
-  const std::string printed = ::testing::internal::GetCapturedStdout();
-  EXPECT_TRUE(outcome.ok) << outcome.text;
-  // Channel 1 lies on NPU 0, one channel stride (64 bytes) further.
-  EXPECT_NE(printed.find("[0, 0, 0] 1.5 -2 0.25\n[0, 1, 0] "), std::string::npos) << printed;
+// One number as the kernel's printing functions write it.
+std::string number_text(std::uint32_t bits, Dtype type) {
+  const double value = is_float(type) ? reference::value_of(bits, type) : 0;
+  if (std::isnan(value)) return bits >> (8 * size_of(type) - 1) != 0 ? "-nan" : "nan";
+  if (is_float(type)) return fmt::format("{}", static_cast<float>(value));
+  return fmt::format("{}", reference::int_value(bits, type));
+}
 
-  device.oracle().confirm(Op::tpu_print_local_mem_data);
+TEST_F(ControlTest, PrintsTensorsRowByRow) {
+  for (int trial = 0; trial < 40; ++trial) {
+    const reference::Extents shape{between(1, 2), between(1, 6), between(1, 2), between(1, 5)};
+    const int size = element_size(), first = npu();
+    const data_type_t type = type_of_size(size);
+    const reference::Array data{true, unified(first, 64), size, reference::aligned(device.chip(), first, shape, size)};
+    scramble();
+    std::string wanted;
+    reference::each(shape, [&](const reference::Extents& at) {
+      if (at[3] == 0) wanted += fmt::format("[{}, {}, {}]", at[0], at[1], at[2]);
+      wanted += " " + number_text(reference::load(model, data, at), static_cast<Dtype>(type));
+      if (at[3] == shape[3] - 1) wanted += "\n";
+    });
+    const dim4 extent = to_dim4(shape);
+    ::testing::internal::CaptureStdout();
+    const LaunchOutcome outcome = device.run([&] { tpu_print_local_mem_data(64, first, &extent, nullptr, type); });
+    std::fflush(stdout);
+    const std::string printed = ::testing::internal::GetCapturedStdout();
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    ASSERT_EQ(printed, wanted);
+    device.oracle().confirm(Op::tpu_print_local_mem_data);
+  }
+}
 
+TEST_F(ControlTest, DumpsALayerOneElementALine) {
   const std::string file = (std::filesystem::temp_directory_path() / "softtpu_layer_dump.txt").string();
-  const int dims[] = {3, 1};
-  expect_accepted([&] { tpu_dump_global_layer_data(file.c_str(), device.scratch(), dims, 2, DT_FP32); }, "dump");
-  std::ifstream stream(file);
-  std::string lines((std::istreambuf_iterator<char>(stream)), {});
-  EXPECT_EQ(lines, "1.5\n-2\n0.25\n");
-  device.oracle().confirm(Op::tpu_dump_global_layer_data);
+  for (int trial = 0; trial < 40; ++trial) {
+    const int shape[] = {between(1, 4), between(1, 5), between(1, 3)};
+    const int dims = between(1, 3), size = element_size();
+    const data_type_t type = type_of_size(size);
+    scramble();
+    int count = 1;
+    for (int i = 0; i < dims; ++i) count *= shape[i];
+    std::string wanted;
+    for (int i = 0; i < count; ++i) {
+      const reference::Array data{false, device.scratch(), size, {0, 0, 0, 1}};
+      wanted += number_text(reference::load(model, data, {0, 0, 0, i}), static_cast<Dtype>(type)) + "\n";
+    }
+    expect_accepted([&] { tpu_dump_global_layer_data(file.c_str(), device.scratch(), shape, dims, type); }, "dump");
+    std::ifstream stream(file);
+    const std::string lines((std::istreambuf_iterator<char>(stream)), {});
+    ASSERT_EQ(lines, wanted);
+    device.oracle().confirm(Op::tpu_dump_global_layer_data);
+  }
   std::filesystem::remove(file);
-  expect_refused([&] { tpu_dump_global_layer_data("/nonexistent/x", device.scratch(), dims, 2, DT_FP32); },
+  const int one[] = {1};
+  expect_refused([&] { tpu_dump_global_layer_data("/nonexistent/x", device.scratch(), one, 1, DT_FP32); },
                  "cannot be written");
 }
 
