@@ -48,9 +48,9 @@ TEST_F(GdmaLimits, RefusesAndChangesNothing) {
   expect_refused([&] { tpu_gdma_matrix_L2S(global, 0, 2, 3, 3, 2, DT_FP32); },
                  "row stride (2) is below the columns of a row (3)");
   expect_refused([&] { tpu_gdma_vector_S2L(0, global, 0, 4, DT_FP32); }, "cols (0) is outside 1..65535");
-  expect_refused([&] { tpu_gdma_system_cpy(global, global + 64, 0, DT_FP32); }, "shape.w (0) is outside");
+  expect_refused([&] { tpu_gdma_system_cpy(global, global + 64, 0, DT_FP32); }, "count (0) is outside 1..2147483647");
   expect_refused([&] { tpu_gdma_system_cpy(global, global + 64, 0xFFFFFFFFU, DT_INT8); },
-                 "count (4294967295) is above");
+                 "count (4294967295) is outside 1..2147483647");
 }
 
 class GdmaThreadTest : public MoveTest {
