@@ -13,6 +13,19 @@
 namespace softtpu {
 namespace {
 
+// Runs are mostly a few elements long: the usual lengths are copied without a loop.
+template <class T>
+void copy_run(const T* from, int run, T* to) {
+  switch (run) {
+    case 1: *to = *from; return;
+    case 2: std::memcpy(to, from, 2 * sizeof(T)); return;
+    case 4: std::memcpy(to, from, 4 * sizeof(T)); return;
+    case 8: std::memcpy(to, from, 8 * sizeof(T)); return;
+    case 16: std::memcpy(to, from, 16 * sizeof(T)); return;
+    default: std::memcpy(to, from, static_cast<unsigned>(run) * sizeof(T)); return;
+  }
+}
+
 template <class T, class In>
 std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {
   const int inner = cmd.inner;
@@ -21,7 +34,12 @@ std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& 
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.left), spreads_columns(cmd.kind), cmd.left_trans);
   return [matrix, inner](int row, In* values) {
-    matrix.row_runs<const T>(row, 0, inner, [&](int i, const T* first, int run) { load_run(first, values + i, run); });
+    thread_local std::vector<T> stored;
+    stored.resize(static_cast<std::size_t>(inner));
+    matrix.row_runs<const T>(row, 0, inner, [&](int i, const T* first, int run) {
+      copy_run(first, run, &stored[static_cast<std::size_t>(i)]);
+    });
+    load_run(stored.data(), values, inner);
   };
 }
 
@@ -34,20 +52,23 @@ std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, c
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.right), spreads_columns(cmd.kind), cmd.right_trans);
   return [matrix](int k, int depth, int col, int count, In* values) {
+    thread_local std::vector<T> block(static_cast<std::size_t>(kMaxDepth * kTileCols));
+    T* stored = block.data();
+    // Whole vectors are multiplied: columns behind the last one must not look like special values.
+    for (int i = 0; i < depth; ++i) std::fill(stored + i * kTileCols + count, stored + (i + 1) * kTileCols, T());
     if (!matrix.column_major()) {
-      for (int i = 0; i < depth; ++i) {
-        In* row = values + i * kTileCols;
-        matrix.row_runs<const T>(k + i, col, count,
-                                 [&](int j, const T* first, int run) { load_run(first, row + j, run); });
+      matrix.block_runs<const T>(k, depth, col, count, [&](int i, int j, const T* first, int run) {
+        copy_run(first, run, stored + i * kTileCols + j);
+      });
+    } else {
+      T column[kMaxDepth];
+      for (int j = 0; j < count; ++j) {
+        matrix.column_runs<const T>(k, col + j, depth,
+                                    [&](int i, const T* first, int run) { copy_run(first, run, column + i); });
+        for (int i = 0; i < depth; ++i) stored[i * kTileCols + j] = column[i];
       }
-      return;
     }
-    In column[kMaxDepth];
-    for (int j = 0; j < count; ++j) {
-      matrix.column_runs<const T>(k, col + j, depth,
-                                  [&](int i, const T* first, int run) { load_run(first, column + i, run); });
-      for (int i = 0; i < depth; ++i) values[i * kTileCols + j] = column[i];
-    }
+    load_run(stored, values, depth * kTileCols);
   };
 }
 
@@ -187,7 +208,8 @@ std::vector<std::int32_t> read_halves(const Memories& mem, const Tensor& tensor,
   for_int_type(is_signed_int(tensor.dtype) ? Dtype::kInt16 : Dtype::kUint16, [&]<class T>(T) {
     for (int row = 0; row < rows; ++row) {
       std::int32_t* out = values.data() + std::int64_t{row} * cols;
-      matrix.along_row<const T>(row, 0, cols, [&](int i, const T* element) { out[i] = static_cast<std::int32_t>(*element); });
+      matrix.along_row<const T>(row, 0, cols,
+                                [&](int i, const T* element) { out[i] = static_cast<std::int32_t>(*element); });
     }
   });
   return values;

@@ -1,80 +1,36 @@
 // Depthwise convolutions and poolings, over windows or over regions of interest
 // (numerics: bm1684x-matmul-conv-pool.md sections 1, 4 and 5).
-#include <bit>
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <vector>
 
-#include "device/bdc/pool_rows.hpp"
-#include "device/bdc/window_input.hpp"
+#include "device/bdc/pool_best.hpp"
+#include "device/bdc/pool_taps.hpp"
+#include "device/bdc/region_taps.hpp"
+#include "device/bdc/window_plane.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/by_type.hpp"
-#include "device/numeric/float_unit.hpp"
 #include "device/numeric/shift.hpp"
 
 namespace softtpu {
 namespace {
 
-// Windows that are reduced together: their sums and one tap of each stay in the L1 cache.
-constexpr int kBlock = 512;
+// ---- Inputs: T is stored, P is what the loops take ----
 
-// What a pooling reads: one tap of windows [first, first + count) of a channel's output, and the weights.
-template <class T>
-struct Taps {
-  Dim2 kernel;
-  std::function<void(int n, int c, Dim2 tap, int first, int count, T* values)> read;
-};
-
-// ---- Inputs ----
-
-template <class T>
-Taps<T> window_taps(const Memories& mem, const PoolCmd& cmd) {
-  const WindowInput<T> input(mem, cmd.src, cmd.window);
-  const ChannelSurroundings<T> surroundings(mem, cmd.padding, cmd.insertion);
-  const int width = cmd.dst.shape.w;
-  return {cmd.window.kernel, [=](int n, int c, Dim2 tap, int first, int count, T* values) {
-            const Surroundings<T> around = surroundings.at(c);
-            const T* plane = input.plane(n, c);
-            for (int done = 0; done < count;) {
-              const int ow = (first + done) % width;
-              const int length = std::min(width - ow, count - done);
-              input.tap_row(plane, tap, (first + done) / width, ow, length, around, values + done);
-              done += length;
-            }
-          }};
+template <class T, class P>
+WindowPlane<T, P> input_of(const Memories& mem, const PoolCmd& cmd) {
+  return {mem, cmd};
 }
-
-struct Region {
-  int w, h, last_w, last_h;
-};
-std::vector<Region> read_regions(const Memories& mem, const Tensor& regions) {
-  const TensorView view(mem, regions);
-  std::vector<Region> list;
-  for (int r = 0; r < regions.shape.c; ++r) {
-    const auto* corners = view.at<const std::int16_t>(0, r, 0, 0);
-    list.push_back({corners[0], corners[1], corners[2], corners[3]});
-  }
-  return list;
+template <class T, class P>
+RegionTaps<T, P> input_of(const Memories& mem, const RoiPoolCmd& cmd) {
+  return {mem, cmd};
 }
-
-template <class T>
-Taps<T> region_taps(const Memories& mem, const RoiPoolCmd& cmd) {
-  const TensorView input(mem, cmd.src);
-  const std::vector<Region> regions = read_regions(mem, cmd.regions);
-  const T outside = constant<T>(cmd.outside);
-  return {cmd.kernel, [=](int n, int c, Dim2 tap, int first, int count, T* values) {
-            for (int i = 0; i < count; ++i) {
-              const Region& region = regions[static_cast<std::size_t>(first + i)];
-              const int h = region.h + tap.h;
-              const int w = region.w + tap.w;
-              const bool inside = h <= region.last_h && w <= region.last_w;
-              values[i] = inside ? *input.at<const T>(n, c, h, w) : outside;
-            }
-          }};
-}
+const Dim2& kernel_of(const PoolCmd& cmd) { return cmd.window.kernel; }
+const Dim2& kernel_of(const RoiPoolCmd& cmd) { return cmd.kernel; }
+bool is_turned(const PoolCmd& cmd) { return cmd.window.turned; }
+bool is_turned(const RoiPoolCmd&) { return false; }
+const std::optional<Tensor>& bias_of(const PoolCmd& cmd) { return cmd.bias; }
+std::optional<Tensor> bias_of(const RoiPoolCmd&) { return std::nullopt; }
 
 // The weight of a tap in a channel, as T stores it.
 template <class T>
@@ -90,13 +46,24 @@ class TapWeights {
       last_ = {std::get<Tensor>(weight).shape.h - 1, std::get<Tensor>(weight).shape.w - 1};
     }
   }
+  // All weights of a channel, loaded as P, in the order of the taps.
+  template <class P>
+  std::vector<P> of_channel(int c, const Dim2& kernel) const {
+    std::vector<P> weights;
+    weights.reserve(static_cast<std::size_t>(kernel.h) * static_cast<std::size_t>(kernel.w));
+    for (int h = 0; h < kernel.h; ++h) {
+      for (int w = 0; w < kernel.w; ++w) weights.push_back(loaded<P>(at(c, {h, w})));
+    }
+    return weights;
+  }
+
+ private:
   T at(int c, Dim2 tap) const {
     if (constant_) return value_;
     if (turned_) return *view_.at<const T>(0, c, last_.h - tap.h, last_.w - tap.w);
     return *view_.at<const T>(0, c, tap.h, tap.w);
   }
 
- private:
   TensorView view_;
   bool constant_, turned_;
   T value_ = {};
@@ -105,230 +72,166 @@ class TapWeights {
 
 // ---- The walk ----
 
-// Calls reduce(n, c, first, count, T* out) for blocks of each channel's output, in parallel over channels. An output
-// that may overlap the input is written when everything has been read.
-template <class T, class Reduce>
-void for_each_block(const Memories& mem, const Tensor& dst, std::int64_t taps, bool store_last, Reduce reduce) {
-  const TensorView output(mem, dst);
-  const Dim4& shape = dst.shape;
-  const int plane = shape.h * shape.w;
-  std::vector<T> waiting(store_last ? static_cast<std::size_t>(shape.elements()) : 0);
-  const auto place = [&](int n, int c) {
-    return store_last ? waiting.data() + (std::int64_t{n} * shape.c + c) * plane : output.at<T>(n, c, 0, 0);
-  };
-  parallel_for(shape.c, shape.elements() * taps, [&](int c) {
-    for (int n = 0; n < shape.n; ++n) {
-      for (int first = 0; first < plane; first += kBlock) {
-        reduce(n, c, first, std::min(kBlock, plane - first), place(n, c) + first);
+bool must_store_last(const Memories& mem, const PoolCmd& cmd) {
+  const Chip& chip = mem.chip();
+  return may_overlap(chip, cmd.dst, cmd.src) || may_overlap(chip, cmd.dst, cmd.weight) ||
+         may_overlap(chip, cmd.dst, cmd.padding) || (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias));
+}
+bool must_store_last(const Memories& mem, const RoiPoolCmd& cmd) {
+  const Chip& chip = mem.chip();
+  return may_overlap(chip, cmd.dst, cmd.src) || may_overlap(chip, cmd.dst, cmd.weight) ||
+         may_overlap(chip, cmd.dst, cmd.regions);
+}
+
+// Where results go: to the output, or to a copy of it that is stored when everything has been read, because the output
+// may overlap an operand.
+template <class T>
+class Results {
+ public:
+  Results(const Memories& mem, const Tensor& dst, bool store_last)
+      : view_(mem, dst), shape_(dst.shape), waiting_(store_last ? static_cast<std::size_t>(shape_.elements()) : 0) {}
+  T* place(int n, int c) {
+    if (waiting_.empty()) return view_.template at<T>(n, c, 0, 0);
+    return waiting_.data() + (std::int64_t{n} * shape_.c + c) * shape_.h * shape_.w;
+  }
+  void finish() {
+    if (waiting_.empty()) return;
+    for (int c = 0; c < shape_.c; ++c) {
+      for (int n = 0; n < shape_.n; ++n) {
+        std::copy_n(place(n, c), shape_.h * shape_.w, view_.template at<T>(n, c, 0, 0));
+      }
+    }
+  }
+
+ private:
+  TensorView view_;
+  Dim4 shape_;
+  std::vector<T> waiting_;
+};
+
+// Calls reduce(taps, out) for parts of each channel's output, in parallel over channels: make_reduce(c) gives it.
+template <class T, class P, class D, class Cmd, class MakeReduce>
+void for_each_part(const Memories& mem, const Cmd& cmd, MakeReduce make_reduce) {
+  const Dim4& shape = cmd.dst.shape;
+  const int tap_count = kernel_of(cmd).h * kernel_of(cmd).w;
+  Results<D> results(mem, cmd.dst, must_store_last(mem, cmd));
+  parallel_ranges(shape.c, shape.elements() * tap_count, [&](int first, int last) {
+    auto input = input_of<T, P>(mem, cmd);
+    std::vector<const P*> rows(static_cast<std::size_t>(tap_count));
+    for (int c = first; c < last; ++c) {
+      auto reduce = make_reduce(c);
+      for (int n = 0; n < shape.n; ++n) {
+        input.load(n, c);
+        for (int part = 0; part < input.parts(); ++part) {
+          input.taps(part, rows.data());
+          reduce(TapRows<P>{rows.data(), tap_count, input.count(part)}, results.place(n, c) + input.first(part));
+        }
       }
     }
   });
-  if (!store_last) return;
-  for (int c = 0; c < shape.c; ++c) {
-    for (int n = 0; n < shape.n; ++n) std::copy_n(place(n, c), plane, output.at<T>(n, c, 0, 0));
-  }
-}
-
-template <class Body>
-void for_each_tap(const Dim2& kernel, Body body) {
-  for (int h = 0; h < kernel.h; ++h) {
-    for (int w = 0; w < kernel.w; ++w) body(Dim2{h, w});
-  }
+  results.finish();
 }
 
 // ---- Sums of floats ----
 
 template <class T>
-auto add_products() {
-  if constexpr (std::is_same_v<T, float>) return pool_rows().add_products_f32;
-  if constexpr (std::is_same_v<T, F16>) return pool_rows().add_products_f16;
-  if constexpr (std::is_same_v<T, Bf16>) return pool_rows().add_products_bf16;
-}
-
-template <class T>
-T finished(float value) {
-  if constexpr (std::is_same_v<T, float>) {
-    // The payload of a NaN depends on the order in which a processor takes its operands: one NaN stands for all.
-    return std::isnan(value) ? std::bit_cast<float>(kNanInvalid) : value;
-  } else {
-    return Wide<T>::round(value);
-  }
+PoolTaps::SumFloats sum_of() {
+  if constexpr (std::is_same_v<T, float>) return pool_taps().sum_f32;
+  if constexpr (std::is_same_v<T, F16>) return pool_taps().sum_f16;
+  if constexpr (std::is_same_v<T, Bf16>) return pool_taps().sum_bf16;
 }
 
 // Two lanes that start at `start`: the bias goes to the first, the products follow alternately.
-template <class T>
-void sum_floats(const Memories& mem, const Tensor& dst, const Taps<T>& taps, const TapWeights<T>& weights,
-                const std::optional<Tensor>& bias, float start, bool store_last) {
-  const std::int64_t tap_count = std::int64_t{taps.kernel.h} * taps.kernel.w;
-  for_each_block<T>(mem, dst, tap_count, store_last, [&](int n, int c, int first, int count, T* out) {
-    T stored[kBlock];
-    float values[kBlock];
-    float lanes[2][kBlock];
-    std::fill_n(lanes[0], count, start);
-    std::fill_n(lanes[1], count, start);
-    int lane = 0;
-    if (bias) {
-      const float value = Wide<T>::load(*TensorView(mem, *bias).at<const T>(0, c, 0, 0));
-      std::fill_n(lanes[lane], count, Wide<T>::load(Wide<T>::round(start + value)));
-      lane = 1;
+template <class T, class Cmd>
+void sum_floats(const Memories& mem, const Cmd& cmd) {
+  // An average starts its sums at -0, so that a window of only -0 gives -0.
+  const float start = cmd.mode == PoolMode::kAverage ? -0.0F : 0.0F;
+  const TapWeights<T> weights(mem, cmd.weight, is_turned(cmd));
+  const auto sum = sum_of<T>();
+  for_each_part<T, float, T>(mem, cmd, [&](int c) {
+    float lane = start;
+    if (bias_of(cmd)) {
+      const float value = Wide<T>::load(*TensorView(mem, *bias_of(cmd)).template at<const T>(0, c, 0, 0));
+      lane = Wide<T>::load(Wide<T>::round(start + value));
     }
-    for_each_tap(taps.kernel, [&](Dim2 tap) {
-      taps.read(n, c, tap, first, count, stored);
-      load_run(stored, values, count);
-      add_products<T>()(lanes[lane], values, loaded<float>(weights.at(c, tap)), count);
-      lane ^= 1;
-    });
-    for (int i = 0; i < count; ++i) out[i] = finished<T>(lanes[0][i] + lanes[1][i]);
+    // With a bias the products begin on the second lane; their order on each lane is what counts.
+    const float first = bias_of(cmd) ? start : lane;
+    const float second = bias_of(cmd) ? lane : start;
+    return [=, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
+      sum(taps, factors.data(), first, second, out);
+    };
   });
 }
 
 // ---- Sums of integers ----
 
-// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sum, out).
-template <class T, class W, class D, class Finish>
-void sum_integers(const Memories& mem, const Tensor& dst, const Taps<T>& taps, const TapWeights<W>& weights,
-                  const std::optional<Tensor>& bias, bool store_last, Finish finish) {
-  const std::int64_t tap_count = std::int64_t{taps.kernel.h} * taps.kernel.w;
-  for_each_block<D>(mem, dst, tap_count, store_last, [&](int n, int c, int first, int count, D* out) {
-    T stored[kBlock];
-    std::uint32_t values[kBlock];
-    std::uint32_t sums[kBlock];
-    std::fill_n(sums, count, bias ? *TensorView(mem, *bias).at<const std::uint32_t>(0, c, 0, 0) : 0U);
-    for_each_tap(taps.kernel, [&](Dim2 tap) {
-      taps.read(n, c, tap, first, count, stored);
-      load_run(stored, values, count);
-      pool_rows().add_products_int(sums, values, loaded<std::uint32_t>(weights.at(c, tap)), count);
-    });
-    for (int i = 0; i < count; ++i) out[i] = finish(sums[i]);
+// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sum).
+template <class T, class W, class D, class Cmd, class Finish>
+void sum_integers(const Memories& mem, const Cmd& cmd, Finish finish) {
+  const TapWeights<W> weights(mem, cmd.weight, is_turned(cmd));
+  const auto sum = pool_taps().sum_ints;
+  for_each_part<T, std::uint32_t, D>(mem, cmd, [&](int c) {
+    const std::uint32_t start =
+        bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
+    return [=, factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)),
+            sums = std::vector<std::uint32_t>()](const TapRows<std::uint32_t>& taps, D* out) mutable {
+      sums.resize(static_cast<std::size_t>(taps.count));
+      sum(taps, factors.data(), start, sums.data());
+      for (std::size_t i = 0; i < sums.size(); ++i) out[i] = finish(sums[i]);
+    };
   });
 }
 
 // sat(relu(sum >> rshift)); the sum is read as unsigned when all its operands are.
 template <class T, class W>
-void shift_integers(const Memories& mem, const PoolCmd& cmd, bool store_last) {
+void shift_integers(const Memories& mem, const PoolCmd& cmd) {
   const bool is_signed = std::is_signed_v<T> || std::is_signed_v<W> || (cmd.bias && is_signed_int(cmd.bias_type));
   const Shifter<std::int64_t> shift(-cmd.rshift, cmd.rounding);
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
   for_int_type(cmd.dst.dtype, [&]<class D>(D) {
-    sum_integers<T, W, D>(mem, cmd.dst, window_taps<T>(mem, cmd), {mem, cmd.weight, cmd.window.turned}, cmd.bias,
-                          store_last, [&](std::uint32_t sum) {
-                            const std::int64_t value =
-                                is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
-                            return static_cast<D>(std::clamp(shift(value), low, range.high));
-                          });
+    sum_integers<T, W, D>(mem, cmd, [=](std::uint32_t sum) {
+      const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
+      return static_cast<D>(std::clamp(shift(value), low, range.high));
+    });
   });
+}
+// The low bits of the sum are the result, without saturation.
+template <class T, class W>
+void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
+  for_size(size_of(cmd.dst.dtype),
+           [&]<class D>(D) { sum_integers<T, W, D>(mem, cmd, [](std::uint32_t sum) { return static_cast<D>(sum); }); });
 }
 
 // ---- Maximum and minimum ----
 
-// Elements as f32 that compare like them, and back with every bit: also those of a NaN.
-template <class T>
-void load_comparable(const T* stored, float* values, int count) {
-  if constexpr (std::is_integral_v<T>) {
-    for (int i = 0; i < count; ++i) values[i] = static_cast<float>(stored[i]);
-  } else {
-    load_run(stored, values, count);
-  }
-}
-template <class T>
-T restored(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  if constexpr (std::is_same_v<T, F16>) {
-    if (!is_nan_bits(bits)) return {round_f16(value)};
-    return {static_cast<std::uint16_t>((bits >> 16 & 0x8000U) | 0x7C00U | (bits >> 13 & 0x3FFU))};
-  }
-  if constexpr (std::is_same_v<T, Bf16>) return {static_cast<std::uint16_t>(bits >> 16)};
-  if constexpr (std::is_same_v<T, float>) return flush(value);
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(value);
-}
-
-// What the first tap is compared with: the lowest finite value for a maximum, the highest for a minimum.
-template <class T>
-float first_best(PoolMode mode) {
-  float highest = std::numeric_limits<float>::max();
-  float lowest = -highest;
-  if constexpr (std::is_same_v<T, F16>) lowest = -(highest = 65504.0F);
-  if constexpr (std::is_same_v<T, Bf16>) lowest = -(highest = widen_bf16(0x7F7F));
-  if constexpr (std::is_integral_v<T>) {
-    lowest = static_cast<float>(std::numeric_limits<T>::lowest());
-    highest = static_cast<float>(std::numeric_limits<T>::max());
-  }
-  return mode == PoolMode::kMax ? lowest : highest;
-}
-
-template <class T>
-void take_best(const Memories& mem, const Tensor& dst, const Taps<T>& taps, PoolMode mode, bool store_last) {
-  const std::int64_t tap_count = std::int64_t{taps.kernel.h} * taps.kernel.w;
-  const auto take = mode == PoolMode::kMax ? pool_rows().take_max : pool_rows().take_min;
-  for_each_block<T>(mem, dst, tap_count, store_last, [&](int n, int c, int first, int count, T* out) {
-    T stored[kBlock];
-    float values[kBlock];
-    float best[kBlock];
-    std::fill_n(best, count, first_best<T>(mode));
-    for_each_tap(taps.kernel, [&](Dim2 tap) {
-      taps.read(n, c, tap, first, count, stored);
-      load_comparable(stored, values, count);
-      take(best, values, count);
-    });
-    for (int i = 0; i < count; ++i) out[i] = restored<T>(best[i]);
+template <class T, class Cmd>
+void take_best(const Memories& mem, const Cmd& cmd) {
+  using P = Comparable<T>;
+  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax);
+  for_each_part<T, P, T>(mem, cmd, [&](int) {
+    return [best](const TapRows<P>& taps, T* out) {
+      best(reinterpret_cast<const void* const*>(taps.rows), taps.taps, taps.count, out);
+    };
   });
 }
 
-bool takes_best(PoolMode mode) { return mode == PoolMode::kMax || mode == PoolMode::kMin; }
-
-bool overlaps(const Memories& mem, const Tensor& dst, const Tensor& src, const Operand& weight, const Operand& more,
-              const std::optional<Tensor>& bias) {
-  const Chip& chip = mem.chip();
-  return may_overlap(chip, dst, src) || may_overlap(chip, dst, weight) || may_overlap(chip, dst, more) ||
-         (bias && may_overlap(chip, dst, *bias));
+template <class Cmd>
+void pool(const Memories& mem, const Cmd& cmd) {
+  if (cmd.mode == PoolMode::kMax || cmd.mode == PoolMode::kMin) {
+    return for_any_type(cmd.src.dtype, [&]<class T>(T) { take_best<T>(mem, cmd); });
+  }
+  if (is_float(cmd.src.dtype)) {
+    return for_float_type(cmd.src.dtype, [&]<class T>(T) { sum_floats<T>(mem, cmd); });
+  }
+  const auto for_byte = [](Dtype type, auto body) { is_signed_int(type) ? body(std::int8_t()) : body(std::uint8_t()); };
+  for_byte(cmd.src.dtype,
+           [&]<class T>(T) { for_byte(dtype_of(cmd.weight), [&]<class W>(W) { shift_integers<T, W>(mem, cmd); }); });
 }
-
-// An average starts its sums at -0, so that a window of only -0 gives -0.
-float first_sum(PoolMode mode) { return mode == PoolMode::kAverage ? -0.0F : 0.0F; }
 
 }  // namespace
 
-void execute(Memories& mem, const PoolCmd& cmd) {
-  const bool store_last = overlaps(mem, cmd.dst, cmd.src, cmd.weight, cmd.padding, cmd.bias);
-  if (takes_best(cmd.mode)) {
-    return for_any_type(
-        cmd.src.dtype, [&]<class T>(T) { take_best<T>(mem, cmd.dst, window_taps<T>(mem, cmd), cmd.mode, store_last); });
-  }
-  if (is_float(cmd.src.dtype)) {
-    return for_float_type(cmd.src.dtype, [&]<class T>(T) {
-      sum_floats<T>(mem, cmd.dst, window_taps<T>(mem, cmd), {mem, cmd.weight, cmd.window.turned}, cmd.bias,
-                    first_sum(cmd.mode), store_last);
-    });
-  }
-  const auto for_byte = [](Dtype type, auto body) { is_signed_int(type) ? body(std::int8_t()) : body(std::uint8_t()); };
-  for_byte(cmd.src.dtype, [&]<class T>(T) {
-    for_byte(dtype_of(cmd.weight), [&]<class W>(W) { shift_integers<T, W>(mem, cmd, store_last); });
-  });
-}
-
-void execute(Memories& mem, const RoiPoolCmd& cmd) {
-  const bool store_last = overlaps(mem, cmd.dst, cmd.src, cmd.weight, cmd.regions, std::nullopt);
-  if (takes_best(cmd.mode)) {
-    return for_any_type(
-        cmd.src.dtype, [&]<class T>(T) { take_best<T>(mem, cmd.dst, region_taps<T>(mem, cmd), cmd.mode, store_last); });
-  }
-  if (is_float(cmd.src.dtype)) {
-    return for_float_type(cmd.src.dtype, [&]<class T>(T) {
-      sum_floats<T>(mem, cmd.dst, region_taps<T>(mem, cmd), {mem, cmd.weight, false}, std::nullopt, first_sum(cmd.mode),
-                    store_last);
-    });
-  }
-  const auto for_byte = [](Dtype type, auto body) { is_signed_int(type) ? body(std::int8_t()) : body(std::uint8_t()); };
-  for_byte(cmd.src.dtype, [&]<class T>(T) {
-    for_byte(dtype_of(cmd.weight), [&]<class W>(W) {
-      // The low bits of the sum are the result, without saturation.
-      for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
-        sum_integers<T, W, D>(mem, cmd.dst, region_taps<T>(mem, cmd), {mem, cmd.weight, false}, std::nullopt,
-                              store_last, [](std::uint32_t sum) { return static_cast<D>(sum); });
-      });
-    });
-  });
-}
+void execute(Memories& mem, const PoolCmd& cmd) { pool(mem, cmd); }
+void execute(Memories& mem, const RoiPoolCmd& cmd) { pool(mem, cmd); }
 
 }  // namespace softtpu

@@ -56,6 +56,11 @@ T* scratch(std::int64_t elements) {
   return buffer.data();
 }
 
+// What a tile loads of the right matrix at once.
+std::int64_t right_elements(const ProductSize& size) {
+  return std::int64_t{std::min(kMaxDepth, size.inner)} * kTileCols;
+}
+
 // Finished values that wait until every tile has read its operands.
 template <class T>
 class Results {
@@ -103,7 +108,7 @@ void add_addends(const FloatProduct& product, const Tile& tile, float* first, fl
 
 void two_lane_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
   float* other = scratch<float, 1>(std::int64_t{tile.rows} * kTileCols);
-  float* right = scratch<float, 2>(std::int64_t{kMaxDepth} * kTileCols);
+  float* right = scratch<float, 2>(right_elements(product.size));
   add_addends(product, tile, sums, other);
   // The products go on with the lane after the last addend.
   const bool odd = product.addends.size() % 2 != 0;
@@ -118,7 +123,7 @@ void two_lane_tile(const FloatProduct& product, const std::vector<float>& left, 
 }
 
 void group_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
-  float* right = scratch<float, 2>(std::int64_t{kMaxDepth} * kTileCols);
+  float* right = scratch<float, 2>(right_elements(product.size));
   add_addends(product, tile, sums, sums);
   const ProductSize& size = product.size;
   int depth = 0;
@@ -144,7 +149,7 @@ void add_columns(int depth, int cols, bool is_signed, const std::uint8_t* values
 
 void byte_tile(const ByteProduct& product, const std::vector<std::uint8_t>& left, const Tile& tile, std::uint32_t* sums,
                std::uint32_t* column_sums) {
-  std::uint8_t* right = scratch<std::uint8_t, 0>(std::int64_t{kMaxDepth} * kTileCols);
+  std::uint8_t* right = scratch<std::uint8_t, 0>(right_elements(product.size));
   const ProductSize& size = product.size;
   for (int k = 0; k < size.inner; k += kMaxDepth) {
     const int depth = std::min(kMaxDepth, size.inner - k);
@@ -157,7 +162,7 @@ void byte_tile(const ByteProduct& product, const std::vector<std::uint8_t>& left
 
 void word_tile(const WordProduct& product, const std::vector<std::uint64_t>& left, const Tile& tile,
                std::uint64_t* sums) {
-  std::uint64_t* right = scratch<std::uint64_t, 1>(std::int64_t{kMaxDepth} * kTileCols);
+  std::uint64_t* right = scratch<std::uint64_t, 1>(right_elements(product.size));
   const ProductSize& size = product.size;
   for (int k = 0; k < size.inner; k += kMaxDepth) {
     const int depth = std::min(kMaxDepth, size.inner - k);

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <vector>
 
+#include "device/bdc/fast_rows.hpp"
+#include "device/bdc/fast_sfu.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -33,10 +35,16 @@ void store_block(T* values, const Block& block, int count) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) values[i] = Wide<T>::round(block[i]);
 }
 
-// Calls body(first, count) for every block of a row.
+// Calls body(first, count) for every block of a row from element `begin` on.
 template <class Body>
-void for_each_block(int count, Body body) {
-  for (int first = 0; first < count; first += kBlock) body(first, std::min(kBlock, count - first));
+void for_each_block(int begin, int count, Body body) {
+  for (int first = begin; first < count; first += kBlock) body(first, std::min(kBlock, count - first));
+}
+
+// The SIMD rows that a command may run; none of them when it has to take the plain ones.
+template <class... Sources>
+SfuRows rows_for(const Memories& mem, const Tensor& dst, const Sources&... sources) {
+  return fast_rows(mem, dst, sources...) ? fast_sfu_rows(dst.dtype) : SfuRows();
 }
 
 // Horner's scheme, rounded to the type after every multiplication and addition.
@@ -63,9 +71,12 @@ std::vector<float> coefficients(const Memories& mem, const Tensor& coeff, int np
 
 template <class T>
 void taylor(const Memories& mem, const TaylorCmd& cmd) {
+  const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
   const auto lane = [&](int npu) {
-    return [coeff = coefficients<T>(mem, cmd.coeff, npu)](T* dst, const T* src, int count) {
-      for_each_block(count, [&](int first, int size) {
+    return [fast, coeff = coefficients<T>(mem, cmd.coeff, npu)](T* dst, const T* src, int count) {
+      const int done =
+          fast.taylor == nullptr ? 0 : fast.taylor(dst, src, count, coeff.data(), static_cast<int>(coeff.size()));
+      for_each_block(done, count, [&](int first, int size) {
         Block x = load_block(src + first, size);
         for (float& value : x) value = flush(value);
         const Block sum = settled<T>([&]<class Arithmetic>(Arithmetic) { return horner<T, Arithmetic>(x, coeff); });
@@ -92,8 +103,10 @@ void execute(Memories& mem, const TaylorCmd& cmd) {
 
 void execute(Memories& mem, const RootCmd& cmd) {
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
     const auto row = [&](T* dst, const T* src, int count) {
-      for_each_block(count, [&](int first, int size) {
+      const int done = fast.root == nullptr ? 0 : fast.root(dst, src, count, cmd.mode, cmd.iterations);
+      for_each_block(done, count, [&](int first, int size) {
         const Block x = load_block(src + first, size);
         const auto compute = [&]<class Arithmetic>(Arithmetic) {
           return root<Arithmetic>(cmd.mode, x, cmd.iterations);
@@ -107,8 +120,10 @@ void execute(Memories& mem, const RootCmd& cmd) {
 
 void execute(Memories& mem, const DivideCmd& cmd) {
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    const SfuRows fast = rows_for(mem, cmd.dst, cmd.a, cmd.b);
     const auto row = [&](T* dst, const T* a, const T* b, int count) {
-      for_each_block(count, [&](int first, int size) {
+      const int done = fast.divide == nullptr ? 0 : fast.divide(dst, a, b, count, cmd.iterations);
+      for_each_block(done, count, [&](int first, int size) {
         const Block x = load_block(a + first, size);
         const Block y = load_block(b + first, size);
         const auto compute = [&]<class Arithmetic>(Arithmetic) { return divide<Arithmetic>(x, y, cmd.iterations); };

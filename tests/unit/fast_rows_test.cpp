@@ -1,5 +1,5 @@
-// Element-wise commands give the same memory with plain lanes and with SIMD rows, for every instruction set of this
-// machine: random shapes, strides and constants, special values, operands in place and side by side.
+// Element-wise commands and windows give the same memory with plain loops and with SIMD rows, for every instruction set
+// of this machine: random shapes, strides and constants, special values, operands in place and side by side.
 #include "device/bdc/fast_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -244,6 +244,107 @@ TEST_P(FastRows, Integers) {
   }
 }
 
+TEST_P(FastRows, SeriesRootsAndQuotients) {
+  for (const Dtype type : kFloatTypes) {
+    check("taylor", [&] {
+      TaylorCmd cmd{target(type), tensor(type, 1, true), {}};
+      cmd.coeff.addr = 4 * kSlotBytes;
+      cmd.coeff.shape = {1, memories_->chip().npu_num, 1, number(1, 16)};
+      cmd.coeff.dtype = type;
+      return cmd;
+    });
+    for (const RootMode mode : {RootMode::kRsqrt, RootMode::kSqrt}) {
+      check("root", [&] { return RootCmd{mode, target(type), tensor(type, 1, true), number(1, 4)}; });
+    }
+    check("quotient", [&] {
+      const Tensor dst = target(type);
+      return DivideCmd{dst, source_near(dst, type, 1), source_near(dst, type, 2), number(1, 4)};
+    });
+  }
+}
+
+// Windows of every kind over small feature maps, with padding and inserted values.
+class FastWindows : public FastRows {
+ protected:
+  static constexpr std::uint32_t kInput = 0, kOutput = 3072, kWeights = 6144, kBias = 7168;
+
+  Tensor local(std::uint32_t offset, const Dim4& shape, Dtype type) {
+    const Chip& chip = memories_->chip();
+    Tensor made{Space::kLocal, 0, shape, {}, type, false};
+    made.stride.w = 1;
+    made.stride.h = shape.w;
+    made.stride.c = std::int64_t{shape.h} * shape.w;
+    made.stride.n = ((npu_ + shape.c - 1) / chip.npu_num + 1) * made.stride.c;
+    made.addr = static_cast<std::uint32_t>(npu_) * chip.local_bytes + offset;
+    return made;
+  }
+  static bool fits(const Tensor& tensor, std::uint32_t bytes) {
+    return tensor.shape.n * tensor.stride.n * size_of(tensor.dtype) <= static_cast<std::int64_t>(bytes);
+  }
+
+  PoolCmd window(PoolMode mode, Dtype type, Dtype dst_type) {
+    while (true) {
+      PoolCmd cmd;
+      npu_ = number(0, memories_->chip().npu_num - 1);
+      cmd.mode = mode;
+      cmd.window.kernel = {number(1, 4), number(1, 4)};
+      cmd.window.stride = {number(1, 3), number(1, 3)};
+      cmd.window.dilation = {number(1, 2), number(1, 2)};
+      if (chance(3)) cmd.window.insert = {number(0, 2), number(0, 2)};
+      cmd.window.padding = {number(0, 3), number(0, 3), number(0, 3), number(0, 3)};
+      cmd.src = local(kInput, {number(1, 2), number(1, 6), number(1, 9), number(1, 40)}, type);
+      const Dim2 output = output_size(cmd.src.shape, cmd.window);
+      cmd.dst = local(kOutput, {cmd.src.shape.n, cmd.src.shape.c, output.h, output.w}, dst_type);
+      if (chance(4)) cmd.src.stride.w = 2, cmd.src.stride.h *= 2, cmd.src.stride.c *= 2, cmd.src.stride.n *= 2;
+      if (output.h == 0 || output.w == 0 || !fits(cmd.src, kOutput) || !fits(cmd.dst, kWeights - kOutput)) continue;
+      cmd.padding = Scalar{static_cast<std::uint32_t>(random_()), type};
+      cmd.insertion = Scalar{static_cast<std::uint32_t>(random_()), type};
+      return cmd;
+    }
+  }
+  void add_weights(PoolCmd& cmd, Dtype type, Dtype bias_type) {
+    const Dim2& kernel = cmd.window.kernel;
+    cmd.weight = local(kWeights, {1, cmd.src.shape.c, kernel.h, kernel.w}, type);
+    cmd.window.turned = chance(3);
+    if (chance(2)) cmd.bias = local(kBias, {1, cmd.src.shape.c, 1, 1}, bias_type);
+  }
+};
+
+TEST_P(FastWindows, MaximumAndMinimum) {
+  for (const Dtype type : kTypes) {
+    for (const PoolMode mode : {PoolMode::kMax, PoolMode::kMin}) {
+      for (int i = 0; i < kRounds; ++i) ASSERT_NO_FATAL_FAILURE(compare(window(mode, type, type), "extreme"));
+    }
+  }
+}
+
+TEST_P(FastWindows, SumsOfFloats) {
+  for (const Dtype type : kFloatTypes) {
+    for (int i = 0; i < 3 * kRounds; ++i) {
+      PoolCmd average = window(PoolMode::kAverage, type, type);
+      average.weight = Scalar{static_cast<std::uint32_t>(random_()), type};
+      ASSERT_NO_FATAL_FAILURE(compare(average, "average"));
+      PoolCmd depthwise = window(PoolMode::kDepthwise, type, type);
+      add_weights(depthwise, type, type);
+      ASSERT_NO_FATAL_FAILURE(compare(depthwise, "depthwise"));
+    }
+  }
+}
+
+TEST_P(FastWindows, SumsOfBytes) {
+  for (int i = 0; i < 8 * kRounds; ++i) {
+    PoolCmd cmd = window(PoolMode::kDepthwise, chance(2) ? Dtype::kInt8 : Dtype::kUint8,
+                         chance(2) ? Dtype::kInt16 : Dtype::kUint32);
+    cmd.bias_type = Dtype::kInt32;
+    cmd.rshift = number(0, 8);
+    cmd.rounding = Rounding::kHalfUp;
+    add_weights(cmd, chance(2) ? Dtype::kInt8 : Dtype::kUint8, Dtype::kInt32);
+    ASSERT_NO_FATAL_FAILURE(compare(cmd, "depthwise of bytes"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, FastWindows, testing::Values("sse4", "avx2", "avx512", ""),
+                         [](const auto& set) { return *set.param == '\0' ? "best" : std::string(set.param); });
 INSTANTIATE_TEST_SUITE_P(InstructionSets, FastRows, testing::Values("sse4", "avx2", "avx512", ""),
                          [](const auto& set) { return *set.param == '\0' ? "best" : std::string(set.param); });
 

@@ -1,0 +1,68 @@
+// What poolings over regions of interest read: each region is one window that ends at the region's last pixel.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "device/bdc/pool_best.hpp"
+#include "device/bdc/pool_taps.hpp"
+#include "device/isa/commands/window.hpp"
+#include "device/memory/tensor_view.hpp"
+
+namespace softtpu {
+
+// T is stored, P is what the loops take.
+template <class T, class P>
+class RegionTaps {
+ public:
+  RegionTaps(const Memories& mem, const RoiPoolCmd& cmd)
+      : view_(mem, cmd.src),
+        kernel_(cmd.kernel),
+        outside_(as_read<P>(constant<T>(cmd.outside))),
+        values_(static_cast<std::size_t>(cmd.kernel.h) * static_cast<std::size_t>(cmd.kernel.w) * kPitch) {
+    const TensorView corners(mem, cmd.regions);
+    for (int r = 0; r < cmd.regions.shape.c; ++r) {
+      const auto* corner = corners.at<const std::int16_t>(0, r, 0, 0);
+      regions_.push_back({corner[0], corner[1], corner[2], corner[3]});
+    }
+  }
+
+  void load(int n, int c) { n_ = n, c_ = c; }
+  // Parts of the result, each of neighbouring windows.
+  int parts() const { return (static_cast<int>(regions_.size()) + kPitch - 1) / kPitch; }
+  int count(int part) const { return std::min(kPitch, static_cast<int>(regions_.size()) - part * kPitch); }
+  int first(int part) const { return part * kPitch; }
+  void taps(int part, const P** rows) {
+    P* values = values_.data();
+    for (int kh = 0; kh < kernel_.h; ++kh) {
+      for (int kw = 0; kw < kernel_.w; ++kw) {
+        for (int i = 0; i < count(part); ++i) {
+          values[i] = value(regions_[static_cast<std::size_t>(first(part) + i)], {kh, kw});
+        }
+        *rows++ = values;
+        values += kPitch;
+      }
+    }
+  }
+
+ private:
+  static constexpr int kPitch = kTapSlack;
+  struct Region {
+    int w, h, last_w, last_h;
+  };
+  P value(const Region& region, Dim2 tap) const {
+    const int h = region.h + tap.h;
+    const int w = region.w + tap.w;
+    const bool inside = h <= region.last_h && w <= region.last_w;
+    return inside ? as_read<P>(*view_.template at<const T>(n_, c_, h, w)) : outside_;
+  }
+
+  TensorView view_;
+  Dim2 kernel_;
+  P outside_;
+  std::vector<Region> regions_;
+  std::vector<P> values_;
+  int n_ = 0, c_ = 0;
+};
+
+}  // namespace softtpu

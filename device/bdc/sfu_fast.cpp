@@ -1,0 +1,162 @@
+// Series, roots and quotients with SIMD instructions, compiled for several instruction sets and chosen at run time.
+#include "device/bdc/fast_sfu.hpp"
+#include "device/numeric/by_type.hpp"
+
+#define HWY_WANT_AVX3_DL
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/bdc/sfu_fast.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "device/bdc/simd_float.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace softtpu {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+SfuRows sfu_rows(Dtype) { return {}; }
+
+#else
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Arithmetic without the NaN rules: a NaN stays a NaN, and where none comes out none has been on the way.
+struct AnyNan : HalfArithmetic {};
+
+HWY_INLINE bool has_nan(FloatVector value) { return !hn::AllFalse(Floats(), is_nan(value)); }
+
+// The result by quick arithmetic, or once more by the unit's when a NaN has to be told from others.
+template <class Unit, class Compute>
+HWY_INLINE FloatVector settled(Compute compute) {
+  const auto quick = compute(AnyNan());
+  if (!std::is_same_v<Unit, F32Unit> || HWY_LIKELY(!has_nan(quick))) return quick;
+  return compute(Unit());
+}
+
+// A stored element as f32. The first guess of a root looks at the bits: an f32 subnormal stays, a bf16 one does not.
+template <class Unit>
+HWY_INLINE FloatVector raw_value(const typename Unit::Stored* stored) {
+  const auto value = Unit::load(stored);
+  return std::is_same_v<Unit, Bf16Unit> ? flushed(value) : value;
+}
+
+// Horner's scheme, rounded to the type after every multiplication and addition.
+template <class Unit>
+struct Series {
+  const float* coeff;
+  int terms;
+  FloatVector x;
+  template <class Arithmetic>
+  HWY_INLINE FloatVector operator()(Arithmetic) const {
+    auto sum = hn::Set(Floats(), coeff[terms - 1]);
+    for (int i = terms - 2; i >= 0; --i) {
+      const auto product = Unit::round(Arithmetic::mul(sum, x));
+      sum = Unit::round(Arithmetic::add(product, hn::Set(Floats(), coeff[i])));
+    }
+    return sum;
+  }
+};
+
+// As rsqrt() of device/numeric/newton.hpp.
+template <class Arithmetic>
+HWY_INLINE FloatVector inverse_root(FloatVector raw, int iterations) {
+  const auto half = Arithmetic::mul(raw, hn::Set(Floats(), 0.5F));
+  const auto halved = hn::BitCast(Words(), hn::ShiftRight<1>(hn::BitCast(Ints(), raw)));
+  auto y = float_of(hn::Sub(word(0x5F3759DFU), halved));
+  for (int step = 0; step < iterations; ++step) {
+    const auto error = Arithmetic::mul(Arithmetic::mul(half, y), y);
+    y = Arithmetic::mul(y, Arithmetic::sub(hn::Set(Floats(), 1.5F), error));
+  }
+  return y;
+}
+
+struct Root {
+  RootMode mode;
+  int iterations;
+  FloatVector x;
+  template <class Arithmetic>
+  HWY_INLINE FloatVector operator()(Arithmetic) const {
+    const auto inverse = inverse_root<Arithmetic>(x, iterations);
+    return mode == RootMode::kRsqrt ? inverse : Arithmetic::mul(inverse, flushed(x));
+  }
+};
+
+// As divide() of device/numeric/newton.hpp.
+struct Quotient {
+  int iterations;
+  FloatVector a, b;
+  template <class Arithmetic>
+  HWY_INLINE FloatVector operator()(Arithmetic) const {
+    const auto inverse = inverse_root<Arithmetic>(hn::Abs(b), iterations);
+    const auto sign = hn::And(bits_of(b), word(0x80000000U));
+    const auto moved = hn::IfThenZeroElse(hn::RebindMask(Words(), is_nan(b)), sign);
+    const auto numerator = float_of(hn::Xor(flushed_bits(bits_of(a)), moved));
+    return Arithmetic::mul(Arithmetic::mul(inverse, inverse), numerator);
+  }
+};
+
+template <class Unit>
+int taylor(void* dst, const void* src, int count, const float* coeff, int terms) {
+  using T = typename Unit::Stored;
+  int i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const auto x = Unit::load(static_cast<const T*>(src) + i);
+    Unit::store(settled<Unit>(Series<Unit>{coeff, terms, x}), static_cast<T*>(dst) + i);
+  }
+  return i;
+}
+
+template <class Unit>
+int root(void* dst, const void* src, int count, RootMode mode, int iterations) {
+  using T = typename Unit::Stored;
+  int i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const auto x = raw_value<Unit>(static_cast<const T*>(src) + i);
+    Unit::store(settled<Unit>(Root{mode, iterations, x}), static_cast<T*>(dst) + i);
+  }
+  return i;
+}
+
+template <class Unit>
+int divide(void* dst, const void* a, const void* b, int count, int iterations) {
+  using T = typename Unit::Stored;
+  int i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const auto numerator = raw_value<Unit>(static_cast<const T*>(a) + i);
+    const auto denominator = raw_value<Unit>(static_cast<const T*>(b) + i);
+    Unit::store(settled<Unit>(Quotient{iterations, numerator, denominator}), static_cast<T*>(dst) + i);
+  }
+  return i;
+}
+
+}  // namespace
+
+SfuRows sfu_rows(Dtype type) {
+  SfuRows rows;
+  for_float_type(type, [&]<class T>(T) {
+    using Unit = typename UnitOf<T>::type;
+    rows = {taylor<Unit>, root<Unit>, divide<Unit>};
+  });
+  return rows;
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace softtpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softtpu {
+
+HWY_EXPORT(sfu_rows);
+
+SfuRows fast_sfu_rows(Dtype type) { return HWY_DYNAMIC_DISPATCH(sfu_rows)(type); }
+
+}  // namespace softtpu
+#endif
