@@ -15,18 +15,23 @@ namespace {
 
 // How far a function can be trusted, best first.
 struct Standing {
-  std::string state;   // "exact", "reference", "query", "unsupported", "unverified"
+  std::string state;   // "exact", "oracle", "reference", "unsupported", "unverified"
   std::string detail;  // one phrase for people
 };
 
 Standing standing(const OpInfo& row, const Verification& known) {
   if (row.support == Support::kUnsupported) return {"unsupported", fmt::format("the chip has no {}", row.note)};
   const std::string deviating =
-      known.deviating > 0
-          ? fmt::format("; differs on purpose from {} cases that show a defect of the recorded emulator",
-                        known.deviating)
-          : "";
-  if (known.exact > 0) return {"exact", fmt::format("exact on {} recorded cases{}", known.exact, deviating)};
+      known.deviating > 0 ? fmt::format("; differs on purpose from {} cases that show a defect of the recorded "
+                                        "emulator (docs/deviations.md)",
+                                        known.deviating)
+                          : "";
+  const std::string oracle =
+      known.oracle > 0 ? fmt::format("exact against an independent oracle on {} random cases", known.oracle) : "";
+  if (known.exact > 0)
+    return {"exact", fmt::format("exact on {} recorded cases{}{}", known.exact, oracle.empty() ? "" : "; " + oracle,
+                                 deviating)};
+  if (known.oracle > 0) return {"oracle", oracle + deviating};
   if (!known.reference.empty()) return {"reference", fmt::format("reference within {}{}", known.reference, deviating)};
   return {"unverified", "not verified by a recording or a reference" + deviating};
 }
@@ -59,6 +64,7 @@ int run_api(const ApiOptions& options) {
                       {"engine", to_text(row.engine)},
                       {"state", found.state},
                       {"exact", known.exact},
+                      {"oracle", known.oracle},
                       {"deviating", known.deviating},
                       {"reference", known.reference},
                       {"detail", found.detail}});

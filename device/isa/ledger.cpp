@@ -13,7 +13,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"", {}},  // sorts before every name
-#define VERIFIED(name, exact, deviating, reference) {#name, {exact, deviating, reference}},
+#define VERIFIED(name, exact, deviating, reference, oracle) {#name, {exact, deviating, reference, oracle}},
 #include "device/isa/verified.def"
 };
 

@@ -12,6 +12,7 @@ struct Verification {
   int exact = 0;                    // recorded cases reproduced bit for bit
   int deviating = 0;                // recorded cases that show a defect of the recorded emulator
   std::string_view reference = {};  // tolerance of the comparison with an independent reference; empty: none
+  int oracle = 0;                   // random calls that an independent oracle confirmed bit for bit
 };
 
 Verification verification(Op op);
