@@ -1,11 +1,12 @@
 // Replays recorded cases on a core in this process, without server and sockets: the quick loop while an operation is
-// written.
+// written. The settings choose loops, instruction set and observers (SOFTTPU_TRACE, SOFTTPU_CHECK).
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 
 #include "device/bdc/kernel_choice.hpp"
 #include "device/core/core.hpp"
+#include "device/observe/observers.hpp"
 #include "runtime/base/config.hpp"
 #include "tests/replay/kernel/script.hpp"
 #include "tests/replay/session.hpp"
@@ -17,7 +18,10 @@ namespace {
 
 class DirectTarget final : public Target {
  public:
-  explicit DirectTarget(std::unique_ptr<Memories> memories) : memories_(std::move(memories)), core_(*memories_, 0) {}
+  DirectTarget(std::unique_ptr<Memories> memories, const Tools& tools)
+      : memories_(std::move(memories)), core_(*memories_, 0) {
+    for (const auto& observer : tools.observers) core_.add_observer(observer);
+  }
 
   AddressBases bases() const override {
     const Chip& chip = memories_->chip();
@@ -45,12 +49,15 @@ class DirectTarget final : public Target {
   Core core_;
 };
 
-Result<std::unique_ptr<Target>> make_target(const std::string& chip_name) {
+Result<std::unique_ptr<Target>> make_target(const std::string& chip_name, const Settings& settings,
+                                            const std::shared_ptr<Observer>& trace) {
   const auto chip = load_chip(chip_name);
   if (!chip) return chip.error();
+  const auto tools = make_tools(settings, *chip, trace);
+  if (!tools) return tools.error();
   auto memories = Memories::create(*chip);
   if (!memories) return memories.error();
-  return std::unique_ptr<Target>(std::make_unique<DirectTarget>(std::move(*memories)));
+  return std::unique_ptr<Target>(std::make_unique<DirectTarget>(std::move(*memories), *tools));
 }
 
 }  // namespace
@@ -78,7 +85,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "SOFTTPU_SIMD: this machine lacks \"%s\"\n", settings->simd.c_str());
     return 2;
   }
-  const auto result = softtpu::replay::run_session(options, softtpu::replay::make_target);
+  const auto trace = softtpu::open_trace(*settings);
+  if (!trace) {
+    std::fprintf(stderr, "%s\n", trace.error().text.c_str());
+    return 2;
+  }
+  const auto result = softtpu::replay::run_session(
+      options, [&](const std::string& chip) { return softtpu::replay::make_target(chip, *settings, *trace); });
   if (!ledger.empty() && !softtpu::replay::write_ledger(ledger, result)) return 1;
   return result.total.failed == 0 ? 0 : 1;
 }
