@@ -40,9 +40,12 @@ std::int64_t channel_stride(const Call& call, int h, int w, bool align, Dtype ty
   return (align ? aligned_stride(call.chip(), 0, feature, type) : compact_stride(call.chip(), 0, feature)).c;
 }
 
-// Bytes from an NPU's first channel to its channel that holds channel c of a tensor that starts on NPU 0.
-std::int64_t group_offset(const Call& call, int c, int c_stride, Dtype type) {
-  return row_of_channel(call.chip().npu_num, 0, c) * c_stride * size_of(type);
+// The place of channel c when channel 0 is at the very start of NPU 0.
+LocalSpot spot_of_channel(const Call& call, int c, int c_stride, data_type_t dtype) {
+  const int size = size_of(byte_type(call, dtype));
+  call.require(c >= 0, [&] { return fmt::format("c ({}) is negative", c); });
+  const int lanes = call.chip().npu_num;
+  return {npu_of_channel(lanes, 0, c), row_of_channel(lanes, 0, c) * c_stride * size};
 }
 
 bool ranges_meet(const range_t& a, const range_t& b) { return a.start <= b.end && b.start <= a.end; }
@@ -160,12 +163,11 @@ void tpu_local_shape_5d_to_4d(const dim5* shape_5d, dim4* shape_4d) {
 }
 int tpu_npu_c_offset(int c, int c_stride, data_type_t dtype) {
   const Call call(Op::tpu_npu_c_offset);
-  return to_int(call, group_offset(call, c, c_stride, byte_type(call, dtype)));
+  return to_int(call, spot_of_channel(call, c, c_stride, dtype).offset);
 }
 int tpu_unified_c_offset(int c, int c_stride, data_type_t dtype) {
   const Call call(Op::tpu_unified_c_offset);
-  const Chip& chip = call.chip();
-  const std::int64_t npu = npu_of_channel(chip.npu_num, 0, c);
-  return to_int(call, npu * chip.local_bytes + group_offset(call, c, c_stride, byte_type(call, dtype)));
+  const auto [npu, offset] = spot_of_channel(call, c, c_stride, dtype);
+  return to_int(call, std::int64_t{npu} * call.chip().local_bytes + offset);
 }
 }
