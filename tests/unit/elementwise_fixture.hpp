@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device/memory/parallel.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tests/unit/local_tensor.hpp"
 
@@ -116,6 +117,8 @@ class ElementwiseTest : public testing::Test {
   void expect_memory(const std::string& what, const std::function<void()>& kernel,
                      const std::vector<Written>& written) {
     image_.assign(memory(), memory() + device_.chip().local_mem.bytes);
+    const bool again = chance(4);
+    if (again) start_ = image_;
     for (const Written& part : written) part.tensor.write(device_.chip(), image_.data(), part.bits);
     const LaunchOutcome outcome = device_.run(kernel);
     ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
@@ -126,6 +129,8 @@ class ElementwiseTest : public testing::Test {
       }
     }
     ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": bytes outside of dst changed";
+    device_.oracle().confirm();
+    if (again) expect_same_with_one_thread(what, kernel);
   }
 
   std::uint8_t* memory() { return device_.memories().local(0); }
@@ -134,6 +139,16 @@ class ElementwiseTest : public testing::Test {
   std::mt19937 random_{20240611};
 
  private:
+  // From the same start, on one thread: the same bytes.
+  void expect_same_with_one_thread(const std::string& what, const std::function<void()>& kernel) {
+    std::memcpy(memory(), start_.data(), start_.size());
+    set_thread_limit(1);
+    const LaunchOutcome outcome = device_.run(kernel);
+    set_thread_limit(0);
+    ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
+    ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": one thread differs from many";
+    device_.oracle().forget();
+  }
   static bool repeats(const LocalTensor& tensor) {
     const Stride4& stride = tensor.stride;
     return stride.n == 0 || stride.c == 0 || stride.h == 0 || stride.w == 0;
@@ -151,7 +166,7 @@ class ElementwiseTest : public testing::Test {
     if (chance(4)) stride.n = 0;
   }
 
-  std::vector<std::uint8_t> image_;
+  std::vector<std::uint8_t> start_, image_;  // of local memory, before and after
 };
 
 }  // namespace softtpu

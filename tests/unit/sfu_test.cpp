@@ -22,6 +22,51 @@ constexpr std::uint32_t kSrcOffset = 0x8000;
 constexpr std::uint32_t kSrc1Offset = 0x10000;
 constexpr std::uint32_t kCoeffOffset = 0x30000;
 constexpr Dtype kTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
+constexpr int kNewtonSteps = 3;  // of the functions that do not let the caller choose
+
+// Which of the functions of one meaning: for f32 only, with the number of Newton steps as an argument.
+struct Form {
+  bool fp32 = false, tunable = false;
+};
+
+// The arguments of a quotient, and each function that computes one: form 0 a / b, 1 C / a, 2 a / C, 3 1 / a.
+struct Quotient {
+  local_addr_t dst, a, b;
+  scalar_t C;
+  float C_fp32;
+  const dim4* shape;
+  const dim4* stride[3];
+  data_type_t type;
+  int iterations;
+
+  void issue(int form, Form variant) const {
+    if (variant.fp32 && variant.tunable) return fp32_tunable(form);
+    if (variant.fp32) return fp32(form);
+    if (variant.tunable) return tunable(form);
+    if (form == 0) tpu_bdc_fp_div(dst, a, b, shape, stride[0], stride[1], stride[2], type);
+    if (form == 1) tpu_bdc_fp_C_div(dst, a, C, shape, stride[0], stride[1], type);
+    if (form == 2) tpu_bdc_fp_div_C(dst, a, C, shape, stride[0], stride[1], type);
+    if (form == 3) tpu_bdc_fp_reciprocal(dst, a, shape, stride[0], stride[1], type);
+  }
+  void tunable(int form) const {
+    if (form == 0) tpu_bdc_fp_tunable_div(dst, a, b, shape, stride[0], stride[1], stride[2], type, iterations);
+    if (form == 1) tpu_bdc_fp_tunable_C_div(dst, a, C, shape, stride[0], stride[1], type, iterations);
+    if (form == 2) tpu_bdc_fp_tunable_div_C(dst, a, C, shape, stride[0], stride[1], type, iterations);
+    if (form == 3) tpu_bdc_fp_tunable_reciprocal(dst, a, shape, stride[0], stride[1], type, iterations);
+  }
+  void fp32(int form) const {
+    if (form == 0) tpu_bdc_fp32_div(dst, a, b, shape, stride[0], stride[1], stride[2]);
+    if (form == 1) tpu_bdc_fp32_C_div(dst, a, C_fp32, shape, stride[0], stride[1]);
+    if (form == 2) tpu_bdc_fp32_div_C(dst, a, C_fp32, shape, stride[0], stride[1]);
+    if (form == 3) tpu_bdc_fp32_reciprocal(dst, a, shape, stride[0], stride[1]);
+  }
+  void fp32_tunable(int form) const {
+    if (form == 0) tpu_bdc_fp32_tunable_div(dst, a, b, shape, stride[0], stride[1], stride[2], iterations);
+    if (form == 1) tpu_bdc_fp32_tunable_C_div(dst, a, C_fp32, shape, stride[0], stride[1], iterations);
+    if (form == 2) tpu_bdc_fp32_tunable_div_C(dst, a, C_fp32, shape, stride[0], stride[1], iterations);
+    if (form == 3) tpu_bdc_fp32_tunable_reciprocal(dst, a, shape, stride[0], stride[1], iterations);
+  }
+};
 
 class SfuTest : public testing::Test {
  protected:
@@ -30,6 +75,7 @@ class SfuTest : public testing::Test {
   int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
   Dim4 random_shape() { return {number(1, 3), number(1, 70), number(1, 5), number(1, 40)}; }
+  Form any_form(Dtype type) { return {type == Dtype::kFp32 && number(0, 1) == 1, number(0, 1) == 1}; }
 
   LocalTensor aligned(Dtype type, const Dim4& shape, int npu, std::uint32_t offset) {
     return LocalTensor::aligned(device_.chip(), type, shape, npu, offset);
@@ -84,6 +130,7 @@ class SfuTest : public testing::Test {
       ASSERT_EQ(got[i], want[i]) << what << ", element " << i << " of " << to_text(dst.shape);
     }
     ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": bytes outside of dst changed";
+    device_.oracle().confirm();
   }
 
   std::uint8_t* memory() { return device_.memories().local(0); }
@@ -128,10 +175,11 @@ TEST_F(SfuTest, TaylorMatchesTheReference) {
 
 TEST_F(SfuTest, RootsMatchTheReference) {
   fill_memory();
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < 120; ++trial) {
     const Dtype type = kTypes[trial % 3];
     const bool rsqrt = number(0, 1) == 0;
-    const int iterations = number(1, 4);
+    const Form form = any_form(type);
+    const int iterations = form.tunable ? number(1, 4) : kNewtonSteps;
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
     const LocalTensor src = aligned(type, shape, npu, kSrcOffset);
@@ -144,9 +192,16 @@ TEST_F(SfuTest, RootsMatchTheReference) {
     }
     const dim4 c_shape = src.c_shape();
     const auto code = static_cast<data_type_t>(type);
-    const auto kernel = [&] {
-      if (rsqrt) tpu_bdc_fp_tunable_rsqrt(addr(dst), addr(src), &c_shape, code, iterations);
-      if (!rsqrt) tpu_bdc_fp_tunable_sqrt(addr(dst), addr(src), &c_shape, code, iterations);
+    const auto kernel = [&, to = addr(dst), from = addr(src)] {
+      if (form.fp32 && form.tunable) {
+        (rsqrt ? tpu_bdc_fp32_tunable_rsqrt : tpu_bdc_fp32_tunable_sqrt)(to, from, &c_shape, iterations);
+      } else if (form.fp32) {
+        (rsqrt ? tpu_bdc_fp32_rsqrt : tpu_bdc_fp32_sqrt)(to, from, &c_shape);
+      } else if (form.tunable) {
+        (rsqrt ? tpu_bdc_fp_tunable_rsqrt : tpu_bdc_fp_tunable_sqrt)(to, from, &c_shape, code, iterations);
+      } else {
+        (rsqrt ? tpu_bdc_fp_rsqrt : tpu_bdc_fp_sqrt)(to, from, &c_shape, code);
+      }
     };
     expect_result(kernel, dst, want, rsqrt ? "rsqrt" : "sqrt");
   }
@@ -154,12 +209,13 @@ TEST_F(SfuTest, RootsMatchTheReference) {
 
 TEST_F(SfuTest, QuotientsMatchTheReference) {
   fill_memory();
-  for (int trial = 0; trial < 90; ++trial) {
+  for (int trial = 0; trial < 240; ++trial) {
     const Dtype type = kTypes[trial % 3];
-    const int iterations = number(1, 4);
+    const Form variant = any_form(type);
+    const int iterations = variant.tunable ? number(1, 4) : kNewtonSteps;
     const int npu = number(0, 63);
     const Dim4 shape{number(1, 2), number(1, 70), number(1, 4), number(1, 20)};
-    const int form = number(0, 3);
+    const int form = trial / 3 % 4;
     LocalTensor src0 = aligned(type, shape, npu, kSrcOffset);
     LocalTensor src1 = aligned(type, shape, npu, kSrc1Offset);
     LocalTensor dst = aligned(type, shape, npu, kDstOffset);
@@ -191,16 +247,16 @@ TEST_F(SfuTest, QuotientsMatchTheReference) {
     const dim4 strides[] = {dst.c_stride(), src0.c_stride(), src1.c_stride()};
     const auto stride = [&](int i) { return free ? &strides[i] : nullptr; };
     const auto code = static_cast<data_type_t>(type);
-    const auto kernel = [&] {
-      const local_addr_t to = addr(dst);
-      const local_addr_t x = addr(src0);
-      if (form == 0) {
-        tpu_bdc_fp_tunable_div(to, x, addr(src1), &c_shape, stride(0), stride(1), stride(2), code, iterations);
-      }
-      if (form == 1) tpu_bdc_fp_tunable_C_div(to, x, c, &c_shape, stride(0), stride(1), code, iterations);
-      if (form == 2) tpu_bdc_fp_tunable_div_C(to, x, c, &c_shape, stride(0), stride(1), code, iterations);
-      if (form == 3) tpu_bdc_fp_tunable_reciprocal(to, x, &c_shape, stride(0), stride(1), code, iterations);
-    };
+    const Quotient call{addr(dst),
+                        addr(src0),
+                        addr(src1),
+                        c,
+                        std::bit_cast<float>(constant),
+                        &c_shape,
+                        {stride(0), stride(1), stride(2)},
+                        code,
+                        iterations};
+    const auto kernel = [&] { call.issue(form, variant); };
     expect_result(kernel, dst, want, "quotient form " + std::to_string(form) + " " + std::string(to_text(type)));
   }
 }
