@@ -175,7 +175,7 @@ TEST_F(Move, RefusesWhatTheChipCannotDo) {
   refused([&] { tpu_bdc_wc_trans(0x40000, 0, &shape, DT_FP32); }, "dst starts on NPU 1");
   refused([&] { tpu_bdc_npu_bcast_from_static(0, 4, 3, 5, DT_FP32); }, "is not a multiple of 64");
   refused([&] { tpu_bdc_npu_bcast_from_static(0, 65472, 3, 16, DT_FP32); }, "end below the end of static memory");
-  refused([&] { tpu_bdc_arithmetic_sequence_bcast(0, 0, 1, 1, 5); }, "shape.c (0) is outside");
+  refused([&] { tpu_bdc_arithmetic_sequence_bcast(0, 0, 1, 1, 5); }, "npu_num (0) is outside");
   refused([&] { tpu_bdc_fp_vc_add(0, 0x400, 0x800, 0, 4, 4, 4, DT_FP32); }, "src0_len (0) is outside 1..65535");
   refused([&] { tpu_bdc_fp_vc_add(0, 0x400, 0x800, 4, 4, 4, -1, DT_FP32); }, "src1_len_per_channel (-1)");
   refused([&] { tpu_bdc_fp_vc_add(0, 0x400, 0x800, 4, 4, 4, 4, DT_INT8); }, "dst type is int8");
