@@ -49,11 +49,12 @@ class DirectTarget final : public Target {
   Core core_;
 };
 
-Result<std::unique_ptr<Target>> make_target(const std::string& chip_name, const Settings& settings,
-                                            const std::shared_ptr<Observer>& trace) {
+Result<std::unique_ptr<Target>> make_target(const std::string& chip_name, const Settings& settings) {
   const auto chip = load_chip(chip_name);
   if (!chip) return chip.error();
-  const auto tools = make_tools(settings, *chip, trace);
+  const auto shared = open_shared_tools(settings, *chip);
+  if (!shared) return shared.error();
+  const auto tools = make_tools(settings, *chip, *shared);
   if (!tools) return tools.error();
   auto memories = Memories::create(*chip);
   if (!memories) return memories.error();
@@ -85,13 +86,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "SOFTTPU_SIMD: this machine lacks \"%s\"\n", settings->simd.c_str());
     return 2;
   }
-  const auto trace = softtpu::open_trace(*settings);
-  if (!trace) {
-    std::fprintf(stderr, "%s\n", trace.error().text.c_str());
-    return 2;
-  }
   const auto result = softtpu::replay::run_session(
-      options, [&](const std::string& chip) { return softtpu::replay::make_target(chip, *settings, *trace); });
+      options, [&](const std::string& chip) { return softtpu::replay::make_target(chip, *settings); });
   if (!ledger.empty() && !softtpu::replay::write_ledger(ledger, result)) return 1;
   return result.total.failed == 0 ? 0 : 1;
 }
