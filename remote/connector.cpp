@@ -1,11 +1,13 @@
 #include "remote/connector.hpp"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "remote/secret.hpp"
 #include "remote/tls.hpp"
 #include "runtime/protocol/frame.hpp"
+#include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 
@@ -115,8 +118,17 @@ Result<void> run_connector(const ConnectorOptions& options, UniqueFd& socket) {
   if (!tls) return tls.error();
   Entry entry(options, **tls, std::move(*token));
   if (auto entered = entry.enter(); !entered) return entered;
+  // The program's end closes this connection, even if a fork of it still holds the socket.
+  auto peer = find_peer(socket.get());
+  if (!peer) return peer.error();
+  const int program = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));
+  asio::posix::stream_descriptor end(entry.context());
+  if (program >= 0) {
+    end.assign(program);
+    end.async_wait(asio::posix::stream_descriptor::wait_read, [&entry](error_code) { entry.context().stop(); });
+  }
   LocalSocket local(entry.context(), asio::local::stream_protocol(), socket.release());
-  std::make_shared<Relay>(entry.take_stream(), std::move(local), [] {})->start();
+  std::make_shared<Relay>(entry.take_stream(), std::move(local), [&entry] { entry.context().stop(); })->start();
   entry.context().restart();
   entry.context().run();
   return {};

@@ -38,7 +38,12 @@ UniqueFd take_parent() {
   return UniqueFd(kParentFd);
 }
 
-int listen(const GatewayOptions& options) {
+void let_go_of_terminal() {
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int fd : {0, 1, 2}) ::dup2(null.get(), fd);
+}
+
+int listen(const GatewayOptions& options, bool daemon) {
   UniqueFd parent = take_parent();
   if (std::getenv("SOFTTPU_LOG") == nullptr) set_log_level(LogLevel::kInfo);  // as in the server
   auto gateway = Gateway::create(options);
@@ -46,6 +51,7 @@ int listen(const GatewayOptions& options) {
   const std::string ready = (*gateway)->endpoint() + "\n";
   const std::span bytes(reinterpret_cast<const std::uint8_t*>(ready.data()), ready.size());
   if (auto sent = send_all(parent.get(), bytes); !sent) return report(sent.error());
+  if (daemon) let_go_of_terminal();
   (*gateway)->run(std::move(parent));
   return 0;
 }
@@ -75,6 +81,8 @@ int main(int argc, char** argv) {
   app.add_option("--listen", listen_at, "HOST:PORT to take connections on");
   app.add_option("--connect", connect_to, "HOST:PORT of a remote device");
   app.add_option("--token-file", token_file, "file with the clients' token")->required();
+  bool daemon = false;
+  app.add_flag("--daemon", daemon, "with --listen: let go of the terminal once connections are taken");
   app.add_option("--socket", gateway.socket_path, "the device's Unix socket");
   app.add_option("--tls-cert", gateway.certificate_file, "certificate chain (PEM)");
   app.add_option("--tls-key", gateway.key_file, "the certificate's key (PEM)");
@@ -87,5 +95,5 @@ int main(int argc, char** argv) {
   }
   gateway.endpoint = connector.endpoint = *endpoint;
   gateway.token_file = connector.token_file = token_file;
-  return listen_at.empty() ? connect(connector) : listen(gateway);
+  return listen_at.empty() ? connect(connector) : listen(gateway, daemon);
 }

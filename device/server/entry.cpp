@@ -77,7 +77,9 @@ int serve(const Settings& settings, const ServeOptions& options, int ready) {
   if (auto listening = (*server)->listen(path); !listening) return report(listening.error());
   std::string remote;
   if (!options.gateway.endpoint.empty()) {
-    auto endpoint = (*server)->open_gateway(options.gateway);
+    GatewayLink::Options gateway = options.gateway;
+    gateway.daemon = options.daemon;
+    auto endpoint = (*server)->open_gateway(gateway);
     if (!endpoint) return report(endpoint.error());
     remote = *endpoint;
   }

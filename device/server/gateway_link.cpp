@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 
 #include "runtime/base/endpoint.hpp"
@@ -81,7 +82,9 @@ Result<std::unique_ptr<GatewayLink>> GatewayLink::start(EventLoop& loop, const O
 GatewayLink::~GatewayLink() {
   if (socket_) loop_.unwatch(socket_.get());
   socket_.reset();
-  if (pid_ > 0) wait_for(pid_);
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGTERM);
+  wait_for(pid_);
 }
 
 Result<void> GatewayLink::spawn() {
@@ -92,6 +95,7 @@ Result<void> GatewayLink::spawn() {
   std::vector<std::string> words = {"softtpu-remote",     "--listen",     options_.endpoint,         "--socket",
                                     options_.socket_path, "--tls-cert",   options_.certificate_file, "--tls-key",
                                     options_.key_file,    "--token-file", options_.token_file};
+  if (options_.daemon) words.emplace_back("--daemon");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -21,6 +21,7 @@ class GatewayLink {
     std::string endpoint;  // HOST:PORT
     std::string certificate_file, key_file, token_file;
     std::string socket_path;
+    bool daemon = false;  // the gateway lets go of the terminal once it listens
   };
   // What is missing for a remote device to be as good as closed to strangers.
   static Result<void> check(const Options& options);

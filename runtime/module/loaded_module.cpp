@@ -33,9 +33,17 @@ LoadedModules::~LoadedModules() = default;
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SOFTTPU_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SOFTTPU_SANITIZED
+#endif
+#endif
+
 // A module means its own functions where it calls them, also when this process or the C library has some of the same names.
-// AddressSanitizer cannot work with modules that look at themselves first.
-#ifdef __SANITIZE_ADDRESS__
+// The sanitizers cannot work with modules that look at themselves first.
+#ifdef SOFTTPU_SANITIZED
 constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
 #else
 constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | boost::dll::load_mode::rtld_deepbind;

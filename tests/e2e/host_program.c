@@ -199,6 +199,13 @@ int main(int argc, char** argv) {
     bm_dev_free(handle);
     open_device();
     use_device();
+  } else if (strcmp(scenario, "leave_a_fork") == 0) {
+    use_device();
+    if (fork() == 0) {
+      sleep(20);
+      _exit(0);
+    }
+    _exit(0);
   } else if (strcmp(scenario, "big") == 0) {
     copy_much();
   } else if (strcmp(scenario, "print") == 0) {

@@ -1,5 +1,7 @@
 // Every function that kernels call, with arbitrary arguments: the call is carried out or is a fault with a text. It
 // never crashes (guard areas lie round every memory), and a refused command leaves all memories as they were.
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +23,26 @@ constexpr const char* kOkk =
   "local_mem": {"start": "0x8000000", "bytes_per_npu": 16384, "banks": 8}, "static_mem": {"start": "0x323C00", "bytes": 902144},
   "dtcm": {"start": "0x2020000", "bytes": 65536}, "l2_sram": {"start": "0x100A2000", "bytes": 262144},
   "global_mem": {"start": "0x100000000", "bytes": 2097152, "reserved_bytes": 1048576}, "cores": 1, "mode": "pcie"})";
+
+// Printed at the end: whether the inputs reach more than the refusals.
+struct Figures {
+  std::vector<bool> called = std::vector<bool>(kernel_calls().size());
+  std::vector<bool> carried_out = std::vector<bool>(kernel_calls().size());
+  std::uint64_t calls = 0, refused = 0;
+};
+Figures& figures() {
+  static Figures* const all = new Figures;
+  return *all;
+}
+void print_figures() {
+  const Figures& all = figures();
+  const auto count = [](const std::vector<bool>& functions) {
+    return std::count(functions.begin(), functions.end(), true);
+  };
+  std::printf("%llu calls, %llu refused; of %zu functions %td called, %td carried out at least once\n",
+              static_cast<unsigned long long>(all.calls), static_cast<unsigned long long>(all.refused),
+              all.called.size(), count(all.called), count(all.carried_out));
+}
 
 class Device {
  public:
@@ -54,6 +76,7 @@ class Device {
           what->row->call(*what->arguments);
         },
         "fuzz", &launch);
+    count(row, outcome.ok);
     if (outcome.ok) return remember();
     require(outcome.text.find(row.name) != std::string::npos, "a fault names the function");
     if (info(row.op).support == Support::kComposite) return remember();  // its first commands may have been good
@@ -61,6 +84,13 @@ class Device {
   }
 
  private:
+  static void count(const KernelCall& row, bool carried_out) {
+    const auto index = static_cast<std::size_t>(&row - kernel_calls().data());
+    ++figures().calls;
+    figures().called[index] = true;
+    if (carried_out) figures().carried_out[index] = true;
+    if (!carried_out) ++figures().refused;
+  }
   void remember() {
     before_.clear();
     for (const auto& region : regions_) before_.insert(before_.end(), region.begin(), region.end());
@@ -86,6 +116,7 @@ class Device {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace softtpu::fuzz;
   static Device tpu(kTpu), okk(kOkk);
+  [[maybe_unused]] static const int at_end = std::atexit(print_figures);
   Input input(data, bytes);
   const auto calls = kernel_calls();
   for (int i = 0; i < 4 && !input.empty(); ++i) {

@@ -51,7 +51,9 @@ class Arguments {
   }
   void fill(void* at, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; i += sizeof(std::uint32_t)) {
-      const auto word = static_cast<std::uint32_t>(number());
+      // Mostly what shapes and strides hold.
+      const std::uint8_t kind = input_.byte();
+      const auto word = static_cast<std::uint32_t>(kind % 8 != 0 ? 1 + kind / 8 % 8 : number());
       std::memcpy(static_cast<std::uint8_t*>(at) + i, &word, bytes - i < sizeof word ? bytes - i : sizeof word);
     }
   }

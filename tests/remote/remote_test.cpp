@@ -217,6 +217,28 @@ TEST_F(Remote, GetsANewGatewayWhenTheOldOneIsKilled) {
   EXPECT_TRUE(eventually([&] { return stat().clients.size() == 2; })) << "the local client is as it was";
 }
 
+TEST_F(Remote, EndsWithItsProgramEvenIfAForkOfItStays) {
+  serve();
+  Program program({kHost, "leave_a_fork", kKernels}, remote_);
+  EXPECT_EQ(program.wait(), 0) << program.output();
+  EXPECT_TRUE(eventually([&] { return stat().clients.size() == 1; }, seconds(5)));
+  EXPECT_TRUE(program.processes("softtpu-remote").empty());
+}
+
+TEST_F(Remote, GoesIntoTheBackgroundWithItsGateway) {
+  auto words = serve_words();
+  words.emplace_back("--daemon");
+  Program server(words, local_);
+  EXPECT_EQ(server.wait(), 0) << server.output();
+  const auto gateways = server.processes("softtpu-remote");
+  ASSERT_EQ(gateways.size(), 1U);
+  for (const int fd : {0, 1, 2}) {
+    EXPECT_EQ(fs::read_symlink("/proc/" + std::to_string(gateways[0]) + "/fd/" + std::to_string(fd)), "/dev/null");
+  }
+  for (const pid_t pid : server.processes("softtpu-device")) ::kill(pid, SIGTERM);
+  EXPECT_TRUE(server.leaves_nothing());
+}
+
 // ---- What is not served ----
 
 class RemoteStart : public Remote {
