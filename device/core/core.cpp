@@ -81,9 +81,7 @@ void Core::note_pointer(Op op, Space space, std::uint64_t address) {
 }
 
 // True: the command belongs to an open section and waits for drain().
-bool Core::defer(Op op, const Command& command) {
-  return state_.id.parallel && schedule_->take(op, command);
-}
+bool Core::defer(Op op, const Command& command) { return state_.id.parallel && schedule_->take(op, command); }
 
 template <class Cmd>
 void Core::execute_deferred(Op op, const Cmd& cmd) {
@@ -182,6 +180,12 @@ void Core::fault(ErrorKind kind, const std::string& sentence, const Command* com
   outcome_.text +=
       fmt::format("\n - While running kernel \"{}\" on core {}, command {}", kernel_, index_, outcome_.commands);
   if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
+  // What only the function knows to be wrong, before there is a command.
+  const auto op = find_op(std::string_view(sentence).substr(0, sentence.find(':')));
+  if (command != nullptr || kind != ErrorKind::kUsage || !op) return;
+  Refusal refusal;
+  refusal.text = sentence;
+  for (Observer* observer : observed_by_) observer->refused(*op, ControlCmd{}, refusal);
 }
 
 void Core::end_launch() { std::longjmp(end_, 1); }

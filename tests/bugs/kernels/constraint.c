@@ -89,6 +89,24 @@ KERNEL(ok_rounding_mode) {
   tpu_bdc_fp_round(BANK(1), BANK(0), &kWhole, NULL, NULL, DT_FP32, RM_HALF_TO_EVEN);
 }
 
+KERNEL(bug_no_shape) {
+  tpu_gdma_cpy_S2L(BANK(0), args->a, NULL, NULL, NULL, DT_FP32);  // finds constraint/argument
+}
+KERNEL(ok_no_shape) { tpu_gdma_cpy_S2L(BANK(0), args->a, &kWhole, NULL, NULL, DT_FP32); }
+
+KERNEL(bug_poll_in_section) {
+  tpu_parallel_start();
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_poll();  // finds constraint/argument
+  tpu_parallel_end();
+}
+KERNEL(ok_poll_in_section) {
+  tpu_parallel_start();
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_parallel_end();
+  tpu_poll();
+}
+
 KERNEL(bug_large_local_array) {
   volatile char table[65536];
   table[0] = table[65535] = 0;
