@@ -523,6 +523,14 @@ void DeviceClient::note_closed() {
   if (state_->watched) note(to_number(HostEvent::kClosed), 0, 0, true);
 }
 
+Result<std::optional<DeviceClient::EstimatedTime>> DeviceClient::estimated_time(StreamId stream) {
+  auto reply = state_->call<StreamTimeReply>(StreamTime{static_cast<std::uint32_t>(stream)});
+  if (!reply) return reply.error();
+  if (reply->last_ns == 0) return std::optional<EstimatedTime>();
+  constexpr std::uint64_t kHalf = 500;
+  return std::optional(EstimatedTime{(reply->last_ns + kHalf) / 1000, (reply->total_ns + kHalf) / 1000});
+}
+
 Result<DeviceStat> DeviceClient::stat() {
   auto reply = state_->call<StatReply>(Stat{});
   if (!reply) return reply.error();

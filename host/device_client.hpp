@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -117,6 +118,12 @@ class DeviceClient {
   Result<void> sync_device();
   // A launch of this stream that issues no command for so long is ended; 0: no limit. The default is SOFTTPU_TIMEOUT.
   Result<void> set_timeout(StreamId stream, std::uint32_t milliseconds);
+
+  // How long the stream's launches would have taken on the chip; nullopt when the device estimates no times.
+  struct EstimatedTime {
+    std::uint64_t last_us = 0, total_us = 0;
+  };
+  Result<std::optional<EstimatedTime>> estimated_time(StreamId stream);
 
   Result<DeviceStat> stat();
 

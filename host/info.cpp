@@ -175,14 +175,17 @@ bm_status_t bm_get_gmem_heap_id_u64(bm_handle_t handle, bm_device_mem_u64_t* pme
   return find_heap(__func__, handle, pmem, heapid);
 }
 
-// Times are those that this handle's calls took on the host.
+// Times are those that this handle's launches would take on the chip when the device estimates them (SOFTTPU_TIME), else
+// those that its calls took on the host.
 bm_status_t bm_get_profile(bm_handle_t handle, bm_profile_t* profile) {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(profile);
   const Result<DeviceStat> now = h->device().stat();
   if (!now) return fail(__func__, now.error());
+  const auto estimate = h->device().estimated_time(h->stream());
+  if (!estimate) return fail(__func__, estimate.error());
   *profile = {};
-  profile->tpu_process_time = h->total_call_us.load();
+  profile->tpu_process_time = *estimate ? (*estimate)->total_us : h->total_call_us.load();
   profile->sent_api_counter = now->launches + now->queued;
   profile->completed_api_counter = now->launches;
   return BM_SUCCESS;
@@ -191,7 +194,9 @@ bm_status_t bm_get_profile(bm_handle_t handle, bm_profile_t* profile) {
 bm_status_t bm_get_last_api_process_time_us(bm_handle_t handle, unsigned long* time_us) {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(time_us);
-  *time_us = h->last_call_us.load();
+  const auto estimate = h->device().estimated_time(h->stream());
+  if (!estimate) return fail(__func__, estimate.error());
+  *time_us = *estimate ? (*estimate)->last_us : h->last_call_us.load();
   return BM_SUCCESS;
 }
 

@@ -50,7 +50,10 @@ constexpr Price kIssuePrices[] = {
 };
 
 double price_of(const Price& price, TimingParameters& parameters, double mhz) {
-  const double value = price.parameter == nullptr ? 1 : parameters.get(price.parameter);
+  const bool rate = price.unit == Unit::kGigabytesPerSecond;
+  const double value = price.parameter == nullptr ? 1
+                       : rate                     ? parameters.get(price.parameter)
+                                                  : parameters.overhead(price.parameter);
   if (price.unit == Unit::kCycles) return value / mhz;
   if (price.unit == Unit::kNanoseconds) return value * 1e-3;
   if (price.unit == Unit::kGigabytesPerSecond) return 1e-3 / value;
@@ -86,12 +89,13 @@ Result<TimeModel> TimeModel::make(const Chip& chip) {
     model.engine_price_[static_cast<std::size_t>(price.feature)] = price_of(price, parameters, mhz);
   for (const Price& price : kIssuePrices)
     model.issue_price_[static_cast<std::size_t>(price.feature)] = price_of(price, parameters, mhz);
-  model.launch_us_ = parameters.get("launch_us");
-  model.section_us_ = parameters.get("section_us");
-  model.outputs_ = static_cast<int>(parameters.get("outputs_per_cycle"));
-  model.read_line_ = static_cast<int>(parameters.get("read_line_bytes"));
-  model.small_piece_ = static_cast<int>(parameters.get("small_piece_bytes"));
-  model.write_line_ = static_cast<int>(parameters.get("write_line_bytes"));
+  model.launch_us_ = parameters.overhead("launch_us");
+  model.section_us_ = parameters.overhead("section_us");
+  const auto whole = [&](const char* name) { return std::max(1, static_cast<int>(parameters.get(name))); };
+  model.outputs_ = whole("outputs_per_cycle");
+  model.read_line_ = whole("read_line_bytes");
+  model.write_line_ = whole("write_line_bytes");
+  model.small_piece_ = static_cast<int>(parameters.overhead("small_piece_bytes"));
   if (auto complete = parameters.complete(); !complete) return complete.error();
   return model;
 }

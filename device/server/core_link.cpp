@@ -237,6 +237,8 @@ void CoreLink::finish(Result<Bytes> result) {
     }
   }
   if (!result) note_failure(item, to_failure_kind(result.error().kind), result.error().text);
+  const bool timed = result && item.type == MessageType::kCoreLaunch;
+  estimated_ns_ = timed ? status_->estimated_ns[item.number % kEstimates].load() : 0;
   item.answer(std::move(result));
 }
 

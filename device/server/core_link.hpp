@@ -66,6 +66,8 @@ class CoreLink {
 
   pid_t pid() const { return pid_; }
   std::uint64_t restarts() const { return restarts_; }
+  // Of the launch whose answer is being given; 0: it failed, or nothing estimates times.
+  std::uint64_t estimated_ns() const { return estimated_ns_; }
 
  private:
   struct Item {
@@ -119,6 +121,7 @@ class CoreLink {
   std::map<std::uint32_t, Module> modules_;
   std::uint64_t last_number_ = 0;
   std::uint64_t restarts_ = 0;
+  std::uint64_t estimated_ns_ = 0;
   int idle_deaths_ = 0;           // in a row, without an item to blame
   std::optional<Error> end_reason_;
   std::optional<std::string> broken_;

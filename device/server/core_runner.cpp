@@ -91,6 +91,7 @@ class CoreRunner {
     // Made for each launch, so that the same seed gives the same order.
     if (!tools_.schedule.empty()) core_.set_schedule(*Schedule::parse(tools_.schedule));
     LaunchOutcome outcome = tools_.schedules > 1 ? run_schedules(core_, tools_, run) : run();
+    status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
     if (!outcome.ok) fail(item, outcome.kind, std::move(outcome.text));
   }

@@ -115,6 +115,10 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   ++client->finished_;
   ++launches_;
   if (!outcome) ++failures_;
+  if (const std::uint64_t estimate = cores_[stream.last_core]->estimated_ns(); outcome && estimate > 0) {
+    stream.time.last_ns = estimate;
+    stream.time.total_ns += estimate;
+  }
   measure(function);
   if (answer) {
     answer(std::move(outcome));
@@ -217,6 +221,10 @@ void LaunchQueue::reject(const std::shared_ptr<Client>& client, std::uint32_t id
   if (stream.failure) return;
   stream.failure = error;
   stream.failure_order = ++failure_order_;
+}
+
+StreamTimeReply LaunchQueue::time(const std::shared_ptr<Client>& client, std::uint32_t stream) {
+  return stream_of(*client, stream).time;
 }
 
 void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {

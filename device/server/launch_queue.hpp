@@ -57,6 +57,7 @@ class LaunchQueue {
       std::uint64_t last_item = 0;  // on core `last_core`
       std::uint32_t last_core = 0;
       std::uint32_t sent = 0;       // given to a core and not finished
+      StreamTimeReply time;
       bool ready = false;           // in ready_
       bool closed = false;
       std::optional<Error> failure;
@@ -81,6 +82,8 @@ class LaunchQueue {
   // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all streams.
   void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
   void set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds);
+  // Estimated times of the stream's launches so far.
+  StreamTimeReply time(const std::shared_ptr<Client>& client, std::uint32_t stream);
   void close_stream(const std::shared_ptr<Client>& client, std::uint32_t stream);
   // The client is gone: what waits is dropped; on_quiet is called when nothing of it runs any more.
   void drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet);

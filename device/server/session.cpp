@@ -156,6 +156,7 @@ bool Session::on_frame(Frame& frame) {
     case MessageType::kSetTimeout: return on<SetTimeout>(frame, &Session::on_timeout);
     case MessageType::kCloseStream: return on<CloseStream>(frame, &Session::on_close_stream);
     case MessageType::kStat: return on<Stat>(frame, &Session::on_stat);
+    case MessageType::kStreamTime: return on<StreamTime>(frame, &Session::on_stream_time);
     default: return false;  // answers, core messages and unknown numbers: nothing that a client sends
   }
 }
@@ -462,6 +463,10 @@ ClientStat Session::stat() const {
     stat.launches = client_->finished();
   }
   return stat;
+}
+
+void Session::on_stream_time(std::uint64_t request, StreamTime& time, Frame&) {
+  reply(request, device_->queue().time(client_, time.stream));
 }
 
 void Session::on_stat(std::uint64_t request, Stat&, Frame&) {

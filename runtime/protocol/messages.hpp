@@ -41,6 +41,8 @@ enum class MessageType : std::uint16_t {
   kCloseStream = 43,
   kStat = 50,
   kStatReply = 51,
+  kStreamTime = 52,
+  kStreamTimeReply = 53,
   kCoreLoad = 100,
   kCoreLoadReply = 101,
   kCoreUnload = 102,
@@ -395,6 +397,29 @@ struct CloseStream {
   template <class V>
   void fields(V& v) {
     v("stream", stream);
+  }
+};
+
+struct StreamTime {
+  static constexpr MessageType kType = MessageType::kStreamTime;
+  static constexpr const char* kName = "StreamTime";
+  std::uint32_t stream = 0;
+  template <class V>
+  void fields(V& v) {
+    v("stream", stream);
+  }
+};
+
+// Estimated nanoseconds on the chip; 0 while no launch was estimated.
+struct StreamTimeReply {
+  static constexpr MessageType kType = MessageType::kStreamTimeReply;
+  static constexpr const char* kName = "StreamTimeReply";
+  std::uint64_t last_ns = 0;
+  std::uint64_t total_ns = 0;
+  template <class V>
+  void fields(V& v) {
+    v("last_ns", last_ns);
+    v("total_ns", total_ns);
   }
 };
 

@@ -147,6 +147,26 @@ TEST_F(Kernels, AsynchronousLaunchesOfOneHandleRunInOrder) {
   bm_flush(handle_);
 }
 
+// The kernel issues no commands, so that its time on the chip is that of the launch alone.
+TEST(EstimatedTime, IsWhatTheProgramIsToldInsteadOfTheHostsTime) {
+  setenv("SOFTTPU_TIME", "on", 1);
+  bm_handle_t handle = nullptr;
+  ASSERT_EQ(bm_dev_request(&handle, 0), BM_SUCCESS);
+  ASSERT_NE(tpu_kernel_load_module_file(handle, SOFTTPU_TEST_KERNELS), nullptr);
+  Param param;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(okkernel_launch_async(handle, "without_args", &param, sizeof param), BM_SUCCESS);
+  }
+  ASSERT_EQ(bm_handle_sync(handle), BM_SUCCESS);
+  unsigned long last_us = 0;
+  EXPECT_EQ(bm_get_last_api_process_time_us(handle, &last_us), BM_SUCCESS);
+  EXPECT_EQ(last_us, 30UL);
+  bm_profile_t profile;
+  EXPECT_EQ(bm_get_profile(handle, &profile), BM_SUCCESS);
+  EXPECT_EQ(profile.tpu_process_time, 90UL);
+  bm_dev_free(handle);
+}
+
 TEST_F(Kernels, ThreadSyncWaitsForItsOwnThreadOnly) {
   ASSERT_EQ(okkernel_launch_async(handle_, "slow_append_kernel", args(300, 1), kSize), BM_SUCCESS);
   std::thread([this] {

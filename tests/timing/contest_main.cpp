@@ -263,12 +263,12 @@ int run(const std::string& traces, const std::string& table, int splits) {
 }  // namespace softtpu::timing
 
 int main(int argc, char** argv) {
-  std::string traces;
-  std::string table;
-  int splits = 1;
+  std::string traces = SOFTTPU_CONTEST_TRACES;
+  std::string table = SOFTTPU_CONTEST_TABLE;
+  int splits = 5;
   CLI::App app("Compares the timing model of BM1684 with published hardware times.");
-  app.add_option("traces", traces, "Folder with the unpacked call sequences (c1..c5)")->required();
-  app.add_option("table", table, "contest.csv")->required();
+  app.add_option("traces", traces, "Folder with the unpacked call sequences (c1..c5)")->capture_default_str();
+  app.add_option("table", table, "contest.csv")->capture_default_str();
   app.add_option("--splits", splits, "Random splits of the cross-validation")->check(CLI::Range(1, 100));
   CLI11_PARSE(app, argc, argv);
   return softtpu::timing::run(traces, table, splits);

@@ -177,6 +177,6 @@ int run(const std::string& path) {
 }  // namespace softtpu::timing
 
 int main(int argc, char** argv) {
-  if (argc != 2) return fmt::print(stderr, "usage: timing_vendor vendor_estimates.csv\n"), 2;
-  return softtpu::timing::run(argv[1]);
+  if (argc > 2) return fmt::print(stderr, "usage: timing_vendor [vendor_estimates.csv]\n"), 2;
+  return softtpu::timing::run(argc == 2 ? argv[1] : SOFTTPU_VENDOR_TABLE);
 }

@@ -23,7 +23,9 @@ class Filler {
   void operator()(const char* name, std::string& text) { text = name + std::to_string(next_ += 3); }
   void operator()(const char*, Bytes& bytes) { bytes = {1, 2, static_cast<std::uint8_t>(next_ += 3)}; }
   template <wire::Record T>
-  void operator()(const char*, T& message) { message.fields(*this); }
+  void operator()(const char*, T& message) {
+    message.fields(*this);
+  }
   template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
     list.resize(2);
@@ -36,10 +38,11 @@ class Filler {
 
 template <class M>
 struct Messages : testing::Test {};
-using All = testing::Types<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply, Release, Write, Read,
-                           ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule, FindFunction, FindFunctionReply,
-                           Launch, Sync, SetTimeout, CloseStream, Stat, StatReply, CoreLoad, CoreLoadReply, CoreUnload,
-                           CoreDefine, CoreLaunch, CoreDone>;
+using All =
+    testing::Types<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply,
+                   Release, Write, Read, ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule,
+                   FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Stat, StatReply, StreamTime,
+                   StreamTimeReply, CoreLoad, CoreLoadReply, CoreUnload, CoreDefine, CoreLaunch, CoreDone>;
 TYPED_TEST_SUITE(Messages, All);
 
 template <class M>
@@ -78,7 +81,8 @@ TYPED_TEST(Messages, SurviveTheWire) {
 TYPED_TEST(Messages, RefuseEveryTruncationAndAnExtraByte) {
   Bytes payload = payload_of(make_filled<TypeParam>());
   for (std::size_t bytes = 0; bytes < payload.size(); ++bytes) {
-    EXPECT_FALSE(find_message<TypeParam>(std::span(payload).first(bytes))) << bytes << " of " << payload.size() << " bytes";
+    EXPECT_FALSE(find_message<TypeParam>(std::span(payload).first(bytes)))
+        << bytes << " of " << payload.size() << " bytes";
   }
   payload.push_back(0);
   EXPECT_FALSE(find_message<TypeParam>(payload));

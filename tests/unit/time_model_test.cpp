@@ -291,8 +291,15 @@ TEST(CostModel, NamesTheParameterThatAChipLacks) {
   chip.timing.erase("piece_bytes");
   const auto model = CostModel::make(chip, TimingPreset::kFull);
   ASSERT_FALSE(model);
-  EXPECT_THAT(model.error().text, ::testing::HasSubstr("\"timing\" lacks \"piece_bytes\""));
+  EXPECT_THAT(model.error().text, ::testing::HasSubstr("\"piece_bytes\" is missing in \"timing\""));
   EXPECT_FALSE(CostModel::make(chip_named("bm1684"), TimingPreset::kVendor));
+  chip.timing["piece_bytes"].value = 0;
+  EXPECT_THAT(CostModel::make(chip, TimingPreset::kFull).error().text,
+              ::testing::HasSubstr("\"piece_bytes\" is not above 0"));
+  chip.timing["piece_bytes"].value = 256;
+  chip.timing["launch_us"].value = -1;
+  EXPECT_THAT(CostModel::make(chip, TimingPreset::kFull).error().text,
+              ::testing::HasSubstr("\"launch_us\" is below 0"));
 }
 
 // ---- The observer ----

@@ -1,0 +1,44 @@
+// Added to a page by the test: looks at the drawn page and leaves what is wrong with it in an element of its own.
+window.addEventListener("load", () => {
+  const wrong = [];
+  const name = node => `${node.tagName}${node.id ? "#" + node.id : ""}${node.className && node.className.baseVal === undefined ? "." + node.className : ""}`;
+  const room = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth > room) wrong.push(`the page is ${document.documentElement.scrollWidth} wide, the window ${room}`);
+  for (const section of document.querySelectorAll("section")) {
+    if (section.textContent.trim().length < 10 || section.getBoundingClientRect().height < 30) wrong.push(`${name(section)} is empty`);
+  }
+  for (const node of document.querySelectorAll("body *")) {
+    const box = node.getBoundingClientRect();
+    if (box.width === 0 || node.closest("svg") || node.tagName === "SCRIPT") continue;
+    if (box.right > room + 1 || box.left < -1) wrong.push(`${name(node)} reaches outside of the window: ${box.left} to ${box.right}`);
+    if (node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0 && getComputedStyle(node).display !== "inline") {
+      wrong.push(`${name(node)} cuts off what it holds (${node.scrollWidth} in ${node.clientWidth})`);
+    }
+  }
+  for (const svg of document.querySelectorAll("svg")) {
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")];
+    if (svg.querySelectorAll("rect, circle, path").length === 0) wrong.push(`the drawing "${svg.getAttribute("aria-label")}" is empty`);
+    for (const text of texts) {
+      const box = text.getBoundingClientRect();
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1) {
+        wrong.push(`text "${text.textContent}" is clipped in the drawing "${svg.getAttribute("aria-label")}"`);
+      }
+    }
+    const plain = texts.filter(text => !text.classList.contains("inside")).map(text => [text.textContent, text.getBoundingClientRect()]);
+    plain.forEach(([a, p], i) => plain.slice(i + 1).forEach(([b, q]) => {
+      if (p.left + 1 < q.right && q.left + 1 < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom) {
+        wrong.push(`texts "${a}" and "${b}" overlap in the drawing "${svg.getAttribute("aria-label")}"`);
+      }
+    }));
+  }
+  const count = selector => document.querySelectorAll(selector).length;
+  const result = document.createElement("pre");
+  result.id = "result";
+  result.textContent = JSON.stringify({
+    wrong, launches: count("#launch option"), commands: count("#timeline g rect"), engines: count("#engines rect"),
+    points: count("#roofline circle"), blocks: count("#memory .chart rect"), owners: count("#memory .owners rect"),
+    overlaps: count('#memory .chart rect[stroke="#c62828"]'), calls: count("#calls tr") - 1, findings: count("#findings .finding"),
+  });
+  document.body.append(result);
+});
