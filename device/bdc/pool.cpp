@@ -176,8 +176,10 @@ void sum_integers(const Memories& mem, const Cmd& cmd, Finish finish) {
     return [=, factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)),
             sums = std::vector<std::uint32_t>()](const TapRows<std::uint32_t>& taps, D* out) mutable {
       sums.resize(static_cast<std::size_t>(taps.count));
-      sum(taps, factors.data(), start, sums.data());
-      for (std::size_t i = 0; i < sums.size(); ++i) out[i] = finish(sums[i]);
+      std::uint32_t* values = sums.data();
+      sum(taps, factors.data(), start, values);
+      const Finish finish_one = finish;
+      for (int i = 0; i < taps.count; ++i) out[i] = finish_one(values[i]);
     };
   });
 }

@@ -88,18 +88,22 @@ class WindowPlane {
   }
   // Every stride.w-th element of the line lies side by side.
   void keep_line(int row) {
+    // Local pointers: a compiler that has to expect the members to change would read them for each element.
+    const P* line = line_.data();
     P* out = row_at(row);
+    const int pitch = pitch_;
     const int step = window_.stride.w;
     if (step == 1) {
-      std::copy_n(line_.data(), pitch_, out);
+      std::copy_n(line, pitch, out);
     } else if (step == 2) {
-      for (int i = 0; i < pitch_; ++i) {
-        out[i] = line_[static_cast<std::size_t>(2 * i)];
-        out[pitch_ + i] = line_[static_cast<std::size_t>(2 * i + 1)];
+      P* odd = out + pitch;
+      for (int i = 0; i < pitch; ++i) {
+        out[i] = line[2 * i];
+        odd[i] = line[2 * i + 1];
       }
     } else {
-      for (int phase = 0; phase < step; ++phase) {
-        for (int i = 0; i < pitch_; ++i) *out++ = line_[static_cast<std::size_t>(i * step + phase)];
+      for (int phase = 0; phase < step; ++phase, out += pitch) {
+        for (int i = 0; i < pitch; ++i) out[i] = line[i * step + phase];
       }
     }
   }
