@@ -32,7 +32,9 @@ std::function<void()> convert_loop() {
   auto dst = std::make_shared<std::vector<D>>(static_cast<std::size_t>(kElements), D(1));
   auto src = std::make_shared<std::vector<S>>(static_cast<std::size_t>(kElements), S(1));
   return [dst, src] {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(kElements); ++i) (*dst)[i] = static_cast<D>((*src)[i]);
+    D* to = dst->data();
+    const S* from = src->data();
+    for (std::int64_t i = 0; i < kElements; ++i) to[i] = static_cast<D>(from[i]);
     keep(dst->data());
   };
 }
