@@ -1,6 +1,7 @@
 #include "device/core/call_site.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <sys/auxv.h>
 
 #include <boost/stacktrace.hpp>
@@ -60,6 +61,13 @@ SourceLine find_caller(const CallStack& stack) {
     if (is_public_name(before(trace[i]).name())) site = to_line(before(trace[i + 1]));
   }
   return site;
+}
+
+std::string code_text(const void* address) {
+  const SourceLine line = to_line(boost::stacktrace::frame(address));
+  if (line.function.empty() && line.path.empty()) return fmt::format("address 0x{:x}", reinterpret_cast<std::uintptr_t>(address));
+  const std::string place = line.text();
+  return place == line.function ? place : line.function + " (" + place + ")";
 }
 
 std::string call_site() { return find_caller(capture_call_stack()).text(); }

@@ -34,4 +34,7 @@ SourceLine find_caller(const CallStack& stack);
 // kernel function's name; empty when neither is known. Slow (milliseconds): for faults and reports.
 std::string call_site();
 
+// "helper (device_add.c:42)" for an address inside an instruction; what is not known is left out.
+std::string code_text(const void* address);
+
 }  // namespace softtpu

@@ -64,7 +64,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
 
 void Core::submit(Op op, const ControlCmd& cmd) {
   if (faulted()) return;
-  count_command();
+  count_command(op, cmd);
   if (schedule_ != nullptr) {
     if (defer(op, cmd)) return;
     drain();

@@ -4,7 +4,6 @@
 // fails with the text. No exception crosses the kernel's frames.
 #pragma once
 
-#include <atomic>
 #include <csetjmp>
 #include <cstdint>
 #include <map>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "device/core/command_ring.hpp"
 #include "device/core/commands.hpp"
 #include "device/core/observer.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -85,8 +85,9 @@ class Core {
   [[noreturn]] void fail_assertion(const std::string& text);
   void exit_on_assertion(bool on) { exit_on_assertion_ = on; }
 
-  // Counts commands for a watcher outside this thread, for example the server that ends a kernel which issues none.
-  void set_progress(std::atomic<std::uint64_t>& counter) { progress_ = &counter; }
+  // Keeps the last commands and their number where a watcher outside this thread sees them, for example the server, which ends a
+  // kernel that issues none and explains how one ended.
+  void set_ring(CommandRing& ring) { ring_ = &ring; }
   void add_observer(std::shared_ptr<Observer> observer) { observers_.push_back(std::move(observer)); }
   // Whether observers see what happens; they do from the start.
   void observe(bool on) { observing_ = on; }
@@ -106,9 +107,10 @@ class Core {
   void control(Op op, const ControlCmd& cmd);
   void wait_message(Op op, const ControlCmd& cmd);
   void count(Engine engine);
-  void count_command() {
+  template <class Cmd>
+  void count_command(Op op, const Cmd& cmd) {
     ++outcome_.commands;
-    progress_->store(progress_->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    ring_->put(op, cmd);
   }
   bool defer(Op op, const Command& command);
   void drain();
@@ -130,15 +132,15 @@ class Core {
   bool observing_ = true;
   bool exit_on_assertion_ = false;
   std::jmp_buf end_;
-  std::atomic<std::uint64_t> own_progress_{0};
-  std::atomic<std::uint64_t>* progress_ = &own_progress_;  // written by this thread only
+  CommandRing own_ring_;
+  CommandRing* ring_ = &own_ring_;  // written by this thread only
 };
 
 template <class Cmd>
 auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd)) {
   using Answer = decltype(execute(memories_, cmd));
   if (faulted()) return Answer();
-  count_command();
+  count_command(op, cmd);
   if (const Violation broken = violation(memories_, op, cmd)) {
     refuse(op, broken, cmd);
     return Answer();

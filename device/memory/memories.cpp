@@ -37,13 +37,20 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
-Mapping::~Mapping() {
+void Mapping::unmap() {
   if (data_ != nullptr) munmap(data_ - kGuardBytes, page_up(bytes_) + 2 * kGuardBytes);
+  data_ = nullptr;
+}
+
+Mapping::~Mapping() {
+  unmap();
   if (fd_ >= 0) close(fd_);
 }
 
-Result<Mapping> Mapping::create(const char* name, std::uint64_t bytes) {
-  const int fd = memfd_create(name, MFD_CLOEXEC);
+void Mapping::make_read_only() { mprotect(data_, page_up(bytes_), PROT_READ); }
+
+Result<Mapping> Mapping::create(const char* name, std::uint64_t bytes, const std::string& file) {
+  const int fd = memfd_create(file.c_str(), MFD_CLOEXEC);
   if (fd < 0) return system_error(name, "memfd_create", bytes);
   if (ftruncate(fd, static_cast<off_t>(page_up(bytes))) != 0) {
     const Error error = system_error(name, "ftruncate", bytes);
@@ -83,22 +90,28 @@ Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
   return mapping;
 }
 
-std::vector<Memories::Part> Memories::parts() {
-  return {{&global_, "global memory", chip_.global_mem.bytes},
-          {&l2_, "L2 SRAM", chip_.l2_sram.bytes},
-          {&static_, "static memory", chip_.static_mem.bytes},
-          {&local_, "local memory", chip_.local_mem.bytes},
-          {&dtcm_, "DTCM", chip_.dtcm ? chip_.dtcm->bytes : 1}};
+std::vector<Memories::Part> Memories::parts() const {
+  return {{&Memories::global_, "global", "global memory", chip_.global_mem.bytes},
+          {&Memories::l2_, "l2", "L2 SRAM", chip_.l2_sram.bytes, true},
+          {&Memories::static_, "static", "static memory", chip_.static_mem.bytes},
+          {&Memories::local_, "local", "local memory", chip_.local_mem.bytes, true},
+          {&Memories::dtcm_, "dtcm", "DTCM", chip_.dtcm ? chip_.dtcm->bytes : 1, true}};
 }
 
-Result<std::unique_ptr<Memories>> Memories::create(const Chip& chip) {
+Result<Mapping> Memories::make(const Part& part) const {
+  return Mapping::create(part.name, part.bytes, fmt::format("{}-{}.{}", label_, part.file, part.on_chip ? generation_ : 0));
+}
+
+Result<std::unique_ptr<Memories>> Memories::create(const Chip& chip, const std::string& label) {
   std::unique_ptr<Memories> memories(new Memories(chip));
+  memories->label_ = label;
   for (const Part& part : memories->parts()) {
-    auto made = Mapping::create(part.name, part.bytes);
+    auto made = memories->make(part);
     if (!made) return made.error();
-    *part.mapping = std::move(*made);
+    (*memories).*part.mapping = std::move(*made);
   }
   memories->fill_static_memory();
+  memories->static_.make_read_only();
   return memories;
 }
 
@@ -112,9 +125,41 @@ Result<std::unique_ptr<Memories>> Memories::attach(const Chip& chip, const std::
   for (std::size_t i = 0; i < fds.size(); ++i) {
     auto made = Mapping::attach(parts[i].name, fds[i], parts[i].bytes);
     if (!made) return made.error();
-    *parts[i].mapping = std::move(*made);
+    (*memories).*parts[i].mapping = std::move(*made);
   }
+  memories->static_.make_read_only();
   return memories;
+}
+
+Result<void> Memories::renew_on_chip() {
+  ++generation_;
+  std::vector<Mapping> made;
+  const std::vector<Part> parts = this->parts();
+  for (const Part& part : parts) {
+    if (!part.on_chip) continue;
+    auto mapping = make(part);
+    if (!mapping) return mapping.error();
+    made.push_back(std::move(*mapping));
+  }
+  auto next = made.begin();
+  for (const Part& part : parts) {
+    if (part.on_chip) std::swap(this->*part.mapping, *next++);
+  }
+  for (Mapping& mapping : made) mapping.unmap();  // out of reach of later kernels
+  ended_ = std::move(made);
+  return {};
+}
+
+std::string Memories::find_neighbour(const std::uint8_t* pointer) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(pointer);
+  for (const Part& part : parts()) {
+    const Mapping& mapping = this->*part.mapping;
+    const auto begin = reinterpret_cast<std::uintptr_t>(mapping.data()), end = begin + mapping.bytes();
+    if (at >= begin && at < end) return fmt::format("offset 0x{:x} of {}", at - begin, part.name);
+    if (at < begin && at >= begin - kGuardBytes) return fmt::format("{} bytes before {}", begin - at, part.name);
+    if (at >= end && at < end + kGuardBytes) return fmt::format("{} bytes past the end of {}", at - end, part.name);
+  }
+  return {};
 }
 
 std::vector<int> Memories::fds() const { return {global_.fd(), l2_.fd(), static_.fd(), local_.fd(), dtcm_.fd()}; }

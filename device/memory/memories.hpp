@@ -26,9 +26,15 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();
 
-  static Result<Mapping> create(const char* name, std::uint64_t bytes);
+  // `name` is for messages to people, `file` is what the system shows in /proc/PID/fd and maps.
+  static Result<Mapping> create(const char* name, std::uint64_t bytes, const std::string& file);
   // Maps a duplicate of fd; the caller keeps its own.
   static Result<Mapping> attach(const char* name, int fd, std::uint64_t bytes);
+
+  // Nobody writes to it through this mapping any more.
+  void make_read_only();
+  // Only the file stays.
+  void unmap();
 
   std::uint8_t* data() const { return data_; }
   std::uint64_t bytes() const { return bytes_; }
@@ -45,10 +51,15 @@ class Mapping {
 class Memories {
  public:
   // Makes new, zeroed (sparse) memories and fills static memory with the chip's tables.
-  static Result<std::unique_ptr<Memories>> create(const Chip& chip);
+  // `label` begins the names of the shared files: LABEL-global.0 and so on.
+  static Result<std::unique_ptr<Memories>> create(const Chip& chip, const std::string& label = "softtpu");
   // Maps memories that another process created: its fds(), in order.
   static Result<std::unique_ptr<Memories>> attach(const Chip& chip, const std::vector<int>& fds);
   std::vector<int> fds() const;
+
+  // Puts the memories on the chip (local, L2, DTCM) aside, as a core that ended has left them, and has new ones, zeroed. Those of
+  // the core before that are given up. The new files have the next number: LABEL-local.1. For processes that start from now on.
+  Result<void> renew_on_chip();
 
   const Chip& chip() const { return chip_; }
   std::uint8_t* local(int npu) const {
@@ -65,19 +76,27 @@ class Memories {
     const char* name = nullptr;    // "global memory", "L2 SRAM", ...
   };
   Place find_system(std::uint64_t addr, std::uint64_t bytes) const;
+  // Which memory a pointer of this process is in or, within its guard areas, near: "4 bytes past the end of local memory". Empty: none.
+  std::string find_neighbour(const std::uint8_t* pointer) const;
 
  private:
   struct Part {
-    Mapping* mapping;
+    Mapping Memories::*mapping;
+    const char* file;  // the part of the shared file's name after the label
     const char* name;
     std::uint64_t bytes;
+    bool on_chip = false;  // and written by kernels
   };
   explicit Memories(const Chip& chip) : chip_(chip) {}
-  std::vector<Part> parts();
+  std::vector<Part> parts() const;
+  Result<Mapping> make(const Part& part) const;
   void fill_static_memory();
 
   Chip chip_;
+  std::string label_;
+  int generation_ = 0;
   Mapping global_, l2_, static_, local_, dtcm_;
+  std::vector<Mapping> ended_;  // what renew_on_chip() put aside
 };
 
 }  // namespace softtpu

@@ -4,6 +4,10 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "device/numeric/float_unit.hpp"
 
 namespace softtpu {
@@ -19,6 +23,23 @@ tbb::task_arena& arena() {
 }  // namespace
 
 void set_thread_limit(int threads) { thread_limit = threads; }
+
+void start_all_threads() {
+  if (thread_limit == 1) return;
+  arena().execute([] {
+    // Each waits for all others, so that no thread takes two turns; on a busy machine some may be late.
+    const int threads = tbb::this_task_arena::max_concurrency();
+    std::atomic<int> here{0};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    tbb::parallel_for(
+        0, threads,
+        [&](int) {
+          ++here;
+          while (here < threads && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        },
+        tbb::simple_partitioner());
+  });
+}
 
 namespace parallel_detail {
 

@@ -31,6 +31,9 @@ void parallel_for(int count, std::int64_t steps, const Body& body) {
   });
 }
 
+// Starts every thread that parallel_for will ever use, so that any other one is somebody else's.
+void start_all_threads();
+
 // Number of threads that may be used; 0 = one per CPU (SOFTTPU_THREADS).
 void set_thread_limit(int threads);
 

@@ -1,14 +1,17 @@
 #include "device/observe/trace.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "device/memory/memories.hpp"
+#include "runtime/base/log.hpp"
 
 namespace softtpu {
 namespace {
@@ -25,10 +28,10 @@ int track(int core, Engine engine) { return core * 10 + static_cast<int>(engine)
 
 class Trace final : public Observer {
  public:
-  explicit Trace(std::FILE* file) : file_(file) { std::fputs("[]\n", file_); }
+  explicit Trace(int file) : file_(file) { static_cast<void>(write_at(0, kEmpty)); }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
-  ~Trace() override { std::fclose(file_); }
+  ~Trace() override { ::close(file_); }
 
   void launch_begins(const Memories&, const std::string& kernel, int core) override {
     core_ = core;
@@ -59,7 +62,6 @@ class Trace final : public Observer {
     Json args = {{"commands", number_}};
     if (!fault.empty()) args["fault"] = fault;
     event(kernel_, Engine::kNone, launch_start_, now_us(), std::move(args));
-    std::fflush(file_);
   }
 
  private:
@@ -78,16 +80,35 @@ class Trace final : public Observer {
             {"dur", end - start},
             {"args", std::move(args)}});
   }
-  // Writes over the closing bracket, so that the file is whole after each event.
+  // Writes over the closing bracket, in one call, so that the file is whole after each event, whatever the kernel does to this process.
+  // The end is asked of the file, since a core that is started again goes on with what the last one wrote.
   void append(const Json& item) {
-    std::fseek(file_, -2, SEEK_END);
-    // Asked of the file, since a core that is started again goes on with what the last one wrote.
-    std::fputs(std::ftell(file_) <= 1 ? "\n" : ",\n", file_);
-    std::fputs(item.dump(-1, ' ', false, Json::error_handler_t::replace).c_str(), file_);
-    std::fputs("]\n", file_);
+    if (full_) return;
+    const off_t end = ::lseek(file_, 0, SEEK_END);
+    const bool first = end <= static_cast<off_t>(kEmpty.size());
+    const std::string text = (first ? "\n" : ",\n") + item.dump(-1, ' ', false, Json::error_handler_t::replace) + "]\n";
+    const off_t at = std::max<off_t>(end - 2, 1);
+    if (write_at(at, text)) return;
+    full_ = true;
+    const std::string cause = std::strerror(errno);
+    // Without the events that found no room it is still a whole JSON text.
+    if (::ftruncate(file_, at) == 0) static_cast<void>(write_at(at, "]\n"));
+    log_warning(fmt::format("SOFTTPU_TRACE: the trace ends before command {} of kernel \"{}\": {}", number_, kernel_, cause));
+  }
+  bool write_at(off_t at, std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = ::pwrite(file_, text.data(), text.size(), at);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      at += written;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
   }
 
-  std::FILE* file_;
+  static constexpr std::string_view kEmpty = "[]\n";
+  int file_;
+  bool full_ = false;
   std::string kernel_;
   int core_ = 0;
   std::uint64_t number_ = 0;
@@ -98,8 +119,8 @@ class Trace final : public Observer {
 }  // namespace
 
 Result<std::shared_ptr<Observer>> make_trace(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "w+");
-  if (file == nullptr) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) {
     return Error{ErrorKind::kResource,
                  fmt::format("SOFTTPU_TRACE: \"{}\" cannot be written: {}", path, std::strerror(errno))};
   }

@@ -1,7 +1,6 @@
 #include "device/server/core_link.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,8 @@
 
 #include "device/observe/observers.hpp"
 #include "device/server/core_process.hpp"
+#include "device/server/fault_handler.hpp"
+#include "device/server/postmortem.hpp"
 #include "device/server/program_core.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
@@ -26,45 +27,63 @@ namespace {
 
 constexpr std::uint32_t kProgressStepMs = 100;
 constexpr int kMaxIdleDeaths = 3;
+// Reading the debug information of large modules; a report without source lines is better than a late one.
+constexpr std::uint32_t kExplainMs = 800;
+// A core that does not react to the look signal within this time is ended without a look.
+constexpr std::chrono::milliseconds kLookTime{100};
 
 std::string what_text(MessageType type, const std::string& name) {
   switch (type) {
     case MessageType::kCoreLaunch: return "kernel \"" + name + "\"";
     case MessageType::kCoreLoad: return "loading kernel module " + name;
     case MessageType::kCoreUnload: return "unloading kernel module " + name;
+    case MessageType::kCoreExplain: return "explaining the end of the last core";
     default: return "looking up function \"" + name + "\"";
   }
 }
 
 }  // namespace
 
-CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, int index, bool in_process)
-    : loop_(loop), memories_(memories), tools_(tools), index_(index), in_process_(in_process) {}
+CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options)
+    : loop_(loop),
+      memories_(memories),
+      tools_(tools),
+      index_(options.index),
+      in_process_(options.in_process),
+      sandbox_(options.sandbox && !options.in_process) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
   if (process_) loop_.unwatch(process_.get());
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
+    ::kill(-pid_, SIGKILL);  // what kernels have started
     ::waitpid(pid_, nullptr, 0);
   }
   // A core thread may still use the page; only a process's page can go.
-  if (status_ != nullptr && !in_process_) ::munmap(status_, sizeof(CoreStatus));
+  if (in_process_) {
+    static_cast<void>(new Mapping(std::move(status_memory_)));
+    static_cast<void>(new Mapping(std::move(spare_memory_)));
+  }
 }
 
 Result<void> CoreLink::start() {
   if (status_ == nullptr) {
-    void* page = ::mmap(nullptr, sizeof(CoreStatus), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) return system_error(ErrorKind::kResource, "mmap of a core's status page");
-    status_ = new (page) CoreStatus;
+    auto memory = Mapping::create("a core's status", sizeof(CoreStatus), "softtpu-status");
+    if (!memory) return memory.error();
+    auto spare = Mapping::create("a core's progress", sizeof(CoreProgress), "softtpu-progress");
+    if (!spare) return spare.error();
+    status_memory_ = std::move(*memory);
+    spare_memory_ = std::move(*spare);
+    spare_ = new (spare_memory_.data()) CoreProgress;
+    status_ = new (status_memory_.data()) CoreStatus;
   }
-  status_->running = status_->launch_commands = status_->commands = status_->flush_through = 0;
-  status_->has_fault_address = false;
-  status_->completed = last_number_;
+  forget_fault(*status_, *spare_);
+  status_->progress.completed = spare_->completed = last_number_;
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   socket_ = std::move(pair->first);
-  const CoreSetup setup{memories_, index_, *status_, tools_, in_process_};
+  const CoreSetup setup{memories_, index_, *status_, *spare_, tools_, in_process_, sandbox_};
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
   } else {
@@ -147,6 +166,7 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   };
   Item& item = add(CoreLaunch{what.function, what.flush, *what.args}, what.kernel, std::move(done));
   item.timeout_ms = what.timeout_ms;
+  item.limit_ms = what.limit_ms;
   item.owner = what.owner;
   const std::uint64_t number = item.number;
   send(item);
@@ -156,8 +176,7 @@ std::uint64_t CoreLink::launch(const Launch& what) {
 void CoreLink::hurry(std::uint64_t item) {
   if (status_->flush_through < item) status_->flush_through = item;
   // The core may have finished it just before, without a word (CoreRunner::work).
-  const std::uint64_t completed = status_->completed;
-  if (completed >= item && receive_all()) finish_through(completed);
+  if (status_->progress.completed >= item && receive_all()) finish_completed();
 }
 
 void CoreLink::abandon(const void* owner) {
@@ -165,7 +184,7 @@ void CoreLink::abandon(const void* owner) {
   for (Item& item : items_) {
     if (item.owner != owner) continue;
     item.dropped = true;
-    running = running || item.number == status_->running;
+    running = running || item.number == status_->progress.running;
   }
   if (!running || pid_ <= 0) return;
   end_reason_ = Error{ErrorKind::kConnection, "its program has gone away"};
@@ -221,6 +240,19 @@ void CoreLink::on_frame(Frame& frame) {
   finish(payload);
 }
 
+const CoreProgress* CoreLink::progress() const {
+  if (status_->progress.is_whole()) return &status_->progress;
+  return spare_->is_whole() ? spare_ : nullptr;
+}
+
+// What the status page says is finished. A kernel may have written there, so it is believed only where it can be true.
+void CoreLink::finish_completed() {
+  const CoreProgress* known = progress();
+  if (known == nullptr) return;
+  const std::uint64_t completed = known->completed;
+  if (completed <= last_number_) finish_through(completed);
+}
+
 void CoreLink::finish_through(std::uint64_t number) {
   while (!items_.empty() && items_.front().number <= number) finish(Bytes());
 }
@@ -236,16 +268,16 @@ void CoreLink::finish(Result<Bytes> result) {
       module.image = std::move(item.image);
     }
   }
-  if (!result) note_failure(item, to_failure_kind(result.error().kind), result.error().text);
+  if (!result) note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
   const bool timed = result && item.type == MessageType::kCoreLaunch;
   estimated_ns_ = timed ? status_->estimated_ns[item.number % kEstimates].load() : 0;
   item.answer(std::move(result));
 }
 
 // For `softtpu run`, whose exit status says why launches failed.
-void CoreLink::note_failure(const Item& item, FailureKind kind, const std::string& text) {
-  if (tools_.journal == nullptr || item.type == MessageType::kCoreDefine) return;
-  tools_.journal->add(FailureRecord{kind, item.type == MessageType::kCoreLaunch ? item.name : "", text});
+void CoreLink::note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text) {
+  if (tools_.journal == nullptr || type == MessageType::kCoreDefine || type == MessageType::kCoreExplain) return;
+  tools_.journal->add(FailureRecord{kind, type == MessageType::kCoreLaunch ? name : "", text});
 }
 
 // ---- A core that ends or hangs ----
@@ -253,28 +285,32 @@ void CoreLink::note_failure(const Item& item, FailureKind kind, const std::strin
 void CoreLink::when_ended() {
   receive_all();
   int status = 0;
+  ::kill(-pid_, SIGKILL);  // what kernels have started; the group's number is taken until the wait below
   ::waitpid(pid_, &status, 0);
   pid_ = -1;
+  asks_for_another_ = WIFEXITED(status) && WEXITSTATUS(status) == kReplaceStatus && status_->progress.running == 0;
   restart(to_exit_text(status));
 }
 
 // The failure of the item that the core was working on, which is the first one left; nullopt when it was working on none.
-std::optional<Error> CoreLink::take_victim(const std::string& how_it_ended) {
-  finish_through(status_->completed);
-  const std::uint64_t running = status_->running;
-  const bool blamed = !items_.empty() && (items_.front().number == running || ++idle_deaths_ >= kMaxIdleDeaths);
+std::optional<CoreLink::Victim> CoreLink::take_victim(const std::string& how_it_ended) {
+  finish_completed();
+  if (asks_for_another_) return std::nullopt;
+  const CoreProgress* known = progress();
+  const std::uint64_t running = known != nullptr ? known->running.load() : 0;
+  const bool blamed = !items_.empty() && (items_.front().number == running || known == nullptr || ++idle_deaths_ >= kMaxIdleDeaths);
   if (!blamed) return std::nullopt;
-  const std::uint64_t commands = status_->commands - status_->launch_commands;
-  std::string text = fmt::format("{} on core {} {}", what_text(items_.front().type, items_.front().name), index_, end_reason_ ? end_reason_->text : how_it_ended);
-  if (!end_reason_ && status_->has_fault_address) text += fmt::format(" at address 0x{:x}", status_->fault_address.load());
-  text += fmt::format(", after {} command{}.", commands, commands == 1 ? "" : "s");
-  return Error{end_reason_ ? end_reason_->kind : ErrorKind::kUsage, text};
+  Postmortem found = examine(*status_, memories_, how_it_ended);
+  const Item& item = items_.front();
+  std::string text = fmt::format("{} on core {} {}, after {} command{}.", what_text(item.type, item.name), index_,
+                                 end_reason_ ? end_reason_->text : found.cause, found.commands, found.commands == 1 ? "" : "s");
+  return Victim{std::move(text), end_reason_ ? end_reason_->kind : ErrorKind::kUsage, std::move(found.question)};
 }
 
 void CoreLink::restart(const std::string& how_it_ended) {
-  const auto victim = take_victim(how_it_ended);
+  auto victim = take_victim(how_it_ended);
   end_reason_.reset();
-  log_warning(victim ? victim->text : fmt::format("core {} {} while it had nothing to do.", index_, how_it_ended));
+  if (!victim && !asks_for_another_) log_warning(fmt::format("core {} {} while it had nothing to do.", index_, how_it_ended));
   loop_.unwatch(socket_.get());
   loop_.unwatch(process_.get());
   socket_.reset();
@@ -289,12 +325,14 @@ void CoreLink::restart(const std::string& how_it_ended) {
     failed = std::move(unfinished.front());
     unfinished.pop_front();
   }
+  if (failed && failed->type == MessageType::kCoreLaunch) renew_memories();
   if (auto started = start(); !started) {
     broken_ = fmt::format("core {} cannot be started again: {}", index_, started.error().text);
     log_error(*broken_);
   } else {
     replay_modules();
   }
+  if (failed) report(std::move(*failed), *std::move(victim));
   std::vector<Item> dropped;
   for (Item& item : unfinished) {
     if (item.dropped) {
@@ -306,12 +344,39 @@ void CoreLink::restart(const std::string& how_it_ended) {
     items_.push_back(std::move(item));
     send(items_.back());
   }
-  if (failed) {
-    note_failure(*failed, victim->kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(victim->kind), victim->text);
-    failed->answer(*victim);
-  }
   for (Item& item : dropped) item.answer(Error{ErrorKind::kConnection, "its program has gone away"});
   flush();
+}
+
+// The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". Cores that share them with
+// another go on with what is there.
+void CoreLink::renew_memories() {
+  if (memories_.chip().cores != 1) return;
+  if (auto renewed = memories_.renew_on_chip(); !renewed) {
+    log_warning(fmt::format("core {} starts with the local memory of the one that ended: {}", index_, renewed.error().text));
+  }
+}
+
+// Answers the failed item, when the new core has explained what it can. That stands before everything else that this core is given,
+// so answers keep their order.
+void CoreLink::report(Item failed, Victim victim) {
+  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, victim](const std::string& explanation) {
+    log_warning(victim.text + explanation);
+    const FailureKind kind = victim.kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(victim.kind);
+    note_failure(type, name, kind, victim.text + explanation);
+    answer(Error{victim.kind, victim.text + explanation});
+  };
+  const bool nothing_to_ask = victim.question.commands == 0 && victim.question.calls.empty();
+  if (failed.dropped || nothing_to_ask || failed.type == MessageType::kCoreExplain || broken_) {
+    loop_.soon([answer = std::move(answer)] { answer(""); });
+    return;
+  }
+  Item& item = add(victim.question, "", [answer = std::move(answer)](const Result<Bytes>& result) {
+    const auto explanation = result ? find_message<CoreExplainReply>(*result) : std::nullopt;
+    answer(explanation ? to_text(*explanation) : "");
+  });
+  item.timeout_ms = kExplainMs;
+  send(item);
 }
 
 void CoreLink::replay_modules() {
@@ -333,7 +398,7 @@ void CoreLink::replay_modules() {
 void CoreLink::watch_progress() {
   if (watching_) return;
   watching_ = true;
-  still_ms_ = 0;
+  still_ms_ = ran_ms_ = 0;
   loop_.after(std::chrono::milliseconds(kProgressStepMs), [this] {
     watching_ = false;
     check_progress();
@@ -342,28 +407,44 @@ void CoreLink::watch_progress() {
 
 void CoreLink::check_progress() {
   if (items_.empty() || broken_) return;
-  const std::uint64_t still = still_ms_;
-  const std::uint64_t running = status_->running, commands = status_->commands;
-  const bool moved = running != seen_running_ || commands != seen_commands_ || running == 0;
+  const CoreProgress* known = progress();
+  const std::uint64_t running = known != nullptr ? known->running.load() : 0, commands = status_->commands.given();
+  const bool same_item = running == seen_running_ && (running != 0 || known == nullptr);
+  const bool still = same_item && commands == seen_commands_;
   seen_running_ = running;
   seen_commands_ = commands;
+  const std::uint64_t still_ms = still ? still_ms_ + kProgressStepMs : 0, ran_ms = same_item ? ran_ms_ + kProgressStepMs : 0;
   watch_progress();
-  still_ms_ = moved ? 0 : still + kProgressStepMs;
-  const Item& item = items_.front();
+  still_ms_ = still_ms;
+  ran_ms_ = ran_ms;
   // Items before the running one are finished, only not reported yet.
-  const auto limit = std::find_if(items_.begin(), items_.end(), [&](const Item& i) { return i.number == running; });
-  const std::uint32_t timeout = limit != items_.end() ? limit->timeout_ms : item.timeout_ms;
-  if (timeout == 0 || still_ms_ < timeout) return;
-  const std::string text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended",
-                                       static_cast<double>(timeout) / 1000);
-  if (in_process_) return break_link(fmt::format("{} on core {} {}", what_text(item.type, item.name), index_, text));
-  end_reason_ = Error{ErrorKind::kTimeout, text};
-  ::kill(pid_, SIGKILL);
+  auto item = std::find_if(items_.begin(), items_.end(), [&](const Item& i) { return i.number == running; });
+  if (item == items_.end()) item = items_.begin();
+  const auto is_over = [](std::uint64_t ms, std::uint32_t limit) { return limit != 0 && ms >= limit; };
+  std::string text;
+  if (is_over(still_ms_, item->timeout_ms)) {
+    text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended", item->timeout_ms / 1000.0);
+  } else if (is_over(ran_ms_, item->limit_ms)) {
+    text = fmt::format("ran for {} s (limit: SOFTTPU_LAUNCH_LIMIT or bm_set_sync_timeout) and was ended", item->limit_ms / 1000.0);
+  } else {
+    return;
+  }
+  if (in_process_) return break_link(fmt::format("{} on core {} {}", what_text(item->type, item->name), index_, text));
+  end_core({ErrorKind::kTimeout, text});
+}
+
+// Asks it for a last look at where it is, then ends it.
+void CoreLink::end_core(Error reason) {
+  end_reason_ = std::move(reason);
+  ::kill(pid_, kLookSignal);
+  loop_.after(kLookTime, [this, pid = pid_] {
+    if (pid_ == pid) ::kill(pid, SIGKILL);
+  });
 }
 
 // A thread cannot be ended: it is left alone, and nothing more is given to it.
 void CoreLink::break_link(const std::string& why) {
-  finish_through(status_->completed);
+  finish_completed();
   broken_ = "the core thread of this program hangs: " + why;
   log_error(*broken_);
   loop_.unwatch(socket_.get());

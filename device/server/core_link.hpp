@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "device/memory/memories.hpp"
 #include "device/server/core_status.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -27,12 +28,16 @@
 namespace softtpu {
 
 class EventLoop;
-class Memories;
 struct Tools;
 
 class CoreLink {
  public:
-  CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, int index, bool in_process);
+  struct Options {
+    int index = 0;
+    bool in_process = false;  // a thread of this process
+    bool sandbox = false;
+  };
+  CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);
   ~CoreLink();
   CoreLink(const CoreLink&) = delete;
   CoreLink& operator=(const CoreLink&) = delete;
@@ -50,6 +55,7 @@ class CoreLink {
     std::string kernel;            // for messages
     const Bytes* args = nullptr;   // read during the call
     std::uint32_t timeout_ms = 0;  // without a command; 0: no limit
+    std::uint32_t limit_ms = 0;    // in all; 0: no limit
     bool flush = false;            // somebody waits for it
     const void* owner = nullptr;   // abandon() finds it by this
     Answered answer;
@@ -76,7 +82,7 @@ class CoreLink {
     Bytes frame;
     UniqueFd image;         // of a load
     std::string name;       // of the kernel, module or function, for messages
-    std::uint32_t timeout_ms = 0;
+    std::uint32_t timeout_ms = 0, limit_ms = 0;
     const void* owner = nullptr;
     bool dropped = false;
     std::function<void(Result<Bytes>)> answer;
@@ -96,13 +102,24 @@ class CoreLink {
   void when_readable();
   bool receive_all();
   void on_frame(Frame& frame);
+  // The copy that is not damaged; nullptr when both are.
+  const CoreProgress* progress() const;
+  void finish_completed();
   void finish_through(std::uint64_t number);
   void finish(Result<Bytes> result);
   void when_ended();
   void restart(const std::string& how_it_ended);
   void replay_modules();
-  std::optional<Error> take_victim(const std::string& how_it_ended);
-  void note_failure(const Item& item, FailureKind kind, const std::string& text);
+  struct Victim {
+    std::string text;
+    ErrorKind kind;
+    CoreExplain question;
+  };
+  std::optional<Victim> take_victim(const std::string& how_it_ended);
+  void renew_memories();
+  void report(Item failed, Victim victim);
+  void end_core(Error reason);
+  void note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text);
   void break_link(const std::string& why);
   void watch_progress();
   void check_progress();
@@ -111,8 +128,10 @@ class CoreLink {
   Memories& memories_;
   const Tools& tools_;
   const int index_;
-  const bool in_process_;
-  CoreStatus* status_ = nullptr;  // a page shared with the core
+  const bool in_process_, sandbox_;
+  Mapping status_memory_, spare_memory_;  // shared with the core
+  CoreStatus* status_ = nullptr;          // in the first
+  CoreProgress* spare_ = nullptr;         // in the second
   UniqueFd socket_, process_;     // process_: a pidfd
   pid_t pid_ = -1;
   FrameBuffer in_;
@@ -125,9 +144,10 @@ class CoreLink {
   int idle_deaths_ = 0;           // in a row, without an item to blame
   std::optional<Error> end_reason_;
   std::optional<std::string> broken_;
+  bool asks_for_another_ = false;  // the core that ended wants to be replaced, and nobody is to blame
   bool flushing_ = false;         // waits for room in the socket
   bool watching_ = false;
-  std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0;
+  std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0, ran_ms_ = 0;
 };
 
 }  // namespace softtpu

@@ -13,40 +13,12 @@
 #include <cstdlib>
 #include <vector>
 
+#include "device/server/fault_handler.hpp"
 #include "device/server/kernel_stack.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 namespace {
-
-constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-constexpr std::size_t kSignalStackBytes = 64 << 10;
-
-CoreStatus* fault_status = nullptr;  // of this core process
-
-// Notes where the fault was and lets the signal do its work. A jump out of here would leave the kernel's state behind.
-void on_fault(int signal, siginfo_t* info, void*) {
-  if (signal != SIGTRAP) {
-    fault_status->fault_address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    fault_status->has_fault_address = true;
-  }
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-void install_fault_handler(CoreStatus& status) {
-  fault_status = &status;
-  // Its own stack, so that a stack overflow is reported as well.
-  static char stack[kSignalStackBytes];
-  stack_t alternate{};
-  alternate.ss_sp = stack;
-  alternate.ss_size = sizeof(stack);
-  ::sigaltstack(&alternate, nullptr);
-  struct sigaction action {};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const int signal : kFaultSignals) ::sigaction(signal, &action, nullptr);
-}
 
 void reset_signals() {
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
@@ -77,15 +49,13 @@ void close_connections(int keep) {
 [[noreturn]] void be_core(const CoreSetup& setup, UniqueFd socket, pid_t server) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != server) ::_exit(0);  // the server was gone before the request above
+  ::setpgid(0, 0);  // what a kernel forks is ended with its core
   reset_signals();
   enlarge_first_stack();
   close_connections(socket.get());
   ::prctl(PR_SET_NAME, fmt::format("softtpu-core{}", setup.index).c_str());
-  install_fault_handler(setup.status);
-  // exit() in a kernel ends this process with its status; the server's own destructors have no business here.
-  ::on_exit([](int code, void*) { ::_exit(code); }, nullptr);
-  run_core(setup, std::move(socket));
-  ::_exit(0);
+  install_fault_handlers(setup.status);
+  ::_exit(run_core(setup, std::move(socket)) ? kReplaceStatus : 0);
 }
 
 }  // namespace

@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
 
+#include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
 #include "device/core/schedule.hpp"
+#include "device/server/leftovers.hpp"
+#include "device/server/sandbox.hpp"
 #include "device/server/schedule_runs.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/loaded_module.hpp"
@@ -23,15 +28,23 @@ constexpr std::size_t kArgsBytes = 4096;
 class CoreRunner {
  public:
   CoreRunner(const CoreSetup& setup, UniqueFd socket)
-      : core_(setup.memories, setup.index), tools_(setup.tools), status_(setup.status), socket_(std::move(socket)) {
-    core_.set_progress(status_.commands);
+      : core_(setup.memories, setup.index),
+        tools_(setup.tools),
+        status_(setup.status),
+        spare_(setup.spare),
+        own_process_(!setup.in_program),
+        wants_sandbox_(setup.sandbox),
+        socket_(std::move(socket)) {
+    core_.set_ring(status_.commands);
     core_.exit_on_assertion(setup.in_program);
     for (const auto& observer : tools_.observers) core_.add_observer(observer);
   }
 
-  void run() {
-    while (step()) {
+  // True: another core shall take this one's place.
+  bool run() {
+    while (!replace_ && step()) {
     }
+    return replace_;
   }
 
  private:
@@ -39,6 +52,7 @@ class CoreRunner {
     KernelFunction entry = nullptr;
     std::string name;
     std::uint32_t module = 0;
+    bool may_start_threads = false;
   };
 
   // One item, or a wait for the next one. False: the connection is over.
@@ -56,25 +70,33 @@ class CoreRunner {
 
   bool work(Frame& frame) {
     const std::uint64_t item = frame.request;
-    status_.launch_commands = status_.commands.load();
-    status_.running = item;
+    if (in_sandbox_ && frame.type == MessageType::kCoreLoad) {
+      // The loader needs files. A new core loads the modules of this one and the new one, and starts outside.
+      replace_ = true;
+      return done_ == reported_ || report_done();
+    }
+    status_.launch_commands = status_.commands.given();
+    set_running(item);
     switch (frame.type) {
       case MessageType::kCoreLaunch: on_launch(item, frame); break;
       case MessageType::kCoreDefine: on_define(item, frame); break;
       case MessageType::kCoreLoad: on_load(item, frame); break;
       case MessageType::kCoreUnload: on_unload(frame); break;
+      case MessageType::kCoreExplain: on_explain(item, frame); break;
       default: return false;  // the server sends nothing else
     }
     done_ = item;
     // A failure goes out before the item counts as completed: the server takes a completed item without one for a success.
     if (!out_.empty() && !send_out()) return false;
-    status_.running = 0;
-    status_.completed = item;
+    set_running(0);
+    status_.progress.completed = spare_.completed = item;
     // Checked after the store above: either the server sees the item completed, or this sees that the server waits for it.
     const bool awaited = flush_ || status_.flush_through >= item;
     flush_ = false;
     return !awaited || done_ == reported_ || report_done();
   }
+
+  void set_running(std::uint64_t item) { status_.progress.running = spare_.running = item; }
 
   void on_launch(std::uint64_t item, const Frame& frame) {
     const auto launch = find_message<CoreLaunch>(frame.payload);
@@ -84,6 +106,12 @@ class CoreRunner {
     if (function == functions_.end()) {
       return fail(item, ErrorKind::kUsage, "the kernel's module is not loaded: it could not be loaded again after the core ended.");
     }
+    if (wants_sandbox_ && !in_sandbox_) {
+      if (auto entered = enter_sandbox(); !entered) return fail(item, entered.error().kind, entered.error().text);
+      in_sandbox_ = true;
+    }
+    const bool watched = own_process_ && function->second.may_start_threads;
+    if (watched) leftovers_.before_launch();
     const auto run = [&] {
       std::memcpy(args_.data(), launch->args.data(), launch->args.size());
       return core_.run(function->second.entry, function->second.name, args_.data());
@@ -93,7 +121,32 @@ class CoreRunner {
     LaunchOutcome outcome = tools_.schedules > 1 ? run_schedules(core_, tools_, run) : run();
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
-    if (!outcome.ok) fail(item, outcome.kind, std::move(outcome.text));
+    if (own_process_) check_heap_after_kernel();
+    const std::string broken = what_is_broken(item, watched);
+    if (!broken.empty()) {
+      replace_ = own_process_;
+      outcome.kind = ErrorKind::kUsage;
+      outcome.text = fmt::format("kernel \"{}\" on core {} {}.{}", function->second.name, core_.index(), broken,
+                                 outcome.ok ? "" : "\n - Before that: " + outcome.text);
+    }
+    if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
+  }
+
+  // A kernel that has written past a block of the C library's heap should fail itself, and not a later launch. The library looks at
+  // its lists, and at what lies behind the last block, when it needs a block of another size; it aborts when they are damaged.
+  static void check_heap_after_kernel() {
+    void* volatile block = std::malloc(8192);
+    std::free(block);
+  }
+
+  // What a kernel that returned has done to its core, so that the next one cannot run in it. Empty: nothing that shows.
+  std::string what_is_broken(std::uint64_t item, bool watched) {
+    const auto is_damaged = [item](const CoreProgress& progress) { return !progress.is_whole() || progress.running != item; };
+    if (is_damaged(status_.progress) || is_damaged(spare_)) {
+      set_running(item);
+      return "has written over the page in which its core reports to the device";
+    }
+    return watched ? leftovers_.after_launch() : std::string();
   }
 
   void on_define(std::uint64_t item, const Frame& frame) {
@@ -101,7 +154,7 @@ class CoreRunner {
     if (!define) return fail(item, ErrorKind::kInternal, "a definition message is damaged.");
     auto found = modules_.find(define->module, define->name);
     if (!found) return fail(item, found.error().kind, found.error().text);
-    functions_[define->function] = {*found, define->name, define->module};
+    functions_[define->function] = {*found, define->name, define->module, modules_.may_start_threads(define->module)};
   }
 
   void on_load(std::uint64_t item, Frame& frame) {
@@ -110,7 +163,29 @@ class CoreRunner {
     auto kernels = modules_.load(load->module, std::move(frame.fds[0]), load->name);
     std::fflush(stdout);
     if (!kernels) return fail(item, kernels.error().kind, kernels.error().text);
+    note_code(load->module);
     append_frame(out_, item, CoreLoadReply{*std::move(kernels)});
+    reported_ = item;
+  }
+
+  // Where the module lies, for whoever explains a crash. Beyond the places there are, a module's calls stay numbers.
+  void note_code(std::uint32_t module) {
+    const auto code = modules_.find_code(module);
+    const auto free = std::find_if(status_.code.begin(), status_.code.end(), [](const LoadedCode& c) { return c.module == 0; });
+    if (code && free != status_.code.end()) *free = {module, code->base, code->begin, code->end};
+  }
+
+  // What the status page holds may be damaged, so this core may die of it; the next one is not asked again.
+  void on_explain(std::uint64_t item, const Frame& frame) {
+    const auto explain = find_message<CoreExplain>(frame.payload);
+    if (!explain) return fail(item, ErrorKind::kInternal, "a message about the last core is damaged.");
+    CoreExplainReply reply{status_.commands.last_lines(explain->commands), {}};
+    for (const CodePlace& place : explain->calls) {
+      const auto code = modules_.find_code(place.module);
+      if (place.module != 0 && !code) continue;
+      reply.calls.push_back(code_text(reinterpret_cast<const void*>((code ? code->base : 0) + place.offset)));
+    }
+    append_frame(out_, item, reply);
     reported_ = item;
   }
 
@@ -119,6 +194,9 @@ class CoreRunner {
     if (!unload) return;
     std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload->module; });
     modules_.unload(unload->module);
+    for (LoadedCode& code : status_.code) {
+      if (code.module == unload->module) code.module = 0;
+    }
     std::fflush(stdout);
   }
 
@@ -142,6 +220,8 @@ class CoreRunner {
   Core core_;
   const Tools& tools_;
   CoreStatus& status_;
+  CoreProgress& spare_;
+  const bool own_process_, wants_sandbox_;
   UniqueFd socket_;
   LoadedModules modules_;
   std::unordered_map<std::uint32_t, Function> functions_;
@@ -150,10 +230,12 @@ class CoreRunner {
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;
   bool flush_ = false;
+  bool replace_ = false, in_sandbox_ = false;
+  Leftovers leftovers_;
 };
 
 }  // namespace
 
-void run_core(const CoreSetup& setup, UniqueFd socket) { CoreRunner(setup, std::move(socket)).run(); }
+bool run_core(const CoreSetup& setup, UniqueFd socket) { return CoreRunner(setup, std::move(socket)).run(); }
 
 }  // namespace softtpu

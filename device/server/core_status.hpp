@@ -1,23 +1,55 @@
-// What a core tells its server without a message: a page that both map. The server reads it when a core has died or hangs.
+// What a core tells its server without a message: a mapping that both have, between guard areas. The server reads it when a core has
+// died or hangs. A kernel's wild write may have been there: numbers are checked before they are believed, and the commands are
+// looked at by the next core, never by the server.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 
+#include "device/core/command_ring.hpp"
+
 namespace softtpu {
 
 // More than the launches that a core is given ahead.
 inline constexpr std::size_t kEstimates = 1024;
 
+// Written by the dying core, in its signal or exit handler.
+struct FaultRecord {
+  static constexpr std::size_t kFrames = 24;
+  std::atomic<int> signal{0};  // 0: none
+  std::uint64_t address = 0;
+  bool has_address = false;
+  std::uint32_t frame_count = 0;
+  std::array<std::uint64_t, kFrames> frames{};  // code addresses, innermost first, each inside its call instruction
+};
+
+// Where the core has a module's code.
+struct LoadedCode {
+  std::uint32_t module = 0;
+  std::uint64_t base = 0;  // address = base + offset in the file
+  std::uint64_t begin = 0, end = 0;
+};
+
+// How far a core is with its items. Kept twice, in two mappings, so that one wild write cannot make a launch seem done, or undone.
+struct CoreProgress {
+  static constexpr std::uint64_t kIntact = 0x9E37'79B9'7F4A'7C15;
+  std::uint64_t front = kIntact;  // a wild write over the place shows here
+  std::atomic<std::uint64_t> running{0};    // sequence number of the item being worked on; 0: none
+  std::atomic<std::uint64_t> completed{0};  // every item up to this one is finished
+  std::uint64_t back = kIntact;
+
+  bool is_whole() const { return front == kIntact && back == kIntact; }
+};
+
 struct CoreStatus {
-  std::atomic<std::uint64_t> running{0};        // sequence number of the item being worked on; 0: none
-  std::atomic<std::uint64_t> completed{0};      // every item up to this one is finished
+  CoreProgress progress;
   std::atomic<std::uint64_t> flush_through{0};  // the server waits for this item: report it at once
-  std::atomic<std::uint64_t> commands{0};       // commands that the core was given since it started
-  std::atomic<std::uint64_t> launch_commands{0};  // value of `commands` when the running item began
-  std::atomic<std::uint64_t> fault_address{0};
-  std::atomic<bool> has_fault_address{false};
+  std::atomic<std::uint64_t> launch_commands{0};  // commands given when the running item began
+  FaultRecord fault;
+  static constexpr std::size_t kModules = 64;
+  std::array<LoadedCode, kModules> code;  // module 0: an empty place
+  CommandRing commands;
   // Estimated nanoseconds of the launch with sequence number n at n % kEstimates; 0: none. Written before `completed`.
   std::array<std::atomic<std::uint64_t>, kEstimates> estimated_ns{};
 };

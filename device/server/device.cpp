@@ -10,6 +10,9 @@
 namespace softtpu {
 namespace {
 
+// As fp32, fp16 and bf16 a small negative number, as an index or address far outside: what uses it stands out.
+constexpr int kPoison = 0xA5;
+
 // An answer for the whole device, when the last core has answered: the first failure, else what the first core said.
 template <class Value>
 std::function<void(Result<Value>)> when_all(std::size_t count, std::function<void(Result<Value>)> answer) {
@@ -29,15 +32,19 @@ std::function<void(Result<Value>)> when_all(std::size_t count, std::function<voi
 Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings,
                Tools tools, bool in_process)
     : in_process_(in_process),
+      poison_(settings.poison),
       memories_(std::move(memories)),
       tools_(std::move(tools)),
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
-      queue_(cores_, settings.timeout_ms) {
-  for (int i = 0; i < chip().cores; ++i) cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, i, in_process));
+      queue_(cores_, {settings.timeout_ms, settings.limit_ms}) {
+  for (int i = 0; i < chip().cores; ++i) {
+    const CoreLink::Options options{i, in_process, settings.sandbox};
+    cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, options));
+  }
 }
 
-Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip, const Settings& settings,
-                                               Tools tools, bool in_process) {
+Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip, const Settings& settings, Tools tools,
+                                               bool in_process, std::uint32_t number) {
   Chip sized = chip;
   if (settings.global_bytes) {
     if (*settings.global_bytes <= chip.global_reserved) {
@@ -46,7 +53,7 @@ Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip
     }
     sized.global_mem.bytes = *settings.global_bytes;
   }
-  auto memories = Memories::create(sized);
+  auto memories = Memories::create(sized, fmt::format("softtpu{}", number));
   if (!memories) return memories.error();
   std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), in_process));
   for (auto& core : device->cores_) {
@@ -64,6 +71,7 @@ Result<std::uint64_t> Device::allocate(std::uint64_t bytes) {
   }
   // A launch that was under way when this memory was given back may have written to it since.
   make_zero(*address, std::max<std::uint64_t>(bytes, 1));
+  if (poison_) std::memset(global(*address), kPoison, bytes);
   return *address;
 }
 

@@ -21,7 +21,7 @@ class EventLoop;
 class Device {
  public:
   static Result<std::unique_ptr<Device>> create(EventLoop& loop, const Chip& chip, const Settings& settings,
-                                                Tools tools, bool in_process);
+                                                Tools tools, bool in_process, std::uint32_t number);
 
   const Chip& chip() const { return memories_->chip(); }
   bool in_process() const { return in_process_; }
@@ -32,7 +32,7 @@ class Device {
   const Tools& tools() const { return tools_; }
   int global_fd() const { return memories_->fds().front(); }
 
-  // Zeroed memory. The error names the sizes.
+  // Zeroed memory, or poisoned (SOFTTPU_FRESH). The error names the sizes.
   Result<std::uint64_t> allocate(std::uint64_t bytes);
   void release(std::uint64_t address);
   // Global memory at an address that lies in an allocation.
@@ -53,7 +53,7 @@ class Device {
          bool in_process);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
 
-  bool in_process_;
+  const bool in_process_, poison_;
   std::unique_ptr<Memories> memories_;
   Tools tools_;
   Allocator heap_;

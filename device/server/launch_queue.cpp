@@ -25,7 +25,8 @@ LaunchQueue::Stream& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
   if (!stream) {
     stream = std::make_shared<Stream>();
     stream->id = id;
-    stream->timeout_ms = timeout_ms_;
+    stream->timeout_ms = limits_.timeout_ms;
+    stream->limit_ms = limits_.limit_ms;
   }
   return *stream;
 }
@@ -93,6 +94,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     what.kernel = launch.kernel;
     what.args = &launch.args;
     what.timeout_ms = stream->timeout_ms;
+    what.limit_ms = stream->limit_ms;
     what.flush = launch.answer != nullptr || !stream->waiters.empty();
     what.owner = client.get();
     what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
@@ -228,7 +230,8 @@ StreamTimeReply LaunchQueue::time(const std::shared_ptr<Client>& client, std::ui
 }
 
 void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {
-  stream_of(*client, stream).timeout_ms = milliseconds;
+  Stream& limited = stream_of(*client, stream);
+  limited.timeout_ms = limited.limit_ms = milliseconds;
 }
 
 void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint32_t id) {

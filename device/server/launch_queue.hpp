@@ -51,7 +51,7 @@ class LaunchQueue {
     };
     struct Stream {
       std::uint32_t id = 0;
-      std::uint32_t timeout_ms = 0;
+      std::uint32_t timeout_ms = 0, limit_ms = 0;
       std::deque<Pending> pending;
       std::uint64_t submitted = 0, finished = 0;
       std::uint64_t last_item = 0;  // on core `last_core`
@@ -75,12 +75,17 @@ class LaunchQueue {
     std::function<void()> callback_;
   };
 
-  LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, std::uint32_t timeout_ms) : cores_(cores), timeout_ms_(timeout_ms) {}
+  // Limits of a launch in milliseconds, without a command and in all; 0: none.
+  struct Limits {
+    std::uint32_t timeout_ms = 0, limit_ms = 0;
+  };
+  LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, const Limits& limits) : cores_(cores), limits_(limits) {}
 
   std::shared_ptr<Client> make_client() { return std::make_shared<Client>(); }
   void submit(const std::shared_ptr<Client>& client, std::uint32_t stream, Pending launch);
   // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all streams.
   void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
+  // Both limits of the stream's later launches.
   void set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds);
   // Estimated times of the stream's launches so far.
   StreamTimeReply time(const std::shared_ptr<Client>& client, std::uint32_t stream);
@@ -112,7 +117,7 @@ class LaunchQueue {
   void sync_all(const std::shared_ptr<Client>& client, Answer answer);
 
   std::vector<std::unique_ptr<CoreLink>>& cores_;
-  const std::uint32_t timeout_ms_;
+  const Limits limits_;
   std::map<std::uint32_t, std::size_t> sent_;  // launches that each core has been given and not finished
   std::deque<std::shared_ptr<Client>> turns_;
   std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;

@@ -76,7 +76,7 @@ Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const O
   for (std::uint32_t i = 0; i < options.devices; ++i) {
     auto tools = make_tools(settings, *chip, *shared);
     if (!tools) return tools.error();
-    auto device = Device::create(server->loop_, *chip, settings, *std::move(tools), options.in_process);
+    auto device = Device::create(server->loop_, *chip, settings, *std::move(tools), options.in_process, i);
     if (!device) return device.error();
     server->devices_.push_back(std::move(*device));
   }

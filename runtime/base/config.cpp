@@ -65,11 +65,17 @@ Result<void> set_device(Settings& settings, std::string_view text) {
   return bad(text, "one of embedded, inprocess, unix:PATH, tcp://HOST:PORT");
 }
 
-Result<void> set_timeout(Settings& settings, std::string_view text) {
+template <auto Field>
+Result<void> set_seconds(Settings& settings, std::string_view text) {
   std::uint32_t seconds = 0;
   if (auto done = set_number(seconds, text, 0, 86400); !done) return done;
-  settings.timeout_ms = seconds * 1000;
+  settings.*Field = seconds * 1000;
   return {};
+}
+
+Result<void> set_fresh(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"zero", false}, {"poison", true}}};
+  return set_choice(settings.poison, text, kChoices);
 }
 
 Result<void> set_log(Settings& settings, std::string_view text) {
@@ -147,7 +153,27 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_CHIP", "bm1684x", "name of a built-in chip or path of a chip description (JSON)",
              set_text<&Settings::chip>},
     Variable{"SOFTTPU_TIMEOUT", "60",
-             "seconds that a kernel may run without issuing a command before it is ended; 0: no limit", set_timeout},
+             "seconds that a kernel may run without issuing a command before it is ended; 0: no limit",
+             set_seconds<&Settings::timeout_ms>},
+    Variable{"SOFTTPU_LAUNCH_LIMIT", "0", "seconds that a launch may run in all before it is ended; 0: no limit",
+             set_seconds<&Settings::limit_ms>},
+    Variable{"SOFTTPU_SANDBOX", "off",
+             "on: from its first launch on, a core process can start no program or process, open no connection and no file",
+             [](Settings& settings, std::string_view text) {
+               static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"off", false}, {"on", true}}};
+               return set_choice(settings.sandbox, text, kChoices);
+             }},
+    Variable{"SOFTTPU_DRAIN", "5", "seconds that a shared device waits for running launches when it is told to end",
+             set_seconds<&Settings::drain_ms>},
+    Variable{"SOFTTPU_LOG_FILE", "", "file that softtpu's own log is appended to; empty: standard error",
+             set_text<&Settings::log_file>},
+    Variable{"SOFTTPU_CRASH_DIR", "",
+             "folder that gets a report and the memories on the chip of every core that a kernel has ended, for \"softtpu dump\"",
+             set_text<&Settings::crash_folder>},
+    Variable{"SOFTTPU_FRESH", "zero",
+             "zero, or poison: memory that a program allocates is filled with 0xA5, so that a kernel which reads what "
+             "nobody wrote shows",
+             set_fresh},
     Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)",
              set_text<&Settings::trace_path>},
     Variable{"SOFTTPU_CHECK", "",

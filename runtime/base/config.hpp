@@ -25,6 +25,12 @@ struct Settings {
   std::string token_file;         // of kRemote
   std::string chip;
   std::uint32_t timeout_ms = 0;  // 0: no limit
+  std::uint32_t limit_ms = 0;    // of a launch in all; 0: no limit
+  bool poison = false;           // fresh device memory is filled with a pattern instead of zeros
+  bool sandbox = false;          // core processes give up what kernels do not need of the system
+  std::uint32_t drain_ms = 0;    // how long a server that ends waits for launches
+  std::string log_file;          // empty: standard error
+  std::string crash_folder;      // gets what is left of each core that a kernel has ended; empty: nothing is written
   bool streaming = false;        // bulk data through the socket even where shared memory is possible
   std::string device_binary;     // empty: beside the library
   std::string trace_path;

@@ -1,9 +1,11 @@
 #include "runtime/base/log.hpp"
 
+#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <string>
 
 #include "runtime/base/config.hpp"
 #include "runtime/base/unreachable.hpp"
@@ -26,9 +28,21 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 // Never destroyed: atexit handlers and late threads still log.
 spdlog::logger& logger() {
   static spdlog::logger* const instance = [] {
-    auto* made = new spdlog::logger("softtpu", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("softtpu[%P] %l: %v");
     const auto settings = read_settings();
+    const bool to_file = settings && !settings->log_file.empty();
+    spdlog::sink_ptr sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    std::string complaint;
+    try {
+      if (to_file) sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(settings->log_file);
+    } catch (const spdlog::spdlog_ex& failure) {
+      complaint = failure.what();
+    }
+    auto* made = new spdlog::logger("softtpu", std::move(sink));
+    made->set_pattern(to_file ? "%Y-%m-%dT%H:%M:%S.%e softtpu[%P] %l: %v" : "softtpu[%P] %l: %v");
+    made->flush_on(spdlog::level::trace);
+    // A log that cannot be written (a full disk) must not end what it tells about.
+    made->set_error_handler([](const std::string&) {});
+    if (!complaint.empty()) made->error("SOFTTPU_LOG_FILE: {}", complaint);
     made->set_level(to_spdlog(settings ? settings->log : LogLevel::kWarning));
     return made;
   }();

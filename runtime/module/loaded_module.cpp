@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/dll/shared_library.hpp>
+#include <string_view>
 
 namespace softtpu {
 
@@ -49,6 +52,11 @@ constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mo
 constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | boost::dll::load_mode::rtld_deepbind;
 #endif
 
+// Functions that start a thread or a process, or find one that does.
+constexpr std::string_view kThreadStarters[] = {"pthread_create", "thrd_create", "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+                                                "fork", "_Fork", "vfork", "clone", "posix_spawn", "posix_spawnp", "system", "popen",
+                                                "timer_create", "syscall", "dlopen", "dlsym"};
+
 // The loader prefixes its message with the path that it was given, which here is a number that says nothing to people.
 std::string loader_text(const std::string& path, std::string text) {
   if (const auto at = text.find(path + ": "); at != std::string::npos) text.erase(0, at + path.size() + 2);
@@ -81,6 +89,45 @@ Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, Uniqu
 void LoadedModules::unload(std::uint32_t module) {
   kernel_registry().remove(module);
   modules_.erase(module);
+}
+
+std::optional<ModuleCode> LoadedModules::find_code(std::uint32_t module) const {
+  const auto found = modules_.find(module);
+  const link_map* map = nullptr;
+  if (found == modules_.end() || ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0) return std::nullopt;
+  struct Search {
+    ModuleCode code;
+  } search{{map->l_addr, map->l_addr, map->l_addr}};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& wanted = *static_cast<Search*>(data);
+        if (info->dlpi_addr != wanted.code.base) return 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          if (part.p_type == PT_LOAD) wanted.code.end = std::max<std::uint64_t>(wanted.code.end, wanted.code.base + part.p_vaddr + part.p_memsz);
+        }
+        return 1;
+      },
+      &search);
+  return search.code;
+}
+
+bool LoadedModules::may_start_threads(std::uint32_t module) const {
+  const auto found = modules_.find(module);
+  const link_map* map = nullptr;
+  if (found == modules_.end() || ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0) return true;
+  const char* names = nullptr;
+  std::size_t bytes = 0;
+  for (const ElfW(Dyn)* row = map->l_ld; row->d_tag != DT_NULL; ++row) {
+    if (row->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(row->d_un.d_ptr);
+    if (row->d_tag == DT_STRSZ) bytes = row->d_un.d_val;
+  }
+  // All that the module imports is in its table of names, each with a zero byte behind it.
+  const std::string_view table(names, names == nullptr ? 0 : bytes);
+  for (const std::string_view name : kThreadStarters) {
+    if (table.find(std::string(1, '\0') + std::string(name) + '\0') != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::string& name) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@
 #include "runtime/module/kernel_registry.hpp"
 
 namespace softtpu {
+
+// Where a module lies in this process: an address is base + offset in the module.
+struct ModuleCode {
+  std::uint64_t base = 0, begin = 0, end = 0;
+};
 
 // The modules of a core by number. Used by the core's thread only.
 class LoadedModules {
@@ -26,6 +32,10 @@ class LoadedModules {
   void unload(std::uint32_t module);
   // A registered kernel of the module, else its exported symbol. Module 0 is the program itself.
   Result<KernelFunction> find(std::uint32_t module, const std::string& name) const;
+
+  std::optional<ModuleCode> find_code(std::uint32_t module) const;
+  // Whether the module names a function that starts threads or processes.
+  bool may_start_threads(std::uint32_t module) const;
 
  private:
   struct Module;

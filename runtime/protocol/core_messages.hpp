@@ -70,6 +70,43 @@ struct CoreLaunch {
   }
 };
 
+// A place in code: of a module, by its offset there; module 0: an address in what all processes of the device share.
+struct CodePlace {
+  std::uint32_t module = 0;
+  std::uint64_t offset = 0;
+  template <class V>
+  void fields(V& v) {
+    v("module", module);
+    v("offset", offset);
+  }
+};
+
+// Asks a new core, which has the same modules, to explain the end of the one before it: what the status page still holds of its
+// last `commands` commands, and the source of these places. A core may die of it without harm; its server may not.
+struct CoreExplain {
+  static constexpr MessageType kType = MessageType::kCoreExplain;
+  static constexpr const char* kName = "CoreExplain";
+  std::uint64_t commands = 0;
+  std::vector<CodePlace> calls;
+  template <class V>
+  void fields(V& v) {
+    v("commands", commands);
+    v("calls", calls);
+  }
+};
+
+struct CoreExplainReply {
+  static constexpr MessageType kType = MessageType::kCoreExplainReply;
+  static constexpr const char* kName = "CoreExplainReply";
+  std::vector<std::string> commands;
+  std::vector<std::string> calls;
+  template <class V>
+  void fields(V& v) {
+    v("commands", commands);
+    v("calls", calls);
+  }
+};
+
 // Every item up to the frame's request id is finished; those that failed had their Failure before.
 struct CoreDone {
   static constexpr MessageType kType = MessageType::kCoreDone;

@@ -49,6 +49,8 @@ enum class MessageType : std::uint16_t {
   kCoreDefine = 103,
   kCoreLaunch = 104,
   kCoreDone = 105,
+  kCoreExplain = 106,
+  kCoreExplainReply = 107,
 };
 
 inline constexpr std::uint64_t kHelloMagic = 0x0055'5054'5446'4F53;  // "SOFTTPU" and a zero byte

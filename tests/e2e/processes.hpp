@@ -17,6 +17,7 @@ inline const std::string kInProcessHost = built("bin/e2e_inprocess_host");
 inline const std::string kSofttpu = built("bin/softtpu");
 inline const std::string kRemote = built("bin/softtpu-remote");
 inline const std::string kKernels = built("lib/e2e_kernels.so");
+inline const std::string kFaultKernels = built("lib/e2e_fault_kernels.so");
 inline const std::string kSame1 = built("lib/e2e_same_1.so");
 inline const std::string kSame2 = built("lib/e2e_same_2.so");
 inline const std::string kUnresolved = built("lib/e2e_unresolved.so");

@@ -1,0 +1,17 @@
+// What a core process does at its end: notes signal, address and calls in its status page. Async-signal-safe; nothing is formatted
+// or resolved here, since the process may be in any state.
+#pragma once
+
+#include <csignal>
+
+#include "device/server/core_status.hpp"
+
+namespace softtpu {
+
+// A server ends a hanging core with this signal first, so that the report can say where it was.
+inline constexpr int kLookSignal = SIGQUIT;
+
+// For the calling process, from now on.
+void install_fault_handlers(CoreStatus& status);
+
+}  // namespace softtpu

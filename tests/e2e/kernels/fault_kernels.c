@@ -1,0 +1,218 @@
+/* Kernels that fail in every way that a kernel can. Built with debug information: reports name the lines below. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "e2e_param.h"
+#include "tpu_kernel.h"
+
+#define KERNEL(name) \
+  void name(const void* args); \
+  TPUKERNEL_FUNC_REGISTER(name) \
+  void name(const void* args)
+#define PARAM ((const e2e_param_t*)args)
+
+/* words[i] = value + i, and the same in local memory. */
+KERNEL(fault_nothing) {
+  int* words = (int*)tpu_global_mem_addr(PARAM->address);
+  int* local = (int*)tpu_local_mem_addr_unified(0);
+  for (int i = 0; i < PARAM->count; ++i) words[i] = local[i] = PARAM->value + i;
+}
+
+/* words[i] = local[i] */
+KERNEL(fault_read_local) {
+  memcpy((void*)tpu_global_mem_addr(PARAM->address), tpu_local_mem_addr_unified(0), sizeof(int) * (size_t)PARAM->count);
+}
+
+static void issue_commands(int count) {
+  dim4 shape = {1, 2, 3, 4};
+  scalar_t value = {.f32 = 1.5f};
+  for (int i = 0; i < count; ++i) tpu_bdc_set_C((local_addr_t)(i * 64), value, &shape, NULL, DT_FP32);
+}
+
+__attribute__((noinline)) static void write_word(volatile int* place) { *place = 1; }
+
+KERNEL(fault_segv) {
+  (void)args;
+  write_word((volatile int*)16);
+}
+KERNEL(fault_after_commands) {
+  (void)args;
+  issue_commands(11);
+  write_word((volatile int*)16);
+}
+KERNEL(fault_bus) {
+  (void)args;
+  const int file = memfd_create("short", 0);
+  write_word((volatile int*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+}
+KERNEL(fault_fpe) {
+  volatile int zero = 0;
+  (void)args;
+  zero = 7 / zero;
+}
+KERNEL(fault_ill) {
+  (void)args;
+  __builtin_trap();
+}
+KERNEL(fault_abort) {
+  (void)args;
+  abort();
+}
+KERNEL(fault_exit) {
+  (void)args;
+  exit(7);
+}
+KERNEL(fault_exit_at_once) {
+  (void)args;
+  _exit(8);
+}
+KERNEL(fault_call_null) {
+  void (*volatile nothing)(void) = NULL;
+  (void)args;
+  nothing();
+}
+static int use_stack(int depth) {
+  volatile char block[4096];
+  block[0] = (char)depth;
+  return depth < 0 ? 0 : use_stack(depth + 1) + block[0];
+}
+KERNEL(fault_stack) {
+  (void)args;
+  use_stack(0);
+}
+
+/* ---- The C library's heap ---- */
+
+KERNEL(fault_free_twice) {
+  void* volatile block = malloc(5000);
+  (void)args;
+  free(block);
+  free(block);
+}
+KERNEL(fault_heap_overflow) {
+  char* volatile block = malloc(5000);
+  (void)args;
+  memset(block, 0xFF, 9000);
+}
+
+/* ---- Wild writes ---- */
+
+KERNEL(fault_before_local) {
+  (void)args;
+  write_word((volatile int*)tpu_local_mem_addr_unified(0) - 1);
+}
+KERNEL(fault_past_local) {
+  (void)args;
+  write_word((volatile int*)((char*)tpu_local_mem_addr_unified(0) + (size_t)tpu_npu_num() * (size_t)tpu_local_mem_size_per_npu()));
+}
+KERNEL(fault_before_global) {
+  (void)args;
+  write_word((volatile int*)tpu_global_mem_addr(PARAM->address) - 1);
+}
+
+/* Writes to one of the process's mappings: what begins with the name, at its first byte (value 0), before it (-1), or over its first 4096
+   bytes (1, with the byte in count). */
+static void write_mapping(const char* name, int how, int byte) {
+  char line[512];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps) != NULL) {
+    uintptr_t begin = 0;
+    if (strstr(line, name) == NULL || sscanf(line, "%" SCNxPTR, &begin) != 1) continue;
+    fclose(maps);
+    if (how == 1) {
+      memset((void*)begin, byte, 4096);
+    } else {
+      write_word((volatile int*)begin + how);
+    }
+    return;
+  }
+  fclose(maps);
+}
+KERNEL(fault_static) {
+  (void)args;
+  write_mapping("memfd:softtpu0-static", 0, 0);
+}
+KERNEL(fault_before_l2) {
+  (void)args;
+  write_mapping("memfd:softtpu0-l2", -1, 0);
+}
+KERNEL(fault_before_status) {
+  (void)args;
+  write_mapping("memfd:softtpu-status", -1, 0);
+}
+KERNEL(fault_over_status) {
+  write_mapping("memfd:softtpu-status", 1, PARAM->value);
+}
+KERNEL(fault_over_status_and_segv) {
+  write_mapping("memfd:softtpu-status", 1, PARAM->value);
+  write_word((volatile int*)16);
+}
+
+/* ---- Kernels that do not come to an end ---- */
+
+KERNEL(fault_spin) {
+  (void)args;
+  issue_commands(2);
+  for (;;) {
+  }
+}
+KERNEL(fault_spin_deaf) {
+  sigset_t all;
+  (void)args;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, NULL);
+  for (;;) {
+  }
+}
+KERNEL(fault_stop) {
+  (void)args;
+  raise(SIGSTOP);
+}
+KERNEL(fault_busy) {
+  const time_t end = time(NULL) + PARAM->value;
+  while (time(NULL) < end) tpu_poll();
+}
+
+/* ---- What stays when a kernel returns ---- */
+
+static void* sleep_long(void* argument) {
+  (void)argument;
+  sleep(1000);
+  return NULL;
+}
+KERNEL(fault_thread) {
+  pthread_t thread;
+  (void)args;
+  pthread_create(&thread, NULL, sleep_long, NULL);
+}
+static void* do_nothing(void* argument) { return argument; }
+KERNEL(fault_joined_thread) {
+  pthread_t thread;
+  (void)args;
+  pthread_create(&thread, NULL, do_nothing, NULL);
+  pthread_join(thread, NULL);
+}
+KERNEL(fault_child) {
+  (void)args;
+  if (fork() == 0) {
+    sleep(1000);
+    _exit(0);
+  }
+}
+KERNEL(fault_fork_returns) {
+  (void)args;
+  fork();
+}
+KERNEL(fault_child_and_segv) {
+  (void)args;
+  if (fork() == 0) sleep(1000);
+  write_word((volatile int*)16);
+}

@@ -1,0 +1,110 @@
+#include "tests/e2e/shared_device.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include "runtime/transport/socket.hpp"
+
+namespace softtpu::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A test that goes on without its connection would only fail later and less clearly.
+template <class T>
+T need(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().text);
+  return *std::move(result);
+}
+
+}  // namespace
+
+SharedDevice::SharedDevice(const Environment& environment, const std::vector<std::string>& options) : environment_(environment) {
+  static std::atomic<int> number{0};
+  folder_ = fs::temp_directory_path() / ("softtpu-shared-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
+  fs::create_directory(folder_);
+  socket_ = folder_ / "softtpu" / "device.sock";
+  environment_["XDG_RUNTIME_DIR"] = folder_;
+  std::vector<std::string> words = {kSofttpu, "serve"};
+  words.insert(words.end(), options.begin(), options.end());
+  server_ = std::make_unique<Program>(words, environment_);
+  if (!server_->wait_for_output("use with SOFTTPU_DEVICE=unix:")) throw std::runtime_error(server_->output());
+  environment_["SOFTTPU_DEVICE"] = "unix:" + socket_.string();
+}
+
+SharedDevice::~SharedDevice() {
+  server_->kill(SIGTERM);
+  EXPECT_EQ(server_->wait(std::chrono::seconds(5)), 0) << server_->output();
+  EXPECT_TRUE(server_->leaves_nothing());
+  EXPECT_FALSE(fs::exists(socket_));
+  fs::remove_all(folder_);
+}
+
+pid_t SharedDevice::core() const {
+  const auto cores = server_->processes("softtpu-core0");
+  return cores.empty() ? -1 : cores.front();
+}
+
+std::size_t SharedDevice::open_files() const {
+  const fs::path folder = fs::path("/proc") / std::to_string(server_->pid()) / "fd";
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+Client::Client(const fs::path& socket) : rpc_(need(connect_unix(socket))) {
+  need(rpc_.call<HelloReply>(Hello{}));
+  device_ = need(rpc_.call<OpenReply>(Open{0, false}));
+  memory_ = need(rpc_.call<AllocateReply>(Allocate{kWords * sizeof(int)})).address;
+  load(kFaultKernels);
+}
+
+void Client::load(const std::string& module) {
+  const UniqueFd file(::open(module.c_str(), O_RDONLY | O_CLOEXEC));
+  const int fd = file.get();
+  need(rpc_.call<LoadModuleReply>(LoadModule{module, {}}, std::span(&fd, 1)));
+}
+
+Result<Done> Client::launch(const std::string& kernel, int value, std::uint64_t address, std::uint32_t stream) {
+  const e2e_param_t param = {address != 0 ? address : memory_, kWords, value};
+  Launch launch;
+  launch.stream = stream;
+  launch.name = kernel;
+  launch.args.resize(sizeof param);
+  std::memcpy(launch.args.data(), &param, sizeof param);
+  return rpc_.call<Done>(launch);
+}
+
+std::vector<int> Client::words() {
+  const ReadReply reply = need(rpc_.call<ReadReply>(Read{memory_, kWords * sizeof(int)}));
+  std::vector<int> words(kWords);
+  std::memcpy(words.data(), reply.data.data(), reply.data.size());
+  return words;
+}
+
+void Client::write_words(const std::vector<int>& words) {
+  Write write{memory_, Bytes(words.size() * sizeof(int))};
+  std::memcpy(write.data.data(), words.data(), write.data.size());
+  need(rpc_.call<Done>(write));
+}
+
+bool Client::works(int value) {
+  if (auto done = launch("fault_nothing", value); !done) {
+    ADD_FAILURE() << done.error().text;
+    return false;
+  }
+  const std::vector<int> words = this->words();
+  for (int i = 0; i < kWords; ++i) {
+    if (words[static_cast<std::size_t>(i)] != value + i) return false;
+  }
+  return true;
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace softtpu::e2e
