@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +57,10 @@ Result<void> print_device(const Settings& settings, std::uint32_t device) {
     fmt::print("      process {}: {} allocated, {} modules, {} launches, {} waiting\n", client.pid,
                to_size_text(client.bytes), client.modules, client.launches, client.queued);
   }
+  if (!stat->faults.empty()) fmt::print("    last faults\n");
+  const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+  for (const FaultStat& fault : stat->faults)
+    fmt::print("      {} s ago: {}\n", now - std::min(now, fault.time), fault.text);
   return {};
 }
 

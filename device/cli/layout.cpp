@@ -192,6 +192,10 @@ Result<std::vector<Mark>> parse_marks(const LayoutOptions& options) {
 
 }  // namespace
 
+Result<LayoutSubject> make_layout_subject(const LayoutOptions& options, const Chip& chip) {
+  return parse_subject(options, chip, lanes_of(chip));
+}
+
 Result<Picture> make_layout_picture(const LayoutOptions& options) {
   const auto chip = load_chip(options.chip);
   if (!chip) return chip.error();

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "device/chip/chip.hpp"
+#include "device/cli/layout_picture.hpp"
 #include "device/cli/picture.hpp"
 #include "runtime/base/result.hpp"
 
@@ -30,6 +32,9 @@ struct LayoutOptions {
 
 inline constexpr const char* kLayoutNames =
     "aligned, compact, line-aligned, free, matrix, vector, 1ic, 2ic, 32ic, 64ic, continuous, system";
+
+// What the options describe on a chip; shape, dtype, layout, mode, stride, width, start_npu and offset count.
+Result<LayoutSubject> make_layout_subject(const LayoutOptions& options, const Chip& chip);
 
 Result<Picture> make_layout_picture(const LayoutOptions& options);
 

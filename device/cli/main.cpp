@@ -5,6 +5,7 @@
 
 #include "device/cli/api.hpp"
 #include "device/cli/command.hpp"
+#include "device/cli/dump.hpp"
 #include "device/cli/layout.hpp"
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
@@ -60,6 +61,30 @@ Run add_golden(CLI::App& app) {
 }
 #endif
 
+Run add_dump(CLI::App& app) {
+  auto options = std::make_shared<DumpOptions>();
+  app.add_option("--socket", options->socket,
+                 "socket of a shared device (default: of SOFTTPU_DEVICE, else softtpu serve's)");
+  app.add_option("--pid", options->pid,
+                 "a device process, or the program that an embedded device belongs to, instead of a socket");
+  app.add_option("--device", options->device, "number of the device")->capture_default_str();
+  app.add_option("--core", options->core, "number of the core")->capture_default_str();
+  app.add_flag("--ended", options->ended, "the memory as the last core that a kernel ended has left it");
+  app.add_option("--space", options->space, "local, global, l2, static or dtcm")->capture_default_str();
+  app.add_option("--address", options->address,
+                 "address of the first byte, as kernels see it (default: the memory's first)");
+  app.add_option("--bytes", options->bytes, "size of a region")->capture_default_str();
+  app.add_option("--shape", options->tensor.shape, "N,C,H,W: a tensor instead of a region");
+  app.add_option("--dtype", options->tensor.dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
+      ->capture_default_str();
+  app.add_option("--layout", options->tensor.layout, kLayoutNames)->capture_default_str();
+  app.add_option("--mode", options->tensor.mode, "storage mode: none, 2n or 4n")->capture_default_str();
+  app.add_option("--stride", options->tensor.stride, "N,C,H,W in elements, for the layouts free and system");
+  app.add_option("--width", options->tensor.width, "columns per channel, for matrix and vector");
+  app.add_option("-o,--output", options->output, "write a NumPy file (.npy) instead of text");
+  return [options] { return run_dump(*options); };
+}
+
 struct Row {
   const char* name;
   const char* help;
@@ -74,6 +99,7 @@ constexpr Row kCommands[] = {
     {"rules", "List the rules of the checks", add_rules},
     {"env", "List every environment variable with its value", add_env},
     {"sdk", "Lay out the tree of a vendor's SDK, for projects written for that", add_sdk},
+    {"dump", "Show a region or tensor of a device's memories, or write it as a NumPy file", add_dump},
     {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
     {"api", "List the kernel functions and how each is known to be right", add_api},
 #ifdef SOFTTPU_WITH_GOLDEN

@@ -65,7 +65,8 @@ SourceLine find_caller(const CallStack& stack) {
 
 std::string code_text(const void* address) {
   const SourceLine line = to_line(boost::stacktrace::frame(address));
-  if (line.function.empty() && line.path.empty()) return fmt::format("address 0x{:x}", reinterpret_cast<std::uintptr_t>(address));
+  if (line.function.empty() && line.path.empty())
+    return fmt::format("address 0x{:x}", reinterpret_cast<std::uintptr_t>(address));
   const std::string place = line.text();
   return place == line.function ? place : line.function + " (" + place + ")";
 }

@@ -23,7 +23,8 @@ std::vector<std::string> CommandRing::last_lines(std::uint64_t count) const {
     const Entry& entry = entries_[i % kKept];
     if (static_cast<std::size_t>(entry.op) >= all_ops().size()) continue;  // overwritten by the kernel
     const std::string operands = operands_line(entry.command);
-    lines.push_back(fmt::format("{} {}{}{}", i + 1 - (given - count), info(entry.op).name, operands.empty() ? "" : " ", operands));
+    lines.push_back(
+        fmt::format("{} {}{}{}", i + 1 - (given - count), info(entry.op).name, operands.empty() ? "" : " ", operands));
   }
   return lines;
 }

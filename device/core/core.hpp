@@ -85,8 +85,8 @@ class Core {
   [[noreturn]] void fail_assertion(const std::string& text);
   void exit_on_assertion(bool on) { exit_on_assertion_ = on; }
 
-  // Keeps the last commands and their number where a watcher outside this thread sees them, for example the server, which ends a
-  // kernel that issues none and explains how one ended.
+  // Keeps the last commands and their number where a watcher outside this thread sees them, for example the server,
+  // which ends a kernel that issues none and explains how one ended.
   void set_ring(CommandRing& ring) { ring_ = &ring; }
   void add_observer(std::shared_ptr<Observer> observer) { observers_.push_back(std::move(observer)); }
   // Whether observers see what happens; they do from the start.

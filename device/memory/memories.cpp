@@ -99,7 +99,8 @@ std::vector<Memories::Part> Memories::parts() const {
 }
 
 Result<Mapping> Memories::make(const Part& part) const {
-  return Mapping::create(part.name, part.bytes, fmt::format("{}-{}.{}", label_, part.file, part.on_chip ? generation_ : 0));
+  return Mapping::create(part.name, part.bytes,
+                         fmt::format("{}-{}.{}", label_, part.file, part.on_chip ? generation_ : 0));
 }
 
 Result<std::unique_ptr<Memories>> Memories::create(const Chip& chip, const std::string& label) {

@@ -57,8 +57,9 @@ class Memories {
   static Result<std::unique_ptr<Memories>> attach(const Chip& chip, const std::vector<int>& fds);
   std::vector<int> fds() const;
 
-  // Puts the memories on the chip (local, L2, DTCM) aside, as a core that ended has left them, and has new ones, zeroed. Those of
-  // the core before that are given up. The new files have the next number: LABEL-local.1. For processes that start from now on.
+  // Puts the memories on the chip (local, L2, DTCM) aside, as a core that ended has left them, and has new ones,
+  // zeroed. Those of the core before that are given up. The new files have the next number: LABEL-local.1. For
+  // processes that start from now on.
   Result<void> renew_on_chip();
 
   const Chip& chip() const { return chip_; }
@@ -76,7 +77,8 @@ class Memories {
     const char* name = nullptr;    // "global memory", "L2 SRAM", ...
   };
   Place find_system(std::uint64_t addr, std::uint64_t bytes) const;
-  // Which memory a pointer of this process is in or, within its guard areas, near: "4 bytes past the end of local memory". Empty: none.
+  // Which memory a pointer of this process is in or, within its guard areas, near: "4 bytes past the end of local
+  // memory". Empty: none.
   std::string find_neighbour(const std::uint8_t* pointer) const;
 
  private:

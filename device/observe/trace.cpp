@@ -80,8 +80,9 @@ class Trace final : public Observer {
             {"dur", end - start},
             {"args", std::move(args)}});
   }
-  // Writes over the closing bracket, in one call, so that the file is whole after each event, whatever the kernel does to this process.
-  // The end is asked of the file, since a core that is started again goes on with what the last one wrote.
+  // Writes over the closing bracket, in one call, so that the file is whole after each event, whatever the kernel does
+  // to this process. The end is asked of the file, since a core that is started again goes on with what the last one
+  // wrote.
   void append(const Json& item) {
     if (full_) return;
     const off_t end = ::lseek(file_, 0, SEEK_END);
@@ -93,7 +94,8 @@ class Trace final : public Observer {
     const std::string cause = std::strerror(errno);
     // Without the events that found no room it is still a whole JSON text.
     if (::ftruncate(file_, at) == 0) static_cast<void>(write_at(at, "]\n"));
-    log_warning(fmt::format("SOFTTPU_TRACE: the trace ends before command {} of kernel \"{}\": {}", number_, kernel_, cause));
+    log_warning(
+        fmt::format("SOFTTPU_TRACE: the trace ends before command {} of kernel \"{}\": {}", number_, kernel_, cause));
   }
   bool write_at(off_t at, std::string_view text) {
     while (!text.empty()) {

@@ -121,7 +121,10 @@ void CoreLink::send(Item& item) {
     return;
   }
   if (item.image) {
-    out_.push_frame_with_fd(item.frame, item.image.duplicate());
+    // Without room for a second descriptor the core gets the only one, and a core that follows it has to do without the
+    // module.
+    UniqueFd copy = item.image.duplicate();
+    out_.push_frame_with_fd(item.frame, copy ? std::move(copy) : std::move(item.image));
   } else {
     out_.push_frame(item.frame);
   }
@@ -159,7 +162,16 @@ void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::s
   send(add(CoreDefine{function, module, name}, name, std::move(done)));
 }
 
+// A core that could not be started, for want of descriptors or memory, may start now.
+void CoreLink::mend() {
+  if (in_process_ || !items_.empty() || !start()) return;
+  broken_.reset();
+  log_info(fmt::format("core {} works again", index_));
+  replay_modules();
+}
+
 std::uint64_t CoreLink::launch(const Launch& what) {
+  if (broken_) mend();
   auto done = [answer = what.answer](const Result<Bytes>& result) {
     if (!result) return answer(result.error());
     answer({});
@@ -175,8 +187,10 @@ std::uint64_t CoreLink::launch(const Launch& what) {
 
 void CoreLink::hurry(std::uint64_t item) {
   if (status_->flush_through < item) status_->flush_through = item;
-  // The core may have finished it just before, without a word (CoreRunner::work).
-  if (status_->progress.completed >= item && receive_all()) finish_completed();
+  // The core may have finished it just before, without a word; what fails says so first (CoreRunner::work), so the
+  // messages are read after this.
+  const std::uint64_t completed = completed_items();
+  if (completed >= item && receive_all()) finish_through(completed);
 }
 
 void CoreLink::abandon(const void* owner) {
@@ -235,7 +249,8 @@ void CoreLink::on_frame(Frame& frame) {
   if (frame.type == MessageType::kCoreDone || items_.empty() || items_.front().number != frame.request) return;
   if (frame.type == MessageType::kFailure) {
     const auto failure = find_message<Failure>(payload);
-    return finish(failure ? Error{failure->kind, failure->text} : Error{ErrorKind::kInternal, "a core's failure message is damaged"});
+    return finish(failure ? Error{failure->kind, failure->text}
+                          : Error{ErrorKind::kInternal, "a core's failure message is damaged"});
   }
   finish(payload);
 }
@@ -246,11 +261,11 @@ const CoreProgress* CoreLink::progress() const {
 }
 
 // What the status page says is finished. A kernel may have written there, so it is believed only where it can be true.
-void CoreLink::finish_completed() {
+std::uint64_t CoreLink::completed_items() const {
   const CoreProgress* known = progress();
-  if (known == nullptr) return;
+  if (known == nullptr) return 0;
   const std::uint64_t completed = known->completed;
-  if (completed <= last_number_) finish_through(completed);
+  return completed <= last_number_ ? completed : 0;
 }
 
 void CoreLink::finish_through(std::uint64_t number) {
@@ -292,25 +307,29 @@ void CoreLink::when_ended() {
   restart(to_exit_text(status));
 }
 
-// The failure of the item that the core was working on, which is the first one left; nullopt when it was working on none.
+// The failure of the item that the core was working on, which is the first one left; nullopt when it was working on
+// none.
 std::optional<CoreLink::Victim> CoreLink::take_victim(const std::string& how_it_ended) {
-  finish_completed();
+  finish_through(completed_items());
   if (asks_for_another_) return std::nullopt;
   const CoreProgress* known = progress();
   const std::uint64_t running = known != nullptr ? known->running.load() : 0;
-  const bool blamed = !items_.empty() && (items_.front().number == running || known == nullptr || ++idle_deaths_ >= kMaxIdleDeaths);
+  const bool blamed =
+      !items_.empty() && (items_.front().number == running || known == nullptr || ++idle_deaths_ >= kMaxIdleDeaths);
   if (!blamed) return std::nullopt;
   Postmortem found = examine(*status_, memories_, how_it_ended);
   const Item& item = items_.front();
-  std::string text = fmt::format("{} on core {} {}, after {} command{}.", what_text(item.type, item.name), index_,
-                                 end_reason_ ? end_reason_->text : found.cause, found.commands, found.commands == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{} on core {} {}, after {} command{}.", what_text(item.type, item.name), index_,
+                  end_reason_ ? end_reason_->text : found.cause, found.commands, found.commands == 1 ? "" : "s");
   return Victim{std::move(text), end_reason_ ? end_reason_->kind : ErrorKind::kUsage, std::move(found.question)};
 }
 
 void CoreLink::restart(const std::string& how_it_ended) {
   auto victim = take_victim(how_it_ended);
   end_reason_.reset();
-  if (!victim && !asks_for_another_) log_warning(fmt::format("core {} {} while it had nothing to do.", index_, how_it_ended));
+  if (!victim && !asks_for_another_)
+    log_warning(fmt::format("core {} {} while it had nothing to do.", index_, how_it_ended));
   loop_.unwatch(socket_.get());
   loop_.unwatch(process_.get());
   socket_.reset();
@@ -340,7 +359,8 @@ void CoreLink::restart(const std::string& how_it_ended) {
       continue;
     }
     item.number = ++last_number_;
-    wire::put_header(item.frame.data(), item.frame.size() - kFrameHeaderBytes, item.type, item.image ? 1 : 0, item.number);
+    wire::put_header(item.frame.data(), item.frame.size() - kFrameHeaderBytes, item.type, item.image ? 1 : 0,
+                     item.number);
     items_.push_back(std::move(item));
     send(items_.back());
   }
@@ -348,20 +368,22 @@ void CoreLink::restart(const std::string& how_it_ended) {
   flush();
 }
 
-// The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". Cores that share them with
-// another go on with what is there.
+// The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". Cores that
+// share them with another go on with what is there.
 void CoreLink::renew_memories() {
   if (memories_.chip().cores != 1) return;
   if (auto renewed = memories_.renew_on_chip(); !renewed) {
-    log_warning(fmt::format("core {} starts with the local memory of the one that ended: {}", index_, renewed.error().text));
+    log_warning(
+        fmt::format("core {} starts with the local memory of the one that ended: {}", index_, renewed.error().text));
   }
 }
 
-// Answers the failed item, when the new core has explained what it can. That stands before everything else that this core is given,
-// so answers keep their order.
+// Answers the failed item, when the new core has explained what it can. That stands before everything else that this
+// core is given, so answers keep their order.
 void CoreLink::report(Item failed, Victim victim) {
-  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, victim](const std::string& explanation) {
-    log_warning(victim.text + explanation);
+  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name,
+                 victim](const std::string& explanation) {
+    if (type != MessageType::kCoreExplain) log_warning(victim.text + explanation);
     const FailureKind kind = victim.kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(victim.kind);
     note_failure(type, name, kind, victim.text + explanation);
     answer(Error{victim.kind, victim.text + explanation});
@@ -384,9 +406,10 @@ void CoreLink::replay_modules() {
   modules_.clear();
   for (auto& [id, module] : modules) {
     if (module.image) {
-      load(id, module.name, std::move(module.image), [this, name = module.name](const Result<std::vector<std::string>>& loaded) {
-        if (!loaded) log_error(fmt::format("core {}: after its restart: {}", index_, loaded.error().text));
-      });
+      load(id, module.name, std::move(module.image),
+           [this, name = module.name](const Result<std::vector<std::string>>& loaded) {
+             if (!loaded) log_error(fmt::format("core {}: after its restart: {}", index_, loaded.error().text));
+           });
     }
     for (const auto& [function, name] : module.functions) {
       define(function, id, name, [](const Result<void>&) {});
@@ -413,7 +436,8 @@ void CoreLink::check_progress() {
   const bool still = same_item && commands == seen_commands_;
   seen_running_ = running;
   seen_commands_ = commands;
-  const std::uint64_t still_ms = still ? still_ms_ + kProgressStepMs : 0, ran_ms = same_item ? ran_ms_ + kProgressStepMs : 0;
+  const std::uint64_t still_ms = still ? still_ms_ + kProgressStepMs : 0,
+                      ran_ms = same_item ? ran_ms_ + kProgressStepMs : 0;
   watch_progress();
   still_ms_ = still_ms;
   ran_ms_ = ran_ms;
@@ -423,9 +447,11 @@ void CoreLink::check_progress() {
   const auto is_over = [](std::uint64_t ms, std::uint32_t limit) { return limit != 0 && ms >= limit; };
   std::string text;
   if (is_over(still_ms_, item->timeout_ms)) {
-    text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended", item->timeout_ms / 1000.0);
+    text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended",
+                       item->timeout_ms / 1000.0);
   } else if (is_over(ran_ms_, item->limit_ms)) {
-    text = fmt::format("ran for {} s (limit: SOFTTPU_LAUNCH_LIMIT or bm_set_sync_timeout) and was ended", item->limit_ms / 1000.0);
+    text = fmt::format("ran for {} s (limit: SOFTTPU_LAUNCH_LIMIT or bm_set_sync_timeout) and was ended",
+                       item->limit_ms / 1000.0);
   } else {
     return;
   }
@@ -444,7 +470,7 @@ void CoreLink::end_core(Error reason) {
 
 // A thread cannot be ended: it is left alone, and nothing more is given to it.
 void CoreLink::break_link(const std::string& why) {
-  finish_completed();
+  finish_through(completed_items());
   broken_ = "the core thread of this program hangs: " + why;
   log_error(*broken_);
   loop_.unwatch(socket_.get());

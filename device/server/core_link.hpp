@@ -1,8 +1,8 @@
-// CoreLink: the server's end of one core. Sends items (load, define, launch), matches what comes back, watches for a core that
-// died or hangs, and then starts a new one with the same modules and the items that had not begun.
+// CoreLink: the server's end of one core. Sends items (load, define, launch), matches what comes back, watches for a
+// core that died or hangs, and then starts a new one with the same modules and the items that had not begun.
 //
-// Lives on the server's thread. A core is a forked process; in a program with linked-in kernels it is a thread, which can
-// neither be ended nor survive a crash of its kernel.
+// Lives on the server's thread. A core is a forked process; in a program with linked-in kernels it is a thread, which
+// can neither be ended nor survive a crash of its kernel.
 #pragma once
 
 #include <sys/types.h>
@@ -80,8 +80,8 @@ class CoreLink {
     std::uint64_t number = 0;
     MessageType type{};
     Bytes frame;
-    UniqueFd image;         // of a load
-    std::string name;       // of the kernel, module or function, for messages
+    UniqueFd image;    // of a load
+    std::string name;  // of the kernel, module or function, for messages
     std::uint32_t timeout_ms = 0, limit_ms = 0;
     const void* owner = nullptr;
     bool dropped = false;
@@ -104,12 +104,13 @@ class CoreLink {
   void on_frame(Frame& frame);
   // The copy that is not damaged; nullptr when both are.
   const CoreProgress* progress() const;
-  void finish_completed();
+  std::uint64_t completed_items() const;
   void finish_through(std::uint64_t number);
   void finish(Result<Bytes> result);
   void when_ended();
   void restart(const std::string& how_it_ended);
   void replay_modules();
+  void mend();
   struct Victim {
     std::string text;
     ErrorKind kind;
@@ -132,11 +133,11 @@ class CoreLink {
   Mapping status_memory_, spare_memory_;  // shared with the core
   CoreStatus* status_ = nullptr;          // in the first
   CoreProgress* spare_ = nullptr;         // in the second
-  UniqueFd socket_, process_;     // process_: a pidfd
+  UniqueFd socket_, process_;             // process_: a pidfd
   pid_t pid_ = -1;
   FrameBuffer in_;
   Outbox out_;
-  std::deque<Item> items_;        // sent and not answered, in order
+  std::deque<Item> items_;  // sent and not answered, in order
   std::map<std::uint32_t, Module> modules_;
   std::uint64_t last_number_ = 0;
   std::uint64_t restarts_ = 0;
@@ -145,7 +146,7 @@ class CoreLink {
   std::optional<Error> end_reason_;
   std::optional<std::string> broken_;
   bool asks_for_another_ = false;  // the core that ended wants to be replaced, and nobody is to blame
-  bool flushing_ = false;         // waits for room in the socket
+  bool flushing_ = false;          // waits for room in the socket
   bool watching_ = false;
   std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0, ran_ms_ = 0;
 };

@@ -25,6 +25,7 @@ void reset_signals() {
   // Ctrl-C at the terminal is meant for the program; what it decides reaches this process through the connection.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a trace that may not grow is an error, not the end
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -49,7 +50,7 @@ void close_connections(int keep) {
 [[noreturn]] void be_core(const CoreSetup& setup, UniqueFd socket, pid_t server) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != server) ::_exit(0);  // the server was gone before the request above
-  ::setpgid(0, 0);  // what a kernel forks is ended with its core
+  ::setpgid(0, 0);                        // what a kernel forks is ended with its core
   reset_signals();
   enlarge_first_stack();
   close_connections(socket.get());

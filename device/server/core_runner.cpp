@@ -86,11 +86,13 @@ class CoreRunner {
       default: return false;  // the server sends nothing else
     }
     done_ = item;
-    // A failure goes out before the item counts as completed: the server takes a completed item without one for a success.
+    // A failure goes out before the item counts as completed: the server takes a completed item without one for a
+    // success.
     if (!out_.empty() && !send_out()) return false;
     set_running(0);
     status_.progress.completed = spare_.completed = item;
-    // Checked after the store above: either the server sees the item completed, or this sees that the server waits for it.
+    // Checked after the store above: either the server sees the item completed, or this sees that the server waits for
+    // it.
     const bool awaited = flush_ || status_.flush_through >= item;
     flush_ = false;
     return !awaited || done_ == reported_ || report_done();
@@ -100,11 +102,13 @@ class CoreRunner {
 
   void on_launch(std::uint64_t item, const Frame& frame) {
     const auto launch = find_message<CoreLaunch>(frame.payload);
-    if (!launch || launch->args.size() > args_.size()) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
+    if (!launch || launch->args.size() > args_.size())
+      return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
     flush_ = launch->flush;
     const auto function = functions_.find(launch->function);
     if (function == functions_.end()) {
-      return fail(item, ErrorKind::kUsage, "the kernel's module is not loaded: it could not be loaded again after the core ended.");
+      return fail(item, ErrorKind::kUsage,
+                  "the kernel's module is not loaded: it could not be loaded again after the core ended.");
     }
     if (wants_sandbox_ && !in_sandbox_) {
       if (auto entered = enter_sandbox(); !entered) return fail(item, entered.error().kind, entered.error().text);
@@ -132,8 +136,9 @@ class CoreRunner {
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
   }
 
-  // A kernel that has written past a block of the C library's heap should fail itself, and not a later launch. The library looks at
-  // its lists, and at what lies behind the last block, when it needs a block of another size; it aborts when they are damaged.
+  // A kernel that has written past a block of the C library's heap should fail itself, and not a later launch. The
+  // library looks at its lists, and at what lies behind the last block, when it needs a block of another size; it
+  // aborts when they are damaged.
   static void check_heap_after_kernel() {
     void* volatile block = std::malloc(8192);
     std::free(block);
@@ -141,7 +146,9 @@ class CoreRunner {
 
   // What a kernel that returned has done to its core, so that the next one cannot run in it. Empty: nothing that shows.
   std::string what_is_broken(std::uint64_t item, bool watched) {
-    const auto is_damaged = [item](const CoreProgress& progress) { return !progress.is_whole() || progress.running != item; };
+    const auto is_damaged = [item](const CoreProgress& progress) {
+      return !progress.is_whole() || progress.running != item;
+    };
     if (is_damaged(status_.progress) || is_damaged(spare_)) {
       set_running(item);
       return "has written over the page in which its core reports to the device";
@@ -171,7 +178,8 @@ class CoreRunner {
   // Where the module lies, for whoever explains a crash. Beyond the places there are, a module's calls stay numbers.
   void note_code(std::uint32_t module) {
     const auto code = modules_.find_code(module);
-    const auto free = std::find_if(status_.code.begin(), status_.code.end(), [](const LoadedCode& c) { return c.module == 0; });
+    const auto free =
+        std::find_if(status_.code.begin(), status_.code.end(), [](const LoadedCode& c) { return c.module == 0; });
     if (code && free != status_.code.end()) *free = {module, code->base, code->begin, code->end};
   }
 

@@ -15,16 +15,18 @@ struct CoreSetup {
   Memories& memories;
   int index;
   CoreStatus& status;
-  const Tools& tools;
   CoreProgress& spare;  // the second copy of status.progress
+  const Tools& tools;
   bool in_program = false;  // a thread of the program that launches
   bool sandbox = false;     // from the first launch on
 };
 
-// The exit status of a core process that asks for another one in its place: it has answered everything that it has begun.
+// The exit status of a core process that asks for another one in its place: it has answered everything that it has
+// begun.
 inline constexpr int kReplaceStatus = 86;
 
-// Returns when the server closes the connection, or with true when the server shall start another core in this one's place.
+// Returns when the server closes the connection, or with true when the server shall start another core in this one's
+// place.
 bool run_core(const CoreSetup& setup, UniqueFd socket);
 
 }  // namespace softtpu

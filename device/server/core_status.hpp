@@ -1,6 +1,6 @@
-// What a core tells its server without a message: a mapping that both have, between guard areas. The server reads it when a core has
-// died or hangs. A kernel's wild write may have been there: numbers are checked before they are believed, and the commands are
-// looked at by the next core, never by the server.
+// What a core tells its server without a message: a mapping that both have, between guard areas. The server reads it
+// when a core has died or hangs. A kernel's wild write may have been there: numbers are checked before they are
+// believed, and the commands are looked at by the next core, never by the server.
 #pragma once
 
 #include <array>
@@ -31,10 +31,11 @@ struct LoadedCode {
   std::uint64_t begin = 0, end = 0;
 };
 
-// How far a core is with its items. Kept twice, in two mappings, so that one wild write cannot make a launch seem done, or undone.
+// How far a core is with its items. Kept twice, in two mappings, so that one wild write cannot make a launch seem done,
+// or undone.
 struct CoreProgress {
   static constexpr std::uint64_t kIntact = 0x9E37'79B9'7F4A'7C15;
-  std::uint64_t front = kIntact;  // a wild write over the place shows here
+  std::uint64_t front = kIntact;            // a wild write over the place shows here
   std::atomic<std::uint64_t> running{0};    // sequence number of the item being worked on; 0: none
   std::atomic<std::uint64_t> completed{0};  // every item up to this one is finished
   std::uint64_t back = kIntact;
@@ -44,7 +45,7 @@ struct CoreProgress {
 
 struct CoreStatus {
   CoreProgress progress;
-  std::atomic<std::uint64_t> flush_through{0};  // the server waits for this item: report it at once
+  std::atomic<std::uint64_t> flush_through{0};    // the server waits for this item: report it at once
   std::atomic<std::uint64_t> launch_commands{0};  // commands given when the running item began
   FaultRecord fault;
   static constexpr std::size_t kModules = 64;

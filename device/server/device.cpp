@@ -4,14 +4,26 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "runtime/base/text.hpp"
+#include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 namespace {
 
 // As fp32, fp16 and bf16 a small negative number, as an index or address far outside: what uses it stands out.
 constexpr int kPoison = 0xA5;
+
+// For "softtpu dump", which finds it among this process's files.
+Result<Mapping> make_chip_file(const std::string& chip, std::uint32_t number) {
+  std::error_code ignored;
+  const std::string text =
+      std::filesystem::exists(chip, ignored) ? std::filesystem::absolute(chip, ignored).string() : chip;
+  auto file = Mapping::create("the chip's name", text.size() + 1, fmt::format("softtpu{}-chip.0", number));
+  if (file) std::memcpy(file->data(), text.c_str(), text.size() + 1);
+  return file;
+}
 
 // An answer for the whole device, when the last core has answered: the first failure, else what the first core said.
 template <class Value>
@@ -29,8 +41,8 @@ std::function<void(Result<Value>)> when_all(std::size_t count, std::function<voi
 
 }  // namespace
 
-Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings,
-               Tools tools, bool in_process)
+Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
+               bool in_process)
     : in_process_(in_process),
       poison_(settings.poison),
       memories_(std::move(memories)),
@@ -48,14 +60,18 @@ Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip
   Chip sized = chip;
   if (settings.global_bytes) {
     if (*settings.global_bytes <= chip.global_reserved) {
-      return Error{ErrorKind::kUsage, fmt::format("CMODEL_GLOBAL_MEM_SIZE: {} bytes are not more than the {} that chip {} reserves.",
-                                                  *settings.global_bytes, chip.global_reserved, chip.name)};
+      return Error{ErrorKind::kUsage,
+                   fmt::format("CMODEL_GLOBAL_MEM_SIZE: {} bytes are not more than the {} that chip {} reserves.",
+                               *settings.global_bytes, chip.global_reserved, chip.name)};
     }
     sized.global_mem.bytes = *settings.global_bytes;
   }
   auto memories = Memories::create(sized, fmt::format("softtpu{}", number));
   if (!memories) return memories.error();
+  auto chip_file = make_chip_file(settings.chip, number);
+  if (!chip_file) return chip_file.error();
   std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), in_process));
+  device->chip_file_ = std::move(*chip_file);
   for (auto& core : device->cores_) {
     if (auto started = core->start(); !started) return started.error();
   }
@@ -67,7 +83,8 @@ Result<std::uint64_t> Device::allocate(std::uint64_t bytes) {
   if (!address) {
     return Error{ErrorKind::kResource,
                  fmt::format("no device memory for {} (largest hole {}, {} of {} used)", to_size_text(bytes),
-                             to_size_text(heap_.largest_hole()), to_size_text(heap_.bytes_used()), to_size_text(heap_.bytes_total()))};
+                             to_size_text(heap_.largest_hole()), to_size_text(heap_.bytes_used()),
+                             to_size_text(heap_.bytes_total()))};
   }
   // A launch that was under way when this memory was given back may have written to it since.
   make_zero(*address, std::max<std::uint64_t>(bytes, 1));
@@ -83,13 +100,21 @@ void Device::release(std::uint64_t address) {
 void Device::make_zero(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t pages = (bytes + Allocator::kPageBytes - 1) / Allocator::kPageBytes * Allocator::kPageBytes;
   const auto offset = static_cast<off_t>(address - chip().global_mem.start);
-  if (::fallocate(global_fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, static_cast<off_t>(pages)) == 0) return;
+  if (::fallocate(global_fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, static_cast<off_t>(pages)) == 0)
+    return;
   std::memset(global(address), 0, bytes);
 }
 
 void Device::load(std::uint32_t module, const std::string& name, const UniqueFd& image, CoreLink::Loaded answer) {
   const auto all = when_all<std::vector<std::string>>(cores_.size(), std::move(answer));
-  for (auto& core : cores_) core->load(module, name, image.duplicate(), all);
+  for (auto& core : cores_) {
+    UniqueFd own = image.duplicate();
+    if (!own) {
+      all(system_error(ErrorKind::kResource, "keeping kernel module " + name));
+      continue;
+    }
+    core->load(module, name, std::move(own), all);
+  }
 }
 
 void Device::unload(std::uint32_t module) {

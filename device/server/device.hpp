@@ -1,5 +1,5 @@
-// One emulated device: its chip, memories, heap, cores and launch queue. Sessions (clients) use it; it knows none of them.
-// Lives on the server's thread.
+// One emulated device: its chip, memories, heap, cores and launch queue. Sessions (clients) use it; it knows none of
+// them. Lives on the server's thread.
 #pragma once
 
 #include <cstdint>
@@ -49,12 +49,12 @@ class Device {
   void flush();
 
  private:
-  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
-         bool in_process);
+  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools, bool in_process);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
 
   const bool in_process_, poison_;
   std::unique_ptr<Memories> memories_;
+  Mapping chip_file_;
   Tools tools_;
   Allocator heap_;
   std::vector<std::unique_ptr<CoreLink>> cores_;

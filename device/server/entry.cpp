@@ -37,6 +37,7 @@ int run_embedded(const Settings& settings) {
   // Ctrl-C is meant for the program; files that it has open are none of this process's business.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   ::syscall(SYS_close_range, static_cast<unsigned>(kEmbeddedFd + 1), ~0U, 0U);
   ::fcntl(kEmbeddedFd, F_SETFD, FD_CLOEXEC);
   ::prctl(PR_SET_NAME, "softtpu-device");
@@ -64,6 +65,7 @@ struct ServeOptions {
 
 int serve(const Settings& settings, const ServeOptions& options, int ready) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   if (auto good = GatewayLink::check(options.gateway); !good) return report(good.error());
   // Who comes and what is loaded is worth a line in a server that others use.
   if (std::getenv("SOFTTPU_LOG") == nullptr) set_log_level(LogLevel::kInfo);

@@ -1,5 +1,5 @@
-// What a core process does at its end: notes signal, address and calls in its status page. Async-signal-safe; nothing is formatted
-// or resolved here, since the process may be in any state.
+// What a core process does at its end: notes signal, address and calls in its status page. Async-signal-safe; nothing
+// is formatted or resolved here, since the process may be in any state.
 #pragma once
 
 #include <csignal>

@@ -16,6 +16,7 @@ constexpr std::size_t kNarrowWindow = 2;
 constexpr double kLongSeconds = 200e-6;
 // One pause between launches must not count as a kernel that long.
 constexpr double kMostSeconds = 2e-3;
+constexpr std::size_t kKeptFaults = 8;
 constexpr std::size_t kMostFunctions = 10000;
 
 }  // namespace
@@ -116,7 +117,7 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   ++stream.finished;
   ++client->finished_;
   ++launches_;
-  if (!outcome) ++failures_;
+  if (!outcome) note_fault(outcome.error().text);
   if (const std::uint64_t estimate = cores_[stream.last_core]->estimated_ns(); outcome && estimate > 0) {
     stream.time.last_ns = estimate;
     stream.time.total_ns += estimate;
@@ -133,6 +134,14 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   if (client->gone_ && client->sent_ == 0 && client->on_quiet_) std::exchange(client->on_quiet_, nullptr)();
   if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
   dispatch();
+}
+
+void LaunchQueue::note_fault(const std::string& text) {
+  ++failures_;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  faults_.push_back({static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()),
+                     text.substr(0, text.find('\n'))});
+  if (faults_.size() > kKeptFaults) faults_.pop_front();
 }
 
 // Unknown functions count as long: the queue widens when they have shown to be short.
@@ -212,14 +221,15 @@ void LaunchQueue::when_finished(const std::shared_ptr<Client>& client, std::func
   std::vector<std::uint32_t> ids;
   for (const auto& [id, stream] : client->streams_) ids.push_back(id);
   for (const std::uint32_t id : ids) {
-    wait(client, id, [one_less](const Result<void>&) { one_less(); }, false);
+    wait(
+        client, id, [one_less](const Result<void>&) { one_less(); }, false);
   }
   one_less();
 }
 
 void LaunchQueue::reject(const std::shared_ptr<Client>& client, std::uint32_t id, const Error& error) {
   Stream& stream = stream_of(*client, id);
-  ++failures_;
+  note_fault(error.text);
   if (stream.failure) return;
   stream.failure = error;
   stream.failure_order = ++failure_order_;

@@ -1,5 +1,5 @@
-// Streams and the order of launches. A stream's launches run in order; clients take turns, and the streams of one client take
-// turns among themselves, so that nobody waits for another's queue. Lives on the server's thread.
+// Streams and the order of launches. A stream's launches run in order; clients take turns, and the streams of one
+// client take turns among themselves, so that nobody waits for another's queue. Lives on the server's thread.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,8 @@ class LaunchQueue {
 
   std::shared_ptr<Client> make_client() { return std::make_shared<Client>(); }
   void submit(const std::shared_ptr<Client>& client, std::uint32_t stream, Pending launch);
-  // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all streams.
+  // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all
+  // streams.
   void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
   // Both limits of the stream's later launches.
   void set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds);
@@ -96,6 +97,13 @@ class LaunchQueue {
   void reject(const std::shared_ptr<Client>& client, std::uint32_t stream, const Error& error);
   // Calls back when everything that the client has submitted so far has finished. Failures stay for the syncs.
   void when_finished(const std::shared_ptr<Client>& client, std::function<void()> callback);
+
+  struct Fault {
+    std::uint64_t time;  // seconds since 1970
+    std::string text;    // its first line
+  };
+  // The last failures, oldest first.
+  const std::deque<Fault>& last_faults() const { return faults_; }
 
   std::uint64_t launches() const { return launches_; }
   std::uint64_t failures() const { return failures_; }
@@ -110,6 +118,7 @@ class LaunchQueue {
   bool dispatch_one(const std::shared_ptr<Client>& client);
   void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
                 Result<void> outcome);
+  void note_fault(const std::string& text);
   void answer_waiters(Client& client, Stream& stream);
   double& seconds_of(std::uint32_t function);
   void measure(std::uint32_t function);
@@ -121,6 +130,7 @@ class LaunchQueue {
   std::map<std::uint32_t, std::size_t> sent_;  // launches that each core has been given and not finished
   std::deque<std::shared_ptr<Client>> turns_;
   std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
+  std::deque<Fault> faults_;
   std::size_t queued_ = 0;
   bool dispatching_ = false;
   std::unordered_map<std::uint32_t, double> seconds_;  // how long a function takes, as far as one knows

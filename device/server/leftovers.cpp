@@ -58,7 +58,8 @@ std::string Leftovers::after_launch() const {
     if (left == 0 && !child) return {};
     if (std::chrono::steady_clock::now() > end) {
       if (child) return "has returned while a process that it started was running";
-      return fmt::format("has returned while {} thread{} that it started {} running", left, left == 1 ? "" : "s", left == 1 ? "was" : "were");
+      return fmt::format("has returned while {} thread{} that it started {} running", left, left == 1 ? "" : "s",
+                         left == 1 ? "was" : "were");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

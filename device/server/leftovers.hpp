@@ -1,5 +1,6 @@
-// Threads and processes that a kernel has started and not ended. They could write to the memories at any later time, so the core
-// that they are in cannot be used any more. Used by a core process around launches of modules that can start any.
+// Threads and processes that a kernel has started and not ended. They could write to the memories at any later time, so
+// the core that they are in cannot be used any more. Used by a core process around launches of modules that can start
+// any.
 #pragma once
 
 #include <dirent.h>
@@ -18,8 +19,8 @@ class Leftovers {
   Leftovers& operator=(const Leftovers&) = delete;
 
   void before_launch();
-  // "has returned while 1 thread that it started was running"; empty: nothing is left. In a process that the kernel has forked and
-  // that returned from it as well, does not return.
+  // "has returned while 1 thread that it started was running"; empty: nothing is left. In a process that the kernel has
+  // forked and that returned from it as well, does not return.
   std::string after_launch() const;
 
  private:

@@ -1,5 +1,5 @@
-// What is known of a core that has ended, from its status page and its exit status: the cause in words, and what to ask the next
-// core, which has the same modules loaded and may die of damaged data; the server may not.
+// What is known of a core that has ended, from its status page and its exit status: the cause in words, and what to ask
+// the next core, which has the same modules loaded and may die of damaged data; the server may not.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace softtpu {
 class Memories;
 
 struct Postmortem {
-  std::string cause;  // "was ended by signal 11 (Segmentation fault) at address 0x10"
+  std::string cause;           // "was ended by signal 11 (Segmentation fault) at address 0x10"
   std::uint64_t commands = 0;  // of the launch
   CoreExplain question;
 };

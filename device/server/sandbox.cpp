@@ -15,20 +15,22 @@ namespace {
 // What the C library, oneTBB, the trace and the connection to the server need.
 constexpr int kAllowed[] = {
     // memory
-    SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(mprotect), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(mincore),
+    SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(mprotect), SCMP_SYS(madvise), SCMP_SYS(brk),
+    SCMP_SYS(mincore),
     // threads
     SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
-    SCMP_SYS(sched_setaffinity), SCMP_SYS(gettid), SCMP_SYS(getpid), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(membarrier),
-    SCMP_SYS(restart_syscall), SCMP_SYS(wait4), SCMP_SYS(getrlimit), SCMP_SYS(getrusage), SCMP_SYS(sysinfo), SCMP_SYS(uname),
+    SCMP_SYS(sched_setaffinity), SCMP_SYS(gettid), SCMP_SYS(getpid), SCMP_SYS(exit), SCMP_SYS(exit_group),
+    SCMP_SYS(membarrier), SCMP_SYS(restart_syscall), SCMP_SYS(wait4), SCMP_SYS(getrlimit), SCMP_SYS(getrusage),
+    SCMP_SYS(sysinfo), SCMP_SYS(uname),
     // signals of its own
     SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),
     // time
-    SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep), SCMP_SYS(gettimeofday),
-    SCMP_SYS(time), SCMP_SYS(getrandom),
+    SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep),
+    SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(getrandom),
     // what is open already
-    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(lseek),
-    SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(close), SCMP_SYS(ftruncate), SCMP_SYS(getdents64), SCMP_SYS(recvmsg),
-    SCMP_SYS(sendmsg), SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(poll), SCMP_SYS(ppoll)};
+    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(pwrite64),
+    SCMP_SYS(lseek), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(close), SCMP_SYS(ftruncate), SCMP_SYS(getdents64),
+    SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(poll), SCMP_SYS(ppoll)};
 
 struct Filter {
   Filter() : context(::seccomp_init(SCMP_ACT_ERRNO(EPERM))) {}
@@ -60,7 +62,8 @@ Result<void> enter_sandbox() {
   filter.add(::seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_TSYNC, 1));
   if (filter.first_failure == 0) filter.add(::seccomp_load(filter.context));
   if (filter.first_failure == 0) return {};
-  return Error{ErrorKind::kResource, fmt::format("the sandbox cannot be entered: {}.", std::strerror(-filter.first_failure))};
+  return Error{ErrorKind::kResource,
+               fmt::format("the sandbox cannot be entered: {}.", std::strerror(-filter.first_failure))};
 }
 
 }  // namespace softtpu

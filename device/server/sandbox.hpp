@@ -1,5 +1,5 @@
-// What a core process with SOFTTPU_SANDBOX may still ask of the system once its kernel modules are loaded: memory, threads, time,
-// and reading and writing what is open already. No program, no process, no connection, no file.
+// What a core process with SOFTTPU_SANDBOX may still ask of the system once its kernel modules are loaded: memory,
+// threads, time, and reading and writing what is open already. No program, no process, no connection, no file.
 #pragma once
 
 #include "runtime/base/result.hpp"

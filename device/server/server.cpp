@@ -24,6 +24,7 @@ namespace softtpu {
 namespace {
 
 constexpr int kBacklog = 64;
+constexpr std::chrono::milliseconds kDrainStep{20};
 constexpr std::size_t kMaxSessions = 1024;
 
 // A socket left by a server that is gone may be replaced; one that answers, or anything else, may not.
@@ -73,6 +74,7 @@ Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const O
   auto shared = open_shared_tools(settings, *chip);
   if (!shared) return shared.error();
   std::unique_ptr<Server> server(new Server(options));
+  server->drain_ms_ = settings.drain_ms;
   for (std::uint32_t i = 0; i < options.devices; ++i) {
     auto tools = make_tools(settings, *chip, *shared);
     if (!tools) return tools.error();
@@ -159,7 +161,24 @@ void Server::on_closed(Session& session) {
 }
 
 void Server::stop_on_signals() {
-  loop_.on_signal({SIGINT, SIGTERM}, [this](int) { loop_.stop(); });
+  loop_.on_signal({SIGINT, SIGTERM}, [this](int) {
+    end_when_idle(std::chrono::steady_clock::now() + std::chrono::milliseconds(drain_ms_));
+    loop_.on_signal({}, [this](int) { loop_.stop(); });  // whoever asks twice does not want to wait
+  });
+}
+
+// Takes nothing new. What runs may come to its end within the time; then it is cancelled with the connections.
+void Server::end_when_idle(std::chrono::steady_clock::time_point deadline) {
+  host_.is_ending = true;
+  std::size_t queued = 0;
+  for (const auto& device : devices_) queued += device->queue().queued();
+  if (queued == 0) return loop_.stop();
+  if (std::chrono::steady_clock::now() >= deadline) {
+    log_warning(fmt::format("{} launches are cancelled: they did not end within {} s (SOFTTPU_DRAIN)", queued,
+                            drain_ms_ / 1000));
+    return loop_.stop();
+  }
+  loop_.after(kDrainStep, [this, deadline] { end_when_idle(deadline); });
 }
 
 void Server::run() { loop_.run(); }

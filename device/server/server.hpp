@@ -1,7 +1,8 @@
-// Server: the devices of one softtpu-device process (or of a program with linked-in kernels) and the connections to them.
-// Runs on one thread, the one that calls run().
+// Server: the devices of one softtpu-device process (or of a program with linked-in kernels) and the connections to
+// them. Runs on one thread, the one that calls run().
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,13 +35,15 @@ class Server {
   Result<void> listen(const std::string& path);
   // Lets remote clients in, through a gateway to the socket that this server listens on. The endpoint that was bound.
   Result<std::string> open_gateway(GatewayLink::Options options);
-  // Stops at SIGINT and SIGTERM.
+  // Stops at SIGINT and SIGTERM: when the launches of its clients have ended, at the latest after SOFTTPU_DRAIN; at
+  // once when asked again.
   void stop_on_signals();
   void run();
 
  private:
   explicit Server(const Options& options);
   void when_connecting();
+  void end_when_idle(std::chrono::steady_clock::time_point deadline);
   void on_closed(Session& session);
 
   Options options_;
@@ -50,6 +53,7 @@ class Server {
   std::set<std::shared_ptr<Session>> sessions_;
   UniqueFd listener_, client_process_;
   std::string socket_path_;
+  std::uint32_t drain_ms_ = 0;
   std::unique_ptr<GatewayLink> gateway_;
 };
 

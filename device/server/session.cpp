@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <utility>
 
 #include "device/server/module_hash.hpp"
@@ -46,6 +47,15 @@ void Session::resume() {
 
 void Session::when_readable() {
   if (closed_) return;
+  try {
+    receive_and_work();
+  } catch (const std::bad_alloc&) {
+    // A large message, or one too many: this client ends, the others go on.
+    close("there is no memory for its messages");
+  }
+}
+
+void Session::receive_and_work() {
   auto received = receive(socket_.get(), in_, false);
   if (!received) return close(received.error().text);
   if (*received == Received::kEnd) return close("");
@@ -216,7 +226,9 @@ void Session::on_open(std::uint64_t request, Open& open, Frame&) {
   info.heap_start = chip.global_mem.start + chip.global_reserved;
   info.watched = watch() != nullptr;
   if (!open.share_memory) return reply(request, info);
-  out_.push_with_fd(request, info, UniqueFd::duplicate(device_->global_fd()));
+  UniqueFd memory = UniqueFd::duplicate(device_->global_fd());
+  if (!memory) return fail(request, system_error(ErrorKind::kResource, "sharing the device's memory"));
+  out_.push_with_fd(request, info, std::move(memory));
 }
 
 // ---- Memory ----
@@ -407,6 +419,10 @@ Result<std::uint32_t> Session::find_kernel(const std::string& name) {
 
 void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
   LaunchQueue::Pending pending;
+  if (host_.is_ending) {
+    const Error ending{ErrorKind::kConnection, "the device is about to end and takes no more launches."};
+    return launch.wait ? fail(request, ending) : device_->queue().reject(client_, launch.stream, ending);
+  }
   Result<std::uint32_t> function = launch.function;
   if (launch.function == 0) {
     function = launch.name.size() > kMaxName
@@ -479,6 +495,8 @@ void Session::on_stat(std::uint64_t request, Stat&, Frame&) {
   stat.failures = device_->queue().failures();
   for (std::size_t i = 0; i < device_->core_count(); ++i) stat.core_restarts += device_->core(i).restarts();
   stat.queued = static_cast<std::uint32_t>(device_->queue().queued());
+  for (const LaunchQueue::Fault& fault : device_->queue().last_faults())
+    stat.faults.push_back({fault.time, fault.text});
   host_.add_clients(stat, *device_);
   reply(request, stat);
 }

@@ -28,6 +28,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::vector<std::unique_ptr<Device>>& devices;
     std::function<void(Session&)> on_closed;  // called once, from the event loop
     std::function<void(StatReply&, const Device&)> add_clients;
+    bool is_ending = false;  // takes no more launches
   };
 
   Session(Host& host, UniqueFd socket, pid_t pid);
@@ -50,6 +51,7 @@ class Session : public std::enable_shared_from_this<Session> {
   };
 
   void when_readable();
+  void receive_and_work();
   bool work_off();
   void flush();
   void resume();

@@ -167,9 +167,6 @@ constexpr std::array kVariables = {
              set_seconds<&Settings::drain_ms>},
     Variable{"SOFTTPU_LOG_FILE", "", "file that softtpu's own log is appended to; empty: standard error",
              set_text<&Settings::log_file>},
-    Variable{"SOFTTPU_CRASH_DIR", "",
-             "folder that gets a report and the memories on the chip of every core that a kernel has ended, for \"softtpu dump\"",
-             set_text<&Settings::crash_folder>},
     Variable{"SOFTTPU_FRESH", "zero",
              "zero, or poison: memory that a program allocates is filled with 0xA5, so that a kernel which reads what "
              "nobody wrote shows",

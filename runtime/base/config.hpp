@@ -30,7 +30,6 @@ struct Settings {
   bool sandbox = false;          // core processes give up what kernels do not need of the system
   std::uint32_t drain_ms = 0;    // how long a server that ends waits for launches
   std::string log_file;          // empty: standard error
-  std::string crash_folder;      // gets what is left of each core that a kernel has ended; empty: nothing is written
   bool streaming = false;        // bulk data through the socket even where shared memory is possible
   std::string device_binary;     // empty: beside the library
   std::string trace_path;

@@ -448,6 +448,17 @@ struct ClientStat {
   }
 };
 
+// A launch that failed, or a core that died.
+struct FaultStat {
+  std::uint64_t time = 0;  // seconds since 1970
+  std::string text;
+  template <class V>
+  void fields(V& v) {
+    v("time", time);
+    v("text", text);
+  }
+};
+
 struct StatReply {
   static constexpr MessageType kType = MessageType::kStatReply;
   static constexpr const char* kName = "StatReply";
@@ -460,6 +471,7 @@ struct StatReply {
   std::uint64_t core_restarts = 0;
   std::uint32_t queued = 0;
   std::vector<ClientStat> clients;
+  std::vector<FaultStat> faults;  // the last ones, oldest first
   template <class V>
   void fields(V& v) {
     v("server_pid", server_pid);
@@ -471,6 +483,7 @@ struct StatReply {
     v("core_restarts", core_restarts);
     v("queued", queued);
     v("clients", clients);
+    v("faults", faults);
   }
 };
 

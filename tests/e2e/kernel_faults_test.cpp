@@ -1,5 +1,6 @@
-// Every way in which a kernel can fail, on a device that another client uses all the time: what the report says, how soon it comes,
-// how soon the next launch is through, and that nothing else has changed. Each prints a row of the table in tests/README.md.
+// Every way in which a kernel can fail, on a device that another client uses all the time: what the report says, how
+// soon it comes, how soon the next launch is through, and that nothing else has changed. Each prints a row of the table
+// in tests/README.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,8 +102,12 @@ const char kPage[] = "over the page in which its core reports";
 INSTANTIATE_TEST_SUITE_P(
     Each, KernelFaults,
     testing::Values(
-        Fault{"fault_segv", {"was ended by signal 11 \\(Segmentation fault\\)", kAtNull, "after 0 commands", kLine, "\n     fault_segv \\(fault_kernels.c"}},
-        Fault{"fault_after_commands", {"signal 11", "after 11 commands", kLine, "\n     11 tpu_bdc_set_C .*dst 0x00000280", "\n     4 tpu_bdc_set_C"}},
+        Fault{"fault_segv",
+              {"was ended by signal 11 \\(Segmentation fault\\)", kAtNull, "after 0 commands", kLine,
+               "\n     fault_segv \\(fault_kernels.c"}},
+        Fault{"fault_after_commands",
+              {"signal 11", "after 11 commands", kLine, "\n     11 tpu_bdc_set_C .*dst 0x00000280",
+               "\n     4 tpu_bdc_set_C"}},
         Fault{"fault_bus", {"was ended by signal 7 \\(Bus error\\)", kLine}},
         Fault{"fault_fpe", {"was ended by signal 8", "\n     fault_fpe \\(fault_kernels.c:"}},
         Fault{"fault_ill", {"was ended by signal (4|5)", "\n     fault_ill \\(fault_kernels.c:"}},
@@ -118,14 +123,13 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"fault_before_global", {"signal 11", "4 bytes before global memory", kLine}, 0, true},
         Fault{"fault_static", {"signal 11", "offset 0x0 of static memory", kLine}},
         Fault{"fault_before_l2", {"signal 11", "4 bytes before L2 SRAM", kLine}},
-        Fault{"fault_before_status", {"signal 11", kLine}},
-        Fault{"fault_over_status", {kPage}, 0},
-        Fault{"fault_over_status", {kPage}, 0xFF},
-        Fault{"fault_over_status_and_segv", {"signal 11", kPage}, 0},
+        Fault{"fault_before_status", {"signal 11", kLine}}, Fault{"fault_over_status", {kPage}, 0},
+        Fault{"fault_over_status", {kPage}, 0xFF}, Fault{"fault_over_status_and_segv", {"signal 11", kPage}, 0},
         Fault{"fault_over_status_and_segv", {"signal 11", kPage}, 0x5A},
-        Fault{"fault_spin", {"issued no command for 1 s", "after 2 commands", "\n     fault_spin \\(fault_kernels.c:", "2 tpu_bdc_set_C"}},
-        Fault{"fault_spin_deaf", {"issued no command for 1 s"}},
-        Fault{"fault_stop", {"issued no command for 1 s"}},
+        Fault{"fault_spin",
+              {"issued no command for 1 s", "after 2 commands",
+               "\n     fault_spin \\(fault_kernels.c:", "2 tpu_bdc_set_C"}},
+        Fault{"fault_spin_deaf", {"issued no command for 1 s"}}, Fault{"fault_stop", {"issued no command for 1 s"}},
         Fault{"fault_thread", {"has returned while 1 thread that it started was running"}},
         Fault{"fault_child", {"has returned while a process that it started was running"}},
         Fault{"fault_child_and_segv", {"signal 11", kLine}}),

@@ -64,7 +64,8 @@ Program::Program(const std::vector<std::string>& arguments, const Environment& e
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 1, output_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  const int failed = ::posix_spawn(&pid_, argument_list[0], &actions, nullptr, argument_list.data(), variable_list.data());
+  const int failed =
+      ::posix_spawn(&pid_, argument_list[0], &actions, nullptr, argument_list.data(), variable_list.data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::runtime_error("cannot start " + arguments[0]);
 }
@@ -94,14 +95,20 @@ bool Program::wait_for_output(const std::string& text, std::chrono::milliseconds
   return eventually([&] { return output().find(text) != std::string::npos; }, limit);
 }
 
-std::vector<pid_t> Program::processes(const std::string& name) const {
+std::vector<pid_t> marked_processes(const std::string& mark, const std::string& name) {
   std::vector<pid_t> found;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
     const std::string number = entry.path().filename();
-    if (!is_number(number) || std::stoi(number) == pid_ || !carries(entry.path(), mark_)) continue;
+    if (!is_number(number) || !carries(entry.path(), mark)) continue;
     if (name.empty() || read_file(entry.path() / "comm") == name + "\n") found.push_back(std::stoi(number));
   }
+  return found;
+}
+
+std::vector<pid_t> Program::processes(const std::string& name) const {
+  auto found = marked_processes(mark_, name);
+  std::erase(found, pid_);
   return found;
 }
 

@@ -25,6 +25,9 @@ inline const std::string kDiesLoading = built("lib/e2e_dies_loading.so");
 
 using Environment = std::map<std::string, std::string>;
 
+// Processes that carry the mark in their environment, by name; empty name: all.
+std::vector<pid_t> marked_processes(const std::string& mark, const std::string& name = "");
+
 // One started program with its output. Its processes, and those that they start, carry a mark in their environment.
 class Program {
  public:

@@ -24,17 +24,29 @@ T need(Result<T> result) {
 
 }  // namespace
 
-SharedDevice::SharedDevice(const Environment& environment, const std::vector<std::string>& options) : environment_(environment) {
+SharedDevice::SharedDevice(const Environment& environment, const std::vector<std::string>& options)
+    : options_(options), environment_(environment) {
   static std::atomic<int> number{0};
-  folder_ = fs::temp_directory_path() / ("softtpu-shared-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
+  folder_ =
+      fs::temp_directory_path() / ("softtpu-shared-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
   fs::create_directory(folder_);
   socket_ = folder_ / "softtpu" / "device.sock";
   environment_["XDG_RUNTIME_DIR"] = folder_;
+  restart();
+  environment_["SOFTTPU_DEVICE"] = "unix:" + socket_.string();
+}
+
+void SharedDevice::restart() {
   std::vector<std::string> words = {kSofttpu, "serve"};
-  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), options_.begin(), options_.end());
   server_ = std::make_unique<Program>(words, environment_);
   if (!server_->wait_for_output("use with SOFTTPU_DEVICE=unix:")) throw std::runtime_error(server_->output());
-  environment_["SOFTTPU_DEVICE"] = "unix:" + socket_.string();
+}
+
+void SharedDevice::kill_server() {
+  server_->kill(SIGKILL);
+  EXPECT_EQ(server_->wait(), 128 + SIGKILL);
+  EXPECT_TRUE(server_->leaves_nothing(std::chrono::seconds(1)));
 }
 
 SharedDevice::~SharedDevice() {

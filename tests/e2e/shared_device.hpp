@@ -27,11 +27,15 @@ class SharedDevice {
   const Environment& environment() const { return environment_; }
   Program& server() { return *server_; }
   pid_t core() const;
+  void kill_server();
+  // Another server on the same socket.
+  void restart();
   // Entries of the server's /proc/PID/fd.
   std::size_t open_files() const;
 
  private:
   std::filesystem::path folder_, socket_;
+  std::vector<std::string> options_;
   Environment environment_;
   std::unique_ptr<Program> server_;
 };

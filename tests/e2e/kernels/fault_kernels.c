@@ -1,5 +1,7 @@
 /* Kernels that fail in every way that a kernel can. Built with debug information: reports name the lines below. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "e2e_param.h"
 #include "tpu_kernel.h"
 
-#define KERNEL(name) \
-  void name(const void* args); \
+#define KERNEL(name)            \
+  void name(const void* args);  \
   TPUKERNEL_FUNC_REGISTER(name) \
   void name(const void* args)
 #define PARAM ((const e2e_param_t*)args)
@@ -42,6 +46,10 @@ __attribute__((noinline)) static void write_word(volatile int* place) { *place =
 KERNEL(fault_segv) {
   (void)args;
   write_word((volatile int*)16);
+}
+KERNEL(fault_commands) {
+  (void)args;
+  issue_commands(11);
 }
 KERNEL(fault_after_commands) {
   (void)args;
@@ -111,15 +119,16 @@ KERNEL(fault_before_local) {
 }
 KERNEL(fault_past_local) {
   (void)args;
-  write_word((volatile int*)((char*)tpu_local_mem_addr_unified(0) + (size_t)tpu_npu_num() * (size_t)tpu_local_mem_size_per_npu()));
+  write_word((volatile int*)((char*)tpu_local_mem_addr_unified(0) +
+                             (size_t)tpu_npu_num() * (size_t)tpu_local_mem_size_per_npu()));
 }
 KERNEL(fault_before_global) {
   (void)args;
   write_word((volatile int*)tpu_global_mem_addr(PARAM->address) - 1);
 }
 
-/* Writes to one of the process's mappings: what begins with the name, at its first byte (value 0), before it (-1), or over its first 4096
-   bytes (1, with the byte in count). */
+/* Writes to one of the process's mappings: what begins with the name, at its first byte (value 0), before it (-1), or
+   over its first 4096 bytes (1, with the byte in count). */
 static void write_mapping(const char* name, int how, int byte) {
   char line[512];
   FILE* maps = fopen("/proc/self/maps", "r");
@@ -148,9 +157,7 @@ KERNEL(fault_before_status) {
   (void)args;
   write_mapping("memfd:softtpu-status", -1, 0);
 }
-KERNEL(fault_over_status) {
-  write_mapping("memfd:softtpu-status", 1, PARAM->value);
-}
+KERNEL(fault_over_status) { write_mapping("memfd:softtpu-status", 1, PARAM->value); }
 KERNEL(fault_over_status_and_segv) {
   write_mapping("memfd:softtpu-status", 1, PARAM->value);
   write_word((volatile int*)16);
@@ -215,4 +222,38 @@ KERNEL(fault_child_and_segv) {
   (void)args;
   if (fork() == 0) sleep(1000);
   write_word((volatile int*)16);
+}
+
+/* ---- What a kernel may ask of the system ---- */
+
+static int error_of(long result) { return result < 0 ? errno : 0; }
+
+/* words[i]: the error of the i-th attempt, 0 when it succeeds. */
+KERNEL(fault_attempts) {
+  int* words = (int*)tpu_global_mem_addr(PARAM->address);
+  char* const program[] = {"/bin/true", NULL};
+  pthread_t thread;
+  pid_t child;
+  words[0] = error_of(open("/etc/passwd", O_RDONLY));
+  words[1] = error_of(open("/tmp/softtpu-sandbox-test", O_CREAT | O_WRONLY, 0600));
+  words[2] = error_of(socket(AF_INET, SOCK_STREAM, 0));
+  words[3] = error_of(socket(AF_UNIX, SOCK_STREAM, 0));
+  words[4] = error_of(kill(getppid(), 0));
+  words[5] = error_of(unlink("/tmp/softtpu-sandbox-test"));
+  child = fork();
+  if (child == 0) {
+    execv(program[0], program);
+    _exit(1);
+  }
+  words[6] = error_of(child);
+  if (child > 0) waitpid(child, NULL, 0);
+  words[7] = error_of(memfd_create("x", 0));
+  /* These must work. */
+  words[8] = pthread_create(&thread, NULL, do_nothing, NULL);
+  if (words[8] == 0) pthread_join(thread, NULL);
+  words[9] = error_of(
+      (long)(intptr_t)mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == -1 ? -1 : 0);
+  words[10] = error_of(clock_gettime(CLOCK_MONOTONIC, &(struct timespec){0}));
+  /* Last, since it replaces the process when it succeeds. */
+  words[11] = PARAM->value == 1 ? error_of(execv(program[0], program)) : 0;
 }

@@ -1,0 +1,185 @@
+#include "device/cli/dump.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "device/chip/layout.hpp"
+#include "device/cli/dump_source.hpp"
+#include "device/cli/npy.hpp"
+#include "runtime/base/text.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+constexpr std::uint64_t kMostBytes = 1ULL << 32;
+constexpr std::uint64_t kHexRow = 16;
+
+Error usage(std::string text) { return Error{ErrorKind::kUsage, std::move(text)}; }
+
+// A shared file, mapped to be read.
+class MappedFile {
+ public:
+  static Result<MappedFile> open(const UniqueFd& file) {
+    struct stat status {};
+    MappedFile mapped;
+    if (::fstat(file.get(), &status) != 0)
+      return Error{ErrorKind::kResource, fmt::format("fstat: {}", std::strerror(errno))};
+    mapped.bytes_ = static_cast<std::uint64_t>(status.st_size);
+    void* data = ::mmap(nullptr, mapped.bytes_, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (data == MAP_FAILED)
+      return Error{ErrorKind::kResource,
+                   fmt::format("mmap of {}: {}", to_size_text(mapped.bytes_), std::strerror(errno))};
+    mapped.data_ = static_cast<const std::uint8_t*>(data);
+    return mapped;
+  }
+  MappedFile(MappedFile&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  MappedFile& operator=(MappedFile&&) = delete;
+  MappedFile(const MappedFile&) = delete;
+  ~MappedFile() {
+    if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), bytes_);
+  }
+  const std::uint8_t* data() const { return data_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  MappedFile() = default;
+  const std::uint8_t* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+// Where a memory begins for kernels; 0 for local memory, whose addresses count from its own start.
+Result<std::uint64_t> start_of(const Chip& chip, const std::string& space) {
+  if (space == "local" || space == "static") return std::uint64_t{0};
+  if (space == "global") return chip.global_mem.start;
+  if (space == "l2") return chip.l2_sram.start;
+  if (space == "dtcm" && chip.dtcm) return chip.dtcm->start;
+  return usage(
+      fmt::format("--space \"{}\" is not one of local, global, l2, static{}", space, chip.dtcm ? ", dtcm" : ""));
+}
+
+Result<std::uint64_t> offset_of(const DumpOptions& options, const Chip& chip, std::uint64_t memory_bytes) {
+  auto start = start_of(chip, options.space);
+  if (!start) return start;
+  const auto address = options.address.empty() ? *start : find_number(options.address);
+  if (!address) return usage(fmt::format("--address \"{}\" is not a number", options.address));
+  const std::uint64_t offset = *address >= *start ? *address - *start : *address;
+  if (offset < memory_bytes) return offset;
+  return usage(fmt::format("--address {} is outside {} memory (0x{:x}..0x{:x})", options.address, options.space, *start,
+                           *start + memory_bytes - 1));
+}
+
+void print_hex(const MappedFile& memory, std::uint64_t offset, std::uint64_t bytes, std::uint64_t shown_start) {
+  for (std::uint64_t at = 0; at < bytes; at += kHexRow) {
+    std::string numbers, letters;
+    for (std::uint64_t i = at; i < std::min(bytes, at + kHexRow); ++i) {
+      const std::uint8_t byte = memory.data()[offset + i];
+      numbers += fmt::format("{:02x} ", byte);
+      letters += byte >= 32 && byte < 127 ? static_cast<char>(byte) : '.';
+    }
+    fmt::print("{:08x}  {:48} {}\n", shown_start + offset + at, numbers, letters);
+  }
+}
+
+struct Elements {
+  Dtype dtype;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint8_t> bytes;
+};
+
+Result<Elements> read_tensor(const DumpOptions& options, const Chip& chip, const MappedFile& memory,
+                             std::uint64_t offset) {
+  LayoutOptions layout = options.tensor;
+  const bool local = options.space == "local";
+  const Lanes lanes = lanes_of(chip);
+  if (local) {
+    layout.start_npu = static_cast<int>(offset / static_cast<std::uint64_t>(lanes.local_bytes));
+    layout.offset = offset % static_cast<std::uint64_t>(lanes.local_bytes);
+  } else if (layout.layout == "aligned") {
+    layout.layout = "continuous";
+  }
+  auto subject = make_layout_subject(layout, chip);
+  if (!subject) return subject.error();
+  if (subject->tensor.local != local) {
+    return usage(fmt::format("--layout {} is not for {} memory", layout.layout, options.space));
+  }
+  const auto size = static_cast<std::size_t>(size_of(subject->dtype));
+  const Dim4& shape = subject->shape;
+  const std::uint64_t base = local ? 0 : offset;
+  Elements elements{subject->dtype, {}, {}};
+  for (const int extent : {shape.n, shape.c, shape.h, shape.w})
+    elements.shape.push_back(static_cast<std::uint64_t>(extent));
+  elements.bytes.reserve(static_cast<std::size_t>(shape.elements()) * size);
+  for (int n = 0; n < shape.n; ++n) {
+    for (int c = 0; c < shape.c; ++c) {
+      for (int h = 0; h < shape.h; ++h) {
+        for (int w = 0; w < shape.w; ++w) {
+          const LocalSpot spot = subject->tensor.spot(n, c, h, w);
+          const std::uint64_t at =
+              base +
+              static_cast<std::uint64_t>(spot.npu) * (local ? static_cast<std::uint64_t>(lanes.local_bytes) : 0) +
+              static_cast<std::uint64_t>(spot.offset);
+          if (at + size > memory.bytes())
+            return usage(fmt::format("the tensor ends outside {} memory ({} bytes)", options.space, memory.bytes()));
+          elements.bytes.insert(elements.bytes.end(), memory.data() + at, memory.data() + at + size);
+        }
+      }
+    }
+  }
+  return elements;
+}
+
+Result<Elements> read_region(const DumpOptions& options, const MappedFile& memory, std::uint64_t offset) {
+  const auto* from = memory.data() + offset;
+  return Elements{Dtype::kUint8, {options.bytes}, std::vector<std::uint8_t>(from, from + options.bytes)};
+}
+
+Result<void> dump(const DumpOptions& options) {
+  auto source = find_dump_source(options);
+  if (!source) return source.error();
+  auto chip = load_chip(source->chip);
+  if (!chip) return chip.error();
+  if (options.core < 0 || options.core >= chip->cores) {
+    return usage(fmt::format("--core {} does not exist: chip {} has {}", options.core, chip->name, chip->cores));
+  }
+  if (auto known = start_of(*chip, options.space); !known) return known.error();
+  auto file = source->open(options.space, options.ended);
+  if (!file) return file.error();
+  auto memory = MappedFile::open(*file);
+  if (!memory) return memory.error();
+  const auto offset = offset_of(options, *chip, memory->bytes());
+  if (!offset) return offset.error();
+  const bool tensor = !options.tensor.shape.empty();
+  if (!tensor && (options.bytes == 0 || options.bytes > std::min(kMostBytes, memory->bytes() - *offset))) {
+    return usage(
+        fmt::format("--bytes {} is outside 1..{}", options.bytes, std::min(kMostBytes, memory->bytes() - *offset)));
+  }
+  if (!tensor && options.output.empty()) {
+    print_hex(*memory, *offset, options.bytes, *start_of(*chip, options.space));
+    return {};
+  }
+  auto elements = tensor ? read_tensor(options, *chip, *memory, *offset) : read_region(options, *memory, *offset);
+  if (!elements) return elements.error();
+  if (!options.output.empty()) return write_npy(options.output, elements->dtype, elements->shape, elements->bytes);
+  print_elements(elements->dtype, elements->shape, elements->bytes);
+  return {};
+}
+
+}  // namespace
+
+int run_dump(const DumpOptions& options) {
+  auto done = dump(options);
+  if (done) return 0;
+  fmt::print(stderr, "softtpu dump: {}\n", done.error().text);
+  return done.error().kind == ErrorKind::kResource ? 3 : 2;
+}
+
+}  // namespace softtpu::cli

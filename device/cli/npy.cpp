@@ -1,0 +1,105 @@
+#include "device/cli/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "device/numeric/formats.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+const char* npy_name(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kUint8: return "|u1";
+    case Dtype::kInt8: return "|i1";
+    case Dtype::kFp16: return "<f2";
+    case Dtype::kFp32:
+    case Dtype::kBfp16: return "<f4";
+    case Dtype::kUint16: return "<u2";
+    case Dtype::kInt16: return "<i2";
+    case Dtype::kUint32: return "<u4";
+    case Dtype::kInt32: return "<i4";
+    case Dtype::kUint4:
+    case Dtype::kInt4: return nullptr;  // no whole bytes
+  }
+  return nullptr;
+}
+
+template <class T>
+T load(const std::uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+std::string element_text(Dtype dtype, const std::uint8_t* from) {
+  switch (dtype) {
+    case Dtype::kUint8: return fmt::format("{}", *from);
+    case Dtype::kInt8: return fmt::format("{}", load<std::int8_t>(from));
+    case Dtype::kUint16: return fmt::format("{}", load<std::uint16_t>(from));
+    case Dtype::kInt16: return fmt::format("{}", load<std::int16_t>(from));
+    case Dtype::kUint32: return fmt::format("{}", load<std::uint32_t>(from));
+    case Dtype::kInt32: return fmt::format("{}", load<std::int32_t>(from));
+    case Dtype::kFp32: return fmt::format("{:.9g}", load<float>(from));
+    case Dtype::kBfp16: return fmt::format("{:.4g}", widen_bf16(load<std::uint16_t>(from)));
+    case Dtype::kFp16: return fmt::format("{:.5g}", widen_f16(load<std::uint16_t>(from)));
+    case Dtype::kUint4:
+    case Dtype::kInt4: return "?";
+  }
+  return "?";
+}
+
+}  // namespace
+
+Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<std::uint64_t>& shape,
+                       const std::vector<std::uint8_t>& bytes) {
+  const char* name = npy_name(dtype);
+  if (name == nullptr) return Error{ErrorKind::kUsage, fmt::format("{} has no type in .npy files", to_text(dtype))};
+  std::vector<std::uint8_t> widened;
+  if (dtype == Dtype::kBfp16) {
+    widened.resize(bytes.size() * 2);
+    for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
+      const float value = widen_bf16(load<std::uint16_t>(&bytes[i]));
+      std::memcpy(&widened[i * 2], &value, sizeof value);
+    }
+  }
+  const std::vector<std::uint8_t>& data = dtype == Dtype::kBfp16 ? widened : bytes;
+  std::string extents;
+  for (const std::uint64_t extent : shape) extents += fmt::format("{}, ", extent);
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", name, extents);
+  // Magic, version and length take 10 bytes; the data begins at a multiple of 64.
+  constexpr std::size_t kFixed = 10, kAlignment = 64;
+  header.append(kAlignment - (kFixed + header.size() + 1) % kAlignment, ' ');
+  header += '\n';
+  std::string start = "\x93NUMPY";
+  for (const std::size_t byte : {std::size_t{1}, std::size_t{0}, header.size() & 0xFF, header.size() >> 8})
+    start += static_cast<char>(byte);
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool good = file != nullptr && std::fwrite(start.data(), 1, start.size(), file) == start.size() &&
+              std::fwrite(header.data(), 1, header.size(), file) == header.size() &&
+              std::fwrite(data.data(), 1, data.size(), file) == data.size();
+  if (file != nullptr) good = std::fclose(file) == 0 && good;
+  if (good) return {};
+  return Error{ErrorKind::kResource, fmt::format("cannot write \"{}\": {}", path, std::strerror(errno))};
+}
+
+void print_elements(Dtype dtype, const std::vector<std::uint64_t>& shape, const std::vector<std::uint8_t>& bytes) {
+  const auto size = static_cast<std::size_t>(size_of(dtype));
+  const std::uint64_t row = shape.back();
+  for (std::uint64_t at = 0; at * size < bytes.size(); at += row) {
+    std::string indices;
+    std::uint64_t rest = at / row;
+    for (std::size_t i = shape.size() - 1; i-- > 0;) {
+      indices = fmt::format("{}{}{}", rest % shape[i], indices.empty() ? "" : ",", indices);
+      rest /= shape[i];
+    }
+    std::string text = "[" + indices + "]";
+    for (std::uint64_t i = at; i < at + row; ++i) text += " " + element_text(dtype, &bytes[i * size]);
+    fmt::print("{}\n", text);
+  }
+}
+
+}  // namespace softtpu::cli

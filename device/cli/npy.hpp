@@ -1,0 +1,20 @@
+// Arrays for people and for NumPy. bfp16, which NumPy does not have, becomes fp32 of the same value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/isa/types.hpp"
+#include "runtime/base/result.hpp"
+
+namespace softtpu::cli {
+
+// Version 1.0 of the .npy format, C order, little endian.
+Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<std::uint64_t>& shape,
+                       const std::vector<std::uint8_t>& bytes);
+
+// One line per row of the last dimension, with the indices before it.
+void print_elements(Dtype dtype, const std::vector<std::uint64_t>& shape, const std::vector<std::uint8_t>& bytes);
+
+}  // namespace softtpu::cli
