@@ -265,6 +265,17 @@ TEST_F(Integer, QuantisationMatchesTheReference) {
           const float sum = reference::add(reference::mul(value, scale), base);
           return reference::convert(std::bit_cast<std::uint32_t>(sum), narrow, Dtype::kFp32, to_int);
         });
+    check(
+        "fp32_dequant", Dtype::kFp32, {narrow}, Layouts::kAligned,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_fp32_dequant(dst.addr, src[0].addr, shape, scalar_of(offset), scale, code(narrow), code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          // At most 17 bits: exact in f32.
+          const auto difference =
+              static_cast<float>(reference::int_value(v[0], narrow) - static_cast<std::int64_t>(addend));
+          return reference::stored(reference::mul(difference, scale), Dtype::kFp32);
+        });
   }
 }
 
