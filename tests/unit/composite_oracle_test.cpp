@@ -201,6 +201,40 @@ TEST_F(CompositeOracle, CoefficientsOfEveryTypeReachEveryNpu) {
   }
 }
 
+// The forms without a data type bring what static memory holds to every NPU.
+TEST_F(CompositeOracle, F32CoefficientsReachEveryNpu) {
+  struct Row {
+    Op op;
+    void (*load)(local_addr_t);
+    std::uint32_t offset;
+    std::size_t terms;
+  };
+  using namespace static_offset;
+  const Row rows[] = {
+      {Op::tpu_bdc_load_fp32_exp_coeff, tpu_bdc_load_fp32_exp_coeff, kExpCoeff, 10},
+      {Op::tpu_bdc_load_fp32_exp_table, tpu_bdc_load_fp32_exp_table, kExpTable, 192},
+      {Op::tpu_bdc_load_fp32_log_coeff, tpu_bdc_load_fp32_log_coeff, kLogCoeff, 16},
+      {Op::tpu_bdc_load_fp32_erf_coeff, tpu_bdc_load_fp32_erf_coeff, kErfCoeff, 10},
+      {Op::tpu_bdc_load_fp32_sin_coeff, tpu_bdc_load_fp32_sin_coeff, kSinCoeff, 16},
+      {Op::tpu_bdc_load_fp32_cos_coeff, tpu_bdc_load_fp32_cos_coeff, kCosCoeff, 16},
+      // As recorded (docs/deviations.md).
+      {Op::tpu_bdc_load_fp32_tan_coeff, tpu_bdc_load_fp32_tan_coeff, kExpTable, 32},
+      {Op::tpu_bdc_load_fp32_arcsin_coeff, tpu_bdc_load_fp32_arcsin_coeff, kArcsinCoeff, 16},
+  };
+  for (const Row& row : rows) {
+    const Words table = words(row.offset, row.terms);
+    const LaunchOutcome outcome = device_.run([&] { row.load(kExp); });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    for (int npu = 0; npu < device_.chip().npu_num; ++npu) {
+      for (std::size_t i = 0; i < table.size(); ++i)
+        ASSERT_EQ(device_.local<std::uint32_t>(npu, kExp)[i], table[i])
+            << info(row.op).name << ", NPU " << npu << ", word " << i;
+    }
+    device_.oracle().forget();
+    device_.oracle().confirm(row.op);
+  }
+}
+
 TEST_F(CompositeOracle, IsFiniteLooksAtTheExponent) {
   for (const Dtype type : {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16}) {
     for (int trial = 0; trial < 8; ++trial) {

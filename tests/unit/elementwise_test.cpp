@@ -89,6 +89,28 @@ TEST_F(Elementwise, BinaryFunctionsWithAConstantMatchTheReference) {
   }
 }
 
+TEST_F(Elementwise, ConstantsFirstAndFillsMatchTheReference) {
+  for (int trial = 0; trial < 20; ++trial) {
+    const Dtype type = pick(kFloatTypes);
+    const std::uint32_t constant = random_bits(type);
+    check(
+        "fp_C_sub " + std::string(to_text(type)), type, {type}, Layouts::kAny,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_fp_C_sub(dst.addr, src[0].addr, scalar_of(constant), shape, dst.strides(), src[0].strides(),
+                           code(type));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) { return sub(constant, v[0], type); });
+    const Dtype any = pick(kTypes);
+    const std::uint32_t filling = random_bits(any);
+    check(
+        "set_C " + std::string(to_text(any)), any, {}, Layouts::kAny,
+        [&](const CallOperand& dst, const std::vector<CallOperand>&, const dim4* shape) {
+          tpu_bdc_set_C(dst.addr, scalar_of(filling), shape, dst.strides(), code(any));
+        },
+        [&](const std::vector<std::uint32_t>&, const auto&) { return filling; });
+  }
+}
+
 TEST_F(Elementwise, UnaryFunctionsMatchTheReference) {
   struct Row {
     const char* name;
@@ -177,9 +199,28 @@ TEST_F(Elementwise, MacAndParametersMatchTheReference) {
         [&](const std::vector<std::uint32_t>& v, const std::vector<CallOperand>&) {
           return add(mul(v[0], v[1], f32), v[2], f32);
         });
+    const float factor = std::bit_cast<float>(random_bits(f32));
+    check(
+        "fp32_mac_C", f32, {f32, f32}, Layouts::kAlignedApart,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_cpy(dst.addr, src[1].addr, shape, nullptr, nullptr, DT_FP32);
+          tpu_bdc_fp32_mac_C(dst.addr, src[0].addr, factor, shape, nullptr, nullptr);
+        },
+        [&](const std::vector<std::uint32_t>& v, const std::vector<CallOperand>&) {
+          return add(mul(v[0], std::bit_cast<std::uint32_t>(factor), f32), v[1], f32);
+        });
     const Dtype type = pick(kFloatTypes);
     const std::uint32_t p = random_bits(type);
     const std::uint32_t q = random_bits(type);
+    check(
+        "add_C_sqr", type, {type}, Layouts::kAligned,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_fp_add_C_sqr(dst.addr, src[0].addr, scalar_of(p), shape, code(type));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const std::uint32_t sum = add(v[0], p, type);
+          return mul(sum, sum, type);
+        });
     check(
         "prelu", type, {type}, Layouts::kAligned,
         [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
@@ -340,14 +381,16 @@ TEST_F(Elementwise, ChannelParametersMatchTheReference) {
     LocalTensor dst = src;
     dst.offset = 0;
     std::vector<std::uint32_t> want(x.size());
-    const int function = trial % 4;
+    const int function = trial % 5;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const std::uint32_t sum = add(x[i], b[i], type);
+      const std::uint32_t difference = sub(x[i], b[i], type);
       const std::uint32_t product = mul(s[i], x[i], type);
       want[i] = function == 0   ? add(b[i], x[i], type)
                 : function == 1 ? add(product, 0, type)
                 : function == 2 ? add(b[i], product, type)
-                                : mul(sum, sum, type);
+                : function == 3 ? mul(sum, sum, type)
+                                : mul(difference, difference, type);
     }
     const dim4 c_shape = src.c_shape();
     const auto at = [&](const LocalTensor& tensor) { return tensor.addr(device_.chip()); };
@@ -358,6 +401,7 @@ TEST_F(Elementwise, ChannelParametersMatchTheReference) {
                     if (function == 2)
                       tpu_bdc_fp_scale_bias(at(dst), at(src), at(scale), at(bias), &c_shape, code(type));
                     if (function == 3) tpu_bdc_fp_add_bias_sqr(at(dst), at(src), at(bias), &c_shape, code(type));
+                    if (function == 4) tpu_bdc_fp_sub_bias_sqr(at(dst), at(src), at(bias), &c_shape, code(type));
                   },
                   {{dst, want}});
   }

@@ -186,6 +186,31 @@ TEST_F(Integer, ByteMacMatchesTheReference) {
   }
 }
 
+TEST_F(Integer, ByteMacWithAConstantMatchesTheReference) {
+  constexpr Dtype kBytes[] = {Dtype::kInt8, Dtype::kUint8};
+  for (int trial = 0; trial < 20; ++trial) {
+    const Dtype a = pick(kBytes);
+    const Dtype b = pick(kBytes);
+    const Dtype to = is_signed_int(a) || is_signed_int(b) ? Dtype::kInt16 : Dtype::kUint16;
+    const std::uint32_t constant = random_bits(b);
+    const int left = number(0, 15);
+    const int right = number(0, 20);
+    const Rounding mode = any_rounding();
+    check(
+        "int8_mac_C", to, {a, to}, Layouts::kAligned,
+        [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
+          tpu_bdc_cpy(dst.addr, src[1].addr, shape, nullptr, nullptr, code(to));
+          tpu_bdc_int8_mac_C(dst.addr, src[0].addr, scalar_of(constant), shape, nullptr, nullptr, code(a), code(b),
+                             static_cast<unsigned char>(left), static_cast<unsigned char>(right), code(mode));
+        },
+        [&](const std::vector<std::uint32_t>& v, const auto&) {
+          const Wide product = Wide{reference::int_value(v[0], a)} * reference::int_value(constant, b);
+          const Wide sum = reference::int_value(v[1], to) * (Wide{1} << left) + product;
+          return reference::finished(reference::shifted(sum, -right, mode), true, to);
+        });
+  }
+}
+
 TEST_F(Integer, ConversionsMatchTheReference) {
   for (int trial = 0; trial < 200; ++trial) {
     const Dtype from = kAllTypesList[trial % 9];
@@ -276,6 +301,87 @@ TEST_F(Integer, QuantisationMatchesTheReference) {
               static_cast<float>(reference::int_value(v[0], narrow) - static_cast<std::int64_t>(addend));
           return reference::stored(reference::mul(difference, scale), Dtype::kFp32);
         });
+  }
+}
+
+// One multiplier, shift, scale and offset for each channel.
+TEST_F(Integer, ChannelQuantisationMatchesTheReference) {
+  constexpr Dtype kNarrow[] = {Dtype::kInt8, Dtype::kUint8, Dtype::kInt16, Dtype::kUint16};
+  constexpr Dtype kBroad[] = {Dtype::kInt16, Dtype::kUint16, Dtype::kInt32};
+  for (int trial = 0; trial < 48; ++trial) {
+    const int function = trial % 4;  // int_pc_requant, int_pc_dequant, fp32_pc_requant, fp32_pc_dequant
+    const bool requant = function % 2 == 0, floats = function >= 2;
+    const Dtype narrow = pick(kNarrow), broad = floats && !requant ? Dtype::kFp32
+                                                : floats           ? Dtype::kInt16
+                                                                   : pick(kBroad);
+    const Dtype from = requant ? broad : narrow, to = requant ? narrow : broad;
+    const Dtype offset_type = is_signed_int(narrow) ? Dtype::kInt16 : Dtype::kUint16;
+    const Rounding mode = any_rounding(), to_int = integral_rounding();
+    const Dim4 shape = random_shape();
+    const int npu = number(0, 63);
+    const LocalTensor src = operand(from, shape, npu, 1, Layouts::kAligned, false).tensor;
+    const LocalTensor dst = operand(to, shape, npu, 0, Layouts::kAligned, false).tensor;
+    const int members = floats ? 2 : 3;
+    const LocalTensor quant = LocalTensor::aligned(device_.chip(), Dtype::kInt32, {1, shape.c, 1, members}, npu,
+                                                   static_cast<std::uint32_t>(2 * kOperandStep));
+    src.write(device_.chip(), memory(), random_values(from, shape.elements()));
+    std::vector<std::uint32_t> words;
+    for (int c = 0; c < shape.c; ++c) {
+      const auto scale = std::bit_cast<std::uint32_t>(std::uniform_real_distribution<float>(-3, 3)(random_));
+      const auto base = std::bit_cast<std::uint32_t>(std::uniform_real_distribution<float>(-99, 99)(random_));
+      const auto multiplier = static_cast<std::uint32_t>(random_());
+      const auto shift = static_cast<std::uint32_t>(number(-64, 0)) & 0xFFU;
+      const std::uint32_t offset = random_bits(offset_type);
+      switch (function) {
+        case 0: words.insert(words.end(), {multiplier, shift, offset}); break;
+        case 1: words.insert(words.end(), {offset, multiplier, shift}); break;
+        case 2: words.insert(words.end(), {scale, base}); break;
+        default: words.insert(words.end(), {offset, scale}); break;
+      }
+    }
+    quant.write(device_.chip(), memory(), words);
+    std::vector<std::uint32_t> want = src.read(device_.chip(), memory());
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const auto plane = static_cast<std::size_t>(shape.h) * static_cast<std::size_t>(shape.w);
+      const std::uint32_t* word =
+          words.data() + i / plane % static_cast<std::size_t>(shape.c) * static_cast<unsigned>(members);
+      const Wide value = reference::int_value(want[i], from);
+      const auto offset_of = [&](std::uint32_t bits) {
+        return Wide{reference::int_value(reference::low_bits(bits, offset_type), offset_type)};
+      };
+      const auto shift_of = [](std::uint32_t bits) { return static_cast<int>(static_cast<std::int8_t>(bits)); };
+      if (function == 0) {
+        const Wide product = value * static_cast<std::int32_t>(word[0]);
+        want[i] =
+            reference::finished(reference::shifted(product, shift_of(word[1]), mode) + offset_of(word[2]), true, to);
+      } else if (function == 1) {
+        const Wide product = (value - offset_of(word[0])) * static_cast<std::int32_t>(word[1]);
+        want[i] = reference::finished(reference::shifted(product, shift_of(word[2]), mode), true, to);
+      } else if (function == 2) {
+        const float product = reference::mul(static_cast<float>(value), std::bit_cast<float>(word[0]));
+        const float sum = reference::add(product, std::bit_cast<float>(word[1]));
+        want[i] = reference::convert(std::bit_cast<std::uint32_t>(sum), to, Dtype::kFp32, to_int);
+      } else {
+        // At most 17 bits: exact in f32.
+        const auto difference = static_cast<float>(value - offset_of(word[0]));
+        want[i] = reference::stored(reference::mul(difference, std::bit_cast<float>(word[1])), Dtype::kFp32);
+      }
+    }
+    const dim4 c_shape = src.c_shape();
+    const auto at = [&](const LocalTensor& tensor) { return tensor.addr(device_.chip()); };
+    expect_memory("channel quantisation " + std::to_string(function),
+                  [&] {
+                    if (function == 0)
+                      tpu_bdc_int_pc_requant(at(dst), at(src), at(quant), &c_shape, code(to), code(from), code(mode));
+                    if (function == 1)
+                      tpu_bdc_int_pc_dequant(at(dst), at(src), at(quant), &c_shape, code(to), code(from), code(mode));
+                    if (function == 2)
+                      tpu_bdc_fp32_pc_requant(at(dst), at(src), at(quant), &c_shape, code(to), code(from), code(to_int),
+                                              code(mode));
+                    if (function == 3)
+                      tpu_bdc_fp32_pc_dequant(at(dst), at(src), at(quant), &c_shape, code(from), code(mode));
+                  },
+                  {{dst, want}});
   }
 }
 
