@@ -30,10 +30,10 @@ RULES = {
     "firmware": ["runtime/base", "runtime/module/kernel_registry.hpp", "device/isa", "device/chip", "device/memory",
                  "device/numeric", "device/core"],
     "host": ["runtime"],
-    "remote": ["runtime"],
+    "runtime/remote": ["runtime"],
     "samples": ["samples"],
     "tests/reference": ["runtime/base", "device/isa", "device/chip", "tests"],
-    "tests": ["runtime", "device", "firmware", "host", "remote", "tests"],
+    "tests": ["runtime", "device", "firmware", "host", "tests"],
 }
 
 

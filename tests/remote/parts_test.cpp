@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "remote/failure_limit.hpp"
-#include "remote/secret.hpp"
+#include "runtime/remote/failure_limit.hpp"
+#include "runtime/remote/secret.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/text.hpp"
 

@@ -12,8 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "remote/connector.hpp"
-#include "remote/gateway.hpp"
+#include "runtime/remote/connector.hpp"
+#include "runtime/remote/gateway.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/transport/refuse.hpp"
 #include "runtime/transport/socket.hpp"

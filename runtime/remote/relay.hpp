@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "remote/tls.hpp"
+#include "runtime/remote/tls.hpp"
 
 namespace softtpu {
 

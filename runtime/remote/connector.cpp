@@ -1,4 +1,4 @@
-#include "remote/connector.hpp"
+#include "runtime/remote/connector.hpp"
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -12,9 +12,9 @@
 #include <chrono>
 #include <optional>
 
-#include "remote/relay.hpp"
-#include "remote/secret.hpp"
-#include "remote/tls.hpp"
+#include "runtime/remote/relay.hpp"
+#include "runtime/remote/secret.hpp"
+#include "runtime/remote/tls.hpp"
 #include "runtime/protocol/frame.hpp"
 #include "runtime/transport/socket.hpp"
 

@@ -1,4 +1,4 @@
-#include "remote/failure_limit.hpp"
+#include "runtime/remote/failure_limit.hpp"
 
 #include <algorithm>
 

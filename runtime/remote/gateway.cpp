@@ -1,4 +1,4 @@
-#include "remote/gateway.hpp"
+#include "runtime/remote/gateway.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include <map>
 #include <utility>
 
-#include "remote/failure_limit.hpp"
-#include "remote/relay.hpp"
-#include "remote/secret.hpp"
-#include "remote/tls.hpp"
+#include "runtime/remote/failure_limit.hpp"
+#include "runtime/remote/relay.hpp"
+#include "runtime/remote/secret.hpp"
+#include "runtime/remote/tls.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/protocol/frame.hpp"
 

@@ -1,11 +1,11 @@
-#include "remote/tls.hpp"
+#include "runtime/remote/tls.hpp"
 
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 
 #include <boost/asio/ip/address.hpp>
 
-#include "remote/secret.hpp"
+#include "runtime/remote/secret.hpp"
 
 namespace softtpu {
 

@@ -1,4 +1,4 @@
-#include "remote/secret.hpp"
+#include "runtime/remote/secret.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "remote/relay.hpp"
+#include "runtime/remote/relay.hpp"
 
 #include <boost/asio/write.hpp>
 #include <utility>
