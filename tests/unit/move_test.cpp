@@ -1,6 +1,7 @@
 // Copies across NPUs, transposes, broadcasts, sequences and vector by vector functions.
 #include "tests/reference/chip_float.hpp"
 #include "tests/reference/elementwise.hpp"
+#include "tests/reference/sfu.hpp"
 #include "tests/unit/elementwise_fixture.hpp"
 
 namespace softtpu {
@@ -127,6 +128,7 @@ struct VectorRow {
   Call call = nullptr;
   CompareCall compare = nullptr;
   IntCall integers = nullptr;
+  decltype(&tpu_bdc_fp32_vc_div) f32 = nullptr;
   std::uint32_t (*element)(std::uint32_t, std::uint32_t, Dtype) = nullptr;
 };
 
@@ -159,6 +161,9 @@ const VectorRow kVectorRows[] = {
     {.name = "fp_vc_mul",
      .call = tpu_bdc_fp_vc_mul,
      .element = [](auto a, auto b, Dtype t) { return float_step(reference::mul, a, b, t); }},
+    {.name = "fp32_vc_div",
+     .f32 = tpu_bdc_fp32_vc_div,
+     .element = [](auto a, auto b, Dtype t) { return reference::divide(a, b, 3, t); }},
     {.name = "vc_max", .call = tpu_bdc_vc_max, .element = reference::max},
     {.name = "vc_min", .call = tpu_bdc_vc_min, .element = reference::min},
     {.name = "vc_and", .call = tpu_bdc_vc_and, .element = [](auto a, auto b, Dtype) { return a & b; }},
@@ -193,7 +198,7 @@ const VectorRow kVectorRows[] = {
 TEST_F(Move, VectorByVectorMatchesTheReference) {
   constexpr Dtype kFloatTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
   constexpr Dtype kSignedTypes[] = {Dtype::kInt8, Dtype::kInt16, Dtype::kInt32};
-  for (int trial = 0; trial < 102; ++trial) {
+  for (int trial = 0; trial < 108; ++trial) {
     const VectorRow& row = kVectorRows[static_cast<std::size_t>(trial) % std::size(kVectorRows)];
     const int len0 = number(1, 40);
     const int len1 = number(1, 90);
@@ -202,7 +207,10 @@ TEST_F(Move, VectorByVectorMatchesTheReference) {
     const int channels = (len1 + per1 - 1) / per1;
     const int npu = number(0, 63);
     const bool floats = std::string_view(row.name).starts_with("fp_");
-    const Dtype type = floats ? pick(kFloatTypes) : row.integers != nullptr ? pick(kSignedTypes) : pick(kTypes);
+    const Dtype type = row.f32 != nullptr        ? Dtype::kFp32
+                       : floats                  ? pick(kFloatTypes)
+                       : row.integers != nullptr ? pick(kSignedTypes)
+                                                 : pick(kTypes);
     const LocalTensor a = made(type, {1, (len0 + per0 - 1) / per0, 1, per0}, npu, 1);
     const LocalTensor b = made(type, {1, channels, 1, per1}, npu, 2);
     const LocalTensor dst = made(type, {len0, channels, 1, per1}, npu, 0);
@@ -220,6 +228,7 @@ TEST_F(Move, VectorByVectorMatchesTheReference) {
                   [&, to = at(dst), first = at(a), second = at(b)] {
                     if (row.call) row.call(to, first, second, len0, len1, per0, per1, dtype);
                     if (row.compare) row.compare(to, first, second, yes, len0, len1, per0, per1, dtype, dtype);
+                    if (row.f32) row.f32(to, first, second, len0, len1, per0, per1);
                     if (row.integers)
                       row.integers(to, first, second, len0, len1, per0, per1, dtype, dtype, dtype, true);
                   },
