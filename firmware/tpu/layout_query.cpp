@@ -116,7 +116,8 @@ int tpu_channle_num_per_npu(int start_idx, int num_channels) {
 int tpu_aligned_feature_size(int h, int w, data_type_t dtype) {
   const Call call(Op::tpu_aligned_feature_size);
   const Dtype type = byte_type(call, dtype);
-  return to_int(call, channel_stride(call, h, w, true, type) * size_of(type));
+  const std::int64_t elements = channel_stride(call, h, w, true, type);
+  return to_int(call, elements > INT32_MAX ? elements : elements * size_of(type));
 }
 void tpu_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_aligned_stride);
