@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "runtime/layout/batch_words.hpp"
 #include "runtime/layout/conv_block.hpp"
 
 #define SOFTTPU_EXPORT extern "C" __attribute__((visibility("default")))
@@ -25,29 +26,31 @@ int fail(fmt::format_string<Args...> format, Args&&... args) {
 
 bool is_within(const char* function, const char* member, int value, int low, int high) {
   if (value >= low && value <= high) return true;
-  fail("{}: block->{} is {}, outside {}..{}.", function, member, value, low, high);
+  fail("{}: {} is {}, outside {}..{}.", function, member, value, low, high);
   return false;
 }
 
 bool is_one_of(const char* function, const char* member, int value, int a, int b, int c) {
   if (value == a || value == b || value == c) return true;
-  fail("{}: block->{} is {}; it can be {}, {} or {}.", function, member, value, a, b, c);
+  fail("{}: {} is {}; it can be {}, {} or {}.", function, member, value, a, b, c);
   return false;
 }
 
-// Weights beyond this do not fit any chip's local memories; it also keeps every product below within 64 bits.
+// More does not fit any chip's memories; it also keeps every product below within 64 bits.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 32;
 
 std::optional<ConvBlock> find_block(const char* function, const softtpu_conv_block_t* given) {
   if (given == nullptr) return fail("{}: block is NULL.", function), std::nullopt;
   const softtpu_conv_block_t& b = *given;
-  constexpr int kMaxExtent = 65535;
-  if (!is_within(function, "npu_num", b.npu_num, 1, 1024) || !is_within(function, "eu_bytes", b.eu_bytes, 4, 1024) ||
-      !is_within(function, "oc", b.oc, 1, kMaxExtent) || !is_within(function, "ic", b.ic, 1, kMaxExtent) ||
-      !is_within(function, "kh", b.kh, 1, kMaxExtent) || !is_within(function, "kw", b.kw, 1, kMaxExtent) ||
-      !is_within(function, "ic_pack", b.ic_pack, 1, 1024) ||
-      !is_one_of(function, "element_bytes", b.element_bytes, 1, 2, 4) ||
-      !is_one_of(function, "bias_bytes", b.bias_bytes, 0, 2, 4)) {
+  if (!is_within(function, "block->npu_num", b.npu_num, 1, 1024) ||
+      !is_within(function, "block->eu_bytes", b.eu_bytes, 4, 1024) ||
+      !is_within(function, "block->oc", b.oc, 1, kMaxExtent) ||
+      !is_within(function, "block->ic", b.ic, 1, kMaxExtent) ||
+      !is_within(function, "block->kh", b.kh, 1, kMaxExtent) ||
+      !is_within(function, "block->kw", b.kw, 1, kMaxExtent) ||
+      !is_within(function, "block->ic_pack", b.ic_pack, 1, 1024) ||
+      !is_one_of(function, "block->element_bytes", b.element_bytes, 1, 2, 4) ||
+      !is_one_of(function, "block->bias_bytes", b.bias_bytes, 0, 2, 4)) {
     return std::nullopt;
   }
   const std::int64_t outer = align_up(b.ic, b.ic_pack) * b.oc;
@@ -62,7 +65,7 @@ std::optional<ConvBlock> find_block(const char* function, const softtpu_conv_blo
 bool is_buffer(const char* function, const char* name, const void* pointer, std::size_t bytes, std::int64_t needed) {
   if (pointer == nullptr) return fail("{}: {} is NULL.", function, name), false;
   if (bytes == static_cast<std::size_t>(needed)) return true;
-  fail("{}: {} has {} bytes, but the block says {}.", function, name, bytes, needed);
+  fail("{}: {} has {} bytes, but the sizes say {}.", function, name, bytes, needed);
   return false;
 }
 
@@ -93,6 +96,36 @@ std::optional<ConvBlock> check(const char* function, const softtpu_conv_block_t*
   }
   if (!is_buffer(function, block.name, block.data, block.bytes, shape->bytes())) return std::nullopt;
   return shape;
+}
+
+std::optional<BatchWords> find_batch_words(const char* function, const softtpu_batch_words_t* given) {
+  if (given == nullptr) return fail("{}: tensor is NULL.", function), std::nullopt;
+  const softtpu_batch_words_t& t = *given;
+  if (!is_within(function, "tensor->n", t.n, 1, kMaxExtent) || !is_within(function, "tensor->c", t.c, 1, kMaxExtent) ||
+      !is_within(function, "tensor->h", t.h, 1, kMaxExtent) || !is_within(function, "tensor->w", t.w, 1, kMaxExtent)) {
+    return std::nullopt;
+  }
+  if (t.n_pack != SOFTTPU_2N && t.n_pack != SOFTTPU_4N) {
+    fail("{}: tensor->n_pack is {}; it can be {} or {}.", function, t.n_pack, +SOFTTPU_2N, +SOFTTPU_4N);
+    return std::nullopt;
+  }
+  const std::int64_t outer = align_up(t.n, t.n_pack) * t.c;
+  const std::int64_t plane = std::int64_t{t.h} * t.w;
+  if (outer > kMaxElements / plane) {
+    fail("{}: {} x {} x {} x {} elements are more than {}.", function, t.n, t.c, t.h, t.w, kMaxElements);
+    return std::nullopt;
+  }
+  return BatchWords{{t.n, t.c, t.h, t.w}, t.n_pack};
+}
+
+std::optional<BatchWords> check(const char* function, const softtpu_batch_words_t* given, const Buffer& plain,
+                                const Buffer& words) {
+  const auto tensor = find_batch_words(function, given);
+  if (!tensor || !is_buffer(function, plain.name, plain.data, plain.bytes, tensor->plain_bytes()) ||
+      !is_buffer(function, words.name, words.data, words.bytes, tensor->bytes())) {
+    return std::nullopt;
+  }
+  return tensor;
 }
 
 const std::byte* in(const void* data) { return static_cast<const std::byte*>(data); }
@@ -156,5 +189,26 @@ SOFTTPU_EXPORT int softtpu_conv_split(const softtpu_conv_block_t* block, const v
       check(__func__, block, {"weights", weights, weights_bytes}, &bias_buffer, {"merged", merged, merged_bytes});
   if (!shape) return -1;
   split(*shape, in(merged), out(weights), out(bias));
+  return 0;
+}
+
+SOFTTPU_EXPORT size_t softtpu_batch_words_bytes(const softtpu_batch_words_t* tensor) {
+  const auto shape = find_batch_words(__func__, tensor);
+  return shape ? static_cast<size_t>(shape->bytes()) : 0;
+}
+
+SOFTTPU_EXPORT int softtpu_batch_pack(const softtpu_batch_words_t* tensor, const void* plain, size_t plain_bytes,
+                                      void* words, size_t words_bytes) {
+  const auto shape = check(__func__, tensor, {"plain", plain, plain_bytes}, {"words", words, words_bytes});
+  if (!shape) return -1;
+  pack_batches(*shape, in(plain), out(words));
+  return 0;
+}
+
+SOFTTPU_EXPORT int softtpu_batch_unpack(const softtpu_batch_words_t* tensor, const void* words, size_t words_bytes,
+                                        void* plain, size_t plain_bytes) {
+  const auto shape = check(__func__, tensor, {"plain", plain, plain_bytes}, {"words", words, words_bytes});
+  if (!shape) return -1;
+  unpack_batches(*shape, in(words), out(plain));
   return 0;
 }

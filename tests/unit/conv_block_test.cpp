@@ -169,7 +169,7 @@ TEST(WeightReorder, RefusesWrongArguments) {
   EXPECT_EQ(merge_with(nullptr), "softtpu_conv_merge: block is NULL.");
   EXPECT_EQ(merge_with(&block), "softtpu_conv_merge: block->bias_bytes is 0; it must not be 0 here.");
   block.bias_bytes = 4;
-  EXPECT_EQ(merge_with(&block, 239), "softtpu_conv_merge: weights has 239 bytes, but the block says 240.");
+  EXPECT_EQ(merge_with(&block, 239), "softtpu_conv_merge: weights has 239 bytes, but the sizes say 240.");
   EXPECT_EQ(merge_with(&block, 240, nullptr), "softtpu_conv_merge: bias is NULL.");
   block.kw = 0;
   EXPECT_EQ(merge_with(&block), "softtpu_conv_merge: block->kw is 0, outside 1..65535.");

@@ -1,4 +1,5 @@
-/* Convolution weights for the chip, on the host: reorder, merge with the bias, and back.
+/* Tensors in the chip's order, on the host: convolution weights (reorder, merge with the bias, and back), and the storage
+ * modes of BM1684's 8- and 16-bit tensors.
  *
  * A network stores weights as (OC, IC, KH, KW). The chip wants output channels scattered over the NPUs and, inside one NPU,
  * ic_pack input channels side by side for each tap of the window. A block holds, for each NPU in turn, the bias of its
@@ -58,6 +59,33 @@ int softtpu_conv_merge(const softtpu_conv_block_t* block, const void* weights, s
                        size_t bias_bytes, void* out, size_t out_bytes);
 int softtpu_conv_split(const softtpu_conv_block_t* block, const void* merged, size_t merged_bytes, void* weights,
                        size_t weights_bytes, void* bias, size_t bias_bytes);
+
+/* 4N and 2N: BM1684 keeps the elements (n, c, h, w) of four (8 bits) or two (16 bits) neighbouring batches in one 32-bit
+ * word, the first batch in the low end. A tensor of words has the shape {(n + n_pack - 1) / n_pack, c, h, w}, plain NCHW, and
+ * is copied as any tensor of 32-bit elements:
+ *
+ *   dim4 words = {(n + 3) / 4, c, h, w};
+ *   okk_gdma_32bit_cpy_S2L(local, global, &words, NULL, NULL);     // NULL: aligned in local, continuous in system memory
+ */
+enum {
+  SOFTTPU_2N = 2, /* int16 and uint16 */
+  SOFTTPU_4N = 4  /* int8 and uint8 */
+};
+
+typedef struct softtpu_batch_words {
+  int n, c, h, w; /* extents in elements, each 1..65535 */
+  int n_pack;     /* SOFTTPU_4N or SOFTTPU_2N; an element has 4 / n_pack bytes */
+} softtpu_batch_words_t;
+
+/* Bytes of the words; 0 for an impossible tensor, softtpu_layout_error() then tells why. */
+size_t softtpu_batch_words_bytes(const softtpu_batch_words_t* tensor);
+
+/* Return values and byte counts as above: plain has n * c * h * w elements, words has softtpu_batch_words_bytes(). Batches that
+ * fill the last word up are zero in words and dropped on the way back. */
+int softtpu_batch_pack(const softtpu_batch_words_t* tensor, const void* plain, size_t plain_bytes, void* words,
+                       size_t words_bytes);
+int softtpu_batch_unpack(const softtpu_batch_words_t* tensor, const void* words, size_t words_bytes, void* plain,
+                         size_t plain_bytes);
 
 /* Why this thread's last call failed. Valid until this thread's next failing call; never NULL. */
 const char* softtpu_layout_error(void);
