@@ -1,4 +1,5 @@
 // softtpu run: sets the environment that its options stand for, runs the program, reports what its device noted.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 
 #include "device/cli/command.hpp"
 #include "device/cli/program.hpp"
+#include "device/server/setting_options.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/report/report.hpp"
@@ -22,8 +24,8 @@ namespace softtpu::cli {
 namespace {
 
 struct Options {
-  std::vector<std::pair<std::string, std::string>> variables;  // name, text of the option (empty: not given)
-  std::vector<std::string> allow, reports;
+  std::shared_ptr<const GivenSettings> settings;
+  std::vector<std::string> reports;
   std::vector<std::string> program;
 };
 
@@ -66,19 +68,22 @@ void print_text(const RunReport& report) {
   std::fputs(to_summary(report).c_str(), stderr);
 }
 
-// What the environment of the program is, after the options have been put into it.
-Result<Settings> apply(const Options& options) {
-  for (const auto& [name, text] : options.variables) {
-    if (!text.empty()) ::setenv(name.c_str(), text.c_str(), 1);
-  }
-  std::string allow = std::getenv("SOFTTPU_ALLOW") != nullptr ? std::getenv("SOFTTPU_ALLOW") : "";
-  for (const std::string& rule : options.allow) allow += (allow.empty() ? "" : ",") + rule;
-  if (!options.allow.empty()) ::setenv("SOFTTPU_ALLOW", allow.c_str(), 1);
+// What the options and the environment make together.
+Result<Settings> effective_settings(const Options& options) {
   add_library_path();
   auto settings = read_settings();
-  if (settings && settings->device == DeviceChoice::kUnixSocket && !settings->checks.empty()) {
+  if (!settings || shared_device_name(*settings).empty()) return settings;
+  for (const GivenSetting& given : *options.settings) {
+    if (!given.of_device) continue;
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format(
+            "{} sets up a private device, and SOFTTPU_DEVICE is {}; a shared one gets it from \"softtpu serve\".",
+            given.option, shared_device_name(*settings))};
+  }
+  if (!settings->checks.empty()) {
     return Error{ErrorKind::kUsage,
-                 "--check watches a private device; for a shared one set SOFTTPU_CHECK for \"softtpu serve\"."};
+                 "SOFTTPU_CHECK watches a private device; for a shared one set it for \"softtpu serve\"."};
   }
   return settings;
 }
@@ -91,7 +96,7 @@ int run(const Options& options) {
     files.push_back(*std::move(file));
   }
   // A bad value is reported here, before the program starts.
-  const auto settings = apply(options);
+  const auto settings = effective_settings(options);
   if (!settings) return not_started(settings.error().text);
   const auto journal = make_journal();
   if (!journal) return not_started(journal.error().text);
@@ -113,33 +118,7 @@ int run(const Options& options) {
 
 Run add_run(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  constexpr std::pair<const char*, const char*> kOptions[] = {{"--chip", "SOFTTPU_CHIP"},
-                                                              {"--device", "SOFTTPU_DEVICE"},
-                                                              {"--timeout", "SOFTTPU_TIMEOUT"},
-                                                              {"--trace", "SOFTTPU_TRACE"},
-                                                              {"--check", "SOFTTPU_CHECK"},
-                                                              {"--max-findings", "SOFTTPU_MAX_FINDINGS"},
-                                                              {"--timeline", "SOFTTPU_TIMELINE"},
-                                                              {"--time-record", "SOFTTPU_TIME_RECORD"},
-                                                              {"--portable-to", "SOFTTPU_PORTABLE_TO"},
-                                                              {"--stack-limit", "SOFTTPU_STACK_LIMIT"},
-                                                              {"--schedule", "SOFTTPU_SCHEDULE"},
-                                                              {"--schedules", "SOFTTPU_SCHEDULES"},
-                                                              {"--log", "SOFTTPU_LOG"},
-                                                              {"--kernels", "SOFTTPU_KERNELS"},
-                                                              {"--simd", "SOFTTPU_SIMD"},
-                                                              {"--threads", "SOFTTPU_THREADS"},
-                                                              {"--transport", "SOFTTPU_TRANSPORT"},
-                                                              {"--tls-ca", "SOFTTPU_TLS_CA"},
-                                                              {"--token-file", "SOFTTPU_TOKEN_FILE"},
-                                                              {"--module", "TPUKERNEL_FIRMWARE_PATH"}};
-  options->variables.reserve(std::size(kOptions) + 1);  // the parser keeps references into it
-  for (const auto& [option, name] : kOptions) {
-    auto& variable = options->variables.emplace_back(name, "");
-    app.add_option(option, variable.second, std::string("sets ") + name);
-  }
-  app.add_option("--allow", options->allow, "an intended finding: RULE[@KERNEL][:MEMORY:BEGIN-END]; may be repeated")
-      ->allow_extra_args(false);
+  options->settings = add_setting_options(app, SettingUser::kProgram);
   app.add_option("--report", options->reports, "json:FILE, sarif:FILE or junit:FILE; may be repeated")
       ->allow_extra_args(false);
   app.footer(
@@ -150,9 +129,6 @@ Run add_run(CLI::App& app) {
       "  123  a kernel called a function that the chip does not have\n"
       "  124  internal error of softtpu\n"
       "  125  the program could not be started, or an option has a bad value");
-  auto& time = options->variables.emplace_back("SOFTTPU_TIME", "");
-  app.add_flag("--time{on},--time-vendor{vendor}", time.second,
-               "sets SOFTTPU_TIME: estimated times on the chip; --time-vendor: from the vendor's own figures only");
   app.add_option("program", options->program, "the program and its arguments, after --")->required();
   return [options] { return run(*options); };
 }

@@ -1,4 +1,4 @@
-// softtpu serve: becomes softtpu-device, which holds the server.
+// softtpu serve: becomes softtpu-device, which holds the server and inherits what the options have set.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "device/cli/command.hpp"
+#include "device/server/setting_options.hpp"
 #include "runtime/process/device_process.hpp"
 
 namespace softtpu::cli {
 namespace {
 
 struct Options {
-  std::string socket, chip;
+  std::string socket;
   std::uint32_t devices = 1;
   bool daemon = false;
   std::string tcp, certificate, key, token;
@@ -28,7 +29,6 @@ int run(const Options& options) {
   if (!binary) return fail(binary.error().text.c_str());
   std::vector<std::string> words = {"softtpu-device", "--serve", "--devices", std::to_string(options.devices)};
   if (!options.socket.empty()) words.insert(words.end(), {"--socket", options.socket});
-  if (!options.chip.empty()) words.insert(words.end(), {"--chip", options.chip});
   for (const auto& [option, value] :
        {std::pair("--tcp", &options.tcp), std::pair("--tls-cert", &options.certificate),
         std::pair("--tls-key", &options.key), std::pair("--token-file", &options.token)}) {
@@ -48,7 +48,6 @@ Run add_serve(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("--devices", options->devices, "number of devices")->check(CLI::Range(1, 64))->capture_default_str();
   app.add_option("--socket", options->socket, "path of the socket (default: $XDG_RUNTIME_DIR/softtpu/device.sock)");
-  app.add_option("--chip", options->chip, "a built-in chip or the path of a description (default: SOFTTPU_CHIP)");
   app.add_flag("--daemon", options->daemon, "return once the socket is ready; stop it with SIGTERM to the printed pid");
   app.add_option("--tcp", options->tcp,
                  "HOST:PORT where remote clients are let in, with TLS and a token only (port 0: any free one)");
@@ -56,6 +55,7 @@ Run add_serve(CLI::App& app) {
   app.add_option("--tls-key", options->key, "the certificate's key (PEM), readable by its owner only");
   app.add_option("--token-file", options->token,
                  "file with the token (16 to 1024 bytes) that remote clients show; same");
+  add_setting_options(app, SettingUser::kServer);
   return [options] { return run(*options); };
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "device/server/server.hpp"
+#include "device/server/setting_options.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/process/device_process.hpp"
@@ -128,22 +129,20 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
                "softtpu-device");
   ServeOptions options;
   bool embedded = false, serving = false;
-  std::string chip;
   app.add_flag("--embedded", embedded, "one device for the program at the other end of descriptor 3");
   app.add_flag("--serve", serving, "devices for all programs of this user, on a Unix socket");
   app.add_option("--socket", options.socket, "the socket's path");
   app.add_option("--devices", options.devices, "number of devices")->check(CLI::Range(1, 64));
-  app.add_option("--chip", chip, "a built-in chip or the path of a description");
   app.add_flag("--daemon", options.daemon, "go on in the background once the socket is ready");
   app.add_option("--tcp", options.gateway.endpoint, "HOST:PORT for remote clients; needs the three options below");
   app.add_option("--tls-cert", options.gateway.certificate_file, "certificate chain (PEM)");
   app.add_option("--tls-key", options.gateway.key_file, "the certificate's key (PEM), readable by its owner only");
   app.add_option("--token-file", options.gateway.token_file,
                  "file with the token that clients show, readable by its owner only");
+  add_setting_options(app, SettingUser::kServer);
   CLI11_PARSE(app, argc, argv);
   auto settings = read_settings();
   if (!settings) return report(settings.error());
-  if (!chip.empty()) settings->chip = chip;
   if (embedded) return run_embedded(*settings);
   if (!serving) return report({ErrorKind::kUsage, "one of --embedded and --serve is needed."});
   return options.daemon ? serve_as_daemon(*settings, options) : serve(*settings, options, -1);

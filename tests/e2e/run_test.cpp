@@ -1,13 +1,16 @@
-// softtpu run: what its exit status says.
+// softtpu run: what its exit status says, and what its options set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
-#include "tests/e2e/processes.hpp"
+#include "runtime/base/config.hpp"
+#include "tests/e2e/shared_device.hpp"
 
 namespace softtpu::e2e {
 namespace {
@@ -70,6 +73,127 @@ TEST(RunStatus, TheProgramEndsWithTheLauncher) {
   program.kill(SIGKILL);
   EXPECT_EQ(program.wait(), 128 + SIGKILL);
   EXPECT_TRUE(program.leaves_nothing());
+}
+
+// ---- Options that stand for environment variables ----
+
+struct Setting {
+  const char* option;
+  const char* text;  // "": the option is a flag
+  const char* line;  // of `softtpu env`
+};
+
+// One value of each, other than the default and than every other's.
+constexpr Setting kSettings[] = {
+    {"--device", "inprocess", "SOFTTPU_DEVICE=inprocess"},
+    {"--device-count", "7", "SG_MAX_DEVICE_COUNT=7"},
+    {"--transport", "stream", "SOFTTPU_TRANSPORT=stream"},
+    {"--tls-ca", "ca.pem", "SOFTTPU_TLS_CA=ca.pem"},
+    {"--token-file", "t.txt", "SOFTTPU_TOKEN_FILE=t.txt"},
+    {"--module", "m.so", "TPUKERNEL_FIRMWARE_PATH=m.so"},
+    {"--bmlib-log", "-8", "BMLIB_LOG=-8"},
+    {"--log", "debug", "SOFTTPU_LOG=debug"},
+    {"--log-file", "l.txt", "SOFTTPU_LOG_FILE=l.txt"},
+    {"--device-binary", "d", "SOFTTPU_DEVICE_BINARY=d"},
+    {"--chip", "bm1684", "SOFTTPU_CHIP=bm1684"},
+    {"--global-memory", "268435456", "CMODEL_GLOBAL_MEM_SIZE=268435456"},
+    {"--timeout", "11", "SOFTTPU_TIMEOUT=11"},
+    {"--launch-limit", "12", "SOFTTPU_LAUNCH_LIMIT=12"},
+    {"--sandbox", "", "SOFTTPU_SANDBOX=on"},
+    {"--fresh", "poison", "SOFTTPU_FRESH=poison"},
+    {"--drain", "13", "SOFTTPU_DRAIN=13"},
+    {"--trace", "t.json", "SOFTTPU_TRACE=t.json"},
+    {"--check", "race", "SOFTTPU_CHECK=race"},
+    {"--allow", "a,b", "SOFTTPU_ALLOW=a,b"},
+    {"--max-findings", "14", "SOFTTPU_MAX_FINDINGS=14"},
+    {"--portable-to", "bm1684x", "SOFTTPU_PORTABLE_TO=bm1684x"},
+    {"--stack-limit", "4096", "SOFTTPU_STACK_LIMIT=4096"},
+    {"--schedule", "late", "SOFTTPU_SCHEDULE=late"},
+    {"--schedules", "15", "SOFTTPU_SCHEDULES=15"},
+    {"--time", "", "SOFTTPU_TIME=on"},
+    {"--time-vendor", "", "SOFTTPU_TIME=vendor"},
+    {"--timeline", "l.json", "SOFTTPU_TIMELINE=l.json"},
+    {"--time-record", "r.txt", "SOFTTPU_TIME_RECORD=r.txt"},
+    {"--kernels", "plain", "SOFTTPU_KERNELS=plain"},
+    {"--simd", "sse4", "SOFTTPU_SIMD=sse4"},
+    {"--threads", "16", "SOFTTPU_THREADS=16"},
+};
+
+// Set by `softtpu run` itself.
+const std::set<std::string> kNoOption = {"SOFTTPU_JOURNAL"};
+
+TEST(SettingOptions, SetTheVariablesOfTheProgram) {
+  for (const Setting& setting : kSettings) {
+    if (setting.option == std::string("--drain")) continue;  // of servers
+    std::vector<std::string> words = {setting.option};
+    if (*setting.text != '\0') words.back() += "=" + std::string(setting.text);
+    words.insert(words.end(), {"--", kSofttpu, "env"});
+    std::string output;
+    EXPECT_EQ(run(words, &output), 0) << setting.option;
+    EXPECT_THAT(output, testing::AnyOf(HasSubstr(std::string("\n") + setting.line + "\n"),
+                                       testing::StartsWith(std::string(setting.line) + "\n")));
+  }
+}
+
+TEST(SettingOptions, ExistForEveryVariable) {
+  std::set<std::string> with_option, known;
+  for (const Setting& setting : kSettings) {
+    const std::string line = setting.line;
+    with_option.insert(line.substr(0, line.find('=')));
+  }
+  for (const Variable& variable : variables()) {
+    if (!kNoOption.contains(std::string(variable.name))) known.emplace(variable.name);
+  }
+  EXPECT_EQ(with_option, known);
+}
+
+TEST(SettingOptions, AreWhatHelpLists) {
+  for (const char* command : {"run", "serve"}) {
+    Program help({kSofttpu, command, "--help"});
+    EXPECT_EQ(help.wait(), 0);
+    const std::string text = help.output();
+    std::set<std::string> listed, expected;
+    for (std::size_t at = 0; (at = text.find("\n  --", at)) != std::string::npos; ++at) {
+      const std::string option = text.substr(at + 3, text.find(' ', at + 3) - at - 3);
+      const std::size_t end = text.find('\n', at + 1);
+      if (text.substr(at, end - at).find("sets ") != std::string::npos) listed.insert(option);
+    }
+    const bool serves = std::string(command) == "serve";
+    const std::set<std::string> of_programs = {"--device",     "--device-count", "--transport", "--tls-ca",
+                                               "--token-file", "--module",       "--bmlib-log"};
+    for (const Setting& setting : kSettings) {
+      const std::string option = setting.option;
+      if (serves ? !of_programs.contains(option) : option != "--drain") expected.insert(option);
+    }
+    EXPECT_EQ(listed, expected) << command;
+  }
+}
+
+TEST(SettingOptions, OfAListAreJoined) {
+  Program program({kSofttpu, "run", "--allow", "a", "--allow=b", "--", kSofttpu, "env"}, {{"SOFTTPU_ALLOW", "e"}});
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_THAT(program.output(), HasSubstr("SOFTTPU_ALLOW=e,a,b\n"));
+}
+
+TEST(SettingOptions, OfADeviceAreRefusedForASharedOne) {
+  std::string output;
+  EXPECT_EQ(run({"--device=unix:/tmp/softtpu.sock", "--sandbox", "--", "/bin/true"}, &output), 125);
+  EXPECT_THAT(output, HasSubstr("--sandbox sets up a private device, and SOFTTPU_DEVICE is /tmp/softtpu.sock"));
+  EXPECT_EQ(run({"--device=unix:/tmp/softtpu.sock", "--log=debug", "--transport=stream", "--", "/bin/true"}), 0);
+}
+
+TEST(SettingOptions, OfAServerReachIt) {
+  SharedDevice device({}, {"--sandbox", "--fresh", "poison", "--launch-limit=1", "--chip=bm1684x"});
+  Client client(device.socket());
+  EXPECT_THAT(client.words(), testing::Each(static_cast<int>(0xA5A5A5A5)));
+  EXPECT_TRUE(client.launch("fault_attempts", 0));
+  EXPECT_EQ(client.words().front(), EPERM);
+  const auto busy = client.launch("fault_busy", 1000);
+  ASSERT_FALSE(busy);
+  EXPECT_THAT(busy.error().text, HasSubstr("SOFTTPU_LAUNCH_LIMIT"));
+  Program bad({kSofttpu, "serve", "--drain=soon"}, device.environment());
+  EXPECT_EQ(bad.wait(), 1);
+  EXPECT_THAT(bad.output(), HasSubstr("SOFTTPU_DRAIN: \"soon\" is not a number from 0 to 86400"));
 }
 
 }  // namespace
