@@ -1,6 +1,7 @@
 #include "device/server/core_link.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "device/observe/observers.hpp"
 #include "device/server/core_process.hpp"
@@ -32,6 +34,9 @@ constexpr std::uint32_t kExplainMs = 800;
 // A core that does not react to the look signal within this time is ended without a look.
 constexpr std::chrono::milliseconds kLookTime{100};
 
+// Kernels that are over in this time end before anybody could be woken.
+constexpr std::chrono::microseconds kLookMicroseconds{20};
+
 std::string what_text(MessageType type, const std::string& name) {
   switch (type) {
     case MessageType::kCoreLaunch: return "kernel \"" + name + "\"";
@@ -50,7 +55,8 @@ CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, cons
       tools_(tools),
       index_(options.index),
       in_process_(options.in_process),
-      sandbox_(options.sandbox && !options.in_process) {}
+      sandbox_(options.sandbox && !options.in_process),
+      wait_(kLookMicroseconds) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
@@ -176,7 +182,13 @@ std::uint64_t CoreLink::launch(const Launch& what) {
     if (!result) return answer(result.error());
     answer({});
   };
-  Item& item = add(CoreLaunch{what.function, what.flush, *what.args}, what.kernel, std::move(done));
+  // Behind other items it ends too late for a look.
+  const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
+  Item& item = add(CoreLaunch{what.function, what.flush && !watched, *what.args}, what.kernel, std::move(done));
+  if (watched) {
+    status_->watched_through = watched_ = item.number;
+    status_->server_processor = ::sched_getcpu();
+  }
   item.timeout_ms = what.timeout_ms;
   item.limit_ms = what.limit_ms;
   item.owner = what.owner;
@@ -191,6 +203,17 @@ void CoreLink::hurry(std::uint64_t item) {
   // messages are read after this.
   const std::uint64_t completed = completed_items();
   if (completed >= item && receive_all()) finish_through(completed);
+}
+
+void CoreLink::watch_launch() {
+  const std::uint64_t item = std::exchange(watched_, 0);
+  if (item == 0 || items_.empty()) return;
+  const bool here = status_->server_processor == status_->core_processor;
+  const auto other = here ? ShortWait::Other::kHere : ShortWait::Other::kElsewhere;
+  if (!wait_.look(other, [&] { return completed_items() >= item; })) return hurry(item);
+  const CoreProgress* known = progress();
+  if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return;
+  finish_through(item);
 }
 
 void CoreLink::abandon(const void* owner) {
@@ -244,6 +267,7 @@ bool CoreLink::receive_all() {
 void CoreLink::on_frame(Frame& frame) {
   // Answers may lead back to receive_all(), which moves the bytes that the payload lies in.
   const Bytes payload(frame.payload.begin(), frame.payload.end());
+  seen_reported_ = std::max(seen_reported_, frame.request);
   // A core works in order: an answer to one item says that those before it succeeded.
   finish_through(frame.type == MessageType::kCoreDone ? frame.request : frame.request - 1);
   if (frame.type == MessageType::kCoreDone || items_.empty() || items_.front().number != frame.request) return;

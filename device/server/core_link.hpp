@@ -24,6 +24,7 @@
 #include "runtime/protocol/frame.hpp"
 #include "runtime/report/journal.hpp"
 #include "runtime/transport/outbox.hpp"
+#include "runtime/transport/short_wait.hpp"
 
 namespace softtpu {
 
@@ -69,6 +70,8 @@ class CoreLink {
 
   // Sends what the calls above have collected.
   void flush();
+  // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later.
+  void watch_launch();
 
   pid_t pid() const { return pid_; }
   std::uint64_t restarts() const { return restarts_; }
@@ -142,12 +145,15 @@ class CoreLink {
   std::uint64_t last_number_ = 0;
   std::uint64_t restarts_ = 0;
   std::uint64_t estimated_ns_ = 0;
-  int idle_deaths_ = 0;           // in a row, without an item to blame
+  int idle_deaths_ = 0;  // in a row, without an item to blame
   std::optional<Error> end_reason_;
   std::optional<std::string> broken_;
   bool asks_for_another_ = false;  // the core that ended wants to be replaced, and nobody is to blame
   bool flushing_ = false;          // waits for room in the socket
   bool watching_ = false;
+  ShortWait wait_;
+  std::uint64_t watched_ = 0;        // the launch that watch_launch() shall look at; 0: none
+  std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
   std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0, ran_ms_ = 0;
 };
 

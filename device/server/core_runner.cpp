@@ -1,6 +1,7 @@
 #include "device/server/core_runner.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -18,12 +19,15 @@
 #include "runtime/base/log.hpp"
 #include "runtime/module/loaded_module.hpp"
 #include "runtime/protocol/core_messages.hpp"
+#include "runtime/transport/short_wait.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 namespace {
 
 constexpr std::size_t kArgsBytes = 4096;
+// From the end of a launch that a program waits for to its next one, with some work of the program between them.
+constexpr std::chrono::microseconds kLookMicroseconds{50};
 
 class CoreRunner {
  public:
@@ -58,14 +62,27 @@ class CoreRunner {
   // One item, or a wait for the next one. False: the connection is over.
   bool step() {
     if (!buffer_.has_frame()) {
-      // Nothing more to do at once: the server learns how far the work is.
-      if (done_ > reported_ && !report_done()) return false;
-      auto received = receive(socket_.get(), buffer_, true);
+      const auto received = receive_next();
       return received && *received != Received::kEnd;
     }
     auto frame = buffer_.next();
     if (!frame || !*frame) return false;
     return work(**frame);
+  }
+
+  // Nothing more to do at once: the server learns how far the work is, unless it looks for itself.
+  Result<Received> receive_next() {
+    if (done_ > std::max(reported_, status_.watched_through.load()) && !report_done()) return Received::kEnd;
+    status_.core_processor = ::sched_getcpu();
+    if (status_.core_processor != status_.server_processor && wait_.is_worth_it()) {
+      Result<Received> received = Received::kNothing;
+      const auto is_here = [&] {
+        received = receive(socket_.get(), buffer_, false);
+        return !received || *received != Received::kNothing;
+      };
+      if (wait_.look(ShortWait::Other::kElsewhere, is_here)) return received;
+    }
+    return receive(socket_.get(), buffer_, true);
   }
 
   bool work(Frame& frame) {
@@ -220,6 +237,7 @@ class CoreRunner {
   }
 
   bool send_out() {
+    status_.progress.reported = spare_.reported = reported_;
     const auto sent = send_all(socket_.get(), out_);
     out_.clear();
     return bool(sent);
@@ -234,6 +252,7 @@ class CoreRunner {
   LoadedModules modules_;
   std::unordered_map<std::uint32_t, Function> functions_;
   FrameBuffer buffer_;
+  ShortWait wait_{kLookMicroseconds};
   Bytes out_;
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;

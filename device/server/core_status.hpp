@@ -37,6 +37,7 @@ struct CoreProgress {
   static constexpr std::uint64_t kIntact = 0x9E37'79B9'7F4A'7C15;
   std::uint64_t front = kIntact;            // a wild write over the place shows here
   std::atomic<std::uint64_t> running{0};    // sequence number of the item being worked on; 0: none
+  std::atomic<std::uint64_t> reported{0};   // the last item that a message was sent about
   std::atomic<std::uint64_t> completed{0};  // every item up to this one is finished
   std::uint64_t back = kIntact;
 
@@ -46,6 +47,9 @@ struct CoreProgress {
 struct CoreStatus {
   CoreProgress progress;
   std::atomic<std::uint64_t> flush_through{0};    // the server waits for this item: report it at once
+  std::atomic<std::uint64_t> watched_through{0};  // the server looks at `completed` for these: no report of success
+  // The processors that both were on when they last looked. On the same one, who waits has to make room for the other.
+  std::atomic<int> server_processor{-1}, core_processor{-1};
   std::atomic<std::uint64_t> launch_commands{0};  // commands given when the running item began
   FaultRecord fault;
   static constexpr std::size_t kModules = 64;

@@ -128,6 +128,7 @@ void Device::define(std::uint32_t function, std::uint32_t module, const std::str
 
 void Device::flush() {
   for (auto& core : cores_) core->flush();
+  for (auto& core : cores_) core->watch_launch();
 }
 
 }  // namespace softtpu

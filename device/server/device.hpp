@@ -45,7 +45,7 @@ class Device {
   void unload(std::uint32_t module);
   void define(std::uint32_t function, std::uint32_t module, const std::string& name, CoreLink::Answered answer);
 
-  // Sends what has been collected for the cores.
+  // Sends what has been collected for the cores, and answers launches that end at once.
   void flush();
 
  private:

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -76,12 +77,12 @@ class PingPong {
   std::array<int, 2> ends_{};
 };
 
-// Microseconds of one call out of `count`.
+// Microseconds of one call, the median of `count`: whoever else has the processor for a while changes few of them.
 double microseconds(int count, const std::function<void()>& call) {
-  return seconds_of([&] {
-           for (int i = 0; i < count; ++i) call();
-         }) /
-         count * 1e6;
+  std::vector<double> each;
+  for (int i = 0; i < count; ++i) each.push_back(seconds_of(call));
+  std::nth_element(each.begin(), each.begin() + count / 2, each.end());
+  return each[static_cast<std::size_t>(count / 2)] * 1e6;
 }
 
 std::vector<Work> launches() {
@@ -174,7 +175,8 @@ std::vector<Work> host_copies() {
   };
 }
 
-// Resident memory of all device processes that have `mark` in their environment, in MB; pages that they share count twice.
+// Resident memory of all device processes that have `mark` in their environment, in MB; pages that they share count
+// twice.
 double resident_of(const std::string& mark) {
   double kilobytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
