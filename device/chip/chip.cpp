@@ -185,6 +185,7 @@ Result<Chip> load_chip(const std::string& name_or_path) {
   for (const BuiltinChip& chip : builtin_chips()) {
     if (chip.name == name_or_path) return parse_chip(chip.json, "chip " + chip.name);
   }
+  if (name_or_path.starts_with('{')) return parse_chip(name_or_path, "the chip description");
   std::ifstream file(name_or_path);
   if (!file) {
     std::string names;

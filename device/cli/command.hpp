@@ -14,6 +14,7 @@ using Run = std::function<int()>;
 
 Run add_serve(CLI::App& app);
 Run add_run(CLI::App& app);
+Run add_replay(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_info(CLI::App& app);
 Run add_env(CLI::App& app);

@@ -94,6 +94,7 @@ struct Row {
 constexpr Row kCommands[] = {
     {"serve", "Serve devices to all programs of this user on a Unix socket", add_serve},
     {"run", "Run a program with a device set up by options", add_run},
+    {"replay", "Run a launch again that `softtpu run --record` has kept, and compare what it leaves", add_replay},
     {"report", "Run a program with estimated times and checks, and write an HTML page about it", add_report},
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"rules", "List the rules of the checks", add_rules},

@@ -1,4 +1,5 @@
 // softtpu run: sets the environment that its options stand for, runs the program, reports what its device noted.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 
 #include "device/cli/command.hpp"
 #include "device/cli/program.hpp"
+#include "device/cli/run.hpp"
 #include "device/server/setting_options.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -22,12 +24,6 @@
 
 namespace softtpu::cli {
 namespace {
-
-struct Options {
-  std::shared_ptr<const GivenSettings> settings;
-  std::vector<std::string> reports;
-  std::vector<std::string> program;
-};
 
 // How long the device may take to end after the program.
 constexpr int kDeviceEndMs = 10000;
@@ -69,7 +65,7 @@ void print_text(const RunReport& report) {
 }
 
 // What the options and the environment make together.
-Result<Settings> effective_settings(const Options& options) {
+Result<Settings> effective_settings(const RunOptions& options) {
   add_library_path();
   auto settings = read_settings();
   if (!settings || shared_device_name(*settings).empty()) return settings;
@@ -85,10 +81,40 @@ Result<Settings> effective_settings(const Options& options) {
     return Error{ErrorKind::kUsage,
                  "SOFTTPU_CHECK watches a private device; for a shared one set it for \"softtpu serve\"."};
   }
+  if (!settings->record_path.empty()) {
+    return Error{ErrorKind::kUsage,
+                 "SOFTTPU_RECORD keeps a launch of a private device; for a shared one set it for \"softtpu serve\"."};
+  }
   return settings;
 }
 
-int run(const Options& options) {
+// The file that the launch is kept in: empty at first, and under a name that does not depend on the program's folder.
+Result<void> prepare_record(Settings& settings) {
+  if (settings.record_path.empty()) return {};
+  settings.record_path = std::filesystem::absolute(settings.record_path).string();
+  const UniqueFd file(::open(settings.record_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file) {
+    return Error{ErrorKind::kResource,
+                 fmt::format("--record: \"{}\" cannot be written: {}", settings.record_path, std::strerror(errno))};
+  }
+  ::setenv("SOFTTPU_RECORD", settings.record_path.c_str(), 1);
+  return {};
+}
+
+// Whoever asked for a record should not look for it in vain. What is not a file is not judged.
+bool is_recorded(const Settings& settings) {
+  std::error_code failed;
+  if (settings.record_path.empty() || std::filesystem::file_size(settings.record_path, failed) > 0) return true;
+  std::filesystem::remove(settings.record_path, failed);
+  fail(fmt::format("--record: nothing is kept: the program made no launch {} that can be (SOFTTPU_RECORD_LAUNCH)",
+                   settings.record_launch)
+           .c_str());
+  return false;
+}
+
+}  // namespace
+
+int run_with_options(const RunOptions& options) {
   std::vector<ReportFile> files;
   for (const std::string& text : options.reports) {
     auto file = parse_report_file(text);
@@ -96,8 +122,9 @@ int run(const Options& options) {
     files.push_back(*std::move(file));
   }
   // A bad value is reported here, before the program starts.
-  const auto settings = effective_settings(options);
+  auto settings = effective_settings(options);
   if (!settings) return not_started(settings.error().text);
+  if (auto prepared = prepare_record(*settings); !prepared) return not_started(prepared.error().text);
   const auto journal = make_journal();
   if (!journal) return not_started(journal.error().text);
   ::setenv("SOFTTPU_JOURNAL", journal->c_str(), 1);
@@ -111,26 +138,31 @@ int run(const Options& options) {
   for (const ReportFile& file : files) {
     if (auto written = write(file, report); !written) return not_started(written.error().text);
   }
-  return report.exit_status();
+  const bool recorded = is_recorded(*settings);
+  return recorded || report.exit_status() != 0 ? report.exit_status() : static_cast<int>(Verdict::kNotStarted);
 }
 
-}  // namespace
+const char* const kGraveStatuses =
+    "  120  the program succeeded, but there are findings (notes do not count)\n"
+    "  121  a kernel crashed or ended its core\n"
+    "  122  a kernel passed the time limit\n"
+    "  123  a kernel called a function that the chip does not have\n"
+    "  124  internal error of softtpu\n"
+    "  125  the program could not be started, an option has a bad value, or --record has found nothing to keep";
+
+void add_run_options(CLI::App& app, RunOptions& options, SettingUser user) {
+  options.settings = add_setting_options(app, user);
+  app.add_option("--report", options.reports, "json:FILE, sarif:FILE or junit:FILE; may be repeated")
+      ->allow_extra_args(false);
+}
 
 Run add_run(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  options->settings = add_setting_options(app, SettingUser::kProgram);
-  app.add_option("--report", options->reports, "json:FILE, sarif:FILE or junit:FILE; may be repeated")
-      ->allow_extra_args(false);
-  app.footer(
-      "Exit status: the program's own (128 + N for signal N), unless something else happened:\n"
-      "  120  the program succeeded, but there are findings (notes do not count)\n"
-      "  121  a kernel crashed or ended its core\n"
-      "  122  a kernel passed the time limit\n"
-      "  123  a kernel called a function that the chip does not have\n"
-      "  124  internal error of softtpu\n"
-      "  125  the program could not be started, or an option has a bad value");
+  auto options = std::make_shared<RunOptions>();
+  add_run_options(app, *options, SettingUser::kProgram);
+  app.footer(std::string("Exit status: the program's own (128 + N for signal N), unless something else happened:\n") +
+             kGraveStatuses);
   app.add_option("program", options->program, "the program and its arguments, after --")->required();
-  return [options] { return run(*options); };
+  return [options] { return run_with_options(*options); };
 }
 
 }  // namespace softtpu::cli

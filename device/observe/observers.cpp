@@ -61,12 +61,14 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   const auto allocations = AllocationTable::create();
   if (!allocations) return allocations.error();
   std::shared_ptr<Shadow> shadow;
-  if (checks.contains("init") || checks.contains("output")) {
+  // A record says which bytes have been written, for checks of its replay.
+  if (checks.contains("init") || checks.contains("output") || !settings.record_path.empty()) {
     auto made = Shadow::create(chip);
     if (!made) return made.error();
     shadow = *made;
   }
   tools.allocations = *allocations;
+  tools.shadow = shadow;
   const auto& findings = tools.findings;
   auto& list = tools.observers;
   const auto want = [&](const char* name) { return checks.contains(name); };
@@ -121,7 +123,8 @@ Result<Tools> make_tools(const Settings& settings, const Chip& chip, const std::
   tools.findings = std::make_shared<Findings>(options);
   if (settings.schedule != "program") tools.schedule = settings.schedule;
   tools.schedules = settings.schedules;
-  if (!checks->empty() || !settings.portable_to.empty() || settings.schedules > 1) {
+  const bool watching = !checks->empty() || !settings.portable_to.empty() || !settings.record_path.empty();
+  if (watching || settings.schedules > 1) {
     if (auto added = add_checks(*checks, settings, chip, options, tools); !added) return added.error();
   }
   tools.observers.insert(tools.observers.end(), shared.begin(), shared.end());

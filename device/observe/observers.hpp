@@ -14,12 +14,16 @@
 
 namespace softtpu {
 
+class LaunchRecorder;
+
 // The tools of one device. The findings belong to all of its checks; null without checks.
 struct Tools {
   std::vector<std::shared_ptr<Observer>> observers;
   std::shared_ptr<Findings> findings;            // of the cores' checks
   std::shared_ptr<HostWatch> watch;              // null: nobody asks what the host program does
   std::shared_ptr<AllocationTable> allocations;  // null without checks
+  std::shared_ptr<Shadow> shadow;                // null: nobody asks what has been written
+  std::shared_ptr<LaunchRecorder> recorder;      // null: no launch is kept
   std::string schedule;                          // order of commands in parallel sections; empty: program order
   std::uint32_t schedules = 0;                   // runs of each launch that are compared; below 2: one run
   std::shared_ptr<Journal> journal;              // of `softtpu run`; null without

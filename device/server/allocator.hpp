@@ -7,8 +7,8 @@
 
 namespace softtpu {
 
-// Best fit over page-sized units, as the vendor's emulator does it (measured): the smallest hole that suffices, its low end;
-// the space behind the last allocation counts only when no hole suffices. Not thread-safe.
+// Best fit over page-sized units, as the vendor's emulator does it (measured): the smallest hole that suffices, its low
+// end; the space behind the last allocation counts only when no hole suffices. Not thread-safe.
 class Allocator {
  public:
   static constexpr std::uint64_t kPageBytes = 4096;
@@ -17,9 +17,13 @@ class Allocator {
 
   // A size of 0 takes one page, so that every allocation has its own address. nullopt: no hole is large enough.
   std::optional<std::uint64_t> find_room(std::uint64_t bytes);
+  // Takes this place. False: it is not free, or no place of an allocation.
+  bool take(std::uint64_t address, std::uint64_t bytes);
   // The bytes given back (whole pages); nullopt: nothing was allocated at this address.
   std::optional<std::uint64_t> release(std::uint64_t address);
 
+  std::uint64_t start() const { return start_; }
+  std::uint64_t end() const { return end_; }
   std::uint64_t bytes_total() const { return end_ - start_; }
   std::uint64_t bytes_used() const { return used_; }
   // What one allocation can get at most.

@@ -13,6 +13,7 @@
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
 #include "device/core/schedule.hpp"
+#include "device/record/launch_recorder.hpp"
 #include "device/server/leftovers.hpp"
 #include "device/server/sandbox.hpp"
 #include "device/server/schedule_runs.hpp"
@@ -137,9 +138,14 @@ class CoreRunner {
       std::memcpy(args_.data(), launch->args.data(), launch->args.size());
       return core_.run(function->second.entry, function->second.name, args_.data());
     };
+    if (tools_.recorder != nullptr) {
+      const auto file = modules_.find_file(function->second.module);
+      tools_.recorder->begins(core_, {function->second.name, file.name, file.image, launch->args});
+    }
     // Made for each launch, so that the same seed gives the same order.
     if (!tools_.schedule.empty()) core_.set_schedule(*Schedule::parse(tools_.schedule));
     LaunchOutcome outcome = tools_.schedules > 1 ? run_schedules(core_, tools_, run) : run();
+    if (tools_.recorder != nullptr) tools_.recorder->ends(outcome);
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
     if (own_process_) check_heap_after_kernel();

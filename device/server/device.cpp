@@ -92,6 +92,13 @@ Result<std::uint64_t> Device::allocate(std::uint64_t bytes) {
   return *address;
 }
 
+Result<void> Device::take(std::uint64_t address, std::uint64_t bytes) {
+  if (heap_.take(address, bytes)) return {};
+  return Error{ErrorKind::kResource,
+               fmt::format("the chip's device memory (0x{:x}..0x{:x}) has no room for {} bytes at 0x{:x}",
+                           heap_.start(), heap_.end() - 1, bytes, address)};
+}
+
 void Device::release(std::uint64_t address) {
   if (const auto bytes = heap_.release(address)) make_zero(address, *bytes);
 }

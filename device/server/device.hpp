@@ -35,6 +35,9 @@ class Device {
   // Zeroed memory, or poisoned (SOFTTPU_FRESH). The error names the sizes.
   Result<std::uint64_t> allocate(std::uint64_t bytes);
   void release(std::uint64_t address);
+  // Takes this place, as a recorded launch found it, with what the memory holds.
+  Result<void> take(std::uint64_t address, std::uint64_t bytes);
+  Memories& memories() { return *memories_; }
   // Global memory at an address that lies in an allocation.
   std::uint8_t* global(std::uint64_t address) { return memories_->global() + (address - chip().global_mem.start); }
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "device/server/replay.hpp"
 #include "device/server/server.hpp"
 #include "device/server/setting_options.hpp"
 #include "runtime/base/log.hpp"
@@ -119,6 +120,12 @@ int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
   return ::read(ready[0], &yes, 1) == 1 ? 0 : 1;
 }
 
+int replay_record(const Settings& settings, const std::string& file) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  return run_replay(settings, file);
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -129,8 +136,10 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
                "softtpu-device");
   ServeOptions options;
   bool embedded = false, serving = false;
+  std::string replay;
   app.add_flag("--embedded", embedded, "one device for the program at the other end of descriptor 3");
   app.add_flag("--serve", serving, "devices for all programs of this user, on a Unix socket");
+  app.add_option("--replay", replay, "runs the launch that this file records, as \"softtpu replay\" does");
   app.add_option("--socket", options.socket, "the socket's path");
   app.add_option("--devices", options.devices, "number of devices")->check(CLI::Range(1, 64));
   app.add_flag("--daemon", options.daemon, "go on in the background once the socket is ready");
@@ -143,8 +152,9 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   auto settings = read_settings();
   if (!settings) return report(settings.error());
+  if (!replay.empty()) return replay_record(*settings, replay);
   if (embedded) return run_embedded(*settings);
-  if (!serving) return report({ErrorKind::kUsage, "one of --embedded and --serve is needed."});
+  if (!serving) return report({ErrorKind::kUsage, "one of --embedded, --serve and --replay is needed."});
   return options.daemon ? serve_as_daemon(*settings, options) : serve(*settings, options, -1);
 }
 

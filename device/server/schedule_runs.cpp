@@ -1,97 +1,17 @@
 #include "device/server/schedule_runs.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
-#include <map>
-#include <optional>
-#include <set>
 #include <vector>
 
 #include "device/core/schedule.hpp"
+#include "device/record/memory_image.hpp"
 
 namespace softtpu {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = 64U << 10;
-
-// One shared memory and its contents at some time: only blocks that the file really holds; the others are zero.
-class MemoryImage {
- public:
-  MemoryImage(std::uint8_t* memory, std::uint64_t bytes, int fd) : memory_(memory), bytes_(bytes), fd_(fd) {}
-
-  void take() {
-    for (const std::uint64_t block : present()) {
-      blocks_[block].assign(memory_ + block, memory_ + std::min(block + kBlockBytes, bytes_));
-    }
-  }
-
-  void restore() const {
-    for (const std::uint64_t block : present()) {
-      if (!blocks_.contains(block)) std::memset(memory_ + block, 0, std::min(kBlockBytes, bytes_ - block));
-    }
-    for (const auto& [block, contents] : blocks_) std::memcpy(memory_ + block, contents.data(), contents.size());
-  }
-
-  struct Difference {
-    std::uint64_t first = 0, end = 0;  // offsets of the first run of bytes
-    std::uint64_t count = 0;
-  };
-  // Where the memory now differs from the image.
-  std::optional<Difference> compare() const {
-    std::set<std::uint64_t> all = present();
-    for (const auto& [block, contents] : blocks_) all.insert(block);
-    std::optional<Difference> found;
-    static const std::vector<std::uint8_t> kZeros(kBlockBytes);
-    for (const std::uint64_t block : all) {
-      const std::uint64_t bytes = std::min(kBlockBytes, bytes_ - block);
-      const auto image = blocks_.find(block);
-      const std::uint8_t* was = image == blocks_.end() ? kZeros.data() : image->second.data();
-      if (std::memcmp(was, memory_ + block, bytes) == 0) continue;
-      for (std::uint64_t i = 0; i < bytes; ++i) {
-        if (was[i] == memory_[block + i]) continue;
-        if (!found) found = Difference{block + i, block + i, 0};
-        if (found->end == block + i) ++found->end;
-        ++found->count;
-      }
-    }
-    return found;
-  }
-
- private:
-  // Offsets of the blocks that hold data.
-  std::set<std::uint64_t> present() const {
-    std::set<std::uint64_t> blocks;
-    off_t at = 0;
-    while (at < static_cast<off_t>(bytes_)) {
-      const off_t data = ::lseek(fd_, at, SEEK_DATA);
-      if (data < 0) break;
-      at = std::min(::lseek(fd_, data, SEEK_HOLE), static_cast<off_t>(bytes_));
-      for (auto block = static_cast<std::uint64_t>(data) / kBlockBytes * kBlockBytes;
-           block < static_cast<std::uint64_t>(at); block += kBlockBytes) {
-        blocks.insert(block);
-      }
-    }
-    return blocks;
-  }
-
-  std::uint8_t* memory_;
-  std::uint64_t bytes_;
-  int fd_;
-  std::map<std::uint64_t, std::vector<std::uint8_t>> blocks_;
-};
-
-// All memories that a kernel can change; global memory is the first.
 std::vector<MemoryImage> take_images(Memories& memories) {
-  const Chip& chip = memories.chip();
-  const std::vector<int> fds = memories.fds();
-  std::vector<MemoryImage> images;
-  images.emplace_back(memories.global(), chip.global_mem.bytes, fds[0]);
-  images.emplace_back(memories.l2(), chip.l2_sram.bytes, fds[1]);
-  images.emplace_back(memories.local(0), chip.local_mem.bytes, fds[3]);
-  if (chip.dtcm) images.emplace_back(memories.dtcm(), chip.dtcm->bytes, fds[4]);
+  auto images = make_images(memories);
   for (MemoryImage& image : images) image.take();
   return images;
 }

@@ -12,10 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "device/bdc/kernel_choice.hpp"
-#include "device/core/schedule.hpp"
-#include "device/memory/parallel.hpp"
-#include "device/observe/observers.hpp"
+#include "device/server/make_devices.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/socket.hpp"
@@ -39,14 +36,6 @@ Result<void> make_way(const std::string& path) {
   return {};
 }
 
-// What decides how commands are carried out, for this process and the cores that it forks. Results do not depend on it.
-Result<void> choose_execution(const Settings& settings) {
-  set_plain_kernels(settings.plain_kernels);
-  set_thread_limit(static_cast<int>(settings.threads));
-  if (set_simd_limit(settings.simd)) return {};
-  return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_SIMD: this machine has no {}.", settings.simd)};
-}
-
 }  // namespace
 
 Server::Server(const Options& options)
@@ -65,23 +54,11 @@ Server::~Server() {
 }
 
 Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const Options& options) {
-  auto chip = load_chip(settings.chip);
-  if (!chip) return chip.error();
-  if (auto chosen = choose_execution(settings); !chosen) return chosen.error();
-  if (auto order = Schedule::parse(settings.schedule); !order) {
-    return Error{order.error().kind, "SOFTTPU_SCHEDULE: " + order.error().text};
-  }
-  auto shared = open_shared_tools(settings, *chip);
-  if (!shared) return shared.error();
   std::unique_ptr<Server> server(new Server(options));
   server->drain_ms_ = settings.drain_ms;
-  for (std::uint32_t i = 0; i < options.devices; ++i) {
-    auto tools = make_tools(settings, *chip, *shared);
-    if (!tools) return tools.error();
-    auto device = Device::create(server->loop_, *chip, settings, *std::move(tools), options.in_process, i);
-    if (!device) return device.error();
-    server->devices_.push_back(std::move(*device));
-  }
+  auto devices = make_devices(server->loop_, settings, {options.devices, options.in_process});
+  if (!devices) return devices.error();
+  server->devices_ = *std::move(devices);
   return server;
 }
 

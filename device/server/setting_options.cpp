@@ -59,6 +59,8 @@ constexpr Row kRows[] = {
     {"--time-vendor", "SOFTTPU_TIME", Side::kDevice, Form::kFlag, "vendor"},
     {"--timeline", "SOFTTPU_TIMELINE", Side::kDevice},
     {"--time-record", "SOFTTPU_TIME_RECORD", Side::kDevice},
+    {"--record", "SOFTTPU_RECORD", Side::kDevice},
+    {"--record-launch", "SOFTTPU_RECORD_LAUNCH", Side::kDevice},
     {"--kernels", "SOFTTPU_KERNELS", Side::kDevice},
     {"--simd", "SOFTTPU_SIMD", Side::kDevice},
     {"--threads", "SOFTTPU_THREADS", Side::kDevice},
@@ -66,6 +68,8 @@ constexpr Row kRows[] = {
 
 bool is_for(const Row& row, SettingUser user) {
   if (user == SettingUser::kServer) return row.side != Side::kHost;
+  if (user == SettingUser::kReplay && (row.side == Side::kHost || row.variable.starts_with("SOFTTPU_RECORD")))
+    return false;
   return row.variable != "SOFTTPU_DRAIN";  // a device of one program ends with it
 }
 

@@ -1,6 +1,6 @@
-// Options of a command line that stand for environment variables: one table for `softtpu run`, `softtpu serve` and
-// softtpu-device. An option sets its variable in this process, from where programs and devices inherit it, so a script
-// or a debugger can say whatever a command line can.
+// Options of a command line that stand for environment variables: one table for `softtpu run`, `softtpu serve`,
+// `softtpu replay` and softtpu-device. An option sets its variable in this process, from where programs and devices
+// inherit it, so a script or a debugger can say whatever a command line can.
 #pragma once
 
 #include <memory>
@@ -16,6 +16,7 @@ namespace softtpu {
 enum class SettingUser {
   kProgram,  // a program and the device of its own
   kServer,   // a device that others share
+  kReplay,   // the device of a recorded launch
 };
 
 // The options that were given, as they are written ("--sandbox"), and whether they set up a device rather than a

@@ -200,6 +200,13 @@ constexpr std::array kVariables = {
              set_text<&Settings::timeline_path>},
     Variable{"SOFTTPU_TIME_RECORD", "", "file that gets one line of JSON per launch, for \"softtpu report\"",
              set_text<&Settings::time_record_path>},
+    Variable{"SOFTTPU_RECORD", "",
+             "file in which a launch is kept, with its module, arguments and memories, for \"softtpu replay\"",
+             set_text<&Settings::record_path>},
+    Variable{"SOFTTPU_RECORD_LAUNCH", "1", "number of the launch that SOFTTPU_RECORD keeps, counted from 1 on each device",
+             [](Settings& settings, std::string_view text) {
+               return set_number(settings.record_launch, text, 1, UINT32_MAX);
+             }},
     Variable{"SOFTTPU_LOG", "warning", "trace, debug, info, warning, error or off: what softtpu's own log prints",
              set_log},
     Variable{"SOFTTPU_TRANSPORT", "shared", "shared: bulk data through shared memory; stream: through the socket",

@@ -43,6 +43,8 @@ struct Settings {
   std::string journal_path;        // of `softtpu run`
   std::string time;                     // "on", "vendor" or empty
   std::string timeline_path, time_record_path;
+  std::string record_path;             // file that one launch is kept in
+  std::uint64_t record_launch = 1;     // which one
   LogLevel log = LogLevel::kWarning;
   bool plain_kernels = false;
   std::string simd;           // empty: the best that the machine has

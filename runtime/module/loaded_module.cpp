@@ -91,6 +91,11 @@ void LoadedModules::unload(std::uint32_t module) {
   modules_.erase(module);
 }
 
+ModuleFile LoadedModules::find_file(std::uint32_t module) const {
+  const auto found = modules_.find(module);
+  return found == modules_.end() ? ModuleFile{"the program", -1} : ModuleFile{found->second->name, found->second->image.get()};
+}
+
 std::optional<ModuleCode> LoadedModules::find_code(std::uint32_t module) const {
   const auto found = modules_.find(module);
   const link_map* map = nullptr;

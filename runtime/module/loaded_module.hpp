@@ -19,6 +19,12 @@ struct ModuleCode {
   std::uint64_t base = 0, begin = 0, end = 0;
 };
 
+// What a module was loaded from.
+struct ModuleFile {
+  std::string name;  // what people know it by
+  int image = -1;    // -1: the program itself
+};
+
 // The modules of a core by number. Used by the core's thread only.
 class LoadedModules {
  public:
@@ -33,6 +39,7 @@ class LoadedModules {
   // A registered kernel of the module, else its exported symbol. Module 0 is the program itself.
   Result<KernelFunction> find(std::uint32_t module, const std::string& name) const;
 
+  ModuleFile find_file(std::uint32_t module) const;
   std::optional<ModuleCode> find_code(std::uint32_t module) const;
   // Whether the module names a function that starts threads or processes.
   bool may_start_threads(std::uint32_t module) const;

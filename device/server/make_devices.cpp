@@ -1,0 +1,56 @@
+#include "device/server/make_devices.hpp"
+
+#include <fmt/format.h>
+
+#include "device/bdc/kernel_choice.hpp"
+#include "device/core/schedule.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/observe/observers.hpp"
+#include "device/record/launch_recorder.hpp"
+
+namespace softtpu {
+namespace {
+
+// What decides how commands are carried out, for this process and the cores that it forks. Results do not depend on it.
+Result<void> choose_execution(const Settings& settings) {
+  set_plain_kernels(settings.plain_kernels);
+  set_thread_limit(static_cast<int>(settings.threads));
+  if (set_simd_limit(settings.simd)) return {};
+  return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_SIMD: this machine has no {}.", settings.simd)};
+}
+
+Result<Tools> make_device_tools(const Settings& settings, const Chip& chip,
+                                const std::vector<std::shared_ptr<Observer>>& shared) {
+  auto tools = make_tools(settings, chip, shared);
+  if (!tools || settings.record_path.empty()) return tools;
+  auto recorder = LaunchRecorder::create(
+      {settings.record_path, settings.record_launch, settings.chip, tools->allocations, tools->shadow});
+  if (!recorder) return recorder.error();
+  tools->recorder = *std::move(recorder);
+  return tools;
+}
+
+}  // namespace
+
+Result<std::vector<std::unique_ptr<Device>>> make_devices(EventLoop& loop, const Settings& settings,
+                                                          const DeviceOptions& options) {
+  auto chip = load_chip(settings.chip);
+  if (!chip) return chip.error();
+  if (auto chosen = choose_execution(settings); !chosen) return chosen.error();
+  if (auto order = Schedule::parse(settings.schedule); !order) {
+    return Error{order.error().kind, "SOFTTPU_SCHEDULE: " + order.error().text};
+  }
+  auto shared = open_shared_tools(settings, *chip);
+  if (!shared) return shared.error();
+  std::vector<std::unique_ptr<Device>> devices;
+  for (std::uint32_t i = 0; i < options.count; ++i) {
+    auto tools = make_device_tools(settings, *chip, *shared);
+    if (!tools) return tools.error();
+    auto device = Device::create(loop, *chip, settings, *std::move(tools), options.in_process, i);
+    if (!device) return device.error();
+    devices.push_back(std::move(*device));
+  }
+  return devices;
+}
+
+}  // namespace softtpu

@@ -1,0 +1,19 @@
+// The devices of a process, from its settings: chip, tools, the choice of how commands are carried out.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/server/device.hpp"
+
+namespace softtpu {
+
+struct DeviceOptions {
+  std::uint32_t count = 1;
+  bool in_process = false;
+};
+
+Result<std::vector<std::unique_ptr<Device>>> make_devices(EventLoop& loop, const Settings& settings,
+                                                          const DeviceOptions& options);
+
+}  // namespace softtpu
