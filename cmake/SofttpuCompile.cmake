@@ -35,7 +35,8 @@ function(softtpu_warnings target)
 endfunction()
 
 if(SOFTTPU_SANITIZE)
-  add_compile_options(-fsanitize=${SOFTTPU_SANITIZE} -fno-omit-frame-pointer)
+  # Kernels are C and may pass any number as an enumerator; the functions look at it as GCC and Clang define that.
+  add_compile_options(-fsanitize=${SOFTTPU_SANITIZE} -fno-sanitize=enum -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SOFTTPU_SANITIZE})
   if(SOFTTPU_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # GCC says that the sanitizer does not follow stand-alone fences. Only Asio has them, in loops of one thread.
@@ -48,6 +49,6 @@ if(SOFTTPU_FUZZ)
     message(FATAL_ERROR "SOFTTPU_FUZZ needs Clang, not ${CMAKE_CXX_COMPILER_ID}")
   endif()
   # Every finding ends the program, so that the fuzzer sees it.
-  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=enum -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()

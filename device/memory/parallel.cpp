@@ -23,6 +23,7 @@ tbb::task_arena& arena() {
 }  // namespace
 
 void set_thread_limit(int threads) { thread_limit = threads; }
+void set_parallel_threshold(std::int64_t steps) { parallel_detail::threshold = steps; }
 
 void start_all_threads() {
   if (thread_limit == 1) return;
@@ -42,6 +43,8 @@ void start_all_threads() {
 }
 
 namespace parallel_detail {
+
+std::int64_t threshold = kParallelSteps;
 
 bool one_thread() { return thread_limit == 1; }
 

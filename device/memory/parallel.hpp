@@ -5,11 +5,12 @@
 
 namespace softtpu {
 
-// Below this many element steps a command stays on the calling thread: starting workers costs about 5 us, which is the
-// time that the element loops need for some 20,000 steps.
+// The threshold when nothing else is set: starting workers costs about 5 us, which is the time that the element loops
+// need for some 20,000 steps.
 inline constexpr std::int64_t kParallelSteps = 32768;
 
 namespace parallel_detail {
+extern std::int64_t threshold;
 bool one_thread();
 void run(int count, const void* body, void (*call)(const void* body, int first, int last));
 }  // namespace parallel_detail
@@ -18,7 +19,7 @@ void run(int count, const void* body, void (*call)(const void* body, int first, 
 // each call with the chip's float modes set (FpuScope). Nothing is allocated.
 template <class Body>
 void parallel_ranges(int count, std::int64_t steps, const Body& body) {
-  if (steps < kParallelSteps || count < 2 || parallel_detail::one_thread()) return body(0, count);
+  if (steps < parallel_detail::threshold || count < 2 || parallel_detail::one_thread()) return body(0, count);
   parallel_detail::run(
       count, &body, [](const void* called, int first, int last) { (*static_cast<const Body*>(called))(first, last); });
 }
@@ -36,5 +37,8 @@ void start_all_threads();
 
 // Number of threads that may be used; 0 = one per CPU (SOFTTPU_THREADS).
 void set_thread_limit(int threads);
+
+// Below this many element steps a command stays on the calling thread (SOFTTPU_PARALLEL_STEPS; 0: none does).
+void set_parallel_threshold(std::int64_t steps);
 
 }  // namespace softtpu

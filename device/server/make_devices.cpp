@@ -1,23 +1,12 @@
 #include "device/server/make_devices.hpp"
 
-#include <fmt/format.h>
-
-#include "device/bdc/kernel_choice.hpp"
+#include "device/core/execution.hpp"
 #include "device/core/schedule.hpp"
-#include "device/memory/parallel.hpp"
 #include "device/observe/observers.hpp"
 #include "device/record/launch_recorder.hpp"
 
 namespace softtpu {
 namespace {
-
-// What decides how commands are carried out, for this process and the cores that it forks. Results do not depend on it.
-Result<void> choose_execution(const Settings& settings) {
-  set_plain_kernels(settings.plain_kernels);
-  set_thread_limit(static_cast<int>(settings.threads));
-  if (set_simd_limit(settings.simd)) return {};
-  return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_SIMD: this machine has no {}.", settings.simd)};
-}
 
 Result<Tools> make_device_tools(const Settings& settings, const Chip& chip,
                                 const std::vector<std::shared_ptr<Observer>>& shared) {

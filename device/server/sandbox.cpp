@@ -41,6 +41,11 @@ struct Filter {
   void add(int failed) {
     if (failed != 0 && failed != -EDOM && first_failure == 0) first_failure = failed;
   }
+  // A call allowed when its first argument compares so. The library's macros for this are C, not C++.
+  void allow_if_first(int call, scmp_compare compare, scmp_datum_t a, scmp_datum_t b = 0) {
+    const scmp_arg_cmp rule = {0, compare, a, b};
+    add(::seccomp_rule_add_array(context, SCMP_ACT_ALLOW, call, 1, &rule));
+  }
   scmp_filter_ctx context;
   int first_failure = 0;
 };
@@ -53,11 +58,10 @@ Result<void> enter_sandbox() {
   for (const int call : kAllowed) filter.add(::seccomp_rule_add(filter.context, SCMP_ACT_ALLOW, call, 0));
   // A thread, but no process. The C library tries clone3 first, whose flags a filter cannot see, and then clone.
   filter.add(::seccomp_rule_add(filter.context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0));
-  filter.add(::seccomp_rule_add(filter.context, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)));
+  filter.allow_if_first(SCMP_SYS(clone), SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD);
   const auto self = static_cast<scmp_datum_t>(::getpid());
-  filter.add(::seccomp_rule_add(filter.context, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, self)));
-  filter.add(::seccomp_rule_add(filter.context, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1, SCMP_A0(SCMP_CMP_EQ, self)));
+  filter.allow_if_first(SCMP_SYS(tgkill), SCMP_CMP_EQ, self);
+  filter.allow_if_first(SCMP_SYS(kill), SCMP_CMP_EQ, self);
   // Threads that run already are held to it as well.
   filter.add(::seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_TSYNC, 1));
   if (filter.first_failure == 0) filter.add(::seccomp_load(filter.context));

@@ -64,6 +64,7 @@ constexpr Row kRows[] = {
     {"--kernels", "SOFTTPU_KERNELS", Side::kDevice},
     {"--simd", "SOFTTPU_SIMD", Side::kDevice},
     {"--threads", "SOFTTPU_THREADS", Side::kDevice},
+    {"--parallel-steps", "SOFTTPU_PARALLEL_STEPS", Side::kDevice},
 };
 
 bool is_for(const Row& row, SettingUser user) {

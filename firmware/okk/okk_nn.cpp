@@ -87,7 +87,7 @@ void okk_bdc_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_add
   cmd.output = call.local(output_addr, output_shape(cmd.window, in, output_c), Dtype::kFp32);
   cmd.input = call.local(input_addr, in, input_stride, Dtype::kFp32);
   check_pair_stride(call, kernel_stride);
-  const Dim4 pairs{(in.c + 1) / 2, output_c, kernel_h, kernel_w};
+  const Dim4 pairs{in.c / 2 + in.c % 2, output_c, kernel_h, kernel_w};
   cmd.even = weight_half(call, weight_addr, pairs, kernel_stride, 0);
   if (in.c > 1) {
     cmd.odd = weight_half(call, weight_addr, pairs, kernel_stride, 1);

@@ -1,8 +1,6 @@
 // Entry points of comparison and selection.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
@@ -15,17 +13,13 @@ Operand variable(const Call& call, const char* name, const variable_t* value, co
     call.fault(fmt::format("{} is NULL", name));
     return Scalar{0, type};
   }
-  // Callers may write anything into the member; it is looked at as a number.
-  unsigned kind = 0;
-  static_assert(sizeof(kind) == sizeof(value->type));
-  std::memcpy(&kind, &value->type, sizeof(kind));
-  switch (kind) {
+  switch (value->type) {
     case TENSOR: return call.local(value->context.addr, dim, type);
     case SCALAR: return scalar(value->context.scalar, type);
     // Channel c reads the element of its own NPU, c modulo the number of NPUs.
     case VECTOR: return call.local(value->context.addr, dim, Stride4{0, 0, 0, 0}, type);
   }
-  call.fault(fmt::format("{} has type {}, which is not TENSOR, SCALAR or VECTOR", name, kind));
+  call.fault(fmt::format("{} has type {}, which is not TENSOR, SCALAR or VECTOR", name, static_cast<int>(value->type)));
   return Scalar{0, type};
 }
 

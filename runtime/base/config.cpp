@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <limits>
 
 #include "runtime/base/text.hpp"
 
@@ -70,6 +71,14 @@ Result<void> set_seconds(Settings& settings, std::string_view text) {
   std::uint32_t seconds = 0;
   if (auto done = set_number(seconds, text, 0, 86400); !done) return done;
   settings.*Field = seconds * 1000;
+  return {};
+}
+
+Result<void> set_parallel_steps(Settings& settings, std::string_view text) {
+  if (text.empty()) return {};
+  std::uint32_t steps = 0;
+  if (auto done = set_number(steps, text, 0, std::numeric_limits<std::uint32_t>::max()); !done) return done;
+  settings.parallel_steps = steps;
   return {};
 }
 
@@ -157,12 +166,13 @@ constexpr std::array kVariables = {
              set_seconds<&Settings::timeout_ms>},
     Variable{"SOFTTPU_LAUNCH_LIMIT", "0", "seconds that a launch may run in all before it is ended; 0: no limit",
              set_seconds<&Settings::limit_ms>},
-    Variable{"SOFTTPU_SANDBOX", "off",
-             "on: from its first launch on, a core process can start no program or process, open no connection and no file",
-             [](Settings& settings, std::string_view text) {
-               static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"off", false}, {"on", true}}};
-               return set_choice(settings.sandbox, text, kChoices);
-             }},
+    Variable{
+        "SOFTTPU_SANDBOX", "off",
+        "on: from its first launch on, a core process can start no program or process, open no connection and no file",
+        [](Settings& settings, std::string_view text) {
+          static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"off", false}, {"on", true}}};
+          return set_choice(settings.sandbox, text, kChoices);
+        }},
     Variable{"SOFTTPU_DRAIN", "5", "seconds that a shared device waits for running launches when it is told to end",
              set_seconds<&Settings::drain_ms>},
     Variable{"SOFTTPU_LOG_FILE", "", "file that softtpu's own log is appended to; empty: standard error",
@@ -179,18 +189,24 @@ constexpr std::array kVariables = {
              set_text<&Settings::checks>},
     Variable{"SOFTTPU_PORTABLE_TO", "", "other chips, separated by commas, that kernels should run on (checked)",
              set_text<&Settings::portable_to>},
-    Variable{"SOFTTPU_STACK_LIMIT", "32768", "bytes of stack that a kernel may use before the constraint check reports it",
-             [](Settings& settings, std::string_view text) { return set_number(settings.stack_limit, text, 1, 1ULL << 30); }},
-    Variable{"SOFTTPU_SCHEDULE", "program",
-             "order of commands inside parallel sections: program, late, or random:SEED", set_text<&Settings::schedule>},
-    Variable{"SOFTTPU_SCHEDULES", "0", "runs of each launch in different legal orders whose results are compared; 0: none",
+    Variable{"SOFTTPU_STACK_LIMIT", "32768",
+             "bytes of stack that a kernel may use before the constraint check reports it",
+             [](Settings& settings, std::string_view text) {
+               return set_number(settings.stack_limit, text, 1, 1ULL << 30);
+             }},
+    Variable{"SOFTTPU_SCHEDULE", "program", "order of commands inside parallel sections: program, late, or random:SEED",
+             set_text<&Settings::schedule>},
+    Variable{"SOFTTPU_SCHEDULES", "0",
+             "runs of each launch in different legal orders whose results are compared; 0: none",
              [](Settings& settings, std::string_view text) { return set_number(settings.schedules, text, 0, 1000); }},
     Variable{"SOFTTPU_ALLOW", "",
              "findings that are intended, separated by commas: RULE[@KERNEL][:MEMORY:BEGIN-END], * and ? allowed",
              set_text<&Settings::allow>},
-    Variable{"SOFTTPU_MAX_FINDINGS", "100", "different findings that are reported",
-             [](Settings& settings, std::string_view text) { return set_number(settings.max_findings, text, 1, 1000000); }},
-    Variable{"SOFTTPU_JOURNAL", "", "file that gets findings and failures as JSON lines instead of stderr; set by \"softtpu run\"",
+    Variable{
+        "SOFTTPU_MAX_FINDINGS", "100", "different findings that are reported",
+        [](Settings& settings, std::string_view text) { return set_number(settings.max_findings, text, 1, 1000000); }},
+    Variable{"SOFTTPU_JOURNAL", "",
+             "file that gets findings and failures as JSON lines instead of stderr; set by \"softtpu run\"",
              set_text<&Settings::journal_path>},
     Variable{"SOFTTPU_TIME", "",
              "on: estimates how long launches would take on the chip, and reports what they spend it on; vendor: with "
@@ -219,6 +235,10 @@ constexpr std::array kVariables = {
              set_simd},
     Variable{"SOFTTPU_THREADS", "0", "threads that execute one command; 0: one per processor",
              [](Settings& settings, std::string_view text) { return set_number(settings.threads, text, 0, 1024); }},
+    Variable{"SOFTTPU_PARALLEL_STEPS", "",
+             "element steps from which a command is shared among threads; 0: every command; empty: what measurements "
+             "found best",
+             set_parallel_steps},
     Variable{"CMODEL_GLOBAL_MEM_SIZE", "", "bytes of global memory; empty: what the chip description says",
              set_global_bytes},
     Variable{"SG_MAX_DEVICE_COUNT", "2", "number of devices that a program sees (embedded and inprocess)",

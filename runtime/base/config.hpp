@@ -49,6 +49,7 @@ struct Settings {
   bool plain_kernels = false;
   std::string simd;           // empty: the best that the machine has
   std::uint32_t threads = 0;  // 0: all
+  std::optional<std::uint32_t> parallel_steps;  // empty: what measurements found best
   std::optional<std::uint64_t> global_bytes;
   std::uint32_t device_count = 2;
   std::string firmware_path;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 namespace softtpu {
 
@@ -12,7 +13,15 @@ inline constexpr int kMaxDmaWStrideBytes = 128;
 
 struct Dim4 {
   int n = 1, c = 1, h = 1, w = 1;
-  std::int64_t elements() const { return std::int64_t{n} * c * h * w; }
+  // Counted up to kManyElements, more than any memory holds: byte sizes of every data type fit into 64 bits.
+  static constexpr std::int64_t kManyElements = std::int64_t{1} << 56;
+  constexpr std::int64_t elements() const {
+    std::int64_t count = 1;
+    for (const int extent : {n, c, h, w}) {
+      if (__builtin_mul_overflow(count, extent, &count) || count > kManyElements) return kManyElements;
+    }
+    return count;
+  }
   bool operator==(const Dim4&) const = default;
 };
 

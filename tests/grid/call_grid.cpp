@@ -204,7 +204,7 @@ std::vector<CallGrid::Change> CallGrid::local_changes(std::size_t at, const Valu
            number(beyond),
            {hex(beyond), hex(beyond + 4), fmt::format("NPU {}", chip.npu_num), fmt::format("({})", chip.npu_num)}},
           {"misaligned", at, number(address + 1), {hex(address + 1), hex(address + 5)}},
-          {"past the end", at, number(chip.local_bytes - chip.eu_bytes), {fmt::format("{}", chip.local_bytes)}},
+          {"past the end", at, number(std::int64_t{chip.local_bytes} - chip.eu_bytes), {fmt::format("{}", chip.local_bytes)}},
           {"next NPU", at, number(address + chip.local_bytes), {"NPU"}}};
 }
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/core/core.hpp"
+#include "device/core/execution.hpp"
 #include "device/observe/observers.hpp"
 #include "runtime/base/config.hpp"
 #include "tests/replay/kernel/script.hpp"
@@ -81,9 +81,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", settings.error().text.c_str());
     return 2;
   }
-  softtpu::set_plain_kernels(settings->plain_kernels);
-  if (!softtpu::set_simd_limit(settings->simd)) {
-    std::fprintf(stderr, "SOFTTPU_SIMD: this machine lacks \"%s\"\n", settings->simd.c_str());
+  if (const auto chosen = softtpu::choose_execution(*settings); !chosen) {
+    std::fprintf(stderr, "%s\n", chosen.error().text.c_str());
     return 2;
   }
   const auto result = softtpu::replay::run_session(

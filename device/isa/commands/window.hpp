@@ -20,11 +20,13 @@ struct Window {
 };
 
 // Extent of the input with what is inserted, without padding.
-constexpr std::int64_t spread_extent(int extent, int insert) { return (extent - 1) * std::int64_t{insert + 1} + 1; }
+constexpr std::int64_t spread_extent(int extent, int insert) {
+  return (std::int64_t{extent} - 1) * (std::int64_t{insert} + 1) + 1;
+}
 
 // Extent of the output in one direction; 0 when no window fits or the sizes make no sense.
 constexpr int window_count(int extent, int insert, int before, int after, int kernel, int stride, int dilation) {
-  const std::int64_t room = spread_extent(extent, insert) + before + after - (kernel - 1) * std::int64_t{dilation} - 1;
+  const std::int64_t room = spread_extent(extent, insert) + before + after - (std::int64_t{kernel} - 1) * dilation - 1;
   if (stride < 1 || room < 0) return 0;
   return static_cast<int>(room / stride + 1);
 }

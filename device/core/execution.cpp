@@ -1,0 +1,18 @@
+#include "device/core/execution.hpp"
+
+#include <fmt/format.h>
+
+#include "device/bdc/kernel_choice.hpp"
+#include "device/memory/parallel.hpp"
+
+namespace softtpu {
+
+Result<void> choose_execution(const Settings& settings) {
+  set_plain_kernels(settings.plain_kernels);
+  set_thread_limit(static_cast<int>(settings.threads));
+  if (settings.parallel_steps) set_parallel_threshold(*settings.parallel_steps);
+  if (set_simd_limit(settings.simd)) return {};
+  return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_SIMD: this machine has no {}.", settings.simd)};
+}
+
+}  // namespace softtpu
