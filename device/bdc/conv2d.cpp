@@ -30,6 +30,14 @@ class InnerOrder {
     if (k < whole_) return {k / (group_ * taps_), k / group_ % taps_, k % group_};
     return {whole_ / (group_ * taps_), (k - whole_) / rest_, (k - whole_) % rest_};
   }
+  // The place behind `place`.
+  Place next(Place place) const {
+    const int lanes = place.group * group_ * taps_ < whole_ ? group_ : rest_;
+    if (++place.lane < lanes) return place;
+    place.lane = 0;
+    if (++place.tap < taps_) return place;
+    return {place.group + 1, 0, 0};
+  }
   int channel(const Place& place) const { return place.group * group_ + place.lane; }
   int size() const { return size_; }
   int whole() const { return whole_; }  // where the last, smaller group begins
@@ -87,23 +95,51 @@ std::vector<PixelRun> runs_of(const Dim2& output, int col, int count) {
   return runs;
 }
 
+// What taps look at in runs of pixels: found when it is first asked for, and the same for all channels.
+template <class T>
+class TapRows {
+ public:
+  using TapRow = typename WindowInput<T>::TapRow;
+  TapRows(const WindowInput<T>& input, const std::vector<PixelRun>& runs, int taps, int kernel_w)
+      : input_(input), runs_(runs), kernel_w_(kernel_w), known_(static_cast<std::size_t>(taps)) {
+    rows_.resize(known_.size() * runs.size());
+  }
+  // One for each run.
+  const TapRow* of(int tap) {
+    TapRow* rows = rows_.data() + static_cast<std::size_t>(tap) * runs_.size();
+    if (known_[static_cast<std::size_t>(tap)]) return rows;
+    known_[static_cast<std::size_t>(tap)] = true;
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      rows[i] = input_.tap_row({tap / kernel_w_, tap % kernel_w_}, runs_[i].oh, runs_[i].ow, runs_[i].count);
+    return rows;
+  }
+
+ private:
+  const WindowInput<T>& input_;
+  const std::vector<PixelRun>& runs_;
+  int kernel_w_;
+  std::vector<bool> known_;
+  std::vector<TapRow> rows_;
+};
+
 template <class T, class In>
 std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, const Conv2dCmd& cmd) {
   const WindowInput<T> input(mem, cmd.src, cmd.window);
   const ChannelSurroundings<T> surroundings(mem, cmd.padding, cmd.insertion);
   const InnerOrder order = inner_order(cmd);
   const Dim2 output{cmd.dst.shape.h, cmd.dst.shape.w};
+  const int taps = static_cast<int>(cmd.window.taps());
   const int kernel_w = cmd.window.kernel.w;
-  return [input, surroundings, order, output, kernel_w](int k, int depth, int col, int count, In* values) {
+  return [=](int k, int depth, int col, int count, In* values) {
     const std::vector<PixelRun> runs = runs_of(output, col, count);
-    for (int i = 0; i < depth; ++i) {
-      const auto place = order.at(k + i);
+    TapRows<T> rows(input, runs, taps, kernel_w);
+    auto place = order.at(k);
+    for (int i = 0; i < depth; ++i, place = order.next(place)) {
       const int channel = order.channel(place);
       const Surroundings<T> around = surroundings.at(channel);
-      for (const PixelRun& run : runs) {
-        input.tap_row(input.plane(run.n, channel), {place.tap / kernel_w, place.tap % kernel_w}, run.oh, run.ow,
-                      run.count, around, values + i * kTileCols + run.at);
-      }
+      const auto* seen = rows.of(place.tap);
+      for (const PixelRun& run : runs)
+        input.read(input.plane(run.n, channel), *seen++, run.count, around, values + i * kTileCols + run.at);
     }
   };
 }
@@ -120,20 +156,25 @@ bool must_store_last(const Memories& mem, const Conv2dCmd& cmd) {
          (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias));
 }
 
-// The output pixels [col, col + count) of a channel, counted over batches: visit(i, element). The output has no gaps
-// between its rows.
+// The output pixels [col, col + count) of a channel, counted over batches: visit(i, first, run) for neighbours in
+// memory, or visit(i, element) for each. The output has no gaps between its rows.
 class OutputPixels {
  public:
   OutputPixels(const Memories& mem, const Tensor& dst) : view_(mem, dst), pixels_(dst.shape.h * dst.shape.w) {}
   template <class T, class Visit>
-  void each(int channel, int col, int count, Visit visit) const {
+  void runs(int channel, int col, int count, Visit visit) const {
     for (int done = 0; done < count;) {
       const int pixel = (col + done) % pixels_;
       const int length = std::min(pixels_ - pixel, count - done);
-      T* first = view_.at<T>((col + done) / pixels_, channel, 0, 0) + pixel;
-      for (int i = 0; i < length; ++i) visit(done + i, first + i);
+      visit(done, view_.at<T>((col + done) / pixels_, channel, 0, 0) + pixel, length);
       done += length;
     }
+  }
+  template <class T, class Visit>
+  void each(int channel, int col, int count, Visit visit) const {
+    runs<T>(channel, col, count, [&](int i, T* first, int run) {
+      for (int j = 0; j < run; ++j) visit(i + j, first + j);
+    });
   }
 
  private:
@@ -160,13 +201,14 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   }
   if (cmd.add_old) {
     product.addends.push_back([&output](int row, int col, int count, float* values) {
-      output.each<const float>(row, col, count, [&](int i, const float* element) { values[i] = *element; });
+      output.runs<const float>(row, col, count,
+                               [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
     });
   }
   product.store_last = must_store_last(mem, cmd);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     product.store = [&output](int row, int col, int count, const float* values) {
-      output.each<T>(row, col, count, [&](int i, T* element) { *element = Wide<T>::round(values[i]); });
+      output.runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(values + i, run, first); });
     };
     multiply(product);
   });
@@ -228,15 +270,21 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, ByteProduct& produ
   const OutputPixels output(mem, cmd.dst);
   const std::vector<std::uint32_t> points = zero_points(mem, cmd);
   const bool is_unsigned = sums_are_unsigned(cmd);
+  const bool add_old = cmd.add_old;
+  product.wants_column_sums = true;
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
     product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t* column_sums) {
       const std::uint32_t point = points[static_cast<std::size_t>(row)];
-      output.each<T>(row, col, count, [&](int i, T* element) {
-        const std::uint32_t sum = sums[i] - point * column_sums[i];
-        if constexpr (sizeof(T) == 4) {
-          *element = cmd.add_old ? *element + sum : sum;
+      output.runs<T>(row, col, count, [&](int i, T* first, int run) {
+        const std::uint32_t* values = sums + i;
+        const std::uint32_t* columns = column_sums + i;
+        if constexpr (sizeof(T) < 4) {
+          for (int j = 0; j < run; ++j)
+            first[j] = static_cast<T>(cut_to_half(values[j] - point * columns[j], is_unsigned));
+        } else if (add_old) {
+          for (int j = 0; j < run; ++j) first[j] += values[j] - point * columns[j];
         } else {
-          *element = static_cast<T>(cut_to_half(sum, is_unsigned));
+          for (int j = 0; j < run; ++j) first[j] = values[j] - point * columns[j];
         }
       });
     };

@@ -1,5 +1,5 @@
-// Rows of series, roots and quotients with SIMD instructions. Each does whole vectors from the front of a row and
-// returns how many elements it has done; the plain loops of sfu.cpp do the rest.
+// Rows of series, roots, quotients and tables with SIMD instructions. Each does whole vectors from the front of a row
+// and returns how many elements it has done; the plain loops of sfu.cpp and lookup.cpp do the rest.
 #pragma once
 
 #include "device/isa/commands/sfu.hpp"
@@ -15,5 +15,15 @@ struct SfuRows {
 
 // Null pointers where the machine has no SIMD instructions.
 SfuRows fast_sfu_rows(Dtype type);
+
+// dst[i] = table[src[i]], 32-bit elements.
+struct LookupRows {
+  int (*by_byte)(std::uint32_t* dst, const std::uint8_t* src, int count, const std::uint32_t* table) = nullptr;
+  int (*by_half)(std::uint32_t* dst, const std::uint16_t* src, int count, const std::uint32_t* table) = nullptr;
+  // The largest of a row; 0 of none.
+  std::uint8_t (*largest_byte)(const std::uint8_t* values, int count) = nullptr;
+  std::uint16_t (*largest_half)(const std::uint16_t* values, int count) = nullptr;
+};
+LookupRows fast_lookup_rows();
 
 }  // namespace softtpu

@@ -37,6 +37,29 @@ void load_run(const T* stored, In* values, int count) {
   }
 }
 
+// Runs are mostly a few elements long: the usual lengths are copied without a loop.
+template <class T>
+void copy_run(const T* from, int run, T* to) {
+  switch (run) {
+    case 1: *to = *from; return;
+    case 2: std::memcpy(to, from, 2 * sizeof(T)); return;
+    case 4: std::memcpy(to, from, 4 * sizeof(T)); return;
+    case 8: std::memcpy(to, from, 8 * sizeof(T)); return;
+    case 16: std::memcpy(to, from, 16 * sizeof(T)); return;
+    default: std::memcpy(to, from, static_cast<unsigned>(run) * sizeof(T)); return;
+  }
+}
+
+// Results of a float product to neighbours.
+template <class T>
+void store_run(const float* values, int run, T* to) {
+  if constexpr (std::is_same_v<T, float>) {
+    copy_run(values, run, to);
+  } else {
+    for (int i = 0; i < run; ++i) to[i] = Wide<T>::round(values[i]);
+  }
+}
+
 // The value of a constant operand in the type of its tensors.
 template <class T>
 T constant(const Scalar& scalar) {

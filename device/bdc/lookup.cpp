@@ -1,6 +1,8 @@
 // Tables, exponents and constants from static memory (numerics: bm1684x-elementwise.md sections 6 and 7).
 #include <cstring>
 
+#include "device/bdc/fast_rows.hpp"
+#include "device/bdc/fast_sfu.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -46,12 +48,26 @@ void exponent_part(const Memories& mem, const ExponentCmd& cmd, const ExponentFi
   for_each_row<Bits, Bits>(mem, cmd.dst, row, cmd.src);
 }
 
+// Elements at the front of a row that SIMD instructions have looked up.
+template <class Element, class Index>
+int looked_up(const LookupRows& rows, Element* dst, const Index* src, int count, const Element* table) {
+  if constexpr (std::is_same_v<Element, std::uint32_t>) {
+    if constexpr (std::is_same_v<Index, std::uint8_t>) {
+      if (rows.by_byte != nullptr) return rows.by_byte(dst, src, count, table);
+    } else {
+      if (rows.by_half != nullptr) return rows.by_half(dst, src, count, table);
+    }
+  }
+  return 0;
+}
+
 template <class Element, class Index>
 void lookup(const Memories& mem, const LookupCmd& cmd) {
+  const LookupRows rows = fast_rows(mem, cmd.dst, cmd.src, cmd.table) ? fast_lookup_rows() : LookupRows();
   const auto lane = [&](int npu) {
     const auto* table = reinterpret_cast<const Element*>(mem.local(npu) + mem.chip().offset_of(cmd.table.addr));
-    return [table](Element* dst, const Index* src, int count) {
-      for (int i = 0; i < count; ++i) dst[i] = table[src[i]];
+    return [table, rows](Element* dst, const Index* src, int count) {
+      for (int i = looked_up(rows, dst, src, count, table); i < count; ++i) dst[i] = table[src[i]];
     };
   };
   for_each_row_by_lane<Element, Index>(mem, cmd.dst, lane, cmd.src);

@@ -1,9 +1,11 @@
 // Matrix products (numerics: bm1684x-matmul-conv-pool.md sections 1, 2 and 4).
 #include <bit>
+#include <numeric>
 #include <vector>
 
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
+#include "device/bdc/scratch.hpp"
 #include "device/bdc/stored_matrix.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
@@ -13,19 +15,6 @@
 namespace softtpu {
 namespace {
 
-// Runs are mostly a few elements long: the usual lengths are copied without a loop.
-template <class T>
-void copy_run(const T* from, int run, T* to) {
-  switch (run) {
-    case 1: *to = *from; return;
-    case 2: std::memcpy(to, from, 2 * sizeof(T)); return;
-    case 4: std::memcpy(to, from, 4 * sizeof(T)); return;
-    case 8: std::memcpy(to, from, 8 * sizeof(T)); return;
-    case 16: std::memcpy(to, from, 16 * sizeof(T)); return;
-    default: std::memcpy(to, from, static_cast<unsigned>(run) * sizeof(T)); return;
-  }
-}
-
 template <class T, class In>
 std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {
   const int inner = cmd.inner;
@@ -34,12 +23,16 @@ std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& 
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.left), spreads_columns(cmd.kind), cmd.left_trans);
   return [matrix, inner](int row, In* values) {
-    thread_local std::vector<T> stored;
-    stored.resize(static_cast<std::size_t>(inner));
-    matrix.row_runs<const T>(row, 0, inner, [&](int i, const T* first, int run) {
-      copy_run(first, run, &stored[static_cast<std::size_t>(i)]);
-    });
-    load_run(stored.data(), values, inner);
+    if constexpr (std::is_same_v<T, In>) {
+      matrix.row_runs<const T>(row, 0, inner,
+                               [&](int i, const T* first, int run) { copy_run(first, run, values + i); });
+    } else {
+      thread_local Scratch<T> scratch;
+      T* stored = scratch.room(inner);
+      matrix.row_runs<const T>(row, 0, inner,
+                               [&](int i, const T* first, int run) { copy_run(first, run, stored + i); });
+      load_run(stored, values, inner);
+    }
   };
 }
 
@@ -52,8 +45,14 @@ std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, c
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.right), spreads_columns(cmd.kind), cmd.right_trans);
   return [matrix](int k, int depth, int col, int count, In* values) {
-    thread_local std::vector<T> block(static_cast<std::size_t>(kMaxDepth * kTileCols));
-    T* stored = block.data();
+    // Elements that need no widening go where they are wanted at once.
+    thread_local Scratch<T> scratch;
+    T* stored = nullptr;
+    if constexpr (std::is_same_v<T, In>) {
+      stored = values;
+    } else {
+      stored = scratch.room(std::int64_t{kMaxDepth} * kTileCols);
+    }
     // Whole vectors are multiplied: columns behind the last one must not look like special values.
     for (int i = 0; i < depth; ++i) std::fill(stored + i * kTileCols + count, stored + (i + 1) * kTileCols, T());
     if (!matrix.column_major()) {
@@ -68,7 +67,7 @@ std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, c
         for (int i = 0; i < depth; ++i) stored[i * kTileCols + j] = column[i];
       }
     }
-    load_run(stored, values, depth * kTileCols);
+    if constexpr (!std::is_same_v<T, In>) load_run(stored, values, depth * kTileCols);
   };
 }
 
@@ -93,8 +92,8 @@ bool must_store_last(const Memories& mem, const MatMulCmd& cmd) {
 FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const Tensor& tensor, bool one_row) {
   const StoredMatrix matrix(mem, tensor, spreads_columns(cmd.kind), cmd.dst_trans);
   return [matrix, one_row](int row, int col, int count, float* values) {
-    matrix.along_row<const float>(one_row ? 0 : row, col, count,
-                                  [&](int i, const float* element) { values[i] = *element; });
+    matrix.row_runs<const float>(one_row ? 0 : row, col, count,
+                                 [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
   };
 }
 
@@ -111,7 +110,7 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     product.store = [&dst](int row, int col, int count, const float* values) {
-      dst.along_row<T>(row, col, count, [&](int i, T* element) { *element = Wide<T>::round(values[i]); });
+      dst.row_runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(values + i, run, first); });
     };
     multiply(product);
   });
@@ -178,6 +177,10 @@ class ZeroPointSums {
     std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.inner));
     for (int row = 0; row < cmd.rows; ++row) {
       load_row(row, values.data());
+      if (parts_ == 1) {
+        left_[index(row, 1, 0)] = std::accumulate(values.begin(), values.end(), 0U);
+        continue;
+      }
       for (int k = 0; k < cmd.inner; ++k) left_[index(row, parts_, k % parts_)] += values[static_cast<std::size_t>(k)];
     }
   }
@@ -192,11 +195,16 @@ void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& produ
   const ZeroPointSums corrections(mem, cmd);
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
   product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
-    std::vector<std::uint32_t> values(sums, sums + count);
-    corrections.take_off(row, col, count, values.data());
-    dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) {
-      *element = values[static_cast<std::size_t>(i)] + (cmd.old ? *element : 0);
-    });
+    std::uint32_t values[kTileCols];
+    for (int done = 0; done < count; done += kTileCols) {
+      const int piece = std::min(kTileCols, count - done);
+      std::copy_n(sums + done, piece, values);
+      corrections.take_off(row, col + done, piece, values);
+      dst.row_runs<std::uint32_t>(row, col + done, piece, [&](int i, std::uint32_t* first, int run) {
+        if (!cmd.old) return copy_run(values + i, run, first);
+        for (int j = 0; j < run; ++j) first[j] += values[i + j];
+      });
+    }
   };
   multiply(product);
 }
@@ -244,7 +252,8 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
 void multiply_and_keep(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   const StoredMatrix dst(mem, cmd.dst, true, false);
   product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
-    dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) { *element = sums[i]; });
+    dst.row_runs<std::uint32_t>(row, col, count,
+                                [&](int i, std::uint32_t* first, int run) { copy_run(sums + i, run, first); });
   };
   multiply(product);
 }

@@ -3,8 +3,8 @@
 // a product of weights and windows with two alternating sums, as fp32 products on BM1684X are; both products are added.
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
+#include "device/bdc/load.hpp"
 #include "device/bdc/okk_planes.hpp"
 #include "device/bdc/product.hpp"
 #include "device/core/commands.hpp"
@@ -37,40 +37,58 @@ class Convolution {
 
   // What steps [k, k + depth) read for the output pixels [col, col + count).
   void load_windows(int parity, int k, int depth, int col, int count, float* values) const {
-    const int width = cmd_.output.shape.w, stride = cmd_.window.stride.w;
+    const int stride = cmd_.window.stride.w;
     for (int i = 0; i < depth; ++i) {
       float* to = values + i * kTileCols;
       if (!exists(parity, k + i)) {
         std::fill_n(to, count, 0.0F);
         continue;
       }
-      for (int done = 0; done < count;) {
-        const int w = (col + done) % width;
-        const int length = std::min(width - w, count - done);
-        const float* from = pixel(parity, k + i, (col + done) / width, w);
+      each_row(col, count, [&](int h, int w, int done, int length) {
+        const float* from = pixel(parity, k + i, h, w);
+        if (stride == 1) return copy_run(from, length, to + done);
         for (int j = 0; j < length; ++j) to[done + j] = from[j * stride];
-        done += length;
-      }
+      });
     }
   }
 
-  // The two sums of a pixel added, with bias and old output.
+  // The two sums of up to kTileCols pixels added, with bias and old output.
   void store(int oc, int col, int count, const float* even, const float* odd) const {
     const float bias = bias_ ? flush(*bias_->at<float>(0, oc, 0, 0)) : 0.0F;
-    const int width = cmd_.output.shape.w;
-    for (int i = 0; i < count; ++i) {
-      const int h = (col + i) / width, w = (col + i) % width;
-      float sum = even[i] + odd[i];
+    const std::int64_t step = cmd_.output.stride.w;
+    each_row(col, count, [&](int h, int w, int done, int length) {
+      float sums[kTileCols];
+      int nans = 0;
+      for (int i = 0; i < length; ++i) {
+        sums[i] = even[done + i] + odd[done + i];
+        nans |= static_cast<int>(sums[i] != sums[i]);
+      }
       // Which NaN comes out depends on the order of the operands, which sums of many leave to the compiler.
-      if (std::isnan(sum)) sum = chip_sum(oc, h, w);
+      for (int i = 0; nans != 0 && i < length; ++i)
+        if (std::isnan(sums[i])) sums[i] = chip_sum(oc, h, w + i);
       float* to = output_.at<float>(n_, oc, h, w);
-      if (bias_) sum = chip_add(sum, bias);
-      if (cmd_.add) sum = chip_add(sum, flush(*to));
-      *to = sum;
-    }
+      if (bias_)
+        for (int i = 0; i < length; ++i) sums[i] = chip_add(sums[i], bias);
+      if (cmd_.add)
+        for (int i = 0; i < length; ++i) sums[i] = chip_add(sums[i], flush(to[i * step]));
+      if (step == 1) return copy_run(sums, length, to);
+      for (int i = 0; i < length; ++i) to[i * step] = sums[i];
+    });
   }
 
  private:
+  // Output pixels [col, col + count) row by row: visit(h, w, how many before, how many).
+  template <class Visit>
+  void each_row(int col, int count, Visit visit) const {
+    const int width = cmd_.output.shape.w;
+    int h = col / width, w = col % width;
+    for (int done = 0; done < count; ++h, w = 0) {
+      const int length = std::min(width - w, count - done);
+      visit(h, w, done, length);
+      done += length;
+    }
+  }
+
   int channel(int parity, int k) const { return 2 * (k % pairs_) + parity; }
   bool exists(int parity, int k) const { return channel(parity, k) < cmd_.input.shape.c; }
   float weight(int parity, int oc, int k) const {
@@ -122,20 +140,21 @@ void execute(Memories& mem, const OkkConvCmd& cmd) {
   const Dim4& in = cmd.input.shape;
   const Dim4& out = cmd.output.shape;
   const TensorView input(mem, cmd.input);
-  PaddedPlanes planes(cmd.window, in);
-  const auto pixels = static_cast<std::size_t>(out.h) * static_cast<std::size_t>(out.w);
-  std::vector<float> sums(static_cast<std::size_t>(out.c) * pixels);
+  thread_local Scratch<float> padded, first_sums;
+  PaddedPlanes planes(padded, cmd.window, in);
+  const std::int64_t pixels = std::int64_t{out.h} * out.w;
+  float* sums = first_sums.room(out.c * pixels);
   for (int n = 0; n < out.n; ++n) {
     parallel_for(in.c, in.elements() / in.n, [&](int c) { planes.load(c, input, n, c, 0.0F); });
     const Convolution convolution(mem, cmd, planes, n);
     FloatProduct even = product_of(convolution, 0, out.c);
     even.store = [&](int oc, int col, int count, const float* values) {
-      std::copy_n(values, count, sums.data() + static_cast<std::size_t>(oc) * pixels + col);
+      std::copy_n(values, count, sums + oc * pixels + col);
     };
     multiply(even);
     FloatProduct odd = product_of(convolution, 1, out.c);
     odd.store = [&](int oc, int col, int count, const float* values) {
-      convolution.store(oc, col, count, sums.data() + static_cast<std::size_t>(oc) * pixels + col, values);
+      convolution.store(oc, col, count, sums + oc * pixels + col, values);
     };
     multiply(odd);
   }

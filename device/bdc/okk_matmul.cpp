@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
+#include "device/bdc/stored_matrix.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -17,7 +19,13 @@ namespace {
 class Matmul {
  public:
   Matmul(const Memories& mem, const OkkMatmulCmd& cmd)
-      : cmd_(cmd), left_(mem, cmd.left), right_(mem, cmd.right), output_(mem, cmd.output) {
+      : cmd_(cmd),
+        left_(mem, cmd.left),
+        right_(mem, cmd.right),
+        output_(mem, cmd.output),
+        left_matrix_(mem, cmd.left, true, false),
+        right_matrix_(mem, cmd.right, true, false),
+        output_matrix_(mem, cmd.output, true, false) {
     if (cmd.bias) bias_.emplace(mem, *cmd.bias);
   }
 
@@ -27,26 +35,30 @@ class Matmul {
   }
 
   void load_left(int row, float* values) const {
-    const int width = cmd_.left.shape.w;
-    for (int k = 0; k < cmd_.inner; k += width)
-      std::copy_n(left_.at<float>(row, k / width, 0, 0), std::min(width, cmd_.inner - k), values + k);
+    left_matrix_.row_runs<const float>(row, 0, cmd_.inner,
+                                       [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
   }
 
   void load_right(int k, int depth, int col, int count, float* values) const {
-    each_piece(col, count, [&](int channel, int first, int length, int done) {
-      for (int i = 0; i < depth; ++i)
-        std::copy_n(right_.at<float>(k + i, channel, 0, first), length, values + i * kTileCols + done);
+    right_matrix_.block_runs<const float>(k, depth, col, count, [&](int i, int j, const float* first, int run) {
+      copy_run(first, run, values + i * kTileCols + j);
     });
   }
 
   // Which NaN comes out depends on the order of the operands, which sums of many leave to the compiler.
   void settle(int row, int col, int count, float* sums) const {
+    if (!has_nan(sums, count)) return;
     const int width = cmd_.right.shape.w;
     for (int i = 0; i < count; ++i)
       if (std::isnan(sums[i])) sums[i] = chip_dot(row, (col + i) / width, (col + i) % width);
   }
 
   void store(int row, int col, int count, const float* sums) const {
+    if (!bias_ && !cmd_.add) {
+      output_matrix_.row_runs<float>(row, col, count,
+                                     [&](int i, float* first, int run) { copy_run(sums + i, run, first); });
+      return;
+    }
     each_piece(col, count, [&](int channel, int first, int length, int done) {
       float* out = output_.at<float>(row, channel, 0, first);
       const float* bias = bias_ ? bias_->at<float>(0, channel, 0, first) : nullptr;
@@ -124,6 +136,7 @@ class Matmul {
 
   const OkkMatmulCmd& cmd_;
   TensorView left_, right_, output_;
+  StoredMatrix left_matrix_, right_matrix_, output_matrix_;
   std::optional<TensorView> bias_;
 };
 

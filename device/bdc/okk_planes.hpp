@@ -3,28 +3,29 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "device/bdc/pool_taps.hpp"
+#include "device/bdc/scratch.hpp"
 #include "device/isa/commands/okk_nn.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
 
-// The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap.
+// The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap. They lie in
+// the caller's memory, and kTapSlack floats behind them may be read.
 class PaddedPlanes {
  public:
-  PaddedPlanes(const OkkWindow& window, const Dim4& shape)
+  PaddedPlanes(Scratch<float>& memory, const OkkWindow& window, const Dim4& shape)
       : shape_(shape),
         top_(window.padding.top),
         left_(window.padding.left),
         height_(shape.h + window.padding.top + window.padding.bottom),
         width_(shape.w + window.padding.left + window.padding.right),
-        floats_(static_cast<std::size_t>(shape.c) * static_cast<std::size_t>(height_) *
-                static_cast<std::size_t>(width_)) {}
+        floats_(memory.room(std::int64_t{shape.c} * height_ * width_ + kTapSlack)) {}
 
   // Fills a plane from channel c of batch n; `outside` stands in the padding.
   void load(int plane_index, const TensorView& input, int n, int c, float outside) {
-    float* plane = floats_.data() + offset(plane_index, 0);
+    float* plane = floats_ + offset(plane_index, 0);
     std::fill_n(plane, height_ * width_, outside);
     for (int h = 0; h < shape_.h; ++h) {
       const float* from = input.at<float>(n, c, h, 0);
@@ -37,7 +38,7 @@ class PaddedPlanes {
       }
     }
   }
-  const float* row(int c, int h) const { return floats_.data() + offset(c, h); }
+  const float* row(int c, int h) const { return floats_ + offset(c, h); }
   int width() const { return width_; }
 
  private:
@@ -45,7 +46,7 @@ class PaddedPlanes {
 
   Dim4 shape_;
   int top_, left_, height_, width_;
-  std::vector<float> floats_;
+  float* floats_;
 };
 
 }  // namespace softtpu

@@ -1,13 +1,12 @@
 // Depthwise convolution and pooling of BM1684 (numerics: bm1684-okkernel.md section 6): two sums by the parity of the
 // tap, or a running maximum.
 #include <algorithm>
-#include <array>
 #include <cfloat>
 #include <cmath>
 #include <vector>
 
 #include "device/bdc/okk_planes.hpp"
-#include "device/bdc/pool_rows.hpp"
+#include "device/bdc/pool_taps.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -50,15 +49,22 @@ std::vector<Tap> taps_of(const Memories& mem, const OkkWindowCmd& cmd, const Pad
 class Channel {
  public:
   Channel(const Memories& mem, const OkkWindowCmd& cmd, int c)
-      : cmd_(cmd), input_(mem, cmd.input), output_(mem, cmd.output), c_(c), planes_(cmd.window, one_channel(cmd)) {
+      : cmd_(cmd),
+        input_(mem, cmd.input),
+        output_(mem, cmd.output),
+        c_(c),
+        planes_(memory_, cmd.window, one_channel(cmd)) {
     taps_ = taps_of(mem, cmd, planes_, c);
     if (cmd.bias) bias_ = flush(*TensorView(mem, *cmd.bias).at<float>(0, c, 0, 0));
     const Dim2& stride = cmd.window.stride;
     adjacent_ = stride.h == 1 && stride.w == 1;
     pitch_ = adjacent_ ? planes_.width() : cmd.output.shape.w;
-    rows_ = std::max(1, kPassFloats / pitch_);
-    for (auto& lane : lanes_) lane.resize(static_cast<std::size_t>(rows_ * pitch_));
-    gathered_.resize(adjacent_ ? 0 : lanes_[0].size());
+    // With a stride all taps have their pixels brought together before they are summed.
+    const int passes = adjacent_ || is_max() ? 1 : static_cast<int>(taps_.size());
+    rows_ = std::max(1, kPassFloats / pitch_ / passes);
+    results_ = memory_results_.room(std::int64_t{rows_} * pitch_ + kTapSlack);
+    if (!adjacent_) gathered_ = memory_gathered_.room(std::int64_t{passes} * rows_ * pitch_ + kTapSlack);
+    for (const Tap& tap : taps_) weights_.push_back(tap.weight);
   }
 
   void run() {
@@ -70,7 +76,7 @@ class Channel {
   }
 
  private:
-  static constexpr int kPassFloats = 4096;  // both lanes and the padded rows stay in the first-level cache
+  static constexpr int kPassFloats = 4096;  // the results and the padded rows stay in the first-level cache
 
   static Dim4 one_channel(const OkkWindowCmd& cmd) {
     Dim4 plane = cmd.input.shape;
@@ -82,16 +88,17 @@ class Channel {
     return planes_.row(0, h * cmd_.window.stride.h) + w * cmd_.window.stride.w;
   }
 
-  // What a tap reads for the pixels of `rows` output rows from h on, `pitch_` floats from row to row.
-  const float* values_of(const Tap& tap, int h, int rows) {
+  // What a tap reads for the pixels of `rows` output rows from h on, `pitch_` floats from row to row; brought together
+  // at `gathered` where that is needed.
+  const float* values_of(const Tap& tap, int h, int rows, float* gathered) const {
     if (adjacent_) return window(h, 0) + tap.at;
     const int stride = cmd_.window.stride.w;
     for (int row = 0; row < rows; ++row) {
       const float* from = window(h + row, 0) + tap.at;
-      float* to = gathered_.data() + row * pitch_;
+      float* to = gathered + row * pitch_;
       for (int w = 0; w < pitch_; ++w) to[w] = from[w * stride];
     }
-    return gathered_.data();
+    return gathered;
   }
 
   void run_rows(int n, int h, int rows) {
@@ -101,27 +108,28 @@ class Channel {
     } else if (taps_.size() > 1) {
       sum_products(h, rows, count);
     }
-    for (int row = 0; row < rows; ++row) store_row(n, h + row, lanes_[0].data() + row * pitch_);
+    for (int row = 0; row < rows; ++row) store_row(n, h + row, results_ + row * pitch_);
   }
 
   void take_largest(int h, int rows, int count) {
-    float* best = lanes_[0].data();
+    float* best = results_;
     std::fill_n(best, count, -FLT_MAX);
     for (const Tap& tap : taps_) {
-      const float* values = values_of(tap, h, rows);
+      const float* values = values_of(tap, h, rows, gathered_);
       for (int i = 0; i < count; ++i) best[i] = values[i] > best[i] ? values[i] : best[i];
     }
   }
 
   void sum_products(int h, int rows, int count) {
-    const auto add_products = pool_rows().add_products_f32;
-    for (auto& lane : lanes_) std::fill_n(lane.data(), count, 0.0F);
-    std::size_t parity = 0;
+    std::vector<const float*> places;
+    places.reserve(taps_.size());
+    float* gathered = gathered_;
     for (const Tap& tap : taps_) {
-      add_products(lanes_[parity].data(), values_of(tap, h, rows), tap.weight, count);
-      parity ^= 1U;
+      places.push_back(values_of(tap, h, rows, gathered));
+      if (!adjacent_) gathered += rows_ * pitch_;
     }
-    for (int i = 0; i < count; ++i) lanes_[0][static_cast<std::size_t>(i)] += lanes_[1][static_cast<std::size_t>(i)];
+    const int taps = static_cast<int>(taps_.size());
+    pool_taps().sum_f32({places.data(), taps, count}, weights_.data(), 0.0F, 0.0F, results_);
   }
 
   void store_row(int n, int h, float* results) const {
@@ -148,6 +156,8 @@ class Channel {
       if (taps_.size() == 1 || std::isnan(results[w])) results[w] = two_lane_sum(taps_, window(h, w));
   }
 
+  static thread_local Scratch<float> memory_, memory_results_, memory_gathered_;
+
   const OkkWindowCmd& cmd_;
   TensorView input_, output_;
   int c_;
@@ -156,9 +166,12 @@ class Channel {
   float bias_ = 0.0F;
   bool adjacent_ = true;
   int pitch_ = 0, rows_ = 0;
-  std::array<std::vector<float>, 2> lanes_;
-  std::vector<float> gathered_;
+  std::vector<float> weights_;
+  float* results_ = nullptr;
+  float* gathered_ = nullptr;
 };
+
+thread_local Scratch<float> Channel::memory_, Channel::memory_results_, Channel::memory_gathered_;
 
 }  // namespace
 

@@ -49,6 +49,10 @@ struct F16Products : F16Unit {
   static HWY_INLINE void finish(FloatVector sum, F16* out) { store(sum, out); }
 };
 struct Bf16Products : Bf16Unit {
+  // The lower half of a NaN that bf16 operands give is zero, so it stays a NaN without being looked at.
+  static HWY_INLINE FloatVector round(FloatVector value) {
+    return float_of(hn::And(nearest(bits_of(value)), word(0xFFFF0000U)));
+  }
   // A product just below the least normal number rounds up to it before small results become zero.
   static HWY_INLINE FloatVector product(FloatVector a, FloatVector b) {
     const Floats d;
@@ -100,11 +104,11 @@ void sum_ints(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, 
 
 // ---- Maximum and minimum ----
 
-// For comparing only: subnormals become zero here, so that no compiler turns the choice of the untouched values into
-// the CPU's max, which would flush what it hands on. A widened f16 is never subnormal.
+// For comparing only: subnormals of bf16 become zero here, so that no compiler turns the choice of the untouched values
+// into the CPU's max, which would flush what it hands on. A widened f16 is never subnormal; an f32 is flushed anyway.
 template <class T>
 HWY_INLINE FloatVector compared(FloatVector value) {
-  return std::is_same_v<T, F16> ? value : flushed(value);
+  return std::is_same_v<T, Bf16> ? flushed(value) : value;
 }
 
 // An f32 that is an f16 exactly -> its bits, with every bit of a NaN.

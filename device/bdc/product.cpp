@@ -5,6 +5,7 @@
 
 #include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/product_kernels.hpp"
+#include "device/bdc/scratch.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"
 
@@ -38,27 +39,36 @@ void for_each_tile(const ProductSize& size, Body body) {
   });
 }
 
-// The left matrix, loaded once.
+// The left matrix, loaded once; a loop over bytes may look behind its end.
 template <class In>
-std::vector<In> load_left(const ProductSize& size, const ProductSource<In>& source) {
-  std::vector<In> left(static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.inner));
+const In* load_left(const ProductSize& size, const ProductSource<In>& source) {
+  constexpr std::int64_t kBehind = 4;
+  thread_local Scratch<In> scratch;
+  In* left = scratch.room(std::int64_t{size.rows} * size.inner + kBehind);
   parallel_for(size.rows, std::int64_t{size.rows} * size.inner,
-               [&](int row) { source.left(row, left.data() + std::int64_t{row} * size.inner); });
+               [&](int row) { source.left(row, left + std::int64_t{row} * size.inner); });
   return left;
 }
 
-// A zeroed part of the thread's scratch memory, which keeps its size from command to command.
 template <class T, int kSlot>
-T* scratch(std::int64_t elements) {
-  thread_local std::vector<T> buffer;
-  if (buffer.size() < static_cast<std::size_t>(elements)) buffer.resize(static_cast<std::size_t>(elements));
-  std::fill_n(buffer.begin(), elements, T());
-  return buffer.data();
+Scratch<T>& scratch() {
+  thread_local Scratch<T> memory;
+  return memory;
 }
 
-// What a tile loads of the right matrix at once.
-std::int64_t right_elements(const ProductSize& size) {
-  return std::int64_t{std::min(kMaxDepth, size.inner)} * kTileCols;
+// A tile of sums, all zero.
+template <class T, int kSlot>
+T* sums_of(const Tile& tile) {
+  return scratch<T, kSlot>().zeroed(std::int64_t{tile.rows} * kTileCols);
+}
+
+// Room for what a tile loads of the right matrix at once. Loops take whole vectors: behind the columns that count there
+// must not be what looks like special values.
+template <class T>
+T* right_of(const ProductSize& size, const Tile& tile) {
+  constexpr int kSlot = 2;
+  const std::int64_t elements = std::int64_t{std::min(kMaxDepth, size.inner)} * kTileCols;
+  return tile.cols == kTileCols ? scratch<T, kSlot>().room(elements) : scratch<T, kSlot>().zeroed(elements);
 }
 
 // Finished values that wait until every tile has read its operands.
@@ -106,9 +116,9 @@ void add_addends(const FloatProduct& product, const Tile& tile, float* first, fl
   }
 }
 
-void two_lane_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
-  float* other = scratch<float, 1>(std::int64_t{tile.rows} * kTileCols);
-  float* right = scratch<float, 2>(right_elements(product.size));
+void two_lane_tile(const FloatProduct& product, const float* left, const Tile& tile, float* sums) {
+  float* other = sums_of<float, 1>(tile);
+  float* right = right_of<float>(product.size, tile);
   add_addends(product, tile, sums, other);
   // The products go on with the lane after the last addend.
   const bool odd = product.addends.size() % 2 != 0;
@@ -116,14 +126,14 @@ void two_lane_tile(const FloatProduct& product, const std::vector<float>& left, 
   for (int k = 0; k < size.inner; k += kMaxDepth) {
     const int depth = std::min(kMaxDepth, size.inner - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
-    kernels().two_lanes({tile.rows, depth, tile.cols}, left.data() + std::int64_t{tile.row} * size.inner + k,
-                        size.inner, right, odd ? other : sums, odd ? sums : other);
+    kernels().two_lanes({tile.rows, depth, tile.cols}, left + std::int64_t{tile.row} * size.inner + k, size.inner,
+                        right, odd ? other : sums, odd ? sums : other);
   }
   for (std::int64_t i = 0; i < std::int64_t{tile.rows} * kTileCols; ++i) sums[i] = settled(sums[i] + other[i]);
 }
 
-void group_tile(const FloatProduct& product, const std::vector<float>& left, const Tile& tile, float* sums) {
-  float* right = scratch<float, 2>(right_elements(product.size));
+void group_tile(const FloatProduct& product, const float* left, const Tile& tile, float* sums) {
+  float* right = right_of<float>(product.size, tile);
   add_addends(product, tile, sums, sums);
   const ProductSize& size = product.size;
   int depth = 0;
@@ -132,43 +142,32 @@ void group_tile(const FloatProduct& product, const std::vector<float>& left, con
     const int group = tail ? product.tail_group : kGroupTerms;
     depth = std::min(kMaxDepth / group * group, (tail ? size.inner : product.tail_begin) - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
-    kernels().groups({tile.rows, depth, tile.cols}, group, left.data() + std::int64_t{tile.row} * size.inner + k,
-                     size.inner, right, sums);
+    kernels().groups({tile.rows, depth, tile.cols}, group, left + std::int64_t{tile.row} * size.inner + k, size.inner,
+                     right, sums);
   }
   for (std::int64_t i = 0; i < std::int64_t{tile.rows} * kTileCols; ++i) sums[i] = settled(sums[i]);
 }
 
-void add_columns(int depth, int cols, bool is_signed, const std::uint8_t* values, std::uint32_t* sums) {
-  for (int k = 0; k < depth; ++k) {
-    const std::uint8_t* row = values + k * kTileCols;
-    for (int col = 0; col < cols; ++col) {
-      sums[col] += is_signed ? static_cast<std::uint32_t>(static_cast<std::int8_t>(row[col])) : row[col];
-    }
-  }
-}
-
-void byte_tile(const ByteProduct& product, const std::vector<std::uint8_t>& left, const Tile& tile, std::uint32_t* sums,
+void byte_tile(const ByteProduct& product, const std::uint8_t* left, const Tile& tile, std::uint32_t* sums,
                std::uint32_t* column_sums) {
-  std::uint8_t* right = scratch<std::uint8_t, 0>(right_elements(product.size));
+  std::uint8_t* right = right_of<std::uint8_t>(product.size, tile);
   const ProductSize& size = product.size;
   for (int k = 0; k < size.inner; k += kMaxDepth) {
     const int depth = std::min(kMaxDepth, size.inner - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
-    add_columns(depth, tile.cols, product.right_signed, right, column_sums);
     kernels().bytes({tile.rows, depth, tile.cols}, product.left_signed, product.right_signed,
-                    left.data() + std::int64_t{tile.row} * size.inner + k, size.inner, right, sums);
+                    left + std::int64_t{tile.row} * size.inner + k, size.inner, right, sums, column_sums);
   }
 }
 
-void word_tile(const WordProduct& product, const std::vector<std::uint64_t>& left, const Tile& tile,
-               std::uint64_t* sums) {
-  std::uint64_t* right = scratch<std::uint64_t, 1>(right_elements(product.size));
+void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile& tile, std::uint64_t* sums) {
+  std::uint64_t* right = right_of<std::uint64_t>(product.size, tile);
   const ProductSize& size = product.size;
   for (int k = 0; k < size.inner; k += kMaxDepth) {
     const int depth = std::min(kMaxDepth, size.inner - k);
     product.source.right(k, depth, tile.col, tile.cols, right);
     for (int row = 0; row < tile.rows; ++row) {
-      const std::uint64_t* factors = left.data() + std::int64_t{tile.row + row} * size.inner + k;
+      const std::uint64_t* factors = left + std::int64_t{tile.row + row} * size.inner + k;
       for (int i = 0; i < depth; ++i) {
         for (int col = 0; col < tile.cols; ++col) {
           sums[row * kTileCols + col] += factors[i] * right[i * kTileCols + col];
@@ -181,10 +180,10 @@ void word_tile(const WordProduct& product, const std::vector<std::uint64_t>& lef
 }  // namespace
 
 void multiply(const FloatProduct& product) {
-  const std::vector<float> left = load_left(product.size, product.source);
+  const float* left = load_left(product.size, product.source);
   Results<float> results(product.size, product.store_last);
   for_each_tile(product.size, [&](const Tile& tile) {
-    float* sums = scratch<float, 0>(std::int64_t{tile.rows} * kTileCols);
+    float* sums = sums_of<float, 0>(tile);
     (product.rule == FloatSum::kTwoLanes ? two_lane_tile : group_tile)(product, left, tile, sums);
     results.tile(tile, sums, product.store);
   });
@@ -192,13 +191,13 @@ void multiply(const FloatProduct& product) {
 }
 
 void multiply(const ByteProduct& product) {
-  const std::vector<std::uint8_t> left = load_left(product.size, product.source);
+  const std::uint8_t* left = load_left(product.size, product.source);
   Results<std::uint32_t> results(product.size, product.store_last);
   std::vector<std::uint32_t> all_column_sums(static_cast<std::size_t>(product.size.cols));
   for_each_tile(product.size, [&](const Tile& tile) {
-    std::uint32_t* sums = scratch<std::uint32_t, 0>(std::int64_t{tile.rows} * kTileCols);
+    std::uint32_t* sums = sums_of<std::uint32_t, 0>(tile);
     std::uint32_t column_sums[kTileCols] = {};
-    byte_tile(product, left, tile, sums, column_sums);
+    byte_tile(product, left, tile, sums, product.wants_column_sums ? column_sums : nullptr);
     // Every tile of these columns has the same column sums; the first one keeps them for later.
     if (tile.row == 0) std::copy_n(column_sums, tile.cols, all_column_sums.data() + tile.col);
     results.tile(tile, sums, [&](int row, int col, int count, const std::uint32_t* values) {
@@ -211,10 +210,10 @@ void multiply(const ByteProduct& product) {
 }
 
 void multiply(const WordProduct& product) {
-  const std::vector<std::uint64_t> left = load_left(product.size, product.source);
+  const std::uint64_t* left = load_left(product.size, product.source);
   Results<std::uint64_t> results(product.size, product.store_last);
   for_each_tile(product.size, [&](const Tile& tile) {
-    std::uint64_t* sums = scratch<std::uint64_t, 0>(std::int64_t{tile.rows} * kTileCols);
+    std::uint64_t* sums = sums_of<std::uint64_t, 0>(tile);
     word_tile(product, left, tile, sums);
     results.tile(tile, sums, product.store);
   });

@@ -52,7 +52,8 @@ struct ByteProduct {
   ProductSize size;
   bool left_signed = false, right_signed = false;
   ProductSource<std::uint8_t> source;
-  // `column_sums`: the sums of the right matrix's columns.
+  // `column_sums`: the sums of the right matrix's columns, where they are wanted.
+  bool wants_column_sums = false;
   std::function<void(int row, int col, int count, const std::uint32_t* sums, const std::uint32_t* column_sums)> store;
   bool store_last = false;
 };

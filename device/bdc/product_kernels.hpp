@@ -16,9 +16,10 @@ struct ProductKernels {
                     float* second);
   // sums[...] += each group of `group` products (the last one may be short), summed as the 16-bit units do.
   void (*groups)(TileSize size, int group, const float* left, std::int64_t step, const float* right, float* sums);
-  // sums[...] += the products of bytes, modulo 2^32.
+  // sums[...] += the products of bytes, column_sums[...] += the columns of `right`, unless nullptr; modulo 2^32. Up to
+  // three bytes behind a row of `left` are read, whatever they are.
   void (*bytes)(TileSize size, bool left_signed, bool right_signed, const std::uint8_t* left, std::int64_t step,
-                const std::uint8_t* right, std::uint32_t* sums);
+                const std::uint8_t* right, std::uint32_t* sums, std::uint32_t* column_sums);
 };
 
 extern const ProductKernels kPlainProductKernels;

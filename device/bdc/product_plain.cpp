@@ -56,7 +56,10 @@ std::uint32_t widen(std::uint8_t value, bool is_signed) {
 }
 
 void bytes(TileSize size, bool left_signed, bool right_signed, const std::uint8_t* left, std::int64_t step,
-           const std::uint8_t* right, std::uint32_t* sums) {
+           const std::uint8_t* right, std::uint32_t* sums, std::uint32_t* column_sums) {
+  for (int k = 0; column_sums != nullptr && k < size.inner; ++k) {
+    for (int col = 0; col < size.cols; ++col) column_sums[col] += widen(right[k * kTileCols + col], right_signed);
+  }
   for (int row = 0; row < size.rows; ++row) {
     std::uint32_t* sum = sums + row * kTileCols;
     for (int k = 0; k < size.inner; ++k) {

@@ -1,4 +1,6 @@
 // Series, roots and quotients with SIMD instructions, compiled for several instruction sets and chosen at run time.
+#include <algorithm>
+
 #include "device/bdc/fast_sfu.hpp"
 #include "device/numeric/by_type.hpp"
 
@@ -18,6 +20,7 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 SfuRows sfu_rows(Dtype) { return {}; }
+LookupRows lookup_rows() { return {}; }
 
 #else
 
@@ -100,14 +103,48 @@ struct Quotient {
   }
 };
 
+// Vectors whose series run side by side, as each step of one waits for the step before.
+constexpr int kTaylorVectors = 4;
+
+// The series of kTaylorVectors vectors without the NaN rules; whether a NaN came out that has to be told from others.
+template <class Unit>
+HWY_INLINE bool taylor_block(typename Unit::Stored* dst, const typename Unit::Stored* src, const float* coeff,
+                             int terms) {
+  FloatVector x[kTaylorVectors], sum[kTaylorVectors];
+  HWY_UNROLL(4)
+  for (int v = 0; v < kTaylorVectors; ++v) {
+    x[v] = Unit::load(src + v * kLanes);
+    sum[v] = hn::Set(Floats(), coeff[terms - 1]);
+  }
+  for (int i = terms - 2; i >= 0; --i) {
+    const auto next = hn::Set(Floats(), coeff[i]);
+    HWY_UNROLL(4)
+    for (int v = 0; v < kTaylorVectors; ++v) sum[v] = Unit::round(hn::Add(Unit::round(hn::Mul(sum[v], x[v])), next));
+  }
+  if constexpr (std::is_same_v<Unit, F32Unit>) {
+    const auto any = hn::Or(hn::Or(is_nan(sum[0]), is_nan(sum[1])), hn::Or(is_nan(sum[2]), is_nan(sum[3])));
+    if (HWY_UNLIKELY(!hn::AllFalse(Floats(), any))) return true;
+  }
+  HWY_UNROLL(4)
+  for (int v = 0; v < kTaylorVectors; ++v) Unit::store(sum[v], dst + v * kLanes);
+  return false;
+}
+
 template <class Unit>
 int taylor(void* dst, const void* src, int count, const float* coeff, int terms) {
   using T = typename Unit::Stored;
+  constexpr int kStep = kTaylorVectors * kLanes;
+  auto* to = static_cast<T*>(dst);
+  const auto* from = static_cast<const T*>(src);
+  const auto one_vector = [&](int i) HWY_ATTR {
+    Unit::store(settled<Unit>(Series<Unit>{coeff, terms, Unit::load(from + i)}), to + i);
+  };
   int i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const auto x = Unit::load(static_cast<const T*>(src) + i);
-    Unit::store(settled<Unit>(Series<Unit>{coeff, terms, x}), static_cast<T*>(dst) + i);
+  for (; i + kStep <= count; i += kStep) {
+    if (!taylor_block<Unit>(to + i, from + i, coeff, terms)) continue;
+    for (int v = 0; v < kTaylorVectors; ++v) one_vector(i + v * kLanes);
   }
+  for (; i + kLanes <= count; i += kLanes) one_vector(i);
   return i;
 }
 
@@ -134,7 +171,35 @@ int divide(void* dst, const void* a, const void* b, int count, int iterations) {
   return i;
 }
 
+template <class Index>
+int lookup(std::uint32_t* dst, const Index* src, int count, const std::uint32_t* table) {
+  int i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const auto index = hn::PromoteTo(Ints(), hn::LoadU(hn::Rebind<Index, Ints>(), src + i));
+    hn::StoreU(hn::GatherIndex(Words(), table, index), Words(), dst + i);
+  }
+  return i;
+}
+
+template <class Index>
+Index largest(const Index* values, int count) {
+  const hn::ScalableTag<Index> d;
+  constexpr int kStep = static_cast<int>(hn::MaxLanes(d));
+  auto tops = hn::Zero(d);
+  int i = 0;
+  for (; i + kStep <= count; i += kStep) tops = hn::Max(tops, hn::LoadU(d, values + i));
+  Index lanes[kStep];
+  hn::StoreU(tops, d, lanes);
+  Index top = *std::max_element(lanes, lanes + kStep);
+  for (; i < count; ++i) top = std::max(top, values[i]);
+  return top;
+}
+
 }  // namespace
+
+LookupRows lookup_rows() {
+  return {lookup<std::uint8_t>, lookup<std::uint16_t>, largest<std::uint8_t>, largest<std::uint16_t>};
+}
 
 SfuRows sfu_rows(Dtype type) {
   SfuRows rows;
@@ -155,8 +220,10 @@ HWY_AFTER_NAMESPACE();
 namespace softtpu {
 
 HWY_EXPORT(sfu_rows);
+HWY_EXPORT(lookup_rows);
 
 SfuRows fast_sfu_rows(Dtype type) { return HWY_DYNAMIC_DISPATCH(sfu_rows)(type); }
+LookupRows fast_lookup_rows() { return HWY_DYNAMIC_DISPATCH(lookup_rows)(); }
 
 }  // namespace softtpu
 #endif

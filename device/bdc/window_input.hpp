@@ -44,39 +44,44 @@ class WindowInput {
   // The feature map of channel c of batch n.
   const T* plane(int n, int c) const { return view_.at<const T>(n, c, 0, 0); }
 
-  // out[i] = what tap (kh, kw) of output (oh, ow + i) sees in a feature map.
-  template <class Out>
-  void tap_row(const T* plane, Dim2 tap, int oh, int ow, int count, const Surroundings<T>& around, Out* out) const {
-    const Out padding = loaded<Out>(around.padding);
+  // What one tap of neighbouring output pixels of a row looks at, the same in every feature map.
+  struct TapRow {
+    std::int64_t row = 0;      // the input's row, in elements from the feature map's first one
+    int x = 0;                 // what the first pixel sees, counted with what is inserted
+    int first = 0, last = 0;   // the pixels between look at the input's width, the others at padding
+    bool is_inserted = false;  // a row that stands between two of the input's
+  };
+  TapRow tap_row(Dim2 tap, int oh, int ow, int count) const {
+    TapRow seen;
     const int y = oh * window_.stride.h - window_.padding.top + tap.h * window_.dilation.h;
     const int step = window_.stride.w;
-    const int x = ow * step - window_.padding.left + tap.w * window_.dilation.w;
-    const int every = window_.insert.w + 1;
+    seen.x = ow * step - window_.padding.left + tap.w * window_.dilation.w;
+    if (y < 0 || y >= spread_extent(shape_.h, window_.insert.h)) return seen;
     const int width = static_cast<int>(spread_extent(shape_.w, window_.insert.w));
-    if (y < 0 || y >= spread_extent(shape_.h, window_.insert.h)) {
-      std::fill_n(out, count, padding);
-      return;
-    }
-    // Outputs [first, last) look at the input's width, the others at padding.
     const auto steps_to = [&](int distance) { return step == 1 ? distance : (distance + step - 1) / step; };
-    const int first = std::clamp(steps_to(std::max(0, -x)), 0, count);
-    const int last = std::clamp(steps_to(width - x), first, count);
-    std::fill(out, out + first, padding);
-    std::fill(out + last, out + count, padding);
+    seen.first = std::clamp(steps_to(std::max(0, -seen.x)), 0, count);
+    seen.last = std::clamp(steps_to(width - seen.x), seen.first, count);
     const int rows = window_.insert.h + 1;
-    if (rows != 1 && y % rows != 0) {
-      std::fill(out + first, out + last, loaded<Out>(around.insertion));
-      return;
+    seen.is_inserted = rows != 1 && y % rows != 0;
+    seen.row = (rows == 1 ? y : y / rows) * h_stride_;
+    return seen;
+  }
+
+  // out[i] = what pixel i sees in a feature map.
+  template <class Out>
+  void read(const T* plane, const TapRow& seen, int count, const Surroundings<T>& around, Out* out) const {
+    const int first = seen.first, last = seen.last;
+    if (first > 0) std::fill(out, out + first, loaded<Out>(around.padding));
+    if (last < count) std::fill(out + last, out + count, loaded<Out>(around.padding));
+    if (seen.is_inserted) return std::fill(out + first, out + last, loaded<Out>(around.insertion));
+    const int step = window_.stride.w;
+    const int every = window_.insert.w + 1;
+    const T* row = plane + seen.row;
+    if (every == 1) return copy(row + seen.x * w_stride_, step * w_stride_, first, last, out);
+    for (int i = first; i < last; ++i) {
+      const int place = seen.x + i * step;
+      out[i] = loaded<Out>(place % every == 0 ? row[place / every * w_stride_] : around.insertion);
     }
-    const T* row = plane + (rows == 1 ? y : y / rows) * h_stride_;
-    if (every != 1) {
-      for (int i = first; i < last; ++i) {
-        const int place = x + i * step;
-        out[i] = loaded<Out>(place % every == 0 ? row[place / every * w_stride_] : around.insertion);
-      }
-      return;
-    }
-    copy(row + x * w_stride_, step * w_stride_, first, last, out);
   }
 
  private:

@@ -25,6 +25,11 @@ class WindowPlane {
     const int reach = (cmd.dst.shape.w - 1) * window_.stride.w + (window_.kernel.w - 1) * window_.dilation.w + 1;
     pitch_ = (std::max(reach, window_.padding.left + spread_) + window_.stride.w - 1) / window_.stride.w;
     const auto row = static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(window_.stride.w);
+    const int below = (cmd.dst.shape.h - 1) * window_.stride.h + (window_.kernel.h - 1) * window_.dilation.h + 1 -
+                      window_.padding.top;
+    padded_ = window_.padding.top > 0 || below > spread_extent(src_.shape.h, window_.insert.h);
+    as_stored_ = window_.padding.left == 0 && window_.insert.w == 0 && src_.stride.w == 1 &&
+                 pitch_ * window_.stride.w <= src_.shape.w;
     line_.resize(row + kTapSlack);
     rows_.resize(row * static_cast<std::size_t>(src_.shape.h + kExtraRows) + kTapSlack);
   }
@@ -35,13 +40,24 @@ class WindowPlane {
     padding_ = as_read<P>(around.padding);
     insertion_ = as_read<P>(around.insertion);
     const T* plane = view_.template at<const T>(n, c, 0, 0);
-    fill_line([&](P* values) { std::fill_n(values, spread_, padding_); });
-    keep_line(kPaddingRow);
-    fill_line([&](P* values) { std::fill_n(values, spread_, insertion_); });
-    keep_line(kInsertionRow);
+    if (padded_) {
+      fill_line([&](P* values) { std::fill_n(values, spread_, padding_); });
+      keep_line(line_.data(), kPaddingRow);
+    }
+    if (window_.insert.h > 0) {
+      fill_line([&](P* values) { std::fill_n(values, spread_, insertion_); });
+      keep_line(line_.data(), kInsertionRow);
+    }
     for (int h = 0; h < src_.shape.h; ++h) {
-      fill_line([&](P* values) { read_row(plane + h * src_.stride.h, values); });
-      keep_line(kExtraRows + h);
+      const T* row = plane + h * src_.stride.h;
+      if constexpr (std::is_same_v<T, P>) {
+        if (as_stored_) {
+          keep_line(row, kExtraRows + h);
+          continue;
+        }
+      }
+      fill_line([&](P* values) { read_row(row, values); });
+      keep_line(line_.data(), kExtraRows + h);
     }
   }
 
@@ -87,10 +103,9 @@ class WindowPlane {
     std::fill_n(line_.data() + end, length - end, padding_);
   }
   // Every stride.w-th element of the line lies side by side.
-  void keep_line(int row) {
-    // Local pointers: a compiler that has to expect the members to change would read them for each element.
-    const P* line = line_.data();
+  void keep_line(const P* line, int row) {
     P* out = row_at(row);
+    // Local values: a compiler that has to expect the members to change would read them for each element.
     const int pitch = pitch_;
     const int step = window_.stride.w;
     if (step == 1) {
@@ -113,8 +128,10 @@ class WindowPlane {
   Window window_;
   ChannelSurroundings<T> surroundings_;
   Dim2 output_;
-  int spread_;     // width of a row with what is inserted
-  int pitch_ = 0;  // elements of each of the stride.w parts of a row
+  int spread_;              // width of a row with what is inserted
+  int pitch_ = 0;           // elements of each of the stride.w parts of a row
+  bool padded_ = false;     // windows look above the first row or below the last one
+  bool as_stored_ = false;  // a stored row is all that windows look at
   P padding_ = {}, insertion_ = {};
   std::vector<P> line_, rows_;
 };

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "device/bdc/kernel_choice.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/schedule.hpp"
 #include "runtime/base/unreachable.hpp"
@@ -46,6 +47,8 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   outcome_ = {};
   state_ = {};
   observed_by_.clear();
+  chain_.clear();
+  chaining_ = false;
   if (observing_) {
     for (const auto& observer : observers_) observed_by_.push_back(observer.get());
   }
@@ -72,6 +75,14 @@ void Core::submit(Op op, const ControlCmd& cmd) {
   if (!observed_by_.empty()) observe_before(op, cmd);
   control(op, cmd);
   if (!observed_by_.empty() && !faulted()) observe_after(op, cmd);
+}
+
+void Core::begin_chain() { chaining_ = observed_by_.empty() && schedule_ == nullptr && !plain_kernels(); }
+
+void Core::end_chain() {
+  if (!chaining_) return;
+  chain_.run(memories_);
+  chaining_ = false;
 }
 
 void Core::set_schedule(std::unique_ptr<Schedule> schedule) { schedule_ = std::move(schedule); }

@@ -13,6 +13,7 @@
 
 #include "device/core/command_ring.hpp"
 #include "device/core/commands.hpp"
+#include "device/core/lane_chain.hpp"
 #include "device/core/observer.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "runtime/base/result.hpp"
@@ -26,8 +27,8 @@ using KernelFunction = void (*)(const void*);
 struct LaunchOutcome {
   bool ok = true;
   ErrorKind kind = ErrorKind::kUsage;
-  std::string text;            // the fault, complete sentences; empty when ok
-  std::uint64_t commands = 0;  // commands that the launch issued
+  std::string text;                    // the fault, complete sentences; empty when ok
+  std::uint64_t commands = 0;          // commands that the launch issued
   std::optional<double> estimated_us;  // what an observer estimates for the chip
 };
 
@@ -75,6 +76,11 @@ class Core {
   // Validates one command without executing it; a violation is the launch's fault.
   template <class Cmd>
   bool accepts(Op op, const Cmd& cmd);
+
+  // Between the two, element-wise commands wait for each other to be carried out lane by lane, unless somebody watches
+  // or orders the commands. Only for code that reads no memory of the device in between.
+  void begin_chain();
+  void end_chain();
 
   // Keeps the first fault of the launch. `sentence` begins with the function's name.
   void fault(ErrorKind kind, const std::string& sentence, const Command* command = nullptr);
@@ -129,6 +135,8 @@ class Core {
   std::vector<std::shared_ptr<Observer>> observers_;
   std::vector<Observer*> observed_by_;  // of this launch
   std::unique_ptr<Schedule> schedule_;
+  LaneChain chain_;
+  bool chaining_ = false;
   bool observing_ = true;
   bool exit_on_assertion_ = false;
   std::jmp_buf end_;
@@ -141,6 +149,9 @@ auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memori
   using Answer = decltype(execute(memories_, cmd));
   if (faulted()) return Answer();
   count_command(op, cmd);
+  if constexpr (LaneChain::kRulesRead<Cmd>) {
+    if (chaining_) chain_.run(memories_);
+  }
   if (const Violation broken = violation(memories_, op, cmd)) {
     refuse(op, broken, cmd);
     return Answer();
@@ -152,6 +163,9 @@ auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memori
     } else {
       drain();  // the kernel waits for the answer
     }
+  }
+  if constexpr (LaneChain::kTakes<Cmd>) {
+    if (chaining_) return chain_.add(memories_, cmd);
   }
   if (!observed_by_.empty()) observe_before(op, cmd);
   const FpuScope modes;

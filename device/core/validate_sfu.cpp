@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "device/bdc/fast_sfu.hpp"
+#include "device/bdc/kernel_choice.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -34,18 +36,27 @@ void check_table(Checks& check, const char* name, const Tensor& table) {
   check.tensor(name, table);
 }
 
+// The largest of a row of indices.
+template <class Index>
+Index largest_of(const LookupRows& rows, const Index* values, int count) {
+  if constexpr (std::is_same_v<Index, std::uint8_t>) {
+    if (rows.largest_byte != nullptr) return rows.largest_byte(values, count);
+  } else {
+    if (rows.largest_half != nullptr) return rows.largest_half(values, count);
+  }
+  return *std::max_element(values, values + count);
+}
+
 // The largest index of an integer tensor.
 template <class Index>
 int largest(const Memories& mem, const Tensor& index) {
   const TensorView view(mem, index);
+  const LookupRows rows = plain_kernels() ? LookupRows() : fast_lookup_rows();
   Index top = 0;
   for (int n = 0; n < index.shape.n; ++n) {
-    for (int c = 0; c < index.shape.c; ++c) {
-      // dst and src of a lookup are always in the aligned layout, whose rows follow each other.
-      const Index* feature = view.at<Index>(n, c, 0, 0);
-      const int count = index.shape.h * index.shape.w;
-      for (int i = 0; i < count; ++i) top = std::max(top, feature[i]);
-    }
+    // dst and src of a lookup are always in the aligned layout, whose rows follow each other.
+    for (int c = 0; c < index.shape.c; ++c)
+      top = std::max(top, largest_of(rows, view.at<Index>(n, c, 0, 0), index.shape.h * index.shape.w));
   }
   return top;
 }

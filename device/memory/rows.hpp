@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "device/memory/lane_slice.hpp"
 #include "device/memory/memories.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/wide.hpp"
@@ -85,9 +86,15 @@ class Constant {
     filled_ = 0;
   }
   const T* fill(std::array<T, kRowChunk>& staged, int count) {
-    if (filled_ < count) {
-      std::fill(staged.begin() + filled_, staged.begin() + count, value_);
-      filled_ = count;
+    if (filled_ == 0) {
+      staged[0] = value_;
+      filled_ = 1;
+    }
+    // What stands there is copied behind itself: large moves, whatever the compiler makes of loops.
+    while (filled_ < count) {
+      const int more = std::min(filled_, kRowChunk - filled_);
+      std::memcpy(staged.data() + filled_, staged.data(), sizeof(T) * static_cast<unsigned>(more));
+      filled_ += more;
     }
     return staged.data();
   }
@@ -304,10 +311,12 @@ void for_each_row_by_lane(const Memories& mem, const Tensor& dst, MakeBody make_
   static_assert(sizeof...(S) == sizeof...(Operands), "one element type for each source");
   const Chip& chip = mem.chip();
   const int lanes = std::min(dst.shape.c, chip.npu_num);
-  parallel_ranges(lanes, dst.shape.elements(), [&](int first, int last) {
+  const auto walk = [&](int first, int last) {
     rows_detail::walk_lanes(chip, dst, first, last, make_body, rows_detail::Target<D>(mem, dst),
                             rows_detail::Source<S>(mem, sources)...);
-  });
+  };
+  if (lane_slice != nullptr) return walk(lane_slice->first, lane_slice->last);
+  parallel_ranges(lanes, dst.shape.elements(), walk);
 }
 
 // Calls body(D* dst, const S* src..., int count) for every row of dst's shape; sources are local tensors of the same

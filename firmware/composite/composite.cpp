@@ -3,6 +3,12 @@
 #include <fmt/format.h>
 
 namespace softtpu {
+namespace {
+
+// Tensors from this size on have their steps carried out together; smaller ones stay in the cache as they are.
+constexpr std::int64_t kChainElements = 4096;
+
+}  // namespace
 
 Composite::Composite(Op op, const dim4* shape, int dtype)
     : call_(op),
@@ -69,6 +75,7 @@ void Composite::occupy(const Extent& extent) {
 
 Steps Composite::steps() const {
   if (checks_.violation()) call_.core().fault(ErrorKind::kUsage, checks_.violation()->text);
+  if (shape_.elements() >= kChainElements) call_.core().begin_chain();
   return {dim4{shape_.n, shape_.c, shape_.h, shape_.w}, dtype_};
 }
 

@@ -24,6 +24,11 @@ class Composite {
  public:
   Composite(Op op, const dim4* shape, int dtype);
   Composite(Op op, const dim4* shape) : Composite(op, shape, DT_FP32) {}
+  // Before steps() there is no chain to end: what is moved from then ends nothing.
+  ~Composite() { call_.core().end_chain(); }
+  Composite(Composite&&) = default;
+  Composite(const Composite&) = delete;
+  Composite& operator=(const Composite&) = delete;
 
   // Tensors of the call's shape and type in the aligned layout, all from the start NPU of the first one named.
   Composite& writes(std::string_view name, local_addr_t addr);

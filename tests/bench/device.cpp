@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <random>
 #include <string>
 
 namespace softtpu::bench {
@@ -33,6 +34,13 @@ void BenchDevice::run(const std::function<void()>& kernel) {
   if (outcome.ok) return;
   std::fprintf(stderr, "benchmark: %s\n", outcome.text.c_str());
   std::exit(1);
+}
+
+void BenchDevice::fill_local_memory() {
+  std::mt19937 random(3);
+  auto* words = reinterpret_cast<std::uint16_t*>(memories().local(0));
+  for (std::size_t i = 0; i < chip().local_mem.bytes / 2; ++i)
+    words[i] = static_cast<std::uint16_t>(0x3800U | (random() & 0x83FFU));
 }
 
 std::uint64_t BenchDevice::scratch(std::uint64_t offset) const {

@@ -16,6 +16,8 @@ class BenchDevice {
 
   // Runs `kernel` as a launch; a fault ends the program with its text, because a figure of refused work means nothing.
   void run(const std::function<void()>& kernel);
+  // Ordinary f16 values in every local memory: no infinities, and as f32, bf16 or bytes nothing special either.
+  void fill_local_memory();
   std::uint64_t scratch(std::uint64_t offset = 0) const;
   Memories& memories() { return *memories_; }
   const Chip& chip() const { return memories_->chip(); }

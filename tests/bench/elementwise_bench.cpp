@@ -39,6 +39,20 @@ std::function<void()> convert_loop() {
   };
 }
 
+// dst[i] = a[i] > b[i] ? yes[i] : 0.
+template <class T>
+std::function<void()> select_loop() {
+  auto data = std::make_shared<std::vector<T>>(static_cast<std::size_t>(kElements) * 4, T(1));
+  return [data] {
+    T* dst = data->data();
+    const T* a = dst + kElements;
+    const T* b = a + kElements;
+    const T* yes = b + kElements;
+    for (std::int64_t i = 0; i < kElements; ++i) dst[i] = a[i] > b[i] ? yes[i] : T(0);
+    keep(dst);
+  };
+}
+
 Work element_work(const char* name, std::function<void()> kernel, std::function<void()> limit) {
   BenchDevice& device = BenchDevice::of("bm1684x");
   Work work;
@@ -46,6 +60,7 @@ Work element_work(const char* name, std::function<void()> kernel, std::function<
   work.name = name;
   work.amount = work.limit_amount = static_cast<double>(kElements) / 1e9;
   work.unit = "G elements";
+  work.prepare = [&device] { device.fill_local_memory(); };
   work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
   work.limit_name = "plain loop over arrays";
   work.limit = std::move(limit);
@@ -108,7 +123,7 @@ Work select(const char* name, data_type_t type) {
         no.context.scalar.u32 = 0;
         tpu_bdc_greater_select(kDst, &first, &second, &yes, &no, &kShape, type, type);
       },
-      add_loop<T>());
+      select_loop<T>());
 }
 
 const bool added = add_work([] {

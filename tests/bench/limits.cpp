@@ -74,12 +74,13 @@ std::function<void()> on_all_threads(double operations, double per_step, void (*
 void keep(const void* data) { asm volatile("" : : "g"(data) : "memory"); }
 
 std::function<void()> memcpy_limit(std::size_t bytes) {
+  // Nothing is held for rows that do not run.
   struct Buffers {
-    explicit Buffers(std::size_t size) : from(size, 1), to(size, 2) {}
     std::vector<char> from, to;
   };
-  auto buffers = std::make_shared<Buffers>(bytes);
+  auto buffers = std::make_shared<Buffers>();
   return [buffers, bytes] {
+    if (buffers->to.empty()) *buffers = {std::vector<char>(bytes, 1), std::vector<char>(bytes, 2)};
     const std::size_t part = bytes / static_cast<std::size_t>(threads());
     parallel_for(threads(), static_cast<std::int64_t>(bytes), [&](int i) {
       std::memcpy(buffers->to.data() + static_cast<std::size_t>(i) * part,

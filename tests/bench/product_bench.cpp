@@ -1,7 +1,5 @@
 // Matrix products, convolutions and poolings in local memory. Figures of the vendor's emulator: one core, the same kind
 // of work.
-#include <random>
-
 #include "tests/bench/device.hpp"
 #include "tests/bench/work.hpp"
 #include "tpu_kernel.h"
@@ -11,15 +9,6 @@ namespace {
 
 constexpr unsigned kFirst = 0, kSecond = 0x10000, kResult = 0x20000;
 
-// Ordinary f16 values in every local memory: no infinities, and as f32, bf16 or bytes nothing special either.
-void fill_local_memory(BenchDevice& device) {
-  std::mt19937 random(3);
-  auto* words = reinterpret_cast<std::uint16_t*>(device.memories().local(0));
-  for (std::size_t i = 0; i < device.chip().local_mem.bytes / 2; ++i) {
-    words[i] = static_cast<std::uint16_t>(0x3800U | (random() & 0x83FFU));
-  }
-}
-
 Work work_of(const char* group, const char* name, double operations, const char* unit, double vendor, double ratio,
              std::function<void()> kernel) {
   BenchDevice& device = BenchDevice::of("bm1684x");
@@ -28,7 +17,7 @@ Work work_of(const char* group, const char* name, double operations, const char*
   work.name = name;
   work.amount = work.limit_amount = operations / 1e9;
   work.unit = unit;
-  work.prepare = [&device] { fill_local_memory(device); };
+  work.prepare = [&device] { device.fill_local_memory(); };
   work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
   work.limit_name = "f32 multiply then add";
   work.limit = multiply_add_limit(operations);
@@ -48,12 +37,20 @@ Work fp_mm(const char* name, int size, data_type_t type) {
   return work_of("matrix", name, 2.0 * size * size * size, "GFLOP", 0.185, 60,
                  [size, type] { tpu_bdc_fp_mm(kResult, kFirst, kSecond, size, size, size, DT_FP32, type, false); });
 }
+// Against the products of bytes that the machine can sum at best.
+Work against_dot_products(Work work) {
+  const double operations = work.amount * 1e9;
+  work.limit_name = machine_has_vnni() ? "8-bit dot products (VNNI)" : "pmaddubsw, pmaddwd, add";
+  work.limit = machine_has_vnni() ? dot_limit_vnni(operations) : dot_limit_words(operations);
+  work.required = 0.5;
+  return work;
+}
 Work int8_mm(const char* name, int size) {
-  return work_of("matrix", name, 2.0 * size * size * size, "GOP", 0.8, 0, [size] {
+  return against_dot_products(work_of("matrix", name, 2.0 * size * size * size, "GOP", 0.8, 0, [size] {
     scalar_t point;
     point.u32 = 3;
     tpu_bdc_int8_zp_mm(kResult, kFirst, kSecond, point, size, size, size, DT_INT8, DT_UINT8, false);
-  });
+  }));
 }
 
 constexpr dim4 kInput = {1, 64, 56, 56};
@@ -71,12 +68,12 @@ Work convolution(const char* name, data_type_t type, double vendor, double ratio
   return work;
 }
 Work int8_convolution(const char* name) {
-  return work_of("convolution", name, kConvolutionOperations, "GOP", 3.5, 0, [] {
+  return against_dot_products(work_of("convolution", name, kConvolutionOperations, "GOP", 3.5, 0, [] {
     scalar_t point, pad;
     point.u32 = pad.u32 = 3;
     tpu_bdc_int8_asym_quant_conv2d(kResult, kFirst, kSecond, point, pad, &kInput, nullptr, 64, &kKernel, &kPad, &kOne,
                                    &kOne, DT_INT32, DT_UINT8, DT_INT8, DT_INT8, false);
-  });
+  }));
 }
 Work depthwise(const char* name, data_type_t type) {
   return work_of("pooling", name, kDepthwiseOperations, "GFLOP", 0.1, 50, [type] {

@@ -117,9 +117,14 @@ TEST_P(FastKernels, ByteProductsHaveThePlainBits) {
       for (std::uint8_t& byte : *list) byte = static_cast<std::uint8_t>(round < 8 ? 0x80 : next());
     }
     Bits plain(kMaxRows * kTileCols, 5), fast(kMaxRows * kTileCols, 5);
-    kPlainProductKernels.bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), plain.data());
-    fast_product_kernels().bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), fast.data());
+    Bits plain_columns(kTileCols, 5), fast_columns(kTileCols, 5);
+    kPlainProductKernels.bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), plain.data(),
+                               plain_columns.data());
+    fast_product_kernels().bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), fast.data(),
+                                 fast_columns.data());
     ASSERT_EQ(counted(plain, size), counted(fast, size)) << left_signed << right_signed;
+    const TileSize one_row{1, size.inner, size.cols};
+    ASSERT_EQ(counted(plain_columns, one_row), counted(fast_columns, one_row)) << left_signed << right_signed;
   }
 }
 
