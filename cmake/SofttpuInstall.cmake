@@ -20,6 +20,8 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/firmware/include/ ${PROJECT_SOURCE_DIR}/host/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
+install(FILES ${PROJECT_SOURCE_DIR}/device/cli/gdb/softtpu.py DESTINATION ${CMAKE_INSTALL_DATADIR}/softtpu/gdb)
+
 # Kept for `softtpu sdk okkernel`.
 install(TARGETS okkernel_bmlib LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/okkernel)
 # The OKKernel SDK's tree by itself: cmake --install BUILD --component okkernel --prefix DIR.

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,9 +36,20 @@ void pass_on(int signal) {
   ::_exit(127);
 }
 
+// Returns when the program has ended.
+void watch_until_end(pid_t child, const Meanwhile& meanwhile) {
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  if (!process) return;
+  pollfd waits[] = {{process.get(), POLLIN, 0}, {meanwhile.fd, POLLIN, 0}};
+  while (waits[0].revents == 0) {
+    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;
+    if (waits[0].revents == 0 && waits[1].revents != 0) meanwhile.when_readable(child);
+  }
+}
+
 }  // namespace
 
-Result<int> run_program(const std::vector<std::string>& command) {
+Result<int> run_program(const std::vector<std::string>& command, const Meanwhile& meanwhile) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -58,6 +71,7 @@ Result<int> run_program(const std::vector<std::string>& command) {
   ssize_t heard = 0;
   while ((heard = ::read(hear.get(), &why, sizeof(why))) < 0 && errno == EINTR) {
   }
+  if (heard != sizeof(why) && meanwhile.fd >= 0) watch_until_end(child, meanwhile);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "device/cli/command.hpp"
+#include "device/cli/gdb_session.hpp"
 #include "device/cli/program.hpp"
 #include "device/cli/run.hpp"
 #include "device/server/setting_options.hpp"
@@ -77,6 +78,10 @@ Result<Settings> effective_settings(const RunOptions& options) {
             "{} sets up a private device, and SOFTTPU_DEVICE is {}; a shared one gets it from \"softtpu serve\".",
             given.option, shared_device_name(*settings))};
   }
+  if (options.gdb || !options.gdb_commands.empty()) {
+    return Error{ErrorKind::kUsage,
+                 "--gdb stops kernels of a private device; attach gdb itself to a core of a shared one."};
+  }
   if (!settings->checks.empty()) {
     return Error{ErrorKind::kUsage,
                  "SOFTTPU_CHECK watches a private device; for a shared one set it for \"softtpu serve\"."};
@@ -124,11 +129,17 @@ int run_with_options(const RunOptions& options) {
   // A bad value is reported here, before the program starts.
   auto settings = effective_settings(options);
   if (!settings) return not_started(settings.error().text);
+  std::unique_ptr<GdbSession> debugger;
+  if (options.gdb || !options.gdb_commands.empty()) {
+    auto session = GdbSession::create(options.gdb_commands);
+    if (!session) return not_started(session.error().text);
+    debugger = *std::move(session);
+  }
   if (auto prepared = prepare_record(*settings); !prepared) return not_started(prepared.error().text);
   const auto journal = make_journal();
   if (!journal) return not_started(journal.error().text);
   ::setenv("SOFTTPU_JOURNAL", journal->c_str(), 1);
-  const auto status = run_program(options.program);
+  const auto status = run_program(options.program, debugger ? debugger->meanwhile() : Meanwhile{});
   RunReport report{options.program, settings->chip, settings->checks, status ? *status : 0, {}};
   auto contents = read_journal(*journal, kDeviceEndMs);
   ::unlink(journal->c_str());
@@ -154,6 +165,9 @@ void add_run_options(CLI::App& app, RunOptions& options, SettingUser user) {
   options.settings = add_setting_options(app, user);
   app.add_option("--report", options.reports, "json:FILE, sarif:FILE or junit:FILE; may be repeated")
       ->allow_extra_args(false);
+  app.add_flag("--gdb", options.gdb, "stops at the first line of the kernel, in gdb; the program itself runs freely");
+  app.add_option("--gdb-commands", options.gdb_commands,
+                 "like --gdb, but gdb executes this file at that line, and ends; needs no terminal");
 }
 
 Run add_run(CLI::App& app) {

@@ -17,6 +17,8 @@ namespace softtpu::cli {
 struct RunOptions {
   std::shared_ptr<const GivenSettings> settings;
   std::vector<std::string> reports;
+  bool gdb = false;
+  std::string gdb_commands;  // a file; not empty: gdb
   std::vector<std::string> program;
 };
 

@@ -123,6 +123,7 @@ Result<Tools> make_tools(const Settings& settings, const Chip& chip, const std::
   tools.findings = std::make_shared<Findings>(options);
   if (settings.schedule != "program") tools.schedule = settings.schedule;
   tools.schedules = settings.schedules;
+  tools.gdb_socket = settings.gdb_socket;
   const bool watching = !checks->empty() || !settings.portable_to.empty() || !settings.record_path.empty();
   if (watching || settings.schedules > 1) {
     if (auto added = add_checks(*checks, settings, chip, options, tools); !added) return added.error();

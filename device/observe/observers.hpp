@@ -26,6 +26,7 @@ struct Tools {
   std::shared_ptr<LaunchRecorder> recorder;      // null: no launch is kept
   std::string schedule;                          // order of commands in parallel sections; empty: program order
   std::uint32_t schedules = 0;                   // runs of each launch that are compared; below 2: one run
+  std::string gdb_socket;                        // empty: nobody debugs
   std::shared_ptr<Journal> journal;              // of `softtpu run`; null without
 };
 

@@ -14,6 +14,7 @@
 #include "device/core/core.hpp"
 #include "device/core/schedule.hpp"
 #include "device/record/launch_recorder.hpp"
+#include "device/server/debugger_call.hpp"
 #include "device/server/leftovers.hpp"
 #include "device/server/sandbox.hpp"
 #include "device/server/schedule_runs.hpp"
@@ -39,7 +40,8 @@ class CoreRunner {
         spare_(setup.spare),
         own_process_(!setup.in_program),
         wants_sandbox_(setup.sandbox),
-        socket_(std::move(socket)) {
+        socket_(std::move(socket)),
+        debugger_(setup.tools.gdb_socket) {
     core_.set_ring(status_.commands);
     core_.exit_on_assertion(setup.in_program);
     for (const auto& observer : tools_.observers) core_.add_observer(observer);
@@ -128,6 +130,7 @@ class CoreRunner {
       return fail(item, ErrorKind::kUsage,
                   "the kernel's module is not loaded: it could not be loaded again after the core ended.");
     }
+    if (debugger_.is_due()) call_debugger(function->second);
     if (wants_sandbox_ && !in_sandbox_) {
       if (auto entered = enter_sandbox(); !entered) return fail(item, entered.error().kind, entered.error().text);
       in_sandbox_ = true;
@@ -157,6 +160,15 @@ class CoreRunner {
                                  outcome.ok ? "" : "\n - Before that: " + outcome.text);
     }
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
+  }
+
+  // With the kernels of all modules that are loaded, so that the debugger can stop in each.
+  void call_debugger(const Function& launched) {
+    std::vector<KernelFunction> kernels = {launched.entry};
+    for (const KernelFunction kernel : kernel_registry().functions()) {
+      if (kernel != launched.entry) kernels.push_back(kernel);
+    }
+    debugger_.make(kernels);
   }
 
   // A kernel that has written past a block of the C library's heap should fail itself, and not a later launch. The
@@ -265,6 +277,7 @@ class CoreRunner {
   bool flush_ = false;
   bool replace_ = false, in_sandbox_ = false;
   Leftovers leftovers_;
+  DebuggerCall debugger_;
 };
 
 }  // namespace

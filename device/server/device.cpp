@@ -25,6 +25,12 @@ Result<Mapping> make_chip_file(const std::string& chip, std::uint32_t number) {
   return file;
 }
 
+// Somebody who looks at a kernel takes as long as he takes.
+LaunchQueue::Limits limits_of(const Settings& settings) {
+  if (!settings.gdb_socket.empty()) return {0, 0, true};
+  return {settings.timeout_ms, settings.limit_ms};
+}
+
 // An answer for the whole device, when the last core has answered: the first failure, else what the first core said.
 template <class Value>
 std::function<void(Result<Value>)> when_all(std::size_t count, std::function<void(Result<Value>)> answer) {
@@ -48,7 +54,7 @@ Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settin
       memories_(std::move(memories)),
       tools_(std::move(tools)),
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
-      queue_(cores_, {settings.timeout_ms, settings.limit_ms}) {
+      queue_(cores_, limits_of(settings)) {
   for (int i = 0; i < chip().cores; ++i) {
     const CoreLink::Options options{i, in_process, settings.sandbox};
     cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, options));

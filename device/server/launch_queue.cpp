@@ -241,6 +241,7 @@ StreamTimeReply LaunchQueue::time(const std::shared_ptr<Client>& client, std::ui
 
 void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {
   Stream& limited = stream_of(*client, stream);
+  if (limits_.fixed) return;
   limited.timeout_ms = limited.limit_ms = milliseconds;
 }
 

@@ -78,6 +78,7 @@ class LaunchQueue {
   // Limits of a launch in milliseconds, without a command and in all; 0: none.
   struct Limits {
     std::uint32_t timeout_ms = 0, limit_ms = 0;
+    bool fixed = false;  // clients cannot change them
   };
   LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, const Limits& limits) : cores_(cores), limits_(limits) {}
 

@@ -31,6 +31,13 @@ std::vector<std::string> KernelRegistry::names(std::uint32_t module) const {
   return found;
 }
 
+std::vector<KernelFunction> KernelRegistry::functions() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<KernelFunction> list;
+  for (const Row& row : rows_) list.push_back(row.function);
+  return list;
+}
+
 void KernelRegistry::remove(std::uint32_t module) {
   const std::lock_guard lock(mutex_);
   std::erase_if(rows_, [module](const Row& row) { return row.module == module; });

@@ -25,6 +25,8 @@ class KernelRegistry {
   KernelFunction find(std::uint32_t module, std::string_view name) const;
   // In order of registration.
   std::vector<std::string> names(std::uint32_t module) const;
+  // Of all modules.
+  std::vector<KernelFunction> functions() const;
   void remove(std::uint32_t module);
   std::size_t size() const;
   // One line per kernel on standard output, as the SDK prints them.

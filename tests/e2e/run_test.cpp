@@ -122,7 +122,7 @@ constexpr Setting kSettings[] = {
 };
 
 // Set by `softtpu run` itself.
-const std::set<std::string> kNoOption = {"SOFTTPU_JOURNAL"};
+const std::set<std::string> kNoOption = {"SOFTTPU_JOURNAL", "SOFTTPU_GDB"};
 
 TEST(SettingOptions, SetTheVariablesOfTheProgram) {
   for (const Setting& setting : kSettings) {

@@ -1,0 +1,55 @@
+// Kernels that hold one variable of each type that gdb prints, and tensors in several layouts.
+#include <tpu_kernel.h>
+
+#include "args.h"
+
+int typed(const void* raw) {
+  const debug_args_t* args = raw;
+  const dim2 pair = {3, 4};
+  const dim4 shape = {1, 64, 4, 16};
+  const dim4* where = &shape;
+  scalar_t scalar;
+  scalar.f32 = 1.5f;
+  const data_type_t half = DT_FP16;
+  const data_type_t none = (data_type_t)44;
+  const rounding_mode_t rounding = RM_TOWARDS_ZERO;
+  const variable_t vector = {VECTOR, {.addr = 64}};
+  const variable_t constant = {SCALAR, {.scalar = scalar}};
+  float16 small;
+  small.bits = 0x3e00;
+  bfloat16 brain;
+  brain.bits = 0xbfc0;
+  tpu_initialize();
+  tpu_gdma_cpy_S2L(0x0000, args->data, &shape, NULL, NULL, DT_FP32);
+  tpu_bdc_fp_add_C(0x4000, 0x0000, scalar, &shape, NULL, NULL, DT_FP32);
+  tpu_poll(); /* all is in place */
+  tpu_gdma_cpy_L2S(args->data, 0x4000, where, NULL, NULL, DT_FP32);
+  tpu_poll();
+  return pair.h + (int)half + (int)none + (int)rounding + (int)vector.type + (int)constant.type + small.bits + brain.bits;
+}
+TPUKERNEL_FUNC_REGISTER(typed)
+
+int second(const void* raw) {
+  int count = raw != NULL;
+  tpu_initialize();
+  tpu_poll();
+  return count;
+}
+TPUKERNEL_FUNC_REGISTER(second)
+
+int spins(const void* raw) {
+  volatile int spinning = raw != NULL;
+  tpu_initialize();
+  while (spinning) continue;
+  tpu_poll();
+  return 0;
+}
+TPUKERNEL_FUNC_REGISTER(spins)
+
+int crashes(const void* raw) {
+  volatile int* nowhere = NULL;
+  tpu_initialize();
+  if (raw != NULL) *nowhere = 1;
+  return 0;
+}
+TPUKERNEL_FUNC_REGISTER(crashes)
