@@ -95,6 +95,29 @@ struct Elements {
   std::vector<std::uint8_t> bytes;
 };
 
+// As people count them: a matrix has rows and columns, wherever its channels lie.
+std::vector<std::uint64_t> extents_of(const LayoutSubject& subject) {
+  const Dim4& shape = subject.shape;
+  const auto extent = [](int value) { return static_cast<std::uint64_t>(value); };
+  if (subject.columns == 0) return {extent(shape.n), extent(shape.c), extent(shape.h), extent(shape.w)};
+  if (subject.labels == "element") return {extent(subject.columns)};
+  return {extent(shape.n), extent(subject.columns)};
+}
+
+// In the order of extents_of(), the last one fastest.
+template <class Visit>
+void for_each_element(const LayoutSubject& subject, const Visit& visit) {
+  const Dim4& shape = subject.shape;
+  for (int n = 0; n < shape.n; ++n) {
+    for (int column = 0; column < subject.columns; ++column) visit(n, column / shape.w, 0, column % shape.w);
+    for (int c = 0; c < shape.c && subject.columns == 0; ++c) {
+      for (int h = 0; h < shape.h; ++h) {
+        for (int w = 0; w < shape.w; ++w) visit(n, c, h, w);
+      }
+    }
+  }
+}
+
 Result<Elements> read_tensor(const DumpOptions& options, const Chip& chip, const MappedFile& memory,
                              std::uint64_t offset) {
   LayoutOptions layout = options.tensor;
@@ -111,29 +134,23 @@ Result<Elements> read_tensor(const DumpOptions& options, const Chip& chip, const
   if (subject->tensor.local != local) {
     return usage(fmt::format("--layout {} is not for {} memory", layout.layout, options.space));
   }
-  const auto size = static_cast<std::size_t>(size_of(subject->dtype));
-  const Dim4& shape = subject->shape;
+  // In local memory the placement has been checked against the end of an NPU.
   const std::uint64_t base = local ? 0 : offset;
-  Elements elements{subject->dtype, {}, {}};
-  for (const int extent : {shape.n, shape.c, shape.h, shape.w})
-    elements.shape.push_back(static_cast<std::uint64_t>(extent));
-  elements.bytes.reserve(static_cast<std::size_t>(shape.elements()) * size);
-  for (int n = 0; n < shape.n; ++n) {
-    for (int c = 0; c < shape.c; ++c) {
-      for (int h = 0; h < shape.h; ++h) {
-        for (int w = 0; w < shape.w; ++w) {
-          const LocalSpot spot = subject->tensor.spot(n, c, h, w);
-          const std::uint64_t at =
-              base +
-              static_cast<std::uint64_t>(spot.npu) * (local ? static_cast<std::uint64_t>(lanes.local_bytes) : 0) +
-              static_cast<std::uint64_t>(spot.offset);
-          if (at + size > memory.bytes())
-            return usage(fmt::format("the tensor ends outside {} memory ({} bytes)", options.space, memory.bytes()));
-          elements.bytes.insert(elements.bytes.end(), memory.data() + at, memory.data() + at + size);
-        }
-      }
-    }
-  }
+  const auto end = static_cast<std::uint64_t>(subject->tensor.end_offset());
+  if (!local && end > memory.bytes() - base)
+    return usage(fmt::format("the tensor ends outside {} memory ({} bytes)", options.space, memory.bytes()));
+  Elements elements{subject->dtype, extents_of(*subject), {}};
+  const auto size = static_cast<std::uint64_t>(size_of(subject->dtype));
+  std::uint64_t bytes = size;
+  for (const std::uint64_t extent : elements.shape) bytes *= extent;
+  if (bytes > kMostBytes) return usage(fmt::format("the tensor's {} bytes are more than {}", bytes, kMostBytes));
+  elements.bytes.reserve(bytes);
+  for_each_element(*subject, [&](int n, int c, int h, int w) {
+    const LocalSpot spot = subject->tensor.spot(n, c, h, w);
+    const std::uint64_t lane = local ? static_cast<std::uint64_t>(spot.npu) * lanes.local_bytes : 0;
+    const std::uint8_t* from = memory.data() + base + lane + spot.offset;
+    elements.bytes.insert(elements.bytes.end(), from, from + size);
+  });
   return elements;
 }
 

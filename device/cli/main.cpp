@@ -30,7 +30,8 @@ Run add_layout(CLI::App& app) {
   app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
       ->capture_default_str();
   app.add_option("--layout", options->layout, kLayoutNames)->capture_default_str();
-  app.add_option("--mode", options->mode, "storage mode: none, 2n, 4n or 2ic (shape IC,OC,KH,KW)")->capture_default_str();
+  app.add_option("--mode", options->mode, "storage mode: none, 2n, 4n or 2ic (shape IC,OC,KH,KW)")
+      ->capture_default_str();
   app.add_option("--stride", options->stride, "N,C,H,W in elements, for the layouts free and system");
   app.add_option("--width", options->width, "columns per channel, for matrix and vector");
   app.add_option("--start-npu", options->start_npu, "the NPU of channel 0");
@@ -74,11 +75,14 @@ Run add_dump(CLI::App& app) {
   app.add_option("--address", options->address,
                  "address of the first byte, as kernels see it (default: the memory's first)");
   app.add_option("--bytes", options->bytes, "size of a region")->capture_default_str();
-  app.add_option("--shape", options->tensor.shape, "N,C,H,W: a tensor instead of a region");
+  app.add_option(
+      "--shape", options->tensor.shape,
+      "a tensor instead of a region: N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
   app.add_option("--dtype", options->tensor.dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
       ->capture_default_str();
   app.add_option("--layout", options->tensor.layout, kLayoutNames)->capture_default_str();
-  app.add_option("--mode", options->tensor.mode, "storage mode: none, 2n or 4n")->capture_default_str();
+  app.add_option("--mode", options->tensor.mode, "storage mode: none, 2n, 4n or 2ic (shape IC,OC,KH,KW)")
+      ->capture_default_str();
   app.add_option("--stride", options->tensor.stride, "N,C,H,W in elements, for the layouts free and system");
   app.add_option("--width", options->tensor.width, "columns per channel, for matrix and vector");
   app.add_option("-o,--output", options->output, "write a NumPy file (.npy) instead of text");
