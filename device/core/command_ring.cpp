@@ -18,7 +18,7 @@ std::string operands_line(const Command& command) {
 std::vector<std::string> CommandRing::last_lines(std::uint64_t count) const {
   const std::uint64_t given = this->given();
   std::vector<std::string> lines;
-  const std::uint64_t shown = std::min<std::uint64_t>({count, given, kKept});
+  const std::uint64_t shown = std::min<std::uint64_t>({count, given, kShown});
   for (std::uint64_t i = given - shown; i < given; ++i) {
     const Entry& entry = entries_[i % kKept];
     if (static_cast<std::size_t>(entry.op) >= all_ops().size()) continue;  // overwritten by the kernel

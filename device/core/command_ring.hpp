@@ -18,6 +18,8 @@ namespace softtpu {
 class CommandRing {
  public:
   static constexpr std::size_t kKept = 8;
+  // One place may hold half of a command that a signal has interrupted.
+  static constexpr std::size_t kShown = kKept - 1;
 
   // Some nanoseconds: the command's own bytes are copied, nothing is formatted.
   template <class Cmd>
