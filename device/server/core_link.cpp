@@ -11,7 +11,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <new>
+#include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "device/observe/observers.hpp"
@@ -29,8 +30,8 @@ namespace {
 
 constexpr std::uint32_t kProgressStepMs = 100;
 constexpr int kMaxIdleDeaths = 3;
-// Reading the debug information of large modules; a report without source lines is better than a late one.
-constexpr std::uint32_t kExplainMs = 800;
+// Crashes that wait for their explanation; those beyond are reported without one.
+constexpr std::size_t kMostExplanations = 16;
 // A core that does not react to the look signal within this time is ended without a look.
 constexpr std::chrono::milliseconds kLookTime{100};
 
@@ -42,7 +43,6 @@ std::string what_text(MessageType type, const std::string& name) {
     case MessageType::kCoreLaunch: return "kernel \"" + name + "\"";
     case MessageType::kCoreLoad: return "loading kernel module " + name;
     case MessageType::kCoreUnload: return "unloading kernel module " + name;
-    case MessageType::kCoreExplain: return "explaining the end of the last core";
     default: return "looking up function \"" + name + "\"";
   }
 }
@@ -67,29 +67,21 @@ CoreLink::~CoreLink() {
     ::waitpid(pid_, nullptr, 0);
   }
   // A core thread may still use the page; only a process's page can go.
-  if (in_process_) {
-    static_cast<void>(new Mapping(std::move(status_memory_)));
-    static_cast<void>(new Mapping(std::move(spare_memory_)));
-  }
+  if (in_process_) static_cast<void>(new StatusPages(std::move(pages_)));
 }
 
 Result<void> CoreLink::start() {
-  if (status_ == nullptr) {
-    auto memory = Mapping::create("a core's status", sizeof(CoreStatus), "softtpu-status");
-    if (!memory) return memory.error();
-    auto spare = Mapping::create("a core's progress", sizeof(CoreProgress), "softtpu-progress");
-    if (!spare) return spare.error();
-    status_memory_ = std::move(*memory);
-    spare_memory_ = std::move(*spare);
-    spare_ = new (spare_memory_.data()) CoreProgress;
-    status_ = new (status_memory_.data()) CoreStatus;
+  if (pages_.status == nullptr) {
+    auto pages = StatusPages::create();
+    if (!pages) return pages.error();
+    pages_ = std::move(*pages);
   }
-  forget_fault(*status_, *spare_);
-  status_->progress.completed = spare_->completed = last_number_;
+  forget_fault(*pages_.status, *pages_.spare);
+  pages_.status->progress.completed = pages_.spare->completed = last_number_;
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   socket_ = std::move(pair->first);
-  const CoreSetup setup{memories_, index_, *status_, *spare_, tools_, in_process_, sandbox_};
+  const CoreSetup setup{memories_, index_, *pages_.status, *pages_.spare, tools_, in_process_, sandbox_};
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
   } else {
@@ -186,8 +178,8 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
   Item& item = add(CoreLaunch{what.function, what.flush && !watched, *what.args}, what.kernel, std::move(done));
   if (watched) {
-    status_->watched_through = watched_ = item.number;
-    status_->server_processor = ::sched_getcpu();
+    pages_.status->watched_through = watched_ = item.number;
+    pages_.status->server_processor = ::sched_getcpu();
   }
   item.timeout_ms = what.timeout_ms;
   item.limit_ms = what.limit_ms;
@@ -198,7 +190,7 @@ std::uint64_t CoreLink::launch(const Launch& what) {
 }
 
 void CoreLink::hurry(std::uint64_t item) {
-  if (status_->flush_through < item) status_->flush_through = item;
+  if (pages_.status->flush_through < item) pages_.status->flush_through = item;
   // The core may have finished it just before, without a word; what fails says so first (CoreRunner::work), so the
   // messages are read after this.
   const std::uint64_t completed = completed_items();
@@ -208,7 +200,7 @@ void CoreLink::hurry(std::uint64_t item) {
 void CoreLink::watch_launch() {
   const std::uint64_t item = std::exchange(watched_, 0);
   if (item == 0 || items_.empty()) return;
-  const bool here = status_->server_processor == status_->core_processor;
+  const bool here = pages_.status->server_processor == pages_.status->core_processor;
   const auto other = here ? ShortWait::Other::kHere : ShortWait::Other::kElsewhere;
   if (!wait_.look(other, [&] { return completed_items() >= item; })) return hurry(item);
   const CoreProgress* known = progress();
@@ -221,7 +213,7 @@ void CoreLink::abandon(const void* owner) {
   for (Item& item : items_) {
     if (item.owner != owner) continue;
     item.dropped = true;
-    running = running || item.number == status_->progress.running;
+    running = running || item.number == pages_.status->progress.running;
   }
   if (!running || pid_ <= 0) return;
   end_reason_ = Error{ErrorKind::kConnection, "its program has gone away"};
@@ -280,8 +272,8 @@ void CoreLink::on_frame(Frame& frame) {
 }
 
 const CoreProgress* CoreLink::progress() const {
-  if (status_->progress.is_whole()) return &status_->progress;
-  return spare_->is_whole() ? spare_ : nullptr;
+  if (pages_.status->progress.is_whole()) return &pages_.status->progress;
+  return pages_.spare->is_whole() ? pages_.spare : nullptr;
 }
 
 // What the status page says is finished. A kernel may have written there, so it is believed only where it can be true.
@@ -309,13 +301,19 @@ void CoreLink::finish(Result<Bytes> result) {
   }
   if (!result) note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
   const bool timed = result && item.type == MessageType::kCoreLaunch;
-  estimated_ns_ = timed ? status_->estimated_ns[item.number % kEstimates].load() : 0;
-  item.answer(std::move(result));
+  const std::uint64_t estimated_ns = timed ? pages_.status->estimated_ns[item.number % kEstimates].load() : 0;
+  estimated_ns_ = estimated_ns;
+  if (explanations_.empty()) return item.answer(std::move(result));
+  deliver(item.owner, last_explanation_,
+          [this, estimated_ns, answer = std::move(item.answer), result = std::move(result)] {
+            estimated_ns_ = estimated_ns;
+            answer(result);
+          });
 }
 
 // For `softtpu run`, whose exit status says why launches failed.
 void CoreLink::note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text) {
-  if (tools_.journal == nullptr || type == MessageType::kCoreDefine || type == MessageType::kCoreExplain) return;
+  if (tools_.journal == nullptr || type == MessageType::kCoreDefine) return;
   tools_.journal->add(FailureRecord{kind, type == MessageType::kCoreLaunch ? name : "", text});
 }
 
@@ -327,7 +325,8 @@ void CoreLink::when_ended() {
   ::kill(-pid_, SIGKILL);  // what kernels have started; the group's number is taken until the wait below
   ::waitpid(pid_, &status, 0);
   pid_ = -1;
-  asks_for_another_ = WIFEXITED(status) && WEXITSTATUS(status) == kReplaceStatus && status_->progress.running == 0;
+  asks_for_another_ =
+      WIFEXITED(status) && WEXITSTATUS(status) == kReplaceStatus && pages_.status->progress.running == 0;
   restart(to_exit_text(status));
 }
 
@@ -341,7 +340,7 @@ std::optional<CoreLink::Victim> CoreLink::take_victim(const std::string& how_it_
   const bool blamed =
       !items_.empty() && (items_.front().number == running || known == nullptr || ++idle_deaths_ >= kMaxIdleDeaths);
   if (!blamed) return std::nullopt;
-  Postmortem found = examine(*status_, memories_, how_it_ended);
+  Postmortem found = examine(*pages_.status, memories_, how_it_ended);
   const Item& item = items_.front();
   std::string text =
       fmt::format("{} on core {} {}, after {} command{}.", what_text(item.type, item.name), index_,
@@ -369,13 +368,14 @@ void CoreLink::restart(const std::string& how_it_ended) {
     unfinished.pop_front();
   }
   if (failed && failed->type == MessageType::kCoreLaunch) renew_memories();
+  // Before the new core starts, so that it does not have the old one's pages.
+  if (failed) report(*std::move(failed), *victim);
   if (auto started = start(); !started) {
     broken_ = fmt::format("core {} cannot be started again: {}", index_, started.error().text);
     log_error(*broken_);
   } else {
     replay_modules();
   }
-  if (failed) report(std::move(*failed), *std::move(victim));
   std::vector<Item> dropped;
   for (Item& item : unfinished) {
     if (item.dropped) {
@@ -402,27 +402,97 @@ void CoreLink::renew_memories() {
   }
 }
 
-// Answers the failed item, when the new core has explained what it can. That stands before everything else that this
-// core is given, so answers keep their order.
-void CoreLink::report(Item failed, Victim victim) {
-  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name,
-                 victim](const std::string& explanation) {
-    if (type != MessageType::kCoreExplain) log_warning(victim.text + explanation);
-    const FailureKind kind = victim.kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(victim.kind);
-    note_failure(type, name, kind, victim.text + explanation);
-    answer(Error{victim.kind, victim.text + explanation});
-  };
-  const bool nothing_to_ask = victim.question.commands == 0 && victim.question.calls.empty();
-  if (failed.dropped || nothing_to_ask || failed.type == MessageType::kCoreExplain || broken_) {
-    loop_.soon([answer = std::move(answer)] { answer(""); });
-    return;
+// What a process needs to explain the end of the core; nullopt: there is nothing to explain, or not enough descriptors
+// and memory for that. The pages go with it, and the new core gets others.
+std::optional<Explainer::Remains> CoreLink::take_remains(const CoreExplain& question) {
+  if (question.commands == 0 && question.calls.empty()) return std::nullopt;
+  Explainer::Remains remains{{}, {}, question};
+  for (const CodePlace& place : question.calls) {
+    const auto module = modules_.find(place.module);
+    const auto is_same = [&](const Explainer::Module& m) { return m.id == place.module; };
+    if (module == modules_.end() || std::any_of(remains.modules.begin(), remains.modules.end(), is_same)) continue;
+    UniqueFd image = module->second.image.duplicate();
+    if (!image) return std::nullopt;
+    remains.modules.push_back({place.module, module->second.name, std::move(image)});
   }
-  Item& item = add(victim.question, "", [answer = std::move(answer)](const Result<Bytes>& result) {
-    const auto explanation = result ? find_message<CoreExplainReply>(*result) : std::nullopt;
-    answer(explanation ? to_text(*explanation) : "");
+  auto pages = StatusPages::create();
+  if (!pages) return std::nullopt;
+  remains.pages = std::exchange(pages_, std::move(*pages));
+  return remains;
+}
+
+// The calls without their source: what is known when nobody could explain them.
+std::string CoreLink::places_text(const CoreExplain& question) const {
+  std::string text;
+  for (const CodePlace& place : question.calls) {
+    const auto module = modules_.find(place.module);
+    if (module == modules_.end()) continue;
+    const std::string file = std::filesystem::path(module->second.name).filename().string();
+    text += fmt::format("\n     {}+0x{:x}", file, place.offset);
+  }
+  return text.empty() ? text : "\n - Calls, innermost first (their source could not be read in time):" + text;
+}
+
+// Answers the failed item, when what can be explained is.
+void CoreLink::report(Item failed, const Victim& victim) {
+  const std::uint64_t number = ++last_explanation_;
+  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, text = victim.text,
+                 kind = victim.kind](const std::string& explanation) {
+    log_warning(text + explanation);
+    note_failure(type, name, kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(kind),
+                 text + explanation);
+    answer(Error{kind, text + explanation});
+  };
+  const auto explained = [this, number, places = places_text(victim.question)](const auto& explanation) {
+    end_explanation(number, explanation ? to_text(*explanation) : places);
+  };
+  std::unique_ptr<Explainer> explainer;
+  if (!failed.dropped && explanations_.size() < kMostExplanations) {
+    if (auto remains = take_remains(victim.question)) {
+      auto started = Explainer::start(loop_, memories_, tools_, *std::move(remains), explained);
+      if (started) explainer = std::move(*started);
+    }
+  }
+  if (!explainer) loop_.soon([explained] { explained(std::optional<CoreExplainReply>()); });
+  explanations_.push_back({number, failed.owner, std::move(explainer), std::move(answer), {}});
+  begin_explanations();
+}
+
+// As many as leave a processor to the cores.
+void CoreLink::begin_explanations() {
+  std::size_t room = std::max(2U, std::thread::hardware_concurrency()) - 1;
+  for (Explanation& explanation : explanations_) {
+    if (!explanation.explainer) continue;
+    if (!explanation.explainer->has_begun()) explanation.explainer->begin();
+    if (--room == 0) return;
+  }
+}
+
+void CoreLink::end_explanation(std::uint64_t number, const std::string& text) {
+  const auto found = std::find_if(explanations_.begin(), explanations_.end(),
+                                  [number](const Explanation& e) { return e.number == number; });
+  const Explanation ended = std::move(*found);
+  explanations_.erase(found);
+  begin_explanations();
+  deliver(ended.owner, number, [answer = ended.answer, text] { answer(text); });
+  for (const auto& answer : ended.withheld) deliver(ended.owner, number, answer);
+  flush();
+}
+
+// An owner's answers come in the order of its launches: not before the reports of those that failed earlier, which are
+// the explanations with numbers up to this one.
+void CoreLink::deliver(const void* owner, std::uint64_t last_before, std::function<void()> answer) {
+  const auto earlier = std::find_if(explanations_.rbegin(), explanations_.rend(), [&](const Explanation& e) {
+    return owner != nullptr && e.owner == owner && e.number <= last_before;
   });
-  item.timeout_ms = kExplainMs;
-  send(item);
+  if (earlier == explanations_.rend()) return answer();
+  earlier->withheld.push_back(std::move(answer));
+}
+
+std::size_t CoreLink::withheld() const {
+  std::size_t count = explanations_.size();
+  for (const Explanation& explanation : explanations_) count += explanation.withheld.size();
+  return count;
 }
 
 void CoreLink::replay_modules() {
@@ -455,7 +525,8 @@ void CoreLink::watch_progress() {
 void CoreLink::check_progress() {
   if (items_.empty() || broken_) return;
   const CoreProgress* known = progress();
-  const std::uint64_t running = known != nullptr ? known->running.load() : 0, commands = status_->commands.given();
+  const std::uint64_t running = known != nullptr ? known->running.load() : 0,
+                      commands = pages_.status->commands.given();
   const bool same_item = running == seen_running_ && (running != 0 || known == nullptr);
   const bool still = same_item && commands == seen_commands_;
   seen_running_ = running;

@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "device/memory/memories.hpp"
-#include "device/server/core_status.hpp"
+#include "device/server/explainer.hpp"
+#include "device/server/status_pages.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/core_messages.hpp"
@@ -75,6 +76,8 @@ class CoreLink {
 
   pid_t pid() const { return pid_; }
   std::uint64_t restarts() const { return restarts_; }
+  // Launches that the core is through with and that are answered when an explanation has come.
+  std::size_t withheld() const;
   // Of the launch whose answer is being given; 0: it failed, or nothing estimates times.
   std::uint64_t estimated_ns() const { return estimated_ns_; }
 
@@ -95,6 +98,15 @@ class CoreLink {
     std::string name;
     UniqueFd image;
     std::map<std::uint32_t, std::string> functions;
+  };
+
+  // Of a failed launch. What its owner launched later is answered after it.
+  struct Explanation {
+    std::uint64_t number = 0;
+    const void* owner = nullptr;
+    std::unique_ptr<Explainer> explainer;  // nullptr: there is nothing to explain
+    std::function<void(const std::string&)> answer;
+    std::vector<std::function<void()>> withheld;
   };
 
   template <class Message>
@@ -121,7 +133,12 @@ class CoreLink {
   };
   std::optional<Victim> take_victim(const std::string& how_it_ended);
   void renew_memories();
-  void report(Item failed, Victim victim);
+  std::optional<Explainer::Remains> take_remains(const CoreExplain& question);
+  std::string places_text(const CoreExplain& question) const;
+  void report(Item failed, const Victim& victim);
+  void begin_explanations();
+  void end_explanation(std::uint64_t number, const std::string& text);
+  void deliver(const void* owner, std::uint64_t last_before, std::function<void()> answer);
   void end_core(Error reason);
   void note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text);
   void break_link(const std::string& why);
@@ -133,15 +150,15 @@ class CoreLink {
   const Tools& tools_;
   const int index_;
   const bool in_process_, sandbox_;
-  Mapping status_memory_, spare_memory_;  // shared with the core
-  CoreStatus* status_ = nullptr;          // in the first
-  CoreProgress* spare_ = nullptr;         // in the second
-  UniqueFd socket_, process_;             // process_: a pidfd
+  StatusPages pages_;          // shared with the core
+  UniqueFd socket_, process_;  // process_: a pidfd
   pid_t pid_ = -1;
   FrameBuffer in_;
   Outbox out_;
   std::deque<Item> items_;  // sent and not answered, in order
   std::map<std::uint32_t, Module> modules_;
+  std::deque<Explanation> explanations_;  // that are under way, in the order of the failures
+  std::uint64_t last_explanation_ = 0;
   std::uint64_t last_number_ = 0;
   std::uint64_t restarts_ = 0;
   std::uint64_t estimated_ns_ = 0;

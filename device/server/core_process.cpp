@@ -1,6 +1,7 @@
 #include "device/server/core_process.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "device/server/fault_handler.hpp"
@@ -47,6 +49,14 @@ void close_connections(int keep) {
   for (const int fd : close) ::close(fd);
 }
 
+// Modules that print when they are loaded have done so in the core.
+void be_silent() {
+  const UniqueFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!null) return;
+  ::dup2(null.get(), STDOUT_FILENO);
+  ::dup2(null.get(), STDERR_FILENO);
+}
+
 [[noreturn]] void be_core(const CoreSetup& setup, UniqueFd socket, pid_t server) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != server) ::_exit(0);  // the server was gone before the request above
@@ -54,7 +64,9 @@ void close_connections(int keep) {
   reset_signals();
   enlarge_first_stack();
   close_connections(socket.get());
-  ::prctl(PR_SET_NAME, fmt::format("softtpu-core{}", setup.index).c_str());
+  const std::string name = setup.explains ? "softtpu-explain" : fmt::format("softtpu-core{}", setup.index);
+  ::prctl(PR_SET_NAME, name.c_str());
+  if (setup.explains) be_silent();
   install_fault_handlers(setup.status);
   ::_exit(run_core(setup, std::move(socket)) ? kReplaceStatus : 0);
 }

@@ -15,7 +15,8 @@ struct CoreProcess {
 };
 
 // Forks. The server has one thread, so the child may go on with everything that is mapped already: no program start, no
-// loading, about a millisecond. The child keeps what the setup refers to, its socket and regular files; it ends with the server.
+// loading, about a millisecond. The child keeps what the setup refers to, its socket and regular files; it ends with
+// the server.
 Result<CoreProcess> start_core_process(const CoreSetup& setup, UniqueFd socket);
 
 }  // namespace softtpu

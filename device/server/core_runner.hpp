@@ -19,6 +19,7 @@ struct CoreSetup {
   const Tools& tools;
   bool in_program = false;  // a thread of the program that launches
   bool sandbox = false;     // from the first launch on
+  bool explains = false;    // it runs no kernel, and prints nothing
 };
 
 // The exit status of a core process that asks for another one in its place: it has answered everything that it has

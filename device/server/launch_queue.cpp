@@ -78,7 +78,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
     const bool in_order = stream->sent == 0 || stream->last_core == next.core;
     const std::size_t window = seconds_of(next.function) < kLongSeconds ? kWindow : kNarrowWindow;
-    if (!in_order || sent_[next.core] >= window) {
+    if (!in_order || sent_[next.core] >= window + core.withheld()) {
       client->ready_.push_back(std::move(stream));
       continue;
     }

@@ -56,9 +56,9 @@ class LaunchQueue {
       std::uint64_t submitted = 0, finished = 0;
       std::uint64_t last_item = 0;  // on core `last_core`
       std::uint32_t last_core = 0;
-      std::uint32_t sent = 0;       // given to a core and not finished
+      std::uint32_t sent = 0;  // given to a core and not finished
       StreamTimeReply time;
-      bool ready = false;           // in ready_
+      bool ready = false;  // in ready_
       bool closed = false;
       std::optional<Error> failure;
       std::uint64_t failure_order = 0;

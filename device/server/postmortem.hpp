@@ -1,5 +1,5 @@
 // What is known of a core that has ended, from its status page and its exit status: the cause in words, and what to ask
-// the next core, which has the same modules loaded and may die of damaged data; the server may not.
+// a process that has the same modules loaded and may die of damaged data; the server may not.
 #pragma once
 
 #include <string>

@@ -81,8 +81,8 @@ struct CodePlace {
   }
 };
 
-// Asks a new core, which has the same modules, to explain the end of the one before it: what the status page still holds of its
-// last `commands` commands, and the source of these places. A core may die of it without harm; its server may not.
+// Asks a process that has the same modules to explain the end of a core: what its status page still holds of the
+// last `commands` commands, and the source of these places. That process may die of it; the server may not.
 struct CoreExplain {
   static constexpr MessageType kType = MessageType::kCoreExplain;
   static constexpr const char* kName = "CoreExplain";

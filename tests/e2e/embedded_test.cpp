@@ -60,7 +60,8 @@ TEST(Embedded, SurvivesKernelsThatKillTheirCore) {
   Program program({kHost, "faults", kKernels});
   expect_success(program);
   const std::string output = program.output();
-  EXPECT_THAT(output, HasSubstr("kernel \"e2e_segv\" on core 0 was ended by signal 11 (Segmentation fault) at address 0x10"));
+  EXPECT_THAT(output,
+              HasSubstr("kernel \"e2e_segv\" on core 0 was ended by signal 11 (Segmentation fault) at address 0x10"));
   EXPECT_THAT(output, HasSubstr("kernel \"e2e_abort\" on core 0 was ended by signal 6 (Aborted)"));
   EXPECT_THAT(output, HasSubstr("kernel \"e2e_fpe\" on core 0 was ended by signal 8"));
   EXPECT_THAT(output, HasSubstr("kernel \"e2e_exit\" on core 0 called exit(7)"));
@@ -112,14 +113,20 @@ TEST(Embedded, ReportsADeathOfTheCore) {
 }
 
 TEST(Embedded, RefusesBadSettingsWithOneLine) {
-  const std::pair<const char*, const char*> kBad[] = {
-      {"SOFTTPU_CHIP", "/nowhere/chip.json"}, {"SOFTTPU_TIMEOUT", "soon"},      {"SOFTTPU_DEVICE", "tcp:host:1"},
-      {"CMODEL_GLOBAL_MEM_SIZE", "4 GB"},     {"CMODEL_GLOBAL_MEM_SIZE", "4096"}, {"SOFTTPU_TRACE", "/nowhere/trace.json"},
-      {"SOFTTPU_DEVICE", "unix:/nowhere/s"},  {"SOFTTPU_DEVICE_BINARY", "/nowhere/device"}, {"TPUKERNEL_FIRMWARE_PATH", "/nowhere/k.so"}};
+  const std::pair<const char*, const char*> kBad[] = {{"SOFTTPU_CHIP", "/nowhere/chip.json"},
+                                                      {"SOFTTPU_TIMEOUT", "soon"},
+                                                      {"SOFTTPU_DEVICE", "tcp:host:1"},
+                                                      {"CMODEL_GLOBAL_MEM_SIZE", "4 GB"},
+                                                      {"CMODEL_GLOBAL_MEM_SIZE", "4096"},
+                                                      {"SOFTTPU_TRACE", "/nowhere/trace.json"},
+                                                      {"SOFTTPU_DEVICE", "unix:/nowhere/s"},
+                                                      {"SOFTTPU_DEVICE_BINARY", "/nowhere/device"},
+                                                      {"TPUKERNEL_FIRMWARE_PATH", "/nowhere/k.so"}};
   for (const auto& [name, value] : kBad) {
     Program program({kHost, "use", kKernels}, {{name, value}});
     EXPECT_EQ(program.wait(), 2) << name << "=" << value << "\n" << program.output();
-    EXPECT_THAT(program.output(), testing::ContainsRegex("\\[error\\] bm_dev_request: .+\nrequest [1-9]")) << name << "=" << value;
+    EXPECT_THAT(program.output(), testing::ContainsRegex("\\[error\\] bm_dev_request: .+\nrequest [1-9]"))
+        << name << "=" << value;
     EXPECT_TRUE(program.leaves_nothing());
   }
 }

@@ -51,7 +51,7 @@ TEST(Sandbox, ReportsCrashesWithSourceLines) {
   SharedDevice device(Environment{{"SOFTTPU_SANDBOX", "on"}});
   Client client(device.socket());
   ASSERT_TRUE(client.works());
-  auto done = client.launch("fault_segv");
+  auto done = client.crash("fault_segv");
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().text, testing::ContainsRegex("write_word \\(fault_kernels.c:[0-9]+\\)"));
   EXPECT_TRUE(client.works());

@@ -84,7 +84,8 @@ TEST_F(Serve, IsReachableByThisUserOnly) {
 TEST_F(Serve, ServesSeveralProgramsAtOnce) {
   std::vector<std::unique_ptr<Program>> programs;
   for (int i = 0; i < 6; ++i) {
-    programs.push_back(std::make_unique<Program>(std::vector<std::string>{kHost, i % 2 == 0 ? "use" : "faults", kKernels}, environment_));
+    programs.push_back(std::make_unique<Program>(
+        std::vector<std::string>{kHost, i % 2 == 0 ? "use" : "faults", kKernels}, environment_));
   }
   for (auto& program : programs) EXPECT_EQ(program->wait(seconds(60)), 0) << program->output();
   EXPECT_TRUE(eventually([&] { return stat().clients.size() == 1; }));
@@ -203,8 +204,9 @@ TEST(ServeStart, GoesIntoTheBackgroundWhenReady) {
   Environment environment = {{"XDG_RUNTIME_DIR", folder}};
   Program server({kSofttpu, "serve", "--daemon"}, environment);
   EXPECT_EQ(server.wait(), 0) << server.output();
-  Program program({kSofttpu, "run", "--device", "unix:" + (folder / "softtpu/device.sock").string(), "--", kHost, "use", kKernels},
-                  environment);
+  Program program(
+      {kSofttpu, "run", "--device", "unix:" + (folder / "softtpu/device.sock").string(), "--", kHost, "use", kKernels},
+      environment);
   EXPECT_EQ(program.wait(), 0) << program.output();
   for (const pid_t pid : server.processes("softtpu-device")) ::kill(pid, SIGTERM);
   EXPECT_TRUE(server.leaves_nothing());
@@ -215,7 +217,8 @@ TEST(ServeStart, GoesIntoTheBackgroundWhenReady) {
 TEST(Launcher, ListsEveryVariableAndRefusesBadValues) {
   Program good({kSofttpu, "env"});
   EXPECT_EQ(good.wait(), 0) << good.output();
-  for (const char* name : {"SOFTTPU_DEVICE", "SOFTTPU_CHIP", "SOFTTPU_TIMEOUT", "SG_MAX_DEVICE_COUNT", "TPUKERNEL_FIRMWARE_PATH"}) {
+  for (const char* name :
+       {"SOFTTPU_DEVICE", "SOFTTPU_CHIP", "SOFTTPU_TIMEOUT", "SG_MAX_DEVICE_COUNT", "TPUKERNEL_FIRMWARE_PATH"}) {
     EXPECT_THAT(good.output(), HasSubstr(std::string(name) + "="));
   }
   Program bad({kSofttpu, "env"}, {{"SOFTTPU_TIMEOUT", "soon"}});
