@@ -17,7 +17,7 @@
 #include "runtime/protocol/frame.hpp"
 #include "runtime/transport/rpc_client.hpp"
 #include "runtime/transport/socket.hpp"
-#include "tests/e2e/processes.hpp"
+#include "tests/e2e/shared_device.hpp"
 
 namespace softtpu::e2e {
 namespace {
@@ -213,35 +213,76 @@ TEST_F(Local, KeepsEveryCopyInsideTheClientsOwnAllocations) {
   EXPECT_EQ(stranger->call<ReadReply>(Read{o, 8192})->data, Bytes(8192, 0));
 }
 
-TEST_F(Local, NeverShowsWhatAnotherClientLeft) {
-  serve();
-  constexpr std::uint64_t kBytes = 1 << 20;
-  const auto next = connect();
-  for (const bool killed : {false, true}) {
-    auto before = connect();
-    const auto memory = before->call<AllocateReply>(Allocate{kBytes});
-    ASSERT_TRUE(memory);
-    ASSERT_TRUE(before->call<Done>(Fill{memory->address, kBytes, {0xEE}}));
-    if (!killed) {
-      ASSERT_TRUE(before->call<Done>(Release{memory->address}));
-    }
-    before.reset();
-    // The same place, in other sizes too: parts of the last byte's page count as well.
-    ASSERT_TRUE(eventually([&] {
-      const auto again = next->call<AllocateReply>(Allocate{kBytes - 100});
-      const bool same = again && again->address == memory->address;
-      if (again && !same) {
-        EXPECT_TRUE(next->call<Done>(Release{again->address}));
-      }
-      return same;
-    }));
-    EXPECT_EQ(next->call<ReadReply>(Read{memory->address, kBytes - 100})->data, Bytes(kBytes - 100, 0));
-    ASSERT_TRUE(next->call<Done>(Release{memory->address}));
+// What a client's memory holds when another gets it: the setting's pattern, whichever way the former owner went.
+enum class Parting { kFrees, kDisconnects, kIsKilled, kCrashesAKernel };
+
+// The address of memory that the client has filled.
+std::uint64_t fill_some(Client& client, std::uint64_t bytes) {
+  const auto memory = client.rpc().call<AllocateReply>(Allocate{bytes});
+  EXPECT_TRUE(memory && client.rpc().call<Done>(Fill{memory->address, bytes, {0xEE}}));
+  return memory ? memory->address : 0;
+}
+
+std::uint64_t fill_and_be_killed(const fs::path& socket, std::uint64_t bytes) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Client client(socket);
+    const std::uint64_t address = fill_some(client, bytes);
+    static_cast<void>(!::write(ends[1], &address, sizeof(address)));
+    ::raise(SIGKILL);
   }
-  // A client that frees too early and reads on is refused like any other.
-  const auto memory = next->call<AllocateReply>(Allocate{4096});
-  ASSERT_TRUE(next->call<Done>(Release{memory->address}));
-  EXPECT_FALSE(next->call<ReadReply>(Read{memory->address, 1}));
+  std::uint64_t address = 0;
+  EXPECT_EQ(::read(ends[0], &address, sizeof(address)), static_cast<ssize_t>(sizeof(address)));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return address;
+}
+
+std::uint64_t leave(const fs::path& socket, Parting parting, std::uint64_t bytes) {
+  if (parting == Parting::kIsKilled) return fill_and_be_killed(socket, bytes);
+  Client client(socket);
+  const std::uint64_t address = fill_some(client, bytes);
+  if (parting == Parting::kFrees) {
+    EXPECT_TRUE(client.rpc().call<Done>(Release{address}));
+  } else if (parting == Parting::kCrashesAKernel) {
+    EXPECT_FALSE(client.launch("fault_segv"));
+  }
+  return address;
+}
+
+TEST(FreshMemory, NeverShowsWhatAnotherClientLeft) {
+  constexpr std::uint64_t kBytes = 1 << 20;
+  for (const std::string fresh : {"zero", "poison"}) {
+    SharedDevice device(Environment{{"SOFTTPU_FRESH", fresh}});
+    Client next(device.socket());
+    const std::uint8_t expected = fresh == "zero" ? 0 : 0xA5;
+    for (const Parting parting :
+         {Parting::kFrees, Parting::kDisconnects, Parting::kIsKilled, Parting::kCrashesAKernel}) {
+      const std::uint64_t address = leave(device.socket(), parting, kBytes);
+      // Memory in the same place, in another size: what is left of the last page counts as well. The former owner's
+      // other memory lay before it.
+      std::uint64_t again = 0;
+      ASSERT_TRUE(eventually([&] {
+        const auto memory = next.rpc().call<AllocateReply>(Allocate{kBytes - 100});
+        again = memory ? memory->address : 0;
+        const bool overlaps = again < address + kBytes / 2 && address < again + kBytes / 2;
+        if (!overlaps) {
+          EXPECT_TRUE(next.rpc().call<Done>(Release{again}));
+        }
+        return overlaps;
+      })) << fresh
+          << " " << static_cast<int>(parting);
+      EXPECT_EQ(next.rpc().call<ReadReply>(Read{again, kBytes - 100})->data, Bytes(kBytes - 100, expected))
+          << fresh << " " << static_cast<int>(parting);
+      ASSERT_TRUE(next.rpc().call<Done>(Release{again}));
+      EXPECT_FALSE(next.rpc().call<ReadReply>(Read{again, 1})) << "what was freed can be read no more";
+    }
+  }
 }
 
 }  // namespace
