@@ -10,7 +10,6 @@ namespace {
 
 template <class Message>
 void decode(const Frame& frame) {
-  if (frame.type != Message::kType) return;
   const auto message = find_message<Message>(frame.payload);
   if (!message) return;
   static_cast<void>(to_text(*message));
@@ -20,16 +19,48 @@ void decode(const Frame& frame) {
           "a decoded message encodes to the bytes that it came from");
 }
 
-template <class... Messages>
-void decode_one_of(const Frame& frame) {
-  (decode<Messages>(frame), ...);
-}
-
+// Without a default, so that a new message is not forgotten here. Other numbers come from the wire too.
 void decode_any(const Frame& frame) {
-  decode_one_of<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply,
-                Release, Write, Read, ReadReply, Fill, Copy, LoadModule, LoadModuleReply, UnloadModule, FindFunction,
-                FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Stat, StatReply, CoreLoad, CoreLoadReply,
-                CoreUnload, CoreDefine, CoreLaunch, CoreDone>(frame);
+  switch (frame.type) {
+    case MessageType::kHello: return decode<Hello>(frame);
+    case MessageType::kHelloReply: return decode<HelloReply>(frame);
+    case MessageType::kFailure: return decode<Failure>(frame);
+    case MessageType::kDone: return decode<Done>(frame);
+    case MessageType::kAuthenticate: return decode<Authenticate>(frame);
+    case MessageType::kRemote: return decode<Remote>(frame);
+    case MessageType::kOpen: return decode<Open>(frame);
+    case MessageType::kOpenReply: return decode<OpenReply>(frame);
+    case MessageType::kAllocate: return decode<Allocate>(frame);
+    case MessageType::kAllocateReply: return decode<AllocateReply>(frame);
+    case MessageType::kRelease: return decode<Release>(frame);
+    case MessageType::kWrite: return decode<Write>(frame);
+    case MessageType::kRead: return decode<Read>(frame);
+    case MessageType::kReadReply: return decode<ReadReply>(frame);
+    case MessageType::kFill: return decode<Fill>(frame);
+    case MessageType::kCopy: return decode<Copy>(frame);
+    case MessageType::kHostNote: return decode<HostNote>(frame);
+    case MessageType::kLoadModule: return decode<LoadModule>(frame);
+    case MessageType::kLoadModuleReply: return decode<LoadModuleReply>(frame);
+    case MessageType::kUnloadModule: return decode<UnloadModule>(frame);
+    case MessageType::kFindFunction: return decode<FindFunction>(frame);
+    case MessageType::kFindFunctionReply: return decode<FindFunctionReply>(frame);
+    case MessageType::kLaunch: return decode<Launch>(frame);
+    case MessageType::kSync: return decode<Sync>(frame);
+    case MessageType::kSetTimeout: return decode<SetTimeout>(frame);
+    case MessageType::kCloseStream: return decode<CloseStream>(frame);
+    case MessageType::kStat: return decode<Stat>(frame);
+    case MessageType::kStatReply: return decode<StatReply>(frame);
+    case MessageType::kStreamTime: return decode<StreamTime>(frame);
+    case MessageType::kStreamTimeReply: return decode<StreamTimeReply>(frame);
+    case MessageType::kCoreLoad: return decode<CoreLoad>(frame);
+    case MessageType::kCoreLoadReply: return decode<CoreLoadReply>(frame);
+    case MessageType::kCoreUnload: return decode<CoreUnload>(frame);
+    case MessageType::kCoreDefine: return decode<CoreDefine>(frame);
+    case MessageType::kCoreLaunch: return decode<CoreLaunch>(frame);
+    case MessageType::kCoreDone: return decode<CoreDone>(frame);
+    case MessageType::kCoreExplain: return decode<CoreExplain>(frame);
+    case MessageType::kCoreExplainReply: return decode<CoreExplainReply>(frame);
+  }
 }
 
 }  // namespace
