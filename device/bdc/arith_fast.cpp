@@ -1,12 +1,9 @@
 // Element-wise arithmetic with SIMD instructions, compiled for several instruction sets and chosen at run time.
 #include "device/bdc/fast_rows.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/arith_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd_float.hpp"
 
@@ -262,13 +259,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(arith_row);
-HWY_EXPORT(scale_bias_row);
-HWY_EXPORT(mac_row);
-
-BinaryRow fast_arith_row(ArithMode mode, Dtype type) { return HWY_DYNAMIC_DISPATCH(arith_row)(mode, type); }
-TernaryRow fast_scale_bias_row(Dtype type) { return HWY_DYNAMIC_DISPATCH(scale_bias_row)(type); }
-TernaryRow fast_mac_row() { return HWY_DYNAMIC_DISPATCH(mac_row)(); }
+SOFTTPU_DISPATCH(BinaryRow, fast_arith_row, (ArithMode mode, Dtype type), arith_row, (mode, type))
+SOFTTPU_DISPATCH(TernaryRow, fast_scale_bias_row, (Dtype type), scale_bias_row, (type))
+SOFTTPU_DISPATCH(TernaryRow, fast_mac_row, (), mac_row, ())
 
 }  // namespace softtpu
 #endif

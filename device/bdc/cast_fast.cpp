@@ -2,12 +2,9 @@
 #include "device/bdc/fast_rows.hpp"
 #include "device/numeric/convert.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/cast_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd_round.hpp"
 
@@ -163,11 +160,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(cast_row);
-
-UnaryRow fast_cast_row(Dtype to, Dtype from, Rounding rounding) {
-  return HWY_DYNAMIC_DISPATCH(cast_row)(to, from, rounding);
-}
+SOFTTPU_DISPATCH(UnaryRow, fast_cast_row, (Dtype to, Dtype from, Rounding rounding), cast_row, (to, from, rounding))
 
 }  // namespace softtpu
 #endif

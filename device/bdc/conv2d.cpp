@@ -138,8 +138,12 @@ std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, 
       const int channel = order.channel(place);
       const Surroundings<T> around = surroundings.at(channel);
       const auto* seen = rows.of(place.tap);
-      for (const PixelRun& run : runs)
-        input.read(input.plane(run.n, channel), *seen++, run.count, around, values + i * kTileCols + run.at);
+      const T* plane = nullptr;
+      int batch = -1;
+      for (const PixelRun& run : runs) {
+        if (run.n != batch) plane = input.plane(batch = run.n, channel);
+        input.read(plane, *seen++, run.count, around, values + i * kTileCols + run.at);
+      }
     }
   };
 }

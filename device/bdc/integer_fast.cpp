@@ -2,12 +2,9 @@
 // chosen at run time.
 #include "device/bdc/fast_rows.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/integer_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd_float.hpp"
 
@@ -155,11 +152,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(int_row);
-
-BinaryRow fast_int_row(IntMode mode, Dtype type, bool saturate) {
-  return HWY_DYNAMIC_DISPATCH(int_row)(mode, type, saturate);
-}
+SOFTTPU_DISPATCH(BinaryRow, fast_int_row, (IntMode mode, Dtype type, bool saturate), int_row, (mode, type, saturate))
 
 }  // namespace softtpu
 #endif

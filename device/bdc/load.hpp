@@ -28,7 +28,9 @@ In loaded(T value) {
 // loaded() for `count` neighbours.
 template <class In, class T>
 void load_run(const T* stored, In* values, int count) {
-  if constexpr (std::is_same_v<In, float> && std::is_same_v<T, F16>) {
+  if constexpr (std::is_same_v<In, T>) {
+    std::memcpy(values, stored, sizeof(T) * static_cast<unsigned>(count));
+  } else if constexpr (std::is_same_v<In, float> && std::is_same_v<T, F16>) {
     pool_rows().widen_f16(&stored->bits, values, count);
   } else if constexpr (std::is_same_v<In, float> && std::is_same_v<T, Bf16>) {
     pool_rows().widen_bf16(&stored->bits, values, count);

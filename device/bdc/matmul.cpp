@@ -127,12 +127,19 @@ class ZeroPointSums {
     for_int_type(is_signed ? Dtype::kInt8 : Dtype::kUint8, [&]<class T>(T) { load<T>(mem, cmd); });
     for_int_type(dtype_of(cmd.left), [&]<class T>(T) { sum_left<T>(mem, cmd); });
   }
-  // values[i] -= what belongs to (row, col + i).
-  void take_off(int row, int col, int count, std::uint32_t* values) const {
-    for (int part = 0; part < parts_; ++part) {
-      const std::uint32_t factor = left_[index(row, parts_, part)];
-      const std::uint32_t* points = points_.data() + index(part, cols_, col);
-      for (int i = 0; i < count; ++i) values[i] -= factor * points[i];
+  // out[i] = sums[i] - what belongs to (row, col + i), added to what stands there where `add` says so.
+  void store(int row, int col, int count, const std::uint32_t* sums, bool add, std::uint32_t* out) const {
+    const std::uint32_t* points = points_.data() + col;
+    const std::uint32_t factor = left_[index(row, parts_, 0)];
+    if (add) {
+      for (int i = 0; i < count; ++i) out[i] += sums[i] - factor * points[i];
+    } else {
+      for (int i = 0; i < count; ++i) out[i] = sums[i] - factor * points[i];
+    }
+    for (int part = 1; part < parts_; ++part) {
+      const std::uint32_t factor_of_part = left_[index(row, parts_, part)];
+      points = points_.data() + index(part, cols_, col);
+      for (int i = 0; i < count; ++i) out[i] -= factor_of_part * points[i];
     }
   }
 
@@ -193,18 +200,12 @@ class ZeroPointSums {
 
 void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   const ZeroPointSums corrections(mem, cmd);
+  const bool add = cmd.old.has_value();
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
   product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
-    std::uint32_t values[kTileCols];
-    for (int done = 0; done < count; done += kTileCols) {
-      const int piece = std::min(kTileCols, count - done);
-      std::copy_n(sums + done, piece, values);
-      corrections.take_off(row, col + done, piece, values);
-      dst.row_runs<std::uint32_t>(row, col + done, piece, [&](int i, std::uint32_t* first, int run) {
-        if (!cmd.old) return copy_run(values + i, run, first);
-        for (int j = 0; j < run; ++j) first[j] += values[i + j];
-      });
-    }
+    dst.row_runs<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* first, int run) {
+      corrections.store(row, col + i, run, sums + i, add, first);
+    });
   };
   multiply(product);
 }

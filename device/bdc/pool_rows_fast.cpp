@@ -2,12 +2,9 @@
 // sets and chosen at run time.
 #include "device/bdc/pool_rows.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/pool_rows_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd.hpp"
 
@@ -211,9 +208,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(pool_rows);
-
-PoolRows fast_pool_rows() { return HWY_DYNAMIC_DISPATCH(pool_rows)(); }
+SOFTTPU_DISPATCH(PoolRows, fast_pool_rows, (), pool_rows, ())
 
 }  // namespace softtpu
 #endif

@@ -3,12 +3,9 @@
 #include "device/bdc/pool_taps.hpp"
 #include "device/numeric/by_type.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/pool_taps_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd_float.hpp"
 
@@ -195,11 +192,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(taps_of_target);
-HWY_EXPORT(best_of_target);
-
-PoolTaps fast_pool_taps() { return HWY_DYNAMIC_DISPATCH(taps_of_target)(); }
-BestRow fast_best_row(Dtype type, bool largest) { return HWY_DYNAMIC_DISPATCH(best_of_target)(type, largest); }
+SOFTTPU_DISPATCH(PoolTaps, fast_pool_taps, (), taps_of_target, ())
+SOFTTPU_DISPATCH(BestRow, fast_best_row, (Dtype type, bool largest), best_of_target, (type, largest))
 
 }  // namespace softtpu
 #endif

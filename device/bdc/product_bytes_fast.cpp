@@ -4,12 +4,9 @@
 
 #include "device/bdc/product_kernels.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/product_bytes_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/product.hpp"
 #include "device/bdc/scratch.hpp"
@@ -248,9 +245,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(byte_kernel);
-
-decltype(ProductKernels::bytes) fast_byte_kernel() { return HWY_DYNAMIC_DISPATCH(byte_kernel)(); }
+SOFTTPU_DISPATCH(decltype(ProductKernels::bytes), fast_byte_kernel, (), byte_kernel, ())
 
 }  // namespace softtpu
 #endif

@@ -2,12 +2,9 @@
 // Vectors run over columns, so that every sum keeps the order that the plain loops have.
 #include "device/bdc/product_kernels.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/product_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/product.hpp"
 #include "device/bdc/simd.hpp"

@@ -1,12 +1,9 @@
 // Comparison and selection with SIMD instructions, compiled for several instruction sets and chosen at run time.
 #include "device/bdc/fast_rows.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/select_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd_float.hpp"
 
@@ -153,11 +150,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(select_row);
-
-SelectRow fast_select_row(Compare compare, Dtype compared, int selected_bytes) {
-  return HWY_DYNAMIC_DISPATCH(select_row)(compare, compared, selected_bytes);
-}
+SOFTTPU_DISPATCH(SelectRow, fast_select_row, (Compare compare, Dtype compared, int selected_bytes), select_row,
+                 (compare, compared, selected_bytes))
 
 }  // namespace softtpu
 #endif

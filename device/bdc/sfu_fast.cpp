@@ -4,12 +4,9 @@
 #include "device/bdc/fast_sfu.hpp"
 #include "device/numeric/by_type.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/sfu_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd_float.hpp"
 
@@ -219,11 +216,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(sfu_rows);
-HWY_EXPORT(lookup_rows);
-
-SfuRows fast_sfu_rows(Dtype type) { return HWY_DYNAMIC_DISPATCH(sfu_rows)(type); }
-LookupRows fast_lookup_rows() { return HWY_DYNAMIC_DISPATCH(lookup_rows)(); }
+SOFTTPU_DISPATCH(SfuRows, fast_sfu_rows, (Dtype type), sfu_rows, (type))
+SOFTTPU_DISPATCH(LookupRows, fast_lookup_rows, (), lookup_rows, ())
 
 }  // namespace softtpu
 #endif

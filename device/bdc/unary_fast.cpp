@@ -3,12 +3,9 @@
 #include "device/bdc/fast_rows.hpp"
 #include "device/numeric/convert.hpp"
 
-#define HWY_WANT_AVX3_DL
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/unary_fast.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/bdc/simd_targets.hpp"
 
 #include "device/bdc/simd_round.hpp"
 
@@ -172,11 +169,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(unary_row);
-
-UnaryRow fast_unary_row(UnaryMode mode, Rounding rounding, Dtype type) {
-  return HWY_DYNAMIC_DISPATCH(unary_row)(mode, rounding, type);
-}
+SOFTTPU_DISPATCH(UnaryRow, fast_unary_row, (UnaryMode mode, Rounding rounding, Dtype type), unary_row,
+                 (mode, rounding, type))
 
 }  // namespace softtpu
 #endif

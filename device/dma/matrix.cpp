@@ -28,17 +28,29 @@ struct Sides {
   TensorView local, system;
 };
 
+// Usual lengths without a call.
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  switch (bytes) {
+    case 16: std::memcpy(to, from, 16); return;
+    case 32: std::memcpy(to, from, 32); return;
+    case 64: std::memcpy(to, from, 64); return;
+    default: std::memcpy(to, from, bytes); return;
+  }
+}
+
 // Rows [first, last): all channels of a few rows stay in the cache on both sides.
 template <class T>
 void move_rows(const Sides& sides, int first, int last, int cols) {
   const Dim4& shape = sides.local_tensor.shape;
+  const std::int64_t local_step = sides.local_tensor.stride.n;
+  const std::int64_t system_step = sides.system_tensor.stride.n;
   for (int channel = 0; channel < shape.c; ++channel) {
     const int column = channel * shape.w;
     const auto bytes = static_cast<std::size_t>(std::min(shape.w, cols - column)) * sizeof(T);
-    for (int r = first; r < last; ++r) {
-      T* local = sides.local.at<T>(r, channel, 0, 0);
-      T* system = sides.system.at<T>(r, 0, 0, column);
-      std::memcpy(sides.to_local ? local : system, sides.to_local ? system : local, bytes);
+    T* local = sides.local.at<T>(first, channel, 0, 0);
+    T* system = sides.system.at<T>(first, 0, 0, column);
+    for (int r = first; r < last; ++r, local += local_step, system += system_step) {
+      sides.to_local ? copy_bytes(local, system, bytes) : copy_bytes(system, local, bytes);
     }
   }
 }
@@ -46,8 +58,10 @@ void move_rows(const Sides& sides, int first, int last, int cols) {
 template <class T>
 void move_channel_transposed(const Sides& sides, int channel, int first, int width) {
   const int rows = sides.local_tensor.shape.n;
-  const auto local_row = [&](int r) { return sides.local.at<T>(r, channel, 0, 0); };
-  const auto system_row = [&](int k) { return sides.system.at<T>(first + k, 0, 0, 0); };
+  T* const local = sides.local.at<T>(0, channel, 0, 0);
+  T* const system = sides.system.at<T>(first, 0, 0, 0);
+  const auto local_row = [=, step = sides.local_tensor.stride.n](int r) { return local + r * step; };
+  const auto system_row = [=, step = sides.system_tensor.stride.n](int k) { return system + k * step; };
   if (sides.to_local) return transpose<T>(rows, width, local_row, system_row);
   transpose<T>(width, rows, system_row, local_row);
 }

@@ -19,7 +19,7 @@ using Vector = typename VectorOf<T>::Type;
 
 // The elements of both vectors' lower (or upper) halves in turns.
 template <class T, std::size_t kFirst, std::size_t... I>
-Vector<T> interleave(Vector<T> a, Vector<T> b, std::index_sequence<I...>) {
+[[gnu::always_inline]] inline Vector<T> interleave(Vector<T> a, Vector<T> b, std::index_sequence<I...>) {
   constexpr std::size_t kCount = sizeof...(I);
   return __builtin_shufflevector(a, b, (kFirst + I / 2 + I % 2 * kCount)...);
 }
@@ -27,11 +27,11 @@ Vector<T> interleave(Vector<T> a, Vector<T> b, std::index_sequence<I...>) {
 // Transposes K x K elements held in K vectors of K: vector i of the first half is interleaved with vector i of the
 // second, log2(K) times.
 template <class T, std::size_t K, std::size_t kRounds = K>
-void transpose_vectors(std::array<Vector<T>, K>& rows) {
+[[gnu::always_inline]] inline void transpose_vectors(std::array<Vector<T>, K>& rows) {
   if constexpr (kRounds > 1) {
     constexpr auto kElements = std::make_index_sequence<K>();
     std::array<Vector<T>, K> mixed;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
       ((mixed[2 * I] = interleave<T, 0>(rows[I], rows[I + K / 2], kElements),
         mixed[2 * I + 1] = interleave<T, K / 2>(rows[I], rows[I + K / 2], kElements)),
        ...);
@@ -52,6 +52,16 @@ void transpose(int rows, int cols, DstRow dst_row, SrcRow src_row) {
   constexpr int kTile = sizeof(T) == 1 ? 64 : 32;
   constexpr int kBlock = 16 / sizeof(T);
   alignas(64) std::array<std::array<T, kTile>, kTile> from;
+  // Rows lie far apart, where the processor fetches nothing ahead: the next tile is asked for while this one is turned.
+  const auto ask_for = [&](int j0, int i0) {
+    constexpr int kLine = 64 / sizeof(T);
+    const int width = std::min(kTile, cols - j0);
+    const int height = std::min(kTile, rows - i0);
+    for (int j = 0; j < width; ++j) {
+      const T* src = src_row(j0 + j) + i0;
+      for (int i = 0; i < height; i += kLine) __builtin_prefetch(src + i);
+    }
+  };
   const auto gather = [&](int width, int height, int j0, int i0) {
     for (int j = 0; j < width; ++j) {
       auto* row = from[static_cast<std::size_t>(j)].data();
@@ -78,6 +88,11 @@ void transpose(int rows, int cols, DstRow dst_row, SrcRow src_row) {
     for (int i0 = 0; i0 < rows; i0 += kTile) {
       const int height = std::min(kTile, rows - i0);
       gather(width, height, j0, i0);
+      if (i0 + kTile < rows) {
+        ask_for(j0, i0 + kTile);
+      } else if (j0 + kTile < cols) {
+        ask_for(j0 + kTile, 0);
+      }
       for (int i = 0; i < height; i += kBlock) {
         std::array<T*, kBlock> dst;
         const int block_rows = std::min(kBlock, height - i);

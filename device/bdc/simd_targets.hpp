@@ -1,0 +1,13 @@
+// A file whose loops are compiled once for each instruction set: it names itself as HWY_TARGET_INCLUDE, includes this
+// header, defines its functions in softtpu::HWY_NAMESPACE, and ends with SOFTTPU_DISPATCH under HWY_ONCE.
+#pragma once
+
+#define HWY_WANT_AVX3_DL
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+// `name`, which a header declares, is `function` of the best instruction set that may be used (kernel_choice.hpp).
+#define SOFTTPU_DISPATCH(result, name, parameters, function, arguments) \
+  HWY_EXPORT(function);                                                 \
+  result name parameters { return HWY_DYNAMIC_DISPATCH(function) arguments; }
