@@ -20,8 +20,9 @@ Core& running_core(Op op) {
   std::abort();
 }
 
-Stride4 natural_stride(const Chip& chip, int start_npu, const Dim4& shape, Dtype type, Layout layout) {
+Stride4 natural_stride(const Chip& chip, std::uint32_t addr, const Dim4& shape, Dtype type, Layout layout) {
   if (size_of(type) == 0) return {};
+  const int start_npu = chip.npu_of(addr);
   switch (layout) {
     case Layout::kAligned: return aligned_stride(chip, start_npu, shape, type);
     case Layout::kCompact: return compact_stride(chip, start_npu, shape);
@@ -74,10 +75,10 @@ Dim2 Call::dim(std::string_view name, const dim2* value) const {
 }
 
 Tensor Call::local(std::uint32_t addr, const Dim4& shape, const dim4* stride, Dtype type, Layout natural) const {
-  Tensor tensor{Space::kLocal, addr, shape, {}, type, stride == nullptr};
-  tensor.stride =
-      stride != nullptr ? to_stride(*stride) : natural_stride(chip(), chip().npu_of(addr), shape, type, natural);
-  return tensor;
+  if (stride != nullptr) return {Space::kLocal, addr, shape, to_stride(*stride), type, false};
+  if (natural == Layout::kAligned && size_of(type) != 0)  // by far the most
+    return {Space::kLocal, addr, shape, aligned_stride(chip(), chip().npu_of(addr), shape, type), type, true};
+  return {Space::kLocal, addr, shape, natural_stride(chip(), addr, shape, type, natural), type, true};
 }
 
 Tensor Call::per_channel(std::uint32_t addr, const Dim4& shape, Dtype type) const {

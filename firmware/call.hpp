@@ -46,6 +46,18 @@ class Call {
   Tensor local(std::uint32_t addr, const Dim4& shape, Dtype type, Layout layout = Layout::kAligned) const {
     return local(addr, shape, nullptr, type, layout);
   }
+  // local() as an operand, made in its place: copying a tensor that was just made waits for its bytes.
+  Operand operand(std::uint32_t addr, const Dim4& shape, const dim4* stride, Dtype type) const {
+    const struct {
+      const Call& call;
+      std::uint32_t addr;
+      const Dim4& shape;
+      const dim4* stride;
+      Dtype type;
+      operator Tensor() const { return call.local(addr, shape, stride, type); }
+    } made{*this, addr, shape, stride, type};
+    return Operand(std::in_place_type<Tensor>, made);
+  }
   // A tensor with given strides, for operands that repeat (stride 0) or whose layout has no name.
   static Tensor local(std::uint32_t addr, const Dim4& shape, const Stride4& stride, Dtype type) {
     return {Space::kLocal, addr, shape, stride, type, false};

@@ -33,9 +33,11 @@ BinaryRow fast_int_row(IntMode mode, Dtype type, bool saturate);
 // Whether a command may run fast rows: they read several elements before they write the first, so a source is dst
 // itself or lies apart from it.
 bool apart_or_same(const Chip& chip, const Tensor& dst, const Operand& source);
+// A few elements are done before a vector of them is gathered.
+inline constexpr int kFewElements = 4;
 template <class... Sources>
 bool fast_rows(const Memories& mem, const Tensor& dst, const Sources&... sources) {
-  return !plain_kernels() && (apart_or_same(mem.chip(), dst, sources) && ...);
+  return !plain_kernels() && dst.shape.elements() > kFewElements && (apart_or_same(mem.chip(), dst, sources) && ...);
 }
 
 // Walks the rows of a command whose operands have elements of the same size.

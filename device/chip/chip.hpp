@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/isa/types.hpp"
+#include "runtime/base/division.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu {
@@ -49,10 +50,10 @@ struct Chip {
   std::map<std::string, TimingParameter> timing;  // empty: no times are estimated for this chip
 
   std::uint32_t bank_bytes() const { return local_bytes / static_cast<std::uint32_t>(banks); }
-  int eu_num(Dtype type) const { return eu_bytes / size_of(type); }
-  int npu_of(std::uint64_t local_addr) const { return static_cast<int>(local_addr / local_bytes); }
+  int eu_num(Dtype type) const { return quotient(eu_bytes, size_of(type)); }
+  int npu_of(std::uint64_t local_addr) const { return static_cast<int>(quotient(local_addr, local_bytes)); }
   std::uint32_t offset_of(std::uint64_t local_addr) const {
-    return static_cast<std::uint32_t>(local_addr % local_bytes);
+    return static_cast<std::uint32_t>(remainder(local_addr, local_bytes));
   }
 };
 

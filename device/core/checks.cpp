@@ -44,10 +44,18 @@ std::string nearest_multiple(std::uint64_t address, std::uint64_t step) {
   return fmt::format("0x{:08x}", (address + step / 2) / step * step);
 }
 
+std::int64_t largest(const Stride4& stride) {
+  return std::max(std::max(stride.n, stride.c), std::max(stride.h, stride.w));
+}
+
 // Element distance from the first to the last element, at most kFar: enough for any memory, and far from overflow.
-std::int64_t span_elements(const Dim4& shape, const Stride4& stride, std::int64_t c_steps) {
+[[gnu::always_inline]] inline std::int64_t span_elements(const Dim4& shape, const Stride4& stride,
+                                                         std::int64_t c_steps) {
   __extension__ using Wide = __int128;
   constexpr Wide kFar = Wide{1} << 56;
+  constexpr std::int64_t kNear = std::int64_t{1} << 22;  // times four extents below 2^31: no overflow, and below kFar
+  if (largest(stride) < kNear)
+    return (shape.n - 1) * stride.n + c_steps * stride.c + (shape.h - 1) * stride.h + (shape.w - 1) * stride.w;
   const Wide span = Wide{shape.n - 1} * stride.n + Wide{c_steps} * stride.c + Wide{shape.h - 1} * stride.h +
                     Wide{shape.w - 1} * stride.w;
   return static_cast<std::int64_t>(std::min(span, kFar));
@@ -71,20 +79,16 @@ Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t
 
 Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
   const bool few_channels = chip_.api == Api::kOkKernel && info(op_).engine == Engine::kBdc;
-  const struct {
-    char member;
-    int value, high;
-  } members[] = {{'n', shape.n, most},
-                 {'c', shape.c, few_channels ? kMaxOkkBdcChannels : most},
-                 {'h', shape.h, most},
-                 {'w', shape.w, most}};
-  for (const auto& [member, value, high] : members) {
-    const auto text = [&, m = member, v = value, limit = high] {
-      return fmt::format("{}.{} ({}) is outside 1..{}", name, m, v, limit);
-    };
-    require(value >= 1 && value <= high, "constraint/shape", text,
-            [v = value, limit = high] { return std::to_string(std::clamp(v, 1, limit)); });
-  }
+  const auto extent = [&](char member, int value, int high) {
+    require(
+        value >= 1 && value <= high, "constraint/shape",
+        [&] { return fmt::format("{}.{} ({}) is outside 1..{}", name, member, value, high); },
+        [&] { return std::to_string(std::clamp(value, 1, high)); });
+  };
+  extent('n', shape.n, most);
+  extent('c', shape.c, few_channels ? kMaxOkkBdcChannels : most);
+  extent('h', shape.h, most);
+  extent('w', shape.w, most);
   if (violation_) return *this;
   __extension__ using Wide = __int128;
   const Wide elements = Wide{shape.n} * shape.c * shape.h * shape.w;
@@ -96,15 +100,15 @@ Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
 
 Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
   if (violation_) return *this;
-  const auto [n, c, h, w] = tensor.stride;
-  require(n >= 0 && c >= 0 && h >= 0 && w >= 0, "constraint/stride",
+  const Stride4& stride = tensor.stride;
+  require((stride.n | stride.c | stride.h | stride.w) >= 0, "constraint/stride",
           [&] { return fmt::format("{} has a negative stride {}", name, softtpu::to_text(tensor.stride)); });
   const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
   require(size != 0, "constraint/data-type",
           [&] { return fmt::format("{} type {} has no byte size", name, softtpu::to_text(tensor.dtype)); });
   if (violation_) return *this;
   require(
-      tensor.addr % size == 0, "constraint/alignment",
+      remainder(tensor.addr, size) == 0, "constraint/alignment",
       [&] {
         return fmt::format("{} address (0x{:x}) is not a multiple of the element size ({})", name, tensor.addr, size);
       },
@@ -149,9 +153,8 @@ Checks& Checks::integral_rounding(std::string_view name, Rounding mode) {
 }
 
 Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
-  const auto [n, c, h, w] = tensor.stride;
   require(
-      tensor.natural || std::max({n, c, h, w}) <= kMaxLaneStride, "constraint/stride",
+      tensor.natural || largest(tensor.stride) <= kMaxLaneStride, "constraint/stride",
       [&] {
         return fmt::format("{} has a stride above {}: {}", name, kMaxLaneStride, softtpu::to_text(tensor.stride));
       },
@@ -162,7 +165,9 @@ Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, Natural
 Checks& Checks::source(std::string_view name, const Operand& operand, const Tensor& dst) {
   const auto* tensor = std::get_if<Tensor>(&operand);
   if (tensor == nullptr) return *this;
-  return lane_tensor(name, *tensor).same_npu(name, tensor->addr, "dst", dst.addr);
+  lane_tensor(name, *tensor);
+  if (chip_.npu_of(tensor->addr) != chip_.npu_of(dst.addr)) same_npu(name, tensor->addr, "dst", dst.addr);
+  return *this;
 }
 
 void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
@@ -176,7 +181,7 @@ void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAl
   if (tensor.natural && needs_row) {
     const auto row = static_cast<unsigned>(chip_.eu_bytes);
     require(
-        tensor.addr % row == 0, "constraint/alignment",
+        remainder(tensor.addr, row) == 0, "constraint/alignment",
         [&] {
           return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
                              tensor.addr, row);
@@ -184,7 +189,7 @@ void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAl
         [&] { return nearest_multiple(tensor.addr, row); });
   }
   // The last group of channels ends furthest; NPU start + c - 1 holds group (start + c - 1) / npu_num.
-  const std::int64_t groups = (chip_.npu_of(tensor.addr) + std::int64_t{tensor.shape.c} - 1) / chip_.npu_num;
+  const std::int64_t groups = row_of_channel(chip_.npu_num, chip_.npu_of(tensor.addr), tensor.shape.c - 1);
   const std::int64_t last = span_elements(tensor.shape, tensor.stride, groups) + 1;
   const std::int64_t end = chip_.offset_of(tensor.addr) + last * size_of(tensor.dtype);
   require(end <= chip_.local_bytes, "memory/local-range", [&] {

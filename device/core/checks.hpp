@@ -31,7 +31,7 @@ class Checks {
   // The same for a violation of another rule of runtime/report/rules.def; `nearest` gives the nearest legal value.
   template <class Text, class Nearest>
   Checks& require(bool holds, const char* rule, Text text, Nearest nearest) {
-    if (!holds && !violation_) violation_ = {std::string(info(op_).name) + ": " + text() + ".", rule, nearest()};
+    if (!holds && !violation_) record(rule, text, nearest);
     return *this;
   }
   template <class Text>
@@ -67,6 +67,11 @@ class Checks {
   const Memories& memories() const { return mem_; }
 
  private:
+  // Out of the way of commands that are legal.
+  template <class Text, class Nearest>
+  [[gnu::cold, gnu::noinline]] void record(const char* rule, const Text& text, const Nearest& nearest) {
+    violation_ = {std::string(info(op_).name) + ": " + text() + ".", rule, nearest()};
+  }
   void local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural);
   void system_tensor(std::string_view name, const Tensor& tensor);
 

@@ -52,6 +52,7 @@ Index4 source_of(CopyOrder order, const Index4& at, const Dim4& shape) {
 
 // Position `element` of the n, c, h, w order.
 Index4 index_of(std::int64_t element, const Dim4& shape) {
+  if (element == 0) return {0, 0, 0, 0};
   return {element / shape.w / shape.h / shape.c, element / shape.w / shape.h % shape.c, element / shape.w % shape.h,
           element % shape.w};
 }
@@ -169,7 +170,9 @@ void copy_block(const Memories& mem, const DmaCopyCmd& cmd) {
 
 template <class T>
 void copy(const Memories& mem, const DmaCopyCmd& cmd) {
-  const bool in_order = may_overlap(mem.chip(), cmd.dst, cmd.src) || !writes_each_byte_once(mem.chip(), cmd.dst);
+  // One element has no order to keep: the shortest way is the plain one.
+  const bool in_order = cmd.dst.shape.elements() == 1 || may_overlap(mem.chip(), cmd.dst, cmd.src) ||
+                        !writes_each_byte_once(mem.chip(), cmd.dst);
   if (in_order) return copy_elements<T>(mem, cmd);
   if (cmd.order == CopyOrder::kNwhc) return copy_transposed<T>(mem, cmd);
   if (cmd.order == CopyOrder::kReshape) return copy_reshaped<T>(mem, cmd);

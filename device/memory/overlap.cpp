@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
+
+#include "runtime/layout/formulas.hpp"
 
 namespace softtpu {
 namespace {
@@ -9,7 +12,7 @@ namespace {
 // Steps of the channel stride from the first to the last channel.
 std::int64_t channel_steps(const Chip& chip, const Tensor& tensor) {
   if (tensor.space != Space::kLocal) return tensor.shape.c - 1;
-  return (chip.npu_of(tensor.addr) + std::int64_t{tensor.shape.c} - 1) / chip.npu_num;
+  return row_of_channel(chip.npu_num, chip.npu_of(tensor.addr), tensor.shape.c - 1);
 }
 
 std::uint64_t span_bytes(const Chip& chip, const Tensor& tensor) {
@@ -25,7 +28,7 @@ bool ranges_meet(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::u
 
 // Whether some NPU holds channels of both.
 bool share_an_npu(const Chip& chip, const Tensor& a, const Tensor& b) {
-  const int distance = (chip.npu_of(b.addr) - chip.npu_of(a.addr) + chip.npu_num) % chip.npu_num;
+  const int distance = remainder(chip.npu_of(b.addr) - chip.npu_of(a.addr) + chip.npu_num, chip.npu_num);
   return distance < a.shape.c || chip.npu_num - distance < b.shape.c;
 }
 
@@ -47,6 +50,7 @@ bool writes_each_byte_once(const Chip& chip, const Tensor& tensor) {
     std::int64_t count, stride;
   };
   const Dim4& shape = tensor.shape;
+  if (shape.elements() == 1) return true;
   std::array<Step, 4> steps{{{shape.n - 1, tensor.stride.n},
                              {channel_steps(chip, tensor), tensor.stride.c},
                              {shape.h - 1, tensor.stride.h},

@@ -6,7 +6,7 @@
 namespace softtpu {
 
 // The threshold when nothing else is set: starting workers costs about 5 us, which is the time that the element loops
-// need for some 20,000 steps.
+// need for some 20,000 steps (scripts/bench --filter threshold).
 inline constexpr std::int64_t kParallelSteps = 32768;
 
 namespace parallel_detail {

@@ -57,6 +57,11 @@ class Place {
     step_ = stride(loops.dimension[0]);
     for (std::size_t i = 0; i < outer_.size(); ++i) outer_[i] = stride(loops.dimension[i + 1]) * bytes_;
   }
+  // The only element of a tensor.
+  void begin_single(int npu) {
+    row_ = lane0_ + npu * local_bytes_;
+    step_ = 1;
+  }
   // Selects a row by its indices in the outer loops.
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
     row_ = lane_ + first * outer_[0] + second * outer_[1] + third * outer_[2];
@@ -124,6 +129,9 @@ class Source {
   void begin(int npu, int group, const Loops& loops) {
     if (!is_constant_) place_.begin(npu, group, loops);
   }
+  void begin_single(int npu) {
+    if (!is_constant_) place_.begin_single(npu);
+  }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
     if (!is_constant_) place_.select(first, second, third);
   }
@@ -155,6 +163,7 @@ class Target {
   bool dense() const { return place_.step() == 1; }
   bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
   void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
+  void begin_single(int npu) { place_.begin_single(npu); }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
   T* open(int first, int) { return dense() ? reinterpret_cast<T*>(place_.at(first)) : staged_.data(); }
   void close(int first, int count) {
@@ -187,6 +196,9 @@ class Source<As<W>> {
   bool joins(int outer, int inner, int extent) const { return read_ == nullptr || place_.joins(outer, inner, extent); }
   void begin(int npu, int group, const Loops& loops) {
     if (read_ != nullptr) place_.begin(npu, group, loops);
+  }
+  void begin_single(int npu) {
+    if (read_ != nullptr) place_.begin_single(npu);
   }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
     if (read_ != nullptr) place_.select(first, second, third);
@@ -225,6 +237,7 @@ class Target<As<W>> {
   bool dense() const { return false; }
   bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
   void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
+  void begin_single(int npu) { place_.begin_single(npu); }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
   W* open(int, int) { return staged_.data(); }
   void close(int first, int count) { write_(place_.at(first), place_.step(), staged_.data(), count); }
@@ -271,11 +284,17 @@ Loops loops_of(const Dim4& shape, int groups, const Rows&... rows) {
 template <class Body, class... Rows>
 void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Rows&... rows) {
   const Dim4& shape = shape_of.shape;
+  if (shape.elements() == 1) {
+    (rows.begin_single(npu), ...);
+    body(rows.open(0, 1)..., 1);
+    (rows.close(0, 1), ...);
+    return;
+  }
   const int start = chip.npu_of(shape_of.addr);
-  const int first_channel = (npu - start + chip.npu_num) % chip.npu_num;
-  const int groups = (shape.c - first_channel + chip.npu_num - 1) / chip.npu_num;
+  const int first_channel = remainder(npu - start + chip.npu_num, chip.npu_num);
+  const int groups = quotient(shape.c - first_channel + chip.npu_num - 1, chip.npu_num);
   const Loops loops = loops_of(shape, groups, rows...);
-  (rows.begin(npu, (start + first_channel) / chip.npu_num, loops), ...);
+  (rows.begin(npu, quotient(start + first_channel, chip.npu_num), loops), ...);
   const int width = loops.extent[0];
   const int piece = (rows.dense() && ...) ? width : kRowChunk;
   for (int third = 0; third < loops.extent[3]; ++third) {
@@ -297,7 +316,7 @@ template <class MakeBody, class... Rows>
 void walk_lanes(const Chip& chip, const Tensor& dst, int first, int last, MakeBody& make_body, Rows&&... rows) {
   const int start = chip.npu_of(dst.addr);
   for (int lane = first; lane < last; ++lane) {
-    const int npu = (start + lane) % chip.npu_num;
+    const int npu = remainder(start + lane, chip.npu_num);
     auto body = make_body(npu);
     walk_lane(chip, dst, npu, body, rows...);
   }

@@ -35,8 +35,8 @@ class TensorView {
     std::int64_t lane_bytes = 0;
     if (local_) {
       const std::int64_t slot = start_npu_ + c;
-      element += slot / npu_num_ * stride_.c;
-      lane_bytes = slot % npu_num_ * local_bytes_;
+      element += quotient(slot, npu_num_) * stride_.c;
+      lane_bytes = remainder(slot, npu_num_) * local_bytes_;
     } else {
       element += c * stride_.c;
     }

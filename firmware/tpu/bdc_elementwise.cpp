@@ -39,11 +39,14 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
     const Call call(Op::name);                                                                             \
     const Dim4 dim = call.dim("shape", shape);                                                             \
     const Dtype type = call.dtype("dtype", dtype);                                                         \
-    Operand a = call.local(src0_addr, dim, src0_stride, type);                                             \
-    Operand b = call.local(src1_addr, dim, src1_stride, type);                                             \
     const bool exchanged = exchanges_operands(mode, src0_stride, src1_stride);                             \
-    if (exchanged) std::swap(a, b);                                                                        \
-    call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type), a, b, exchanged});              \
+    if (exchanged) {                                                                                       \
+      std::swap(src0_addr, src1_addr);                                                                     \
+      std::swap(src0_stride, src1_stride);                                                                 \
+    }                                                                                                      \
+    call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type),                                 \
+                        call.operand(src0_addr, dim, src0_stride, type),                                   \
+                        call.operand(src1_addr, dim, src1_stride, type), exchanged});                      \
   }
 #define OP_BINARY_C(name, mode, types)                                                                           \
   void name(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, \

@@ -3,22 +3,10 @@
 namespace softtpu {
 namespace {
 
-// A product that stops at a distance far beyond any memory: shapes are checked after their strides are known.
-std::int64_t times(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  constexpr std::int64_t kFar = std::int64_t{1} << 56;
-  return __builtin_mul_overflow(a, b, &product) || product > kFar ? kFar : product;
-}
-
-Stride4 local_stride(int npu_num, int start_npu, const Dim4& shape, std::int64_t c_stride, std::int64_t h_stride) {
-  return {times(channels_per_npu(npu_num, start_npu, shape.c), c_stride), c_stride, h_stride, 1};
-}
+using layout_detail::local_stride;
+using layout_detail::times;
 
 }  // namespace
-
-Stride4 aligned_stride(int npu_num, int start_npu, const Dim4& shape, int eu_num) {
-  return local_stride(npu_num, start_npu, shape, align_up(std::int64_t{shape.h} * shape.w, eu_num), shape.w);
-}
 
 Stride4 compact_stride(int npu_num, int start_npu, const Dim4& shape) {
   return local_stride(npu_num, start_npu, shape, std::int64_t{shape.h} * shape.w, shape.w);

@@ -4,11 +4,15 @@
 
 #include <cstdint>
 
+#include "runtime/base/division.hpp"
 #include "runtime/layout/shape.hpp"
 
 namespace softtpu {
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  const std::int64_t sum = a + b - 1;  // negative for a shape that is refused later
+  return sum >= 0 ? quotient(sum, b) : sum / b;
+}
 constexpr std::int64_t align_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
 
 // What the formulas need to know of a chip.
@@ -34,14 +38,33 @@ constexpr std::int64_t channels_per_npu(int npu_num, int start_npu, std::int64_t
 }
 // The NPU that holds a channel, and which of that NPU's channels it is.
 constexpr int npu_of_channel(int npu_num, int start_npu, std::int64_t channel) {
-  return static_cast<int>((start_npu + channel) % npu_num);
+  return static_cast<int>(remainder(start_npu + channel, npu_num));
 }
 constexpr std::int64_t row_of_channel(int npu_num, int start_npu, std::int64_t channel) {
-  return (start_npu + channel) / npu_num;
+  return quotient(start_npu + channel, npu_num);
 }
 
+namespace layout_detail {
+
+// A product that stops at a distance far beyond any memory: shapes are checked after their strides are known.
+inline std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  constexpr std::int64_t kFar = std::int64_t{1} << 56;
+  return __builtin_mul_overflow(a, b, &product) || product > kFar ? kFar : product;
+}
+
+inline Stride4 local_stride(int npu_num, int start_npu, const Dim4& shape, std::int64_t c_stride,
+                            std::int64_t h_stride) {
+  return {times(channels_per_npu(npu_num, start_npu, shape.c), c_stride), c_stride, h_stride, 1};
+}
+
+}  // namespace layout_detail
+
 // Local memory, C stride rounded up to whole rows of execution units. eu_num: elements in such a row.
-Stride4 aligned_stride(int npu_num, int start_npu, const Dim4& shape, int eu_num);
+inline Stride4 aligned_stride(int npu_num, int start_npu, const Dim4& shape, int eu_num) {
+  return layout_detail::local_stride(npu_num, start_npu, shape, align_up(std::int64_t{shape.h} * shape.w, eu_num),
+                                     shape.w);
+}
 // Local memory, no gaps inside an NPU.
 Stride4 compact_stride(int npu_num, int start_npu, const Dim4& shape);
 // Local memory, every row of W elements rounded up to whole rows of execution units.

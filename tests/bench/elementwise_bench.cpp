@@ -66,6 +66,7 @@ Work element_work(const char* name, std::function<void()> kernel, std::function<
   work.limit = std::move(limit);
   work.required = 0.70;
   work.vendor = 0.1;
+  work.large = true;
   return work;
 }
 

@@ -31,14 +31,16 @@ void tell_wishes(benchmark::State& state, const Work& work) {
   set_if(state, "at_most_limits", work.at_most_limits);
 }
 
+bool alone = false;  // leave the limits out
+
 void measure_rate(benchmark::State& state, const Work& work) {
   std::vector<double> work_times;
   std::vector<double> limit_times;
   work.run();
-  if (work.limit) work.limit();
+  if (work.limit && !alone) work.limit();
   for (auto _ : state) {
     work_times.push_back(seconds_of(work.run));
-    if (work.limit) limit_times.push_back(seconds_of(work.limit));
+    if (work.limit && !alone) limit_times.push_back(seconds_of(work.limit));
     state.SetIterationTime(work_times.back());
   }
   const double achieved = work.amount / median(work_times);
@@ -55,7 +57,7 @@ void measure_figure(benchmark::State& state, const Work& work) {
   std::vector<double> limits;
   for (auto _ : state) {
     state.SetIterationTime(seconds_of([&] { figures.push_back(work.figure()); }));
-    if (work.limit_figure) limits.push_back(work.limit_figure());
+    if (work.limit_figure && !alone) limits.push_back(work.limit_figure());
   }
   state.counters["achieved"] = median(figures);
   if (work.vendor > 0) state.counters["vendor_ratio"] = work.vendor / median(figures);
@@ -70,11 +72,18 @@ std::vector<std::function<std::vector<Work>()>>& makers() {
   return list;
 }
 
+bool matches(const Work& work, const std::string& filter) {
+  return filter.empty() || (work.group + " " + work.name).find(filter) != std::string::npos;
+}
+
 void register_work(bool quick, const std::string& filter) {
   for (const auto& make : makers()) {
     for (Work& work : make()) {
-      const bool wanted = filter.empty() || (work.group + " " + work.name).find(filter) != std::string::npos;
-      if (wanted && (!quick || work.quick)) all_work().push_back(std::move(work));
+      const bool wanted = !quick || work.quick;
+      if (wanted && matches(work, filter)) all_work().push_back(work);
+      if (!work.large) continue;
+      Work second = two_cores(std::move(work));
+      if (wanted && matches(second, filter)) all_work().push_back(std::move(second));
     }
   }
   for (const Work& work : all_work()) {
@@ -99,6 +108,7 @@ int run(int argc, char** argv) {
   app.add_option("--compare", compare, "show the change against the JSON of an earlier run");
   app.add_flag("--processor-time", processor,
                "measure the processor time of this process instead of elapsed time: ratios on a loaded machine");
+  app.add_flag("--alone", alone, "run the work without its limit, for a profiler");
   CLI11_PARSE(app, argc, argv);
   use_processor_time(processor);
   Earlier earlier;
@@ -156,7 +166,7 @@ bool add_work(std::function<std::vector<Work>()> make) {
 }
 
 Work two_cores(Work work) {
-  work.name += ", second core";
+  work.group = "two cores: " + work.group;
   work.limit = [run = work.run] {
     set_thread_limit(1);
     run();

@@ -23,6 +23,7 @@ Work work_of(const char* group, const char* name, double operations, const char*
   work.limit = multiply_add_limit(operations);
   work.vendor = vendor;
   work.required_vendor_ratio = ratio;
+  work.large = operations > 1e6;
   return work;
 }
 

@@ -130,6 +130,7 @@ Work special(const char* name, std::function<void()> kernel, std::function<void(
   work.limit_name = "fused AVX-512 loop";
   work.limit = std::move(limit);
   work.required = 0.5;
+  work.large = true;
   return work;
 }
 

@@ -11,10 +11,10 @@
 namespace softtpu::bench {
 
 struct Work {
-  std::string group;  // "GDMA", "matrix" ...
-  std::string name;   // what is done, with shape and type
-  double amount = 0;  // units of work in one run
-  std::string unit;   // "GB", "GFLOP", "M keys", "launches": figures are per second
+  std::string group;              // "GDMA", "matrix" ...
+  std::string name;               // what is done, with shape and type
+  double amount = 0;              // units of work in one run
+  std::string unit;               // "GB", "GFLOP", "M keys", "launches": figures are per second
   std::function<void()> prepare;  // fills memories, once before the first run
   std::function<void()> run;
   std::string limit_name;       // what `limit` is: "memcpy", "mul+add peak" ...
@@ -23,6 +23,7 @@ struct Work {
   double required = 0;               // wanted fraction of the limit; 0: none
   double vendor = 0;                 // figure of the vendor's emulator in the same unit; 0: not known
   double required_vendor_ratio = 0;  // wanted multiple of it; 0: none
+  bool large = false;                // large enough for two threads: a second row shows the gain
   bool quick = true;                 // part of a --quick run
   double at_least = 0;               // wanted figure itself; 0: none
 
@@ -52,7 +53,7 @@ std::function<void()> dot_limit_vnni(double operations);   // bytes: 4 products 
 std::function<void()> dot_limit_words(double operations);  // the same by pmaddubsw and pmaddwd (AVX2), all threads
 bool machine_has_vnni();
 
-// `work` on all threads, its limit the same on one: the fraction is the speed-up of the second core.
+// `work` on all threads, its limit the same on one: the fraction is what the other threads add.
 Work two_cores(Work work);
 
 }  // namespace softtpu::bench
