@@ -2,12 +2,24 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/auxv.h>
 
+#include <boost/core/demangle.hpp>
 #include <boost/stacktrace.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
+
+// Of libbacktrace, which Boost.Stacktrace is built on and brings along; its header belongs to GCC alone. Boost gives
+// one line for an address, and this all of them where functions are inlined into each other.
+extern "C" {
+struct backtrace_state;
+using backtrace_error_callback = void (*)(void*, const char*, int);
+using backtrace_full_callback = int (*)(void*, std::uintptr_t, const char*, int, const char*);
+backtrace_state* backtrace_create_state(const char*, int, backtrace_error_callback, void*);
+int backtrace_pcinfo(backtrace_state*, std::uintptr_t, backtrace_full_callback, backtrace_error_callback, void*);
+}
 
 namespace softtpu {
 namespace {
@@ -26,8 +38,79 @@ boost::stacktrace::frame before(const boost::stacktrace::frame& frame) {
   return boost::stacktrace::frame(static_cast<const char*>(frame.address()) - 1);
 }
 
-SourceLine to_line(const boost::stacktrace::frame& frame) {
-  return {frame.source_file(), static_cast<int>(frame.source_line()), frame.name()};
+// Reads no debug information twice, unless modules have been loaded since: a state knows those that were there when it
+// was made. States cannot be given back.
+backtrace_state* current_state() {
+  thread_local backtrace_state* state = nullptr;
+  thread_local unsigned long long known_loads = 0;
+  unsigned long long loads = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
+        return 1;
+      },
+      &loads);
+  if (state == nullptr || loads != known_loads)
+    state = backtrace_create_state(
+        nullptr, 1, [](void*, const char*, int) {}, nullptr);
+  known_loads = loads;
+  return state;
+}
+
+// The functions whose code an address inside an instruction belongs to, innermost first: more than one where the
+// compiler has put a helper into its caller.
+std::vector<SourceLine> inlined_lines(const void* address) {
+  const auto ignore = [](void*, const char*, int) {};
+  const auto add = [](void* lines, std::uintptr_t, const char* file, int line, const char* function) {
+    if (file == nullptr) return 1;
+    const std::string name = function != nullptr ? boost::core::demangle(function) : "";
+    static_cast<std::vector<SourceLine>*>(lines)->push_back({file, line, name});
+    return 0;
+  };
+  std::vector<SourceLine> lines;
+  if (backtrace_state* state = current_state())
+    backtrace_pcinfo(state, reinterpret_cast<std::uintptr_t>(address), add, ignore, &lines);
+  return lines;
+}
+
+// Of the function that the address is in, not of those inlined into it; without debug information its name alone.
+SourceLine to_line(const void* address) {
+  const std::vector<SourceLine> lines = inlined_lines(address);
+  if (!lines.empty()) return lines.back();
+  return {"", 0, boost::stacktrace::frame(address).name()};
+}
+
+std::string with_function(const SourceLine& line) {
+  const std::string place = line.text();
+  return place == line.function ? place : line.function + " (" + place + ")";
+}
+
+// What begins with the innermost place, and names those that it is inlined into.
+std::string chain_text(std::string innermost, const std::vector<SourceLine>& lines) {
+  for (std::size_t i = 1; i < lines.size(); ++i) innermost += ", inlined into " + with_function(lines[i]);
+  return innermost;
+}
+
+// The call instruction behind find_caller(); nullptr: nobody knows.
+const void* caller_address(const CallStack& stack) {
+  const void* own = object_of(reinterpret_cast<const void*>(&capture_call_stack));
+  const bool linked_in = own == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+  // A crash in the kernel comes back through the C library's return from a signal.
+  const void* c_library = object_of(reinterpret_cast<const void*>(&std::abort));
+  std::vector<boost::stacktrace::frame> trace;
+  for (const void* address : stack.frames) {
+    if (address == nullptr) break;
+    if (object_of(address) != c_library) trace.emplace_back(address);
+  }
+  for (const auto& frame : trace) {
+    if (!linked_in && object_of(frame.address()) != own) return before(frame).address();
+  }
+  // Kernel and softtpu in one program: the caller of the outermost public function.
+  const void* site = nullptr;
+  for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
+    if (is_public_name(before(trace[i]).name())) site = before(trace[i + 1]).address();
+  }
+  return site;
 }
 
 }  // namespace
@@ -43,34 +126,25 @@ CallStack capture_call_stack() {
 }
 
 SourceLine find_caller(const CallStack& stack) {
-  const void* own = object_of(reinterpret_cast<const void*>(&capture_call_stack));
-  const bool linked_in = own == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
-  // A crash in the kernel comes back through the C library's return from a signal.
-  const void* c_library = object_of(reinterpret_cast<const void*>(&std::abort));
-  std::vector<boost::stacktrace::frame> trace;
-  for (const void* address : stack.frames) {
-    if (address == nullptr) break;
-    if (object_of(address) != c_library) trace.emplace_back(address);
-  }
-  for (const auto& frame : trace) {
-    if (!linked_in && object_of(frame.address()) != own) return to_line(before(frame));
-  }
-  // Kernel and softtpu in one program: the caller of the outermost public function.
-  SourceLine site;
-  for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
-    if (is_public_name(before(trace[i]).name())) site = to_line(before(trace[i + 1]));
-  }
-  return site;
+  const void* address = caller_address(stack);
+  return address != nullptr ? to_line(address) : SourceLine();
 }
 
 std::string code_text(const void* address) {
-  const SourceLine line = to_line(boost::stacktrace::frame(address));
+  const std::vector<SourceLine> lines = inlined_lines(address);
+  if (lines.size() > 1) return chain_text(with_function(lines[0]), lines);
+  const SourceLine line = to_line(address);
   if (line.function.empty() && line.path.empty())
     return fmt::format("address 0x{:x}", reinterpret_cast<std::uintptr_t>(address));
-  const std::string place = line.text();
-  return place == line.function ? place : line.function + " (" + place + ")";
+  return with_function(line);
 }
 
-std::string call_site() { return find_caller(capture_call_stack()).text(); }
+std::string call_site() {
+  const void* address = caller_address(capture_call_stack());
+  if (address == nullptr) return {};
+  const std::vector<SourceLine> lines = inlined_lines(address);
+  if (lines.size() > 1) return chain_text(lines[0].text(), lines);
+  return to_line(address).text();
+}
 
 }  // namespace softtpu

@@ -46,6 +46,20 @@ int spins(const void* raw) {
 }
 TPUKERNEL_FUNC_REGISTER(spins)
 
+/* The compiler puts this into its caller, whatever it is told about speed. */
+__attribute__((always_inline)) static inline void add_at(local_addr_t out, const dim4* shape) {
+  tpu_bdc_fp_add(out, 0x0000, 0x4000, shape, NULL, NULL, NULL, DT_FP32); /* in the helper */
+}
+
+int inlines(const void* raw) {
+  const dim4 shape = {1, 64, 4, 16};
+  tpu_initialize();
+  if (raw != NULL) add_at(4, &shape); /* in the kernel */
+  tpu_poll();
+  return 0;
+}
+TPUKERNEL_FUNC_REGISTER(inlines)
+
 int crashes(const void* raw) {
   volatile int* nowhere = NULL;
   tpu_initialize();
