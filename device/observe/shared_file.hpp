@@ -1,6 +1,8 @@
 // A file that the processes of several cores write to, each a whole piece at a time.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,8 +22,13 @@ class SharedFile {
   void append_elements(std::string_view elements);
 
  private:
-  explicit SharedFile(UniqueFd fd) : fd_(std::move(fd)) {}
+  SharedFile(const char* setting, UniqueFd fd) : setting_(setting), fd_(std::move(fd)) {}
+  // Where nothing more fits, `former_end` is put there instead.
+  void put(std::string_view text, off_t place, std::string_view former_end);
+
+  const char* setting_;
   UniqueFd fd_;
+  bool full_ = false;
 };
 
 }  // namespace softtpu
