@@ -96,7 +96,7 @@ TEST_P(KernelFaults, AreReportedAndHurtNobody) {
   EXPECT_TRUE(client.works());
   EXPECT_EQ(bystander.words(), some_words()) << "another client's memory has changed";
   const bool timed = done.error().kind == ErrorKind::kTimeout;
-  EXPECT_LT(failed_ms, kFailureMs + (timed ? 1000 : 0));
+  EXPECT_LT(failed_ms, kFailureMs + (timed ? 1500 : 0));  // the limit is a second, looked at every 100 ms
   std::printf("| %-26s | %7.1f ms | %6.1f ms | %7.1f ms |\n", fault.kernel, failed_ms, works_ms,
               neighbour.longest_ms());
 }
