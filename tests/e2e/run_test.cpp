@@ -119,6 +119,7 @@ constexpr Setting kSettings[] = {
     {"--kernels", "plain", "SOFTTPU_KERNELS=plain"},
     {"--simd", "sse4", "SOFTTPU_SIMD=sse4"},
     {"--threads", "16", "SOFTTPU_THREADS=16"},
+    {"--parallel-steps", "18", "SOFTTPU_PARALLEL_STEPS=18"},
 };
 
 // Set by `softtpu run` itself.
