@@ -224,6 +224,7 @@ TEST(Exhausted, NoFilesMayGrow) {
 }
 
 TEST(Exhausted, NoAddressSpace) {
+  if (kSanitized) GTEST_SKIP();
   const Limit limit(RLIMIT_AS, 512 << 20);
   Program server({kSofttpu, "serve", "--socket", temporary("as")});
   EXPECT_EQ(server.wait(), 1);
@@ -231,6 +232,7 @@ TEST(Exhausted, NoAddressSpace) {
 }
 
 TEST(Exhausted, NoMemoryForAClientsMessagesEndsThatClient) {
+  if (kSanitized) GTEST_SKIP();
   const Limit limit(RLIMIT_AS, 2048ULL << 20);
   SharedDevice device(Environment{{"CMODEL_GLOBAL_MEM_SIZE", std::to_string(1ULL << 30)}});
   Client witness(device.socket());

@@ -23,6 +23,14 @@ inline const std::string kSame2 = built("lib/e2e_same_2.so");
 inline const std::string kUnresolved = built("lib/e2e_unresolved.so");
 inline const std::string kDiesLoading = built("lib/e2e_dies_loading.so");
 
+// A sanitizer brings its own allocator and signal handling, so that some faults end with it and never reach softtpu,
+// and it does not start in little memory.
+#ifdef SOFTTPU_SANITIZED
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 using Environment = std::map<std::string, std::string>;
 
 // Processes that carry the mark in their environment, by name; empty name: all.
