@@ -28,12 +28,15 @@ struct Wish {
 // What is wanted of a line, and whether it was reached.
 Wish wish_of(const Run& run) {
   const double achieved = counter(run, "achieved"), fraction = counter(run, "fraction");
-  if (const double least = counter(run, "required")) return {fmt::format(">= {:.2f}", least), fraction >= least};
-  if (const double most = counter(run, "at_most_limits")) return {fmt::format("<= {:.2f}", most), fraction <= most};
-  if (const double ratio = counter(run, "required_vendor_ratio"))
+  if (const double least = counter(run, "required"); least > 0)
+    return {fmt::format(">= {:.2f}", least), fraction >= least};
+  if (const double most = counter(run, "at_most_limits"); most > 0)
+    return {fmt::format("<= {:.2f}", most), fraction <= most};
+  if (const double ratio = counter(run, "required_vendor_ratio"); ratio > 0)
     return {fmt::format(">= {:.0f} x", ratio), counter(run, "vendor_ratio") >= ratio};
-  if (const double least = counter(run, "at_least")) return {fmt::format(">= {:.4g}", least), achieved >= least};
-  if (const double most = counter(run, "at_most")) return {fmt::format("<= {:.4g}", most), achieved <= most};
+  if (const double least = counter(run, "at_least"); least > 0)
+    return {fmt::format(">= {:.4g}", least), achieved >= least};
+  if (const double most = counter(run, "at_most"); most > 0) return {fmt::format("<= {:.4g}", most), achieved <= most};
   return {};
 }
 

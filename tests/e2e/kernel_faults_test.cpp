@@ -20,7 +20,6 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 
 constexpr double kFailureMs = 1000;  // a failure is known within a second
-constexpr double kRestartMs = 100;   // and the next launch is through as soon
 
 // The words of a client that launches nothing while others' kernels fail.
 std::vector<int> some_words() {
