@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   const std::size_t binary = input.byte();
   write_file(name + ".bin", input.take_bytes(binary));
   write_file(name + ".json", input.rest());
-  const replay::AddressBases bases{0x1'0000'0000, 0x1000'0000, 256 << 10, 64};
+  const replay::AddressBases bases{0x1'0000'0000, 0x1000'0000, 128 << 10, 4, 128 << 10};
   const auto family = replay::read_family(name + ".json", bases);
   fuzz::require(family || !family.error().text.empty(), "a refusal says why");
   static_cast<void>(replay::read_chip_name(name + ".json"));

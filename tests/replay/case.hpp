@@ -63,15 +63,16 @@ struct Family {
   std::vector<Case> cases;
 };
 
-// What addresses in a case are relative to.
+inline constexpr std::uint64_t kScratchBytes = 16U << 20;
+
+// What addresses in a case are relative to, and how large its memories are.
 struct AddressBases {
-  std::uint64_t scratch = 0;  // the 16 MiB block in global memory
+  std::uint64_t scratch = 0;  // the block in global memory
   std::uint64_t l2 = 0;
   std::uint64_t local_bytes = 0;  // per NPU
   std::uint32_t npus = 0;
+  std::uint64_t scratch_bytes = kScratchBytes;
 };
-
-inline constexpr std::uint64_t kScratchBytes = 16U << 20;
 
 // Reads a family file completely. Errors name the file, the case and the member.
 Result<Family> read_family(const std::string& json_path, const AddressBases& bases);

@@ -104,6 +104,10 @@ std::uint64_t kind_bytes(std::uint32_t kind) {
   return 4;
 }
 
+bool lies_within(std::uint64_t begin, std::uint64_t size, std::uint64_t end) {
+  return begin <= end && size <= end - begin;
+}
+
 class FamilyReader {
  public:
   FamilyReader(const Bytes& blob, const AddressBases& bases, std::string family)
@@ -141,18 +145,25 @@ class FamilyReader {
       region.space = Space::kLocal;
       region.npus = bases_.npus;
       if (json.contains("npu")) {
-        region.first_npu = json.at("npu").at(0).get<std::uint32_t>();
-        region.npus = json.at("npu").at(1).get<std::uint32_t>();
+        const std::uint64_t first = to_bits(json.at("npu").at(0));
+        const std::uint64_t count = to_bits(json.at("npu").at(1));
+        if (!lies_within(first, count, bases_.npus)) throw BadCase("a region lies outside the NPUs");
+        region.first_npu = static_cast<std::uint32_t>(first);
+        region.npus = static_cast<std::uint32_t>(count);
       }
-      if (region.first_npu + region.npus > bases_.npus || region.addr + region.size > bases_.local_bytes) {
+      if (!lies_within(region.addr, region.size, bases_.local_bytes)) {
         throw BadCase("a region lies outside local memory");
       }
     } else if (space == "gmem") {
       region.space = Space::kGlobal;
-      if (region.addr > kScratchBytes || region.size > kScratchBytes - region.addr)
+      if (!lies_within(region.addr, region.size, bases_.scratch_bytes)) {
         throw BadCase("a region lies outside the scratch block");
+      }
     } else if (space == "l2" || space == "dtcm") {
       region.space = space == "l2" ? Space::kL2 : Space::kDtcm;
+      if (!lies_within(region.addr, region.size, bases_.scratch_bytes)) {
+        throw BadCase("a region is larger than the scratch block");
+      }
     } else {
       throw BadCase("unknown space \"" + space + "\"");
     }

@@ -1,12 +1,16 @@
 // The fills of golden/README.md: how the recorded cases describe memory contents.
 #include "tests/replay/fill.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "device/numeric/formats.hpp"
 
@@ -157,13 +161,34 @@ bool is_known(const std::string& kind) {
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
 
+// What a generator makes of any numbers within these limits can be converted: to f32, or to an integer of 64 bits.
+std::optional<Error> find_bad_number(const Fill& fill, bool is_float) {
+  const double limit = is_float ? double{std::numeric_limits<float>::max()} : 0x1p48;
+  const std::pair<const char*, double> numbers[] = {{"value", fill.value}, {"lo", fill.lo},   {"hi", fill.hi},
+                                                    {"mean", fill.mean},   {"std", fill.std}, {"start", fill.start},
+                                                    {"step", fill.step}};
+  for (const auto& [name, number] : numbers) {
+    if (std::abs(number) <= limit) continue;
+    return Error{ErrorKind::kUsage, fmt::format("fill has {} {}, beyond {}", name, number, limit)};
+  }
+  if (fill.lo > fill.hi) {
+    return Error{ErrorKind::kUsage, fmt::format("fill has the empty range [{}, {}]", fill.lo, fill.hi)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<std::uint8_t>> evaluate(const Fill& fill, std::uint64_t bytes) {
-  if (fill.kind == "byte") return std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(fill.value));
+  if (fill.kind == "byte") {
+    if (fill.value >= 0 && fill.value <= 255)
+      return std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(fill.value));
+    return Error{ErrorKind::kUsage, fmt::format("fill has the value {}, which is no byte", fill.value)};
+  }
   const auto type = find_type(fill.dtype);
   if (!type) return Error{ErrorKind::kUsage, "fill has the unknown dtype \"" + fill.dtype + "\""};
   if (!is_known(fill.kind)) return Error{ErrorKind::kUsage, "fill has the unknown kind \"" + fill.kind + "\""};
+  if (auto error = find_bad_number(fill, type->is_float)) return *std::move(error);
   const auto size = static_cast<std::uint64_t>(type->bytes);
   const std::uint64_t count = bytes / size;
   std::vector<std::uint8_t> data(bytes);
