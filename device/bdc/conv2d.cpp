@@ -2,11 +2,17 @@
 // output channel, and the windows, one column for each output pixel.
 #include <vector>
 
+#include "device/bdc/byte_kernels.hpp"
+#include "device/bdc/byte_product.hpp"
+#include "device/bdc/conv_planes.hpp"
+#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
+#include "device/bdc/scratch.hpp"
 #include "device/bdc/window_input.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
+#include "device/memory/parallel.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
 
@@ -160,13 +166,19 @@ bool must_store_last(const Memories& mem, const Conv2dCmd& cmd) {
          (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias));
 }
 
-// The output pixels [col, col + count) of a channel, counted over batches: visit(i, first, run) for neighbours in
-// memory, or visit(i, element) for each. The output has no gaps between its rows.
+// What belongs to the columns [col, col + count) in a channel of the output: visit(i, first, run) for neighbours in
+// memory, or visit(i, element) for each. Columns are pixels, counted over batches, or places of planes. The output has
+// no gaps between its rows.
 class OutputPixels {
  public:
-  OutputPixels(const Memories& mem, const Tensor& dst) : view_(mem, dst), pixels_(dst.shape.h * dst.shape.w) {}
+  OutputPixels(const Memories& mem, const Tensor& dst, const PlaneGeometry* planes = nullptr)
+      : view_(mem, dst), pixels_(dst.shape.h * dst.shape.w), planes_(planes) {}
   template <class T, class Visit>
   void runs(int channel, int col, int count, Visit visit) const {
+    if (planes_ != nullptr) {
+      return planes_->pixels(
+          col, count, [&](int i, int n, int oh, int ow, int run) { visit(i, view_.at<T>(n, channel, oh, ow), run); });
+    }
     for (int done = 0; done < count;) {
       const int pixel = (col + done) % pixels_;
       const int length = std::min(pixels_ - pixel, count - done);
@@ -184,6 +196,7 @@ class OutputPixels {
  private:
   TensorView view_;
   int pixels_;
+  const PlaneGeometry* planes_;
 };
 
 void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
@@ -219,8 +232,7 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
 }
 
 // sat(relu((sum + bias) >> rshift)), ties up. The 32-bit sum is read as unsigned when all types are.
-void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, ByteProduct& product) {
-  const OutputPixels output(mem, cmd.dst);
+void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
   const bool is_signed = product.left_signed || product.right_signed || is_signed_int(cmd.bias_type);
   const Shifter<std::int64_t> shift(-cmd.rshift, Rounding::kHalfUp);
   IntRange range = range_of(cmd.dst.dtype);
@@ -237,7 +249,7 @@ void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, ByteProduct& produc
     });
   }
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+    product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
       output.each<T>(row, col, count, [&](int i, T* element) {
         const std::uint32_t sum = sums[i] + bias[static_cast<std::size_t>(row)];
         const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
@@ -270,25 +282,21 @@ std::uint16_t cut_to_half(std::uint32_t sum, bool is_unsigned) {
   return static_cast<std::uint16_t>(std::clamp(static_cast<std::int32_t>(sum), -32768, 32767));
 }
 
-void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, ByteProduct& product) {
-  const OutputPixels output(mem, cmd.dst);
-  const std::vector<std::uint32_t> points = zero_points(mem, cmd);
+void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
   const bool is_unsigned = sums_are_unsigned(cmd);
   const bool add_old = cmd.add_old;
-  product.wants_column_sums = true;
+  product.zero_points = ZeroPoints::kOfRows;
+  product.points = zero_points(mem, cmd);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
-    product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t* column_sums) {
-      const std::uint32_t point = points[static_cast<std::size_t>(row)];
+    product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
       output.runs<T>(row, col, count, [&](int i, T* first, int run) {
         const std::uint32_t* values = sums + i;
-        const std::uint32_t* columns = column_sums + i;
         if constexpr (sizeof(T) < 4) {
-          for (int j = 0; j < run; ++j)
-            first[j] = static_cast<T>(cut_to_half(values[j] - point * columns[j], is_unsigned));
+          for (int j = 0; j < run; ++j) first[j] = static_cast<T>(cut_to_half(values[j], is_unsigned));
         } else if (add_old) {
-          for (int j = 0; j < run; ++j) first[j] += values[j] - point * columns[j];
+          for (int j = 0; j < run; ++j) first[j] += values[j];
         } else {
-          for (int j = 0; j < run; ++j) first[j] = values[j] - point * columns[j];
+          std::copy_n(values, run, first);
         }
       });
     };
@@ -296,15 +304,119 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, ByteProduct& produ
   });
 }
 
+// The input as planes of words, each of which holds neighbouring channels.
+class BytePlanes {
+ public:
+  BytePlanes(const Memories& mem, const Conv2dCmd& cmd)
+      : geometry_(cmd.window, {cmd.dst.shape.h, cmd.dst.shape.w}),
+        per_word_(byte_kernels().per_word),
+        groups_((cmd.src.shape.c + per_word_ - 1) / per_word_) {
+    packed_.parts = cmd.src.shape.n;
+    packed_.part_cols = geometry_.cols();
+    packed_.part_step = groups_ * geometry_.channel_size();
+    const int taps = static_cast<int>(cmd.window.taps());
+    const double pixels = static_cast<double>(cmd.dst.shape.elements()) / cmd.dst.shape.c;
+    pays_ = !plain_kernels() && packed_.parts * packed_.part_step <= kMostWords &&
+            geometry_.tiled_cols(packed_.parts) <= kMostWaste * std::max(pixels, 1.0 * kTileCols);
+    if (!pays_) return;
+    for (int group = 0; group < groups_; ++group) {
+      for (int tap = 0; tap < taps; ++tap)
+        packed_.offsets.push_back(group * geometry_.channel_size() + geometry_.offset(tap));
+    }
+    load(mem, cmd);
+  }
+
+  // Few places are computed in vain, and memory is enough.
+  bool pay() const { return pays_; }
+  const PlaneGeometry& geometry() const { return geometry_; }
+  const PackedRight& packed() const { return packed_; }
+  ProductSize size(const Conv2dCmd& cmd) const {
+    return {cmd.dst.shape.c, static_cast<int>(packed_.offsets.size()) * per_word_, 0};
+  }
+
+  // The weights in the order of the words: groups of channels, taps, channels of a group.
+  std::function<void(int, std::uint8_t*)> weights(const Memories& mem, const Conv2dCmd& cmd) const {
+    const int taps = static_cast<int>(cmd.window.taps());
+    const int channels = cmd.src.shape.c;
+    if (const auto* scalar = std::get_if<Scalar>(&cmd.weight)) {
+      // What channels that do not exist are multiplied by is of no account: they are zero.
+      return [value = constant<std::uint8_t>(*scalar), size = size(cmd).inner](int, std::uint8_t* values) {
+        std::fill_n(values, size, value);
+      };
+    }
+    const TensorView weight(mem, std::get<Tensor>(cmd.weight));
+    const int width = std::get<Tensor>(cmd.weight).shape.w;
+    return [=, turned = cmd.window.turned, step = per_word_](int row, std::uint8_t* values) {
+      const auto* stored = weight.at<const std::uint8_t>(0, row, 0, 0);
+      for (int first = 0; first < channels; first += step) {
+        const bool together = first % width + step <= width && first + step <= channels;
+        for (int tap = 0; tap < taps; ++tap, values += step) {
+          const int place = (turned ? taps - 1 - tap : tap) * width;
+          if (together) {
+            copy_run(stored + std::int64_t{first / width * width} * taps + place + first % width, step, values);
+            continue;
+          }
+          for (int c = first; c < first + step; ++c) {
+            values[c - first] =
+                c < channels ? stored[std::int64_t{c / width * width} * taps + place + c % width] : std::uint8_t{0};
+          }
+        }
+      }
+    };
+  }
+
+ private:
+  // Places of the planes for one pixel, and words, up to which windows are read from planes.
+  static constexpr double kMostWaste = 1.4;
+  static constexpr std::int64_t kMostWords = 32 << 20;
+
+  void load(const Memories& mem, const Conv2dCmd& cmd) {
+    thread_local Scratch<std::uint32_t> memory;
+    const std::int64_t size = geometry_.channel_size();
+    std::uint32_t* words = memory.room(packed_.parts * packed_.part_step + kTileCols);
+    packed_.words = words;
+    std::fill_n(words + packed_.parts * packed_.part_step, kTileCols, 0U);
+    const PlaneFiller<std::uint8_t> filler(mem, cmd, geometry_);
+    const bool is_signed = is_signed_int(cmd.src.dtype);
+    const std::uint8_t turn = byte_turn(is_signed_int(dtype_of(cmd.weight)), is_signed);
+    parallel_for(packed_.parts * groups_, cmd.src.shape.elements(), [&](int index) {
+      thread_local Scratch<std::uint8_t> bytes;
+      std::uint8_t* planes = bytes.room(size * per_word_);
+      const std::uint8_t* from[4];
+      const int first = index % groups_ * per_word_;
+      const int rows = std::min(per_word_, cmd.src.shape.c - first);
+      for (int c = 0; c < rows; ++c) {
+        from[c] = planes + c * size;
+        filler.fill(index / groups_, first + c, planes + c * size);
+      }
+      byte_kernels().pack_right(rows, from, static_cast<int>(size), is_signed, turn, words + index * size);
+    });
+  }
+
+  PlaneGeometry geometry_;
+  int per_word_, groups_;
+  bool pays_ = false;
+  PackedRight packed_;
+};
+
 void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
   ByteProduct product;
-  product.size = product_size(cmd);
   product.left_signed = is_signed_int(dtype_of(cmd.weight));
   product.right_signed = is_signed_int(cmd.src.dtype);
-  product.source = {weight_loader<std::uint8_t, std::uint8_t>(mem, cmd),
-                    window_loader<std::uint8_t, std::uint8_t>(mem, cmd)};
+  const BytePlanes planes(mem, cmd);
+  if (planes.pay()) {
+    product.size = planes.size(cmd);
+    product.source.left = planes.weights(mem, cmd);
+    product.packed = &planes.packed();
+  } else {
+    product.size = product_size(cmd);
+    product.source = {weight_loader<std::uint8_t, std::uint8_t>(mem, cmd),
+                      window_loader<std::uint8_t, std::uint8_t>(mem, cmd)};
+  }
   product.store_last = must_store_last(mem, cmd);
-  cmd.kind == Conv2dKind::kSymmetric ? convolve_symmetric(mem, cmd, product) : convolve_asymmetric(mem, cmd, product);
+  const OutputPixels output(mem, cmd.dst, planes.pay() ? &planes.geometry() : nullptr);
+  const auto convolve = cmd.kind == Conv2dKind::kSymmetric ? convolve_symmetric : convolve_asymmetric;
+  convolve(mem, cmd, output, product);
 }
 
 }  // namespace

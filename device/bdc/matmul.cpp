@@ -1,8 +1,9 @@
 // Matrix products (numerics: bm1684x-matmul-conv-pool.md sections 1, 2 and 4).
 #include <bit>
-#include <numeric>
+#include <optional>
 #include <vector>
 
+#include "device/bdc/byte_product.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
 #include "device/bdc/scratch.hpp"
@@ -118,94 +119,107 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
 
 // ---- Integers ----
 
-// What zero points take off each sum: left x zero points, where the zero points have one row for all of the inner
-// dimension, or one for each NPU that rows of the right matrix lie on.
-class ZeroPointSums {
- public:
-  ZeroPointSums(const Memories& mem, const MatMulCmd& cmd) : cols_(cmd.cols) {
-    const bool is_signed = is_signed_int(dtype_of(cmd.right));
-    for_int_type(is_signed ? Dtype::kInt8 : Dtype::kUint8, [&]<class T>(T) { load<T>(mem, cmd); });
-    for_int_type(dtype_of(cmd.left), [&]<class T>(T) { sum_left<T>(mem, cmd); });
-  }
-  // out[i] = sums[i] - what belongs to (row, col + i), added to what stands there where `add` says so.
-  void store(int row, int col, int count, const std::uint32_t* sums, bool add, std::uint32_t* out) const {
-    const std::uint32_t* points = points_.data() + col;
-    const std::uint32_t factor = left_[index(row, parts_, 0)];
-    if (add) {
-      for (int i = 0; i < count; ++i) out[i] += sums[i] - factor * points[i];
-    } else {
-      for (int i = 0; i < count; ++i) out[i] = sums[i] - factor * points[i];
-    }
-    for (int part = 1; part < parts_; ++part) {
-      const std::uint32_t factor_of_part = left_[index(row, parts_, part)];
-      points = points_.data() + index(part, cols_, col);
-      for (int i = 0; i < count; ++i) out[i] -= factor_of_part * points[i];
-    }
-  }
+// The zero points of the right matrix: one row for all of the inner dimension, or one for each NPU that rows of the
+// right matrix lie on.
+struct ZeroPointRows {
+  int count = 1;
+  std::vector<std::uint32_t> points;  // [count][cols]
+};
 
- private:
-  static std::size_t index(int row, int width, int col) {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(col);
-  }
-
-  template <class T>
-  void load(const Memories& mem, const MatMulCmd& cmd) {
-    points_.resize(static_cast<std::size_t>(cols_));
+ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
+  ZeroPointRows rows;
+  const auto cols = static_cast<std::size_t>(cmd.cols);
+  rows.points.resize(cols);
+  for_int_type(is_signed_int(dtype_of(cmd.right)) ? Dtype::kInt8 : Dtype::kUint8, [&]<class T>(T) {
     if (const auto* scalar = std::get_if<Scalar>(&cmd.zero_point)) {
-      std::fill(points_.begin(), points_.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
+      std::fill(rows.points.begin(), rows.points.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
       return;
     }
     const TensorView view(mem, std::get<Tensor>(cmd.zero_point));
     if (cmd.right_trans) {
       // One value for each channel that a column of the product is stored in.
-      for (int col = 0; col < cols_; ++col) {
-        points_[static_cast<std::size_t>(col)] = loaded<std::uint32_t>(*view.at<T>(0, col, 0, cmd.dst_trans ? 0 : col));
+      for (int col = 0; col < cmd.cols; ++col) {
+        rows.points[static_cast<std::size_t>(col)] =
+            loaded<std::uint32_t>(*view.at<T>(0, col, 0, cmd.dst_trans ? 0 : col));
       }
       return;
     }
-    const int parts = std::min(mem.chip().npu_num, cmd.inner);
-    bool equal = true;
-    for (int i = 1; i < parts; ++i) {
-      equal =
-          equal && std::memcmp(view.at<T>(0, 0, 0, 0), view.at<T>(0, i, 0, 0), static_cast<std::size_t>(cols_)) == 0;
+    const int npus = std::min(mem.chip().npu_num, cmd.inner);
+    for (int i = 1; i < npus; ++i) {
+      if (std::memcmp(view.at<T>(0, 0, 0, 0), view.at<T>(0, i, 0, 0), cols) != 0) rows.count = npus;
     }
-    parts_ = equal ? 1 : parts;
-    points_.resize(index(parts_, cols_, 0));
-    for (int i = 0; i < parts_; ++i) {
-      for (int col = 0; col < cols_; ++col)
-        points_[index(i, cols_, col)] = loaded<std::uint32_t>(*view.at<T>(0, i, 0, col));
+    rows.points.resize(static_cast<std::size_t>(rows.count) * cols);
+    for (int i = 0; i < rows.count; ++i) {
+      const T* stored = view.at<T>(0, i, 0, 0);
+      for (std::size_t col = 0; col < cols; ++col)
+        rows.points[static_cast<std::size_t>(i) * cols + col] = loaded<std::uint32_t>(stored[col]);
+    }
+  });
+  return rows;
+}
+
+// What differing rows of zero points take off each sum: left x zero points.
+class ZeroPointSums {
+ public:
+  ZeroPointSums(const Memories& mem, const MatMulCmd& cmd, const ZeroPointRows& zero_points)
+      : zero_points_(zero_points), cols_(cmd.cols) {
+    left_.resize(static_cast<std::size_t>(cmd.rows) * static_cast<std::size_t>(zero_points.count));
+    for_int_type(dtype_of(cmd.left), [&]<class T>(T) { sum_left<T>(mem, cmd); });
+  }
+  // out[i] = sums[i] - what belongs to (row, col + i).
+  void take_off(int row, int col, int count, const std::uint32_t* sums, std::uint32_t* out) const {
+    std::copy_n(sums, count, out);
+    for (int part = 0; part < zero_points_.count; ++part) {
+      const std::uint32_t factor =
+          left_[static_cast<std::size_t>(row) * static_cast<std::size_t>(zero_points_.count) + part];
+      const std::uint32_t* points = zero_points_.points.data() + std::int64_t{part} * cols_ + col;
+      for (int i = 0; i < count; ++i) out[i] -= factor * points[i];
     }
   }
+
+ private:
   // Rows of the left matrix, summed over the inner indices whose right rows lie on the same NPU.
   template <class T>
   void sum_left(const Memories& mem, const MatMulCmd& cmd) {
-    left_.resize(index(cmd.rows, parts_, 0));
     const auto load_row = left_loader<T, std::uint32_t>(mem, cmd);
     std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.inner));
-    for (int row = 0; row < cmd.rows; ++row) {
+    std::uint32_t* sums = left_.data();
+    for (int row = 0; row < cmd.rows; ++row, sums += zero_points_.count) {
       load_row(row, values.data());
-      if (parts_ == 1) {
-        left_[index(row, 1, 0)] = std::accumulate(values.begin(), values.end(), 0U);
-        continue;
-      }
-      for (int k = 0; k < cmd.inner; ++k) left_[index(row, parts_, k % parts_)] += values[static_cast<std::size_t>(k)];
+      for (int k = 0; k < cmd.inner; ++k) sums[k % zero_points_.count] += values[static_cast<std::size_t>(k)];
     }
   }
 
+  const ZeroPointRows& zero_points_;
   int cols_;
-  int parts_ = 1;
-  std::vector<std::uint32_t> points_;  // [parts][cols]
-  std::vector<std::uint32_t> left_;    // [rows][parts]
+  std::vector<std::uint32_t> left_;  // [rows][zero_points_.count]
 };
 
 void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
-  const ZeroPointSums corrections(mem, cmd);
+  ZeroPointRows zero_points = zero_point_rows(mem, cmd);
+  std::optional<ZeroPointSums> corrections;
+  if (zero_points.count == 1) {
+    product.zero_points = ZeroPoints::kOfColumns;
+    product.points = std::move(zero_points.points);
+  } else {
+    corrections.emplace(mem, cmd, zero_points);
+  }
   const bool add = cmd.old.has_value();
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
-  product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
-    dst.row_runs<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* first, int run) {
-      corrections.store(row, col + i, run, sums + i, add, first);
-    });
+  product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
+    std::uint32_t corrected[kTileCols];
+    for (int done = 0; done < count; done += kTileCols) {
+      const int part = std::min(kTileCols, count - done);
+      const std::uint32_t* values = sums + done;
+      if (corrections) {
+        corrections->take_off(row, col + done, part, values, corrected);
+        values = corrected;
+      }
+      dst.row_runs<std::uint32_t>(row, col + done, part, [&](int i, std::uint32_t* first, int run) {
+        if (!add) return copy_run(values + i, run, first);
+        for (int j = 0; j < run; ++j) first[j] += values[i + j];
+      });
+    }
   };
   multiply(product);
 }
@@ -235,7 +249,7 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+    product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
       const std::int32_t* bias_part = bias.empty() ? nullptr : bias.data() + col;
       const std::int32_t* old_part = old.empty() ? nullptr : old.data() + std::int64_t{row} * cmd.cols + col;
       dst.along_row<T>(row, col, count, [&](int i, T* element) {
@@ -252,7 +266,7 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
 // 8-bit operands of a kInt product: the 32-bit sum is the result.
 void multiply_and_keep(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   const StoredMatrix dst(mem, cmd.dst, true, false);
-  product.store = [&](int row, int col, int count, const std::uint32_t* sums, const std::uint32_t*) {
+  product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
     dst.row_runs<std::uint32_t>(row, col, count,
                                 [&](int i, std::uint32_t* first, int run) { copy_run(sums + i, run, first); });
   };

@@ -5,6 +5,7 @@
 
 #include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/product_kernels.hpp"
+#include "device/bdc/product_results.hpp"
 #include "device/bdc/scratch.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -17,10 +18,6 @@ namespace {
 constexpr int kTileRows = 256;
 constexpr int kFewTileRows = 64;
 constexpr int kFewColumnTiles = 4;
-
-struct Tile {
-  int row, rows, col, cols;
-};
 
 ProductKernels kernels() { return plain_kernels() ? kPlainProductKernels : fast_product_kernels(); }
 
@@ -39,12 +36,11 @@ void for_each_tile(const ProductSize& size, Body body) {
   });
 }
 
-// The left matrix, loaded once; a loop over bytes may look behind its end.
+// The left matrix, loaded once.
 template <class In>
 const In* load_left(const ProductSize& size, const ProductSource<In>& source) {
-  constexpr std::int64_t kBehind = 4;
   thread_local Scratch<In> scratch;
-  In* left = scratch.room(std::int64_t{size.rows} * size.inner + kBehind);
+  In* left = scratch.room(std::int64_t{size.rows} * size.inner);
   parallel_for(size.rows, std::int64_t{size.rows} * size.inner,
                [&](int row) { source.left(row, left + std::int64_t{row} * size.inner); });
   return left;
@@ -70,36 +66,6 @@ T* right_of(const ProductSize& size, const Tile& tile) {
   const std::int64_t elements = std::int64_t{std::min(kMaxDepth, size.inner)} * kTileCols;
   return tile.cols == kTileCols ? scratch<T, kSlot>().room(elements) : scratch<T, kSlot>().zeroed(elements);
 }
-
-// Finished values that wait until every tile has read its operands.
-template <class T>
-class Results {
- public:
-  Results(const ProductSize& size, bool wait) : size_(size) {
-    if (wait) values_.resize(static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.cols));
-  }
-  template <class Store>
-  void tile(const Tile& tile, const T* values, Store store) {
-    for (int row = 0; row < tile.rows; ++row) {
-      const T* from = values + row * kTileCols;
-      if (values_.empty()) {
-        store(tile.row + row, tile.col, tile.cols, from);
-      } else {
-        std::copy_n(from, tile.cols, values_.data() + std::int64_t{tile.row + row} * size_.cols + tile.col);
-      }
-    }
-  }
-  template <class Store>
-  void finish(Store store) {
-    if (values_.empty()) return;
-    for (int row = 0; row < size_.rows; ++row)
-      store(row, 0, size_.cols, values_.data() + std::int64_t{row} * size_.cols);
-  }
-
- private:
-  ProductSize size_;
-  std::vector<T> values_;
-};
 
 // The payload of a NaN depends on the order in which a processor takes its operands: one NaN stands for all.
 float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(kNanInvalid) : value; }
@@ -148,18 +114,6 @@ void group_tile(const FloatProduct& product, const float* left, const Tile& tile
   for (std::int64_t i = 0; i < std::int64_t{tile.rows} * kTileCols; ++i) sums[i] = settled(sums[i]);
 }
 
-void byte_tile(const ByteProduct& product, const std::uint8_t* left, const Tile& tile, std::uint32_t* sums,
-               std::uint32_t* column_sums) {
-  std::uint8_t* right = right_of<std::uint8_t>(product.size, tile);
-  const ProductSize& size = product.size;
-  for (int k = 0; k < size.inner; k += kMaxDepth) {
-    const int depth = std::min(kMaxDepth, size.inner - k);
-    product.source.right(k, depth, tile.col, tile.cols, right);
-    kernels().bytes({tile.rows, depth, tile.cols}, product.left_signed, product.right_signed,
-                    left + std::int64_t{tile.row} * size.inner + k, size.inner, right, sums, column_sums);
-  }
-}
-
 void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile& tile, std::uint64_t* sums) {
   std::uint64_t* right = right_of<std::uint64_t>(product.size, tile);
   const ProductSize& size = product.size;
@@ -188,25 +142,6 @@ void multiply(const FloatProduct& product) {
     results.tile(tile, sums, product.store);
   });
   results.finish(product.store);
-}
-
-void multiply(const ByteProduct& product) {
-  const std::uint8_t* left = load_left(product.size, product.source);
-  Results<std::uint32_t> results(product.size, product.store_last);
-  std::vector<std::uint32_t> all_column_sums(static_cast<std::size_t>(product.size.cols));
-  for_each_tile(product.size, [&](const Tile& tile) {
-    std::uint32_t* sums = sums_of<std::uint32_t, 0>(tile);
-    std::uint32_t column_sums[kTileCols] = {};
-    byte_tile(product, left, tile, sums, product.wants_column_sums ? column_sums : nullptr);
-    // Every tile of these columns has the same column sums; the first one keeps them for later.
-    if (tile.row == 0) std::copy_n(column_sums, tile.cols, all_column_sums.data() + tile.col);
-    results.tile(tile, sums, [&](int row, int col, int count, const std::uint32_t* values) {
-      product.store(row, col, count, values, column_sums);
-    });
-  });
-  results.finish([&](int row, int col, int count, const std::uint32_t* values) {
-    product.store(row, col, count, values, all_column_sums.data() + col);
-  });
 }
 
 void multiply(const WordProduct& product) {

@@ -47,18 +47,6 @@ struct FloatProduct {
 };
 void multiply(const FloatProduct& product);
 
-// 8-bit integers, sums modulo 2^32.
-struct ByteProduct {
-  ProductSize size;
-  bool left_signed = false, right_signed = false;
-  ProductSource<std::uint8_t> source;
-  // `column_sums`: the sums of the right matrix's columns, where they are wanted.
-  bool wants_column_sums = false;
-  std::function<void(int row, int col, int count, const std::uint32_t* sums, const std::uint32_t* column_sums)> store;
-  bool store_last = false;
-};
-void multiply(const ByteProduct& product);
-
 // 16- and 32-bit integers, widened by the source to 64 bits; sums modulo 2^64.
 struct WordProduct {
   ProductSize size;

@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-FloatKernels float_kernels() { return {kPlainProductKernels.two_lanes, kPlainProductKernels.groups}; }
+ProductKernels float_kernels() { return kPlainProductKernels; }
 
 #else
 
@@ -150,7 +150,7 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
 
 }  // namespace
 
-FloatKernels float_kernels() { return {two_lanes, groups}; }
+ProductKernels float_kernels() { return {two_lanes, groups}; }
 
 #endif
 
@@ -161,12 +161,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-HWY_EXPORT(float_kernels);
-
-ProductKernels fast_product_kernels() {
-  const FloatKernels floats = HWY_DYNAMIC_DISPATCH(float_kernels)();
-  return {floats.two_lanes, floats.groups, fast_byte_kernel()};
-}
+SOFTTPU_DISPATCH(ProductKernels, fast_product_kernels, (), float_kernels, ())
 
 }  // namespace softtpu
 #endif

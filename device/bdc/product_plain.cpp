@@ -51,25 +51,6 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
   }
 }
 
-std::uint32_t widen(std::uint8_t value, bool is_signed) {
-  return is_signed ? static_cast<std::uint32_t>(static_cast<std::int8_t>(value)) : value;
-}
-
-void bytes(TileSize size, bool left_signed, bool right_signed, const std::uint8_t* left, std::int64_t step,
-           const std::uint8_t* right, std::uint32_t* sums, std::uint32_t* column_sums) {
-  for (int k = 0; column_sums != nullptr && k < size.inner; ++k) {
-    for (int col = 0; col < size.cols; ++col) column_sums[col] += widen(right[k * kTileCols + col], right_signed);
-  }
-  for (int row = 0; row < size.rows; ++row) {
-    std::uint32_t* sum = sums + row * kTileCols;
-    for (int k = 0; k < size.inner; ++k) {
-      const std::uint32_t factor = widen(left[row * step + k], left_signed);
-      const std::uint8_t* values = right + k * kTileCols;
-      for (int col = 0; col < size.cols; ++col) sum[col] += factor * widen(values[col], right_signed);
-    }
-  }
-}
-
 }  // namespace
 
 float aligned_group_sum(const float* left, const float* right, std::int64_t step, int count) {
@@ -96,6 +77,6 @@ float aligned_group_sum(const float* left, const float* right, std::int64_t step
   return flush(static_cast<float>(std::ldexp(static_cast<double>(sum), exponent - 127 - 24)));
 }
 
-const ProductKernels kPlainProductKernels = {two_lanes, groups, bytes};
+const ProductKernels kPlainProductKernels = {two_lanes, groups};
 
 }  // namespace softtpu

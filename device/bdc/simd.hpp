@@ -38,6 +38,19 @@ void for_each_row_block(int rows, Body body) {
   if (row < rows) body(std::integral_constant<int, 1>(), row);
 }
 
+// Calls body(rows, vectors, row, col) with compile-time sizes for blocks of rows and of vectors of columns.
+template <class Body>
+void for_each_block(int rows, int cols, Body body) {
+  const auto down = [&](auto vectors, int col) {
+    for_each_row_block(rows, [&](auto count, int row) { body(count, vectors, row, col); });
+  };
+  int col = 0;
+  for (; col + kLanes * (kBlockVectors - 1) < cols; col += kLanes * kBlockVectors)
+    down(std::integral_constant<int, kBlockVectors>(), col);
+  if (kBlockVectors > 2 && col + kLanes < cols) return down(std::integral_constant<int, 2>(), col);
+  if (col < cols) down(std::integral_constant<int, 1>(), col);
+}
+
 // f32 -> i32, fractions cut off. The caller knows that the values fit, which spares the correction that the library's
 // conversion makes for those that do not.
 template <class V>

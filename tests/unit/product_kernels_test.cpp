@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "device/bdc/byte_kernels.hpp"
 #include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/pool_rows.hpp"
 #include "device/bdc/product.hpp"
@@ -107,24 +109,66 @@ TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
   }
 }
 
+// Sums of packed operands, with what zero points take off, and the sums of the left rows and of the right columns.
+struct ByteSums {
+  Bits sums, left_sums, column_sums;
+  bool operator==(const ByteSums&) const = default;
+};
+
+ByteSums byte_sums(const ByteKernels& kernels, TileSize size, bool left_signed, bool right_signed,
+                   const std::vector<std::uint8_t>& left, const std::vector<std::uint8_t>& right, const Bits& points) {
+  const bool turned = kernels.turns_right && left_signed == right_signed;
+  const std::uint32_t moved_by = !turned ? 0U : right_signed ? 128U : static_cast<std::uint32_t>(-128);
+  const int words = (size.inner + kernels.per_word - 1) / kernels.per_word;
+  std::vector<std::uint32_t> packed_left(static_cast<std::size_t>(words * size.rows));
+  ByteSums result;
+  Bits bases;
+  for (int row = 0; row < size.rows; ++row) {
+    result.left_sums.push_back(
+        kernels.pack_left(left.data() + row * kMaxInner, size.inner, left_signed, packed_left.data() + row * words));
+    bases.push_back(moved_by * result.left_sums.back());
+  }
+  Bits packed_right(static_cast<std::size_t>(words * kTileCols));
+  std::vector<std::int64_t> offsets;
+  for (int k = 0; k < words; ++k) {
+    const std::uint8_t* from[4];
+    for (int i = 0; i < kernels.per_word; ++i) from[i] = right.data() + (k * kernels.per_word + i) * kTileCols;
+    // The last ones come first: the loops ask where words lie.
+    offsets.push_back((words - 1 - k) * kTileCols);
+    kernels.pack_right(std::min(kernels.per_word, size.inner - k * kernels.per_word), from, size.cols, right_signed,
+                       turned ? 0x80 : 0, packed_right.data() + offsets.back());
+  }
+  ByteTile tile{{size.rows, words, size.cols}, left_signed,   right_signed, packed_left.data(), words,
+                packed_right.data(),           offsets.data()};
+  Bits sums(kMaxRows * kTileCols, 5);
+  kernels.begin(size.rows, bases.data(), result.left_sums.data(), points.data(), sums.data());
+  kernels.multiply(tile, sums.data());
+  result.sums = counted(sums, size);
+  const std::vector<std::uint32_t> ones(static_cast<std::size_t>(words), kernels.ones);
+  tile.left = ones.data();
+  tile.size.rows = 1;
+  Bits columns(kTileCols, 0U - moved_by * static_cast<std::uint32_t>(words * kernels.per_word));
+  kernels.multiply(tile, columns.data());
+  result.column_sums = counted(columns, tile.size);
+  return result;
+}
+
 TEST_P(FastKernels, ByteProductsHaveThePlainBits) {
   for (int round = 0; round < 48; ++round) {
     const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
     const bool left_signed = (round & 1) != 0;
     const bool right_signed = (round & 2) != 0;
-    std::vector<std::uint8_t> left(kMaxRows * kMaxInner), right(kMaxInner * kTileCols);
+    std::vector<std::uint8_t> left(kMaxRows * kMaxInner), right((kMaxInner + 3) * kTileCols);
     for (auto* list : {&left, &right}) {
       for (std::uint8_t& byte : *list) byte = static_cast<std::uint8_t>(round < 8 ? 0x80 : next());
     }
-    Bits plain(kMaxRows * kTileCols, 5), fast(kMaxRows * kTileCols, 5);
-    Bits plain_columns(kTileCols, 5), fast_columns(kTileCols, 5);
-    kPlainProductKernels.bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), plain.data(),
-                               plain_columns.data());
-    fast_product_kernels().bytes(size, left_signed, right_signed, left.data(), kMaxInner, right.data(), fast.data(),
-                                 fast_columns.data());
-    ASSERT_EQ(counted(plain, size), counted(fast, size)) << left_signed << right_signed;
-    const TileSize one_row{1, size.inner, size.cols};
-    ASSERT_EQ(counted(plain_columns, one_row), counted(fast_columns, one_row)) << left_signed << right_signed;
+    Bits points(kTileCols);
+    for (std::uint32_t& point : points) point = next();
+    const auto sums = [&](const ByteKernels& kernels) {
+      return byte_sums(kernels, size, left_signed, right_signed, left, right, points);
+    };
+    ASSERT_EQ(sums(kPlainByteKernels), sums(fast_byte_kernels()))
+        << left_signed << right_signed << " " << size.rows << " x " << size.inner << " x " << size.cols;
   }
 }
 

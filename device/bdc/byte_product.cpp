@@ -1,0 +1,166 @@
+#include "device/bdc/byte_product.hpp"
+
+#include <algorithm>
+
+#include "device/bdc/byte_kernels.hpp"
+#include "device/bdc/kernel_choice.hpp"
+#include "device/bdc/product_results.hpp"
+#include "device/bdc/scratch.hpp"
+#include "device/memory/parallel.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kRowsAtOnce = 64;    // rows of the result whose sums stay in the first-level cache
+constexpr int kWordsAtOnce = 256;  // words of a column that pass over them
+// Rows of the right matrix that are packed together: few, as they lie in local memories of different NPUs, at
+// addresses that throw each other out of the cache.
+constexpr int kPackedRows = 16;
+// Words of the right matrix that are packed before they are multiplied.
+constexpr std::int64_t kPackedWords = 4 << 20;
+
+// A vector that keeps its memory for the next command of the thread.
+template <class T, int kSlot>
+T* room(std::int64_t elements) {
+  thread_local Scratch<T> scratch;
+  return scratch.room(elements);
+}
+
+class Multiplication {
+ public:
+  explicit Multiplication(const ByteProduct& product)
+      : product_(product),
+        kernels_(byte_kernels()),
+        rows_(product.size.rows),
+        words_((product.size.inner + kernels_.per_word - 1) / kernels_.per_word),
+        turn_(byte_turn(product.left_signed, product.right_signed)) {
+    // An unsigned byte is 128 larger than the signed one that it was, the other way round 128 smaller.
+    if (turn_ != 0) moved_by_ = product.right_signed ? 128U : static_cast<std::uint32_t>(-128);
+    pack_left();
+  }
+
+  void run() {
+    if (product_.packed != nullptr) {
+      Results<std::uint32_t> results({rows_, 0, product_.packed->parts * product_.packed->tiles_of_part() * kTileCols},
+                                     product_.store_last);
+      multiply(*product_.packed, 0, results);
+      return results.finish(product_.store);
+    }
+    Results<std::uint32_t> results(product_.size, product_.store_last);
+    const std::int64_t tile_words = std::int64_t{words_} * kTileCols;
+    const int chunk = static_cast<int>(std::max<std::int64_t>(1, kPackedWords / tile_words)) * kTileCols;
+    for (int col = 0; col < product_.size.cols; col += chunk) {
+      multiply(pack_right(col, std::min(chunk, product_.size.cols - col)), col, results);
+    }
+    results.finish(product_.store);
+  }
+
+ private:
+  void pack_left() {
+    const std::int64_t inner = product_.size.inner;
+    left_ = room<std::uint32_t, 0>(std::int64_t{rows_} * words_);
+    bases_ = room<std::uint32_t, 1>(rows_);
+    factors_ = room<std::uint32_t, 2>(rows_);
+    parallel_for(rows_, rows_ * inner, [&](int row) {
+      std::uint8_t* bytes = room<std::uint8_t, 3>(inner);
+      product_.source.left(row, bytes);
+      const std::uint32_t sum =
+          kernels_.pack_left(bytes, product_.size.inner, product_.left_signed, left_ + std::int64_t{row} * words_);
+      bases_[row] = moved_by_ * sum;
+      factors_[row] = product_.zero_points == ZeroPoints::kOfColumns ? sum
+                      : product_.zero_points == ZeroPoints::kOfRows  ? product_.points[static_cast<std::size_t>(row)]
+                                                                     : 0U;
+    });
+    ones_ = room<std::uint32_t, 4>(words_);
+    std::fill_n(ones_, words_, kernels_.ones);
+  }
+
+  // Columns [col, col + count), one tile behind the other.
+  PackedRight pack_right(int col, int count) {
+    PackedRight packed;
+    packed.parts = 1;
+    packed.part_cols = count;
+    packed.offsets.resize(static_cast<std::size_t>(words_));
+    for (int k = 0; k < words_; ++k) packed.offsets[static_cast<std::size_t>(k)] = std::int64_t{k} * kTileCols;
+    const int tiles = packed.tiles_of_part();
+    packed.tile_step = std::int64_t{words_} * kTileCols;
+    std::uint32_t* out = room<std::uint32_t, 5>(tiles * packed.tile_step);
+    packed.words = out;
+    const int inner = product_.size.inner;
+    const int parts = (inner + kPackedRows - 1) / kPackedRows;
+    parallel_for(parts * tiles, std::int64_t{inner} * count, [&](int index) {
+      alignas(64) std::uint8_t bytes[kPackedRows * kTileCols];
+      const int first = index / tiles * kPackedRows, tile = index % tiles;
+      const int depth = std::min(kPackedRows, inner - first);
+      const int cols = std::min(kTileCols, count - tile * kTileCols);
+      product_.source.right(first, depth, col + tile * kTileCols, cols, bytes);
+      const int per_word = kernels_.per_word;
+      for (int i = 0; i < depth; i += per_word) {
+        const std::uint8_t* from[4];
+        for (int j = 0; j < per_word; ++j) from[j] = bytes + (i + j) * kTileCols;
+        kernels_.pack_right(std::min(per_word, depth - i), from, kTileCols, product_.right_signed, turn_,
+                            out + tile * packed.tile_step + std::int64_t{(first + i) / per_word} * kTileCols);
+      }
+    });
+    return packed;
+  }
+
+  void multiply(const PackedRight& packed, int col, Results<std::uint32_t>& results) {
+    const int down = (rows_ + kRowsAtOnce - 1) / kRowsAtOnce;
+    const int tiles = packed.tiles_of_part();
+    const std::int64_t steps = std::int64_t{rows_} * words_ * packed.parts * packed.part_cols;
+    parallel_for(packed.parts * tiles * down, steps, [&](int index) {
+      const int tile_index = index / down;
+      Tile tile;
+      tile.row = index % down * kRowsAtOnce;
+      tile.rows = std::min(kRowsAtOnce, rows_ - tile.row);
+      tile.cols = std::min(kTileCols, packed.part_cols - tile_index % tiles * kTileCols);
+      tile.col = col + tile_index * kTileCols;
+      const std::uint32_t* right =
+          packed.words + tile_index / tiles * packed.part_step + tile_index % tiles * packed.tile_step;
+      multiply_tile(tile, right, packed.offsets.data(), results);
+    });
+  }
+
+  void multiply_tile(const Tile& tile, const std::uint32_t* right, const std::int64_t* offsets,
+                     Results<std::uint32_t>& results) {
+    alignas(64) std::uint32_t points[kTileCols] = {};
+    if (product_.zero_points == ZeroPoints::kOfColumns)
+      std::copy_n(product_.points.data() + tile.col, tile.cols, points);
+    ByteTile part{{1, words_, tile.cols}, product_.left_signed, product_.right_signed, ones_, 0, right, offsets};
+    if (product_.zero_points == ZeroPoints::kOfRows) {
+      std::fill_n(points, kTileCols, 0U - moved_by_ * static_cast<std::uint32_t>(words_ * kernels_.per_word));
+      kernels_.multiply(part, points);
+    }
+    std::uint32_t* sums = room<std::uint32_t, 6>(kRowsAtOnce * kTileCols);
+    kernels_.begin(tile.rows, bases_ + tile.row, factors_ + tile.row, points, sums);
+    part.size.rows = tile.rows;
+    part.left_step = words_;
+    for (int k = 0; k < words_; k += kWordsAtOnce) {
+      part.size.inner = std::min(kWordsAtOnce, words_ - k);
+      part.left = left_ + std::int64_t{tile.row} * words_ + k;
+      part.offsets = offsets + k;
+      kernels_.multiply(part, sums);
+    }
+    results.tile(tile, sums, product_.store);
+  }
+
+  const ByteProduct& product_;
+  const ByteKernels kernels_;
+  const int rows_, words_;  // words of a left row
+  const std::uint8_t turn_;
+  std::uint32_t moved_by_ = 0;
+  std::uint32_t *left_ = nullptr, *bases_ = nullptr, *factors_ = nullptr, *ones_ = nullptr;
+};
+
+}  // namespace
+
+ByteKernels byte_kernels() { return plain_kernels() ? kPlainByteKernels : fast_byte_kernels(); }
+
+std::uint8_t byte_turn(bool left_signed, bool right_signed) {
+  return byte_kernels().turns_right && left_signed == right_signed ? 0x80 : 0;
+}
+
+void multiply(const ByteProduct& product) { Multiplication(product).run(); }
+
+}  // namespace softtpu
