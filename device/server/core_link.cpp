@@ -1,7 +1,6 @@
 #include "device/server/core_link.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,9 +34,6 @@ constexpr std::size_t kMostExplanations = 16;
 // A core that does not react to the look signal within this time is ended without a look.
 constexpr std::chrono::milliseconds kLookTime{100};
 
-// Kernels that are over in this time end before anybody could be woken.
-constexpr std::chrono::microseconds kLookMicroseconds{20};
-
 std::string what_text(MessageType type, const std::string& name) {
   switch (type) {
     case MessageType::kCoreLaunch: return "kernel \"" + name + "\"";
@@ -55,8 +51,7 @@ CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, cons
       tools_(tools),
       index_(options.index),
       in_process_(options.in_process),
-      sandbox_(options.sandbox && !options.in_process),
-      wait_(kLookMicroseconds) {}
+      sandbox_(options.sandbox && !options.in_process) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
@@ -177,10 +172,7 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
   Item& item = add(CoreLaunch{what.function, what.flush && !watched, *what.args}, what.kernel, std::move(done));
-  if (watched) {
-    pages_.status->watched_through = watched_ = item.number;
-    pages_.status->server_processor = ::sched_getcpu();
-  }
+  if (watched) pages_.status->watched_through = watched_ = item.number;
   item.timeout_ms = what.timeout_ms;
   item.limit_ms = what.limit_ms;
   item.owner = what.owner;
@@ -200,9 +192,7 @@ void CoreLink::hurry(std::uint64_t item) {
 void CoreLink::watch_launch() {
   const std::uint64_t item = std::exchange(watched_, 0);
   if (item == 0 || items_.empty()) return;
-  const bool here = pages_.status->server_processor == pages_.status->core_processor;
-  const auto other = here ? ShortWait::Other::kHere : ShortWait::Other::kElsewhere;
-  if (!wait_.look(other, [&] { return completed_items() >= item; })) return hurry(item);
+  if (!wait_.look([&] { return completed_items() >= item; })) return hurry(item);
   const CoreProgress* known = progress();
   if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return;
   finish_through(item);

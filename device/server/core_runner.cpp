@@ -1,7 +1,6 @@
 #include "device/server/core_runner.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -28,8 +27,6 @@ namespace softtpu {
 namespace {
 
 constexpr std::size_t kArgsBytes = 4096;
-// From the end of a launch that a program waits for to its next one, with some work of the program between them.
-constexpr std::chrono::microseconds kLookMicroseconds{50};
 
 class CoreRunner {
  public:
@@ -76,16 +73,7 @@ class CoreRunner {
   // Nothing more to do at once: the server learns how far the work is, unless it looks for itself.
   Result<Received> receive_next() {
     if (done_ > std::max(reported_, status_.watched_through.load()) && !report_done()) return Received::kEnd;
-    status_.core_processor = ::sched_getcpu();
-    if (status_.core_processor != status_.server_processor && wait_.is_worth_it()) {
-      Result<Received> received = Received::kNothing;
-      const auto is_here = [&] {
-        received = receive(socket_.get(), buffer_, false);
-        return !received || *received != Received::kNothing;
-      };
-      if (wait_.look(ShortWait::Other::kElsewhere, is_here)) return received;
-    }
-    return receive(socket_.get(), buffer_, true);
+    return receive_soon(socket_.get(), buffer_, wait_);
   }
 
   bool work(Frame& frame) {
@@ -270,7 +258,7 @@ class CoreRunner {
   LoadedModules modules_;
   std::unordered_map<std::uint32_t, Function> functions_;
   FrameBuffer buffer_;
-  ShortWait wait_{kLookMicroseconds};
+  ShortWait wait_;
   Bytes out_;
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;

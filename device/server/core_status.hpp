@@ -48,8 +48,6 @@ struct CoreStatus {
   CoreProgress progress;
   std::atomic<std::uint64_t> flush_through{0};    // the server waits for this item: report it at once
   std::atomic<std::uint64_t> watched_through{0};  // the server looks at `completed` for these: no report of success
-  // The processors that both were on when they last looked. On the same one, who waits has to make room for the other.
-  std::atomic<int> server_processor{-1}, core_processor{-1};
   std::atomic<std::uint64_t> launch_commands{0};  // commands given when the running item began
   FaultRecord fault;
   static constexpr std::size_t kModules = 64;

@@ -7,6 +7,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <unordered_map>
 
+#include "runtime/transport/short_wait.hpp"
+
 namespace softtpu {
 
 namespace asio = boost::asio;
@@ -17,10 +19,12 @@ struct EventLoop::Impl {
   void wait(int fd, Descriptor::wait_type what, Callback callback) {
     const auto found = watches.find(fd);
     if (found == watches.end()) return;
-    found->second->async_wait(what, [watch = found->second, callback = std::move(callback)](boost::system::error_code error) {
-      // A watch that unwatch() has released takes no more callbacks, also not one that was ready already.
-      if (!error && watch->is_open()) callback();
-    });
+    found->second->async_wait(what,
+                              [watch = found->second, callback = std::move(callback)](boost::system::error_code error) {
+                                // A watch that unwatch() has released takes no more callbacks, also not one that was
+                                // ready already.
+                                if (!error && watch->is_open()) callback();
+                              });
   }
 
   asio::io_context context{1};
@@ -34,12 +38,17 @@ EventLoop::~EventLoop() {
   for (auto& [fd, watch] : impl_->watches) watch->release();
 }
 
-void EventLoop::run() { impl_->context.run(); }
+void EventLoop::run() {
+  // Whoever got an answer asks again soon, or not for long.
+  ShortWait wait;
+  const auto has_work = [this] { return impl_->context.poll() > 0; };
+  while (!impl_->context.stopped()) {
+    if (!wait.is_worth_it() || !wait.look(has_work)) impl_->context.run_one();
+  }
+}
 void EventLoop::stop() { impl_->context.stop(); }
 
-void EventLoop::watch(int fd) {
-  impl_->watches.emplace(fd, std::make_shared<Impl::Descriptor>(impl_->context, fd));
-}
+void EventLoop::watch(int fd) { impl_->watches.emplace(fd, std::make_shared<Impl::Descriptor>(impl_->context, fd)); }
 
 void EventLoop::unwatch(int fd) {
   const auto found = impl_->watches.find(fd);

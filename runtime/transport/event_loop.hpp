@@ -1,5 +1,5 @@
-// EventLoop: what a server waits for, on one thread: readable and writable descriptors, timers, signals. Callbacks run in run(),
-// on the thread that called it; all functions but stop() are called from that thread (or before run()).
+// EventLoop: what a server waits for, on one thread: readable and writable descriptors, timers, signals. Callbacks run
+// in run(), on the thread that called it; all functions but stop() are called from that thread (or before run()).
 #pragma once
 
 #include <chrono>

@@ -16,7 +16,8 @@ Result<bool> Outbox::flush(int socket) {
   while (!parts_.empty()) {
     Part& part = parts_.front();
     const std::array<int, 1> fds = {part.fd.get()};
-    const auto sent = send_some(socket, std::span(part.bytes).subspan(part.sent), std::span(fds).first(part.fd ? 1 : 0));
+    const auto sent =
+        send_some(socket, std::span(part.bytes).subspan(part.sent), std::span(fds).first(part.fd ? 1 : 0));
     if (!sent) return sent.error();
     if (*sent == 0) return false;
     part.fd.reset();

@@ -64,7 +64,7 @@ void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
       }
     } else {
       lock.unlock();
-      auto received = receive(socket_.get(), buffer_, true);
+      auto received = receive_soon(socket_.get(), buffer_, wait_);
       lock.lock();
       if (!received) {
         broken_ = received.error();

@@ -1,5 +1,6 @@
-// RpcClient: requests and answers over one socket, from any number of threads. There is no thread behind it: of the threads that
-// wait for an answer one reads the socket and hands the others theirs, so a single caller gets its answer without a detour.
+// RpcClient: requests and answers over one socket, from any number of threads. There is no thread behind it: of the
+// threads that wait for an answer one reads the socket and hands the others theirs, so a single caller gets its answer
+// without a detour.
 #pragma once
 
 #include <condition_variable>
@@ -13,6 +14,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/frame.hpp"
+#include "runtime/transport/short_wait.hpp"
 
 namespace softtpu {
 
@@ -53,7 +55,8 @@ class RpcClient {
   std::map<std::uint64_t, Waiting*> waiting_;
   std::uint64_t last_request_ = 0;
   bool reading_ = false;  // one of the waiting threads reads the socket
-  FrameBuffer buffer_;    // used by the reading thread only
+  FrameBuffer buffer_;    // this and wait_: used by the reading thread only
+  ShortWait wait_;
   std::optional<Error> broken_;
 };
 

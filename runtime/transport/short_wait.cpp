@@ -7,17 +7,10 @@ namespace softtpu {
 namespace {
 
 constexpr unsigned kLongestPause = 64;
-constexpr int kPauses = 4;  // some hundred cycles
 
 }  // namespace
 
 void ShortWait::give_way() { std::this_thread::yield(); }
-
-void ShortWait::relax() {
-#if defined(__x86_64__)
-  for (int i = 0; i < kPauses; ++i) __builtin_ia32_pause();
-#endif
-}
 
 bool ShortWait::is_worth_it() {
   if (left_out_ == 0) return true;

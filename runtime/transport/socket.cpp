@@ -55,7 +55,8 @@ Error system_error(ErrorKind kind, const std::string& what) {
 
 Result<std::pair<UniqueFd, UniqueFd>> make_socket_pair() {
   int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return system_error(ErrorKind::kResource, "socketpair");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+    return system_error(ErrorKind::kResource, "socketpair");
   return std::pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
@@ -121,7 +122,8 @@ Result<Received> receive(int socket, FrameBuffer& buffer, bool wait) {
       take_fds(message, buffer);
       buffer.received(static_cast<std::size_t>(got));
       // More descriptors than any frame carries: the peer does not speak this protocol.
-      if (buffer.held_fds() > 16 * kMaxFrameFds) return Error{ErrorKind::kConnection, "the peer sends descriptors that no message announces"};
+      if (buffer.held_fds() > 16 * kMaxFrameFds)
+        return Error{ErrorKind::kConnection, "the peer sends descriptors that no message announces"};
       return Received::kBytes;
     }
     if (got == 0) return Received::kEnd;
@@ -129,6 +131,16 @@ Result<Received> receive(int socket, FrameBuffer& buffer, bool wait) {
     if (errno == ECONNRESET) return Received::kEnd;
     if (errno != EINTR) return system_error(ErrorKind::kConnection, "recv");
   }
+}
+
+Result<Received> receive_soon(int socket, FrameBuffer& buffer, ShortWait& wait) {
+  Result<Received> received = Received::kNothing;
+  const auto is_here = [&] {
+    received = receive(socket, buffer, false);
+    return !received || *received != Received::kNothing;
+  };
+  if (wait.is_worth_it() && wait.look(is_here)) return received;
+  return receive(socket, buffer, true);
 }
 
 }  // namespace softtpu

@@ -11,6 +11,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/frame.hpp"
+#include "runtime/transport/short_wait.hpp"
 
 namespace softtpu {
 
@@ -34,5 +35,7 @@ Result<std::size_t> send_some(int socket, std::span<const std::uint8_t> bytes, s
 enum class Received { kBytes, kNothing, kEnd };
 // Receives once into the buffer. kNothing: no data now (only when `wait` is false). kEnd: the peer is gone.
 Result<Received> receive(int socket, FrameBuffer& buffer, bool wait);
+// Waits for data that is expected soon: looks for it before the thread sleeps.
+Result<Received> receive_soon(int socket, FrameBuffer& buffer, ShortWait& wait);
 
 }  // namespace softtpu
