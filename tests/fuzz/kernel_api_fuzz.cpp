@@ -14,20 +14,21 @@ namespace {
 
 // Chips with the units of the real ones and little memory, so that it can be compared after each call.
 constexpr const char* kTpu =
-    R"({"name": "fuzz_tpu", "api": "tpukernel", "chip_id": "0x1686", "npu_num": 8, "eu_bytes": 64,
-  "local_mem": {"start": "0x8000000", "bytes_per_npu": 16384, "banks": 16}, "static_mem": {"start": "0x9000000", "bytes": 65536},
+    R"({"name": "fuzz_tpu", "api": "tpukernel", "chip_id": "0x1686", "npu_num": 64, "eu_bytes": 64,
+  "local_mem": {"start": "0x8000000", "bytes_per_npu": 32768, "banks": 16}, "static_mem": {"start": "0x9000000", "bytes": 65536},
   "l2_sram": {"start": "0x10000000", "bytes": 65536},
-  "global_mem": {"start": "0x100000000", "bytes": 2097152, "reserved_bytes": 1048576}, "cores": 1, "mode": "pcie"})";
+  "global_mem": {"start": "0x100000000", "bytes": 1179648, "reserved_bytes": 131072}, "cores": 1, "mode": "pcie"})";
 constexpr const char* kOkk =
-    R"({"name": "fuzz_okk", "api": "okkernel", "chip_id": "0x1684", "npu_num": 8, "eu_bytes": 128,
-  "local_mem": {"start": "0x8000000", "bytes_per_npu": 16384, "banks": 8}, "static_mem": {"start": "0x323C00", "bytes": 902144},
+    R"({"name": "fuzz_okk", "api": "okkernel", "chip_id": "0x1684", "npu_num": 64, "eu_bytes": 128,
+  "local_mem": {"start": "0x8000000", "bytes_per_npu": 32768, "banks": 8}, "static_mem": {"start": "0x323C00", "bytes": 902144},
   "dtcm": {"start": "0x2020000", "bytes": 65536}, "l2_sram": {"start": "0x100A2000", "bytes": 262144},
-  "global_mem": {"start": "0x100000000", "bytes": 2097152, "reserved_bytes": 1048576}, "cores": 1, "mode": "pcie"})";
+  "global_mem": {"start": "0x100000000", "bytes": 1179648, "reserved_bytes": 131072}, "cores": 1, "mode": "pcie"})";
 
 // Printed at the end: whether the inputs reach more than the refusals.
 struct Figures {
   std::vector<bool> called = std::vector<bool>(kernel_calls().size());
   std::vector<bool> carried_out = std::vector<bool>(kernel_calls().size());
+  std::vector<bool> commanded = std::vector<bool>(kernel_calls().size());  // carried out, and issued a command
   std::uint64_t calls = 0, refused = 0;
 };
 Figures& figures() {
@@ -39,9 +40,14 @@ void print_figures() {
   const auto count = [](const std::vector<bool>& functions) {
     return std::count(functions.begin(), functions.end(), true);
   };
-  std::printf("%llu calls, %llu refused; of %zu functions %td called, %td carried out at least once\n",
+  std::printf("%llu calls, %llu refused; of %zu functions %td called, %td carried out, %td with commands\n",
               static_cast<unsigned long long>(all.calls), static_cast<unsigned long long>(all.refused),
-              all.called.size(), count(all.called), count(all.carried_out));
+              all.called.size(), count(all.called), count(all.carried_out), count(all.commanded));
+  for (const KernelCall& row : kernel_calls()) {
+    const auto index = static_cast<std::size_t>(&row - kernel_calls().data());
+    if (!all.carried_out[index] && info(row.op).support != Support::kUnsupported)
+      std::printf("never carried out: %s\n", std::string(row.name).c_str());
+  }
 }
 
 class Device {
@@ -64,32 +70,52 @@ class Device {
     remember();
   }
 
-  void run(const KernelCall& row, Input& input) {
+  // Local and global memory.
+  void clear() {
+    for (const auto& region : std::span(regions_).first(2)) std::memset(region.data(), 0, region.size());
+    remember();
+  }
+  // Any arguments.
+  void run_any(const KernelCall& row, Input& input) {
     Arguments arguments(input);
-    struct Launch {
-      const KernelCall* row;
-      Arguments* arguments;
-    } launch{&row, &arguments};
-    const LaunchOutcome outcome = core_->run(
-        [](const void* args) {
-          const auto* what = static_cast<const Launch*>(args);
-          what->row->call(*what->arguments);
-        },
-        "fuzz", &launch);
-    count(row, outcome.ok);
+    const auto kernel = [&] { row.call(arguments); };
+    judge(row, launch(kernel));
+  }
+  // The recipe's arguments, some of them changed.
+  void run_near(const KernelCall& row, Input& input) {
+    std::vector<grid::Value> values = valid_arguments(row, memories_->chip());
+    const auto* preparation = find_preparation(row);
+    const auto prepare = [&] { preparation->kernel(values); };
+    const bool together = preparation != nullptr && preparation->same_launch;
+    if (preparation != nullptr && !together && launch(prepare).ok) remember();
+    change_arguments(values, input);
+    const auto kernel = [&] {
+      if (together) prepare();
+      row.function->call(values);
+    };
+    judge(row, launch(kernel));
+  }
+
+ private:
+  // A fault may leave the kernel by a jump: what it uses belongs to the caller.
+  template <class Kernel>
+  LaunchOutcome launch(const Kernel& kernel) {
+    return core_->run([](const void* args) { (*static_cast<const Kernel*>(args))(); }, "fuzz", &kernel);
+  }
+  void judge(const KernelCall& row, const LaunchOutcome& outcome) {
+    count(row, outcome);
     if (outcome.ok) return remember();
     require(outcome.text.find(row.name) != std::string::npos, "a fault names the function");
     if (info(row.op).support == Support::kComposite) return remember();  // its first commands may have been good
     require(is_unchanged(), "a refused call changes no memory");
   }
-
- private:
-  static void count(const KernelCall& row, bool carried_out) {
+  static void count(const KernelCall& row, const LaunchOutcome& outcome) {
     const auto index = static_cast<std::size_t>(&row - kernel_calls().data());
     ++figures().calls;
     figures().called[index] = true;
-    if (carried_out) figures().carried_out[index] = true;
-    if (!carried_out) ++figures().refused;
+    if (outcome.ok) figures().carried_out[index] = true;
+    if (outcome.ok && outcome.commands > 0) figures().commanded[index] = true;
+    if (!outcome.ok) ++figures().refused;
   }
   void remember() {
     before_.clear();
@@ -118,12 +144,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   static Device tpu(kTpu), okk(kOkk);
   [[maybe_unused]] static const int at_end = std::atexit(print_figures);
   Input input(data, bytes);
-  const auto calls = kernel_calls();
-  for (int i = 0; i < 4 && !input.empty(); ++i) {
-    const KernelCall& row = calls[input.choice(calls.size())];
+  for (int i = 0; i < 8 && !input.empty(); ++i) {
+    const KernelCall& row = find_call(input.take<std::uint16_t>());
+    const std::uint8_t kind = input.byte();
     // Now and then a function of the other family, which must be refused.
-    const bool other = input.byte() % 16 == 0;
-    (row.name.starts_with("okk_") != other ? okk : tpu).run(row, input);
+    const bool other = kind / 8 % 16 == 15;
+    Device& device = row.name.starts_with("okk_") != other ? okk : tpu;
+    // What lies in memory may be indices; zeros are good ones.
+    if (kind / 4 % 2 == 0) device.clear();
+    if (kind % 4 == 3 || row.function == nullptr) {
+      device.run_any(row, input);
+    } else {
+      device.run_near(row, input);
+    }
   }
   return 0;
 }

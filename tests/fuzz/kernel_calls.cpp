@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "okk.h"
 #include "tpu_kernel.h"
@@ -32,7 +33,34 @@ std::vector<KernelCall> make_calls() {
   std::erase_if(calls, [](const KernelCall& row) {
     return std::find(std::begin(kExcluded), std::end(kExcluded), row.name) != std::end(kExcluded);
   });
+  for (KernelCall& row : calls) {
+    for (const auto* functions : {&grid::tpu_functions(), &grid::okk_functions()}) {
+      const auto found = std::find_if(functions->begin(), functions->end(),
+                                      [&](const grid::Function& function) { return function.name == row.name; });
+      if (found != functions->end()) row.function = &*found;
+    }
+  }
   return calls;
+}
+
+// FNV-1a, folded.
+std::uint16_t hash(std::string_view name) {
+  std::uint32_t sum = 2166136261U;
+  for (const char letter : name) sum = (sum ^ static_cast<std::uint8_t>(letter)) * 16777619U;
+  return static_cast<std::uint16_t>(sum ^ (sum >> 16));
+}
+
+std::map<std::uint16_t, const KernelCall*> make_keys() {
+  std::map<std::uint16_t, const KernelCall*> keys;
+  for (const KernelCall& row : kernel_calls()) {
+    std::uint16_t key = hash(row.name);
+    while (!keys.emplace(key, &row).second) ++key;
+  }
+  return keys;
+}
+
+const grid::Recipes& recipes_of(const KernelCall& row) {
+  return row.name.starts_with("okk_") ? grid::okk_recipes() : grid::tpu_recipes();
 }
 
 }  // namespace
@@ -40,6 +68,42 @@ std::vector<KernelCall> make_calls() {
 std::span<const KernelCall> kernel_calls() {
   static const std::vector<KernelCall> calls = make_calls();
   return calls;
+}
+
+const KernelCall& find_call(std::uint16_t key) {
+  static const std::map<std::uint16_t, const KernelCall*> keys = make_keys();
+  const auto found = keys.lower_bound(key);
+  return found == keys.end() ? *keys.begin()->second : *found->second;
+}
+
+std::vector<grid::Value> valid_arguments(const KernelCall& row, const Chip& chip) {
+  constexpr grid::Places kNear = {0x800, 0x10000};
+  return grid::make_recipe(recipes_of(row), *row.function, info(row.op), chip, kNear);
+}
+
+const grid::Preparation* find_preparation(const KernelCall& row) {
+  return grid::find_preparation(recipes_of(row), row.name);
+}
+
+void change_arguments(std::vector<grid::Value>& values, Input& input) {
+  for (int left = input.byte() % 4; left > 0 && !values.empty(); --left) {
+    grid::Value& value = values[input.byte() % values.size()];
+    switch (input.byte() % 10) {
+      case 0: value.null = !value.null; break;
+      case 1: value.number = static_cast<std::int64_t>(take_number(input)); break;
+      case 2: value.number += input.take<std::int8_t>(); break;
+      case 3: value.number += input.take<std::int8_t>() * 64; break;
+      case 4: value.number = input.byte() % 16; break;  // a type, a mode
+      case 5: value.words[input.byte() % 16] = static_cast<std::int32_t>(take_number(input)); break;
+      case 6: value.words[input.byte() % 4] += input.take<std::int8_t>(); break;
+      case 7:
+        value.null = false;
+        for (int i = 0; i < 4; ++i) value.words[static_cast<std::size_t>(i)] = 1 + input.byte() % 16;
+        break;
+      case 8: value.real = input.take<double>(); break;
+      default: value = values[input.byte() % values.size()]; break;  // one operand lies on another
+    }
+  }
 }
 
 }  // namespace softtpu::fuzz

@@ -1,4 +1,5 @@
-// One row per function that kernels call: its name, and a call of it with arguments made from fuzz bytes.
+// One row per function that kernels call: its name, a call of it with any arguments made from fuzz bytes, and nearly
+// valid calls: those of the grid's recipes with some changes.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,24 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/isa/op.hpp"
 #include "tests/fuzz/input.hpp"
+#include "tests/grid/recipes.hpp"
 
 namespace softtpu::fuzz {
+
+// Mostly small, or an address of the small chips of this fuzzer; else any.
+inline std::uint64_t take_number(Input& input) {
+  constexpr std::uint64_t kStarts[] = {0x1'0000'0000, 0x800'0000, 0x1000'0000, 0x4000, 0x8000, 0x1'0010'0000};
+  const std::uint8_t kind = input.byte();
+  switch (kind % 8) {
+    case 0: return input.take<std::uint64_t>();
+    case 1: return input.take<std::uint32_t>();
+    case 2: return kStarts[kind / 8 % std::size(kStarts)] + input.take<std::uint16_t>();
+    case 3: return std::uint64_t{input.byte()} * 64;
+    case 4: return static_cast<std::uint64_t>(-static_cast<std::int64_t>(input.byte()));
+    default: return kind / 8;
+  }
+}
 
 // Makes arguments of any type, and owns what their pointers point to: it lives outside the launch, which a fault may
 // leave by a jump.
@@ -27,7 +42,7 @@ class Arguments {
     } else if constexpr (std::is_pointer_v<T>) {
       return static_cast<T>(make_pointer<std::remove_cv_t<std::remove_pointer_t<T>>>());
     } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
-      return static_cast<T>(number());
+      return static_cast<T>(take_number(input_));
     } else {
       T value{};
       fill(&value, sizeof value);
@@ -36,24 +51,11 @@ class Arguments {
   }
 
  private:
-  // Numbers are mostly small or addresses of the small chips of this fuzzer; else any.
-  std::uint64_t number() {
-    constexpr std::uint64_t kStarts[] = {0x1'0000'0000, 0x800'0000, 0x1000'0000, 0x4000, 0x8000, 0x1'0010'0000};
-    const std::uint8_t kind = input_.byte();
-    switch (kind % 8) {
-      case 0: return input_.take<std::uint64_t>();
-      case 1: return input_.take<std::uint32_t>();
-      case 2: return kStarts[kind / 8 % std::size(kStarts)] + input_.take<std::uint16_t>();
-      case 3: return std::uint64_t{input_.byte()} * 64;
-      case 4: return static_cast<std::uint64_t>(-static_cast<std::int64_t>(input_.byte()));
-      default: return kind / 8;
-    }
-  }
   void fill(void* at, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; i += sizeof(std::uint32_t)) {
       // Mostly what shapes and strides hold.
       const std::uint8_t kind = input_.byte();
-      const auto word = static_cast<std::uint32_t>(kind % 8 != 0 ? 1 + kind / 8 % 8 : number());
+      const auto word = static_cast<std::uint32_t>(kind % 8 != 0 ? 1 + kind / 8 % 8 : take_number(input_));
       std::memcpy(static_cast<std::uint8_t*>(at) + i, &word, bytes - i < sizeof word ? bytes - i : sizeof word);
     }
   }
@@ -88,10 +90,20 @@ struct KernelCall {
   std::string_view name;
   Op op;
   void (*call)(Arguments&);
+  const grid::Function* function = nullptr;  // with the parameters' names, as the header states them
 };
 
 // All functions of the table but those that work on the kernel's own memory, files or process (kernel_calls.cpp says
 // which).
 std::span<const KernelCall> kernel_calls();
+// The function with this key or the next one. Keys come from names, so that inputs keep their meaning when the table
+// grows.
+const KernelCall& find_call(std::uint16_t key);
+
+// The recipe's arguments for this chip.
+std::vector<grid::Value> valid_arguments(const KernelCall& row, const Chip& chip);
+const grid::Preparation* find_preparation(const KernelCall& row);
+// Changes as many arguments as the input says, perhaps none.
+void change_arguments(std::vector<grid::Value>& values, Input& input);
 
 }  // namespace softtpu::fuzz

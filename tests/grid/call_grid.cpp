@@ -1,49 +1,23 @@
 #include "tests/grid/call_grid.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 namespace softtpu::grid {
 namespace {
 
-constexpr std::uint32_t kLocalStep = 0x4000;     // local operands lie this far apart in every NPU
-constexpr std::uint64_t kGlobalStep = 0x100000;  // operands in global memory
-constexpr std::size_t kGlobalBytes = 0x8000;     // of each that are compared
+constexpr Places kPlaces;
+constexpr std::size_t kGlobalBytes = 0x8000;  // of each that are compared
 constexpr int kGlobalOperands = 16;
 
-const std::map<std::string, int>& type_codes() {
-  static const std::map<std::string, int> codes = {{"FP32", 5},   {"FP16", 3},  {"BFP16", 11}, {"INT8", 1},
-                                                   {"UINT8", 0},  {"INT16", 7}, {"UINT16", 6}, {"INT32", 9},
-                                                   {"UINT32", 8}, {"INT4", 13}};
-  return codes;
-}
-
-bool matches(const std::string& pattern, std::string_view text) {
-  return fnmatch(pattern.c_str(), std::string(text).c_str(), 0) == 0;
-}
-
-bool is_local(const Parameter& parameter) { return parameter.type == "local_addr_t"; }
-bool is_system(const Parameter& parameter) {
-  return parameter.type == "system_addr_t" || parameter.type == "global_addr_t" || parameter.type == "addr_t";
-}
-bool is_stride(const Parameter& parameter) { return parameter.name.find("stride") != std::string_view::npos; }
-bool is_variable(const Parameter& parameter) {
-  return parameter.type == "const variable_t*" || parameter.type.ends_with("_or_addr_t*");
-}
 bool is_written(const Parameter& parameter) {
   for (const char* stem : {"dst", "output", "work", "count", "result"}) {
     if (parameter.name.find(stem) != std::string_view::npos) return true;
   }
   return false;
 }
-bool is_integer(const Parameter& parameter) {
-  return parameter.type == "int" || parameter.type == "unsigned int" || parameter.type == "u32";
-}
-
 bool is_code(const Parameter& parameter) {
   return parameter.type == "rounding_mode_t" || parameter.type == "op_type_t" || parameter.type == "mul_type_t";
 }
@@ -51,24 +25,6 @@ bool is_code(const Parameter& parameter) {
 bool mentions_any(const std::string& text, const std::vector<std::string>& parts) {
   return std::any_of(parts.begin(), parts.end(),
                      [&](const std::string& part) { return text.find(part) != std::string::npos; });
-}
-
-Value number(std::int64_t value) {
-  Value made;
-  made.number = value;
-  return made;
-}
-Value dims(std::initializer_list<int> list) {
-  Value made;
-  std::copy(list.begin(), list.end(), made.words.begin());
-  return made;
-}
-
-int default_type(TypeSet set) {
-  for (const Dtype type : {Dtype::kFp32, Dtype::kInt32, Dtype::kInt16, Dtype::kInt8, Dtype::kUint32, Dtype::kUint16}) {
-    if (contains(set, type)) return static_cast<int>(type);
-  }
-  return static_cast<int>(Dtype::kFp32);
 }
 
 }  // namespace
@@ -136,63 +92,6 @@ Changes type_changes(const Parameter& parameter, std::size_t at, const Value& va
 
 CallGrid::CallGrid(Description description) : description_(std::move(description)), device_(description_.chip) {}
 
-Value CallGrid::by_default(const Parameter& parameter, std::size_t position, const OpInfo& row) const {
-  if (is_local(parameter)) return number(static_cast<std::int64_t>(position) * kLocalStep);
-  if (is_system(parameter)) return number(static_cast<std::int64_t>(device_.scratch(position * kGlobalStep)));
-  if (is_variable(parameter)) {
-    // variable_t: TENSOR; ..._or_addr_t: is_addr.
-    const int kind = parameter.type == "const variable_t*" ? 0 : 1;
-    return dims({kind, static_cast<int>(position * kLocalStep)});
-  }
-  if (parameter.type == "const dim4*" && !is_stride(parameter)) return dims({2, 66, 3, 4});
-  if (parameter.type == "const dim4*") {
-    Value value;
-    value.null = true;
-    return value;
-  }
-  if (parameter.type == "const dim2*") return parameter.name == "kernel" ? dims({2, 2}) : dims({1, 1});
-  if (parameter.type == "data_type_t") return number(default_type(row.types));
-  if (is_integer(parameter)) return number(20);
-  return {};
-}
-
-Value CallGrid::parse(const Parameter& parameter, const std::string& text) const {
-  Value value;
-  if (text == "NULL") {
-    value.null = true;
-    return value;
-  }
-  if (const auto type = type_codes().find(text); type != type_codes().end()) return number(type->second);
-  std::istringstream parts(text);
-  std::string part;
-  for (std::size_t i = 0; std::getline(parts, part, ','); ++i)
-    value.words[i] = static_cast<std::int32_t>(std::stoll(part, nullptr, 0));
-  value.real = std::stod(text);
-  value.number = parameter.type.ends_with("*") ? 0 : std::stoll(text, nullptr, 0);
-  return value;
-}
-
-void CallGrid::read_rule(const Rule& rule, const Function& function, std::vector<Value>& values) const {
-  if (!matches(rule.functions, function.name)) return;
-  std::istringstream words(rule.arguments);
-  std::string word;
-  while (words >> word) {
-    const std::size_t equals = word.find('=');
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (matches(word.substr(0, equals), function.parameters[i].name))
-        values[i] = parse(function.parameters[i], word.substr(equals + 1));
-    }
-  }
-}
-
-std::vector<Value> CallGrid::recipe(const Function& function, const OpInfo& row) const {
-  std::vector<Value> values;
-  for (std::size_t i = 0; i < function.parameters.size(); ++i)
-    values.push_back(by_default(function.parameters[i], i, row));
-  for (const Rule& rule : description_.rules) read_rule(rule, function, values);
-  return values;
-}
-
 std::vector<CallGrid::Change> CallGrid::local_changes(std::size_t at, const Value& valid) const {
   const Chip& chip = device_.chip();
   const std::int64_t address = valid.number;
@@ -204,7 +103,10 @@ std::vector<CallGrid::Change> CallGrid::local_changes(std::size_t at, const Valu
            number(beyond),
            {hex(beyond), hex(beyond + 4), fmt::format("NPU {}", chip.npu_num), fmt::format("({})", chip.npu_num)}},
           {"misaligned", at, number(address + 1), {hex(address + 1), hex(address + 5)}},
-          {"past the end", at, number(std::int64_t{chip.local_bytes} - chip.eu_bytes), {fmt::format("{}", chip.local_bytes)}},
+          {"past the end",
+           at,
+           number(std::int64_t{chip.local_bytes} - chip.eu_bytes),
+           {fmt::format("{}", chip.local_bytes)}},
           {"next NPU", at, number(address + chip.local_bytes), {"NPU"}}};
 }
 
@@ -275,7 +177,7 @@ void CallGrid::reset_memory(const Function& function, const std::vector<Value>& 
   const Chip& chip = device_.chip();
   std::memset(device_.local<std::uint8_t>(0, 0), 0, chip.local_mem.bytes);
   for (int i = 0; i < kGlobalOperands; ++i)
-    std::memset(device_.global<std::uint8_t>(device_.scratch(static_cast<std::uint64_t>(i) * kGlobalStep)), 0,
+    std::memset(device_.global<std::uint8_t>(device_.scratch(static_cast<std::uint64_t>(i) * kPlaces.global_step)), 0,
                 kGlobalBytes);
   for (std::size_t at = 0; at < valid.size(); ++at) {
     const Parameter& parameter = function.parameters[at];
@@ -283,15 +185,14 @@ void CallGrid::reset_memory(const Function& function, const std::vector<Value>& 
     const auto address = static_cast<std::uint64_t>(valid[at].number);
     if (is_local(parameter)) {
       const std::uint32_t offset = chip.offset_of(address);
-      const std::uint32_t bytes = std::min(kLocalStep, chip.local_bytes - offset);
+      const std::uint32_t bytes = std::min(kPlaces.local_step, chip.local_bytes - offset);
       for (int npu = 0; npu < chip.npu_num; ++npu) std::memset(device_.local<std::uint8_t>(npu, offset), 0xA5, bytes);
     }
     if (is_system(parameter) && chip.global_mem.contains(address))
       std::memset(device_.global<std::uint8_t>(address), 0xA5, kGlobalBytes);
   }
-  for (const Preparation& preparation : description_.preparations) {
-    if (preparation.function != function.name) continue;
-    const LaunchOutcome outcome = device_.run([&] { preparation.kernel(valid); });
+  if (const Preparation* preparation = find_preparation(description_.recipes, function.name)) {
+    const LaunchOutcome outcome = device_.run([&] { preparation->kernel(valid); });
     EXPECT_TRUE(outcome.ok) << outcome.text;
   }
 }
@@ -301,7 +202,7 @@ void CallGrid::remember() {
   global_.clear();
   for (int i = 0; i < kGlobalOperands; ++i) {
     const std::uint8_t* from =
-        device_.global<std::uint8_t>(device_.scratch(static_cast<std::uint64_t>(i) * kGlobalStep));
+        device_.global<std::uint8_t>(device_.scratch(static_cast<std::uint64_t>(i) * kPlaces.global_step));
     global_.insert(global_.end(), from, from + kGlobalBytes);
   }
 }
@@ -310,7 +211,7 @@ bool CallGrid::unchanged() const {
   auto& device = const_cast<TestDevice&>(device_);
   for (int i = 0; i < kGlobalOperands; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    const std::uint8_t* now = device.global<std::uint8_t>(device.scratch(index * kGlobalStep));
+    const std::uint8_t* now = device.global<std::uint8_t>(device.scratch(index * kPlaces.global_step));
     if (std::memcmp(now, global_.data() + index * kGlobalBytes, kGlobalBytes) != 0) return false;
   }
   return std::memcmp(local_.data(), device.local<std::uint8_t>(0, 0), local_.size()) == 0;
@@ -361,7 +262,7 @@ void CallGrid::check_refused(const Function& function, const Change& change, con
 Counts CallGrid::run() {
   Counts counts;
   std::map<std::string_view, const Function*> known;
-  for (const Function& function : description_.functions) known[function.name] = &function;
+  for (const Function& function : description_.recipes.functions) known[function.name] = &function;
   used_.assign(description_.legal.size(), false);
   const bool okkernel = device_.chip().api == Api::kOkKernel;
   for (const OpInfo& row : all_ops()) {
@@ -374,7 +275,7 @@ Counts CallGrid::run() {
     }
     const Function& function = *found->second;
     ++counts.rows;
-    const std::vector<Value> valid = recipe(function, row);
+    const std::vector<Value> valid = make_recipe(description_.recipes, function, row, device_.chip(), kPlaces);
     const auto run = [&](std::vector<Value> values) { return device_.run([&] { function.call(values); }); };
     reset_memory(function, valid);
     const LaunchOutcome outcome = run(valid);

@@ -1,31 +1,18 @@
 // Valid and invalid calls of every function of a chip that issues commands, made from its signature.
 //
-// Each parameter gets a default by its type and name; rules replace what a function needs otherwise. From the valid
-// call, one argument after the other is changed into something that the rules of every function forbid. Such a call
-// must fault with the function's name, the argument's name and the value, and must not change memory.
+// From the valid call of its recipe, one argument after the other is changed into something that the rules of every
+// function forbid. Such a call must fault with the function's name, the argument's name and the value, and must not
+// change memory.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "device/isa/op.hpp"
-#include "tests/grid/call_table.hpp"
+#include "tests/grid/recipes.hpp"
 #include "tests/unit/device_fixture.hpp"
 
 namespace softtpu::grid {
-
-// Arguments of the functions whose names match the pattern ("tpu_bdc_int8_*"): "shape=1,8,4,4 dst_dtype=INT16 len=5".
-// Later rules win.
-struct Rule {
-  std::string functions, arguments;
-};
-
-// What the operands of a function have to hold before it is called with these arguments.
-struct Preparation {
-  std::string function;
-  void (*kernel)(std::span<const Value> values);
-};
 
 // A change that some of these functions accept, though the grid forbids it in general; all but the reason are patterns.
 struct Legal {
@@ -39,9 +26,7 @@ struct Alias {
 
 struct Description {
   std::string chip;
-  const std::vector<Function>& functions;
-  std::vector<Rule> rules;
-  std::vector<Preparation> preparations;
+  const Recipes& recipes;
   std::vector<Legal> legal;
   std::vector<Alias> aliases;
 };
@@ -65,11 +50,6 @@ class CallGrid {
   Counts run();
 
  private:
-  std::vector<Value> recipe(const Function& function, const OpInfo& row) const;
-  Value by_default(const Parameter& parameter, std::size_t position, const OpInfo& row) const;
-  void read_rule(const Rule& rule, const Function& function, std::vector<Value>& values) const;
-  Value parse(const Parameter& parameter, const std::string& text) const;
-
   std::vector<Change> changes(const Function& function, const OpInfo& row, const std::vector<Value>& valid) const;
   std::vector<Change> changes_of(const Parameter& parameter, std::size_t at, const Value& valid,
                                  const OpInfo& row) const;

@@ -14,12 +14,13 @@
 
 namespace softtpu::grid {
 
-// One argument of any type. What a pointer points to, and a struct or union passed by value, lies in `words`.
+// One argument of any type. What a pointer points to, and a struct or union passed by value, lies in `words`: as many
+// as any function reads.
 struct Value {
   bool null = false;
   std::int64_t number = 0;
   double real = 0;
-  std::array<std::int32_t, 64> words{};
+  std::array<std::int32_t, 128> words{};
 };
 
 struct Parameter {

@@ -1,18 +1,10 @@
 // Every okk_* function that issues commands: one valid call, and calls with one wrong argument.
 #include <fmt/format.h>
 
-#include "okk.h"
 #include "tests/grid/call_grid.hpp"
 
 namespace softtpu::grid {
 namespace {
-
-const std::vector<Rule> kRules = {
-    {"*", "rshift=3 lshift=2 kernel_h=2 kernel_w=2 output_c=66 using_bias=1"},
-    {"okk_bdc_fixed_point_packed_*", "shape=9,66,3,4"},
-    {"okk_bdc_fixed_point_packed_*", "op_type=31"},     // S8_OP_S8_TO_S8
-    {"okk_bdc_fixed_point_packed_mac*", "op_type=23"},  // S8_OP_S8_TO_S16
-};
 
 const std::vector<Legal> kLegal = {
     // Operands of at most one row of an NPU.
@@ -48,7 +40,7 @@ const std::vector<Alias> kAliases = {
 };
 
 TEST(InvalidCalls, EachArgumentOfEachOkkFunctionIsChecked) {
-  CallGrid grid({"bm1684", okk_functions(), kRules, {}, kLegal, kAliases});
+  CallGrid grid({"bm1684", okk_recipes(), kLegal, kAliases});
   const Counts counts = grid.run();
   fmt::print("{} rows, {} valid, {} invalid and {} legal calls\n", counts.rows, counts.valid, counts.invalid,
              counts.legal);

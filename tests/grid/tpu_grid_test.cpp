@@ -2,36 +2,9 @@
 #include <fmt/format.h>
 
 #include "tests/grid/call_grid.hpp"
-#include "tpu_kernel.h"
 
 namespace softtpu::grid {
 namespace {
-
-const std::vector<Rule> kRules = {
-    {"*", "num_iter=2 num_comp=1 has_bias=0 reverse_axis=0 index_dtype=UINT16 mask_dtype=UINT8"},
-    {"tpu_bdc_table_lookup", "src_dtype=UINT8"},
-    {"tpu_bdc_int8_mac*", "*_dtype=INT8"},
-    {"tpu_bdc_logical_shift", "shift_dtype=INT8"},
-    {"tpu_bdc_int*_dequant", "src_dtype=INT16"},
-    {"tpu_bdc_fp32*_dequant", "src_dtype=INT16"},
-    {"tpu_bdc_npu_bcast", "shape=2,60,3,4"},
-    {"tpu_gdma_channel_bcast_*", "shape=2,60,3,4"},
-    {"tpu_gdma_system_bcast", "dst_addr=0x8000000"},
-    {"tpu_gdma_*compress_*", "dtype=FP16"},
-    {"tpu_gdma_h_*", "shape=1,66,3,20"},
-    {"tpu_gdma_mask_select_*", "mask_in_lmem=0"},
-    {"tpu_bdc_w_*", "shape=2,66,1,20"},
-    {"tpu_bdc_4bank_w_*", "shape=1,66,1,20 param_addr=0x20000 index_addr=0x8000 output_addr=0x10000"},
-    {"tpu_bdc_batch_bcast_*", "shape=2,66,1,20"},
-    {"tpu_bdc_batch_bcast_h_*", "shape=2,66,20,4"},
-    {"tpu_hau_*", "dtype=FP32 dtype_flags=FP32"},
-    {"tpu_hau_line_gather", "start=0 end=19"},
-    {"tpu_bdc_fp_mm*", "*dtype=FP16 left_cols=70 right_cols=70 right_rows=70"},
-    {"tpu_bdc_int8_*mm*", "*C_dtype=INT8"},
-    {"tpu_bdc_int8_*",
-     "left_dtype=INT8 right_dtype=INT8 *zp_dtype=INT8 input_dtype=INT8 weight_dtype=INT8 kzp_dtype=INT8 "
-     "pad_dtype=INT8"},
-};
 
 const std::vector<Legal> kLegal = {
     // Operands of at most one row of an NPU.
@@ -174,25 +147,8 @@ const std::vector<Alias> kAliases = {
     {"tpu_bdc_*_pool2d", "input_dtype", "dtype type"},
 };
 
-// Streams for the functions that unpack.
-const std::vector<Preparation> kPreparations = {
-    {"tpu_gdma_decompress_normal_S2L",
-     [](std::span<const Value> values) {
-       const dim4 shape = {2, 66, 3, 4};
-       tpu_gdma_compress_normal_L2S(static_cast<global_addr_t>(values[1].number), 0, &shape, nullptr, DT_FP16, 0, 0,
-                                    false);
-     }},
-    {"tpu_gdma_decompress_RACU_S2L",
-     [](std::span<const Value> values) {
-       const dim4 shape = {2, 66, 3, 4};
-       tpu_gdma_compress_RACU_L2S(static_cast<global_addr_t>(values[1].number),
-                                  static_cast<global_addr_t>(values[2].number), 0, &shape, nullptr, nullptr, nullptr,
-                                  DT_FP16, 0, 0, false);
-     }},
-};
-
 TEST(InvalidCalls, EachArgumentOfEachTpuFunctionIsChecked) {
-  CallGrid grid({"bm1684x", tpu_functions(), kRules, kPreparations, kLegal, kAliases});
+  CallGrid grid({"bm1684x", tpu_recipes(), kLegal, kAliases});
   const Counts counts = grid.run();
   fmt::print("{} rows, {} valid, {} invalid and {} legal calls\n", counts.rows, counts.valid, counts.invalid,
              counts.legal);
