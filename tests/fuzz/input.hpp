@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <type_traits>
 
@@ -37,6 +38,20 @@ class Input {
  private:
   std::span<const std::uint8_t> left_;
 };
+
+// Mostly small, or an address of the small chips of the fuzzers; else any.
+inline std::uint64_t take_number(Input& input) {
+  constexpr std::uint64_t kStarts[] = {0x1'0000'0000, 0x800'0000, 0x1000'0000, 0x4000, 0x8000, 0x1'0010'0000};
+  const std::uint8_t kind = input.byte();
+  switch (kind % 8) {
+    case 0: return input.take<std::uint64_t>();
+    case 1: return input.take<std::uint32_t>();
+    case 2: return kStarts[kind / 8 % std::size(kStarts)] + input.take<std::uint16_t>();
+    case 3: return std::uint64_t{input.byte()} * 64;
+    case 4: return static_cast<std::uint64_t>(-static_cast<std::int64_t>(input.byte()));
+    default: return kind / 8;
+  }
+}
 
 // Ends the program, in every build type, when what must hold does not.
 inline void require(bool holds, const char* what) {

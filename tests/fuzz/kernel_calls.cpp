@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "okk.h"
+#include "tests/fuzz/name_keys.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu::fuzz {
@@ -43,22 +43,6 @@ std::vector<KernelCall> make_calls() {
   return calls;
 }
 
-// FNV-1a, folded.
-std::uint16_t hash(std::string_view name) {
-  std::uint32_t sum = 2166136261U;
-  for (const char letter : name) sum = (sum ^ static_cast<std::uint8_t>(letter)) * 16777619U;
-  return static_cast<std::uint16_t>(sum ^ (sum >> 16));
-}
-
-std::map<std::uint16_t, const KernelCall*> make_keys() {
-  std::map<std::uint16_t, const KernelCall*> keys;
-  for (const KernelCall& row : kernel_calls()) {
-    std::uint16_t key = hash(row.name);
-    while (!keys.emplace(key, &row).second) ++key;
-  }
-  return keys;
-}
-
 const grid::Recipes& recipes_of(const KernelCall& row) {
   return row.name.starts_with("okk_") ? grid::okk_recipes() : grid::tpu_recipes();
 }
@@ -71,9 +55,8 @@ std::span<const KernelCall> kernel_calls() {
 }
 
 const KernelCall& find_call(std::uint16_t key) {
-  static const std::map<std::uint16_t, const KernelCall*> keys = make_keys();
-  const auto found = keys.lower_bound(key);
-  return found == keys.end() ? *keys.begin()->second : *found->second;
+  static const NameKeys<KernelCall> keys(kernel_calls());
+  return keys.find(key);
 }
 
 std::vector<grid::Value> valid_arguments(const KernelCall& row, const Chip& chip) {

@@ -15,20 +15,6 @@
 
 namespace softtpu::fuzz {
 
-// Mostly small, or an address of the small chips of this fuzzer; else any.
-inline std::uint64_t take_number(Input& input) {
-  constexpr std::uint64_t kStarts[] = {0x1'0000'0000, 0x800'0000, 0x1000'0000, 0x4000, 0x8000, 0x1'0010'0000};
-  const std::uint8_t kind = input.byte();
-  switch (kind % 8) {
-    case 0: return input.take<std::uint64_t>();
-    case 1: return input.take<std::uint32_t>();
-    case 2: return kStarts[kind / 8 % std::size(kStarts)] + input.take<std::uint16_t>();
-    case 3: return std::uint64_t{input.byte()} * 64;
-    case 4: return static_cast<std::uint64_t>(-static_cast<std::int64_t>(input.byte()));
-    default: return kind / 8;
-  }
-}
-
 // Makes arguments of any type, and owns what their pointers point to: it lives outside the launch, which a fault may
 // leave by a jump.
 class Arguments {
@@ -96,8 +82,7 @@ struct KernelCall {
 // All functions of the table but those that work on the kernel's own memory, files or process (kernel_calls.cpp says
 // which).
 std::span<const KernelCall> kernel_calls();
-// The function with this key or the next one. Keys come from names, so that inputs keep their meaning when the table
-// grows.
+// By a key (name_keys.hpp).
 const KernelCall& find_call(std::uint16_t key);
 
 // The recipe's arguments for this chip.
