@@ -82,7 +82,8 @@ class Program {
   void open_another(Input& input) {
     bm_handle_t other = nullptr;
     if (bm_dev_request(&other, static_cast<int>(take_number(input))) == BM_SUCCESS) bm_dev_free(other);
-    bm_dev_free(reinterpret_cast<bm_handle_t>(take_number(input)));
+    const auto any = reinterpret_cast<bm_handle_t>(take_number(input));
+    if (any != state_.handle) bm_dev_free(any);
   }
 
   void step(Input& input) {
