@@ -54,11 +54,42 @@ std::int64_t largest(const Stride4& stride) {
   __extension__ using Wide = __int128;
   constexpr Wide kFar = Wide{1} << 56;
   constexpr std::int64_t kNear = std::int64_t{1} << 22;  // times four extents below 2^31: no overflow, and below kFar
-  if (largest(stride) < kNear)
+  if ((stride.n | stride.c | stride.h | stride.w) < kNear) [[likely]]
     return (shape.n - 1) * stride.n + c_steps * stride.c + (shape.h - 1) * stride.h + (shape.w - 1) * stride.w;
   const Wide span = Wide{shape.n - 1} * stride.n + Wide{c_steps} * stride.c + Wide{shape.h - 1} * stride.h +
                     Wide{shape.w - 1} * stride.w;
   return static_cast<std::int64_t>(std::min(span, kFar));
+}
+
+[[gnu::always_inline]] inline bool is_forward(const Stride4& stride) {
+  return (stride.n | stride.c | stride.h | stride.w) >= 0;
+}
+
+// At an address that holds whole elements.
+[[gnu::always_inline]] inline bool is_whole(const Tensor& tensor) {
+  const int size = size_of(tensor.dtype);
+  return size != 0 && remainder(tensor.addr, size) == 0;
+}
+
+// What the address of a tensor in local memory has to be a multiple of. BM1684 computes on any address that holds whole
+// elements, strides or not.
+[[gnu::always_inline]] inline unsigned row_bytes(const Chip& chip, const Tensor& tensor, NaturalAlignment natural) {
+  const bool needs_row = tensor.natural && natural == NaturalAlignment::kEuRow && chip.api == Api::kTpuKernel;
+  return static_cast<unsigned>(needs_row ? chip.eu_bytes : 1);
+}
+
+// Where a tensor ends in an NPU's memory. The last group of channels ends furthest; NPU start + c - 1 holds group
+// (start + c - 1) / npu_num.
+[[gnu::always_inline]] inline std::int64_t local_end(const Chip& chip, const Tensor& tensor) {
+  const std::int64_t groups = row_of_channel(chip.npu_num, chip.npu_of(tensor.addr), tensor.shape.c - 1);
+  return chip.offset_of(tensor.addr) + (span_elements(tensor.shape, tensor.stride, groups) + 1) * size_of(tensor.dtype);
+}
+
+// Whether examine() would find nothing wrong: nearly every tensor is such a one.
+[[gnu::always_inline]] inline bool is_legal_local(const Chip& chip, const Tensor& tensor, NaturalAlignment natural) {
+  return tensor.space == Space::kLocal && is_forward(tensor.stride) && is_whole(tensor) &&
+         tensor.addr < chip.local_mem.bytes && remainder(tensor.addr, row_bytes(chip, tensor, natural)) == 0 &&
+         local_end(chip, tensor) <= chip.local_bytes;
 }
 
 }  // namespace
@@ -79,20 +110,23 @@ Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t
 
 Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
   const bool few_channels = chip_.api == Api::kOkKernel && info(op_).engine == Engine::kBdc;
+  const int most_channels = few_channels ? kMaxOkkBdcChannels : most;
+  const auto within = [](int value, int high) { return value >= 1 && value <= high; };
+  const bool extents =
+      within(shape.n, most) & within(shape.c, most_channels) & within(shape.h, most) & within(shape.w, most);
+  const bool fits = shape.elements() <= static_cast<std::int64_t>(chip_.global_mem.bytes);
+  if (extents && fits) return *this;
   const auto extent = [&](char member, int value, int high) {
     require(
-        value >= 1 && value <= high, "constraint/shape",
+        within(value, high), "constraint/shape",
         [&] { return fmt::format("{}.{} ({}) is outside 1..{}", name, member, value, high); },
         [&] { return std::to_string(std::clamp(value, 1, high)); });
   };
   extent('n', shape.n, most);
-  extent('c', shape.c, few_channels ? kMaxOkkBdcChannels : most);
+  extent('c', shape.c, most_channels);
   extent('h', shape.h, most);
   extent('w', shape.w, most);
-  if (violation_) return *this;
-  __extension__ using Wide = __int128;
-  const Wide elements = Wide{shape.n} * shape.c * shape.h * shape.w;
-  return require(elements <= Wide{chip_.global_mem.bytes}, "constraint/shape", [&] {
+  return require(fits, "constraint/shape", [&] {
     return fmt::format("{} {} has more elements than the largest memory has bytes ({})", name, softtpu::to_text(shape),
                        chip_.global_mem.bytes);
   });
@@ -100,15 +134,18 @@ Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
 
 Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
   if (violation_) return *this;
-  const Stride4& stride = tensor.stride;
-  require((stride.n | stride.c | stride.h | stride.w) >= 0, "constraint/stride",
+  if (is_legal_local(chip_, tensor, natural)) return *this;
+  return examine(name, tensor, natural);
+}
+
+Checks& Checks::examine(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
+  require(is_forward(tensor.stride), "constraint/stride",
           [&] { return fmt::format("{} has a negative stride {}", name, softtpu::to_text(tensor.stride)); });
   const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
   require(size != 0, "constraint/data-type",
           [&] { return fmt::format("{} type {} has no byte size", name, softtpu::to_text(tensor.dtype)); });
-  if (violation_) return *this;
   require(
-      remainder(tensor.addr, size) == 0, "constraint/alignment",
+      is_whole(tensor), "constraint/alignment",
       [&] {
         return fmt::format("{} address (0x{:x}) is not a multiple of the element size ({})", name, tensor.addr, size);
       },
@@ -176,22 +213,15 @@ void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAl
                        chip_.npu_num, chip_.local_bytes);
   });
   if (violation_) return;
-  // BM1684 computes on any address that holds whole elements, strides or not.
-  const bool needs_row = natural == NaturalAlignment::kEuRow && chip_.api == Api::kTpuKernel;
-  if (tensor.natural && needs_row) {
-    const auto row = static_cast<unsigned>(chip_.eu_bytes);
-    require(
-        remainder(tensor.addr, row) == 0, "constraint/alignment",
-        [&] {
-          return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
-                             tensor.addr, row);
-        },
-        [&] { return nearest_multiple(tensor.addr, row); });
-  }
-  // The last group of channels ends furthest; NPU start + c - 1 holds group (start + c - 1) / npu_num.
-  const std::int64_t groups = row_of_channel(chip_.npu_num, chip_.npu_of(tensor.addr), tensor.shape.c - 1);
-  const std::int64_t last = span_elements(tensor.shape, tensor.stride, groups) + 1;
-  const std::int64_t end = chip_.offset_of(tensor.addr) + last * size_of(tensor.dtype);
+  const unsigned row = row_bytes(chip_, tensor, natural);
+  require(
+      remainder(tensor.addr, row) == 0, "constraint/alignment",
+      [&] {
+        return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
+                           tensor.addr, row);
+      },
+      [&] { return nearest_multiple(tensor.addr, row); });
+  const std::int64_t end = local_end(chip_, tensor);
   require(end <= chip_.local_bytes, "memory/local-range", [&] {
     return fmt::format("{} ends at offset {} of an NPU's local memory ({} bytes)", name, end, chip_.local_bytes);
   });

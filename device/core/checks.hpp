@@ -72,6 +72,8 @@ class Checks {
   [[gnu::cold, gnu::noinline]] void record(const char* rule, const Text& text, const Nearest& nearest) {
     violation_ = {std::string(info(op_).name) + ": " + text() + ".", rule, nearest()};
   }
+  // One rule of tensor() after the other.
+  [[gnu::noinline]] Checks& examine(std::string_view name, const Tensor& tensor, NaturalAlignment natural);
   void local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural);
   void system_tensor(std::string_view name, const Tensor& tensor);
 

@@ -13,21 +13,12 @@
 
 #include "device/memory/lane_slice.hpp"
 #include "device/memory/memories.hpp"
+#include "device/memory/one_element.hpp"
 #include "device/memory/parallel.hpp"
-#include "device/numeric/wide.hpp"
 
 namespace softtpu {
 
 inline constexpr int kRowChunk = 1024;  // elements of one staged piece
-
-// How an operand of a walk is handled, given as its template argument of for_each_row:
-//   T         stored as T; the row loop sees the stored elements themselves when they are adjacent
-//   As<W>     stored in any type, the row loop sees an array of W (device/numeric/wide.hpp)
-//   Also<T>   one more destination
-template <class W>
-struct As {};
-template <class T>
-struct Also {};
 
 namespace rows_detail {
 
@@ -56,11 +47,6 @@ class Place {
     lane_ = lane0_ + npu * local_bytes_ + group * stride(1) * bytes_;
     step_ = stride(loops.dimension[0]);
     for (std::size_t i = 0; i < outer_.size(); ++i) outer_[i] = stride(loops.dimension[i + 1]) * bytes_;
-  }
-  // The only element of a tensor.
-  void begin_single(int npu) {
-    row_ = lane0_ + npu * local_bytes_;
-    step_ = 1;
   }
   // Selects a row by its indices in the outer loops.
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
@@ -129,9 +115,6 @@ class Source {
   void begin(int npu, int group, const Loops& loops) {
     if (!is_constant_) place_.begin(npu, group, loops);
   }
-  void begin_single(int npu) {
-    if (!is_constant_) place_.begin_single(npu);
-  }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
     if (!is_constant_) place_.select(first, second, third);
   }
@@ -163,7 +146,6 @@ class Target {
   bool dense() const { return place_.step() == 1; }
   bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
   void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
-  void begin_single(int npu) { place_.begin_single(npu); }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
   T* open(int first, int) { return dense() ? reinterpret_cast<T*>(place_.at(first)) : staged_.data(); }
   void close(int first, int count) {
@@ -196,9 +178,6 @@ class Source<As<W>> {
   bool joins(int outer, int inner, int extent) const { return read_ == nullptr || place_.joins(outer, inner, extent); }
   void begin(int npu, int group, const Loops& loops) {
     if (read_ != nullptr) place_.begin(npu, group, loops);
-  }
-  void begin_single(int npu) {
-    if (read_ != nullptr) place_.begin_single(npu);
   }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
     if (read_ != nullptr) place_.select(first, second, third);
@@ -237,7 +216,6 @@ class Target<As<W>> {
   bool dense() const { return false; }
   bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
   void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
-  void begin_single(int npu) { place_.begin_single(npu); }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
   W* open(int, int) { return staged_.data(); }
   void close(int first, int count) { write_(place_.at(first), place_.step(), staged_.data(), count); }
@@ -284,12 +262,6 @@ Loops loops_of(const Dim4& shape, int groups, const Rows&... rows) {
 template <class Body, class... Rows>
 void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Rows&... rows) {
   const Dim4& shape = shape_of.shape;
-  if (shape.elements() == 1) {
-    (rows.begin_single(npu), ...);
-    body(rows.open(0, 1)..., 1);
-    (rows.close(0, 1), ...);
-    return;
-  }
   const int start = chip.npu_of(shape_of.addr);
   const int first_channel = remainder(npu - start + chip.npu_num, chip.npu_num);
   const int groups = quotient(shape.c - first_channel + chip.npu_num - 1, chip.npu_num);
@@ -328,6 +300,7 @@ void walk_lanes(const Chip& chip, const Tensor& dst, int first, int last, MakeBo
 template <class D, class... S, class MakeBody, class... Operands>
 void for_each_row_by_lane(const Memories& mem, const Tensor& dst, MakeBody make_body, const Operands&... sources) {
   static_assert(sizeof...(S) == sizeof...(Operands), "one element type for each source");
+  if (dst.shape.elements() == 1) return rows_detail::walk_one<D, S...>(mem, dst, make_body, sources...);
   const Chip& chip = mem.chip();
   const int lanes = std::min(dst.shape.c, chip.npu_num);
   const auto walk = [&](int first, int last) {
