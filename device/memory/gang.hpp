@@ -1,0 +1,62 @@
+// Gang: the threads that share one command. The calling thread and oneTBB's workers each take chunks of their own part
+// of the indices, then what is left of the others'. The same indices go to the same thread from command to command, so
+// its lanes stay in its caches.
+//
+// A worker that is through looks for the next command for a while before oneTBB may put it to sleep: waking a thread
+// on a sleeping processor takes longer than most commands. A worker on the calling thread's own processor would only
+// take its time: it moves to another one.
+#pragma once
+
+#include <tbb/task_arena.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace softtpu {
+
+class Gang {
+ public:
+  using Call = void (*)(const void* body, int first, int last);
+
+  // Of `threads` threads with the calling one; tbb::task_arena::automatic: one per processor.
+  explicit Gang(int threads);
+
+  int threads() const { return static_cast<int>(shares_.size()); }
+  // call(body, first, last) for parts that cover [0, count). Calls at the same time, and from within a call, are
+  // carried out by their own thread alone. `call` must not throw.
+  void run(int count, const void* body, Call call);
+
+ private:
+  // What is left of one thread's part.
+  struct alignas(64) Share {
+    std::atomic<int> next{0};
+    int end = 0;
+    std::atomic<bool> has_thread{false};
+    // Commands for which no worker is called after one that was on the calling thread's processor again and again.
+    std::atomic<int> pause{0};
+    int left_out = 0;
+  };
+
+  void open(int count, const void* body, Call call);
+  void close();
+  void call_workers();
+  void serve(std::size_t share);
+  bool join(std::size_t share, std::uint64_t job);
+  void work(std::size_t share);
+
+  tbb::task_arena arena_;
+  std::vector<Share> shares_;
+  std::atomic_flag taken_;  // by the thread whose command it is
+
+  const void* body_ = nullptr;
+  Call call_ = nullptr;
+  int chunk_ = 1;
+  std::atomic<int> processor_{-1};  // that the calling thread was on
+  std::uint64_t last_job_ = 0;
+  // A worker counts itself before it checks that the job is still open; whoever closes it waits for those counted.
+  alignas(64) std::atomic<std::uint64_t> open_job_{0};  // 0: none
+  alignas(64) std::atomic<int> inside_{0};
+};
+
+}  // namespace softtpu

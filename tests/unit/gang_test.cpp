@@ -1,0 +1,73 @@
+// Every index is worked on once, whoever takes it, also when several threads have commands at the same time.
+#include "device/memory/gang.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace softtpu {
+namespace {
+
+struct Counts {
+  explicit Counts(int count) : times(static_cast<std::size_t>(count)) {}
+  static void add(const void* body, int first, int last) {
+    auto& counts = *static_cast<Counts*>(const_cast<void*>(body));
+    for (int i = first; i < last; ++i) ++counts.times[static_cast<std::size_t>(i)];
+  }
+  bool is_once_each() const {
+    return std::all_of(times.begin(), times.end(), [](const std::atomic<int>& time) { return time == 1; });
+  }
+  std::vector<std::atomic<int>> times;
+};
+
+TEST(Gang, WorksOnEachIndexOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    Gang gang(threads);
+    ASSERT_EQ(gang.threads(), threads);
+    for (int count = 0; count < 300; ++count) {
+      Counts counts(count);
+      gang.run(count, &counts, Counts::add);
+      ASSERT_TRUE(counts.is_once_each()) << threads << " threads, " << count << " indices";
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // its workers have left
+  }
+}
+
+TEST(Gang, ServesSeveralThreads) {
+  static Gang gang(4);
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) {
+        Counts counts(64);
+        gang.run(64, &counts, Counts::add);
+        if (!counts.is_once_each()) ++wrong;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Gang, TakesACommandWithinACommand) {
+  static Gang gang(2);
+  struct Nested {
+    static void outer(const void* body, int first, int last) {
+      for (int i = first; i < last; ++i)
+        gang.run(16, (*static_cast<std::vector<Counts*> const*>(body))[static_cast<std::size_t>(i)], Counts::add);
+    }
+  };
+  std::vector<std::unique_ptr<Counts>> owned;
+  std::vector<Counts*> all;
+  for (int i = 0; i < 8; ++i) all.push_back(owned.emplace_back(std::make_unique<Counts>(16)).get());
+  gang.run(8, &all, Nested::outer);
+  for (const Counts* counts : all) EXPECT_TRUE(counts->is_once_each());
+}
+
+}  // namespace
+}  // namespace softtpu
