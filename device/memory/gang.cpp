@@ -95,12 +95,11 @@ void Gang::serve(std::size_t share) {
 // False: this thread has no processor of its own.
 bool Gang::join(std::size_t share, std::uint64_t job) {
   std::atomic<int>& pause = shares_[share].pause;
-  if (const int taken = processor_; ::sched_getcpu() == taken) {
+  if (const int taken = processor_; ::sched_getcpu() == taken && !leave_processor(taken)) {
     pause = std::min(2 * pause + 1, kLongestPause);
-    if (!leave_processor(taken)) return false;
-  } else {
-    pause = 0;
+    return false;
   }
+  pause = 0;
   ++inside_;
   if (open_job_ == job) {
     const FpuScope modes;

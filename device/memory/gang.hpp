@@ -33,7 +33,7 @@ class Gang {
     std::atomic<int> next{0};
     int end = 0;
     std::atomic<bool> has_thread{false};
-    // Commands for which no worker is called after one that was on the calling thread's processor again and again.
+    // Commands for which no worker is called after one that found no other processor.
     std::atomic<int> pause{0};
     int left_out = 0;
   };

@@ -33,14 +33,22 @@ void tell_wishes(benchmark::State& state, const Work& work) {
 
 bool alone = false;  // leave the limits out
 
+// The second of two runs: work stands in a row of its kind, as commands do in a kernel, with caches and threads awake.
+// Of long work that makes no difference.
+double time_in_a_row(const std::function<void()>& run) {
+  constexpr double kLong = 5e-3;
+  const double first = seconds_of(run);
+  return first > kLong ? first : seconds_of(run);
+}
+
 void measure_rate(benchmark::State& state, const Work& work) {
   std::vector<double> work_times;
   std::vector<double> limit_times;
   work.run();
   if (work.limit && !alone) work.limit();
   for (auto _ : state) {
-    work_times.push_back(seconds_of(work.run));
-    if (work.limit && !alone) limit_times.push_back(seconds_of(work.limit));
+    work_times.push_back(time_in_a_row(work.run));
+    if (work.limit && !alone) limit_times.push_back(time_in_a_row(work.limit));
     state.SetIterationTime(work_times.back());
   }
   const double achieved = work.amount / median(work_times);

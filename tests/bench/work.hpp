@@ -1,7 +1,8 @@
 // One line of the benchmark table: a piece of work, the limit that the same machine has at the same moment, and what is
 // wanted.
 //
-// Work and limit run in turns, so that a noisy neighbour slows both; each figure is the median of its runs.
+// Work and limit run in turns, two runs each, so that a noisy neighbour slows both; each figure is the median of the
+// second runs.
 #pragma once
 
 #include <functional>
