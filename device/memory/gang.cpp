@@ -19,6 +19,11 @@ constexpr std::chrono::microseconds kLook{100};
 constexpr int kChunks = 8;
 constexpr int kLongestPause = 63;
 
+std::size_t most_threads(int threads) {
+  const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+  return std::max(allowed, static_cast<std::size_t>(std::max(threads, 1)));
+}
+
 // Moves this thread to another processor, once. Linux wakes a thread where it last ran, even beside an idle processor
 // when there are few of them, and balances the two only after milliseconds.
 bool leave_processor(int processor) {
@@ -32,7 +37,10 @@ bool leave_processor(int processor) {
 
 }  // namespace
 
-Gang::Gang(int threads) : arena_(threads), shares_(static_cast<std::size_t>(arena_.max_concurrency())) {
+Gang::Gang(int threads)
+    : allowed_(tbb::global_control::max_allowed_parallelism, most_threads(threads)),
+      arena_(threads),
+      shares_(static_cast<std::size_t>(arena_.max_concurrency())) {
   shares_[0].has_thread = true;
 }
 

@@ -7,6 +7,7 @@
 // take its time: it moves to another one.
 #pragma once
 
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include <atomic>
@@ -45,6 +46,7 @@ class Gang {
   bool join(std::size_t share, std::uint64_t job);
   void work(std::size_t share);
 
+  tbb::global_control allowed_;  // oneTBB's own limit is one thread for each processor
   tbb::task_arena arena_;
   std::vector<Share> shares_;
   std::atomic_flag taken_;  // by the thread whose command it is
