@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kRowsAtOnce = 64;    // rows of the result whose sums stay in the first-level cache
 constexpr int kWordsAtOnce = 256;  // words of a column that pass over them
-// Rows of the right matrix that are packed together: few, as they lie in local memories of different NPUs, at
-// addresses that throw each other out of the cache.
+// Rows of an operand that are packed together: few, as they lie in local memories of different NPUs, at addresses that
+// throw each other out of the cache.
 constexpr int kPackedRows = 16;
 // Words of the right matrix that are packed before they are multiplied.
 constexpr std::int64_t kPackedWords = 4 << 20;
@@ -40,19 +40,17 @@ class Multiplication {
   }
 
   void run() {
+    Results<std::uint32_t> results(product_.size, product_.store_last, product_.store);
     if (product_.packed != nullptr) {
-      Results<std::uint32_t> results({rows_, 0, product_.packed->parts * product_.packed->tiles_of_part() * kTileCols},
-                                     product_.store_last);
       multiply(*product_.packed, 0, results);
-      return results.finish(product_.store);
+      return results.finish();
     }
-    Results<std::uint32_t> results(product_.size, product_.store_last);
     const std::int64_t tile_words = std::int64_t{words_} * kTileCols;
     const int chunk = static_cast<int>(std::max<std::int64_t>(1, kPackedWords / tile_words)) * kTileCols;
     for (int col = 0; col < product_.size.cols; col += chunk) {
       multiply(pack_right(col, std::min(chunk, product_.size.cols - col)), col, results);
     }
-    results.finish(product_.store);
+    results.finish();
   }
 
  private:
@@ -61,31 +59,34 @@ class Multiplication {
     left_ = room<std::uint32_t, 0>(std::int64_t{rows_} * words_);
     bases_ = room<std::uint32_t, 1>(rows_);
     factors_ = room<std::uint32_t, 2>(rows_);
-    parallel_for(rows_, rows_ * inner, [&](int row) {
-      std::uint8_t* bytes = room<std::uint8_t, 3>(inner);
-      product_.source.left(row, bytes);
-      const std::uint32_t sum =
-          kernels_.pack_left(bytes, product_.size.inner, product_.left_signed, left_ + std::int64_t{row} * words_);
-      bases_[row] = moved_by_ * sum;
-      factors_[row] = product_.zero_points == ZeroPoints::kOfColumns ? sum
-                      : product_.zero_points == ZeroPoints::kOfRows  ? product_.points[static_cast<std::size_t>(row)]
-                                                                     : 0U;
+    parallel_for((rows_ + kPackedRows - 1) / kPackedRows, rows_ * inner, [&](int block) {
+      const int first = block * kPackedRows, count = std::min(kPackedRows, rows_ - first);
+      std::uint8_t* bytes = room<std::uint8_t, 3>(inner * kPackedRows);
+      product_.source.left(first, count, bytes);
+      for (int row = first; row < first + count; ++row, bytes += inner) {
+        const std::uint32_t sum =
+            kernels_.pack_left(bytes, product_.size.inner, product_.left_signed, left_ + std::int64_t{row} * words_);
+        bases_[row] = moved_by_ * sum;
+        factors_[row] = product_.zero_points == ZeroPoints::kOfColumns ? sum
+                        : product_.zero_points == ZeroPoints::kOfRows  ? product_.points[static_cast<std::size_t>(row)]
+                                                                       : 0U;
+      }
     });
     ones_ = room<std::uint32_t, 4>(words_);
     std::fill_n(ones_, words_, kernels_.ones);
   }
 
   // Columns [col, col + count), one tile behind the other.
-  PackedRight pack_right(int col, int count) {
-    PackedRight packed;
+  PackedRight<std::uint32_t> pack_right(int col, int count) {
+    PackedRight<std::uint32_t> packed;
     packed.parts = 1;
     packed.part_cols = count;
     packed.offsets.resize(static_cast<std::size_t>(words_));
     for (int k = 0; k < words_; ++k) packed.offsets[static_cast<std::size_t>(k)] = std::int64_t{k} * kTileCols;
-    const int tiles = packed.tiles_of_part();
+    const int tiles = packed.tiles();
     packed.tile_step = std::int64_t{words_} * kTileCols;
     std::uint32_t* out = room<std::uint32_t, 5>(tiles * packed.tile_step);
-    packed.words = out;
+    packed.values = out;
     const int inner = product_.size.inner;
     const int parts = (inner + kPackedRows - 1) / kPackedRows;
     parallel_for(parts * tiles, std::int64_t{inner} * count, [&](int index) {
@@ -105,20 +106,13 @@ class Multiplication {
     return packed;
   }
 
-  void multiply(const PackedRight& packed, int col, Results<std::uint32_t>& results) {
+  void multiply(const PackedRight<std::uint32_t>& packed, int col, Results<std::uint32_t>& results) {
     const int down = (rows_ + kRowsAtOnce - 1) / kRowsAtOnce;
-    const int tiles = packed.tiles_of_part();
     const std::int64_t steps = std::int64_t{rows_} * words_ * packed.parts * packed.part_cols;
-    parallel_for(packed.parts * tiles * down, steps, [&](int index) {
-      const int tile_index = index / down;
-      Tile tile;
-      tile.row = index % down * kRowsAtOnce;
-      tile.rows = std::min(kRowsAtOnce, rows_ - tile.row);
-      tile.cols = std::min(kTileCols, packed.part_cols - tile_index % tiles * kTileCols);
-      tile.col = col + tile_index * kTileCols;
-      const std::uint32_t* right =
-          packed.words + tile_index / tiles * packed.part_step + tile_index % tiles * packed.tile_step;
-      multiply_tile(tile, right, packed.offsets.data(), results);
+    parallel_for(packed.tiles() * down, steps, [&](int index) {
+      const int row = index % down * kRowsAtOnce, at = index / down;
+      const Tile tile{row, std::min(kRowsAtOnce, rows_ - row), col + at * kTileCols, packed.cols(at)};
+      multiply_tile(tile, packed.tile(at), packed.offsets.data(), results);
     });
   }
 
@@ -142,7 +136,7 @@ class Multiplication {
       part.offsets = offsets + k;
       kernels_.multiply(part, sums);
     }
-    results.tile(tile, sums, product_.store);
+    results.tile(tile, sums);
   }
 
   const ByteProduct& product_;

@@ -9,17 +9,6 @@
 
 namespace softtpu {
 
-// A right matrix that lies packed in memory (byte_kernels.hpp) in parts of part_cols columns: word k of column j of
-// tile t of part p is words[p * part_step + t * tile_step + offsets[k] + j]. Every part takes whole tiles of columns.
-struct PackedRight {
-  const std::uint32_t* words = nullptr;
-  std::vector<std::int64_t> offsets;
-  int parts = 0, part_cols = 0;
-  std::int64_t part_step = 0, tile_step = kTileCols;
-
-  int tiles_of_part() const { return (part_cols + kTileCols - 1) / kTileCols; }
-};
-
 // Which multiples come off each sum, as 8-bit operands are meant minus a zero point.
 enum class ZeroPoints : std::uint8_t {
   kNone,
@@ -31,11 +20,11 @@ struct ByteProduct {
   ProductSize size;
   bool left_signed = false, right_signed = false;
   ProductSource<std::uint8_t> source;
-  // Instead of source.right, with the bytes turned by byte_turn(); size.cols is not used then.
-  const PackedRight* packed = nullptr;
+  // Instead of source.right, with the bytes turned by byte_turn().
+  const PackedRight<std::uint32_t>* packed = nullptr;
   ZeroPoints zero_points = ZeroPoints::kNone;
   std::vector<std::uint32_t> points;
-  std::function<void(int row, int col, int count, const std::uint32_t* sums)> store;
+  Store<std::uint32_t> store;
   bool store_last = false;
 };
 void multiply(const ByteProduct& product);

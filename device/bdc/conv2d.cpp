@@ -2,70 +2,28 @@
 // output channel, and the windows, one column for each output pixel.
 #include <vector>
 
-#include "device/bdc/byte_kernels.hpp"
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/conv_planes.hpp"
-#include "device/bdc/kernel_choice.hpp"
+#include "device/bdc/inner_order.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
-#include "device/bdc/scratch.hpp"
 #include "device/bdc/window_input.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
-#include "device/memory/parallel.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
 
 namespace softtpu {
 namespace {
 
-// The order of the inner dimension: groups of input channels (as weights are stored), kernel taps, channels of a group.
-class InnerOrder {
- public:
-  InnerOrder(int channels, int group, int taps)
-      : group_(group),
-        taps_(taps),
-        whole_(channels / group * group * taps),
-        rest_(std::max(1, channels % group)),
-        size_(channels * taps) {}
-
-  struct Place {
-    int group, tap, lane;  // lane: channel within the group
-  };
-  Place at(int k) const {
-    if (k < whole_) return {k / (group_ * taps_), k / group_ % taps_, k % group_};
-    return {whole_ / (group_ * taps_), (k - whole_) / rest_, (k - whole_) % rest_};
-  }
-  // The place behind `place`.
-  Place next(Place place) const {
-    const int lanes = place.group * group_ * taps_ < whole_ ? group_ : rest_;
-    if (++place.lane < lanes) return place;
-    place.lane = 0;
-    if (++place.tap < taps_) return place;
-    return {place.group + 1, 0, 0};
-  }
-  int channel(const Place& place) const { return place.group * group_ + place.lane; }
-  int size() const { return size_; }
-  int whole() const { return whole_; }  // where the last, smaller group begins
-  int rest() const { return rest_; }
-
- private:
-  int group_, taps_, whole_, rest_, size_;
-};
-
-InnerOrder inner_order(const Conv2dCmd& cmd) {
-  const auto* weight = std::get_if<Tensor>(&cmd.weight);
-  // Constant weights of 16-bit floats are summed in the same groups as stored ones; for the rest any order is the same.
-  const int group = weight != nullptr ? weight->shape.w : size_of(cmd.src.dtype) == 2 ? kGroupTerms : 1;
-  return {cmd.src.shape.c, group, static_cast<int>(cmd.window.taps())};
-}
-
+// The weights of an output channel in the inner order; the channels of each group are filled up to a multiple of
+// `together` with zeros. Input channels that do not exist are zero on the other side, whatever a constant gives them.
 template <class T, class In>
-std::function<void(int, In*)> weight_loader(const Memories& mem, const Conv2dCmd& cmd) {
-  const InnerOrder order = inner_order(cmd);
+std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv2dCmd& cmd, int size,
+                                                 int together = 1) {
   if (const auto* scalar = std::get_if<Scalar>(&cmd.weight)) {
-    return [value = loaded<In>(constant<T>(*scalar)), size = order.size()](int, In* values) {
-      std::fill_n(values, size, value);
+    return [value = loaded<In>(constant<T>(*scalar)), size](int, int count, In* values) {
+      std::fill_n(values, std::int64_t{size} * count, value);
     };
   }
   const TensorView weight(mem, std::get<Tensor>(cmd.weight));
@@ -73,13 +31,17 @@ std::function<void(int, In*)> weight_loader(const Memories& mem, const Conv2dCmd
   const bool turned = cmd.window.turned;
   const int width = std::get<Tensor>(cmd.weight).shape.w;
   const int channels = cmd.src.shape.c;
-  return [weight, width, channels, taps, turned](int channel, In* values) {
-    const T* stored = weight.at<const T>(0, channel, 0, 0);
-    for (int first = 0; first < channels; first += width) {
-      const int lanes = std::min(width, channels - first);
-      for (int tap = 0; tap < taps; ++tap) {
-        const T* group = stored + std::int64_t{first} * taps + (turned ? taps - 1 - tap : tap) * width;
-        for (int lane = 0; lane < lanes; ++lane) *values++ = loaded<In>(group[lane]);
+  return [=](int row, int count, In* values) {
+    for (int channel = row; channel < row + count; ++channel) {
+      const T* stored = weight.at<const T>(0, channel, 0, 0);
+      for (int first = 0; first < channels; first += width) {
+        const int lanes = std::min(width, channels - first);
+        const int missing = (together - lanes % together) % together;
+        for (int tap = 0; tap < taps; ++tap, values += lanes + missing) {
+          const T* group = stored + std::int64_t{first} * taps + (turned ? taps - 1 - tap : tap) * width;
+          load_run(group, values, lanes);
+          std::fill_n(values + lanes, missing, In());
+        }
       }
     }
   };
@@ -202,14 +164,16 @@ class OutputPixels {
 void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   FloatProduct product;
   product.rule = cmd.src.dtype == Dtype::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
-  product.size = product_size(cmd);
+  const FloatPlanes planes(mem, cmd);
+  product.size = planes.pay() ? planes.size() : product_size(cmd);
   for_float_type(cmd.src.dtype, [&]<class T>(T) {
-    product.source = {weight_loader<T, float>(mem, cmd), window_loader<T, float>(mem, cmd)};
+    product.source = {weight_loader<T, float>(mem, cmd, product.size.inner), window_loader<T, float>(mem, cmd)};
   });
+  if (planes.pay()) product.packed = &planes.packed();
   const InnerOrder order = inner_order(cmd);
   product.tail_begin = order.whole();
   product.tail_group = order.rest();
-  const OutputPixels output(mem, cmd.dst);
+  const OutputPixels output(mem, cmd.dst, planes.pay() ? &planes.geometry() : nullptr);
   if (cmd.bias) {
     const TensorView bias(mem, *cmd.bias);
     product.addends.push_back([bias](int row, int, int count, float* values) {
@@ -224,9 +188,9 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   }
   product.store_last = must_store_last(mem, cmd);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = [&output](int row, int col, int count, const float* values) {
+    product.store = by_rows<float>([&output](int row, int col, int count, const float* values) {
       output.runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(values + i, run, first); });
-    };
+    });
     multiply(product);
   });
 }
@@ -249,13 +213,13 @@ void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
     });
   }
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
       output.each<T>(row, col, count, [&](int i, T* element) {
         const std::uint32_t sum = sums[i] + bias[static_cast<std::size_t>(row)];
         const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
         *element = static_cast<T>(std::clamp(shift(value), low, range.high));
       });
-    };
+    });
     multiply(product);
   });
 }
@@ -288,7 +252,7 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels
   product.zero_points = ZeroPoints::kOfRows;
   product.points = zero_points(mem, cmd);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
-    product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
       output.runs<T>(row, col, count, [&](int i, T* first, int run) {
         const std::uint32_t* values = sums + i;
         if constexpr (sizeof(T) < 4) {
@@ -299,105 +263,10 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels
           std::copy_n(values, run, first);
         }
       });
-    };
+    });
     multiply(product);
   });
 }
-
-// The input as planes of words, each of which holds neighbouring channels.
-class BytePlanes {
- public:
-  BytePlanes(const Memories& mem, const Conv2dCmd& cmd)
-      : geometry_(cmd.window, {cmd.dst.shape.h, cmd.dst.shape.w}),
-        per_word_(byte_kernels().per_word),
-        groups_((cmd.src.shape.c + per_word_ - 1) / per_word_) {
-    packed_.parts = cmd.src.shape.n;
-    packed_.part_cols = geometry_.cols();
-    packed_.part_step = groups_ * geometry_.channel_size();
-    const int taps = static_cast<int>(cmd.window.taps());
-    const double pixels = static_cast<double>(cmd.dst.shape.elements()) / cmd.dst.shape.c;
-    pays_ = !plain_kernels() && packed_.parts * packed_.part_step <= kMostWords &&
-            geometry_.tiled_cols(packed_.parts) <= kMostWaste * std::max(pixels, 1.0 * kTileCols);
-    if (!pays_) return;
-    for (int group = 0; group < groups_; ++group) {
-      for (int tap = 0; tap < taps; ++tap)
-        packed_.offsets.push_back(group * geometry_.channel_size() + geometry_.offset(tap));
-    }
-    load(mem, cmd);
-  }
-
-  // Few places are computed in vain, and memory is enough.
-  bool pay() const { return pays_; }
-  const PlaneGeometry& geometry() const { return geometry_; }
-  const PackedRight& packed() const { return packed_; }
-  ProductSize size(const Conv2dCmd& cmd) const {
-    return {cmd.dst.shape.c, static_cast<int>(packed_.offsets.size()) * per_word_, 0};
-  }
-
-  // The weights in the order of the words: groups of channels, taps, channels of a group.
-  std::function<void(int, std::uint8_t*)> weights(const Memories& mem, const Conv2dCmd& cmd) const {
-    const int taps = static_cast<int>(cmd.window.taps());
-    const int channels = cmd.src.shape.c;
-    if (const auto* scalar = std::get_if<Scalar>(&cmd.weight)) {
-      // What channels that do not exist are multiplied by is of no account: they are zero.
-      return [value = constant<std::uint8_t>(*scalar), size = size(cmd).inner](int, std::uint8_t* values) {
-        std::fill_n(values, size, value);
-      };
-    }
-    const TensorView weight(mem, std::get<Tensor>(cmd.weight));
-    const int width = std::get<Tensor>(cmd.weight).shape.w;
-    return [=, turned = cmd.window.turned, step = per_word_](int row, std::uint8_t* values) {
-      const auto* stored = weight.at<const std::uint8_t>(0, row, 0, 0);
-      for (int first = 0; first < channels; first += step) {
-        const bool together = first % width + step <= width && first + step <= channels;
-        for (int tap = 0; tap < taps; ++tap, values += step) {
-          const int place = (turned ? taps - 1 - tap : tap) * width;
-          if (together) {
-            copy_run(stored + std::int64_t{first / width * width} * taps + place + first % width, step, values);
-            continue;
-          }
-          for (int c = first; c < first + step; ++c) {
-            values[c - first] =
-                c < channels ? stored[std::int64_t{c / width * width} * taps + place + c % width] : std::uint8_t{0};
-          }
-        }
-      }
-    };
-  }
-
- private:
-  // Places of the planes for one pixel, and words, up to which windows are read from planes.
-  static constexpr double kMostWaste = 1.4;
-  static constexpr std::int64_t kMostWords = 32 << 20;
-
-  void load(const Memories& mem, const Conv2dCmd& cmd) {
-    thread_local Scratch<std::uint32_t> memory;
-    const std::int64_t size = geometry_.channel_size();
-    std::uint32_t* words = memory.room(packed_.parts * packed_.part_step + kTileCols);
-    packed_.words = words;
-    std::fill_n(words + packed_.parts * packed_.part_step, kTileCols, 0U);
-    const PlaneFiller<std::uint8_t> filler(mem, cmd, geometry_);
-    const bool is_signed = is_signed_int(cmd.src.dtype);
-    const std::uint8_t turn = byte_turn(is_signed_int(dtype_of(cmd.weight)), is_signed);
-    parallel_for(packed_.parts * groups_, cmd.src.shape.elements(), [&](int index) {
-      thread_local Scratch<std::uint8_t> bytes;
-      std::uint8_t* planes = bytes.room(size * per_word_);
-      const std::uint8_t* from[4];
-      const int first = index % groups_ * per_word_;
-      const int rows = std::min(per_word_, cmd.src.shape.c - first);
-      for (int c = 0; c < rows; ++c) {
-        from[c] = planes + c * size;
-        filler.fill(index / groups_, first + c, planes + c * size);
-      }
-      byte_kernels().pack_right(rows, from, static_cast<int>(size), is_signed, turn, words + index * size);
-    });
-  }
-
-  PlaneGeometry geometry_;
-  int per_word_, groups_;
-  bool pays_ = false;
-  PackedRight packed_;
-};
 
 void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
   ByteProduct product;
@@ -405,12 +274,12 @@ void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
   product.right_signed = is_signed_int(cmd.src.dtype);
   const BytePlanes planes(mem, cmd);
   if (planes.pay()) {
-    product.size = planes.size(cmd);
-    product.source.left = planes.weights(mem, cmd);
+    product.size = planes.size();
+    product.source.left = weight_loader<std::uint8_t, std::uint8_t>(mem, cmd, planes.size().inner, planes.per_word());
     product.packed = &planes.packed();
   } else {
     product.size = product_size(cmd);
-    product.source = {weight_loader<std::uint8_t, std::uint8_t>(mem, cmd),
+    product.source = {weight_loader<std::uint8_t, std::uint8_t>(mem, cmd, product.size.inner),
                       window_loader<std::uint8_t, std::uint8_t>(mem, cmd)};
   }
   product.store_last = must_store_last(mem, cmd);

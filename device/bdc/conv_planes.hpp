@@ -7,8 +7,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "device/bdc/product.hpp"
+#include "device/bdc/byte_kernels.hpp"
+#include "device/bdc/byte_product.hpp"
+#include "device/bdc/inner_order.hpp"
+#include "device/bdc/kernel_choice.hpp"
+#include "device/bdc/scratch.hpp"
 #include "device/bdc/window_input.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/numeric/by_type.hpp"
 
 namespace softtpu {
 
@@ -43,9 +49,7 @@ class PlaneGeometry {
 
   // Columns of the product for one batch.
   int cols() const { return (output_.h - 1) * pitch_ + output_.w; }
-  // The columns of all batches, each filled up to whole tiles.
-  int tiled_cols(int batches) const { return batches * tiled(cols()); }
-  // Output pixels among the columns [col, col + count) of tiled_cols(): visit(i, n, oh, ow, run).
+  // Output pixels among the columns [col, col + count), where each batch fills whole tiles: visit(i, n, oh, ow, run).
   template <class Visit>
   void pixels(int col, int count, Visit visit) const {
     const int n = col / tiled(cols()), first = col % tiled(cols());
@@ -95,9 +99,10 @@ class PlaneFiller {
   void fill(int n, int c, In* out) const {
     const T* from = input_.plane(n, c);
     const Surroundings<T> around = surroundings_.at(c);
+    const int pitch = geometry_.pitch();
     for (const auto& seen : seen_) {
-      input_.read(from, seen, geometry_.pitch(), around, out);
-      out += geometry_.pitch();
+      input_.read(from, seen, pitch, around, out);
+      out += pitch;
     }
   }
 
@@ -113,5 +118,84 @@ class PlaneFiller {
   ChannelSurroundings<T> surroundings_;
   std::vector<typename WindowInput<T>::TapRow> seen_;
 };
+
+// The planes of a command: elements are In, floats or words of neighbouring channels (byte_kernels.hpp).
+template <class In>
+class ConvPlanes {
+ public:
+  ConvPlanes(const Memories& mem, const Conv2dCmd& cmd)
+      : geometry_(cmd.window, {cmd.dst.shape.h, cmd.dst.shape.w}),
+        per_word_(kBytes ? byte_kernels().per_word : 1),
+        channels_((cmd.src.shape.c + per_word_ - 1) / per_word_),
+        rows_(cmd.dst.shape.c) {
+    packed_.parts = cmd.src.shape.n;
+    packed_.part_cols = geometry_.cols();
+    packed_.part_step = channels_ * geometry_.channel_size();
+    pays_ = !plain_kernels() && packed_.parts * packed_.part_step <= kMostElements && wastes_little(cmd);
+    if (!pays_) return;
+    const int group = std::max(1, inner_order(cmd).group() / per_word_);
+    const InnerOrder order(channels_, group, static_cast<int>(cmd.window.taps()));
+    auto place = order.at(0);
+    for (int k = 0; k < order.size(); ++k, place = order.next(place))
+      packed_.offsets.push_back(order.channel(place) * geometry_.channel_size() + geometry_.offset(place.tap));
+    thread_local Scratch<In> memory;
+    In* values = memory.room(packed_.parts * packed_.part_step + kTileCols);
+    std::fill_n(values + packed_.parts * packed_.part_step, kTileCols, In());
+    packed_.values = values;
+    load(mem, cmd, values);
+  }
+
+  bool pay() const { return pays_; }
+  const PlaneGeometry& geometry() const { return geometry_; }
+  const PackedRight<In>& packed() const { return packed_; }
+  int per_word() const { return per_word_; }
+  ProductSize size() const {
+    return {rows_, static_cast<int>(packed_.offsets.size()) * per_word_, packed_.tiles() * kTileCols};
+  }
+
+ private:
+  static constexpr bool kBytes = std::is_same_v<In, std::uint32_t>;
+  static constexpr std::int64_t kMostElements = 32 << 20;
+
+  // Few places are computed in vain. How many may be depends on what gathering windows costs beside the products.
+  bool wastes_little(const Conv2dCmd& cmd) const {
+    const Dim4& shape = cmd.dst.shape;
+    const double most = kBytes ? 1.4 : cmd.src.dtype == Dtype::kFp32 ? 1.25 : 1.08;
+    const double pixels = static_cast<double>(shape.n) * shape.h * shape.w;
+    return packed_.tiles() * kTileCols <= most * std::max(pixels, 1.0 * kTileCols);
+  }
+
+  void load(const Memories& mem, const Conv2dCmd& cmd, In* values) const {
+    const int planes = packed_.parts * channels_;
+    const std::int64_t size = geometry_.channel_size();
+    if constexpr (kBytes) {
+      const PlaneFiller<std::uint8_t> filler(mem, cmd, geometry_);
+      const bool is_signed = is_signed_int(cmd.src.dtype);
+      const std::uint8_t turn = byte_turn(is_signed_int(dtype_of(cmd.weight)), is_signed);
+      parallel_for(planes, cmd.src.shape.elements(), [&](int index) {
+        thread_local Scratch<std::uint8_t> bytes;
+        const int first = index % channels_ * per_word_;
+        const int rows = std::min(per_word_, cmd.src.shape.c - first);
+        const std::uint8_t* from[4];
+        for (int c = 0; c < rows; ++c) from[c] = bytes.room(size * per_word_) + c * size;
+        for (int c = 0; c < rows; ++c) filler.fill(index / channels_, first + c, bytes.room(0) + c * size);
+        byte_kernels().pack_right(rows, from, static_cast<int>(size), is_signed, turn, values + index * size);
+      });
+    } else {
+      for_float_type(cmd.src.dtype, [&]<class T>(T) {
+        const PlaneFiller<T> filler(mem, cmd, geometry_);
+        parallel_for(planes, cmd.src.shape.elements(),
+                     [&](int index) { filler.fill(index / channels_, index % channels_, values + index * size); });
+      });
+    }
+  }
+
+  PlaneGeometry geometry_;
+  int per_word_, channels_, rows_;
+  bool pays_ = false;
+  PackedRight<In> packed_;
+};
+using FloatPlanes = ConvPlanes<float>;
+using BytePlanes = ConvPlanes<std::uint32_t>;
 
 }  // namespace softtpu

@@ -52,6 +52,22 @@ void copy_run(const T* from, int run, T* to) {
   }
 }
 
+// The same for `rows` runs of one length.
+template <class T>
+void copy_runs(const T* from, std::int64_t from_step, int rows, int run, T* to, std::int64_t to_step) {
+  const auto copy = [=](const auto size) {
+    for (int i = 0; i < rows; ++i) std::memcpy(to + i * to_step, from + i * from_step, size * sizeof(T));
+  };
+  switch (run) {
+    case 1: return copy(std::integral_constant<unsigned, 1>());
+    case 2: return copy(std::integral_constant<unsigned, 2>());
+    case 4: return copy(std::integral_constant<unsigned, 4>());
+    case 8: return copy(std::integral_constant<unsigned, 8>());
+    case 16: return copy(std::integral_constant<unsigned, 16>());
+    default: return copy(static_cast<unsigned>(run));
+  }
+}
+
 // Results of a float product to neighbours.
 template <class T>
 void store_run(const float* values, int run, T* to) {

@@ -16,23 +16,61 @@
 namespace softtpu {
 namespace {
 
+constexpr int kRowsAtOnce = 32;  // rows that are read or written together, local memory by local memory
+
 template <class T, class In>
-std::function<void(int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {
+std::function<void(int, int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {
   const int inner = cmd.inner;
   if (const auto* scalar = std::get_if<Scalar>(&cmd.left)) {
-    return [value = loaded<In>(constant<T>(*scalar)), inner](int, In* values) { std::fill_n(values, inner, value); };
+    return [value = loaded<In>(constant<T>(*scalar)), inner](int, int count, In* values) {
+      std::fill_n(values, std::int64_t{inner} * count, value);
+    };
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.left), spreads_columns(cmd.kind), cmd.left_trans);
-  return [matrix, inner](int row, In* values) {
-    if constexpr (std::is_same_v<T, In>) {
-      matrix.row_runs<const T>(row, 0, inner,
-                               [&](int i, const T* first, int run) { copy_run(first, run, values + i); });
-    } else {
-      thread_local Scratch<T> scratch;
-      T* stored = scratch.room(inner);
-      matrix.row_runs<const T>(row, 0, inner,
-                               [&](int i, const T* first, int run) { copy_run(first, run, stored + i); });
-      load_run(stored, values, inner);
+  return [matrix, inner](int row, int count, In* values) {
+    thread_local Scratch<T> scratch;
+    for (int done = 0; done < count; done += kRowsAtOnce, values += std::int64_t{inner} * kRowsAtOnce) {
+      const int rows = std::min(kRowsAtOnce, count - done);
+      // Elements that need no widening go where they are wanted at once.
+      T* stored = nullptr;
+      if constexpr (std::is_same_v<T, In>) {
+        stored = values;
+      } else {
+        stored = scratch.room(std::int64_t{inner} * rows);
+      }
+      if (!matrix.column_major()) {
+        matrix.blocks<const T>(row + done, rows, 0, inner, [&](const auto& block) {
+          copy_runs(block.first, block.step, block.rows, block.run, stored + std::int64_t{block.i} * inner + block.j,
+                    inner);
+        });
+      } else {
+        for (int k = 0; k < inner; ++k) {
+          matrix.column_runs<const T>(row + done, k, rows, [&](int i, const T* first, int run) {
+            for (int j = 0; j < run; ++j) stored[std::int64_t{i + j} * inner + k] = first[j];
+          });
+        }
+      }
+      if constexpr (!std::is_same_v<T, In>) load_run(stored, values, rows * inner);
+    }
+  };
+}
+
+// Stores results as they are.
+template <class T>
+Store<T> copy_to(const StoredMatrix& dst) {
+  return [dst](const Tile& tile, const T* values, std::int64_t step) {
+    for (int done = 0; done < tile.rows; done += kRowsAtOnce, values += step * kRowsAtOnce) {
+      const int row = tile.row + done, rows = std::min(kRowsAtOnce, tile.rows - done);
+      if (!dst.column_major()) {
+        dst.blocks<T>(row, rows, tile.col, tile.cols, [&](const auto& block) {
+          copy_runs(values + block.i * step + block.j, step, block.rows, block.run, block.first, block.step);
+        });
+        continue;
+      }
+      for (int i = 0; i < rows; ++i) {
+        dst.row_runs<T>(row + i, tile.col, tile.cols,
+                        [&](int j, T* first, int run) { copy_run(values + i * step + j, run, first); });
+      }
     }
   };
 }
@@ -57,8 +95,8 @@ std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, c
     // Whole vectors are multiplied: columns behind the last one must not look like special values.
     for (int i = 0; i < depth; ++i) std::fill(stored + i * kTileCols + count, stored + (i + 1) * kTileCols, T());
     if (!matrix.column_major()) {
-      matrix.block_runs<const T>(k, depth, col, count, [&](int i, int j, const T* first, int run) {
-        copy_run(first, run, stored + i * kTileCols + j);
+      matrix.blocks<const T>(k, depth, col, count, [&](const auto& block) {
+        copy_runs(block.first, block.step, block.rows, block.run, stored + block.i * kTileCols + block.j, kTileCols);
       });
     } else {
       T column[kMaxDepth];
@@ -110,9 +148,13 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   product.store_last = must_store_last(mem, cmd);
   const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = [&dst](int row, int col, int count, const float* values) {
-      dst.row_runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(values + i, run, first); });
-    };
+    if constexpr (std::is_same_v<T, float>) {
+      product.store = copy_to<float>(dst);
+    } else {
+      product.store = by_rows<float>([&dst](int row, int col, int count, const float* values) {
+        dst.row_runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(values + i, run, first); });
+      });
+    }
     multiply(product);
   });
 }
@@ -166,15 +208,17 @@ class ZeroPointSums {
     left_.resize(static_cast<std::size_t>(cmd.rows) * static_cast<std::size_t>(zero_points.count));
     for_int_type(dtype_of(cmd.left), [&]<class T>(T) { sum_left<T>(mem, cmd); });
   }
-  // out[i] = sums[i] - what belongs to (row, col + i).
-  void take_off(int row, int col, int count, const std::uint32_t* sums, std::uint32_t* out) const {
-    std::copy_n(sums, count, out);
+  // What belongs to (row, col).
+  std::uint32_t at(int row, int col) const {
+    std::uint32_t sum = 0;
     for (int part = 0; part < zero_points_.count; ++part) {
-      const std::uint32_t factor =
-          left_[static_cast<std::size_t>(row) * static_cast<std::size_t>(zero_points_.count) + part];
-      const std::uint32_t* points = zero_points_.points.data() + std::int64_t{part} * cols_ + col;
-      for (int i = 0; i < count; ++i) out[i] -= factor * points[i];
+      sum +=
+          left_[static_cast<std::size_t>(row) * static_cast<std::size_t>(zero_points_.count) +
+                static_cast<std::size_t>(part)] *
+          zero_points_
+              .points[static_cast<std::size_t>(part) * static_cast<std::size_t>(cols_) + static_cast<std::size_t>(col)];
     }
+    return sum;
   }
 
  private:
@@ -185,7 +229,7 @@ class ZeroPointSums {
     std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.inner));
     std::uint32_t* sums = left_.data();
     for (int row = 0; row < cmd.rows; ++row, sums += zero_points_.count) {
-      load_row(row, values.data());
+      load_row(row, 1, values.data());
       for (int k = 0; k < cmd.inner; ++k) sums[k % zero_points_.count] += values[static_cast<std::size_t>(k)];
     }
   }
@@ -206,21 +250,18 @@ void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& produ
   }
   const bool add = cmd.old.has_value();
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
-  product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
-    std::uint32_t corrected[kTileCols];
-    for (int done = 0; done < count; done += kTileCols) {
-      const int part = std::min(kTileCols, count - done);
-      const std::uint32_t* values = sums + done;
-      if (corrections) {
-        corrections->take_off(row, col + done, part, values, corrected);
-        values = corrected;
-      }
-      dst.row_runs<std::uint32_t>(row, col + done, part, [&](int i, std::uint32_t* first, int run) {
-        if (!add) return copy_run(values + i, run, first);
-        for (int j = 0; j < run; ++j) first[j] += values[i + j];
+  if (!add && !corrections) {
+    product.store = copy_to<std::uint32_t>(dst);
+  } else {
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
+      dst.row_runs<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* first, int run) {
+        for (int j = 0; j < run; ++j) {
+          const std::uint32_t value = corrections ? sums[i + j] - corrections->at(row, col + i + j) : sums[i + j];
+          first[j] = add ? first[j] + value : value;
+        }
       });
-    }
-  };
+    });
+  }
   multiply(product);
 }
 
@@ -249,7 +290,7 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
       const std::int32_t* bias_part = bias.empty() ? nullptr : bias.data() + col;
       const std::int32_t* old_part = old.empty() ? nullptr : old.data() + std::int64_t{row} * cmd.cols + col;
       dst.along_row<T>(row, col, count, [&](int i, T* element) {
@@ -258,7 +299,7 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
         if (old_part != nullptr) value += old_part[i] * (std::int64_t{1} << cmd.lshift);
         *element = static_cast<T>(std::clamp(shift(value), low, range.high));
       });
-    };
+    });
     multiply(product);
   });
 }
@@ -266,10 +307,7 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
 // 8-bit operands of a kInt product: the 32-bit sum is the result.
 void multiply_and_keep(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   const StoredMatrix dst(mem, cmd.dst, true, false);
-  product.store = [&](int row, int col, int count, const std::uint32_t* sums) {
-    dst.row_runs<std::uint32_t>(row, col, count,
-                                [&](int i, std::uint32_t* first, int run) { copy_run(sums + i, run, first); });
-  };
+  product.store = copy_to<std::uint32_t>(dst);
   multiply(product);
 }
 
@@ -299,12 +337,12 @@ void multiply_words(Memories& mem, const MatMulCmd& cmd) {
             0, 0, cmd.cols, [&](int i, const std::int8_t* element) { shifts[static_cast<std::size_t>(i)] = *element; });
   }
   const StoredMatrix dst(mem, cmd.dst, true, false);
-  product.store = [&](int row, int col, int count, const std::uint64_t* sums) {
+  product.store = by_rows<std::uint64_t>([&](int row, int col, int count, const std::uint64_t* sums) {
     dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) {
       *element = halves ? static_cast<std::uint32_t>(sums[i])
                         : shifted(sums[i], shifts[static_cast<std::size_t>(col + i)], cmd.rounding, cmd.dst.dtype);
     });
-  };
+  });
   multiply(product);
 }
 

@@ -23,19 +23,37 @@ class Convolution {
         weights_{TensorView(mem, cmd.even), TensorView(mem, cmd.odd.value_or(cmd.even))},
         output_(mem, cmd.output),
         n_(n),
-        pairs_(cmd.even.shape.n) {
+        pairs_(cmd.even.shape.n),
+        pitch_(flat() ? planes.width() : cmd.output.shape.w) {
     if (cmd.bias) bias_.emplace(mem, *cmd.bias);
   }
 
   int steps() const { return cmd_.window.kernel.h * cmd_.window.kernel.w * pairs_; }
-  int pixels() const { return cmd_.output.shape.h * cmd_.output.shape.w; }
+  // With steps of 1, columns are places of the planes, which products read as they are: what lies behind an output row
+  // is computed and not used. Else columns are output pixels.
+  bool flat() const { return cmd_.window.stride.h == 1 && cmd_.window.stride.w == 1; }
+  int columns() const { return (cmd_.output.shape.h - 1) * pitch_ + cmd_.output.shape.w; }
+
+  // The planes as the right matrix of one parity.
+  PackedRight<float> packed(int parity) const {
+    PackedRight<float> right;
+    right.values = planes_.row(0, 0);
+    right.parts = 1;
+    right.part_cols = columns();
+    for (int k = 0; k < steps(); ++k) {
+      // A channel that does not exist reads zeros.
+      right.offsets.push_back((exists(parity, k) ? pixel(parity, k, 0, 0) : planes_.row(cmd_.input.shape.c, 0)) -
+                              right.values);
+    }
+    return right;
+  }
 
   // The weights of one output channel; the partner that an odd last channel lacks counts as 0.
   void load_weights(int parity, int oc, float* values) const {
     for (int k = 0; k < steps(); ++k) values[k] = weight(parity, oc, k);
   }
 
-  // What steps [k, k + depth) read for the output pixels [col, col + count).
+  // What steps [k, k + depth) read for columns [col, col + count).
   void load_windows(int parity, int k, int depth, int col, int count, float* values) const {
     const int stride = cmd_.window.stride.w;
     for (int i = 0; i < depth; ++i) {
@@ -52,7 +70,7 @@ class Convolution {
     }
   }
 
-  // The two sums of up to kTileCols pixels added, with bias and old output.
+  // The two sums of up to kTileCols columns added, with bias and old output.
   void store(int oc, int col, int count, const float* even, const float* odd) const {
     const float bias = bias_ ? flush(*bias_->at<float>(0, oc, 0, 0)) : 0.0F;
     const std::int64_t step = cmd_.output.stride.w;
@@ -77,14 +95,14 @@ class Convolution {
   }
 
  private:
-  // Output pixels [col, col + count) row by row: visit(h, w, how many before, how many).
+  // The output pixels among columns [col, col + count), row by row: visit(h, w, how many columns before, how many).
   template <class Visit>
   void each_row(int col, int count, Visit visit) const {
     const int width = cmd_.output.shape.w;
-    int h = col / width, w = col % width;
+    int h = col / pitch_, w = col % pitch_;
     for (int done = 0; done < count; ++h, w = 0) {
-      const int length = std::min(width - w, count - done);
-      visit(h, w, done, length);
+      const int length = std::min(pitch_ - w, count - done);
+      if (w < width) visit(h, w, done, std::min(length, width - w));
       done += length;
     }
   }
@@ -122,12 +140,17 @@ class Convolution {
   TensorView output_;
   std::optional<TensorView> bias_;
   int n_, pairs_;
+  int pitch_;  // columns from output row to output row
 };
 
-FloatProduct product_of(const Convolution& convolution, int parity, int channels) {
+FloatProduct product_of(const Convolution& convolution, int parity, int channels, const PackedRight<float>& packed) {
   FloatProduct product;
-  product.size = {channels, convolution.steps(), convolution.pixels()};
-  product.source = {[&, parity](int oc, float* values) { convolution.load_weights(parity, oc, values); },
+  product.size = {channels, convolution.steps(), convolution.columns()};
+  if (convolution.flat()) product.packed = &packed;
+  product.source = {[&, parity](int oc, int count, float* values) {
+                      for (int i = 0; i < count; ++i, values += convolution.steps())
+                        convolution.load_weights(parity, oc + i, values);
+                    },
                     [&, parity](int k, int depth, int col, int count, float* values) {
                       convolution.load_windows(parity, k, depth, col, count, values);
                     }};
@@ -141,21 +164,22 @@ void execute(Memories& mem, const OkkConvCmd& cmd) {
   const Dim4& out = cmd.output.shape;
   const TensorView input(mem, cmd.input);
   thread_local Scratch<float> padded, first_sums;
-  PaddedPlanes planes(padded, cmd.window, in);
-  const std::int64_t pixels = std::int64_t{out.h} * out.w;
-  float* sums = first_sums.room(out.c * pixels);
+  PaddedPlanes planes(padded, cmd.window, in, 1);
   for (int n = 0; n < out.n; ++n) {
     parallel_for(in.c, in.elements() / in.n, [&](int c) { planes.load(c, input, n, c, 0.0F); });
     const Convolution convolution(mem, cmd, planes, n);
-    FloatProduct even = product_of(convolution, 0, out.c);
-    even.store = [&](int oc, int col, int count, const float* values) {
-      std::copy_n(values, count, sums + oc * pixels + col);
-    };
+    const std::int64_t columns = convolution.columns();
+    float* sums = first_sums.room(out.c * columns);
+    const PackedRight<float> even_planes = convolution.packed(0), odd_planes = convolution.packed(1);
+    FloatProduct even = product_of(convolution, 0, out.c, even_planes);
+    even.store = by_rows<float>([&](int oc, int col, int count, const float* values) {
+      std::copy_n(values, count, sums + oc * columns + col);
+    });
     multiply(even);
-    FloatProduct odd = product_of(convolution, 1, out.c);
-    odd.store = [&](int oc, int col, int count, const float* values) {
-      convolution.store(oc, col, count, sums + oc * pixels + col, values);
-    };
+    FloatProduct odd = product_of(convolution, 1, out.c, odd_planes);
+    odd.store = by_rows<float>([&](int oc, int col, int count, const float* values) {
+      convolution.store(oc, col, count, sums + oc * columns + col, values);
+    });
     multiply(odd);
   }
 }

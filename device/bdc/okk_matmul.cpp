@@ -34,15 +34,11 @@ class Matmul {
     return *left_.at<float>(row, k / width, 0, k % width);
   }
 
-  void load_left(int row, float* values) const {
-    left_matrix_.row_runs<const float>(row, 0, cmd_.inner,
-                                       [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
+  void load_left(int row, int count, float* values) const {
+    load(left_matrix_, row, count, 0, cmd_.inner, values, cmd_.inner);
   }
-
   void load_right(int k, int depth, int col, int count, float* values) const {
-    right_matrix_.block_runs<const float>(k, depth, col, count, [&](int i, int j, const float* first, int run) {
-      copy_run(first, run, values + i * kTileCols + j);
-    });
+    load(right_matrix_, k, depth, col, count, values, kTileCols);
   }
 
   // Which NaN comes out depends on the order of the operands, which sums of many leave to the compiler.
@@ -89,6 +85,12 @@ class Matmul {
   int columns() const { return cmd_.output.shape.c * cmd_.right.shape.w; }
 
  private:
+  // Rows of the block are `step` apart in `values`.
+  static void load(const StoredMatrix& matrix, int row, int rows, int col, int cols, float* values, int step) {
+    matrix.blocks<const float>(row, rows, col, cols, [&](const auto& block) {
+      copy_runs(block.first, block.step, block.rows, block.run, values + std::int64_t{block.i} * step + block.j, step);
+    });
+  }
   // Columns [col, col + count) channel by channel: visit(channel, first column in it, how many, how many before).
   template <class Visit>
   void each_piece(int col, int count, Visit visit) const {
@@ -148,7 +150,7 @@ void execute(Memories& mem, const OkkMatmulCmd& cmd) {
   FloatProduct product;
   product.size = {cmd.left.shape.n, cmd.inner, matmul.columns()};
   product.source = {
-      [&](int row, float* values) { matmul.load_left(row, values); },
+      [&](int row, int count, float* values) { matmul.load_left(row, count, values); },
       [&](int k, int depth, int col, int count, float* values) { matmul.load_right(k, depth, col, count, values); }};
   // Where the result lies over an operand, it is written when everything has been read.
   const Chip& chip = mem.chip();
@@ -156,13 +158,13 @@ void execute(Memories& mem, const OkkMatmulCmd& cmd) {
                     (cmd.bias && may_overlap(chip, cmd.output, *cmd.bias));
   const auto cols = static_cast<std::size_t>(matmul.columns());
   std::vector<float> results(wait ? static_cast<std::size_t>(cmd.left.shape.n) * cols : 0);
-  product.store = [&](int row, int col, int count, const float* sums) {
+  product.store = by_rows<float>([&](int row, int col, int count, const float* sums) {
     float settled[kTileCols];
     float* values = wait ? results.data() + static_cast<std::size_t>(row) * cols + col : settled;
     std::copy_n(sums, count, values);
     matmul.settle(row, col, count, values);
     if (!wait) matmul.store(row, col, count, values);
-  };
+  });
   multiply(product);
   for (int row = 0; wait && row < cmd.left.shape.n; ++row)
     matmul.store(row, 0, matmul.columns(), results.data() + static_cast<std::size_t>(row) * cols);

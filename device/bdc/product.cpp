@@ -1,14 +1,13 @@
 #include "device/bdc/product.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 #include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/product_kernels.hpp"
 #include "device/bdc/product_results.hpp"
 #include "device/bdc/scratch.hpp"
 #include "device/memory/parallel.hpp"
-#include "device/numeric/float_unit.hpp"
 
 namespace softtpu {
 namespace {
@@ -21,18 +20,17 @@ constexpr int kFewColumnTiles = 4;
 
 ProductKernels kernels() { return plain_kernels() ? kPlainProductKernels : fast_product_kernels(); }
 
-// Calls body(tile) for all tiles of the result, in parallel.
+// Calls body(tile, number of its columns' tile) for all tiles of the result, in parallel.
 template <class Body>
-void for_each_tile(const ProductSize& size, Body body) {
-  const int across = (size.cols + kTileCols - 1) / kTileCols;
+void for_each_tile(const ProductSize& size, const PackedRight<float>* packed, Body body) {
+  const int across = packed != nullptr ? packed->tiles() : (size.cols + kTileCols - 1) / kTileCols;
   const int height = across < kFewColumnTiles ? kFewTileRows : kTileRows;
   const int down = (size.rows + height - 1) / height;
   const std::int64_t steps = std::int64_t{size.rows} * size.inner * size.cols / 8;
   parallel_for(across * down, steps, [&](int index) {
-    Tile tile{index / across * height, 0, index % across * kTileCols, 0};
-    tile.rows = std::min(height, size.rows - tile.row);
-    tile.cols = std::min(kTileCols, size.cols - tile.col);
-    body(tile);
+    const int row = index / across * height, at = index % across, col = at * kTileCols;
+    const int cols = packed != nullptr ? packed->cols(at) : std::min(kTileCols, size.cols - col);
+    body(Tile{row, std::min(height, size.rows - row), col, cols}, at);
   });
 }
 
@@ -41,8 +39,9 @@ template <class In>
 const In* load_left(const ProductSize& size, const ProductSource<In>& source) {
   thread_local Scratch<In> scratch;
   In* left = scratch.room(std::int64_t{size.rows} * size.inner);
-  parallel_for(size.rows, std::int64_t{size.rows} * size.inner,
-               [&](int row) { source.left(row, left + std::int64_t{row} * size.inner); });
+  parallel_ranges(size.rows, std::int64_t{size.rows} * size.inner, [&](int first, int last) {
+    source.left(first, last - first, left + std::int64_t{first} * size.inner);
+  });
   return left;
 }
 
@@ -67,12 +66,32 @@ T* right_of(const ProductSize& size, const Tile& tile) {
   return tile.cols == kTileCols ? scratch<T, kSlot>().room(elements) : scratch<T, kSlot>().zeroed(elements);
 }
 
-// The payload of a NaN depends on the order in which a processor takes its operands: one NaN stands for all.
-float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(kNanInvalid) : value; }
+// Where the rows of a loaded tile start.
+const std::int64_t* tile_offsets() {
+  static const auto offsets = [] {
+    std::array<std::int64_t, kMaxDepth> list{};
+    for (std::size_t k = 0; k < list.size(); ++k) list[k] = static_cast<std::int64_t>(k) * kTileCols;
+    return list;
+  }();
+  return offsets.data();
+}
+
+// Part of the right matrix for one tile of columns.
+struct RightRows {
+  const float* values;
+  const std::int64_t* offsets;
+};
+
+// Rows [k, k + depth) of the right matrix for a tile, loaded to `room` unless they lie packed.
+RightRows right_rows(const FloatProduct& product, const Tile& tile, int at, int k, int depth, float* room) {
+  if (product.packed != nullptr) return {product.packed->tile(at), product.packed->offsets.data() + k};
+  product.source.right(k, depth, tile.col, tile.cols, room);
+  return {room, tile_offsets()};
+}
 
 // Places the addends: alternately on both lanes, or all on the only sum.
 void add_addends(const FloatProduct& product, const Tile& tile, float* first, float* second) {
-  float values[kTileCols];
+  float values[kTileCols] = {};
   for (std::size_t i = 0; i < product.addends.size(); ++i) {
     float* sums = i % 2 == 0 ? first : second;
     for (int row = 0; row < tile.rows; ++row) {
@@ -82,36 +101,37 @@ void add_addends(const FloatProduct& product, const Tile& tile, float* first, fl
   }
 }
 
-void two_lane_tile(const FloatProduct& product, const float* left, const Tile& tile, float* sums) {
+void two_lane_tile(const FloatProduct& product, const float* left, const Tile& tile, int at, float* sums) {
   float* other = sums_of<float, 1>(tile);
-  float* right = right_of<float>(product.size, tile);
+  float* room = product.packed != nullptr ? nullptr : right_of<float>(product.size, tile);
   add_addends(product, tile, sums, other);
   // The products go on with the lane after the last addend.
   const bool odd = product.addends.size() % 2 != 0;
   const ProductSize& size = product.size;
+  const ProductKernels loops = kernels();
   for (int k = 0; k < size.inner; k += kMaxDepth) {
     const int depth = std::min(kMaxDepth, size.inner - k);
-    product.source.right(k, depth, tile.col, tile.cols, right);
-    kernels().two_lanes({tile.rows, depth, tile.cols}, left + std::int64_t{tile.row} * size.inner + k, size.inner,
-                        right, odd ? other : sums, odd ? sums : other);
+    const RightRows right = right_rows(product, tile, at, k, depth, room);
+    loops.two_lanes({tile.rows, depth, tile.cols}, left + std::int64_t{tile.row} * size.inner + k, size.inner,
+                    right.values, right.offsets, odd ? other : sums, odd ? sums : other);
   }
-  for (std::int64_t i = 0; i < std::int64_t{tile.rows} * kTileCols; ++i) sums[i] = settled(sums[i] + other[i]);
+  loops.join(tile.rows, other, sums);
 }
 
-void group_tile(const FloatProduct& product, const float* left, const Tile& tile, float* sums) {
-  float* right = right_of<float>(product.size, tile);
+void group_tile(const FloatProduct& product, const float* left, const Tile& tile, int at, float* sums) {
+  float* room = product.packed != nullptr ? nullptr : right_of<float>(product.size, tile);
   add_addends(product, tile, sums, sums);
   const ProductSize& size = product.size;
+  const ProductKernels loops = kernels();
   int depth = 0;
   for (int k = 0; k < size.inner; k += depth) {
     const bool tail = k >= product.tail_begin;
     const int group = tail ? product.tail_group : kGroupTerms;
     depth = std::min(kMaxDepth / group * group, (tail ? size.inner : product.tail_begin) - k);
-    product.source.right(k, depth, tile.col, tile.cols, right);
-    kernels().groups({tile.rows, depth, tile.cols}, group, left + std::int64_t{tile.row} * size.inner + k, size.inner,
-                     right, sums);
+    const RightRows right = right_rows(product, tile, at, k, depth, room);
+    loops.groups({tile.rows, depth, tile.cols}, group, left + std::int64_t{tile.row} * size.inner + k, size.inner,
+                 right.values, right.offsets, sums);
   }
-  for (std::int64_t i = 0; i < std::int64_t{tile.rows} * kTileCols; ++i) sums[i] = settled(sums[i]);
 }
 
 void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile& tile, std::uint64_t* sums) {
@@ -135,24 +155,24 @@ void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile
 
 void multiply(const FloatProduct& product) {
   const float* left = load_left(product.size, product.source);
-  Results<float> results(product.size, product.store_last);
-  for_each_tile(product.size, [&](const Tile& tile) {
+  Results<float> results(product.size, product.store_last, product.store);
+  for_each_tile(product.size, product.packed, [&](const Tile& tile, int at) {
     float* sums = sums_of<float, 0>(tile);
-    (product.rule == FloatSum::kTwoLanes ? two_lane_tile : group_tile)(product, left, tile, sums);
-    results.tile(tile, sums, product.store);
+    (product.rule == FloatSum::kTwoLanes ? two_lane_tile : group_tile)(product, left, tile, at, sums);
+    results.tile(tile, sums);
   });
-  results.finish(product.store);
+  results.finish();
 }
 
 void multiply(const WordProduct& product) {
   const std::uint64_t* left = load_left(product.size, product.source);
-  Results<std::uint64_t> results(product.size, product.store_last);
-  for_each_tile(product.size, [&](const Tile& tile) {
+  Results<std::uint64_t> results(product.size, product.store_last, product.store);
+  for_each_tile(product.size, nullptr, [&](const Tile& tile, int) {
     std::uint64_t* sums = sums_of<std::uint64_t, 0>(tile);
     word_tile(product, left, tile, sums);
-    results.tile(tile, sums, product.store);
+    results.tile(tile, sums);
   });
-  results.finish(product.store);
+  results.finish();
 }
 
 }  // namespace softtpu

@@ -3,6 +3,7 @@
 // finished piece of a result row; tiling, threads and the choice of inner loops are here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -22,10 +23,45 @@ struct ProductSize {
 // Loads operands as elements of type In. Called from several threads; must not change anything.
 template <class In>
 struct ProductSource {
-  // All `inner` elements of one row of the left matrix.
-  std::function<void(int row, In* values)> left;
+  // All `inner` elements of rows [row, row + count) of the left matrix, one row behind the other.
+  std::function<void(int row, int count, In* values)> left;
   // Rows [k, k + depth) of the right matrix, columns [col, col + count), into values[i * kTileCols + j].
   std::function<void(int k, int depth, int col, int count, In* values)> right;
+};
+
+// A part of the result.
+struct Tile {
+  int row = 0, rows = 0, col = 0, cols = 0;
+};
+
+// Takes a finished part of the result, with `step` values from row to row.
+template <class T>
+using Store = std::function<void(const Tile& tile, const T* values, std::int64_t step)>;
+// One that takes its rows one by one: store(row, col, count, values).
+template <class T, class StoreRow>
+Store<T> by_rows(StoreRow store) {
+  return [store](const Tile& tile, const T* values, std::int64_t step) {
+    for (int i = 0; i < tile.rows; ++i) store(tile.row + i, tile.col, tile.cols, values + i * step);
+  };
+}
+
+// A right matrix that lies in memory in parts of part_cols columns: element k of column j of tile t of part p is
+// values[p * part_step + t * tile_step + offsets[k] + j]. Every part takes whole tiles of columns, kTileCols elements
+// may be read from each place, and the product's size counts them all.
+template <class In>
+struct PackedRight {
+  const In* values = nullptr;
+  std::vector<std::int64_t> offsets;
+  int parts = 0, part_cols = 0;
+  std::int64_t part_step = 0, tile_step = kTileCols;
+
+  int tiles_of_part() const { return (part_cols + kTileCols - 1) / kTileCols; }
+  int tiles() const { return parts * tiles_of_part(); }
+  const In* tile(int index) const {
+    return values + index / tiles_of_part() * part_step + index % tiles_of_part() * tile_step;
+  }
+  // Columns of a tile that count.
+  int cols(int index) const { return std::min(kTileCols, part_cols - index % tiles_of_part() * kTileCols); }
 };
 
 // How float products are summed (numerics: bm1684x-matmul-conv-pool.md section 1).
@@ -39,10 +75,11 @@ struct FloatProduct {
   FloatSum rule = FloatSum::kTwoLanes;
   ProductSize size;
   ProductSource<float> source;
-  std::vector<Piece> addends;  // what comes before the products, in order
+  const PackedRight<float>* packed = nullptr;  // instead of source.right
+  std::vector<Piece> addends;                  // what comes before the products, in order
   // kGroups: [0, tail_begin) of the inner dimension is in groups of kGroupTerms, the rest in groups of tail_group.
   int tail_begin = 0, tail_group = 1;
-  std::function<void(int row, int col, int count, const float* values)> store;
+  Store<float> store;
   bool store_last = false;  // store only when everything has been read: the result overlaps an operand
 };
 void multiply(const FloatProduct& product);
@@ -51,7 +88,7 @@ void multiply(const FloatProduct& product);
 struct WordProduct {
   ProductSize size;
   ProductSource<std::uint64_t> source;
-  std::function<void(int row, int col, int count, const std::uint64_t* sums)> store;
+  Store<std::uint64_t> store;
   bool store_last = false;
 };
 void multiply(const WordProduct& product);

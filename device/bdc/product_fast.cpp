@@ -8,6 +8,7 @@
 
 #include "device/bdc/product.hpp"
 #include "device/bdc/simd.hpp"
+#include "device/numeric/formats.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace softtpu {
@@ -29,48 +30,58 @@ static_assert(kTileCols % (kLanes * kBlockVectors) == 0, "a tile has to be whole
 
 // ---- Running sums of rounded products ----
 
-// sums += the products k = 0, 2, 4 ... of kRows rows and kBlockVectors vectors of columns.
-template <int kRows>
+// sums += the products k = 0, 2, 4 ... of kRows rows and kVectors vectors of columns.
+template <int kRows, int kVectors>
 void lane_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
-                float* HWY_RESTRICT sums) {
+                const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
   const Floats d;
-  hn::Vec<Floats> acc[kRows][kBlockVectors];
+  hn::Vec<Floats> acc[kRows][kVectors];
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(3)
-    for (int v = 0; v < kBlockVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
   }
   for (int k = 0; k < inner; k += 2) {
-    hn::Vec<Floats> values[kBlockVectors];
+    const float* HWY_RESTRICT place = right + offsets[k];
+    hn::Vec<Floats> values[kVectors];
     HWY_UNROLL(3)
-    for (int v = 0; v < kBlockVectors; ++v) values[v] = hn::LoadU(d, right + k * kTileCols + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, place + v * kLanes);
     HWY_UNROLL(8)
     for (int r = 0; r < kRows; ++r) {
       const auto factor = hn::Set(d, left[r * step + k]);
       HWY_UNROLL(3)
-      for (int v = 0; v < kBlockVectors; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Mul(factor, values[v]));
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Mul(factor, values[v]));
     }
   }
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(3)
-    for (int v = 0; v < kBlockVectors; ++v) hn::StoreU(acc[r][v], d, sums + r * kTileCols + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[r][v], d, sums + r * kTileCols + v * kLanes);
   }
 }
 
-void one_lane(TileSize size, const float* left, std::int64_t step, const float* right, float* sums) {
-  for (int col = 0; col < size.cols; col += kLanes * kBlockVectors) {
-    for_each_row_block(size.rows, [&](auto count, int row) HWY_ATTR {
-      lane_block<decltype(count)::value>(size.inner, left + row * step, step, right + col,
-                                         sums + row * kTileCols + col);
-    });
-  }
+void one_lane(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+              float* sums) {
+  for_each_block(size.rows, size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
+    lane_block<decltype(rows)::value, decltype(vectors)::value>(size.inner, left + row * step, step, right + col,
+                                                                offsets, sums + row * kTileCols + col);
+  });
 }
 
-void two_lanes(TileSize size, const float* left, std::int64_t step, const float* right, float* first, float* second) {
-  one_lane(size, left, step, right, first);
+void two_lanes(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+               float* first, float* second) {
+  one_lane(size, left, step, right, offsets, first);
   if (size.inner < 2) return;
-  one_lane({size.rows, size.inner - 1, size.cols}, left + 1, step, right + kTileCols, second);
+  one_lane({size.rows, size.inner - 1, size.cols}, left + 1, step, right, offsets + 1, second);
+}
+
+void join(int rows, const float* other, float* sums) {
+  const Floats d;
+  const auto nan = hn::BitCast(d, hn::Set(hn::ScalableTag<std::uint32_t>(), kNanInvalid));
+  for (int i = 0; i < rows * kTileCols; i += kLanes) {
+    const auto sum = hn::Add(hn::LoadU(d, sums + i), hn::LoadU(d, other + i));
+    hn::StoreU(hn::IfThenElse(hn::IsNaN(sum), nan, sum), d, sums + i);
+  }
 }
 
 // ---- Aligned groups ----
@@ -88,14 +99,14 @@ bool needs_plain_sum(V largest) {
 // conversion to an integer cuts it where the unit does: one bit below the 24 bits of the group's largest product.
 template <int kRows>
 void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
-                 float* HWY_RESTRICT sums) {
+                 const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
   const Floats d;
   const Ints di;
   hn::Vec<Ints> largest[kRows];
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) largest[r] = hn::Zero(di);
   for (int k = 0; k < count; ++k) {
-    const auto values = hn::LoadU(d, right + k * kTileCols);
+    const auto values = hn::LoadU(d, right + offsets[k]);
     HWY_UNROLL(8)
     for (int r = 0; r < kRows; ++r) {
       const auto product = hn::Mul(hn::Set(d, left[r * step + k]), values);
@@ -109,7 +120,7 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
   for (int r = 0; r < kRows; ++r) {
     if (HWY_UNLIKELY(needs_plain_sum(largest[r]))) {
       for (int i = 0; i < kLanes; ++i) {
-        sums[r * kTileCols + i] += aligned_group_sum(left + r * step, right + i, kTileCols, count);
+        sums[r * kTileCols + i] += aligned_group_sum(left + r * step, right, offsets, i, count);
       }
       // Nothing is left to add: the scaled products vanish.
       scale[r] = weight[r] = hn::Zero(d);
@@ -121,7 +132,7 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
     total[r] = hn::Zero(di);
   }
   for (int k = 0; k < count; ++k) {
-    const auto values = hn::LoadU(d, right + k * kTileCols);
+    const auto values = hn::LoadU(d, right + offsets[k]);
     HWY_UNROLL(8)
     for (int r = 0; r < kRows; ++r) {
       const auto product = hn::Mul(hn::Set(d, left[r * step + k]), values);
@@ -136,12 +147,13 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
   }
 }
 
-void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right, float* sums) {
+void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right,
+            const std::int64_t* offsets, float* sums) {
   for (int k = 0; k < size.inner; k += group) {
     const int count = HWY_MIN(group, size.inner - k);
     for (int col = 0; col < size.cols; col += kLanes) {
       for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
-        group_block<decltype(rows)::value>(count, left + row * step + k, step, right + k * kTileCols + col,
+        group_block<decltype(rows)::value>(count, left + row * step + k, step, right + col, offsets + k,
                                            sums + row * kTileCols + col);
       });
     }
@@ -150,7 +162,7 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
 
 }  // namespace
 
-ProductKernels float_kernels() { return {two_lanes, groups}; }
+ProductKernels float_kernels() { return {two_lanes, groups, join}; }
 
 #endif
 

@@ -25,12 +25,13 @@ float special_group_sum(const std::uint32_t* products, int count) {
   return std::bit_cast<float>(plus ? kInfBits : kInfBits | 0x80000000U);
 }
 
-void two_lanes(TileSize size, const float* left, std::int64_t step, const float* right, float* first, float* second) {
+void two_lanes(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+               float* first, float* second) {
   for (int row = 0; row < size.rows; ++row) {
     for (int k = 0; k < size.inner; ++k) {
       float* lane = (k % 2 == 0 ? first : second) + row * kTileCols;
       const float factor = left[row * step + k];
-      const float* values = right + k * kTileCols;
+      const float* values = right + offsets[k];
       for (int col = 0; col < size.cols; ++col) {
         const float product = factor * values[col];
         lane[col] = lane[col] + product;
@@ -39,25 +40,33 @@ void two_lanes(TileSize size, const float* left, std::int64_t step, const float*
   }
 }
 
-void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right, float* sums) {
+void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right,
+            const std::int64_t* offsets, float* sums) {
   for (int row = 0; row < size.rows; ++row) {
     for (int k = 0; k < size.inner; k += group) {
       const int count = std::min(group, size.inner - k);
       for (int col = 0; col < size.cols; ++col) {
         float& sum = sums[row * kTileCols + col];
-        sum = sum + aligned_group_sum(left + row * step + k, right + k * kTileCols + col, kTileCols, count);
+        sum = sum + aligned_group_sum(left + row * step + k, right, offsets + k, col, count);
       }
     }
   }
 }
 
+void join(int rows, const float* other, float* sums) {
+  for (int i = 0; i < rows * kTileCols; ++i) {
+    const float sum = sums[i] + other[i];
+    sums[i] = std::isnan(sum) ? std::bit_cast<float>(kNanInvalid) : sum;
+  }
+}
+
 }  // namespace
 
-float aligned_group_sum(const float* left, const float* right, std::int64_t step, int count) {
+float aligned_group_sum(const float* left, const float* right, const std::int64_t* offsets, int col, int count) {
   std::array<std::uint32_t, kGroupTerms> products;
   std::uint32_t largest = 0;
   for (int i = 0; i < count; ++i) {
-    const float product = left[i] * right[i * step];
+    const float product = left[i] * right[offsets[i] + col];
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(product);
     products[static_cast<std::size_t>(i)] = bits;
     largest = std::max(largest, bits & 0x7FFFFFFFU);
@@ -77,6 +86,6 @@ float aligned_group_sum(const float* left, const float* right, std::int64_t step
   return flush(static_cast<float>(std::ldexp(static_cast<double>(sum), exponent - 127 - 24)));
 }
 
-const ProductKernels kPlainProductKernels = {two_lanes, groups};
+const ProductKernels kPlainProductKernels = {two_lanes, groups, join};
 
 }  // namespace softtpu

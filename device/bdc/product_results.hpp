@@ -9,38 +9,28 @@
 
 namespace softtpu {
 
-// A part of the result.
-struct Tile {
-  int row = 0, rows = 0, col = 0, cols = 0;
-};
-
-// Finished values that wait until every tile has read its operands.
+// Finished values that wait, where they have to, until every tile has read its operands.
 template <class T>
 class Results {
  public:
-  Results(const ProductSize& size, bool wait) : size_(size) {
+  Results(const ProductSize& size, bool wait, const Store<T>& store) : size_(size), store_(store) {
     if (wait) values_.resize(static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.cols));
   }
-  template <class Store>
-  void tile(const Tile& tile, const T* values, Store store) {
+  // Rows of `values` are kTileCols apart.
+  void tile(const Tile& tile, const T* values) {
+    if (values_.empty()) return store_(tile, values, kTileCols);
     for (int row = 0; row < tile.rows; ++row) {
-      const T* from = values + row * kTileCols;
-      if (values_.empty()) {
-        store(tile.row + row, tile.col, tile.cols, from);
-      } else {
-        std::copy_n(from, tile.cols, values_.data() + std::int64_t{tile.row + row} * size_.cols + tile.col);
-      }
+      std::copy_n(values + row * kTileCols, tile.cols,
+                  values_.data() + std::int64_t{tile.row + row} * size_.cols + tile.col);
     }
   }
-  template <class Store>
-  void finish(Store store) {
-    if (values_.empty()) return;
-    for (int row = 0; row < size_.rows; ++row)
-      store(row, 0, size_.cols, values_.data() + std::int64_t{row} * size_.cols);
+  void finish() const {
+    if (!values_.empty()) store_({0, size_.rows, 0, size_.cols}, values_.data(), size_.cols);
   }
 
  private:
   ProductSize size_;
+  const Store<T>& store_;
   std::vector<T> values_;
 };
 

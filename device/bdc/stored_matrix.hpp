@@ -48,18 +48,23 @@ class StoredMatrix {
       for (int j = 0; j < run; ++j) visit(i + j, first + j);
     });
   }
-  // visit(i, j, T* first, run) for the elements (row + i, col + j), i < rows, j < cols, of a matrix that is not column
+  // visit(Block) for blocks of the elements (row + i, col + j), i < rows, j < cols, of a matrix that is not column
   // major, in an order that stays with one local memory as long as it can.
+  template <class T>
+  struct Block {
+    int i, rows, j;     // rows of the block, and where it is
+    T* first;           // its first element
+    std::int64_t step;  // elements from row to row
+    int run;            // neighbours in each row
+  };
   template <class T, class Visit>
-  void block_runs(int row, int rows, int col, int cols, Visit visit) const {
+  void blocks(int row, int rows, int col, int cols, Visit visit) const {
     if (!spread_) {
       for (int i = 0; i < rows; ++i)
-        along<T>(row + i, col, cols, [&](int j, T* first, int run) { visit(i, j, first, run); });
+        along<T>(row + i, col, cols, [&](int j, T* first, int run) { visit(Block<T>{i, 1, j, first, 0, run}); });
       return;
     }
-    along<T>(row, col, cols, [&](int j, T* first, int run) {
-      for (int i = 0; i < rows; ++i) visit(i, j, first + i * row_step_, run);
-    });
+    along<T>(row, col, cols, [&](int j, T* first, int run) { visit(Block<T>{0, rows, j, first, row_step_, run}); });
   }
   // Neighbours in a column are neighbours in memory.
   bool column_major() const { return transposed_; }

@@ -59,6 +59,12 @@ class FastKernels : public testing::TestWithParam<const char*> {
     return bits;
   }
 
+  static Bits exact_bits_of(const std::vector<float>& list) {
+    Bits bits(list.size());
+    std::memcpy(bits.data(), list.data(), list.size() * sizeof(float));
+    return bits;
+  }
+
   std::uint32_t next() { return static_cast<std::uint32_t>(random_()); }
 
   std::mt19937 random_{7};
@@ -67,6 +73,13 @@ class FastKernels : public testing::TestWithParam<const char*> {
 
 constexpr int kMaxRows = 20;
 constexpr int kMaxInner = 80;
+
+// Rows of the right matrix one behind the other, the last ones first: the loops ask where they lie.
+std::vector<std::int64_t> row_offsets() {
+  std::vector<std::int64_t> offsets;
+  for (int k = 0; k < kMaxInner; ++k) offsets.push_back((kMaxInner - 1 - k) * kTileCols);
+  return offsets;
+}
 
 // Columns behind those that count may hold anything.
 Bits counted(const Bits& sums, TileSize size) {
@@ -85,11 +98,17 @@ TEST_P(FastKernels, TwoLaneProductsHaveThePlainBits) {
       const std::vector<float> right = values(kMaxInner * kTileCols, kind);
       std::vector<float> plain[2], fast[2];
       for (auto* sums : {plain, fast}) sums[0] = sums[1] = std::vector<float>(kMaxRows * kTileCols);
-      kPlainProductKernels.two_lanes(size, left.data(), kMaxInner, right.data(), plain[0].data(), plain[1].data());
-      fast_product_kernels().two_lanes(size, left.data(), kMaxInner, right.data(), fast[0].data(), fast[1].data());
+      const std::vector<std::int64_t> offsets = row_offsets();
+      kPlainProductKernels.two_lanes(size, left.data(), kMaxInner, right.data(), offsets.data(), plain[0].data(),
+                                     plain[1].data());
+      fast_product_kernels().two_lanes(size, left.data(), kMaxInner, right.data(), offsets.data(), fast[0].data(),
+                                       fast[1].data());
       for (int lane = 0; lane < 2; ++lane) {
         ASSERT_EQ(counted(bits_of(plain[lane]), size), counted(bits_of(fast[lane]), size)) << "kind " << int(kind);
       }
+      kPlainProductKernels.join(size.rows, plain[1].data(), plain[0].data());
+      fast_product_kernels().join(size.rows, fast[1].data(), fast[0].data());
+      ASSERT_EQ(counted(exact_bits_of(plain[0]), size), counted(exact_bits_of(fast[0]), size)) << "kind " << int(kind);
     }
   }
 }
@@ -102,8 +121,9 @@ TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
       const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
       const std::vector<float> right = values(kMaxInner * kTileCols, kind);
       std::vector<float> plain(kMaxRows * kTileCols), fast(kMaxRows * kTileCols);
-      kPlainProductKernels.groups(size, group, left.data(), kMaxInner, right.data(), plain.data());
-      fast_product_kernels().groups(size, group, left.data(), kMaxInner, right.data(), fast.data());
+      const std::vector<std::int64_t> offsets = row_offsets();
+      kPlainProductKernels.groups(size, group, left.data(), kMaxInner, right.data(), offsets.data(), plain.data());
+      fast_product_kernels().groups(size, group, left.data(), kMaxInner, right.data(), offsets.data(), fast.data());
       ASSERT_EQ(counted(bits_of(plain), size), counted(bits_of(fast), size)) << "kind " << int(kind);
     }
   }
