@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/bdc/byte_kernels.hpp"
 #include "device/memory/parallel.hpp"
 #include "tests/bench/work.hpp"
 
@@ -95,22 +96,16 @@ std::function<void()> memcpy_limit(std::size_t bytes) {
 
 std::function<void()> multiply_add_limit(double flops) { return on_all_threads(flops, kFlopsPerStep, chains); }
 
+NamedLimit dot_limit(double operations) {
 #ifdef __AVX512VNNI__
-bool machine_has_vnni() { return true; }
-std::function<void()> dot_limit_vnni(double operations) {
-  return on_all_threads(operations, kVnniPerStep, vnni_chains);
-}
-#else
-bool machine_has_vnni() { return false; }
-std::function<void()> dot_limit_vnni(double operations) { return dot_limit_words(operations); }
+  if (byte_kernels().turns_right)
+    return {"8-bit dot products (VNNI)", on_all_threads(operations, kVnniPerStep, vnni_chains)};
 #endif
-
 #ifdef __AVX2__
-std::function<void()> dot_limit_words(double operations) {
-  return on_all_threads(operations, kWordsPerStep, word_chains);
-}
+  return {"pmaddubsw, pmaddwd, add", on_all_threads(operations, kWordsPerStep, word_chains)};
 #else
-std::function<void()> dot_limit_words(double operations) { return multiply_add_limit(operations); }
+  return {"f32 multiply then add", multiply_add_limit(operations)};
 #endif
+}
 
 }  // namespace softtpu::bench

@@ -40,9 +40,9 @@ Work fp_mm(const char* name, int size, data_type_t type) {
 }
 // Against the products of bytes that the machine can sum at best.
 Work against_dot_products(Work work) {
-  const double operations = work.amount * 1e9;
-  work.limit_name = machine_has_vnni() ? "8-bit dot products (VNNI)" : "pmaddubsw, pmaddwd, add";
-  work.limit = machine_has_vnni() ? dot_limit_vnni(operations) : dot_limit_words(operations);
+  const NamedLimit limit = dot_limit(work.amount * 1e9);
+  work.limit_name = limit.name;
+  work.limit = limit.run;
   work.required = 0.5;
   return work;
 }

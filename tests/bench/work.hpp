@@ -26,6 +26,7 @@ struct Work {
   double required_vendor_ratio = 0;  // wanted multiple of it; 0: none
   bool large = false;                // large enough for two threads: a second row shows the gain
   bool quick = true;                 // part of a --quick run
+  bool machine = false;              // measures the machine: nothing is wanted of it
   double at_least = 0;               // wanted figure itself; 0: none
 
   // Figures that are not rates (a time for one launch, memory of a process): smaller is better. `unit` is theirs.
@@ -48,11 +49,15 @@ void use_processor_time(bool use);
 double seconds_of(const std::function<void()>& function);
 
 // Machine limits, to be called as `limit` functions of given amounts.
-std::function<void()> memcpy_limit(std::size_t bytes);     // copies that many bytes, on all threads
-std::function<void()> multiply_add_limit(double flops);    // separate f32 multiply and add in registers, all threads
-std::function<void()> dot_limit_vnni(double operations);   // bytes: 4 products and their sum in one step, all threads
-std::function<void()> dot_limit_words(double operations);  // the same by pmaddubsw and pmaddwd (AVX2), all threads
-bool machine_has_vnni();
+std::function<void()> memcpy_limit(std::size_t bytes);   // copies that many bytes, on all threads
+std::function<void()> multiply_add_limit(double flops);  // separate f32 multiply and add in registers, all threads
+// Products of bytes, on all threads: four and their sum in one step (VNNI) where the loops in use do so, else by
+// pmaddubsw, pmaddwd and an addition (AVX2).
+struct NamedLimit {
+  const char* name;
+  std::function<void()> run;
+};
+NamedLimit dot_limit(double operations);
 
 // `work` on all threads, its limit the same on one: the fraction is what the other threads add.
 Work two_cores(Work work);
