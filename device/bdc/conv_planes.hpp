@@ -155,7 +155,7 @@ class ConvPlanes {
 
  private:
   static constexpr bool kBytes = std::is_same_v<In, std::uint32_t>;
-  static constexpr std::int64_t kMostElements = 32 << 20;
+  static constexpr std::int64_t kMostElements = 16 << 20;
 
   // Few places are computed in vain. How many may be depends on what gathering windows costs beside the products.
   bool wastes_little(const Conv2dCmd& cmd) const {
