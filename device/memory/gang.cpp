@@ -1,9 +1,11 @@
 #include "device/memory/gang.hpp"
 
 #include <sched.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "device/numeric/float_unit.hpp"
@@ -13,41 +15,47 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// From the end of a command to the next large one, with the kernel's own work and small commands between them.
-constexpr std::chrono::microseconds kLook{100};
+// From the end of a command to the next large one, with the kernel's own work and small commands between them. A
+// sleeping processor of a virtual machine may wake milliseconds late.
+constexpr std::chrono::milliseconds kLook{1};
 // Of each thread's part: enough that an uneven start or an interruption is made up for by the others.
 constexpr int kChunks = 8;
-constexpr int kLongestPause = 63;
 
-std::size_t most_threads(int threads) {
+bool is_open(int job) { return job % 2 != 0; }
+
+// oneTBB's own limit is one thread for each processor; of several limits the lowest counts.
+void allow_threads(int threads) {
+  static auto* const limit = new std::optional<tbb::global_control>;
   const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-  return std::max(allowed, static_cast<std::size_t>(std::max(threads, 1)));
+  const auto wanted = static_cast<std::size_t>(std::max(threads, 1));
+  if (wanted > allowed) limit->emplace(tbb::global_control::max_allowed_parallelism, wanted);
 }
 
-// Moves this thread to another processor, once. Linux wakes a thread where it last ran, even beside an idle processor
-// when there are few of them, and balances the two only after milliseconds.
-bool leave_processor(int processor) {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return false;
+// Keeps this thread from a processor. Left alone, Linux may wake it there beside an idle one, more so on virtual
+// machines, whose idle processors do not look available; the thread that works there does not make room for
+// milliseconds.
+bool avoid_processor(int processor) {
+  static const cpu_set_t allowed = [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    ::sched_getaffinity(0, sizeof(set), &set);
+    return set;
+  }();
   cpu_set_t others = allowed;
   CPU_CLR(static_cast<std::size_t>(processor), &others);
-  if (CPU_COUNT(&others) == 0 || ::sched_setaffinity(0, sizeof(others), &others) != 0) return false;
-  return ::sched_setaffinity(0, sizeof(allowed), &allowed) == 0;
+  return CPU_COUNT(&others) > 0 && ::sched_setaffinity(0, sizeof(others), &others) == 0;
 }
 
 }  // namespace
 
-Gang::Gang(int threads)
-    : allowed_(tbb::global_control::max_allowed_parallelism, most_threads(threads)),
-      arena_(threads),
-      shares_(static_cast<std::size_t>(arena_.max_concurrency())) {
-  shares_[0].has_thread = true;
+Gang::Gang(int threads) : arena_(threads), shares_(static_cast<std::size_t>(arena_.max_concurrency())) {
+  allow_threads(threads);
 }
 
 void Gang::run(int count, const void* body, Call call) {
   if (threads() == 1 || taken_.test_and_set(std::memory_order_acquire)) return call(body, 0, count);
+  start_workers();
   open(count, body, call);
-  call_workers();
   work(0);
   close();
   taken_.clear(std::memory_order_release);
@@ -63,58 +71,46 @@ void Gang::open(int count, const void* body, Call call) {
     share.next.store(static_cast<int>(std::int64_t{count} * i / threads()), std::memory_order_relaxed);
     share.end = static_cast<int>(std::int64_t{count} * (i + 1) / threads());
   }
-  open_job_ = ++last_job_;
+  ++job_;
+  job_.notify_all();
 }
 
 void Gang::close() {
-  open_job_ = 0;
+  ++job_;
   while (inside_ != 0) std::this_thread::yield();
 }
 
-void Gang::call_workers() {
-  for (std::size_t i = 1; i < shares_.size(); ++i) {
-    Share& share = shares_[i];
-    if (share.has_thread) continue;
-    if (share.left_out < share.pause) {
-      ++share.left_out;
-      continue;
-    }
-    share.left_out = 0;
-    share.has_thread = true;
-    arena_.enqueue([this, i] { serve(i); });
-  }
+void Gang::start_workers() {
+  if (started_) return;
+  started_ = true;
+  for (std::size_t share = 1; share < shares_.size(); ++share) arena_.enqueue([this, share] { serve(share); });
 }
 
 void Gang::serve(std::size_t share) {
-  std::uint64_t done = 0;
+  const FpuScope modes;
+  int seen = 0;
   auto last = Clock::now();
-  do {
-    if (const std::uint64_t job = open_job_; job != 0 && job != done) {
-      if (!join(share, job)) break;
-      done = job;
-      last = Clock::now();
-    } else {
-      std::this_thread::yield();
+  for (;;) {
+    const int job = job_;
+    if (job == seen || !is_open(job)) {
+      if (Clock::now() - last < kLook) {
+        std::this_thread::yield();
+      } else {
+        job_.wait(job);
+      }
+      continue;
     }
-  } while (Clock::now() - last < kLook);
-  shares_[share].has_thread = false;
+    join(share, job);
+    seen = job;
+    last = Clock::now();
+  }
 }
 
-// False: this thread has no processor of its own.
-bool Gang::join(std::size_t share, std::uint64_t job) {
-  std::atomic<int>& pause = shares_[share].pause;
-  if (const int taken = processor_; ::sched_getcpu() == taken && !leave_processor(taken)) {
-    pause = std::min(2 * pause + 1, kLongestPause);
-    return false;
-  }
-  pause = 0;
+void Gang::join(std::size_t share, int job) {
+  if (const int taken = processor_; ::sched_getcpu() == taken && !avoid_processor(taken)) return;
   ++inside_;
-  if (open_job_ == job) {
-    const FpuScope modes;
-    work(share);
-  }
+  if (job_ == job) work(share);
   --inside_;
-  return true;
 }
 
 void Gang::work(std::size_t first) {

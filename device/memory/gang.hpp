@@ -2,12 +2,11 @@
 // of the indices, then what is left of the others'. The same indices go to the same thread from command to command, so
 // its lanes stay in its caches.
 //
-// A worker that is through looks for the next command for a while before oneTBB may put it to sleep: waking a thread
-// on a sleeping processor takes longer than most commands. A worker on the calling thread's own processor would only
-// take its time: it moves to another one.
+// A worker that is through looks for the next command for a while before it sleeps: waking a thread on a sleeping
+// processor takes longer than most commands. A worker on the calling thread's own processor would only take its time:
+// it goes to another one, and stays away from that one.
 #pragma once
 
-#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include <atomic>
@@ -16,6 +15,7 @@
 
 namespace softtpu {
 
+// Never destroyed once it has run something: its workers stay.
 class Gang {
  public:
   using Call = void (*)(const void* body, int first, int last);
@@ -33,31 +33,27 @@ class Gang {
   struct alignas(64) Share {
     std::atomic<int> next{0};
     int end = 0;
-    std::atomic<bool> has_thread{false};
-    // Commands for which no worker is called after one that found no other processor.
-    std::atomic<int> pause{0};
-    int left_out = 0;
   };
 
   void open(int count, const void* body, Call call);
   void close();
-  void call_workers();
+  void start_workers();
   void serve(std::size_t share);
-  bool join(std::size_t share, std::uint64_t job);
+  void join(std::size_t share, int job);
   void work(std::size_t share);
 
-  tbb::global_control allowed_;  // oneTBB's own limit is one thread for each processor
   tbb::task_arena arena_;
   std::vector<Share> shares_;
+  bool started_ = false;
   std::atomic_flag taken_;  // by the thread whose command it is
 
   const void* body_ = nullptr;
   Call call_ = nullptr;
   int chunk_ = 1;
   std::atomic<int> processor_{-1};  // that the calling thread was on
-  std::uint64_t last_job_ = 0;
-  // A worker counts itself before it checks that the job is still open; whoever closes it waits for those counted.
-  alignas(64) std::atomic<std::uint64_t> open_job_{0};  // 0: none
+  // Even: no command is open. A worker counts itself in before it checks that the command it has seen is still open;
+  // whoever closes it waits for those counted.
+  alignas(64) std::atomic<int> job_{0};
   alignas(64) std::atomic<int> inside_{0};
 };
 
