@@ -168,7 +168,7 @@ Result<void> dump(const DumpOptions& options) {
     return usage(fmt::format("--core {} does not exist: chip {} has {}", options.core, chip->name, chip->cores));
   }
   if (auto known = start_of(*chip, options.space); !known) return known.error();
-  auto file = source->open(options.space, options.ended);
+  auto file = source->open(options.space, options.ended && options.folder.empty());
   if (!file) return file.error();
   auto memory = MappedFile::open(*file);
   if (!memory) return memory.error();

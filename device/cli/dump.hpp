@@ -13,6 +13,7 @@ namespace softtpu::cli {
 
 struct DumpOptions {
   std::string socket;  // of a shared device; empty: of SOFTTPU_DEVICE, else softtpu serve's
+  std::string folder;  // SOFTTPU_DUMP's, instead of a device
   int pid = 0;         // of a device process, or of the program that an embedded device belongs to
   int device = 0;
   int core = 0;

@@ -92,6 +92,26 @@ Result<DumpSource> find_process(int pid, int device) {
                fmt::format("process {} has no device {} (or it is not yours to look at)", pid, device)};
 }
 
+Result<DumpSource> find_folder(const std::string& folder, int device) {
+  DumpSource source;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    add_file(source, entry.path().filename(), fmt::format("softtpu{}-", device), entry.path());
+  if (failed) return Error{ErrorKind::kUsage, fmt::format("--from \"{}\": {}", folder, failed.message())};
+  if (!source.files.contains("chip"))
+    return Error{ErrorKind::kUsage, fmt::format("--from \"{}\" holds nothing of a device {}", folder, device)};
+  if (!source.files.contains("local"))
+    return Error{ErrorKind::kUsage, fmt::format("--from \"{}\": no kernel of device {} has crashed", folder, device)};
+  return source;
+}
+
+Result<DumpSource> find_running(const DumpOptions& options) {
+  Result<int> pid = options.pid;
+  if (options.pid == 0) pid = find_server(options.socket);
+  if (!pid) return pid.error();
+  return find_process(*pid, options.device);
+}
+
 }  // namespace
 
 Result<UniqueFd> DumpSource::open(const std::string& memory, bool ended) const {
@@ -110,10 +130,7 @@ Result<UniqueFd> DumpSource::open(const std::string& memory, bool ended) const {
 
 Result<DumpSource> find_dump_source(const DumpOptions& options) {
   if (options.device < 0) return Error{ErrorKind::kUsage, fmt::format("--device {} is negative", options.device)};
-  Result<int> pid = options.pid;
-  if (options.pid == 0) pid = find_server(options.socket);
-  if (!pid) return pid.error();
-  auto source = find_process(*pid, options.device);
+  auto source = options.folder.empty() ? find_running(options) : find_folder(options.folder, options.device);
   if (!source) return source;
   source->chip = read_text(source->files.at("chip").begin()->second);
   source->chip.resize(std::strlen(source->chip.c_str()));  // the file has whole pages

@@ -68,6 +68,8 @@ Run add_dump(CLI::App& app) {
                  "socket of a shared device (default: of SOFTTPU_DEVICE, else softtpu serve's)");
   app.add_option("--pid", options->pid,
                  "a device process, or the program that an embedded device belongs to, instead of a socket");
+  app.add_option("--from", options->folder,
+                 "folder of SOFTTPU_DUMP: what the last kernel that crashed has left, when the device has ended");
   app.add_option("--device", options->device, "number of the device")->capture_default_str();
   app.add_option("--core", options->core, "number of the core")->capture_default_str();
   app.add_flag("--ended", options->ended, "the memory as the last core that a kernel ended has left it");

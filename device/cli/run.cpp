@@ -1,6 +1,7 @@
 // softtpu run: sets the environment that its options stand for, runs the program, reports what its device noted.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -45,13 +46,17 @@ void add_library_path() {
   if (!path.empty()) ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
 }
 
-// An empty file of this run alone; the program's device notes in it what happens.
-Result<std::string> make_journal() {
-  std::error_code failed;
-  std::string path = (std::filesystem::temp_directory_path(failed) / "softtpu-journal-XXXXXX").string();
-  const UniqueFd file(::mkstemp(path.data()));
-  if (!file) return Error{ErrorKind::kResource, path + ": " + std::strerror(errno)};
-  return path;
+// Gets what the program's device notes. It has no name in the file system, so that nothing is left whatever becomes of
+// this process.
+struct JournalFile {
+  UniqueFd file;
+  std::string path;  // for processes of this user, while this one lives
+};
+Result<JournalFile> make_journal() {
+  JournalFile journal{UniqueFd(::memfd_create("softtpu-journal", MFD_CLOEXEC)), {}};
+  if (!journal.file) return Error{ErrorKind::kResource, fmt::format("journal: {}", std::strerror(errno))};
+  journal.path = fmt::format("/proc/{}/fd/{}", ::getpid(), journal.file.get());
+  return journal;
 }
 
 int not_started(const std::string& text) {
@@ -138,11 +143,10 @@ int run_with_options(const RunOptions& options) {
   if (auto prepared = prepare_record(*settings); !prepared) return not_started(prepared.error().text);
   const auto journal = make_journal();
   if (!journal) return not_started(journal.error().text);
-  ::setenv("SOFTTPU_JOURNAL", journal->c_str(), 1);
+  ::setenv("SOFTTPU_JOURNAL", journal->path.c_str(), 1);
   const auto status = run_program(options.program, debugger ? debugger->meanwhile() : Meanwhile{});
   RunReport report{options.program, settings->chip, settings->checks, status ? *status : 0, {}};
-  auto contents = read_journal(*journal, kDeviceEndMs);
-  ::unlink(journal->c_str());
+  auto contents = read_journal(journal->path, kDeviceEndMs);
   if (!status) return not_started(status.error().text);
   if (contents) report.contents = *std::move(contents);
   print_text(report);

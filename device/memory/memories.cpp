@@ -85,6 +85,8 @@ Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
     munmap(reserved, inner + 2 * kGuardBytes);
     return error;
   }
+  // A process that dumps core ends only when all of that is written.
+  ::madvise(data, inner, MADV_DONTDUMP);
   mapping.data_ = data;
   mapping.bytes_ = bytes;
   return mapping;

@@ -16,6 +16,7 @@
 
 #include "device/observe/observers.hpp"
 #include "device/server/core_process.hpp"
+#include "device/server/crash_folder.hpp"
 #include "device/server/fault_handler.hpp"
 #include "device/server/postmortem.hpp"
 #include "device/server/program_core.hpp"
@@ -51,7 +52,8 @@ CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, cons
       tools_(tools),
       index_(options.index),
       in_process_(options.in_process),
-      sandbox_(options.sandbox && !options.in_process) {}
+      sandbox_(options.sandbox && !options.in_process),
+      dump_folder_(options.dump_folder) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
@@ -385,6 +387,9 @@ void CoreLink::restart(const std::string& how_it_ended) {
 // The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". Cores that
 // share them with another go on with what is there.
 void CoreLink::renew_memories() {
+  if (!dump_folder_.empty()) {
+    if (auto kept = keep_memories(memories_.fds(), dump_folder_); !kept) log_warning(kept.error().text);
+  }
   if (memories_.chip().cores != 1) return;
   if (auto renewed = memories_.renew_on_chip(); !renewed) {
     log_warning(

@@ -38,6 +38,7 @@ class CoreLink {
     int index = 0;
     bool in_process = false;  // a thread of this process
     bool sandbox = false;
+    std::string dump_folder;  // gets what a core that ended has left; empty: nobody
   };
   CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);
   ~CoreLink();
@@ -150,6 +151,7 @@ class CoreLink {
   const Tools& tools_;
   const int index_;
   const bool in_process_, sandbox_;
+  const std::string dump_folder_;
   StatusPages pages_;          // shared with the core
   UniqueFd socket_, process_;  // process_: a pidfd
   pid_t pid_ = -1;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "device/server/crash_folder.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/transport/socket.hpp"
 
@@ -56,7 +57,7 @@ Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settin
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
       queue_(cores_, limits_of(settings)) {
   for (int i = 0; i < chip().cores; ++i) {
-    const CoreLink::Options options{i, in_process, settings.sandbox};
+    const CoreLink::Options options{i, in_process, settings.sandbox, settings.dump_folder};
     cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, options));
   }
 }
@@ -76,6 +77,9 @@ Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip
   if (!memories) return memories.error();
   auto chip_file = make_chip_file(settings.chip, number);
   if (!chip_file) return chip_file.error();
+  if (!settings.dump_folder.empty()) {
+    if (auto copied = keep_file(chip_file->fd(), settings.dump_folder); !copied) return copied.error();
+  }
   std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), in_process));
   device->chip_file_ = std::move(*chip_file);
   for (auto& core : device->cores_) {

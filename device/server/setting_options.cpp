@@ -59,6 +59,7 @@ constexpr Row kRows[] = {
     {"--time-vendor", "SOFTTPU_TIME", Side::kDevice, Form::kFlag, "vendor"},
     {"--timeline", "SOFTTPU_TIMELINE", Side::kDevice},
     {"--time-record", "SOFTTPU_TIME_RECORD", Side::kDevice},
+    {"--dump", "SOFTTPU_DUMP", Side::kDevice},
     {"--record", "SOFTTPU_RECORD", Side::kDevice},
     {"--record-launch", "SOFTTPU_RECORD_LAUNCH", Side::kDevice},
     {"--kernels", "SOFTTPU_KERNELS", Side::kDevice},

@@ -1,5 +1,6 @@
 // Questions about BM1684: sizes, addresses, pointers for the kernel's own loads and stores, layouts.
 #include "firmware/okk/okk_call.hpp"
+#include "firmware/unchecked_pointer.hpp"
 
 namespace softtpu {
 namespace {
@@ -49,22 +50,22 @@ unsigned int okk_lookup_table_size(void) { return to_size(Call(Op::okk_lookup_ta
 unsigned char* okk_global_mem_addr(unsigned long long addr) {
   const Call call(Op::okk_global_mem_addr);
   call.core().note_pointer(call.op(), Space::kSystem, addr);
-  return call.core().memories().global() + (addr - call.chip().global_mem.start);
+  return unchecked_pointer(call.core().memories().global(), addr - call.chip().global_mem.start);
 }
 unsigned char* okk_local_mem_addr(unsigned int idx, unsigned int addr) {
   const Call call(Op::okk_local_mem_addr);
   if (idx >= static_cast<unsigned>(call.chip().npu_num)) return nullptr;
   call.core().note_pointer(call.op(), Space::kLocal, std::uint64_t{call.chip().local_bytes} * idx + addr);
-  return call.core().memories().local(static_cast<int>(idx)) + addr;
+  return unchecked_pointer(call.core().memories().local(static_cast<int>(idx)), addr);
 }
 unsigned char* okk_l2_sram_addr(unsigned int addr) {
   const Call call(Op::okk_l2_sram_addr);
   call.core().note_pointer(call.op(), Space::kSystem, addr);
-  return call.core().memories().l2() + (addr - call.chip().l2_sram.start);
+  return unchecked_pointer(call.core().memories().l2(), addr - call.chip().l2_sram.start);
 }
 unsigned char* okk_dtcm_addr(unsigned int addr) {
   const Call call(Op::okk_dtcm_addr);
-  return call.core().memories().dtcm() + (addr - dtcm(call).start);
+  return unchecked_pointer(call.core().memories().dtcm(), addr - dtcm(call).start);
 }
 
 int okk_start_npu_index(local_addr_t addr) { return Call(Op::okk_start_npu_index).chip().npu_of(addr); }

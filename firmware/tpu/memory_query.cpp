@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "firmware/call.hpp"
+#include "firmware/unchecked_pointer.hpp"
 #include "tpu_kernel.h"
 
 extern "C" {
@@ -30,7 +31,7 @@ void* tpu_global_mem_addr(global_addr_t addr) {
   const Call call(Op::tpu_global_mem_addr);
   // Not range-checked, as measured; the mapping ends in guard pages.
   call.core().note_pointer(call.op(), Space::kSystem, addr);
-  return call.core().memories().global() + (addr - call.chip().global_mem.start);
+  return unchecked_pointer(call.core().memories().global(), addr - call.chip().global_mem.start);
 }
 
 void* tpu_local_mem_addr(int start_idx, local_addr_t addr) {

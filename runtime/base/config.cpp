@@ -219,6 +219,10 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_GDB", "",
              "socket on which a debugger waits for cores; kernels then have no time limits; set by \"softtpu run --gdb\"",
              set_text<&Settings::gdb_socket>},
+    Variable{"SOFTTPU_DUMP", "",
+             "folder that gets the chip's memories as the last kernel that crashed has left them, for \"softtpu dump "
+             "--from\"",
+             set_text<&Settings::dump_folder>},
     Variable{"SOFTTPU_RECORD", "",
              "file in which a launch is kept, with its module, arguments and memories, for \"softtpu replay\"",
              set_text<&Settings::record_path>},

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "tests/e2e/shared_device.hpp"
 
@@ -20,12 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ContainsRegex;
 using testing::HasSubstr;
-
-std::string read_text(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 // A file system of some pages. Without the right to mount one, these tests are skipped: /dev/full and RLIMIT_FSIZE
 // (Exhausted*) show most of the same.
@@ -97,6 +90,29 @@ TEST_F(FullDisk, UnderWhatRunWrites) {
   EXPECT_EQ(times.wait(), 0) << times.output();
   EXPECT_THAT(times.output(), HasSubstr("No space left on device"));
   EXPECT_TRUE(times.leaves_nothing());
+}
+
+TEST_F(FullDisk, UnderARecordedLaunch) {
+  fill(2);
+  const std::string at = folder_.string() + "/launch";
+  Program record({kSofttpu, "run", "--record", at, "--", kHost, "use", kKernels});
+  EXPECT_EQ(record.wait(), 125) << record.output();
+  EXPECT_THAT(record.output(), HasSubstr("No space left on device"));
+  EXPECT_FALSE(fs::exists(at)) << "half a record";
+  EXPECT_TRUE(record.leaves_nothing());
+}
+
+TEST_F(FullDisk, UnderWhatACrashedKernelLeft) {
+  fill(1);  // for the chip's name
+  SharedDevice device(Environment{{"SOFTTPU_DUMP", folder_}});
+  Client client(device.socket());
+  ASSERT_TRUE(client.works());
+  EXPECT_FALSE(client.launch("fault_segv"));
+  EXPECT_TRUE(device.server().wait_for_output("softtpu0-local.0\": No space left on device"));
+  EXPECT_TRUE(client.works());
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr("local"))) << "half a memory";
+  }
 }
 
 // Modules are kept in memory files, which a limit on the size of files stops as a full disk stops others.

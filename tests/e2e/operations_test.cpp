@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "runtime/transport/socket.hpp"
@@ -26,12 +25,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ContainsRegex;
 using testing::HasSubstr;
-
-std::string read_text(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 fs::path temporary(const std::string& name) {
   return fs::temp_directory_path() / ("softtpu-" + name + "-" + std::to_string(::getpid()));
@@ -174,6 +167,42 @@ TEST(Dump, ShowsWhatACrashedKernelLeftAndWhatIsThereNow) {
   EXPECT_EQ(dump(device, {"--ended", "--shape", "1,1,2,3", "--dtype", "int32"}), "[0,0,0] 5 6 7\n[0,0,1] 8 9 10\n");
   ASSERT_TRUE(client.works(90));
   EXPECT_THAT(dump(device, {"--ended", "--bytes", "4"}), HasSubstr("05 00 00 00")) << "kept while others run";
+}
+
+// The device of a program ends with it; the folder stays.
+TEST(Dump, KeepsWhatACrashedKernelOfAnEndedDeviceLeft) {
+  const fs::path folder = temporary("crash");
+  fs::create_directory(folder);
+  const auto show = [&](int status) {
+    Program shown({kSofttpu, "dump", "--from", folder, "--shape", "1,1,2,3", "--dtype", "int32"});
+    EXPECT_EQ(shown.wait(), status) << shown.output();
+    return shown.output();
+  };
+  {
+    SharedDevice device(Environment{{"SOFTTPU_DUMP", folder}});
+    Client client(device.socket());
+    EXPECT_THAT(show(2), HasSubstr("no kernel of device 0 has crashed"));
+    ASSERT_TRUE(client.works(5));
+    EXPECT_FALSE(client.launch("fault_segv"));
+    ASSERT_TRUE(client.works(90));
+  }
+  EXPECT_EQ(show(0), "[0,0,0] 5 6 7\n[0,0,1] 8 9 10\n");
+  fs::remove_all(folder);
+  fs::create_directory(folder);
+  Program program({kSofttpu, "run", "--dump", folder, "--", kHost, "exit_in_kernel", kKernels});
+  EXPECT_EQ(program.wait(), 121) << program.output();
+  EXPECT_TRUE(program.leaves_nothing());
+  EXPECT_THAT(show(0), HasSubstr("[0,0,0] "));
+  fs::remove_all(folder);
+}
+
+TEST(Dump, SaysThatItsFolderIsMissing) {
+  Program missing({kSofttpu, "serve", "--socket", temporary("dump"), "--dump", "/no/such/folder"});
+  EXPECT_EQ(missing.wait(), 1);
+  EXPECT_THAT(missing.output(), HasSubstr("SOFTTPU_DUMP: \"/no/such/folder/softtpu0-chip.0-"));
+  Program shown({kSofttpu, "dump", "--from", "/no/such/folder"});
+  EXPECT_EQ(shown.wait(), 2);
+  EXPECT_THAT(shown.output(), HasSubstr("--from \"/no/such/folder\": No such file or directory"));
 }
 
 TEST(Dump, WritesNumPyFiles) {

@@ -21,23 +21,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 // A zombie has no environment left, so it does not count.
 bool carries(const fs::path& process, const std::string& mark) {
-  return read_file(process / "environ").find("SOFTTPU_E2E_MARK=" + mark) != std::string::npos;
+  return read_text(process / "environ").find("SOFTTPU_E2E_MARK=" + mark) != std::string::npos;
 }
 
 }  // namespace
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
 
 std::string built(const char* path) {
   return (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / path).string();
@@ -89,7 +89,7 @@ int Program::wait(std::chrono::milliseconds limit) {
   return status_;
 }
 
-std::string Program::output() const { return read_file(output_path_); }
+std::string Program::output() const { return read_text(output_path_); }
 
 bool Program::wait_for_output(const std::string& text, std::chrono::milliseconds limit) const {
   return eventually([&] { return output().find(text) != std::string::npos; }, limit);
@@ -101,7 +101,7 @@ std::vector<pid_t> marked_processes(const std::string& mark, const std::string& 
   for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
     const std::string number = entry.path().filename();
     if (!is_number(number) || !carries(entry.path(), mark)) continue;
-    if (name.empty() || read_file(entry.path() / "comm") == name + "\n") found.push_back(std::stoi(number));
+    if (name.empty() || read_text(entry.path() / "comm") == name + "\n") found.push_back(std::stoi(number));
   }
   return found;
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ inline constexpr bool kSanitized = false;
 #endif
 
 using Environment = std::map<std::string, std::string>;
+
+std::string read_text(const std::filesystem::path& path);
 
 // Processes that carry the mark in their environment, by name; empty name: all.
 std::vector<pid_t> marked_processes(const std::string& mark, const std::string& name = "");

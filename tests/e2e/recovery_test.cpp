@@ -2,10 +2,14 @@
 // the end of the old one is still being explained, and in which order the answers come.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "tests/e2e/shared_device.hpp"
@@ -75,6 +79,34 @@ void launch_and_go_on(Client& client, const std::string& kernel) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&param);
   launch.args.assign(bytes, bytes + sizeof(param));
   ASSERT_TRUE(client.rpc().send(launch));
+}
+
+// A process ends when its core dump is written: the device's memories are not part of it.
+TEST(Recovery, ACoreDumpHoldsNobodyUp) {
+  if (kSanitized) GTEST_SKIP();  // it has a memory of its own that is not small
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "softtpu-core-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const fs::path before = fs::current_path();
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &old), 0);
+  const rlimit most{old.rlim_max, old.rlim_max};
+  fs::current_path(folder);
+  {
+    ::setrlimit(RLIMIT_CORE, &most);
+    SharedDevice device;
+    ::setrlimit(RLIMIT_CORE, &old);
+    fs::current_path(before);
+    Client client(device.socket());
+    EXPECT_TRUE(client.works());
+    double failed_ms = 0;
+    EXPECT_FALSE(client.crash("fault_stack", 0, 0, &failed_ms));
+    EXPECT_TRUE(client.works());
+    EXPECT_LT(failed_ms, 1000);
+    std::printf("| crash with a core dump | reported after %.0f ms |\n", failed_ms);
+  }
+  for (const auto& file : fs::directory_iterator(folder)) EXPECT_LT(file.file_size(), 256U << 20) << file.path();
+  fs::remove_all(folder);
 }
 
 // Later launches are through long before the crash is explained. A sync that waits for the crash must not take one of

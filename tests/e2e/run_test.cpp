@@ -1,6 +1,7 @@
 // softtpu run: what its exit status says, and what its options set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -67,12 +68,17 @@ TEST(RunStatus, PassesTerminationOn) {
   EXPECT_TRUE(program.leaves_nothing());
 }
 
-TEST(RunStatus, TheProgramEndsWithTheLauncher) {
-  Program program({kSofttpu, "run", "--", kHost, "hold", kKernels});
+TEST(RunStatus, TheProgramEndsWithTheLauncherAndNoFileIsLeft) {
+  const auto folder = std::filesystem::temp_directory_path() / ("softtpu-run-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  Program program({kSofttpu, "run", "--", kHost, "hold", kKernels}, {{"TMPDIR", folder.string()}});
   ASSERT_TRUE(program.wait_for_output("holding"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder)) << "the journal has no name";
   program.kill(SIGKILL);
   EXPECT_EQ(program.wait(), 128 + SIGKILL);
   EXPECT_TRUE(program.leaves_nothing());
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove(folder);
 }
 
 // ---- Options that stand for environment variables ----
@@ -114,6 +120,7 @@ constexpr Setting kSettings[] = {
     {"--time-vendor", "", "SOFTTPU_TIME=vendor"},
     {"--timeline", "l.json", "SOFTTPU_TIMELINE=l.json"},
     {"--time-record", "r.txt", "SOFTTPU_TIME_RECORD=r.txt"},
+    {"--dump", "/tmp", "SOFTTPU_DUMP=/tmp"},
     {"--record", "/dev/null", "SOFTTPU_RECORD=/dev/null"},
     {"--record-launch", "17", "SOFTTPU_RECORD_LAUNCH=17"},
     {"--kernels", "plain", "SOFTTPU_KERNELS=plain"},

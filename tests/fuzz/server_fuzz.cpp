@@ -1,6 +1,7 @@
 // A whole server with one client that says anything: afterwards its connection is closed and nothing of it is left. The
 // input is a list of messages (type, length, payload), so that most of them pass the framing; what frames break is
 // decoder_fuzz's.
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,8 +17,9 @@
 namespace softtpu::fuzz {
 namespace {
 
-const std::string& socket_path() {
-  static const std::string path = "/tmp/softtpu-fuzz-" + std::to_string(::getpid()) + ".sock";
+// The socket has no name once somebody holds it, so that a run that crashes leaves no file.
+std::string& socket_path() {
+  static std::string path = "/tmp/softtpu-fuzz-" + std::to_string(::getpid()) + ".sock";
   return path;
 }
 
@@ -30,8 +32,10 @@ void start_server() {
   auto server = Server::create(*settings, {.devices = 2, .in_process = true, .end_with_last_client = false});
   require(static_cast<bool>(server), "a server can be made");
   require(static_cast<bool>((*server)->listen(socket_path())), "it listens");
+  const int held = ::open(socket_path().c_str(), O_PATH | O_CLOEXEC);
+  require(held >= 0 && ::unlink(socket_path().c_str()) == 0, "the socket can be held");
+  socket_path() = "/proc/self/fd/" + std::to_string(held);
   std::thread([running = server->release()] { running->run(); }).detach();
-  std::atexit([] { ::unlink(socket_path().c_str()); });
 }
 
 Bytes make_conversation(Input& input) {
