@@ -3,7 +3,7 @@
 
 Runs every recorded case with replay_direct, and all unit tests. They report, as test properties, the tolerance of a comparison
 with an independent reference ("reference:FUNCTION") and the number of random calls that an independent oracle confirmed bit for
-bit ("oracle:FUNCTION"). A function that differs from recorded cases on purpose needs a row in docs/deviations.md. With --check
+bit ("oracle:FUNCTION"), and what such an oracle assumes beyond documents and recordings ("assumed:FUNCTION"). A function that differs from recorded cases on purpose needs a row in docs/deviations.md. With --check
 nothing is written: the exit status is 1 when the file is not what the results say."""
 import argparse
 import collections
@@ -19,7 +19,7 @@ import xml.etree.ElementTree as xml
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEDGER = ROOT / "device/isa/verified.def"
 DEVIATIONS = ROOT / "docs/deviations.md"
-HEAD = "// Written by scripts/update_ledger.py from test results; sorted by name. VERIFIED(function, exact cases, deviating cases, tolerance, oracle cases)\n"
+HEAD = "// Written by scripts/update_ledger.py from test results; sorted by name. VERIFIED(function, exact cases, deviating cases, tolerance, oracle cases); ASSUMED(function)\n"
 
 
 def recorded(build, golden, folder):
@@ -31,19 +31,21 @@ def recorded(build, golden, folder):
 
 
 def unit_tests(build, folder):
-    """The tolerances and the numbers of confirmed calls that the unit tests report."""
+    """The tolerances, the numbers of confirmed calls and the assumed functions that the unit tests report."""
     path = folder / "unit.xml"
     run = subprocess.run([build / "bin/unit_tests", f"--gtest_output=xml:{path}"], stdout=subprocess.DEVNULL)
     if run.returncode != 0:
         sys.exit("unit_tests failed")
-    tolerances, confirmed = {}, collections.Counter()
+    tolerances, confirmed, assumed = {}, collections.Counter(), set()
     for item in xml.parse(path).getroot().iter("property"):
         kind, _, name = item.get("name").partition(":")
         if kind == "reference":
             tolerances[name] = item.get("value")
         elif kind == "oracle":
             confirmed[name] += int(item.get("value"))
-    return tolerances, confirmed
+        elif kind == "assumed":
+            assumed.add(name)
+    return tolerances, confirmed, assumed
 
 
 def documented_deviations():
@@ -61,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         counts = recorded(options.build, options.golden, folder)
-        tolerances, confirmed = unit_tests(options.build, folder)
+        tolerances, confirmed, assumed = unit_tests(options.build, folder)
     patterns = documented_deviations()
     text = HEAD
     for function in sorted(set(counts) | set(tolerances) | set(confirmed)):
@@ -71,7 +73,8 @@ def main():
             sys.exit(f"{function} differs from recorded cases, but has no row in {DEVIATIONS.name}")
         text += (f'VERIFIED({function}, {exact}, {count["skipped"]}, "{tolerances.get(function, "")}", '
                  f"{confirmed[function]})\n")
-    text += "#undef VERIFIED\n"
+    text += "".join(f"ASSUMED({function})\n" for function in sorted(assumed))
+    text += "#undef VERIFIED\n#undef ASSUMED\n"
     if not options.check:
         LEDGER.write_text(text)
     elif LEDGER.read_text() != text:

@@ -7,6 +7,7 @@
 #include "device/bdc/inner_order.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
+#include "device/bdc/sum_end.hpp"
 #include "device/bdc/window_input.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
@@ -186,6 +187,7 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
                                [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
     });
   }
+  product.relu = cmd.relu;
   product.store_last = must_store_last(mem, cmd);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     product.store = by_rows<float>([&output](int row, int col, int count, const float* values) {
@@ -193,6 +195,19 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
     });
     multiply(product);
   });
+}
+
+// One value for each output channel; 0 without a bias.
+std::vector<std::uint32_t> biases(const Memories& mem, const Conv2dCmd& cmd) {
+  std::vector<std::uint32_t> bias(static_cast<std::size_t>(cmd.dst.shape.c));
+  if (!cmd.bias) return bias;
+  const TensorView view(mem, *cmd.bias);
+  for_int_type(cmd.bias->dtype, [&]<class T>(T) {
+    for (int c = 0; c < cmd.dst.shape.c; ++c) {
+      bias[static_cast<std::size_t>(c)] = loaded<std::uint32_t>(*view.at<const T>(0, c, 0, 0));
+    }
+  });
+  return bias;
 }
 
 // sat(relu((sum + bias) >> rshift)), ties up. The 32-bit sum is read as unsigned when all types are.
@@ -203,15 +218,7 @@ void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
   // Without relu one signed type makes the range signed, whatever the output type is.
   if (!cmd.relu && is_signed) range = range_of(size_of(cmd.dst.dtype) == 1 ? Dtype::kInt8 : Dtype::kInt16);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
-  std::vector<std::uint32_t> bias(static_cast<std::size_t>(cmd.dst.shape.c));
-  if (cmd.bias) {
-    const TensorView view(mem, *cmd.bias);
-    for_int_type(cmd.bias->dtype, [&]<class T>(T) {
-      for (int c = 0; c < cmd.dst.shape.c; ++c) {
-        bias[static_cast<std::size_t>(c)] = loaded<std::uint32_t>(*view.at<const T>(0, c, 0, 0));
-      }
-    });
-  }
+  const std::vector<std::uint32_t> bias = biases(mem, cmd);
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
     product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
       output.each<T>(row, col, count, [&](int i, T* element) {
@@ -268,6 +275,28 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels
   });
 }
 
+// Sums less zero points, + bias + old modulo 2^32, then the end that the command wants.
+void convolve_requantised(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
+  const std::vector<std::uint32_t> bias = biases(mem, cmd);
+  const SumEnds ends(mem, {cmd.dst.dtype, cmd.requant || !sums_are_unsigned(cmd), cmd.relu, cmd.symmetric},
+                     cmd.requant);
+  const bool add_old = cmd.add_old;
+  product.zero_points = ZeroPoints::kOfRows;
+  product.points = zero_points(mem, cmd);
+  for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
+      const std::uint32_t first = bias[static_cast<std::size_t>(row)];
+      const SumEnd end = ends.of(row);
+      output.each<T>(row, col, count, [&](int i, T* element) {
+        std::uint32_t sum = sums[i] + first;
+        if (add_old) sum += *element;
+        *element = static_cast<T>(end(sum));
+      });
+    });
+    multiply(product);
+  });
+}
+
 void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
   ByteProduct product;
   product.left_signed = is_signed_int(dtype_of(cmd.weight));
@@ -284,8 +313,13 @@ void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
   }
   product.store_last = must_store_last(mem, cmd);
   const OutputPixels output(mem, cmd.dst, planes.pay() ? &planes.geometry() : nullptr);
-  const auto convolve = cmd.kind == Conv2dKind::kSymmetric ? convolve_symmetric : convolve_asymmetric;
-  convolve(mem, cmd, output, product);
+  switch (cmd.kind) {
+    case Conv2dKind::kSymmetric: return convolve_symmetric(mem, cmd, output, product);
+    case Conv2dKind::kAsymmetric: return convolve_asymmetric(mem, cmd, output, product);
+    case Conv2dKind::kRequantised: return convolve_requantised(mem, cmd, output, product);
+    case Conv2dKind::kFloat: break;
+  }
+  unreachable(cmd.kind);
 }
 
 }  // namespace

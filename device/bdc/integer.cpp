@@ -8,7 +8,7 @@
 #include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
-#include "device/numeric/shift.hpp"
+#include "device/numeric/requant.hpp"
 
 namespace softtpu {
 namespace {
@@ -59,7 +59,7 @@ int constant_shift(const Operand& shift) { return static_cast<std::int8_t>(std::
 
 // 64 bits are enough for a value of `bits` bits and a constant shift (see Shifter).
 bool fits_64(int bits, const Operand& shift) {
-  return std::holds_alternative<Scalar>(shift) && bits + std::max(constant_shift(shift), 0) <= 60;
+  return std::holds_alternative<Scalar>(shift) && softtpu::fits_64(bits, constant_shift(shift));
 }
 
 // Clamped to the type, or left to be cut by the store.
@@ -141,11 +141,11 @@ void execute(Memories& mem, const ShiftCmd& cmd) {
 
 namespace {
 
-// The shifted product wraps round at 64 bits (golden bm1684x/limits/061), unlike that of the other integer commands.
+// The shifted product wraps round at 64 bits, unlike that of the other integer commands.
 template <class Acc, Quant kDirection>
 Acc scaled(std::int64_t src, std::int64_t multiplier, const Shifter<Acc>& shift, std::int64_t offset) {
   if constexpr (kDirection == Quant::kRequant) {
-    return Acc{static_cast<std::int64_t>(shift(static_cast<Acc>(src) * multiplier))} + offset;
+    return requantised(src, multiplier, shift, offset);
   } else {
     return Acc{static_cast<std::int64_t>(shift(static_cast<Acc>(src - offset) * multiplier))};
   }

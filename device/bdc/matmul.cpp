@@ -8,6 +8,7 @@
 #include "device/bdc/product.hpp"
 #include "device/bdc/scratch.hpp"
 #include "device/bdc/stored_matrix.hpp"
+#include "device/bdc/sum_end.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/numeric/by_type.hpp"
@@ -128,12 +129,22 @@ bool must_store_last(const Memories& mem, const MatMulCmd& cmd) {
 
 // ---- Floats ----
 
-FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const Tensor& tensor, bool one_row) {
-  const StoredMatrix matrix(mem, tensor, spreads_columns(cmd.kind), cmd.dst_trans);
-  return [matrix, one_row](int row, int col, int count, float* values) {
-    matrix.row_runs<const float>(one_row ? 0 : row, col, count,
-                                 [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
-  };
+FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const Operand& addend, bool one_row) {
+  FloatProduct::Piece piece;
+  for_float_type(dtype_of(addend), [&]<class T>(T) {
+    if (const auto* scalar = std::get_if<Scalar>(&addend)) {
+      piece = [value = loaded<float>(constant<T>(*scalar))](int, int, int count, float* values) {
+        std::fill_n(values, count, value);
+      };
+      return;
+    }
+    const StoredMatrix matrix(mem, std::get<Tensor>(addend), spreads_columns(cmd.kind), cmd.dst_trans);
+    piece = [matrix, one_row](int row, int col, int count, float* values) {
+      matrix.row_runs<const T>(one_row ? 0 : row, col, count,
+                               [&](int i, const T* first, int run) { load_run(first, values + i, run); });
+    };
+  });
+  return piece;
 }
 
 void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
@@ -145,6 +156,7 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   product.tail_begin = cmd.inner - cmd.inner % kGroupTerms;
   if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias, true));
   if (cmd.old) product.addends.push_back(addend_of(mem, cmd, *cmd.old, false));
+  product.relu = cmd.relu;
   product.store_last = must_store_last(mem, cmd);
   const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
@@ -239,6 +251,43 @@ class ZeroPointSums {
   std::vector<std::uint32_t> left_;  // [rows][zero_points_.count]
 };
 
+// The bias of each column of the product.
+std::vector<std::uint32_t> bias_row(const Memories& mem, const MatMulCmd& cmd) {
+  std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.cols));
+  if (!cmd.bias) return values;
+  for_int_type(dtype_of(*cmd.bias), [&]<class T>(T) {
+    if (const auto* scalar = std::get_if<Scalar>(&*cmd.bias)) {
+      std::fill(values.begin(), values.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
+      return;
+    }
+    StoredMatrix(mem, std::get<Tensor>(*cmd.bias), false, cmd.dst_trans)
+        .along_row<const T>(0, 0, cmd.cols, [&](int i, const T* element) {
+          values[static_cast<std::size_t>(i)] = loaded<std::uint32_t>(*element);
+        });
+  });
+  return values;
+}
+
+// Sums less zero points, + bias + old modulo 2^32, then relu, requantisation, saturation.
+void multiply_and_requantise(Memories& mem, const MatMulCmd& cmd, const std::optional<ZeroPointSums>& corrections,
+                             ByteProduct& product) {
+  const std::vector<std::uint32_t> bias = bias_row(mem, cmd);
+  const SumEnds ends(mem, {cmd.dst.dtype, true, cmd.relu, cmd.symmetric}, cmd.requant);
+  const bool add = cmd.old.has_value();
+  const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
+  for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
+      dst.along_row<T>(row, col, count, [&](int i, T* element) {
+        std::uint32_t sum = sums[i] + bias[static_cast<std::size_t>(col + i)];
+        if (corrections) sum -= corrections->at(row, col + i);
+        if (add) sum += *element;
+        *element = static_cast<T>(ends.of(cmd.dst_trans ? col + i : row)(sum));
+      });
+    });
+    multiply(product);
+  });
+}
+
 void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   ZeroPointRows zero_points = zero_point_rows(mem, cmd);
   std::optional<ZeroPointSums> corrections;
@@ -248,6 +297,8 @@ void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& produ
   } else {
     corrections.emplace(mem, cmd, zero_points);
   }
+  if (cmd.dst.dtype != Dtype::kInt32 || cmd.bias || cmd.symmetric)
+    return multiply_and_requantise(mem, cmd, corrections, product);
   const bool add = cmd.old.has_value();
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
   if (!add && !corrections) {
@@ -283,7 +334,7 @@ std::vector<std::int32_t> read_halves(const Memories& mem, const Tensor& tensor,
 void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   const StoredMatrix dst(mem, cmd.dst, true, false);
   std::vector<std::int32_t> bias, old;
-  if (cmd.bias) bias = read_halves(mem, *cmd.bias, 1, cmd.cols);
+  if (cmd.bias) bias = read_halves(mem, std::get<Tensor>(*cmd.bias), 1, cmd.cols);
   if (cmd.old) old = read_halves(mem, *cmd.old, cmd.rows, cmd.cols);
   const bool is_signed = product.left_signed || product.right_signed;
   const Shifter<std::int64_t> shift(-cmd.rshift, Rounding::kHalfUp);

@@ -5,6 +5,7 @@
 #include "device/bdc/pool_best.hpp"
 #include "device/bdc/pool_taps.hpp"
 #include "device/bdc/region_taps.hpp"
+#include "device/bdc/sum_end.hpp"
 #include "device/bdc/window_plane.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
@@ -165,44 +166,58 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
 
 // ---- Sums of integers ----
 
-// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sum).
-template <class T, class W, class D, class Cmd, class Finish>
-void sum_integers(const Memories& mem, const Cmd& cmd, Finish finish) {
+// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sum), which make_finish(c) gives.
+template <class T, class W, class D, class Cmd, class MakeFinish>
+void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
   const TapWeights<W> weights(mem, cmd.weight, is_turned(cmd));
   const auto sum = pool_taps().sum_ints;
   for_each_part<T, std::uint32_t, D>(mem, cmd, [&](int c) {
     const std::uint32_t start =
         bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
-    return [=, factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)),
+    return [=, finish = make_finish(c), factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)),
             sums = std::vector<std::uint32_t>()](const TapRows<std::uint32_t>& taps, D* out) mutable {
       sums.resize(static_cast<std::size_t>(taps.count));
       std::uint32_t* values = sums.data();
       sum(taps, factors.data(), start, values);
-      const Finish finish_one = finish;
+      const auto finish_one = finish;
       for (int i = 0; i < taps.count; ++i) out[i] = finish_one(values[i]);
     };
+  });
+}
+
+// The sum, read as signed, requantised with the parameters of its channel.
+template <class T, class W>
+void requantise_integers(const Memories& mem, const PoolCmd& cmd) {
+  const SumEnds ends(mem, {cmd.dst.dtype, true, cmd.relu, cmd.symmetric}, cmd.requant);
+  for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+    sum_integers<T, W, D>(mem, cmd, [&ends](int c) {
+      return [end = ends.of(c)](std::uint32_t sum) { return static_cast<D>(end(sum)); };
+    });
   });
 }
 
 // sat(relu(sum >> rshift)); the sum is read as unsigned when all its operands are.
 template <class T, class W>
 void shift_integers(const Memories& mem, const PoolCmd& cmd) {
+  if (cmd.requant) return requantise_integers<T, W>(mem, cmd);
   const bool is_signed = std::is_signed_v<T> || std::is_signed_v<W> || (cmd.bias && is_signed_int(cmd.bias_type));
   const Shifter<std::int64_t> shift(-cmd.rshift, cmd.rounding);
-  const IntRange range = range_of(cmd.dst.dtype);
+  const IntRange range = saturation_range(cmd.dst.dtype, cmd.symmetric);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
   for_int_type(cmd.dst.dtype, [&]<class D>(D) {
-    sum_integers<T, W, D>(mem, cmd, [=](std::uint32_t sum) {
+    const auto finish = [=](std::uint32_t sum) {
       const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
       return static_cast<D>(std::clamp(shift(value), low, range.high));
-    });
+    };
+    sum_integers<T, W, D>(mem, cmd, [&](int) { return finish; });
   });
 }
 // The low bits of the sum are the result, without saturation.
 template <class T, class W>
 void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
-  for_size(size_of(cmd.dst.dtype),
-           [&]<class D>(D) { sum_integers<T, W, D>(mem, cmd, [](std::uint32_t sum) { return static_cast<D>(sum); }); });
+  for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+    sum_integers<T, W, D>(mem, cmd, [](int) { return [](std::uint32_t sum) { return static_cast<D>(sum); }; });
+  });
 }
 
 // ---- Maximum and minimum ----

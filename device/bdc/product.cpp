@@ -159,6 +159,9 @@ void multiply(const FloatProduct& product) {
   for_each_tile(product.size, product.packed, [&](const Tile& tile, int at) {
     float* sums = sums_of<float, 0>(tile);
     (product.rule == FloatSum::kTwoLanes ? two_lane_tile : group_tile)(product, left, tile, at, sums);
+    if (product.relu) {
+      for (int i = 0; i < tile.rows * kTileCols; ++i) sums[i] = sums[i] > 0 ? sums[i] : 0.0F;
+    }
     results.tile(tile, sums);
   });
   results.finish();

@@ -21,16 +21,18 @@ struct Standing {
 
 Standing standing(const OpInfo& row, const Verification& known) {
   if (row.support == Support::kUnsupported) return {"unsupported", fmt::format("the chip has no {}", row.note)};
-  const std::string deviating =
-      known.deviating > 0 ? fmt::format("; differs on purpose from {} cases that show a defect of the recorded "
-                                        "emulator (docs/deviations.md)",
-                                        known.deviating)
-                          : "";
+  const std::string deviating = known.deviating > 0
+                                    ? fmt::format(
+                                          "; differs on purpose from {} cases that show a defect of the recorded "
+                                          "emulator (docs/deviations.md)",
+                                          known.deviating)
+                                    : "";
   const std::string oracle =
       known.oracle > 0 ? fmt::format("exact against an independent oracle on {} random cases", known.oracle) : "";
   if (known.exact > 0)
-    return {"exact", fmt::format("exact on {} recorded cases{}{}", known.exact, oracle.empty() ? "" : "; " + oracle,
-                                 deviating)};
+    return {"exact",
+            fmt::format("exact on {} recorded cases{}{}", known.exact, oracle.empty() ? "" : "; " + oracle, deviating)};
+  if (known.oracle > 0 && known.assumed) return {"reference", "as firmware/README.md assumes; " + oracle};
   if (known.oracle > 0) return {"oracle", oracle + deviating};
   if (!known.reference.empty()) return {"reference", fmt::format("reference within {}{}", known.reference, deviating)};
   return {"unverified", "not verified by a recording or a reference" + deviating};

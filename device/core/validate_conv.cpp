@@ -47,11 +47,18 @@ void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
   });
 }
 
+void check_requantised_types(Checks& check, const Conv2dCmd& cmd) {
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight_type(cmd), kInts8);
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
+  check_sum_end(check, {cmd.dst.dtype, cmd.requant, !sums_are_unsigned(cmd), cmd.relu, cmd.add_old});
+}
+
 void check_types(Checks& check, const Conv2dCmd& cmd) {
   switch (cmd.kind) {
     case Conv2dKind::kFloat: return check_float_types(check, cmd);
     case Conv2dKind::kSymmetric: return check_symmetric_types(check, cmd);
     case Conv2dKind::kAsymmetric: return check_asymmetric_types(check, cmd);
+    case Conv2dKind::kRequantised: return check_requantised_types(check, cmd);
   }
 }
 
@@ -66,6 +73,7 @@ void check_places(Checks& check, const Conv2dCmd& cmd) {
   if (cmd.bias) check_beside(check, "bias", *cmd.bias, "output", cmd.dst);
   check_beside(check, "kzp", cmd.zero_point, "output", cmd.dst);
   check_beside(check, "pad", cmd.padding, "input", cmd.src);
+  check_requant_table(check, cmd.requant, cmd.dst);
   const int npu = check.chip().npu_of(cmd.src.addr);
   check.require(npu == 0 || cmd.src.dtype == Dtype::kFp32, [&] {
     return fmt::format("start NPU of input ({}) is not 0, which {} needs", npu, to_text(cmd.src.dtype));

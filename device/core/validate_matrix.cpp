@@ -3,6 +3,7 @@
 
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
+#include "device/core/window_checks.hpp"
 
 namespace softtpu {
 namespace {
@@ -12,6 +13,7 @@ constexpr int kMaxShift = 31;
 void check_fp_group_types(Checks& check, const MatMulCmd& cmd) {
   const Dtype type = type_of(cmd.left);
   check.type_in("left and right", type, kHalves).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
+  if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), kFp32Only | types(type));
 }
 
 void check_int_types(Checks& check, const MatMulCmd& cmd) {
@@ -30,8 +32,9 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
   check.type_in("output", cmd.dst.dtype, kInts8 | kInts16);
   bool is_signed = is_signed_int(left) || is_signed_int(right);
   if (cmd.bias) {
-    check.type_in("bias", cmd.bias->dtype, kInts16);
-    is_signed = is_signed || is_signed_int(cmd.bias->dtype);
+    const Dtype bias = type_of(*cmd.bias);
+    check.type_in("bias", bias, kInts16);
+    is_signed = is_signed || is_signed_int(bias);
   }
   const bool wanted = is_signed && !cmd.relu;
   check.require(is_signed_int(cmd.dst.dtype) == wanted, [&] {
@@ -41,15 +44,20 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
   check.in_range("lshift", cmd.lshift, 0, kMaxShift).in_range("rshift", cmd.rshift, 0, kMaxShift);
 }
 
+// The sums are always signed.
+void check_zero_point_types(Checks& check, const MatMulCmd& cmd) {
+  check.type_in("left", type_of(cmd.left), kInts8).type_in("right and zp", type_of(cmd.right), kInts8);
+  if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), kInts16 | kInts32);
+  check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, cmd.old.has_value()});
+}
+
 void check_types(Checks& check, const MatMulCmd& cmd) {
   switch (cmd.kind) {
     case MatMulKind::kFp32: return;
     case MatMulKind::kFpGroup: return check_fp_group_types(check, cmd);
     case MatMulKind::kInt: return check_int_types(check, cmd);
     case MatMulKind::kInt8: return check_int8_types(check, cmd);
-    case MatMulKind::kInt8Zp:
-      check.type_in("left", type_of(cmd.left), kInts8).type_in("right and zp", type_of(cmd.right), kInts8);
-      return;
+    case MatMulKind::kInt8Zp: return check_zero_point_types(check, cmd);
   }
 }
 
@@ -87,6 +95,7 @@ Violation violation(const Memories& mem, Op op, const MatMulCmd& cmd) {
   check_operand(check, "zp", cmd.zero_point);
   check_operand(check, "shift", cmd.shift);
   check_place(check, cmd);
+  check_requant_table(check, cmd.requant, cmd.dst);
   return check.violation();
 }
 

@@ -28,13 +28,14 @@ void check_integer_sums(Checks& check, const PoolCmd& cmd) {
   const Dtype weight = type_of(cmd.weight);
   check.type_in("weight", weight, kInts8);
   check.in_range("rshift", cmd.rshift, 0, kMaxShift);
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
+  if (cmd.requant) return check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, false});
   check.require(!cmd.relu || cmd.dst.dtype == Dtype::kUint8, [&] {
     return fmt::format("result_relu needs a uint8 output (output type is {})", to_text(cmd.dst.dtype));
   });
   const bool is_signed =
       is_signed_int(cmd.src.dtype) || is_signed_int(weight) || (cmd.bias && is_signed_int(cmd.bias_type));
   check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
-  if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
 }
 
 // Each region lies inside the input and is not larger than the kernel.
@@ -83,6 +84,7 @@ Violation violation(const Memories& mem, Op op, const PoolCmd& cmd) {
     check_stored(check, "bias", *cmd.bias);
     check_beside(check, "bias", *cmd.bias, "output", cmd.dst);
   }
+  check_requant_table(check, cmd.requant, cmd.dst);
   return check.violation();
 }
 

@@ -47,4 +47,21 @@ Checks& check_sign(Checks& check, Dtype output, bool sum_is_signed, bool relu) {
   });
 }
 
+void check_sum_end(Checks& check, const SumEndRules& end) {
+  check.require(!end.add_old || size_of(end.output) == 4, [&] {
+    return fmt::format("result_add needs a 32-bit output (output type is {})", to_text(end.output));
+  });
+  if (!end.requant) {
+    check.type_in("output", end.output, kInts);
+    check_sign(check, end.output, end.sum_is_signed, end.relu);
+  } else {
+    check.type_in("requantised output", end.output, kInts8 | kInts16);
+  }
+}
+
+void check_requant_table(Checks& check, const std::optional<Requant>& requant, const Tensor& output) {
+  if (!requant || !requant->table) return;
+  check.tensor("requant", *requant->table).same_npu("requant", requant->table->addr, "output", output.addr);
+}
+
 }  // namespace softtpu

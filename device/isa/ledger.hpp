@@ -13,6 +13,7 @@ struct Verification {
   int deviating = 0;                // recorded cases that show a defect of the recorded emulator
   std::string_view reference = {};  // tolerance of the comparison with an independent reference; empty: none
   int oracle = 0;                   // random calls that an independent oracle confirmed bit for bit
+  bool assumed = false;             // what the oracle computes is assumed in part (firmware/README.md)
 };
 
 Verification verification(Op op);

@@ -1,5 +1,7 @@
-// Matrix products whose rows are channels: fp_mm, int8_zp_mm, int8_pc_zp_mm.
-#include "firmware/call.hpp"
+// Matrix products whose rows are channels: fp_mm, int8_zp_mm, int8_pc_zp_mm, quant_mm.
+#include <fmt/format.h>
+
+#include "firmware/tpu/requant_call.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
@@ -54,6 +56,16 @@ class RowMatMul {
       cmd_.zero_point = call_.local(addr, Dim4{1, channels, 1, cmd_.cols}, Stride4{0, 0, 0, 1}, type);
     }
   }
+  // One value for each column of the product: a row, or one for each channel of a transposed result.
+  void bias(const Side& bias, Dtype type) {
+    if (bias.constant) {
+      cmd_.bias = scalar(bias.scalar, type);
+    } else if (cmd_.dst_trans) {
+      cmd_.bias = call_.local(bias.addr, Dim4{1, cmd_.cols, 1, 1}, Stride4{0, 1, 0, 0}, type);
+    } else {
+      cmd_.bias = matrix(bias.addr, 1, cmd_.cols, false, type);
+    }
+  }
   void issue() const { call_.issue(cmd_); }
   const Call& call() const { return call_; }
   MatMulCmd& command() { return cmd_; }
@@ -71,12 +83,24 @@ class RowMatMul {
   MatMulCmd cmd_;
 };
 
+// What the functions with a bias have besides.
+struct FloatEnd {
+  data_type_t type;
+  bool is_const;
+  var_context_t data;
+  bool relu;
+};
+
 void fp_mm(Op op, const Sizes& sizes, local_addr_t output, const Side& left, const Side& right, data_type_t output_type,
-           data_type_t operand_type, bool add) {
+           data_type_t operand_type, bool add, const FloatEnd* end = nullptr) {
   RowMatMul mm(op, MatMulKind::kFpGroup, sizes);
   const Dtype type = mm.call().dtype("operand type", operand_type);
   mm.operands(left, type, right, type);
   mm.output(output, mm.call().dtype("output_dtype", output_type), add, Dtype::kFp32);
+  if (end != nullptr) {
+    mm.bias(end->is_const ? Side(end->data.scalar) : Side(end->data.addr), mm.call().dtype("bias_dtype", end->type));
+    mm.command().relu = end->relu;
+  }
   mm.issue();
 }
 
@@ -92,6 +116,41 @@ void zp_mm(Op op, const Sizes& sizes, local_addr_t output, const Side& left, con
     mm.zero_points(zero_point.addr, zero_type);
   }
   mm.issue();
+}
+
+// ---- quant_mm ----
+
+Side side(const optional_info_t& info) { return info.is_const != 0 ? Side(info.value) : Side(info.addr); }
+
+// The sizes that the other functions take, from those of the product.
+Sizes product_sizes(bool left_trans, bool right_trans, int rows, int inner, int cols) {
+  if (left_trans) return {Stored::kAllTrans, inner, rows, cols};
+  return {right_trans ? Stored::kRightTrans : Stored::kPlain, rows, inner, cols};
+}
+
+void zero_point(RowMatMul& mm, const optional_info_t& info, Dtype right_type) {
+  const Dtype type = mm.call().dtype("rzp type", info.dtype);
+  mm.call().require(type == right_type, [&] {
+    return fmt::format("rzp type ({}) differs from right type ({})", to_text(type), to_text(right_type));
+  });
+  if (info.is_const != 0) {
+    mm.command().zero_point = scalar(info.value, right_type);
+  } else {
+    mm.zero_points(info.addr, right_type);
+  }
+}
+
+void requantise(RowMatMul& mm, const requant_int_info_t& info) {
+  const Call& call = mm.call();
+  const Tensor& result = mm.command().dst;
+  const Rounding rounding = call.rounding(info.round_mode, "requant round_mode");
+  mm.command().symmetric = info.do_sym_saturate;
+  if (info.is_perchannel) {
+    mm.command().requant = requant_table(call, info.addr, result.shape.c, rounding);
+    return;
+  }
+  mm.command().requant = Requant{std::nullopt, info.multiplier, call.in_range("requant shift", info.shift, -64, 31),
+                                 result_zero_point(call, "requant yzp", info.yzp, result.dtype), rounding};
 }
 
 }  // namespace
@@ -121,6 +180,24 @@ MM2_FP(tpu_bdc_fp_mm_L_const_all_trans, Stored::kAllTrans, local_addr_t, right, 
 MM2_FP(tpu_bdc_fp_mm_R_const_all_trans, Stored::kAllTrans, local_addr_t, left, scalar_t, C, left, C)
 MM2_FP_NO_ADD(tpu_bdc_fp_mm_R_trans, local_addr_t, first, second)
 MM2_FP_NO_ADD(tpu_bdc_fp_mm_L_const_R_trans, scalar_t, second, first)
+
+// The same with a bias that is added first, and relu.
+#define MM2_FP_BIAS(name, stored, first_type, first, second_type, second, left, right)                            \
+  void name(local_addr_t output_addr, first_type first, second_type second, int left_rows, int left_cols,         \
+            int right_size, data_type_t output_dtype, data_type_t dtype, data_type_t bias_dtype, bool result_add, \
+            bool bias_is_const, var_context_t bias_data, bool do_relu) {                                          \
+    const FloatEnd end{bias_dtype, bias_is_const, bias_data, do_relu};                                            \
+    fp_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left, right, output_dtype, dtype,    \
+          result_add, &end);                                                                                      \
+  }
+MM2_FP_BIAS(tpu_bdc_fp_mm_with_bias, Stored::kPlain, local_addr_t, left, local_addr_t, right, left, right)
+MM2_FP_BIAS(tpu_bdc_fp_mm_R_trans_with_bias, Stored::kRightTrans, local_addr_t, left, local_addr_t, right, left, right)
+MM2_FP_BIAS(tpu_bdc_fp_mm_all_trans_with_bias, Stored::kAllTrans, local_addr_t, left, local_addr_t, right, left, right)
+MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_with_bias, Stored::kPlain, local_addr_t, right, scalar_t, C, C, right)
+MM2_FP_BIAS(tpu_bdc_fp_mm_R_const_with_bias, Stored::kPlain, local_addr_t, left, scalar_t, C, left, C)
+MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_R_trans_with_bias, Stored::kRightTrans, local_addr_t, right, scalar_t, C, C, right)
+MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, right, scalar_t, C, C, right)
+MM2_FP_BIAS(tpu_bdc_fp_mm_R_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, left, scalar_t, C, left, C)
 
 #define MM2_ZP(name, stored, second_type, third_type, left, right, zero_point)                                    \
   void name(local_addr_t output_addr, local_addr_t first, second_type second, third_type third, int left_rows,    \
@@ -152,4 +229,28 @@ MM2_ZP(tpu_bdc_int8_pc_zp_mm_L_const_all_trans, Stored::kAllTrans, local_addr_t,
 MM2_ZP(tpu_bdc_int8_pc_zp_mm_R_const_all_trans, Stored::kAllTrans, local_addr_t, scalar_t, first, third, second)
 MM2_ZP_NO_ADD(tpu_bdc_int8_pc_zp_mm_R_trans, local_addr_t, local_addr_t, first, second, third)
 MM2_ZP_NO_ADD(tpu_bdc_int8_pc_zp_mm_L_const_R_trans, local_addr_t, scalar_t, third, first, second)
+
+void tpu_bdc_quant_mm(local_addr_t output_addr, data_type_t output_dtype, optional_info_t* left, optional_info_t* right,
+                      int output_rows, int inner_cols, int output_cols, bool left_trans, bool right_trans,
+                      bool result_add, bool do_relu, optional_info_t* rzp, optional_info_t* bias,
+                      requant_int_info_t* requant) {
+  RowMatMul mm(Op::tpu_bdc_quant_mm, MatMulKind::kInt8Zp,
+               product_sizes(left_trans, right_trans, output_rows, inner_cols, output_cols));
+  const Call& call = mm.call();
+  call.require(left != nullptr, [] { return "left is NULL"; });
+  call.require(right != nullptr, [] { return "right is NULL"; });
+  if (left == nullptr || right == nullptr) return;
+  call.require(!left_trans || right_trans, [] { return "left_trans needs right_trans"; });
+  call.require(left->is_const == 0 || right->is_const == 0, [] { return "left and right are both constants"; });
+  const Dtype right_type = call.dtype("right type", right->dtype);
+  mm.operands(side(*left), call.dtype("left type", left->dtype), side(*right), right_type);
+  const Dtype output_type = call.dtype("output_dtype", output_dtype);
+  mm.output(output_addr, output_type, result_add, output_type);
+  mm.command().zero_point = Scalar{0, right_type};
+  mm.command().relu = do_relu;
+  if (rzp != nullptr) zero_point(mm, *rzp, right_type);
+  if (bias != nullptr) mm.bias(side(*bias), call.dtype("bias type", bias->dtype));
+  if (requant != nullptr) requantise(mm, *requant);
+  mm.issue();
+}
 }

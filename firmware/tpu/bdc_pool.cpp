@@ -1,4 +1,5 @@
 // Entry points of depthwise convolutions and poolings over windows.
+#include "firmware/tpu/requant_call.hpp"
 #include "firmware/tpu/window_call.hpp"
 
 namespace softtpu {
@@ -71,6 +72,16 @@ class Pooling {
   }
   Pooling& shift(int rshift, rounding_mode_t rounding, bool relu) {
     return shift(rshift, call_.rounding(rounding), relu);
+  }
+  // Instead of the shift, where it is used.
+  Pooling& requant(bool used, local_addr_t table, rounding_mode_t rounding) {
+    const Rounding mode = call_.rounding(rounding);
+    if (used) cmd_.requant = requant_table(call_, table, cmd_.src.shape.c, mode);
+    return *this;
+  }
+  Pooling& symmetric(bool range) {
+    cmd_.symmetric = range;
+    return *this;
   }
   void issue() const { call_.issue(cmd_); }
 
@@ -240,5 +251,35 @@ void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_
   pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation).pad_pairs(pad_addr);
   pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
   pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
+}
+
+// ---- 8-bit integers, requantised ----
+
+void tpu_bdc_depthwise2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                           local_addr_t bias_addr, local_addr_t requant_addr, scalar_t pad_val,
+                                           const dim4* input_shape, const dim2* kernel, const padding_t* padding,
+                                           const dim2* stride, const dim2* dilation, data_type_t output_dtype,
+                                           data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype,
+                                           bool has_bias, bool has_requant, bool result_relu, bool sym_range,
+                                           rounding_mode_t rounding_mode) {
+  Pooling pool(Op::tpu_bdc_depthwise2d_requant_pc_asym_C, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
+  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.shift(0, rounding_mode, result_relu).requant(has_requant, requant_addr, rounding_mode).symmetric(sym_range);
+  pool.output(output_addr, output_dtype).issue();
+}
+
+// Shifted only, as by tpu_bdc_int8_depthwise2d.
+void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                         local_addr_t bias_addr, scalar_t pad_val, const dim4* input_shape,
+                                         const dim2* kernel, const padding_t* padding, const dim2* stride,
+                                         const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
+                                         data_type_t weight_dtype, data_type_t bias_dtype, unsigned char rshift,
+                                         bool has_bias, bool result_relu, bool sym_range,
+                                         rounding_mode_t rounding_mode) {
+  Pooling pool(Op::tpu_bdc_depthwise2d_requant_C_sym_C, PoolMode::kDepthwise);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
+  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.shift(rshift, rounding_mode, result_relu).symmetric(sym_range).output(output_addr, output_dtype).issue();
 }
 }

@@ -63,73 +63,9 @@ UNSUPPORTED(void, tpu_bdc_srch_bin_select,
 UNSUPPORTED(void, tpu_bdc_f16_group_dequant,
             (local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t, data_type_t, int))
 UNSUPPORTED(void, tpu_bdc_end, (void))
-
-UNSUPPORTED(void, tpu_bdc_fp_mm_with_bias,
-            (local_addr_t, local_addr_t, local_addr_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_fp_mm_R_trans_with_bias,
-            (local_addr_t, local_addr_t, local_addr_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_fp_mm_all_trans_with_bias,
-            (local_addr_t, local_addr_t, local_addr_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_fp_mm_L_const_with_bias,
-            (local_addr_t, local_addr_t, scalar_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_fp_mm_R_const_with_bias,
-            (local_addr_t, local_addr_t, scalar_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_fp_mm_L_const_R_trans_with_bias,
-            (local_addr_t, local_addr_t, scalar_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_fp_mm_L_const_all_trans_with_bias,
-            (local_addr_t, local_addr_t, scalar_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_fp_mm_R_const_all_trans_with_bias,
-            (local_addr_t, local_addr_t, scalar_t, int, int, int, data_type_t, data_type_t, data_type_t, bool, bool,
-             var_context_t, bool))
-UNSUPPORTED(void, tpu_bdc_quant_mm,
-            (local_addr_t, data_type_t, optional_info_t*, optional_info_t*, int, int, int, bool, bool, bool, bool,
-             optional_info_t*, optional_info_t*, requant_int_info_t*))
-UNSUPPORTED(void, tpu_bdc_fp_conv2d_with_relu,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, int, const dim2*,
-             const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, bool, bool, bool))
 UNSUPPORTED(void, tpu_bdc_fp_conv2d_backward,
             (local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim2*, const dim2*,
              const padding_t*, const dim2*, const dim2*, const dim4*, int, int, int, data_type_t, data_type_t))
-UNSUPPORTED(void, tpu_bdc_conv2d_requant_pc,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, int,
-             const dim2*, const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, data_type_t,
-             data_type_t, bool, bool, bool, bool))
-UNSUPPORTED(void, tpu_bdc_conv2d_requant_C,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, int, const dim2*,
-             const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, data_type_t, data_type_t, int, char,
-             short, bool, bool, bool, bool))
-UNSUPPORTED(void, tpu_bdc_conv2d_requant_pc_asym_pc,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t,
-             const dim4*, const dim4*, int, const dim2*, const padding_t*, const dim2*, const dim2*, data_type_t,
-             data_type_t, data_type_t, data_type_t, bool, bool, bool, bool, bool, rounding_mode_t))
-UNSUPPORTED(void, tpu_bdc_conv2d_requant_C_asym_pc,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*,
-             const dim4*, int, const dim2*, const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t,
-             data_type_t, data_type_t, int, char, short, bool, bool, bool, bool, bool, rounding_mode_t))
-UNSUPPORTED(void, tpu_bdc_conv2d_requant_C_asym_C,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, scalar_t, scalar_t, const dim4*, const dim4*, int,
-             const dim2*, const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, data_type_t,
-             data_type_t, int, char, short, bool, bool, bool, bool, bool, rounding_mode_t))
-UNSUPPORTED(void, tpu_bdc_conv2d_requant_pc_asym_C,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, scalar_t, scalar_t, const dim4*,
-             const dim4*, int, const dim2*, const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t,
-             data_type_t, data_type_t, bool, bool, bool, bool, bool, rounding_mode_t))
-UNSUPPORTED(void, tpu_bdc_depthwise2d_requant_pc_asym_C,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, scalar_t, const dim4*, const dim2*,
-             const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, data_type_t, data_type_t, bool, bool,
-             bool, bool, rounding_mode_t))
-UNSUPPORTED(void, tpu_bdc_depthwise2d_requant_C_sym_C,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, scalar_t, const dim4*, const dim2*,
-             const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, data_type_t, data_type_t,
-             unsigned char, bool, bool, bool, rounding_mode_t))
-
 UNSUPPORTED(void, tpu_bdc_generate_arithmetic_sequence, (local_addr_t, int, data_type_t))
 
 }  // extern "C"

@@ -138,6 +138,31 @@ std::vector<CallGrid::Change> CallGrid::variable_changes(const Parameter& parame
   return out;
 }
 
+// An address that shares its place with a constant.
+std::vector<CallGrid::Change> CallGrid::union_changes(std::size_t at, const Value& valid) const {
+  std::vector<Change> out = local_changes(at, number(valid.words[0]));
+  for (Change& change : out) change.value = dims({static_cast<int>(change.value.number)});
+  return out;
+}
+
+// optional_info_t {is_const, dtype, address or constant} and requant_int_info_t {is_perchannel, round_mode, address,
+// ...}.
+std::vector<CallGrid::Change> CallGrid::info_changes(const Parameter& parameter, std::size_t at,
+                                                     const Value& valid) const {
+  std::vector<Change> out = {null_change(at)};
+  Value unknown = valid;
+  unknown.words[1] = 100;
+  out.push_back({"code=100", at, unknown, {"100"}});
+  const bool stored = (parameter.type == "optional_info_t*") == (valid.words[0] == 0);
+  if (!stored) return out;
+  for (const Change& change : local_changes(at, number(valid.words[2]))) {
+    Value moved = valid;
+    moved.words[2] = static_cast<int>(change.value.number);
+    out.push_back({change.name, at, moved, change.shown});
+  }
+  return out;
+}
+
 std::vector<CallGrid::Change> CallGrid::changes_of(const Parameter& parameter, std::size_t at, const Value& valid,
                                                    const OpInfo& row) const {
   static constexpr const char* kMembers[] = {"n", "c", "h", "w"};
@@ -145,6 +170,8 @@ std::vector<CallGrid::Change> CallGrid::changes_of(const Parameter& parameter, s
   if (is_local(parameter)) return local_changes(at, valid);
   if (is_system(parameter)) return system_changes(at, valid);
   if (is_variable(parameter)) return variable_changes(parameter, at, valid);
+  if (parameter.type == "var_context_t") return union_changes(at, valid);
+  if (parameter.type.ends_with("_info_t*")) return info_changes(parameter, at, valid);
   if (parameter.type == "data_type_t" || parameter.name == "dtype_flags")
     return type_changes(parameter, at, valid, row);
   if (is_integer(parameter)) return number_changes(at, {-1, 0, INT32_MAX});

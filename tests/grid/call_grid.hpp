@@ -55,6 +55,8 @@ class CallGrid {
                                  const OpInfo& row) const;
   std::vector<Change> local_changes(std::size_t at, const Value& valid) const;
   std::vector<Change> system_changes(std::size_t at, const Value& valid) const;
+  std::vector<Change> union_changes(std::size_t at, const Value& valid) const;
+  std::vector<Change> info_changes(const Parameter& parameter, std::size_t at, const Value& valid) const;
   std::vector<Change> variable_changes(const Parameter& parameter, std::size_t at, const Value& valid) const;
 
   void reset_memory(const Function& function, const std::vector<Value>& valid);

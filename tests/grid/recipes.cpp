@@ -28,6 +28,7 @@ Value by_default(const Parameter& parameter, std::size_t position, const OpInfo&
     const int kind = parameter.type == "const variable_t*" ? 0 : 1;
     return dims({kind, static_cast<int>(position * places.local_step)});
   }
+  if (parameter.type == "var_context_t") return dims({static_cast<int>(position * places.local_step)});
   if (parameter.type == "const dim4*" && !is_stride(parameter)) return dims({2, 66, 3, 4});
   if (parameter.type == "const dim4*") {
     Value value;
@@ -67,6 +68,10 @@ void read_rule(const Rule& rule, const Function& function, const Places& places,
       if (!matches(word.substr(0, equals), parameter.name)) continue;
       values[i] = parse(parameter, word.substr(equals + 1));
       if (is_local(parameter)) values[i].number = values[i].number / kRuleStep * places.local_step;
+      // The third word is an address, or a constant.
+      auto& third = values[i].words[2];
+      if (parameter.type.ends_with("_info_t*") && third >= static_cast<int>(kRuleStep))
+        third = third / static_cast<int>(kRuleStep) * static_cast<int>(places.local_step);
     }
   }
 }

@@ -32,6 +32,12 @@ const std::vector<Rule> kRules = {
     {"tpu_hau_line_gather", "start=0 end=19"},
     {"tpu_bdc_fp_mm*", "*dtype=FP16 left_cols=70 right_cols=70 right_rows=70"},
     {"tpu_bdc_int8_*mm*", "*C_dtype=INT8"},
+    {"tpu_bdc_*2d_requant_*",
+     "has_requant=1 output_dtype=INT8 input_dtype=INT8 weight_dtype=INT8 bias_dtype=INT32 multiplier=3"},
+    // Of int8: stored, stored, the constant 3; an int32 row; a table.
+    {"tpu_bdc_quant_mm",
+     "output_dtype=INT8 left=0,1,0x8000 right=0,1,0xc000 inner_cols=70 output_cols=70 rzp=1,1,3 bias=0,9,0x10000 "
+     "requant=1,5,0x14000"},
     {"tpu_bdc_int8_*",
      "left_dtype=INT8 right_dtype=INT8 *zp_dtype=INT8 input_dtype=INT8 weight_dtype=INT8 kzp_dtype=INT8 "
      "pad_dtype=INT8"},

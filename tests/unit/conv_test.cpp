@@ -1,4 +1,5 @@
 // Convolutions against oracles that are written from the description.
+#include "tests/unit/assumed.hpp"
 #include "tests/unit/window_fixture.hpp"
 
 namespace softtpu {
@@ -18,12 +19,13 @@ class Convolutions : public WindowTest {
 
 // ---- Floats ----
 
-enum class FloatForm : std::uint8_t { kPlain, kLong, kDeconv, kConstant };
+enum class FloatForm : std::uint8_t { kPlain, kLong, kDeconv, kConstant, kRelu };
 
 class FloatConvolutions : public Convolutions, public testing::WithParamInterface<FloatForm> {};
 
 TEST_P(FloatConvolutions, SumInTheChipsOrder) {
   const FloatForm form = GetParam();
+  if (form == FloatForm::kRelu) record_assumed({Op::tpu_bdc_fp_conv2d_with_relu});
   for (int i = 0; i < kCases; ++i) {
     const Float type = static_cast<Float>(i % 3);
     const int size = reference::size_of(type);
@@ -31,11 +33,14 @@ TEST_P(FloatConvolutions, SumInTheChipsOrder) {
     const int oc = random_.in(1, 9);
     const int npu = random_.in(0, 63), in_npu = type == Float::kF32 ? random_.in(0, 63) : 0;
     const bool free = random_.flip(), has_bias = random_.flip(), add = random_.flip();
+    const bool relu = form == FloatForm::kRelu && random_.in(0, 3) != 0;
     const Float out = add || random_.flip() ? Float::kF32 : type;
     const LocalTensor in = input(g, address(in_npu, kInput), size, free);
     const LocalTensor weight = reference::weights(g, address(npu, kWeight), oc, type == Float::kF32 ? 1 : 32, size);
     const LocalTensor bias = compact(address(npu, kBias), 1, oc, 1, 1, 4);
-    const LocalTensor result = output(g, address(npu, kResult), oc, reference::size_of(out));
+    // Only an f32 convolution needs an output that is aligned like its layout.
+    const unsigned shift = type == Float::kF32 ? 0 : 8 * static_cast<unsigned>(random_.in(0, 3));
+    const LocalTensor result = output(g, address(npu, kResult + shift), oc, reference::size_of(out));
     const scalar_t constant = scalar_bits(random_.element(type));
     fill({&in, &weight}, type);
     fill({&bias}, Float::kF32);
@@ -52,7 +57,8 @@ TEST_P(FloatConvolutions, SumInTheChipsOrder) {
             form == FloatForm::kConstant ? constant.u32 : reference::weight_at(image_, weight, g, c, ic, kh, kw);
         return std::pair{seen, reference::value_of(factor, type)};
       });
-      RandomData::put(wanted, result, n, c, h, w, reference::bits_of(sum, out));
+      const std::uint32_t bits = reference::bits_of(sum, out);
+      RandomData::put(wanted, result, n, c, h, w, relu && !(reference::value_of(bits, out) > 0) ? 0 : bits);
     });
     const dim4 stride = strides(in);
     const dim4* given = free ? &stride : nullptr;
@@ -71,6 +77,10 @@ TEST_P(FloatConvolutions, SumInTheChipsOrder) {
               return tpu_bdc_fp_conv2d_for_deconv2d(addr(result), addr(in), addr(weight), addr(bias), &g.in, given, oc,
                                                     &g.kernel, &g.insert, &g.pad, &g.dilation, code(out), code(type),
                                                     has_bias, add);
+            case FloatForm::kRelu:
+              return tpu_bdc_fp_conv2d_with_relu(addr(result), addr(in), addr(weight), addr(bias), &g.in, given, oc,
+                                                 &g.kernel, &g.pad, &g.stride, &g.dilation, code(out), code(type),
+                                                 has_bias, add, relu);
             case FloatForm::kConstant:
               return tpu_bdc_fp_conv2d_kernel_const(addr(result), addr(in), addr(bias), constant, &g.in, given, oc,
                                                     &g.kernel, &g.pad, &g.stride, &g.dilation, code(out), code(type),
@@ -84,11 +94,12 @@ TEST_P(FloatConvolutions, SumInTheChipsOrder) {
 }
 
 std::string name_of(const testing::TestParamInfo<FloatForm>& form) {
-  constexpr std::array kNames = {"Plain", "Long", "Deconv", "Constant"};
+  constexpr std::array kNames = {"Plain", "Long", "Deconv", "Constant", "Relu"};
   return kNames[static_cast<std::size_t>(form.param)];
 }
 INSTANTIATE_TEST_SUITE_P(Forms, FloatConvolutions,
-                         testing::Values(FloatForm::kPlain, FloatForm::kLong, FloatForm::kDeconv, FloatForm::kConstant),
+                         testing::Values(FloatForm::kPlain, FloatForm::kLong, FloatForm::kDeconv, FloatForm::kConstant,
+                                         FloatForm::kRelu),
                          name_of);
 
 // ---- Bytes ----

@@ -1,4 +1,5 @@
 // Matrix products whose rows are channels, against oracles that are written from the description.
+#include "tests/unit/assumed.hpp"
 #include "tests/unit/matmul_fixture.hpp"
 
 namespace softtpu {
@@ -85,12 +86,55 @@ void call_fp(const RowMatrices& s, unsigned to, unsigned l, unsigned r, const sc
   }
 }
 
+struct Bias {
+  data_type_t type;
+  bool is_const;
+  var_context_t data;
+  bool relu;
+};
+
+void call_fp_bias(const RowMatrices& s, unsigned to, unsigned l, unsigned r, const scalar_t& c, data_type_t out,
+                  data_type_t in, bool add, const Bias& b) {
+  const int first = s.first_size(), second = s.second_size(), n = s.n;
+  const bool left = s.form.constant == Constant::kLeft, right = s.form.constant == Constant::kRight;
+  const auto of_tensors = s.form.stored == Stored::kPlain        ? tpu_bdc_fp_mm_with_bias
+                          : s.form.stored == Stored::kRightTrans ? tpu_bdc_fp_mm_R_trans_with_bias
+                                                                 : tpu_bdc_fp_mm_all_trans_with_bias;
+  const auto of_left = s.form.stored == Stored::kPlain        ? tpu_bdc_fp_mm_L_const_with_bias
+                       : s.form.stored == Stored::kRightTrans ? tpu_bdc_fp_mm_L_const_R_trans_with_bias
+                                                              : tpu_bdc_fp_mm_L_const_all_trans_with_bias;
+  const auto of_right =
+      s.form.stored == Stored::kPlain ? tpu_bdc_fp_mm_R_const_with_bias : tpu_bdc_fp_mm_R_const_all_trans_with_bias;
+  if (left) return of_left(to, r, c, first, second, n, out, in, b.type, add, b.is_const, b.data, b.relu);
+  if (right) return of_right(to, l, c, first, second, n, out, in, b.type, add, b.is_const, b.data, b.relu);
+  of_tensors(to, l, r, first, second, n, out, in, b.type, add, b.is_const, b.data, b.relu);
+}
+
+// Without a bias, and with one: it lies in a row, or with the channels of a transposed result, or is a constant.
 TEST_P(RowMatMul, HalvesAreSummedInAlignedGroups) {
-  for (int i = 0; i < kCases && !HasFatalFailure(); ++i) {
+  record_assumed({Op::tpu_bdc_fp_mm_with_bias, Op::tpu_bdc_fp_mm_R_trans_with_bias,
+                  Op::tpu_bdc_fp_mm_all_trans_with_bias, Op::tpu_bdc_fp_mm_L_const_with_bias,
+                  Op::tpu_bdc_fp_mm_R_const_with_bias, Op::tpu_bdc_fp_mm_L_const_R_trans_with_bias,
+                  Op::tpu_bdc_fp_mm_L_const_all_trans_with_bias, Op::tpu_bdc_fp_mm_R_const_all_trans_with_bias});
+  for (int i = 0; i < 2 * kCases && !HasFatalFailure(); ++i) {
     const RowMatrices s = sizes();
     const Float type = random_.flip() ? Float::kF16 : Float::kBf16;
     const Float out = random_.flip() ? Float::kF32 : type;
-    const bool add = s.adds() && random_.flip();
+    const bool has_bias = i % 2 == 1;
+    const bool add = (has_bias || s.adds()) && random_.flip();
+    const Float bias_type = random_.flip() ? Float::kF32 : type;
+    const int bias_size = reference::size_of(bias_type);
+    const LocalTensor bias =
+        s.all() ? reference::compact(kBias, 1, s.n, 1, 1, bias_size) : aligned(kBias, 1, 1, 1, s.n, bias_size);
+    fill({&bias}, bias_type);
+    Bias end = {};
+    end.is_const = random_.flip();
+    end.relu = random_.flip();
+    if (end.is_const) {
+      end.data.scalar = scalar_bits(random_.element(bias_type));
+    } else {
+      end.data.addr = kBias;
+    }
     const LocalTensor left = this->left(s, 2), right = this->right(s, 2), old = result(s, 4),
                       to = result(s, reference::size_of(out));
     const std::uint32_t constant = random_.element(type);
@@ -101,8 +145,15 @@ TEST_P(RowMatMul, HalvesAreSummedInAlignedGroups) {
     };
     const Image wanted = filled(s, to, [&](int row, int col) {
       float sum = 0;
+      if (has_bias) {
+        const std::uint32_t bits = end.is_const ? end.data.scalar.u32 : at(image_, bias, 0, col, s.all());
+        sum = static_cast<float>(reference::value_of(bits, bias_type));
+      }
       // The old result is an f32 matrix, whatever is written.
-      if (add) sum = static_cast<float>(reference::value_of(at(image_, old, row, col, s.all()), Float::kF32));
+      if (add) {
+        const double before = reference::value_of(at(image_, old, row, col, s.all()), Float::kF32);
+        sum = has_bias ? reference::rounded_sum(sum, static_cast<float>(before)) : static_cast<float>(before);
+      }
       for (int first = 0; first < s.k; first += 32) {
         std::vector<double> a, b;
         for (int k = first; k < std::min(first + 32, s.k); ++k) {
@@ -111,13 +162,21 @@ TEST_P(RowMatMul, HalvesAreSummedInAlignedGroups) {
         }
         sum = reference::rounded_sum(sum, reference::group_sum(a, b));
       }
-      return reference::bits_of(sum, out);
+      const std::uint32_t bits = reference::bits_of(sum, out);
+      return has_bias && end.relu && !(reference::value_of(bits, out) > 0) ? 0 : bits;
     });
     const data_type_t in_type = type == Float::kF16 ? DT_FP16 : DT_BFP16;
     const data_type_t out_type = out == Float::kF32 ? DT_FP32 : in_type;
+    end.type = bias_type == Float::kF32 ? DT_FP32 : in_type;
     expect(
-        wanted, [&] { call_fp(s, kResult, kLeft, kRight, scalar_bits(constant), out_type, in_type, add); },
-        fmt::format("{} type {} out {} add {}", s.text(), static_cast<int>(type), static_cast<int>(out), add));
+        wanted,
+        [&] {
+          const scalar_t c = scalar_bits(constant);
+          has_bias ? call_fp_bias(s, kResult, kLeft, kRight, c, out_type, in_type, add, end)
+                   : call_fp(s, kResult, kLeft, kRight, c, out_type, in_type, add);
+        },
+        fmt::format("{} type {} out {} add {} bias {} {} const {} relu {}", s.text(), static_cast<int>(type),
+                    static_cast<int>(out), add, has_bias, static_cast<int>(bias_type), end.is_const, end.relu));
   }
 }
 
@@ -240,6 +299,41 @@ TEST_P(RowMatMul, WrongArgumentsAreRefused) {
   device_.expect_fault(half(kResult + 4, DT_FP32, DT_FP16), "is not a multiple of 64");
   device_.expect_fault(half(address(2, kResult), DT_FP32, DT_FP16), "start NPU of");
   device_.expect_fault(half(kResult, DT_FP32, static_cast<data_type_t>(2)), "(2) is not a data type");
+  const auto with_bias = [&](data_type_t type, unsigned addr) {
+    Bias bias = {};
+    bias.type = type;
+    bias.data.addr = addr;
+    return [=] { call_fp_bias(s, kResult, kLeft, kRight, scalar_bits(0), DT_FP32, DT_FP16, false, bias); };
+  };
+  device_.expect_fault(with_bias(DT_BFP16, kBias), "bias type is bfp16 (allowed: fp16, fp32)");
+  device_.expect_fault(with_bias(DT_FP32, address(3, kBias)),
+                       "start NPU of bias (3) differs from start NPU of output (0)");
+  device_.expect_fault(with_bias(DT_FP32, kBias + 2), "bias address (0x30002) is not a multiple of");
+}
+
+// [1 2; 3 4] x [1 0; 0 1] + [-2 0.5], then relu.
+TEST_F(MatMulTest, ABiasIsOneRowByHand) {
+  for (int row = 0; row < 2; ++row) {
+    for (int col = 0; col < 2; ++col) {
+      constexpr std::uint16_t kOneToFour[] = {0x3C00, 0x4000, 0x4200, 0x4400};
+      const unsigned offset = 2 * static_cast<unsigned>(col);
+      *device_.local<std::uint16_t>(row, kLeft + offset) = kOneToFour[2 * row + col];
+      *device_.local<std::uint16_t>(row, kRight + offset) = row == col ? 0x3C00 : 0;
+    }
+  }
+  const float row_bias[2] = {-2.0F, 0.5F};
+  std::memcpy(device_.local<float>(0, kBias), row_bias, sizeof(row_bias));
+  var_context_t bias;
+  bias.addr = kBias;
+  const LaunchOutcome outcome = device_.run([&] {
+    tpu_bdc_fp_mm_with_bias(kResult, kLeft, kRight, 2, 2, 2, DT_FP32, DT_FP16, DT_FP32, false, false, bias, true);
+  });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  for (int row = 0; row < 2; ++row) {
+    const float* got = device_.local<float>(row, kResult);
+    EXPECT_EQ(got[0], row == 0 ? 0.0F : 1.0F);
+    EXPECT_EQ(got[1], row == 0 ? 2.5F : 4.5F);
+  }
 }
 
 }  // namespace

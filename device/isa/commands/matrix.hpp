@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "device/isa/types.hpp"
+#include "device/isa/commands/requant.hpp"
 
 namespace softtpu {
 
@@ -15,7 +15,7 @@ enum class MatMulKind : std::uint8_t {
   kInt,      // integers of equal width, 32-bit result; columns spread over channels
   kInt8,     // 8-bit integers, shifted and saturated; columns spread over channels
   kFpGroup,  // f16 or bf16 in aligned groups; rows are channels
-  kInt8Zp,   // 8-bit integers, right minus zero point, 32-bit result; rows are channels
+  kInt8Zp,   // 8-bit integers, right minus zero point, 32-bit sums; rows are channels
 };
 
 // A matrix whose columns are spread over channels is the tensor [rows, ceil(columns / p), 1, p].
@@ -30,22 +30,25 @@ struct MatMulCmd {
   bool left_trans = false, right_trans = false, dst_trans = false;
   Tensor dst;
   Operand left, right;
-  std::optional<Tensor> bias;     // one row, added to every row
+  std::optional<Operand> bias;    // one row, added to every row
   std::optional<Tensor> old;      // dst's address as a matrix of the type that is accumulated
   Operand zero_point = Scalar{};  // kInt8Zp
   Operand shift = Scalar{};       // kInt: 8-bit amounts, positive to the left
   Rounding rounding = Rounding::kHalfUp;
   int lshift = 0, rshift = 0;  // kInt8: of the old result, of the sum
-  bool relu = false;           // kInt8
+  bool relu = false;
+  std::optional<Requant> requant;  // kInt8Zp: channels are those of the stored result
+  bool symmetric = false;          // kInt8Zp: saturates to -high..high
 
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "left", left);
     f(Access::kRead, "right", right);
-    if (bias) f(Access::kRead, "bias", Operand(*bias));
+    if (bias) f(Access::kRead, "bias", *bias);
     if (old) f(Access::kRead, "old output", Operand(*old));
     if (kind == MatMulKind::kInt8Zp) f(Access::kRead, "zp", zero_point);
     if (kind == MatMulKind::kInt) f(Access::kRead, "shift", shift);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
     f(Access::kWrite, "output", Operand(dst));
   }
   bool operator==(const MatMulCmd&) const = default;

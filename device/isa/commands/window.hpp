@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "device/isa/types.hpp"
+#include "device/isa/commands/requant.hpp"
 
 namespace softtpu {
 
@@ -38,8 +38,9 @@ constexpr Dim2 output_size(const Dim4& input, const Window& window) {
 
 enum class Conv2dKind : std::uint8_t {
   kFloat,
-  kSymmetric,   // 8-bit integers; sum + bias, shifted and saturated
-  kAsymmetric,  // 8-bit integers; kernel minus zero point
+  kSymmetric,    // 8-bit integers; sum + bias, shifted and saturated
+  kAsymmetric,   // 8-bit integers; kernel minus zero point
+  kRequantised,  // the same, + bias, then relu and `requant` or saturation
 };
 
 // dst[n, oc] = sum over ic of the windows of src[n, ic] x weight[oc, ic] (+ bias[oc]) (+ old).
@@ -51,27 +52,32 @@ struct Conv2dCmd {
   Operand weight;
   std::optional<Tensor> bias;
   bool add_old = false;
-  Operand zero_point = Scalar{};  // kAsymmetric: for all, or one for each output channel
+  Operand zero_point = Scalar{};  // for all, or one for each output channel
   Operand padding = Scalar{};     // values of the padding: for all, or per input channel the pair (padding, insertion)
   Scalar insertion;
   Dtype bias_type = Dtype::kFp32;  // kSymmetric: its sign counts even without a bias
-  int rshift = 0;
+  int rshift = 0;                  // kSymmetric
   bool relu = false;
+  std::optional<Requant> requant;  // kRequantised
+  bool symmetric = false;          // kRequantised: saturates to -high..high
 
+  bool has_zero_points() const { return kind == Conv2dKind::kAsymmetric || kind == Conv2dKind::kRequantised; }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "input", Operand(src));
     f(Access::kRead, "weight", weight);
     if (bias) f(Access::kRead, "bias", Operand(*bias));
-    if (kind == Conv2dKind::kAsymmetric) f(Access::kRead, "kzp", zero_point);
-    if (kind == Conv2dKind::kAsymmetric) f(Access::kRead, "pad", padding);
+    if (has_zero_points()) f(Access::kRead, "kzp", zero_point);
+    if (has_zero_points()) f(Access::kRead, "pad", padding);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
     f(add_old ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
   }
   bool operator==(const Conv2dCmd&) const = default;
 };
 
-// Sums of an asymmetric convolution are unsigned when every type is, and the zero point is the constant 0.
+// Sums of a convolution with zero points are unsigned when every type is, and the zero point is the constant 0.
 inline bool sums_are_unsigned(const Conv2dCmd& cmd) {
+  if (cmd.bias && is_signed_int(cmd.bias_type)) return false;
   const auto* point = std::get_if<Scalar>(&cmd.zero_point);
   if (point == nullptr || (point->bits & 0xFFU) != 0 || is_signed_int(point->dtype)) return false;
   const auto* weight = std::get_if<Tensor>(&cmd.weight);
@@ -94,6 +100,8 @@ struct PoolCmd {
   int rshift = 0;  // integers
   Rounding rounding = Rounding::kHalfUp;
   bool relu = false;
+  std::optional<Requant> requant;  // kDepthwise of integers: instead of rshift
+  bool symmetric = false;          // saturates to -high..high
 
   template <class F>
   void operands(F f) const {
@@ -101,6 +109,7 @@ struct PoolCmd {
     if (mode == PoolMode::kDepthwise) f(Access::kRead, "weight", weight);
     if (bias) f(Access::kRead, "bias", Operand(*bias));
     f(Access::kRead, "pad", padding);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
     f(Access::kWrite, "output", Operand(dst));
   }
   bool operator==(const PoolCmd&) const = default;
