@@ -140,12 +140,19 @@ void zero_point(RowMatMul& mm, const optional_info_t& info, Dtype right_type) {
   }
 }
 
+// A caller's struct may hold any byte where a bool is.
+bool flag(const bool& stored) {
+  unsigned char byte = 0;
+  __builtin_memcpy(&byte, &stored, sizeof(byte));
+  return byte != 0;
+}
+
 void requantise(RowMatMul& mm, const requant_int_info_t& info) {
   const Call& call = mm.call();
   const Tensor& result = mm.command().dst;
   const Rounding rounding = call.rounding(info.round_mode, "requant round_mode");
-  mm.command().symmetric = info.do_sym_saturate;
-  if (info.is_perchannel) {
+  mm.command().symmetric = flag(info.do_sym_saturate);
+  if (flag(info.is_perchannel)) {
     mm.command().requant = requant_table(call, info.addr, result.shape.c, rounding);
     return;
   }
