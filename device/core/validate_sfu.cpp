@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "device/bdc/fast_sfu.hpp"
 #include "device/bdc/kernel_choice.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
+#include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
@@ -47,17 +49,22 @@ Index largest_of(const LookupRows& rows, const Index* values, int count) {
   return *std::max_element(values, values + count);
 }
 
-// The largest index of an integer tensor.
+// The largest index of an integer tensor. Each thread looks at the lanes that it has written and will read again.
 template <class Index>
 int largest(const Memories& mem, const Tensor& index) {
   const TensorView view(mem, index);
   const LookupRows rows = plain_kernels() ? LookupRows() : fast_lookup_rows();
-  Index top = 0;
-  for (int n = 0; n < index.shape.n; ++n) {
-    // dst and src of a lookup are always in the aligned layout, whose rows follow each other.
-    for (int c = 0; c < index.shape.c; ++c)
-      top = std::max(top, largest_of(rows, view.at<Index>(n, c, 0, 0), index.shape.h * index.shape.w));
-  }
+  std::atomic<int> top{0};
+  parallel_ranges(index.shape.c, index.shape.elements(), [&](int first, int last) {
+    Index here = 0;
+    for (int n = 0; n < index.shape.n; ++n) {
+      // dst and src of a lookup are always in the aligned layout, whose rows follow each other.
+      for (int c = first; c < last; ++c)
+        here = std::max(here, largest_of(rows, view.at<Index>(n, c, 0, 0), index.shape.h * index.shape.w));
+    }
+    for (int seen = top; seen < here && !top.compare_exchange_weak(seen, here);) {
+    }
+  });
   return top;
 }
 

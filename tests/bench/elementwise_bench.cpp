@@ -15,45 +15,45 @@ constexpr local_addr_t kDst = 0, kFirst = 0x10000, kSecond = 0x20000, kThird = 0
 
 // dst[i] = a[i] + b[i] over arrays of the same size as the command's operands.
 template <class T>
-std::function<void()> add_loop() {
+RangeLoop add_loop() {
   auto data = std::make_shared<std::vector<T>>(static_cast<std::size_t>(kElements) * 3, T(1));
-  return [data] {
+  return [data](std::int64_t first, std::int64_t last) {
     T* dst = data->data();
     const T* a = dst + kElements;
     const T* b = a + kElements;
-    for (std::int64_t i = 0; i < kElements; ++i) dst[i] = static_cast<T>(a[i] + b[i]);
+    for (std::int64_t i = first; i < last; ++i) dst[i] = static_cast<T>(a[i] + b[i]);
     keep(dst);
   };
 }
 
 // dst[i] = D(src[i]).
 template <class D, class S>
-std::function<void()> convert_loop() {
+RangeLoop convert_loop() {
   auto dst = std::make_shared<std::vector<D>>(static_cast<std::size_t>(kElements), D(1));
   auto src = std::make_shared<std::vector<S>>(static_cast<std::size_t>(kElements), S(1));
-  return [dst, src] {
+  return [dst, src](std::int64_t first, std::int64_t last) {
     D* to = dst->data();
     const S* from = src->data();
-    for (std::int64_t i = 0; i < kElements; ++i) to[i] = static_cast<D>(from[i]);
+    for (std::int64_t i = first; i < last; ++i) to[i] = static_cast<D>(from[i]);
     keep(dst->data());
   };
 }
 
 // dst[i] = a[i] > b[i] ? yes[i] : 0.
 template <class T>
-std::function<void()> select_loop() {
+RangeLoop select_loop() {
   auto data = std::make_shared<std::vector<T>>(static_cast<std::size_t>(kElements) * 4, T(1));
-  return [data] {
+  return [data](std::int64_t first, std::int64_t last) {
     T* dst = data->data();
     const T* a = dst + kElements;
     const T* b = a + kElements;
     const T* yes = b + kElements;
-    for (std::int64_t i = 0; i < kElements; ++i) dst[i] = a[i] > b[i] ? yes[i] : T(0);
+    for (std::int64_t i = first; i < last; ++i) dst[i] = a[i] > b[i] ? yes[i] : T(0);
     keep(dst);
   };
 }
 
-Work element_work(const char* name, std::function<void()> kernel, std::function<void()> limit) {
+Work element_work(const char* name, std::function<void()> kernel, RangeLoop limit) {
   BenchDevice& device = BenchDevice::of("bm1684x");
   Work work;
   work.group = "element-wise";
@@ -63,7 +63,7 @@ Work element_work(const char* name, std::function<void()> kernel, std::function<
   work.prepare = [&device] { device.fill_local_memory(); };
   work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
   work.limit_name = "plain loop over arrays";
-  work.limit = std::move(limit);
+  limit_by_loop(work, std::move(limit), kElements);
   work.required = 0.70;
   work.vendor = 0.1;
   work.large = true;

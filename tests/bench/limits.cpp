@@ -1,6 +1,7 @@
 // What this machine can do at best, measured beside each piece of work.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -91,6 +92,18 @@ std::function<void()> memcpy_limit(std::size_t bytes) {
                   buffers->from.data() + static_cast<std::size_t>(i) * part, part);
     });
     keep(buffers->to.data());
+  };
+}
+
+void limit_by_loop(Work& work, RangeLoop loop, std::int64_t count) {
+  work.limit = [loop, count] { loop(0, count); };
+  work.shared_limit = [loop, count] {
+    // Vectors of one thread do not reach into another's part.
+    constexpr int kPart = 4096;
+    const auto parts = static_cast<int>((count + kPart - 1) / kPart);
+    parallel_ranges(parts, count, [&](int first, int last) {
+      loop(std::int64_t{first} * kPart, std::min(count, std::int64_t{last} * kPart));
+    });
   };
 }
 

@@ -42,16 +42,40 @@ double time_in_a_row(const std::function<void()>& run) {
   return first > kLong ? first : seconds_of(run);
 }
 
+// What all threads add to a loop of the machine's own.
+class MachineGain {
+ public:
+  explicit MachineGain(const std::function<void()>& loop) : loop_(loop) {}
+  void measure() {
+    if (!loop_) return;
+    all_.push_back(time_in_a_row(loop_));
+    set_thread_limit(1);
+    one_.push_back(time_in_a_row(loop_));
+    set_thread_limit(0);
+  }
+  void tell(benchmark::State& state) const {
+    if (!all_.empty()) state.counters["machine_gain"] = median(one_) / median(all_);
+  }
+
+ private:
+  const std::function<void()>& loop_;
+  std::vector<double> all_, one_;
+};
+
 void measure_rate(benchmark::State& state, const Work& work) {
   std::vector<double> work_times;
   std::vector<double> limit_times;
+  const std::function<void()> none;
+  MachineGain machine(alone ? none : work.machine_loop);
   work.run();
   if (work.limit && !alone) work.limit();
   for (auto _ : state) {
     work_times.push_back(time_in_a_row(work.run));
     if (work.limit && !alone) limit_times.push_back(time_in_a_row(work.limit));
+    machine.measure();
     state.SetIterationTime(work_times.back());
   }
+  machine.tell(state);
   const double achieved = work.amount / median(work_times);
   state.counters["achieved"] = achieved;
   if (work.vendor > 0) state.counters["vendor_ratio"] = achieved / work.vendor;
@@ -184,6 +208,7 @@ bool add_work(std::function<std::vector<Work>()> make) {
 
 Work two_cores(Work work) {
   work.group = "two cores: " + work.group;
+  work.machine_loop = work.shared_limit ? work.shared_limit : work.limit;
   work.limit = [run = work.run] {
     set_thread_limit(1);
     run();

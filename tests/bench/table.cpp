@@ -81,12 +81,13 @@ void Table::ReportRuns(const std::vector<Run>& runs) {
     const auto before = earlier_.find(run.run_name.function_name);
     const double change =
         before == earlier_.end() || before->second == 0 ? 0 : counter(run, "achieved") / before->second;
+    const std::string machine = text(counter(run, "machine_gain"), " (the machine's own loop: {:.2f})");
     fmt::print(kLine, run.run_name.function_name, text(counter(run, "achieved"), "{:.4g}"),
                text(counter(run, "limit"), "{:.4g}"), text(counter(run, "fraction"), "{:.2f}"), wish.text,
                wish.text.empty() ? ""
                : wish.met        ? "yes"
                                  : "no",
-               text(counter(run, "vendor_ratio"), "{:.0f}"), text(change, "x {:.2f}"), run.report_label);
+               text(counter(run, "vendor_ratio"), "{:.0f}"), text(change, "x {:.2f}"), run.report_label + machine);
     std::fflush(stdout);
   }
 }

@@ -21,13 +21,15 @@ struct Work {
   std::string limit_name;       // what `limit` is: "memcpy", "mul+add peak" ...
   std::function<void()> limit;  // does limit_amount units in one run
   double limit_amount = 0;
-  double required = 0;               // wanted fraction of the limit; 0: none
-  double vendor = 0;                 // figure of the vendor's emulator in the same unit; 0: not known
-  double required_vendor_ratio = 0;  // wanted multiple of it; 0: none
-  bool large = false;                // large enough for two threads: a second row shows the gain
-  bool quick = true;                 // part of a --quick run
-  bool machine = false;              // measures the machine: nothing is wanted of it
-  double at_least = 0;               // wanted figure itself; 0: none
+  double required = 0;                 // wanted fraction of the limit; 0: none
+  double vendor = 0;                   // figure of the vendor's emulator in the same unit; 0: not known
+  double required_vendor_ratio = 0;    // wanted multiple of it; 0: none
+  bool large = false;                  // large enough for two threads: a second row shows the gain
+  std::function<void()> shared_limit;  // the limit's work divided among all threads, where `limit` is one thread's
+  std::function<void()> machine_loop;  // in rows of two cores: to be measured on all threads and on one, too
+  bool quick = true;                   // part of a --quick run
+  bool machine = false;                // measures the machine: nothing is wanted of it
+  double at_least = 0;                 // wanted figure itself; 0: none
 
   // Figures that are not rates (a time for one launch, memory of a process): smaller is better. `unit` is theirs.
   std::function<double()> figure;        // instead of run
@@ -59,7 +61,13 @@ struct NamedLimit {
 };
 NamedLimit dot_limit(double operations);
 
-// `work` on all threads, its limit the same on one: the fraction is what the other threads add.
+// A loop over [first, last) of arrays of its own.
+using RangeLoop = std::function<void(std::int64_t first, std::int64_t last)>;
+// The loop over `count` elements as a work's limit: on one thread, and shared.
+void limit_by_loop(Work& work, RangeLoop loop, std::int64_t count);
+
+// `work` on all threads, its limit the same on one: the fraction is what the other threads add. Beside it stands what
+// they add to `work`'s own limit, the machine's loop, in the same run.
 Work two_cores(Work work);
 
 }  // namespace softtpu::bench
