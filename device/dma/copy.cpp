@@ -80,6 +80,26 @@ void copy_row(T* dst, std::int64_t dst_step, const T* src, std::int64_t src_step
   for (std::int64_t i = 0; i < count; ++i) dst[i * dst_step] = src[i * src_step];
 }
 
+// `rows` rows of `length` elements, so many elements apart. Short rows are fetched ahead: processors do so only for
+// what follows without a gap.
+template <class T>
+void copy_neighbours(T* dst, std::int64_t dst_apart, const T* src, std::int64_t src_apart, std::int64_t rows,
+                     std::int64_t length) {
+  constexpr std::int64_t kShort = 512 / static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t kAhead = 12;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if (length <= kShort) {
+      const std::int64_t ahead = std::min(r + kAhead, rows - 1);
+      for (std::int64_t w = 0; w < length; w += kLine) {
+        __builtin_prefetch(src + ahead * src_apart + w);
+        __builtin_prefetch(dst + ahead * dst_apart + w, 1);
+      }
+    }
+    std::memcpy(dst + r * dst_apart, src + r * src_apart, static_cast<std::size_t>(length) * sizeof(T));
+  }
+}
+
 // The shape after joining what both sides step through without a gap: rows into one, channels and batches too when both
 // sides are in system memory.
 Dim4 joined_shape(const DmaCopyCmd& cmd) {
@@ -110,14 +130,29 @@ void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
   const std::int64_t pieces = std::max<std::int64_t>(1, shape.w / kTask);
   const std::int64_t piece = (shape.w + pieces - 1) / pieces;
   const std::int64_t count = std::int64_t{shape.n} * shape.c * shape.h * pieces;
+  const std::int64_t src_row_step = cmd.order == CopyOrder::kReverseH ? -cmd.src.stride.h : cmd.src.stride.h;
   for_groups(count, kTask / piece, shape.elements() * std::int64_t{sizeof(T)}, [&](std::int64_t i, std::int64_t last) {
     Index4 at = index_of(i / pieces * shape.w, shape);
-    for (; i < last; ++i) {
-      at.w = i % pieces * piece;
+    std::int64_t number = i % pieces;  // of the piece in its row
+    while (i < last) {
+      at.w = number * piece;
       const Index4 from = source_of(cmd.order, at, shape);
-      copy_row(dst.at<T>(at.n, at.c, at.h, at.w), cmd.dst.stride.w, src.at<T>(from.n, from.c, from.h, from.w), src_step,
-               std::min(piece, shape.w - at.w));
-      if ((i + 1) % pieces != 0 || ++at.h < shape.h) continue;
+      T* to = dst.at<T>(at.n, at.c, at.h, at.w);
+      const T* row = src.at<T>(from.n, from.c, from.h, from.w);
+      const std::int64_t length = std::min(piece, shape.w - at.w);
+      // Whole rows of a channel follow each other, which spares short ones most of their way here.
+      const std::int64_t rows = pieces == 1 ? std::min(last - i, shape.h - at.h) : 1;
+      if (src_step == 1 && cmd.dst.stride.w == 1) {
+        copy_neighbours(to, cmd.dst.stride.h, row, src_row_step, rows, length);
+      } else {
+        for (std::int64_t r = 0; r < rows; ++r)
+          copy_row(to + r * cmd.dst.stride.h, cmd.dst.stride.w, row + r * src_row_step, src_step, length);
+      }
+      i += rows;
+      if (++number < pieces) continue;
+      number = 0;
+      at.h += rows;
+      if (at.h < shape.h) continue;
       at.h = 0;
       if (++at.c < shape.c) continue;
       at.c = 0;
