@@ -13,9 +13,7 @@ namespace {
 
 constexpr int kRowsAtOnce = 64;    // rows of the result whose sums stay in the first-level cache
 constexpr int kWordsAtOnce = 256;  // words of a column that pass over them
-// Rows of an operand that are packed together: few, as they lie in local memories of different NPUs, at addresses that
-// throw each other out of the cache.
-constexpr int kPackedRows = 16;
+constexpr int kLeftRows = 64;      // rows of the left matrix that are loaded together
 // Words of the right matrix that are packed before they are multiplied.
 constexpr std::int64_t kPackedWords = 4 << 20;
 
@@ -59,9 +57,9 @@ class Multiplication {
     left_ = room<std::uint32_t, 0>(std::int64_t{rows_} * words_);
     bases_ = room<std::uint32_t, 1>(rows_);
     factors_ = room<std::uint32_t, 2>(rows_);
-    parallel_for((rows_ + kPackedRows - 1) / kPackedRows, rows_ * inner, [&](int block) {
-      const int first = block * kPackedRows, count = std::min(kPackedRows, rows_ - first);
-      std::uint8_t* bytes = room<std::uint8_t, 3>(inner * kPackedRows);
+    parallel_for((rows_ + kLeftRows - 1) / kLeftRows, rows_ * inner, [&](int block) {
+      const int first = block * kLeftRows, count = std::min(kLeftRows, rows_ - first);
+      std::uint8_t* bytes = room<std::uint8_t, 3>(inner * kLeftRows);
       product_.source.left(first, count, bytes);
       for (int row = first; row < first + count; ++row, bytes += inner) {
         const std::uint32_t sum =
@@ -88,11 +86,12 @@ class Multiplication {
     std::uint32_t* out = room<std::uint32_t, 5>(tiles * packed.tile_step);
     packed.values = out;
     const int inner = product_.size.inner;
-    const int parts = (inner + kPackedRows - 1) / kPackedRows;
+    const int at_once = product_.right_depth;
+    const int parts = (inner + at_once - 1) / at_once;
     parallel_for(parts * tiles, std::int64_t{inner} * count, [&](int index) {
-      alignas(64) std::uint8_t bytes[kPackedRows * kTileCols];
-      const int first = index / tiles * kPackedRows, tile = index % tiles;
-      const int depth = std::min(kPackedRows, inner - first);
+      std::uint8_t* bytes = room<std::uint8_t, 7>(std::int64_t{at_once} * kTileCols);
+      const int first = index / tiles * at_once, tile = index % tiles;
+      const int depth = std::min(at_once, inner - first);
       const int cols = std::min(kTileCols, count - tile * kTileCols);
       product_.source.right(first, depth, col + tile * kTileCols, cols, bytes);
       const int per_word = kernels_.per_word;

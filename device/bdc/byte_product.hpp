@@ -20,6 +20,9 @@ struct ByteProduct {
   ProductSize size;
   bool left_signed = false, right_signed = false;
   ProductSource<std::uint8_t> source;
+  // Rows that source.right is asked for at once: few, where they lie in local memories of different NPUs, at addresses
+  // that throw each other out of the cache; many, where columns are what lies together.
+  int right_depth = kMaxDepth;
   // Instead of source.right, with the bytes turned by byte_turn().
   const PackedRight<std::uint32_t>* packed = nullptr;
   ZeroPoints zero_points = ZeroPoints::kNone;

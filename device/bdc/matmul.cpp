@@ -403,6 +403,7 @@ void multiply_bytes(Memories& mem, const MatMulCmd& cmd) {
   product.left_signed = is_signed_int(dtype_of(cmd.left));
   product.right_signed = is_signed_int(dtype_of(cmd.right));
   product.source = source_of<std::uint8_t, std::uint8_t>(mem, cmd);
+  if (!cmd.right_trans) product.right_depth = 16;
   product.store_last = must_store_last(mem, cmd);
   if (cmd.kind == MatMulKind::kInt8Zp) return multiply_zero_point(mem, cmd, product);
   if (cmd.kind == MatMulKind::kInt8) return multiply_and_shift(mem, cmd, product);

@@ -54,6 +54,16 @@ Work int8_mm(const char* name, int size) {
   }));
 }
 
+Work int8_mm_trans(const char* name, int size) {
+  Work work = against_dot_products(work_of("matrix", name, 2.0 * size * size * size, "GOP", 0.8, 0, [size] {
+    scalar_t point;
+    point.u32 = 3;
+    tpu_bdc_int8_zp_mm_R_trans(kResult, kFirst, kSecond, point, size, size, size, DT_INT8, DT_UINT8);
+  }));
+  work.quick = false;
+  return work;
+}
+
 constexpr dim4 kInput = {1, 64, 56, 56};
 constexpr dim2 kKernel = {3, 3}, kOne = {1, 1}, kTwo = {2, 2};
 constexpr padding_t kPad = {1, 1, 1, 1}, kNoPad = {0, 0, 0, 0};
@@ -97,6 +107,7 @@ const bool added = add_work([] {
       fp_mm("fp_mm f16 512 x 512 x 512", 512, DT_FP16),
       fp_mm("fp_mm bf16 512 x 512 x 512", 512, DT_BFP16),
       int8_mm("int8_zp_mm 512 x 512 x 512", 512),
+      int8_mm_trans("int8_zp_mm_R_trans 512 x 512 x 512", 512),
       convolution("conv2d f32 64x56x56 -> 64, 3x3", DT_FP32, 1.2, 0),
       convolution("conv2d f16 64x56x56 -> 64, 3x3", DT_FP16, 0.137, 60),
       int8_convolution("conv2d int8 64x56x56 -> 64, 3x3"),
