@@ -94,7 +94,9 @@ Operand select_operand(const Call& call, const char* name, const Union* value, c
     call.fault(fmt::format("{} is NULL", name));
     return kZero;
   }
-  if (value->is_addr) return aligned_tensor(call, name, value->context.addr, dim, type);
+  // A union that its caller has not filled holds any byte, which must not be read as a bool.
+  if (*reinterpret_cast<const unsigned char*>(&value->is_addr) != 0)
+    return aligned_tensor(call, name, value->context.addr, dim, type);
   return scalar(value->context.val, type);
 }
 

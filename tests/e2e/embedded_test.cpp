@@ -5,7 +5,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "tests/e2e/processes.hpp"
+#include "tests/e2e/shared_device.hpp"
 
 namespace softtpu::e2e {
 namespace {
@@ -98,7 +98,9 @@ TEST(Embedded, ReportsADeathOfTheDeviceAndIsReplaced) {
   ASSERT_TRUE(program.wait_for_output("hanging")) << program.output();
   ASSERT_TRUE(eventually([&] { return program.processes("softtpu-device").size() == 1; }));
   ::kill(program.processes("softtpu-device")[0], SIGKILL);
+  const auto killed = std::chrono::steady_clock::now();
   expect_success(program);
+  print_recovery(killed);  // with the program's end
   EXPECT_THAT(program.output(), HasSubstr("the device process has ended"));
 }
 

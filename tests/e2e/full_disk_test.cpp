@@ -109,7 +109,9 @@ TEST_F(FullDisk, UnderWhatACrashedKernelLeft) {
   ASSERT_TRUE(client.works());
   EXPECT_FALSE(client.launch("fault_segv"));
   EXPECT_TRUE(device.server().wait_for_output("softtpu0-local.0\": No space left on device"));
+  const auto full = std::chrono::steady_clock::now();
   EXPECT_TRUE(client.works());
+  print_recovery(full);
   for (const auto& entry : fs::directory_iterator(folder_)) {
     EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr("local"))) << "half a memory";
   }
@@ -130,8 +132,10 @@ TEST(Exhausted, NoRoomForAModule) {
   const auto by_content = client.rpc().call<LoadModuleReply>(LoadModule{"n.so", Bytes(bytes.begin(), bytes.end())});
   ASSERT_FALSE(by_content);
   EXPECT_THAT(by_content.error().text, ContainsRegex("File too large"));
+  const auto refused = std::chrono::steady_clock::now();
   EXPECT_TRUE(witness.works());
   EXPECT_TRUE(client.works(77));
+  print_recovery(refused);
   ASSERT_EQ(::prlimit(device.server().pid(), RLIMIT_FSIZE, &none, nullptr), 0);
   EXPECT_TRUE(client.rpc().call<LoadModuleReply>(LoadModule{"m.so", {}}, std::span(&fd, 1)));
 }

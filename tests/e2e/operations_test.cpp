@@ -278,7 +278,9 @@ TEST(Exhausted, NoMemoryForAClientsMessagesEndsThatClient) {
     static_cast<void>(send_all(socket->get(), bytes));
     sockets.push_back(std::move(*socket));
   }
+  const auto full = std::chrono::steady_clock::now();
   EXPECT_TRUE(witness.works());
+  print_recovery(full);
   sockets.clear();
   EXPECT_TRUE(witness.works(7));
   EXPECT_THAT(device.server().output(), HasSubstr("there is no memory for its messages"));
@@ -304,7 +306,9 @@ TEST(Exhausted, NoDescriptors) {
     EXPECT_THAT(meanwhile.error().text, HasSubstr("Too many open files"));
   }
   sockets.clear();
+  const auto free_again = std::chrono::steady_clock::now();
   EXPECT_TRUE(eventually([&] { return bool(witness.launch("fault_nothing")); }));
+  print_recovery(free_again);
   EXPECT_TRUE(witness.works());
   Client another(device->socket());
   EXPECT_TRUE(another.works());
@@ -352,7 +356,9 @@ TEST(Exhausted, ALogThatCannotBeWrittenIsNoReasonToEnd) {
   SharedDevice device(Environment{{"SOFTTPU_LOG_FILE", "/dev/full"}, {"SOFTTPU_LOG", "trace"}});
   Client client(device.socket());
   EXPECT_FALSE(client.launch("fault_segv"));
+  const auto failed = std::chrono::steady_clock::now();
   EXPECT_TRUE(client.works());
+  print_recovery(failed);
 }
 
 TEST(Exhausted, AReaderThatIsGoneEndsNoDevice) {
@@ -369,7 +375,9 @@ TEST(Exhausted, AReaderThatIsGoneEndsNoDevice) {
     for (std::uint64_t i = 0; i < 50; ++i) append_frame(bytes, 4 + i, Read{client.device().heap_start, 1 << 20});
     static_cast<void>(send_all(socket->get(), bytes));
   }
+  const auto gone = std::chrono::steady_clock::now();
   EXPECT_TRUE(client.works());
+  print_recovery(gone);
 }
 
 // ---- Another user ----

@@ -100,7 +100,7 @@ TEST(Recovery, ACoreDumpHoldsNobodyUp) {
     Client client(device.socket());
     EXPECT_TRUE(client.works());
     double failed_ms = 0;
-    EXPECT_FALSE(client.crash("fault_stack", 0, 0, &failed_ms));
+    EXPECT_FALSE(client.crash("fault_segv", 0, 0, &failed_ms));
     EXPECT_TRUE(client.works());
     EXPECT_LT(failed_ms, 1000);
     std::printf("| crash with a core dump | reported after %.0f ms |\n", failed_ms);

@@ -74,9 +74,11 @@ TEST(RunStatus, TheProgramEndsWithTheLauncherAndNoFileIsLeft) {
   Program program({kSofttpu, "run", "--", kHost, "hold", kKernels}, {{"TMPDIR", folder.string()}});
   ASSERT_TRUE(program.wait_for_output("holding"));
   EXPECT_TRUE(std::filesystem::is_empty(folder)) << "the journal has no name";
+  const auto killed = std::chrono::steady_clock::now();
   program.kill(SIGKILL);
   EXPECT_EQ(program.wait(), 128 + SIGKILL);
   EXPECT_TRUE(program.leaves_nothing());
+  std::printf("| softtpu run killed | nothing is left after %.1f ms |\n", milliseconds_since(killed));
   EXPECT_TRUE(std::filesystem::is_empty(folder));
   std::filesystem::remove(folder);
 }

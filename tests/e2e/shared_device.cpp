@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
@@ -123,6 +124,10 @@ bool Client::works(int value) {
     if (words[static_cast<std::size_t>(i)] != value + i) return false;
   }
   return true;
+}
+
+void print_recovery(std::chrono::steady_clock::time_point fault) {
+  std::printf("| recovery | work goes on after %.1f ms |\n", milliseconds_since(fault));
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {

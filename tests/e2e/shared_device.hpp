@@ -68,5 +68,7 @@ class Client {
 };
 
 double milliseconds_since(std::chrono::steady_clock::time_point start);
+// For tests/faults_table.py: work has just gone on after a fault.
+void print_recovery(std::chrono::steady_clock::time_point fault);
 
 }  // namespace softtpu::e2e

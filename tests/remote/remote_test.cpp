@@ -211,9 +211,12 @@ TEST_F(Remote, GetsANewGatewayWhenTheOldOneIsKilled) {
   ASSERT_TRUE(local.wait_for_output("holding"));
   const auto gateways = server_->processes("softtpu-remote");
   ASSERT_EQ(gateways.size(), 1U);
+  const auto killed = std::chrono::steady_clock::now();
   ::kill(gateways[0], SIGKILL);
   EXPECT_TRUE(server_->wait_for_output("the gateway was ended by signal 9"));
   EXPECT_TRUE(eventually([&] { return Program({kHost, "use", kKernels}, remote_).wait() == 0; }));
+  std::printf("| gateway killed | a remote program has run after %.0f ms |\n",
+              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - killed).count());
   EXPECT_TRUE(eventually([&] { return stat().clients.size() == 2; })) << "the local client is as it was";
 }
 
