@@ -113,7 +113,7 @@ Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
   const int most_channels = few_channels ? kMaxOkkBdcChannels : most;
   const auto within = [](int value, int high) { return value >= 1 && value <= high; };
   const bool extents =
-      within(shape.n, most) & within(shape.c, most_channels) & within(shape.h, most) & within(shape.w, most);
+      within(shape.n, most) && within(shape.c, most_channels) && within(shape.h, most) && within(shape.w, most);
   const bool fits = shape.elements() <= static_cast<std::int64_t>(chip_.global_mem.bytes);
   if (extents && fits) return *this;
   const auto extent = [&](char member, int value, int high) {
