@@ -3,7 +3,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/arith_fast.cpp"
-#include "device/bdc/simd_targets.hpp"
+#include "device/memory/simd_targets.hpp"
 
 #include "device/bdc/simd_float.hpp"
 

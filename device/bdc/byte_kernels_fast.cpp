@@ -6,7 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/byte_kernels_fast.cpp"
-#include "device/bdc/simd_targets.hpp"
+#include "device/memory/simd_targets.hpp"
 
 #include "device/bdc/product.hpp"
 #include "device/bdc/simd.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "device/bdc/byte_kernels.hpp"
-#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/product_results.hpp"
 #include "device/bdc/scratch.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 
 namespace softtpu {

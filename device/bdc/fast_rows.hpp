@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/isa/commands/elementwise.hpp"
 #include "device/isa/commands/integer.hpp"
 #include "device/isa/commands/select.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/memories.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"

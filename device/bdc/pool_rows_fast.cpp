@@ -4,7 +4,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/pool_rows_fast.cpp"
-#include "device/bdc/simd_targets.hpp"
+#include "device/memory/simd_targets.hpp"
 
 #include "device/bdc/simd.hpp"
 

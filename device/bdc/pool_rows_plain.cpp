@@ -1,7 +1,7 @@
 // The straightforward loops of poolings.
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/pool_rows.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/numeric/formats.hpp"
 
 namespace softtpu {

@@ -1,10 +1,10 @@
 // The straightforward loops over windows: one window after the other.
 #include <cmath>
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/pool_best.hpp"
 #include "device/bdc/pool_rows.hpp"
 #include "device/bdc/pool_taps.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/numeric/by_type.hpp"
 
 namespace softtpu {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/product_kernels.hpp"
 #include "device/bdc/product_results.hpp"
 #include "device/bdc/scratch.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 
 namespace softtpu {

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/schedule.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {

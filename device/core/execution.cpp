@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "device/bdc/kernel_choice.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 
 namespace softtpu {

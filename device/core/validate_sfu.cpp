@@ -6,9 +6,9 @@
 #include <atomic>
 
 #include "device/bdc/fast_sfu.hpp"
-#include "device/bdc/kernel_choice.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
 

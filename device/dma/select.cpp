@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "device/core/commands.hpp"
+#include "device/dma/compact.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"
 
@@ -13,19 +16,32 @@ namespace {
 
 constexpr int kPiece = 1024;  // elements that pass through the staging buffer at a time
 
+template <class T, class M>
+unsigned compact(const void* source, std::uint32_t offset, const void* chosen, int count, void* out) {
+  const auto* values = static_cast<const T*>(source);
+  const auto* mask = static_cast<const M*>(chosen);
+  auto* to = static_cast<T*>(out);
+  unsigned kept = 0;
+  for (int i = 0; i < count; ++i) {
+    to[kept] = static_cast<T>(values[i] + static_cast<T>(offset));
+    kept += mask[i] != 0 ? 1 : 0;
+  }
+  return kept;
+}
+
+CompactRow find_compact_row(int value_bytes, int mask_bytes) {
+  const CompactRow fast = plain_kernels() ? nullptr : fast_compact_row(value_bytes, mask_bytes);
+  return fast != nullptr ? fast : plain_compact_row(value_bytes, mask_bytes);
+}
+
 // Densely written output. Pieces are staged so that nothing behind the last result is touched.
 template <class T>
 class DenseOutput {
  public:
-  explicit DenseOutput(T* dst) : dst_(dst) {}
-  // Stages the values whose keep(i) is true, i in [0, count), count <= kPiece.
-  template <class Value, class Keep>
-  void put(int count, Value value, Keep keep) {
-    unsigned kept = 0;
-    for (int i = 0; i < count; ++i) {
-      staged_[kept] = value(i);
-      kept += keep(i) ? 1 : 0;
-    }
+  DenseOutput(T* dst, int mask_bytes) : dst_(dst), compact_(find_compact_row(sizeof(T), mask_bytes)) {}
+  // values[i] + offset of the i that the mask chooses; count <= kPiece.
+  void put(const T* values, std::uint32_t offset, const void* mask, int count) {
+    const unsigned kept = compact_(values, offset, mask, count, staged_.data());
     std::memmove(dst_ + total_, staged_.data(), kept * sizeof(T));
     total_ += kept;
   }
@@ -33,8 +49,9 @@ class DenseOutput {
 
  private:
   T* dst_;
+  const CompactRow compact_;
   std::uint32_t total_ = 0;
-  std::array<T, kPiece + 1> staged_;
+  std::array<T, kPiece + kCompactSlack> staged_;
 };
 
 // Calls body(n, c, h, w, count) for pieces of rows, in n, c, h, w order.
@@ -53,12 +70,9 @@ template <class T, class M>
 std::uint32_t select(const Memories& mem, const DmaMaskSelectCmd& cmd) {
   const TensorView src(mem, cmd.src);
   const TensorView mask(mem, cmd.mask);
-  DenseOutput<T> output(TensorView(mem, cmd.dst).at<T>(0, 0, 0, 0));
+  DenseOutput<T> output(TensorView(mem, cmd.dst).at<T>(0, 0, 0, 0), sizeof(M));
   for_pieces(cmd.src.shape, [&](int n, int c, int h, int w, int count) {
-    const T* values = src.at<T>(n, c, h, w);
-    const M* chosen = mask.at<M>(n, c, h, w);
-    output.put(
-        count, [&](int i) { return values[i]; }, [&](int i) { return chosen[i] != 0; });
+    output.put(src.at<T>(n, c, h, w), 0, mask.at<M>(n, c, h, w), count);
   });
   return output.total();
 }
@@ -66,18 +80,27 @@ std::uint32_t select(const Memories& mem, const DmaMaskSelectCmd& cmd) {
 template <class T>
 std::uint32_t nonzero(const Memories& mem, const DmaNonzeroCmd& cmd) {
   const TensorView src(mem, cmd.src);
-  DenseOutput<std::uint32_t> output(TensorView(mem, cmd.dst).at<std::uint32_t>(0, 0, 0, 0));
+  DenseOutput<std::uint32_t> output(TensorView(mem, cmd.dst).at<std::uint32_t>(0, 0, 0, 0), sizeof(T));
+  static const std::array<std::uint32_t, kPiece> places = [] {
+    std::array<std::uint32_t, kPiece> all{};
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+  }();
   std::uint32_t next = cmd.base;
   for_pieces(cmd.src.shape, [&](int n, int c, int h, int w, int count) {
-    const T* values = src.at<T>(n, c, h, w);
-    output.put(
-        count, [&](int i) { return next + static_cast<std::uint32_t>(i); }, [&](int i) { return values[i] != 0; });
+    output.put(places.data(), next, src.at<T>(n, c, h, w), count);
     next += static_cast<std::uint32_t>(count);
   });
   return output.total();
 }
 
 }  // namespace
+
+CompactRow plain_compact_row(int value_bytes, int mask_bytes) {
+  CompactRow found = nullptr;
+  for_size(value_bytes, [&]<class T>(T) { for_size(mask_bytes, [&]<class M>(M) { found = &compact<T, M>; }); });
+  return found;
+}
 
 std::uint32_t execute(Memories& mem, const DmaMaskSelectCmd& cmd) {
   std::uint32_t count = 0;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "device/bdc/kernel_choice.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 #include "tests/reference/random_data.hpp"
 #include "tests/unit/device_fixture.hpp"

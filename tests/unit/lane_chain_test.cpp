@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "device/bdc/kernel_choice.hpp"
 #include "device/core/core.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 #include "tpu_kernel.h"
 

@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "device/bdc/kernel_choice.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 #include "tests/reference/moves.hpp"
 #include "tests/unit/device_fixture.hpp"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "device/bdc/byte_kernels.hpp"
-#include "device/bdc/kernel_choice.hpp"
 #include "device/bdc/pool_rows.hpp"
 #include "device/bdc/product.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/numeric/float_unit.hpp"
 
 namespace softtpu {

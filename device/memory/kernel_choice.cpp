@@ -1,4 +1,4 @@
-#include "device/bdc/kernel_choice.hpp"
+#include "device/memory/kernel_choice.hpp"
 
 #include <hwy/targets.h>
 
