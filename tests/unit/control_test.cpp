@@ -1,6 +1,7 @@
 // Command counters, messages, questions about the core, printing and dumping.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -214,7 +215,8 @@ TEST_F(ControlTest, PrintsTensorsRowByRow) {
 }
 
 TEST_F(ControlTest, DumpsALayerOneElementALine) {
-  const std::string file = (std::filesystem::temp_directory_path() / "softtpu_layer_dump.txt").string();
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("softtpu_layer_dump_" + std::to_string(::getpid()))).string();
   for (int trial = 0; trial < 40; ++trial) {
     const int shape[] = {between(1, 4), between(1, 5), between(1, 3)};
     const int dims = between(1, 3), size = element_size();

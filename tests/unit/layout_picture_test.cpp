@@ -1,6 +1,7 @@
 // softtpu layout: the pictures show each element once at its place, and impossible requests are refused with the sizes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -162,7 +163,8 @@ TEST(LayoutPicture, RefusesWhatCannotBe) {
 }
 
 TEST(LayoutPicture, WritesTheSvg) {
-  const auto path = std::filesystem::temp_directory_path() / "softtpu_layout_picture_test.svg";
+  const auto path =
+      std::filesystem::temp_directory_path() / ("softtpu_layout_picture_test_" + std::to_string(::getpid()) + ".svg");
   LayoutOptions options = demo("1,3,1,3");
   options.output = path.string();
   testing::internal::CaptureStdout();

@@ -1,5 +1,7 @@
 #include "device/observe/trace.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -11,7 +13,7 @@ namespace softtpu {
 namespace {
 
 TEST(Trace, WritesOneEventForEachCommand) {
-  const std::string path = ::testing::TempDir() + "softtpu_trace_test.json";
+  const std::string path = ::testing::TempDir() + "softtpu_trace_test_" + std::to_string(::getpid());
   TestDevice device;
   auto trace = make_trace(path);
   ASSERT_TRUE(trace) << trace.error().text;
