@@ -144,7 +144,9 @@ void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd imag
 
 void CoreLink::unload(std::uint32_t module) {
   modules_.erase(module);
-  send(add(CoreUnload{module}, std::to_string(module), [](const Result<Bytes>&) {}));
+  // Once more at the end: a load that is under way now, a new core's for example, enters the module again.
+  send(add(CoreUnload{module}, std::to_string(module),
+           [this, module](const Result<Bytes>&) { modules_.erase(module); }));
 }
 
 void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::string& name, Answered answer) {

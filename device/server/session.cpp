@@ -134,6 +134,9 @@ void Session::give_back() {
   allocations_.clear();
   for (const auto& [id, module] : modules_) device_->unload(id);
   modules_.clear();
+  // Nobody tells any more that their launches are through: with the client gone, they are.
+  for (const std::uint32_t id : leaving_) device_->unload(id);
+  leaving_.clear();
   device_->flush();
 }
 
@@ -364,7 +367,9 @@ void Session::on_unload(std::uint64_t request, UnloadModule& unload, Frame&) {
   std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload.module; });
   std::erase_if(kernels_, [&](const auto& row) { return !functions_.contains(row.second); });
   // Launches that wait were accepted while the module was there and still run.
+  leaving_.insert(unload.module);
   device_->queue().when_finished(client_, [self = shared_from_this(), module = unload.module] {
+    if (self->leaving_.erase(module) == 0) return;
     self->device_->unload(module);
     self->device_->flush();
   });

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -106,6 +107,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<std::string> freed_at_;                   // of the release that comes next
   std::map<std::uint64_t, std::uint64_t> allocations_;  // address, bytes asked for
   std::map<std::uint32_t, Module> modules_;             // in order of loading
+  std::set<std::uint32_t> leaving_;                     // modules to unload when the launches that use them are through
   std::unordered_map<std::uint32_t, Function> functions_;
   std::unordered_map<std::string, std::uint32_t> kernels_;  // name -> function, for launches by name
 };

@@ -193,6 +193,41 @@ TEST(HostFaults, ALaunchThatNeverEndsGoesWithItsClient) {
   }
 }
 
+// Images of modules that the server holds.
+std::size_t held_modules(SharedDevice& device) {
+  namespace fs = std::filesystem;
+  std::size_t count = 0;
+  for (const auto& file : fs::directory_iterator(fs::path("/proc") / std::to_string(device.server().pid()) / "fd")) {
+    std::error_code gone;
+    count += fs::read_symlink(file.path(), gone).string().find("softtpu-module") != std::string::npos;
+  }
+  return count;
+}
+
+// One module waits for a launch before it is unloaded; the client waits for neither.
+TEST(HostFaults, ModulesGoWithTheClientOfALaunchThatNeverEnds) {
+  SharedDevice device;
+  Client witness(device.socket());
+  ASSERT_TRUE(witness.works());
+  ASSERT_EQ(held_modules(device), 1U);
+  {
+    Client client(device.socket());
+    const UniqueFd module(::open(kKernels.c_str(), O_RDONLY | O_CLOEXEC));
+    const int fd = module.get();
+    const auto loaded = client.rpc().call<LoadModuleReply>(LoadModule{kKernels, {}}, std::span(&fd, 1));
+    ASSERT_TRUE(loaded);
+    Launch launch;
+    launch.stream = 1;
+    launch.name = "fault_spin";
+    launch.wait = false;
+    ASSERT_TRUE(client.rpc().send(launch));
+    ASSERT_TRUE(client.rpc().call<Done>(UnloadModule{loaded->module}));
+  }
+  EXPECT_TRUE(witness.works());
+  EXPECT_TRUE(eventually([&] { return held_modules(device) == 1; })) << held_modules(device);
+  EXPECT_TRUE(witness.works());
+}
+
 TEST(HostFaults, AnEmbeddedDeviceEndsWithItsProgramAtAnyMessage) {
   const std::string mark = "host-faults-" + std::to_string(::getpid()) + ".";
   const auto settings = read_settings();
