@@ -77,7 +77,6 @@ Result<void> CoreLink::start() {
   pages_.status->progress.completed = pages_.spare->completed = last_number_;
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
-  socket_ = std::move(pair->first);
   const CoreSetup setup{memories_, index_, *pages_.status, *pages_.spare, tools_, in_process_, sandbox_};
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
@@ -89,6 +88,7 @@ Result<void> CoreLink::start() {
     loop_.watch(process_.get());
     loop_.when_readable(process_.get(), [this] { when_ended(); });
   }
+  socket_ = std::move(pair->first);
   in_ = FrameBuffer();
   out_.clear();
   loop_.watch(socket_.get());

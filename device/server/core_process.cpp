@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -81,8 +82,12 @@ Result<CoreProcess> start_core_process(const CoreSetup& setup, UniqueFd socket) 
   if (process.pid < 0) return system_error(ErrorKind::kResource, "fork");
   if (process.pid == 0) be_core(setup, std::move(socket), server);
   process.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (!process.pidfd) return system_error(ErrorKind::kResource, "pidfd_open");
-  return process;
+  if (process.pidfd) return process;
+  // Nobody would learn of its end.
+  const Error error = system_error(ErrorKind::kResource, "pidfd_open");
+  ::kill(process.pid, SIGKILL);
+  ::waitpid(process.pid, nullptr, 0);
+  return error;
 }
 
 }  // namespace softtpu

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "runtime/transport/socket.hpp"
@@ -312,6 +313,48 @@ TEST(Exhausted, NoDescriptors) {
   EXPECT_TRUE(witness.works());
   Client another(device->socket());
   EXPECT_TRUE(another.works());
+}
+
+// Child processes, also those that have ended and that the process has not waited for.
+int children_of(pid_t parent) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::istringstream stat(read_text(entry.path() / "stat"));
+    std::string number, name, state;
+    pid_t above = 0;
+    stat >> number >> name >> state >> above;
+    count += above == parent;
+  }
+  return count;
+}
+
+// There are two descriptors for a new core's socket, and none for the process itself.
+TEST(Exhausted, NoDescriptorForACoresProcess) {
+  SharedDevice device;
+  Client witness(device.socket());
+  const pid_t server = device.server().pid();
+  const fs::path files = fs::path("/proc") / std::to_string(server) / "fd";
+  const auto is_open = [&](rlim_t fd) { return fs::is_symlink(fs::symlink_status(files / std::to_string(fd))); };
+  // Connections take the numbers that are free among those in use.
+  std::vector<UniqueFd> sockets;
+  for (int i = 0; i < 4; ++i) {
+    auto socket = connect_unix(device.socket());
+    ASSERT_TRUE(socket);
+    sockets.push_back(std::move(*socket));
+    EXPECT_TRUE(witness.works());
+  }
+  rlimit before{}, tight{};
+  ASSERT_EQ(::prlimit(server, RLIMIT_NOFILE, nullptr, &before), 0);
+  tight = before;
+  for (tight.rlim_cur = 0; is_open(tight.rlim_cur);) ++tight.rlim_cur;
+  ASSERT_EQ(::prlimit(server, RLIMIT_NOFILE, &tight, nullptr), 0);
+  ::kill(device.core(), SIGKILL);
+  EXPECT_TRUE(device.server().wait_for_output("cannot be started again: pidfd_open: Too many open files"))
+      << device.server().output();
+  EXPECT_EQ(children_of(server), 0);
+  ASSERT_EQ(::prlimit(server, RLIMIT_NOFILE, &before, nullptr), 0);
+  EXPECT_TRUE(eventually([&] { return bool(witness.launch("fault_nothing")); }));
+  EXPECT_EQ(children_of(server), 1);
 }
 
 TEST(Exhausted, AFullDiskEndsATraceAndNothingElse) {
