@@ -240,14 +240,25 @@ bool CoreLink::receive_all() {
     if (*received == Received::kNothing) return true;
     while (in_.has_frame()) {
       auto frame = in_.next();
-      if (!frame || !*frame) {
-        log_error(fmt::format("core {}: {}", index_, frame ? "no frame" : frame.error().text));
-        if (pid_ > 0) ::kill(pid_, SIGKILL);
+      if (!frame) {
+        distrust(frame.error().text);
+        return false;
+      }
+      if (const std::uint64_t number = (*frame)->request; number == 0 || number > last_number_) {
+        distrust(fmt::format("a report about item {}, where {} is the last", number, last_number_));
         return false;
       }
       on_frame(**frame);
     }
   }
+}
+
+// A kernel has damaged its core, or has found its socket: what comes from there means nothing any more.
+void CoreLink::distrust(const std::string& why) {
+  const std::string text = fmt::format("sent the device what no core sends ({})", why);
+  if (in_process_) return break_link(text);
+  end_reason_ = Error{ErrorKind::kUsage, text + " and was ended"};
+  ::kill(pid_, SIGKILL);
 }
 
 void CoreLink::on_frame(Frame& frame) {

@@ -117,6 +117,7 @@ class CoreLink {
   void start_thread(UniqueFd socket);
   void when_readable();
   bool receive_all();
+  void distrust(const std::string& why);
   void on_frame(Frame& frame);
   // The copy that is not damaged; nullptr when both are.
   const CoreProgress* progress() const;

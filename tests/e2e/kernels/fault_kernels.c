@@ -163,6 +163,25 @@ KERNEL(fault_over_status_and_segv) {
   write_word((volatile int*)16);
 }
 
+/* ---- What the core says to its device ---- */
+
+/* Sends the bytes through every connection of the process, and waits. */
+static void send_to_all(const void* bytes, size_t count) {
+  for (int file = 3; file < 256; ++file) send(file, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+  pause();
+}
+/* A frame that says that all items are done. */
+KERNEL(fault_forged_report) {
+  const uint32_t frame[4] = {0, 105, 0xFFFFFFFF, 0xFFFFFFFF};
+  (void)args;
+  send_to_all(frame, sizeof frame);
+}
+KERNEL(fault_noise) {
+  const uint32_t noise[4] = {0xFFFFFFFF, 0xFFFFFFFF, 0, 0};
+  (void)args;
+  send_to_all(noise, sizeof noise);
+}
+
 /* ---- Kernels that do not come to an end ---- */
 
 KERNEL(fault_spin) {
