@@ -129,17 +129,23 @@ void add_memory(Part& part, const MemoryImage& memory, const std::map<std::uint6
   }
 }
 
-Result<Bytes> read_file(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<UniqueFd> open_record(const std::string& path, std::uint64_t& file_bytes) {
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return file_error(fmt::format("\"{}\"", path));
   if (!S_ISREG(status.st_mode)) return Error{ErrorKind::kUsage, fmt::format("\"{}\" is not a file", path)};
-  Bytes bytes(static_cast<std::size_t>(status.st_size));
+  file_bytes = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+// The first bytes of the file; fewer where it ends earlier.
+Result<Bytes> read_start(int fd, std::uint64_t count) {
+  Bytes bytes(static_cast<std::size_t>(count));
   std::size_t have = 0;
   while (have < bytes.size()) {
-    const ssize_t got = ::pread(file.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
+    const ssize_t got = ::pread(fd, bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_error(fmt::format("\"{}\"", path));
+    if (got < 0) return file_error("reading it");
     if (got == 0) break;
     have += static_cast<std::size_t>(got);
   }
@@ -200,51 +206,50 @@ bool decode(std::span<const std::uint8_t> part, First& first, Second& second) {
   return decoder.ok() && decoder.at_end();
 }
 
-// The header of a file whose parts are all there.
-Result<Header> read_header(std::span<const std::uint8_t> file) {
-  const auto bad = [](std::string what) { return Error{ErrorKind::kUsage, std::move(what)}; };
+Error bad(std::string what) { return Error{ErrorKind::kUsage, std::move(what)}; }
+
+// The header of a file of so many bytes whose parts are all there. `start` is what it begins with.
+Result<Header> read_header(std::span<const std::uint8_t> start, std::uint64_t file_bytes) {
   Header header;
-  if (file.size() < header_bytes()) {
-    return bad(
-        fmt::format("{} bytes are not a record of a launch, which has {} at least", file.size(), header_bytes()));
+  if (start.size() < header_bytes()) {
+    return bad(fmt::format("{} bytes are not a record of a launch, which has {} at least", file_bytes, header_bytes()));
   }
-  Decoder start(file);
-  start("magic", header.magic);
-  start("version", header.version);
+  Decoder first(start);
+  first("magic", header.magic);
+  first("version", header.version);
   if (header.magic == 0) return bad("the record was not finished: its device ended while it was written");
   if (header.magic != kMagic) return bad("not a record of a launch");
   if (header.version != kVersion) {
     return bad(fmt::format("version {} of the format; this softtpu reads version {}", header.version, kVersion));
   }
-  const auto fields = file.first(header_bytes() - kDigestBytes);
+  const auto fields = start.first(header_bytes() - kDigestBytes);
   Decoder decoder(fields);
   header.fields(decoder);
   const Bytes digest = digest_of(fields);
   const bool sized = header.launch_digest.size() == kDigestBytes && header.outcome_digest.size() == kDigestBytes;
   if (!decoder.ok() || !decoder.at_end() || !sized ||
-      !std::equal(digest.begin(), digest.end(), file.data() + fields.size()))
+      !std::equal(digest.begin(), digest.end(), start.data() + fields.size()))
     return bad("the record's header is damaged");
-  const std::uint64_t bytes = file.size() - header_bytes();
-  const std::uint64_t outcome_bytes = header.ended ? header.outcome_bytes : 0;
-  if (header.launch_bytes > bytes || outcome_bytes > bytes - header.launch_bytes)
-    return bad(fmt::format("the record is truncated: {} bytes of {}", file.size(),
-                           header_bytes() + header.launch_bytes + outcome_bytes));
-  if (header.ended && bytes != header.launch_bytes + outcome_bytes)
-    return bad(fmt::format("{} bytes stand behind the record's end", bytes - header.launch_bytes - outcome_bytes));
+  if (!header.ended) header.outcome_bytes = 0;
+  const std::uint64_t bytes = file_bytes - header_bytes();
+  if (header.launch_bytes > bytes || header.outcome_bytes > bytes - header.launch_bytes)
+    return bad(fmt::format("the record is truncated: {} bytes of {}", file_bytes,
+                           header_bytes() + header.launch_bytes + header.outcome_bytes));
+  if (header.ended && bytes != header.launch_bytes + header.outcome_bytes)
+    return bad(
+        fmt::format("{} bytes stand behind the record's end", bytes - header.launch_bytes - header.outcome_bytes));
   return header;
 }
 
-Result<LaunchRecord> parse(std::span<const std::uint8_t> file) {
-  const auto bad = [](std::string what) { return Error{ErrorKind::kUsage, std::move(what)}; };
-  auto header = read_header(file);
-  if (!header) return header.error();
-  const auto launch = file.subspan(header_bytes(), static_cast<std::size_t>(header->launch_bytes));
-  if (digest_of(launch) != header->launch_digest) return bad("the recorded launch is damaged: its checksum is wrong");
+// `file` has the header's parts and no more.
+Result<LaunchRecord> parse(const Header& header, std::span<const std::uint8_t> file) {
+  const auto launch = file.subspan(header_bytes(), static_cast<std::size_t>(header.launch_bytes));
+  if (digest_of(launch) != header.launch_digest) return bad("the recorded launch is damaged: its checksum is wrong");
   LaunchRecord record;
   if (!decode(launch, record.launch, record.before)) return bad("the recorded launch is malformed");
-  if (header->ended) {
+  if (header.ended) {
     const auto outcome = file.subspan(header_bytes() + launch.size());
-    if (digest_of(outcome) != header->outcome_digest)
+    if (digest_of(outcome) != header.outcome_digest)
       return bad("the recorded outcome is damaged: its checksum is wrong");
     if (!decode(outcome, record.outcome.emplace(), record.changed)) return bad("the recorded outcome is malformed");
   }
@@ -252,12 +257,26 @@ Result<LaunchRecord> parse(std::span<const std::uint8_t> file) {
   return record;
 }
 
+// The header first: only then is it known how much of the file is worth memory.
+Result<LaunchRecord> read_record(int fd, std::uint64_t file_bytes) {
+  const auto start = read_start(fd, std::min<std::uint64_t>(file_bytes, header_bytes()));
+  if (!start) return start.error();
+  const auto header = read_header(*start, file_bytes);
+  if (!header) return header.error();
+  const std::uint64_t bytes = header_bytes() + header->launch_bytes + header->outcome_bytes;
+  const auto file = read_start(fd, bytes);
+  if (!file) return file.error();
+  if (file->size() != bytes) return bad("it became shorter while it was read");
+  return parse(*header, *file);
+}
+
 }  // namespace
 
 Result<LaunchRecord> read_launch_record(const std::string& path) {
-  const auto file = read_file(path);
+  std::uint64_t file_bytes = 0;
+  const auto file = open_record(path, file_bytes);
   if (!file) return file.error();
-  auto record = parse(*file);
+  auto record = read_record(file->get(), file_bytes);
   if (!record) return Error{record.error().kind, fmt::format("\"{}\": {}.", path, record.error().text)};
   return record;
 }

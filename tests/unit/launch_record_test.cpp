@@ -144,6 +144,17 @@ TEST_F(Record, WithAnyOtherBitIsRefused) {
   }
 }
 
+// Nothing is read that the header does not speak of.
+TEST_F(Record, WithATerabyteBehindItIsRefused) {
+  write(true);
+  const std::string whole = contents();
+  std::filesystem::resize_file(path_, 1ULL << 40);
+  const auto record = read_launch_record(path_);
+  ASSERT_FALSE(record);
+  EXPECT_THAT(record.error().text,
+              HasSubstr(std::to_string((1ULL << 40) - whole.size()) + " bytes stand behind the record's end"));
+}
+
 TEST_F(Record, ThatWasNotFinishedIsRefused) {
   write(true);
   EXPECT_THAT(complaint(std::string(kHeaderBytes, '\0') + contents().substr(kHeaderBytes)),
