@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "device/chip/builtin.hpp"
 #include "runtime/base/text.hpp"
@@ -14,6 +13,10 @@ namespace softtpu {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::size_t kMostTextBytes = 1U << 20;
+// bm_get_board_name writes the name into a buffer of the program's without asking for its size.
+constexpr std::size_t kMostNameBytes = 20;
 
 // Reads members of one JSON object and collects the first complaint; every later read is then a no-op.
 class Reader {
@@ -144,6 +147,8 @@ Chip read_chip(Reader& reader) {
   Chip chip;
   check_members(reader);
   chip.name = reader.text("name");
+  if (chip.name.empty() || chip.name.size() > kMostNameBytes)
+    reader.complain("name", fmt::format("has {} characters, outside 1..{}", chip.name.size(), kMostNameBytes));
   const std::string api = reader.text("api");
   if (api != "tpukernel" && api != "okkernel") reader.complain("api", "is neither \"tpukernel\" nor \"okkernel\"");
   chip.api = api == "okkernel" ? Api::kOkKernel : Api::kTpuKernel;
@@ -193,9 +198,12 @@ Result<Chip> load_chip(const std::string& name_or_path) {
     return Error{ErrorKind::kUsage, fmt::format("\"{}\" is neither a chip that softtpu knows ({}) nor a readable file",
                                                 name_or_path, names)};
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_chip(text.str(), name_or_path);
+  std::string text(kMostTextBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostTextBytes)
+    return Error{ErrorKind::kUsage, fmt::format("{}: has more than {} bytes", name_or_path, kMostTextBytes)};
+  return parse_chip(text, name_or_path);
 }
 
 std::vector<std::string> builtin_chip_names() {

@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Wrong{"/npu_num", 0, "\"npu_num\" is 0, outside 1..1024"},
                     Wrong{"/npu_num", "four", "\"npu_num\" is not a whole number"},
                     Wrong{"/npu_num", nullptr, "\"npu_num\" is missing"},
+                    Wrong{"/name", "", "\"name\" has 0 characters, outside 1..20"},
+                    Wrong{"/name", "a-chip-with-a-long-name", "\"name\" has 23 characters, outside 1..20"},
                     Wrong{"/npu_nun", 4, "\"npu_nun\" is no member of a chip"},
                     Wrong{"/api", "cuda", "\"api\" is neither"}, Wrong{"/mode", 1, "\"mode\" is not a text"},
                     Wrong{"/eu_bytes", 30, "\"eu_bytes\" is 30, no multiple of 4"},
@@ -89,6 +91,12 @@ TEST(ChipDescription, IsAJsonObject) {
     ASSERT_FALSE(chip) << text;
     EXPECT_THAT(chip.error().text, HasSubstr("mine.json"));
   }
+}
+
+TEST(ChipDescription, OfNoEndIsRefused) {
+  const Result<Chip> chip = load_chip("/dev/zero");
+  ASSERT_FALSE(chip);
+  EXPECT_THAT(chip.error().text, HasSubstr("/dev/zero: has more than 1048576 bytes"));
 }
 
 }  // namespace
