@@ -1,6 +1,7 @@
 #include "tests/bench/table.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -51,7 +52,9 @@ std::string read_earlier(const std::string& path, Earlier& earlier) {
   if (!json.is_object() || !json.contains("benchmarks") || !json.at("benchmarks").is_array())
     return fmt::format("{}: not the JSON of an earlier run", path);
   for (const auto& line : json.at("benchmarks")) {
-    if (!line.is_object() || !line.contains("achieved") || !line.at("achieved").is_number()) continue;
+    if (!line.is_object() || line.value("run_type", "") != "iteration" || !line.contains("achieved") ||
+        !line.at("achieved").is_number())
+      continue;
     const std::string name = line.value("name", "");
     earlier[name.substr(0, name.find("/min_time"))] = line.at("achieved").get<double>();
   }
@@ -68,31 +71,38 @@ bool Table::ReportContext(const Context& context) {
 }
 
 void Table::ReportRuns(const std::vector<Run>& runs) {
-  for (const Run& run : runs) {
-    if (run.error_occurred) {
-      fmt::print("{:<58} {}\n", run.run_name.function_name, run.error_message);
-      continue;
-    }
-    const Wish wish = wish_of(run);
-    if (!wish.text.empty()) {
-      ++wanted_;
-      if (!wish.met) missed_.push_back(run.run_name.function_name);
-    }
-    const auto before = earlier_.find(run.run_name.function_name);
-    const double change =
-        before == earlier_.end() || before->second == 0 ? 0 : counter(run, "achieved") / before->second;
-    const std::string machine = text(counter(run, "machine_gain"), " (the machine's own loop: {:.2f})");
-    fmt::print(kLine, run.run_name.function_name, text(counter(run, "achieved"), "{:.4g}"),
-               text(counter(run, "limit"), "{:.4g}"), text(counter(run, "fraction"), "{:.2f}"), wish.text,
-               wish.text.empty() ? ""
-               : wish.met        ? "yes"
-                                 : "no",
-               text(counter(run, "vendor_ratio"), "{:.0f}"), text(change, "x {:.2f}"), run.report_label + machine);
-    std::fflush(stdout);
+  // Each repetition tells what all before it and itself have seen.
+  const auto last =
+      std::find_if(runs.rbegin(), runs.rend(), [](const Run& run) { return run.run_type == Run::RT_Iteration; });
+  if (last == runs.rend()) return;
+  rows_[last->family_index] = *last;
+  if (isatty(STDERR_FILENO))
+    fmt::print(stderr, "\r{} of {} rows\033[K{}", rows_.size(), count_, rows_.size() < count_ ? "" : "\r\033[K");
+}
+
+void Table::print(const Run& run) {
+  if (run.error_occurred) {
+    fmt::print("{:<58} {}\n", run.run_name.function_name, run.error_message);
+    return;
   }
+  const Wish wish = wish_of(run);
+  if (!wish.text.empty()) {
+    ++wanted_;
+    if (!wish.met) missed_.push_back(run.run_name.function_name);
+  }
+  const auto before = earlier_.find(run.run_name.function_name);
+  const double change = before == earlier_.end() || before->second == 0 ? 0 : counter(run, "achieved") / before->second;
+  const std::string machine = text(counter(run, "machine_gain"), " (the machine's own loop: {:.2f})");
+  fmt::print(kLine, run.run_name.function_name, text(counter(run, "achieved"), "{:.4g}"),
+             text(counter(run, "limit"), "{:.4g}"), text(counter(run, "fraction"), "{:.2f}"), wish.text,
+             wish.text.empty() ? ""
+             : wish.met        ? "yes"
+                               : "no",
+             text(counter(run, "vendor_ratio"), "{:.0f}"), text(change, "x {:.2f}"), run.report_label + machine);
 }
 
 void Table::Finalize() {
+  for (const auto& [index, run] : rows_) print(run);
   fmt::print("\n{} of {} wishes met\n", wanted_ - static_cast<int>(missed_.size()), wanted_);
   for (const std::string& name : missed_) fmt::print("  missed: {}\n", name);
 }

@@ -1,8 +1,10 @@
-// How figures are shown: one line each, as they come, and at the end what was not reached.
+// How figures are shown: one line each, in the order of the work, when all have been measured, and at the end what was
+// not reached. Until then a terminal shows how many are done.
 #pragma once
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,13 +20,17 @@ std::string read_earlier(const std::string& path, Earlier& earlier);
 
 class Table final : public benchmark::BenchmarkReporter {
  public:
-  explicit Table(Earlier earlier) : earlier_(std::move(earlier)) {}
+  Table(Earlier earlier, std::size_t rows) : earlier_(std::move(earlier)), count_(rows) {}
   bool ReportContext(const Context& context) override;
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;
 
  private:
+  void print(const Run& run);
+
   Earlier earlier_;
+  std::size_t count_;
+  std::map<std::int64_t, Run> rows_;  // by their place in the table
   std::vector<std::string> missed_;
   int wanted_ = 0;
 };

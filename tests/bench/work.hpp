@@ -1,8 +1,8 @@
 // One line of the benchmark table: a piece of work, the limit that the same machine has at the same moment, and what is
 // wanted.
 //
-// Work and limit run in turns, two runs each, so that a noisy neighbour slows both; each figure is the median of the
-// second runs.
+// Work and limit run in turns, two runs each, so that a noisy neighbour slows both, and again at other times in the
+// run; of the second runs' times each figure shows what a tenth were shorter than.
 #pragma once
 
 #include <functional>
