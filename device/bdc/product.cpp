@@ -12,22 +12,34 @@
 namespace softtpu {
 namespace {
 
-// Rows of the result in one tile. The right matrix is loaded once for each; fewer where there are few column tiles, so
-// that every thread has work.
+// Rows of the result in one tile. The right matrix is loaded once for each; fewer where there are few column tiles,
+// and as few as leave no thread without a tile.
 constexpr int kTileRows = 256;
 constexpr int kFewTileRows = 64;
 constexpr int kFewColumnTiles = 4;
+constexpr int kLeastTileRows = 16;
+// Rows of the left matrix that are loaded together: neighbours in one local memory.
+constexpr int kLeftRows = 32;
+// Products that the inner loops add in the time of one element step of other commands.
+constexpr int kProductsPerStep = 4;
 
 ProductKernels kernels() { return plain_kernels() ? kPlainProductKernels : fast_product_kernels(); }
+
+std::int64_t steps_of(const ProductSize& size) {
+  return std::int64_t{size.rows} * size.inner * size.cols / kProductsPerStep;
+}
+
+int parts_of(int count, int part) { return (count + part - 1) / part; }
 
 // Calls body(tile, number of its columns' tile) for all tiles of the result, in parallel.
 template <class Body>
 void for_each_tile(const ProductSize& size, const PackedRight<float>* packed, Body body) {
-  const int across = packed != nullptr ? packed->tiles() : (size.cols + kTileCols - 1) / kTileCols;
-  const int height = across < kFewColumnTiles ? kFewTileRows : kTileRows;
-  const int down = (size.rows + height - 1) / height;
-  const std::int64_t steps = std::int64_t{size.rows} * size.inner * size.cols / 8;
-  parallel_for(across * down, steps, [&](int index) {
+  const std::int64_t steps = steps_of(size);
+  const int threads = threads_for(steps);
+  const int across = packed != nullptr ? packed->tiles() : parts_of(size.cols, kTileCols);
+  int height = across < kFewColumnTiles ? kFewTileRows : kTileRows;
+  while (height > kLeastTileRows && across * parts_of(size.rows, height) < threads) height /= 2;
+  parallel_for(across * parts_of(size.rows, height), steps, [&](int index) {
     const int row = index / across * height, at = index % across, col = at * kTileCols;
     const int cols = packed != nullptr ? packed->cols(at) : std::min(kTileCols, size.cols - col);
     body(Tile{row, std::min(height, size.rows - row), col, cols}, at);
@@ -39,8 +51,9 @@ template <class In>
 const In* load_left(const ProductSize& size, const ProductSource<In>& source) {
   thread_local Scratch<In> scratch;
   In* left = scratch.room(std::int64_t{size.rows} * size.inner);
-  parallel_ranges(size.rows, std::int64_t{size.rows} * size.inner, [&](int first, int last) {
-    source.left(first, last - first, left + std::int64_t{first} * size.inner);
+  parallel_for(parts_of(size.rows, kLeftRows), steps_of(size), [&](int part) {
+    const int row = part * kLeftRows;
+    source.left(row, std::min(kLeftRows, size.rows - row), left + std::int64_t{row} * size.inner);
   });
   return left;
 }

@@ -40,6 +40,8 @@ std::int64_t threshold = kParallelSteps;
 
 bool one_thread() { return thread_limit == 1; }
 
+int threads() { return gang().threads(); }
+
 void run(int count, const void* body, void (*call)(const void* body, int first, int last)) {
   gang().run(count, body, call);
 }

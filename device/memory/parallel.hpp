@@ -12,6 +12,7 @@ inline constexpr std::int64_t kParallelSteps = 32768;
 namespace parallel_detail {
 extern std::int64_t threshold;
 bool one_thread();
+int threads();
 void run(int count, const void* body, void (*call)(const void* body, int first, int last));
 }  // namespace parallel_detail
 
@@ -30,6 +31,11 @@ void parallel_for(int count, std::int64_t steps, const Body& body) {
   parallel_ranges(count, steps, [&](int first, int last) {
     for (int i = first; i < last; ++i) body(i);
   });
+}
+
+// How many threads share that many steps.
+inline int threads_for(std::int64_t steps) {
+  return steps < parallel_detail::threshold || parallel_detail::one_thread() ? 1 : parallel_detail::threads();
 }
 
 // Starts every thread that parallel_for will ever use, so that any other one is somebody else's.
