@@ -17,6 +17,10 @@ constexpr int kLeftRows = 64;      // rows of the left matrix that are loaded to
 // Words of the right matrix that are packed before they are multiplied.
 constexpr std::int64_t kPackedWords = 4 << 20;
 
+// Words of a right matrix that stays in the second-level cache while all rows of the left one pass. A thread then takes
+// rows, which it has packed itself; of a larger one it takes columns.
+constexpr std::int64_t kKeptWords = 1 << 18;
+
 // A vector that keeps its memory for the next command of the thread.
 template <class T, int kSlot>
 T* room(std::int64_t elements) {
@@ -106,10 +110,12 @@ class Multiplication {
   }
 
   void multiply(const PackedRight<std::uint32_t>& packed, int col, Results<std::uint32_t>& results) {
-    const int down = (rows_ + kRowsAtOnce - 1) / kRowsAtOnce;
+    const int tiles = packed.tiles(), down = (rows_ + kRowsAtOnce - 1) / kRowsAtOnce;
+    const bool by_rows = std::int64_t{words_} * packed.parts * packed.part_cols <= kKeptWords;
     const std::int64_t steps = std::int64_t{rows_} * words_ * packed.parts * packed.part_cols;
-    parallel_for(packed.tiles() * down, steps, [&](int index) {
-      const int row = index % down * kRowsAtOnce, at = index / down;
+    parallel_for(tiles * down, steps, [&](int index) {
+      const int row = (by_rows ? index / tiles : index % down) * kRowsAtOnce;
+      const int at = by_rows ? index % tiles : index / down;
       const Tile tile{row, std::min(kRowsAtOnce, rows_ - row), col + at * kTileCols, packed.cols(at)};
       multiply_tile(tile, packed.tile(at), packed.offsets.data(), results);
     });
