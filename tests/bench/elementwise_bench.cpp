@@ -9,13 +9,17 @@
 namespace softtpu::bench {
 namespace {
 
-constexpr dim4 kShape = {1, 64, 64, 128};
-constexpr std::int64_t kElements = 64 * 64 * 128;
+// 2 MB of 32-bit elements, 1 MB of 16-bit ones; bytes have a shape of their own, so that their commands are no shorter.
+constexpr dim4 kShape = {1, 64, 64, 128}, kByteShape = {1, 64, 128, 256};
+constexpr std::int64_t elements_of(const dim4& shape) { return std::int64_t{shape.c} * shape.h * shape.w; }
+template <class T>
+constexpr dim4 shape_of = sizeof(T) == 1 ? kByteShape : kShape;
 constexpr local_addr_t kDst = 0, kFirst = 0x10000, kSecond = 0x20000, kThird = 0x30000;
 
 // dst[i] = a[i] + b[i] over arrays of the same size as the command's operands.
 template <class T>
 RangeLoop add_loop() {
+  constexpr std::int64_t kElements = elements_of(shape_of<T>);
   auto data = std::make_shared<std::vector<T>>(static_cast<std::size_t>(kElements) * 3, T(1));
   return [data](std::int64_t first, std::int64_t last) {
     T* dst = data->data();
@@ -29,6 +33,7 @@ RangeLoop add_loop() {
 // dst[i] = D(src[i]).
 template <class D, class S>
 RangeLoop convert_loop() {
+  constexpr std::int64_t kElements = elements_of(kShape);
   auto dst = std::make_shared<std::vector<D>>(static_cast<std::size_t>(kElements), D(1));
   auto src = std::make_shared<std::vector<S>>(static_cast<std::size_t>(kElements), S(1));
   return [dst, src](std::int64_t first, std::int64_t last) {
@@ -42,6 +47,7 @@ RangeLoop convert_loop() {
 // dst[i] = a[i] > b[i] ? yes[i] : 0.
 template <class T>
 RangeLoop select_loop() {
+  constexpr std::int64_t kElements = elements_of(shape_of<T>);
   auto data = std::make_shared<std::vector<T>>(static_cast<std::size_t>(kElements) * 4, T(1));
   return [data](std::int64_t first, std::int64_t last) {
     T* dst = data->data();
@@ -53,17 +59,17 @@ RangeLoop select_loop() {
   };
 }
 
-Work element_work(const char* name, std::function<void()> kernel, RangeLoop limit) {
+Work element_work(const char* name, const dim4& shape, std::function<void()> kernel, RangeLoop limit) {
   BenchDevice& device = BenchDevice::of("bm1684x");
   Work work;
   work.group = "element-wise";
   work.name = name;
-  work.amount = work.limit_amount = static_cast<double>(kElements) / 1e9;
+  work.amount = work.limit_amount = static_cast<double>(elements_of(shape)) / 1e9;
   work.unit = "G elements";
   work.prepare = [&device] { device.fill_local_memory(); };
   work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
   work.limit_name = "plain loop over arrays";
-  limit_by_loop(work, std::move(limit), kElements);
+  limit_by_loop(work, std::move(limit), elements_of(shape));
   work.required = 0.70;
   work.vendor = 0.1;
   work.large = true;
@@ -75,7 +81,8 @@ using Binary = void (*)(local_addr_t, local_addr_t, local_addr_t, const dim4*, c
 template <class T>
 Work binary(const char* name, data_type_t type, Binary function) {
   return element_work(
-      name, [type, function] { function(kDst, kFirst, kSecond, &kShape, nullptr, nullptr, nullptr, type); },
+      name, shape_of<T>,
+      [type, function] { function(kDst, kFirst, kSecond, &shape_of<T>, nullptr, nullptr, nullptr, type); },
       add_loop<T>());
 }
 
@@ -83,9 +90,9 @@ using Integer = void (*)(local_addr_t, local_addr_t, local_addr_t, const dim4*, 
                          data_type_t, data_type_t, data_type_t, char, rounding_mode_t, bool);
 Work int8_binary(const char* name, Integer function) {
   return element_work(
-      name,
+      name, kByteShape,
       [function] {
-        function(kDst, kFirst, kSecond, &kShape, nullptr, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, 0,
+        function(kDst, kFirst, kSecond, &kByteShape, nullptr, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, 0,
                  RM_HALF_TO_EVEN, true);
       },
       add_loop<std::int8_t>());
@@ -94,18 +101,18 @@ Work int8_binary(const char* name, Integer function) {
 template <class D, class S>
 Work cast(const char* name, data_type_t to, data_type_t from) {
   return element_work(
-      name, [to, from] { tpu_bdc_cast(kDst, kFirst, &kShape, nullptr, nullptr, to, from, RM_HALF_TO_EVEN); },
+      name, kShape, [to, from] { tpu_bdc_cast(kDst, kFirst, &kShape, nullptr, nullptr, to, from, RM_HALF_TO_EVEN); },
       convert_loop<D, S>());
 }
 
 template <class T>
 Work greater(const char* name, data_type_t type) {
   return element_work(
-      name,
+      name, shape_of<T>,
       [type] {
         scalar_t one;
         one.u32 = 1;
-        tpu_bdc_greater(kDst, kFirst, kSecond, one, &kShape, nullptr, nullptr, nullptr, type, type);
+        tpu_bdc_greater(kDst, kFirst, kSecond, one, &shape_of<T>, nullptr, nullptr, nullptr, type, type);
       },
       add_loop<T>());
 }
@@ -113,7 +120,7 @@ Work greater(const char* name, data_type_t type) {
 template <class T>
 Work select(const char* name, data_type_t type) {
   return element_work(
-      name,
+      name, shape_of<T>,
       [type] {
         variable_t first{}, second{}, yes{}, no{};
         first.type = second.type = yes.type = TENSOR;
@@ -122,7 +129,7 @@ Work select(const char* name, data_type_t type) {
         yes.context.addr = kThird;
         no.type = SCALAR;
         no.context.scalar.u32 = 0;
-        tpu_bdc_greater_select(kDst, &first, &second, &yes, &no, &kShape, type, type);
+        tpu_bdc_greater_select(kDst, &first, &second, &yes, &no, &shape_of<T>, type, type);
       },
       select_loop<T>());
 }
@@ -138,9 +145,9 @@ const bool added = add_work([] {
       binary<std::int16_t>("fp_add bf16 64x64x128", DT_BFP16, tpu_bdc_fp_add),
       binary<std::int16_t>("fp_mul bf16 64x64x128", DT_BFP16, tpu_bdc_fp_mul),
       binary<std::int16_t>("max bf16 64x64x128", DT_BFP16, tpu_bdc_max),
-      binary<std::int8_t>("max int8 64x64x128", DT_INT8, tpu_bdc_max),
-      int8_binary("int_add int8 64x64x128, saturated", tpu_bdc_int_add),
-      int8_binary("int_mul int8 64x64x128, saturated", tpu_bdc_int_mul),
+      binary<std::int8_t>("max int8 64x128x256", DT_INT8, tpu_bdc_max),
+      int8_binary("int_add int8 64x128x256, saturated", tpu_bdc_int_add),
+      int8_binary("int_mul int8 64x128x256, saturated", tpu_bdc_int_mul),
       cast<std::int16_t, std::int32_t>("cast f32 -> f16 64x64x128", DT_FP16, DT_FP32),
       cast<std::int16_t, std::int32_t>("cast f32 -> bf16 64x64x128", DT_BFP16, DT_FP32),
       cast<std::int32_t, std::int16_t>("cast f16 -> f32 64x64x128", DT_FP32, DT_FP16),
@@ -148,10 +155,10 @@ const bool added = add_work([] {
       cast<float, std::int8_t>("cast int8 -> f32 64x64x128", DT_FP32, DT_INT8),
       greater<float>("greater f32 64x64x128", DT_FP32),
       greater<std::int16_t>("greater f16 64x64x128", DT_FP16),
-      greater<std::int8_t>("greater int8 64x64x128", DT_INT8),
+      greater<std::int8_t>("greater int8 64x128x256", DT_INT8),
       select<float>("greater_select f32 64x64x128", DT_FP32),
       select<std::int16_t>("greater_select bf16 64x64x128", DT_BFP16),
-      select<std::int8_t>("greater_select int8 64x64x128", DT_INT8),
+      select<std::int8_t>("greater_select int8 64x128x256", DT_INT8),
   };
 });
 

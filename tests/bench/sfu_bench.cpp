@@ -16,8 +16,8 @@
 namespace softtpu::bench {
 namespace {
 
-constexpr dim4 kShape = {1, 64, 32, 32};
-constexpr int kElements = 64 * 32 * 32;
+constexpr dim4 kShape = {1, 64, 64, 64};
+constexpr int kElements = 64 * 64 * 64;
 constexpr local_addr_t kDst = 0, kSrc = 0x10000, kWork0 = 0x20000, kWork1 = 0x28000, kWork2 = 0x30000, kWork3 = 0x34000;
 constexpr local_addr_t kCoeff = 0x38000, kErfCoeff = 0x3a000, kTable = 0x3c000;
 constexpr int kTerms = 16;
@@ -174,18 +174,18 @@ Work composite(const char* name, Function function, RangeLoop limit) {
 
 const bool added = add_work([] {
   return std::vector<Work>{
-      composite("exp f32 64x32x32", tpu_bdc_fp32_exp, fused_exp()),
-      composite("sigmoid f32 64x32x32", tpu_bdc_fp32_sigmoid, fused_sigmoid()),
-      composite("tanh f32 64x32x32", tpu_bdc_fp32_tanh, fused_tanh()),
+      composite("exp f32 64x64x64", tpu_bdc_fp32_exp, fused_exp()),
+      composite("sigmoid f32 64x64x64", tpu_bdc_fp32_sigmoid, fused_sigmoid()),
+      composite("tanh f32 64x64x64", tpu_bdc_fp32_tanh, fused_tanh()),
       special(
-          "gelu f32 64x32x32",
+          "gelu f32 64x64x64",
           [] { tpu_bdc_fp32_gelu(kDst, kSrc, kWork0, kWork1, kWork2, kWork3, kCoeff, kErfCoeff, kTable, &kShape); },
           fused_gelu()),
-      composite("gelu_fast f32 64x32x32", tpu_bdc_fp32_gelu_fast, fused_gelu_fast()),
+      composite("gelu_fast f32 64x64x64", tpu_bdc_fp32_gelu_fast, fused_gelu_fast()),
       special(
-          "rsqrt f32 64x32x32", [] { tpu_bdc_fp32_rsqrt(kDst, kSrc, &kShape); }, fused_rsqrt()),
+          "rsqrt f32 64x64x64", [] { tpu_bdc_fp32_rsqrt(kDst, kSrc, &kShape); }, fused_rsqrt()),
       special(
-          "div f32 64x32x32", [] { tpu_bdc_fp32_div(kDst, kSrc, kWork0, &kShape, nullptr, nullptr, nullptr); },
+          "div f32 64x64x64", [] { tpu_bdc_fp32_div(kDst, kSrc, kWork0, &kShape, nullptr, nullptr, nullptr); },
           fused_quotient()),
   };
 });
