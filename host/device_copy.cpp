@@ -65,16 +65,17 @@ bm_status_t copy_strided(const char* function, bm_handle_t handle, const Mem& ds
 
   const auto size = static_cast<std::uint64_t>(element_bytes), elements = static_cast<std::uint64_t>(count);
   const Result<Range> to = make_range("dst", dst, 0, extent(elements, static_cast<std::uint64_t>(dst_stride), size));
-  if (!to) return fail(function, to.error());
+  if (!to) return end_copy(function, h->device(), to.error());
   const Result<Range> from = make_range("src", src, 0, extent(elements, static_cast<std::uint64_t>(src_stride), size));
-  if (!from) return fail(function, from.error());
+  if (!from) return end_copy(function, h->device(), from.error());
   if (count == 0) return BM_SUCCESS;
-  return to_status(function, h->device().copy_strided({.destination = to->address,
-                                                       .source = from->address,
-                                                       .count = elements,
-                                                       .element_bytes = static_cast<std::uint32_t>(size),
-                                                       .destination_stride = static_cast<std::uint32_t>(dst_stride),
-                                                       .source_stride = static_cast<std::uint32_t>(src_stride)}));
+  return end_copy(function, h->device(),
+                  h->device().copy_strided({.destination = to->address,
+                                            .source = from->address,
+                                            .count = elements,
+                                            .element_bytes = static_cast<std::uint32_t>(size),
+                                            .destination_stride = static_cast<std::uint32_t>(dst_stride),
+                                            .source_stride = static_cast<std::uint32_t>(src_stride)}));
 }
 
 template <class Mem>
@@ -85,15 +86,15 @@ bm_status_t fill(const char* function, bm_handle_t handle, const void* value, in
   if (mode < 1 || mode > 4)
     return fail(function, BM_ERR_PARAM, fmt::format("mode {} is outside 1..4 (bytes of the pattern)", mode));
   const Result<Range> range = make_range("mem", mem);
-  if (!range) return fail(function, range.error());
+  if (!range) return end_copy(function, h->device(), range.error());
   const auto bytes = static_cast<std::uint64_t>(mode);
   if (range->bytes % bytes != 0) {
     return fail(function, BM_ERR_PARAM,
                 fmt::format("the size of mem ({}) is not a multiple of {} bytes", range->bytes, mode));
   }
   if (range->bytes == 0) return BM_SUCCESS;
-  return to_status(function,
-                   h->device().fill(range->address, range->bytes, {static_cast<const std::uint8_t*>(value), bytes}));
+  return end_copy(function, h->device(),
+                  h->device().fill(range->address, range->bytes, {static_cast<const std::uint8_t*>(value), bytes}));
 }
 
 // The descriptor of the source says how much.
@@ -103,12 +104,12 @@ bm_status_t copy_between(const char* function, bm_handle_t handle_src, const bm_
                                 to_handle = find_handle(function, handle_dst);
   if (from_handle == nullptr || to_handle == nullptr) return BM_ERR_DEVNOTREADY;
   const Result<Range> from = make_range("src", src);
-  if (!from) return fail(function, from.error());
+  if (!from) return end_copy(function, from_handle->device(), from.error());
   const Result<Range> to = make_range("dst", dst, 0, from->bytes);
-  if (!to) return fail(function, to.error());
+  if (!to) return end_copy(function, to_handle->device(), to.error());
   if (from->bytes == 0) return BM_SUCCESS;
-  return to_status(function,
-                   from_handle->device().copy_to(to_handle->device(), to->address, from->address, from->bytes));
+  return end_copy(function, from_handle->device(),
+                  from_handle->device().copy_to(to_handle->device(), to->address, from->address, from->bytes));
 }
 
 long long clamp(unsigned long long value) {

@@ -43,28 +43,51 @@ struct Piece {
   std::uint64_t bytes;
 };
 
-// The pieces of a gather or scatter: `argc` arguments, a pointer and an unsigned long long in turn. Nothing is moved
-// unless all of them fit.
-Result<std::vector<Piece>> make_pieces(const char* role, const bm_device_mem_t& mem, int argc, va_list args) {
+// The pieces of a gather or scatter: `argc` arguments, a pointer and an unsigned long long in turn.
+Result<std::vector<Piece>> make_pieces(int argc, va_list args) {
   if (argc < 2 || argc % 2 != 0) {
     return Error{ErrorKind::kUsage,
                  fmt::format("argc {} is not an even number of 2 or more (a pointer and a size for each piece)", argc)};
   }
   std::vector<Piece> pieces;
-  std::uint64_t total = 0;
   for (int i = 0; i < argc; i += 2) {
     Piece piece{};
     piece.pointer = va_arg(args, void*);
     piece.bytes = va_arg(args, unsigned long long);
     if (piece.pointer == nullptr)
       return Error{ErrorKind::kUsage, fmt::format("the pointer of piece {} is NULL", i / 2)};
-    if (__builtin_add_overflow(total, piece.bytes, &total) || total > mem.size) {
-      return Error{ErrorKind::kUsage, fmt::format("piece {} of {} bytes runs past the end of {} ({} bytes)", i / 2,
-                                                  piece.bytes, role, mem.size)};
-    }
     pieces.push_back(piece);
   }
   return pieces;
+}
+
+Result<void> check_pieces(const char* role, const bm_device_mem_t& mem, const std::vector<Piece>& pieces) {
+  std::uint64_t left = mem.size;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].bytes > left) {
+      return Error{ErrorKind::kUsage, fmt::format("piece {} of {} bytes runs past the end of {} ({} bytes)", i,
+                                                  pieces[i].bytes, role, mem.size)};
+    }
+    left -= pieces[i].bytes;
+  }
+  return {};
+}
+
+// `move` takes one piece and its place in the device memory. Nothing is moved unless all of them fit.
+template <class Move>
+bm_status_t move_pieces(const char* function, bm_handle_t handle, const char* role, const bm_device_mem_t& mem,
+                        const Result<std::vector<Piece>>& pieces, Move move) {
+  const std::shared_ptr<Handle> h = find_handle(function, handle);
+  if (h == nullptr) return BM_ERR_DEVNOTREADY;
+  if (!pieces) return fail(function, pieces.error());
+  if (const auto fit = check_pieces(role, mem, *pieces); !fit) return end_copy(function, h->device(), fit);
+  Part part;
+  for (const Piece& piece : *pieces) {
+    part.bytes = piece.bytes;
+    if (const bm_status_t status = move(piece.pointer, part); status != BM_SUCCESS) return status;
+    part.offset += piece.bytes;
+  }
+  return BM_SUCCESS;
 }
 
 }  // namespace
@@ -138,35 +161,23 @@ bm_status_t bm_memcpy_d2s_partial_u64(bm_handle_t handle, void* dst, bm_device_m
 }
 
 bm_status_t bm_memcpy_s2d_gather(bm_handle_t handle, bm_device_mem_t dst, int argc, ...) {
+  const char* const function = __func__;
   va_list args;
   va_start(args, argc);
-  const Result<std::vector<Piece>> pieces = make_pieces("dst", dst, argc, args);
+  const Result<std::vector<Piece>> pieces = make_pieces(argc, args);
   va_end(args);
-  if (!pieces) return fail(__func__, pieces.error());
-  std::uint64_t offset = 0;
-  for (const Piece& piece : *pieces) {
-    if (const bm_status_t status = to_device(__func__, handle, dst, piece.pointer, {piece.bytes, offset});
-        status != BM_SUCCESS)
-      return status;
-    offset += piece.bytes;
-  }
-  return BM_SUCCESS;
+  return move_pieces(function, handle, "dst", dst, pieces,
+                     [&](const void* src, Part part) { return to_device(function, handle, dst, src, part); });
 }
 
 bm_status_t bm_memcpy_d2s_scatter(bm_handle_t handle, bm_device_mem_t src, int argc, ...) {
+  const char* const function = __func__;
   va_list args;
   va_start(args, argc);
-  const Result<std::vector<Piece>> pieces = make_pieces("src", src, argc, args);
+  const Result<std::vector<Piece>> pieces = make_pieces(argc, args);
   va_end(args);
-  if (!pieces) return fail(__func__, pieces.error());
-  std::uint64_t offset = 0;
-  for (const Piece& piece : *pieces) {
-    if (const bm_status_t status = to_host(__func__, handle, piece.pointer, src, {piece.bytes, offset});
-        status != BM_SUCCESS)
-      return status;
-    offset += piece.bytes;
-  }
-  return BM_SUCCESS;
+  return move_pieces(function, handle, "src", src, pieces,
+                     [&](void* dst, Part part) { return to_host(function, handle, dst, src, part); });
 }
 
 }  // extern "C"

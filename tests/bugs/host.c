@@ -75,6 +75,44 @@ static void ok_host_wrong_descriptor(void) {
   bm_free_device(handle, memory);
 }
 
+static void bug_host_strided_copy(void) {
+  bm_device_mem_t from = allocate(), to = allocate();
+  bm_memcpy_d2d_stride(handle, to, 1, from, 2, BUFFER_ELEMENTS, 4);  // finds memory/host-copy
+  bm_free_device(handle, from);
+  bm_free_device(handle, to);
+}
+static void ok_host_strided_copy(void) {
+  bm_device_mem_t from = allocate(), to = allocate();
+  bm_memcpy_s2d(handle, from, data);
+  bm_memcpy_d2d_stride(handle, to, 1, from, 2, BUFFER_ELEMENTS / 2, 4);
+  bm_free_device(handle, from);
+  bm_free_device(handle, to);
+}
+
+static void bug_host_gather(void) {
+  bm_device_mem_t memory = allocate();
+  const unsigned long long half = BYTES / 2;
+  bm_memcpy_s2d_gather(handle, memory, 4, data, half, data, half + 4);  // finds memory/host-copy
+  bm_free_device(handle, memory);
+}
+static void ok_host_gather(void) {
+  bm_device_mem_t memory = allocate();
+  const unsigned long long half = BYTES / 2;
+  bm_memcpy_s2d_gather(handle, memory, 4, data, half, data, half);
+  bm_free_device(handle, memory);
+}
+
+static void bug_host_fill(void) {
+  bm_device_mem_t memory = allocate();
+  bm_memset_device(handle, 0, bm_mem_from_device(bm_mem_get_device_addr(memory), 2 * BYTES));  // finds memory/host-copy
+  bm_free_device(handle, memory);
+}
+static void ok_host_fill(void) {
+  bm_device_mem_t memory = allocate();
+  bm_memset_device(handle, 0, memory);
+  bm_free_device(handle, memory);
+}
+
 static void bug_host_leak(void) {
   bm_device_mem_t memory;
   bm_malloc_device_byte(handle, &memory, BYTES);  // finds memory/leak
@@ -98,6 +136,12 @@ static const struct {
               CASE(ok_host_read_at_offset),
               CASE(bug_host_wrong_descriptor),
               CASE(ok_host_wrong_descriptor),
+              CASE(bug_host_strided_copy),
+              CASE(ok_host_strided_copy),
+              CASE(bug_host_gather),
+              CASE(ok_host_gather),
+              CASE(bug_host_fill),
+              CASE(ok_host_fill),
               CASE(bug_host_leak),
               CASE(ok_host_leak)};
 
