@@ -50,7 +50,8 @@ def read_source(path):
             options, launches = [], 1
         if cases and (found := re.search(r"// finds ((?:[\w-]+/[\w-]+ ?)+)", line)):
             cases[-1].expected += [(rule, number) for rule in found.group(1).split()]
-        if cases and not line.startswith("// "):
+        # The case's own function, up to the brace that ends it.
+        if cases and not cases[-1].text.endswith("\n}\n") and not line.startswith("// "):
             cases[-1].text += line + "\n"
     return cases
 
