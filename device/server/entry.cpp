@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
 #include "device/server/replay.hpp"
@@ -173,6 +174,11 @@ extern "C" int softtpu_start_inprocess(char* error_text, unsigned long error_byt
   if (!server) return fail(server.error());
   if (auto adopted = (*server)->adopt(std::move(pair->second)); !adopted) return fail(adopted.error());
   // Lives until the program ends, with everything in it: kernels may run to the last moment.
-  std::thread([running = server->release()] { running->run(); }).detach();
+  Server* const running = server->release();
+  try {
+    std::thread([running] { running->run(); }).detach();
+  } catch (const std::system_error& failure) {
+    return fail({ErrorKind::kResource, fmt::format("starting the device's thread: {}", failure.what())});
+  }
   return pair->first.release();
 }

@@ -169,6 +169,12 @@ TEST(InProcess, EndsTheProgramWhenAKernelCallsExit) {
   EXPECT_EQ(program.wait(), 7) << program.output();
 }
 
+TEST(InProcess, SaysThatNoThreadCanBeStarted) {
+  Program program({kInProcessHost, "no_thread"});
+  EXPECT_EQ(program.wait(), 2) << program.output();
+  EXPECT_THAT(program.output(), HasSubstr("starting the device's thread: Resource temporarily unavailable"));
+}
+
 TEST(InProcess, CanBeChosen) {
   Program program({kHost, "use", kKernels}, {{"SOFTTPU_DEVICE", "inprocess"}});
   EXPECT_EQ(program.wait(), 0) << program.output();

@@ -1,5 +1,6 @@
 /* A host program as users write them, driven by the end-to-end tests: host_program SCENARIO [MODULE].
    Prints what it sees, one line each; ends with 0 when the scenario went as it must. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -164,10 +165,19 @@ static void forked(void) {
   REQUIRE(!fails("e2e_nothing"));
 }
 
+/* A stack that no memory has room for: from now on no thread can be started. */
+static void allow_no_thread(void) {
+  pthread_attr_t attributes;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstacksize(&attributes, (size_t)1 << 46) == 0);
+  REQUIRE(pthread_setattr_default_np(&attributes) == 0);
+}
+
 int main(int argc, char** argv) {
   const char* const scenario = argc > 1 ? argv[1] : "";
   module_file = argc > 2 ? argv[2] : NULL;
   setvbuf(stdout, NULL, _IOLBF, 0);
+  if (strcmp(scenario, "no_thread") == 0) allow_no_thread();
   open_device();
   if (strcmp(scenario, "use") == 0) {
     use_device();
