@@ -47,8 +47,6 @@ Error with_prefix(const char* what, const Error& error) {
   return Error{error.kind, fmt::format("{}: {}", what, error.text)};
 }
 
-constexpr std::uint8_t to_number(HostEvent event) { return static_cast<std::uint8_t>(event); }
-
 Result<void> to_void(const Result<Done>& done) {
   if (!done) return done.error();
   return {};
@@ -232,7 +230,7 @@ Result<std::uint64_t> DeviceClient::allocate(std::uint64_t bytes) {
     const std::unique_lock lock(state_->mutex);
     state_->allocations[reply->address] = bytes;
   }
-  if (state_->watched) note(to_number(HostEvent::kAllocated), reply->address, bytes, false);
+  if (state_->watched) note(HostEvent::kAllocated, reply->address, bytes, false);
   return reply->address;
 }
 
@@ -244,7 +242,7 @@ Result<void> DeviceClient::release(std::uint64_t address) {
       return Error{ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", address)};
     }
   }
-  if (state_->watched) note(to_number(HostEvent::kFreeing), address, 0, false);
+  if (state_->watched) note(HostEvent::kFreeing, address, 0, false);
   return to_void(state_->call<Done>(Release{address}));
 }
 
@@ -275,7 +273,7 @@ Result<void> DeviceClient::write(std::uint64_t destination, const void* source, 
 
 Result<void> DeviceClient::read(std::uint64_t source, void* destination, std::uint64_t bytes) {
   if (auto inside = state_->check_range("the source", source, bytes); !inside) return inside;
-  if (state_->watched) note(to_number(HostEvent::kRead), source, bytes, true);
+  if (state_->watched) note(HostEvent::kRead, source, bytes, true);
   auto* to = static_cast<std::uint8_t*>(destination);
   if (state_->memory != nullptr) {
     std::memcpy(to, state_->at(source), bytes);
@@ -440,7 +438,7 @@ Result<FunctionId> DeviceClient::find_function(ModuleId module, std::string_view
 
 // ---- Launches ----
 
-Result<StreamId> DeviceClient::make_stream() { return StreamId{++state_->last_stream}; }
+StreamId DeviceClient::make_stream() { return StreamId{++state_->last_stream}; }
 
 void DeviceClient::close_stream(StreamId stream) {
   if (!state_->check_process()) return;
@@ -449,18 +447,7 @@ void DeviceClient::close_stream(StreamId stream) {
 
 namespace {
 
-Result<softtpu::Launch> to_message(const DeviceClient::Launch& what, std::uint32_t core_count, bool wait) {
-  if (what.args.size() > kMaxLaunchArgs) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("the kernel's arguments have {} bytes (limit {}).", what.args.size(), kMaxLaunchArgs)};
-  }
-  if (what.name.size() > kMaxKernelName) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("a kernel's name has {} characters (limit {}).", what.name.size(), kMaxKernelName)};
-  }
-  if (what.core >= core_count) {
-    return Error{ErrorKind::kUsage, fmt::format("core {} does not exist: the chip has {}.", what.core, core_count)};
-  }
+softtpu::Launch to_message(const DeviceClient::Launch& what, bool wait) {
   softtpu::Launch launch;
   launch.stream = static_cast<std::uint32_t>(what.stream);
   launch.function = static_cast<std::uint32_t>(what.function);
@@ -474,17 +461,11 @@ Result<softtpu::Launch> to_message(const DeviceClient::Launch& what, std::uint32
 
 }  // namespace
 
-Result<void> DeviceClient::launch(const Launch& what) {
-  auto message = to_message(what, state_->info.core_count, true);
-  if (!message) return message.error();
-  return to_void(state_->call<Done>(*message));
-}
+Result<void> DeviceClient::launch(const Launch& what) { return to_void(state_->call<Done>(to_message(what, true))); }
 
 Result<void> DeviceClient::launch_async(const Launch& what) {
-  auto message = to_message(what, state_->info.core_count, false);
-  if (!message) return message.error();
   if (auto own = state_->check_process(); !own) return own;
-  return state_->rpc.send(*message);
+  return state_->rpc.send(to_message(what, false));
 }
 
 Result<void> DeviceClient::sync(StreamId stream) {
@@ -499,11 +480,11 @@ Result<void> DeviceClient::set_timeout(StreamId stream, std::uint32_t millisecon
 
 // ---- What checks want to know ----
 
-void DeviceClient::note(std::uint8_t event, std::uint64_t address, std::uint64_t bytes, bool wait,
+void DeviceClient::note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait,
                         const std::string& text) {
   if (!state_->check_process()) return;
-  const auto kind = static_cast<HostEvent>(event);
-  const HostNote message{kind, wait, address, bytes, text, kind == HostEvent::kWrote ? std::vector<std::string>() : host::call_stack()};
+  const HostNote message{event, wait, address,
+                         bytes, text, event == HostEvent::kWrote ? std::vector<std::string>() : host::call_stack()};
   if (wait) {
     static_cast<void>(state_->rpc.call<Done>(message));
   } else {
@@ -512,15 +493,15 @@ void DeviceClient::note(std::uint8_t event, std::uint64_t address, std::uint64_t
 }
 
 void DeviceClient::note_written(std::uint64_t address, std::uint64_t bytes) {
-  if (state_->watched) note(to_number(HostEvent::kWrote), address, bytes, false);
+  if (state_->watched) note(HostEvent::kWrote, address, bytes, false);
 }
 
 void DeviceClient::note_refused_copy(const std::string& text) {
-  if (state_->watched) note(to_number(HostEvent::kRefusedCopy), 0, 0, true, text);
+  if (state_->watched) note(HostEvent::kRefusedCopy, 0, 0, true, text);
 }
 
 void DeviceClient::note_closed() {
-  if (state_->watched) note(to_number(HostEvent::kClosed), 0, 0, true);
+  if (state_->watched) note(HostEvent::kClosed, 0, 0, true);
 }
 
 Result<std::optional<DeviceClient::EstimatedTime>> DeviceClient::estimated_time(StreamId stream) {

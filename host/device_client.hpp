@@ -1,8 +1,9 @@
-// DeviceClient: one emulated device as a host program sees it. Everything in libbmlib that touches a device goes through here.
+// DeviceClient: one emulated device as a host program sees it. Everything in libbmlib that touches a device goes
+// through here.
 //
-// One client exists per process and device id. It is made by the first open() of that id and lives until the process ends,
-// because memory and contents survive bm_dev_free (measured). All functions may be called from any thread at any time;
-// a thread that waits for a launch does not hold up the others.
+// One client exists per process and device id. It is made by the first open() of that id and lives until the process
+// ends, because memory and contents survive bm_dev_free (measured). All functions may be called from any thread at any
+// time; a thread that waits for a launch does not hold up the others.
 #pragma once
 
 #include <cstddef>
@@ -18,36 +19,33 @@
 namespace softtpu {
 
 struct Settings;
+enum class HostEvent : std::uint8_t;
 
 struct DeviceInfo {
-  std::string chip_name;            // "bm1684x"
-  std::uint32_t chip_id = 0;        // 0x1686
-  bool soc_mode = false;            // the chip shares its memory with the host: mapping is allowed
+  std::string chip_name;      // "bm1684x"
+  std::uint32_t chip_id = 0;  // 0x1686
+  bool soc_mode = false;      // the chip shares its memory with the host: mapping is allowed
   std::uint32_t core_count = 1;
-  std::uint64_t global_start = 0;   // address of the first byte of global memory
+  std::uint64_t global_start = 0;  // address of the first byte of global memory
   std::uint64_t global_bytes = 0;
-  std::uint64_t heap_start = 0;     // first address that an allocation can get
-  bool in_process = false;          // kernels run in a thread of this program
+  std::uint64_t heap_start = 0;  // first address that an allocation can get
+  bool in_process = false;       // kernels run in a thread of this program
 };
 
 struct DeviceStat {
-  std::uint64_t bytes_total = 0;    // what allocations can get in all
-  std::uint64_t bytes_used = 0;     // by all clients of the device
-  std::uint64_t launches = 0;       // finished since the device started
-  std::uint64_t failures = 0;       // of these, how many failed
+  std::uint64_t bytes_total = 0;  // what allocations can get in all
+  std::uint64_t bytes_used = 0;   // by all clients of the device
+  std::uint64_t launches = 0;     // finished since the device started
+  std::uint64_t failures = 0;     // of these, how many failed
   std::uint64_t core_restarts = 0;
   std::uint32_t clients = 0;
-  std::uint32_t queued = 0;         // launches waiting or running
+  std::uint32_t queued = 0;  // launches waiting or running
 };
 
 // Numbers that only the device gives meaning to; 0 is never valid.
 enum class ModuleId : std::uint32_t {};
 enum class FunctionId : std::uint32_t {};
 enum class StreamId : std::uint32_t {};
-
-// Limits of the SDK's host library that the device enforces as well.
-inline constexpr std::size_t kMaxKernelName = 64;     // characters
-inline constexpr std::size_t kMaxLaunchArgs = 4016;   // bytes
 
 class DeviceClient {
  public:
@@ -84,13 +82,14 @@ class DeviceClient {
   Result<void> copy_strided(const StridedCopy& what);
   // From this device to another one (or itself).
   Result<void> copy_to(DeviceClient& other, std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
-  // The host pointer to device memory; stays valid until the memory is released. Refused when the device is reached by streaming.
+  // The host pointer to device memory; stays valid until the memory is released. Refused when the device is reached by
+  // streaming.
   Result<void*> map(std::uint64_t address, std::uint64_t bytes);
   // The device address behind a pointer that map() returned.
   Result<std::uint64_t> find_address(const void* pointer) const;
 
-  // Modules. The image is copied: the file may be rebuilt or removed afterwards. An image of zero bytes ({0}, what the SDK's
-  // emulator builds embed) stands for the library in TPUKERNEL_FIRMWARE_PATH or libcmodel.so.
+  // Modules. The image is copied: the file may be rebuilt or removed afterwards. An image of zero bytes ({0}, what the
+  // SDK's emulator builds embed) stands for the library in TPUKERNEL_FIRMWARE_PATH or libcmodel.so.
   Result<ModuleId> load_module_file(const std::string& path);
   Result<ModuleId> load_module_bytes(std::span<const std::byte> image);
   // Functions of the module become invalid. Launches already queued still run.
@@ -99,12 +98,12 @@ class DeviceClient {
   Result<FunctionId> find_function(ModuleId module, std::string_view name);
 
   // Launches. A stream is a queue: its launches run in order. One stream per bm_handle_t.
-  Result<StreamId> make_stream();
+  StreamId make_stream();
   void close_stream(StreamId stream);
   struct Launch {
     StreamId stream{};
-    FunctionId function{};        // else by name
-    std::string_view name;        // looked up in all modules, first registered first
+    FunctionId function{};  // else by name
+    std::string_view name;  // looked up in all modules, first registered first
     std::uint32_t core = 0;
     std::span<const std::byte> args;
   };
@@ -136,7 +135,7 @@ class DeviceClient {
   explicit DeviceClient(std::unique_ptr<State> state);
   Result<void> attach(const Settings& settings);
   Result<void> load_default_module(const Settings& settings);
-  void note(std::uint8_t event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");
+  void note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");
   void note_written(std::uint64_t address, std::uint64_t bytes);
   Result<ModuleId> load_image(const std::string& name, int fd);
   std::unique_ptr<State> state_;

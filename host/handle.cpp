@@ -30,7 +30,6 @@ Handle::Handle(std::shared_ptr<DeviceClient> device, StreamId stream) : device_(
 Handle::~Handle() { device_->close_stream(stream_); }
 
 void Handle::note_launch() {
-  sent.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   launching_threads_.insert(std::this_thread::get_id());
 }
@@ -102,9 +101,7 @@ bm_status_t bm_dev_request(bm_handle_t* handle, int devid) {
   if (const bm_status_t status = check_device_id(__func__, devid); status != BM_SUCCESS) return status;
   const Result<std::shared_ptr<DeviceClient>> device = DeviceClient::open(devid);
   if (!device) return fail(__func__, device.error());
-  const Result<StreamId> stream = (*device)->make_stream();
-  if (!stream) return fail(__func__, stream.error());
-  auto made = std::make_shared<Handle>(*device, *stream);
+  auto made = std::make_shared<Handle>(*device, (*device)->make_stream());
   Registry& known = registry();
   const std::unique_lock lock(known.mutex);
   *handle = known.make_name();

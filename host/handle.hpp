@@ -33,8 +33,6 @@ class Handle {
 
   std::atomic<std::uint64_t> last_call_us{0};  // how long the last launch or sync took
   std::atomic<std::uint64_t> total_call_us{0};
-  std::atomic<std::uint64_t> sent{0};
-  std::atomic<std::uint64_t> completed{0};  // of these, known to be finished
 
  private:
   std::shared_ptr<DeviceClient> device_;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/protocol/messages.hpp"
+
 namespace softtpu::host {
 namespace {
 

@@ -14,13 +14,14 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/protocol/messages.hpp"
+
 namespace softtpu {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x44524F4345525453;  // "STRECORD"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kDigestBytes = SHA256_DIGEST_LENGTH;
-constexpr std::size_t kMostArgs = 4096;
 constexpr std::size_t kMostName = 4096;
 constexpr std::uint64_t kMostMemory = 1ULL << 40;
 // How much is collected before it is written.
@@ -184,8 +185,8 @@ Problem problem_of(const RecordedAllocation& allocation) {
 Problem problem_of(const LaunchRecord& record) {
   const RecordedLaunch& launch = record.launch;
   if (launch.kernel.empty() || launch.kernel.size() > kMostName) return "its kernel has no possible name";
-  if (launch.args.size() > kMostArgs)
-    return fmt::format("its arguments have {} bytes, of {} at most", launch.args.size(), kMostArgs);
+  if (launch.args.size() > kMaxLaunchArgs)
+    return fmt::format("its arguments have {} bytes, of {} at most", launch.args.size(), kMaxLaunchArgs);
   if (launch.global_bytes == 0 || launch.global_bytes > kMostMemory) return "its global memory has an impossible size";
   for (const RecordedAllocation& allocation : launch.allocations) {
     if (auto problem = problem_of(allocation)) return problem;

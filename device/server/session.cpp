@@ -18,9 +18,6 @@
 namespace softtpu {
 namespace {
 
-// The SDK's limits for names and arguments of kernels.
-constexpr std::size_t kMaxName = 64;
-constexpr std::size_t kMaxArgs = 4016;
 constexpr std::uint64_t kMaxReadBytes = 16ULL << 20;
 // Beyond so many launches waiting, the client's messages stay in the socket until some are done.
 constexpr std::size_t kMaxQueued = 8192;
@@ -381,9 +378,9 @@ void Session::on_find(std::uint64_t request, FindFunction& find, Frame&) {
   if (!program && !modules_.contains(find.module)) {
     return fail(request, {ErrorKind::kUsage, fmt::format("module {} is not loaded by this program.", find.module)});
   }
-  if (find.name.empty() || find.name.size() > kMaxName) {
-    return fail(request, {ErrorKind::kUsage,
-                          fmt::format("a function's name has {} characters (1 to {}).", find.name.size(), kMaxName)});
+  if (find.name.empty() || find.name.size() > kMaxKernelName) {
+    return fail(request, {ErrorKind::kUsage, fmt::format("a function's name has {} characters (1 to {}).",
+                                                         find.name.size(), kMaxKernelName)});
   }
   for (const auto& [id, function] : functions_) {
     if (function.module == find.module && function.name == find.name) return reply(request, FindFunctionReply{id});
@@ -430,16 +427,16 @@ void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
   }
   Result<std::uint32_t> function = launch.function;
   if (launch.function == 0) {
-    function = launch.name.size() > kMaxName
-                   ? Error{ErrorKind::kUsage,
-                           fmt::format("a kernel's name has {} characters (limit {}).", launch.name.size(), kMaxName)}
+    function = launch.name.size() > kMaxKernelName
+                   ? Error{ErrorKind::kUsage, fmt::format("a kernel's name has {} characters (limit {}).",
+                                                          launch.name.size(), kMaxKernelName)}
                    : find_kernel(launch.name);
   } else if (!functions_.contains(launch.function)) {
     function = Error{ErrorKind::kUsage, fmt::format("function {} does not exist.", launch.function)};
   }
-  if (function && launch.args.size() > kMaxArgs) {
-    function = Error{ErrorKind::kUsage,
-                     fmt::format("the kernel's arguments have {} bytes (limit {}).", launch.args.size(), kMaxArgs)};
+  if (function && launch.args.size() > kMaxLaunchArgs) {
+    function = Error{ErrorKind::kUsage, fmt::format("the kernel's arguments have {} bytes (limit {}).",
+                                                    launch.args.size(), kMaxLaunchArgs)};
   }
   if (function && launch.core >= device_->core_count()) {
     function = Error{ErrorKind::kUsage, fmt::format("core {} does not exist: chip {} has {}.", launch.core,

@@ -349,6 +349,10 @@ struct FindFunctionReply {
   }
 };
 
+// The SDK's limits. The host library refuses what is above them, and the server whatever comes from elsewhere.
+inline constexpr std::size_t kMaxKernelName = 64;    // characters
+inline constexpr std::size_t kMaxLaunchArgs = 4016;  // bytes
+
 // Answered when the kernel has returned if `wait`, else not at all: Sync reports what happened.
 struct Launch {
   static constexpr MessageType kType = MessageType::kLaunch;

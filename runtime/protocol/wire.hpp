@@ -95,13 +95,13 @@ class Decoder {
     }
   }
   void operator()(const char*, std::string& text) {
-    if (const std::size_t bytes = get_count(1); ok_) {
+    if (const std::size_t bytes = get_count(); ok_) {
       text.assign(reinterpret_cast<const char*>(in_.data()), bytes);
       in_ = in_.subspan(bytes);
     }
   }
   void operator()(const char*, Bytes& out) {
-    if (const std::size_t bytes = get_count(1); ok_) {
+    if (const std::size_t bytes = get_count(); ok_) {
       out.assign(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(bytes));
       in_ = in_.subspan(bytes);
     }
@@ -110,7 +110,7 @@ class Decoder {
   void operator()(const char*, T& message) { message.fields(*this); }
   template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
-    const std::size_t count = get_count(1);  // every item takes at least one byte
+    const std::size_t count = get_count();
     list.clear();
     for (std::size_t i = 0; i < count && ok_; ++i) (*this)(name, list.emplace_back());
   }
@@ -122,10 +122,11 @@ class Decoder {
     in_ = in_.subspan(bytes);
     return true;
   }
-  std::size_t get_count(std::size_t item_bytes) {
+  // Every item takes at least one byte.
+  std::size_t get_count() {
     std::uint64_t count = 0;
     if (!get(count, 4)) return 0;
-    if (count > in_.size() / item_bytes) ok_ = false;
+    if (count > in_.size()) ok_ = false;
     return ok_ ? static_cast<std::size_t>(count) : 0;
   }
   std::span<const std::uint8_t> in_;

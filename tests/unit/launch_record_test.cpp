@@ -170,7 +170,7 @@ TEST_F(Record, WithImpossibleContentsIsRefused) {
   };
   RecordedLaunch launch = launch_;
   launch.args.resize(5000);
-  EXPECT_THAT(refused(launch, {}), HasSubstr("its arguments have 5000 bytes, of 4096 at most"));
+  EXPECT_THAT(refused(launch, {}), HasSubstr("its arguments have 5000 bytes, of 4016 at most"));
   launch = launch_;
   launch.kernel.clear();
   EXPECT_THAT(refused(launch, {}), HasSubstr("its kernel has no possible name"));
