@@ -34,7 +34,7 @@ class HostArguments {
     } else if constexpr (std::is_same_v<P, tpu_launch_param_t*>) {
       return launches();
     } else if constexpr (std::is_pointer_v<P> && std::is_function_v<std::remove_pointer_t<P>>) {
-      return nullptr;
+      return input_.byte() % 2 == 0 ? nullptr : callback(P{});
     } else if constexpr (std::is_pointer_v<P>) {
       return pointer<std::remove_cv_t<std::remove_pointer_t<P>>>(parameter.name);
     } else if constexpr (std::is_floating_point_v<P>) {
@@ -65,6 +65,10 @@ class HostArguments {
     const bool is_size = contains(name, "size") || contains(name, "len");
     if (reads_host_ && is_size) return take_number(input_) % (kMostBytes + 1);
     return take_number(input_);
+  }
+  template <class R, class... P>
+  static auto callback(R (*)(P...)) -> R (*)(P...) {
+    return [](P...) -> R { return R(); };
   }
   template <class T>
   T descriptor(std::string_view name) {
@@ -152,6 +156,7 @@ std::vector<HostCall> make_calls() {
 #include "bmlib_signatures.inc"
 #undef FUNCTION
   };
+  for (HostCall& row : log_calls()) calls.push_back(std::move(row));
   std::erase_if(calls, [](const HostCall& row) {
     return std::find(std::begin(kExcluded), std::end(kExcluded), row.name) != std::end(kExcluded);
   });

@@ -1,6 +1,8 @@
 // The bytes of one fuzz input, taken piece by piece; when they are used up, zeros follow.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -53,10 +55,10 @@ inline std::uint64_t take_number(Input& input) {
   }
 }
 
-// Ends the program, in every build type, when what must hold does not.
+// Ends the program, in every build type, when what must hold does not. A target may have turned stderr away.
 inline void require(bool holds, const char* what) {
   if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
+  ::dprintf(STDERR_FILENO, "does not hold: %s\n", what);
   std::abort();
 }
 

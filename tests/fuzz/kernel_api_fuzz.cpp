@@ -8,6 +8,7 @@
 
 #include "device/core/core.hpp"
 #include "tests/fuzz/kernel_calls.hpp"
+#include "tests/fuzz/watched_memory.hpp"
 
 namespace softtpu::fuzz {
 namespace {
@@ -59,27 +60,36 @@ class Device {
     require(static_cast<bool>(memories), "memories can be made");
     memories_ = std::move(*memories);
     core_ = std::make_unique<Core>(*memories_, 0);
-    const MemoryRange dtcm = chip->dtcm.value_or(MemoryRange{});
-    regions_ = {{memories_->local(0), chip->local_mem.bytes},
-                {memories_->global(), chip->global_mem.bytes},
-                {memories_->l2(), chip->l2_sram.bytes},
-                {memories_->static_mem(), chip->static_mem.bytes}};
-    if (dtcm.bytes > 0) regions_.push_back({memories_->dtcm(), dtcm.bytes});
-    // Not all zeros: a stray copy of zeros would change nothing.
-    for (std::size_t i = 0; i < regions_[0].size(); ++i) regions_[0][i] = static_cast<std::uint8_t>(i * 31 + 7);
-    remember();
+    const std::vector<int> files = memories_->fds();
+    const auto watch = [&](int file, std::uint8_t* data, std::uint64_t bytes) {
+      watched_.emplace_back(file, std::span(data, bytes));
+    };
+    watch(files[3], memories_->local(0), chip->local_mem.bytes);
+    watch(files[0], memories_->global(), chip->global_mem.bytes);
+    watch(files[1], memories_->l2(), chip->l2_sram.bytes);
+    if (chip->dtcm) watch(files[4], memories_->dtcm(), chip->dtcm->bytes);
+    static_mem_ = {memories_->static_mem(), chip->static_mem.bytes};
+    static_kept_.assign(static_mem_.begin(), static_mem_.end());
   }
 
-  // Local and global memory.
-  void clear() {
-    for (const auto& region : std::span(regions_).first(2)) std::memset(region.data(), 0, region.size());
-    remember();
+  // What an input does depends on nothing before it.
+  void begin_input() { used_ = false; }
+  // Before each call. `clear`: local and global memory.
+  void prepare(bool clear) {
+    if (!used_) {
+      for (WatchedMemory& memory : watched_) memory.clear();
+      if (!clear) fill_local();
+    } else if (clear) {
+      for (WatchedMemory& memory : std::span(watched_).first(2)) memory.clear();
+    }
+    stale_ = stale_ || clear || !used_;
+    used_ = true;
   }
   // Any arguments.
   void run_any(const KernelCall& row, Input& input) {
     Arguments arguments(input);
     const auto kernel = [&] { row.call(arguments); };
-    judge(row, launch(kernel));
+    judge(row, kernel);
   }
   // The recipe's arguments, some of them changed.
   void run_near(const KernelCall& row, Input& input) {
@@ -87,27 +97,48 @@ class Device {
     const auto* preparation = find_preparation(row);
     const auto prepare = [&] { preparation->kernel(values); };
     const bool together = preparation != nullptr && preparation->same_launch;
-    if (preparation != nullptr && !together && launch(prepare).ok) remember();
+    if (preparation != nullptr && !together) {
+      launch(prepare);
+      stale_ = true;
+    }
     change_arguments(values, input);
     const auto kernel = [&] {
       if (together) prepare();
       row.function->call(values);
     };
-    judge(row, launch(kernel));
+    judge(row, kernel);
   }
 
  private:
+  // Not all zeros where the recipes put operands: a stray copy of zeros would change nothing.
+  void fill_local() {
+    static const std::vector<std::uint8_t> pattern = [] {
+      std::vector<std::uint8_t> bytes(8192);
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 31 + 7);
+      return bytes;
+    }();
+    for (int npu = 0; npu < memories_->chip().npu_num; ++npu)
+      std::memcpy(memories_->local(npu), pattern.data(), pattern.size());
+  }
   // A fault may leave the kernel by a jump: what it uses belongs to the caller.
   template <class Kernel>
   LaunchOutcome launch(const Kernel& kernel) {
     return core_->run([](const void* args) { (*static_cast<const Kernel*>(args))(); }, "fuzz", &kernel);
   }
-  void judge(const KernelCall& row, const LaunchOutcome& outcome) {
+  template <class Kernel>
+  void judge(const KernelCall& row, const Kernel& kernel) {
+    if (stale_) {
+      for (WatchedMemory& memory : watched_) memory.keep();
+    }
+    const LaunchOutcome outcome = launch(kernel);
     count(row, outcome);
-    if (outcome.ok) return remember();
+    require(std::equal(static_mem_.begin(), static_mem_.end(), static_kept_.begin()), "no call changes static memory");
+    // The first commands of a composite function may have been good.
+    stale_ = outcome.ok || info(row.op).support == Support::kComposite;
+    if (outcome.ok) return;
     require(outcome.text.find(row.name) != std::string::npos, "a fault names the function");
-    if (info(row.op).support == Support::kComposite) return remember();  // its first commands may have been good
-    require(is_unchanged(), "a refused call changes no memory");
+    if (stale_) return;
+    for (const WatchedMemory& memory : watched_) require(memory.is_as_kept(), "a refused call changes no memory");
   }
   static void count(const KernelCall& row, const LaunchOutcome& outcome) {
     const auto index = static_cast<std::size_t>(&row - kernel_calls().data());
@@ -117,23 +148,14 @@ class Device {
     if (outcome.ok && outcome.commands > 0) figures().commanded[index] = true;
     if (!outcome.ok) ++figures().refused;
   }
-  void remember() {
-    before_.clear();
-    for (const auto& region : regions_) before_.insert(before_.end(), region.begin(), region.end());
-  }
-  bool is_unchanged() const {
-    const std::uint8_t* before = before_.data();
-    for (const auto& region : regions_) {
-      if (std::memcmp(before, region.data(), region.size()) != 0) return false;
-      before += region.size();
-    }
-    return true;
-  }
 
   std::unique_ptr<Memories> memories_;
   std::unique_ptr<Core> core_;
-  std::vector<std::span<std::uint8_t>> regions_;
-  std::vector<std::uint8_t> before_;
+  std::vector<WatchedMemory> watched_;  // local, global, L2, DTCM
+  std::span<std::uint8_t> static_mem_;
+  std::vector<std::uint8_t> static_kept_;
+  bool used_ = false;   // by this input
+  bool stale_ = false;  // what is kept is not what the memories should hold
 };
 
 }  // namespace
@@ -144,6 +166,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   static Device tpu(kTpu), okk(kOkk);
   [[maybe_unused]] static const int at_end = std::atexit(print_figures);
   Input input(data, bytes);
+  tpu.begin_input();
+  okk.begin_input();
   for (int i = 0; i < 8 && !input.empty(); ++i) {
     const KernelCall& row = find_call(input.take<std::uint16_t>());
     const std::uint8_t kind = input.byte();
@@ -151,7 +175,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     const bool other = kind / 8 % 16 == 15;
     Device& device = row.name.starts_with("okk_") != other ? okk : tpu;
     // What lies in memory may be indices; zeros are good ones.
-    if (kind / 4 % 2 == 0) device.clear();
+    device.prepare(kind / 4 % 2 == 0);
     if (kind % 4 == 3 || row.function == nullptr) {
       device.run_any(row, input);
     } else {
