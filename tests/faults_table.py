@@ -134,6 +134,8 @@ SECTIONS = [
         ("`--tcp` without certificate, key or token; secrets that others can read", "options", "the server does not start",
          ["RemoteStart.NeedsTlsAndAToken", "RemoteStart.NeedsSecretsThatAreSecret"]),
         ("gateway killed", "kill -9", "a new one on the same port; local clients notice nothing", ["Remote.GetsANewGatewayWhenTheOldOneIsKilled"]),
+        ("the same, and no descriptor for a new one", "RLIMIT_NOFILE", "a new one when there are descriptors",
+         ["Remote.GetsANewGatewayAsSoonAsThereAreDescriptorsForIt"]),
     ]),
 ]
 

@@ -130,10 +130,16 @@ void GatewayLink::when_ended() {
   log_error(fmt::format("the gateway {}; remote clients are cut off until it is started again.",
                         to_exit_text(wait_for(pid_))));
   pid_ = -1;
-  // The link lives as long as the loop runs.
+  start_again();
+}
+
+// Until it succeeds: descriptors or memory may be short for a while. The link lives as long as the loop runs.
+void GatewayLink::start_again() {
   loop_.after(kRestartPause, [this] {
-    if (auto spawned = spawn(); !spawned) return log_error(spawned.error().text);
-    watch();
+    auto spawned = spawn();
+    if (spawned) return watch();
+    log_error("the gateway cannot be started again: " + spawned.error().text);
+    start_again();
   });
 }
 

@@ -38,6 +38,7 @@ class GatewayLink {
   Result<void> spawn();
   void watch();
   void when_ended();
+  void start_again();
 
   EventLoop& loop_;
   Options options_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -218,6 +219,18 @@ TEST_F(Remote, GetsANewGatewayWhenTheOldOneIsKilled) {
   std::printf("| gateway killed | a remote program has run after %.0f ms |\n",
               std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - killed).count());
   EXPECT_TRUE(eventually([&] { return stat().clients.size() == 2; })) << "the local client is as it was";
+}
+
+TEST_F(Remote, GetsANewGatewayAsSoonAsThereAreDescriptorsForIt) {
+  serve();
+  rlimit before{};
+  ASSERT_EQ(::prlimit(server_->pid(), RLIMIT_NOFILE, nullptr, &before), 0);
+  const rlimit none{4, before.rlim_max};
+  ASSERT_EQ(::prlimit(server_->pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+  for (const pid_t gateway : server_->processes("softtpu-remote")) ::kill(gateway, SIGKILL);
+  EXPECT_TRUE(server_->wait_for_output("cannot be started again: socketpair: Too many open files"));
+  ASSERT_EQ(::prlimit(server_->pid(), RLIMIT_NOFILE, &before, nullptr), 0);
+  EXPECT_TRUE(eventually([&] { return Program({kHost, "use", kKernels}, remote_).wait() == 0; }));
 }
 
 TEST_F(Remote, EndsWithItsProgramEvenIfAForkOfItStays) {
