@@ -1,4 +1,6 @@
 // Convolutions against oracles that are written from the description.
+#include <climits>
+
 #include "tests/unit/assumed.hpp"
 #include "tests/unit/window_fixture.hpp"
 
@@ -273,6 +275,19 @@ TEST_F(Convolutions, WeightSizesFollowFromTheGroups) {
     for (const Op op : {Op::tpu_get_ic_parallel, Op::tpu_conv_kernel_size_per_oc, Op::tpu_conv_kernel_size})
       device_.oracle().confirm(op);
   }
+}
+
+// Neither 32 nor 64 bits hold what these ask for.
+TEST_F(Convolutions, WeightSizesThatNoIntHoldsAreRefused) {
+  const dim2 small = {1, 1}, large = {INT_MAX, INT_MAX};
+  device_.expect_fault([&] { tpu_conv_kernel_size_per_oc(1 << 20, &large, DT_FP32); },
+                       "tpu_conv_kernel_size_per_oc: the result (");
+  device_.expect_fault([&] { tpu_conv_kernel_size_per_oc(1 << 30, &small, DT_FP32); },
+                       "tpu_conv_kernel_size_per_oc: the result (4294967296) is outside 0..2147483647");
+  device_.expect_fault([&] { tpu_conv_kernel_size_per_oc(INT_MAX, &small, DT_INT8); },
+                       "tpu_conv_kernel_size_per_oc: ic (2147483648) is outside 0..2147483647");
+  device_.expect_fault([&] { tpu_conv_kernel_size(1 << 20, 1 << 20, &small, DT_FP32); },
+                       "tpu_conv_kernel_size: the result (68719476736) is outside 0..2147483647");
 }
 
 // ---- Refusals ----
