@@ -1,4 +1,5 @@
 // Questions about BM1684: sizes, addresses, pointers for the kernel's own loads and stores, layouts.
+#include "firmware/answers.hpp"
 #include "firmware/okk/okk_call.hpp"
 #include "firmware/unchecked_pointer.hpp"
 
@@ -9,14 +10,8 @@ unsigned to_size(std::uint64_t bytes) { return static_cast<unsigned>(bytes); }
 
 MemoryRange dtcm(const Call& call) { return call.chip().dtcm.value_or(MemoryRange{}); }
 
-void store(const Call& call, dim4* out, const Stride4& stride) {
-  if (out == nullptr) return call.fault("stride is NULL");
-  *out = {static_cast<int>(stride.n), static_cast<int>(stride.c), static_cast<int>(stride.h),
-          static_cast<int>(stride.w)};
-}
-
 void store_aligned(const Call& call, dim4* stride, int start_idx, const dim4* shape, Dtype type) {
-  store(call, stride, aligned_stride(call.chip(), start_idx, call.dim("shape", shape), type));
+  store_stride(call, stride, aligned_stride(call.chip(), start_idx, call.dim("shape", shape), type));
 }
 
 }  // namespace
@@ -70,7 +65,8 @@ unsigned char* okk_dtcm_addr(unsigned int addr) {
 
 int okk_start_npu_index(local_addr_t addr) { return Call(Op::okk_start_npu_index).chip().npu_of(addr); }
 int okk_channle_num_per_npu(int start_idx, int num_channels) {
-  return static_cast<int>(channels_per_npu(Call(Op::okk_channle_num_per_npu).chip(), start_idx, num_channels));
+  const Call call(Op::okk_channle_num_per_npu);
+  return to_int(call, channels_per_npu(call.chip(), start_idx, num_channels));
 }
 void okk_128_byte_aligned_stride_for_32bit(dim4* stride, int start_idx, const dim4* shape) {
   store_aligned(Call(Op::okk_128_byte_aligned_stride_for_32bit), stride, start_idx, shape, Dtype::kUint32);
@@ -83,10 +79,10 @@ void okk_128_byte_aligned_stride_for_8bit(dim4* stride, int start_idx, const dim
 }
 void okk_compact_stride(dim4* stride, int start_idx, const dim4* shape) {
   const Call call(Op::okk_compact_stride);
-  store(call, stride, compact_stride(call.chip(), start_idx, call.dim("shape", shape)));
+  store_stride(call, stride, compact_stride(call.chip(), start_idx, call.dim("shape", shape)));
 }
 void okk_continuous_stride(dim4* stride, const dim4* shape) {
   const Call call(Op::okk_continuous_stride);
-  store(call, stride, continuous_stride(call.dim("shape", shape)));
+  store_stride(call, stride, continuous_stride(call.dim("shape", shape)));
 }
 }

@@ -1,6 +1,5 @@
 // Entry points of convolutions.
-#include <climits>
-
+#include "firmware/answers.hpp"
 #include "firmware/tpu/convolution.hpp"
 
 extern "C" {
@@ -188,12 +187,12 @@ int tpu_conv_kernel_size_per_oc(int ic, const dim2* ker, data_type_t dtype) {
   const Call call(Op::tpu_conv_kernel_size_per_oc);
   const Dim2 kernel = call.dim("ker", ker);
   const Dtype type = call.dtype("dtype", dtype);
-  const Dim4 weights{1, call.in_range("ic", align_up(ic, weight_group(type)), 0, INT_MAX), kernel.h, kernel.w};
-  return call.in_range("the result", weights.elements() * size_of(type), 0, INT_MAX);
+  const Dim4 weights{1, to_int(call, align_up(ic, weight_group(type))), kernel.h, kernel.w};
+  return to_int(call, weights.elements() * size_of(type));
 }
 int tpu_conv_kernel_size(int oc, int ic, const dim2* ker, data_type_t dtype) {
   const Call call(Op::tpu_conv_kernel_size);
   const std::int64_t per_channel = tpu_conv_kernel_size_per_oc(ic, ker, dtype);
-  return call.in_range("the result", ceil_div(oc, call.chip().npu_num) * per_channel, 0, INT_MAX);
+  return to_int(call, ceil_div(oc, call.chip().npu_num) * per_channel);
 }
 }

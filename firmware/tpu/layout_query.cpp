@@ -1,20 +1,9 @@
 // Questions about layouts, banks and channels.
-#include <fmt/format.h>
-
-#include <climits>
-
-#include "firmware/call.hpp"
+#include "firmware/answers.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
 namespace {
-
-// A size or stride as the interface returns it.
-int to_int(const Call& call, std::int64_t value) {
-  if (value >= INT_MIN && value <= INT_MAX) return static_cast<int>(value);
-  call.fault(fmt::format("the result ({}) does not fit into an int", value));
-  return 0;
-}
 
 // A data type that has whole bytes.
 Dtype byte_type(const Call& call, data_type_t code) {
@@ -28,11 +17,6 @@ int checked_npu(const Call& call, int start_idx) {
   if (start_idx >= 0 && start_idx < call.chip().npu_num) return start_idx;
   call.fault(fmt::format("start_idx ({}) is outside 0..{}", start_idx, call.chip().npu_num - 1));
   return 0;
-}
-
-void store_stride(const Call& call, dim4* out, const Stride4& stride) {
-  if (out == nullptr) return call.fault("stride is NULL");
-  *out = {to_int(call, stride.n), to_int(call, stride.c), to_int(call, stride.h), to_int(call, stride.w)};
 }
 
 std::int64_t channel_stride(const Call& call, int h, int w, bool align, Dtype type) {

@@ -192,6 +192,9 @@ TEST_F(OkkQuery, RefusesNullAndSectionsOutOfOrder) {
   dim4 stride;
   device_.expect_fault([&] { okk_compact_stride(nullptr, 0, &shape); }, "okk_compact_stride: stride is NULL");
   device_.expect_fault([&] { okk_continuous_stride(&stride, nullptr); }, "okk_continuous_stride: shape is NULL");
+  const dim4 huge = {1, 65536, 65536, 1};
+  device_.expect_fault([&] { okk_continuous_stride(&stride, &huge); },
+                       "okk_continuous_stride: the result (4294967296) does not fit into an int");
   device_.expect_fault([] { okk_get_id_node(nullptr); }, "okk_get_id_node: node is NULL");
   device_.expect_fault([] { okk_set_id_node(nullptr); }, "okk_set_id_node: node is NULL");
   device_.expect_fault([] { okk_parallel_end(); }, "okk_parallel_end: no parallel section is open");
