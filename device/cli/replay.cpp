@@ -82,10 +82,13 @@ Run add_replay(CLI::App& app) {
   app.add_option("file", options->file, "what `softtpu run --record FILE` has kept")->required();
   app.add_flag("--show", options->show, "prints what the record holds, and runs nothing");
   add_run_options(app, options->run, SettingUser::kReplay);
-  app.footer(std::string("Exit status:\n"
-                         "    0  the launch ended as recorded and left the same bytes\n"
-                         "    1  it ended otherwise, or left other bytes\n") +
-             kGraveStatuses);
+  app.footer(
+      std::string("Exit status:\n"
+                  "    0  the launch ended as recorded and left the same bytes\n"
+                  "    1  it ended otherwise, or left other bytes\n") +
+      kGraveStatuses +
+      "  125  the record is damaged, an option has a bad value, or the chip has no room where the launch's memories "
+      "lie");
   return [options] { return replay(*options); };
 }
 

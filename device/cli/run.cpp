@@ -162,8 +162,7 @@ const char* const kGraveStatuses =
     "  121  a kernel crashed or ended its core\n"
     "  122  a kernel passed the time limit\n"
     "  123  a kernel called a function that the chip does not have\n"
-    "  124  internal error of softtpu\n"
-    "  125  the program could not be started, an option has a bad value, or --record has found nothing to keep";
+    "  124  internal error of softtpu\n";
 
 void add_run_options(CLI::App& app, RunOptions& options, SettingUser user) {
   options.settings = add_setting_options(app, user);
@@ -177,8 +176,10 @@ void add_run_options(CLI::App& app, RunOptions& options, SettingUser user) {
 Run add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   add_run_options(app, *options, SettingUser::kProgram);
-  app.footer(std::string("Exit status: the program's own (128 + N for signal N), unless something else happened:\n") +
-             kGraveStatuses);
+  app.footer(
+      std::string("Exit status: the program's own (128 + N for signal N), unless something else happened:\n") +
+      kGraveStatuses +
+      "  125  the program could not be started, an option has a bad value, or --record has found nothing to keep");
   app.add_option("program", options->program, "the program and its arguments, after --")->required();
   return [options] { return run_with_options(*options); };
 }

@@ -28,7 +28,7 @@ void add_run_options(CLI::App& app, RunOptions& options, SettingUser user);
 // The exit status of the command.
 int run_with_options(const RunOptions& options);
 
-// What the exit statuses from 120 on mean, for --help.
+// What the exit statuses 120 to 124 mean, for --help.
 extern const char* const kGraveStatuses;
 
 }  // namespace softtpu::cli

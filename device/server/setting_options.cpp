@@ -80,7 +80,7 @@ std::string help_of(const Row& row) {
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const Variable& v) { return v.name == row.variable; });
   const std::string_view meaning = found != known.end() ? found->meaning : "";
-  if (row.form == Form::kFlag) return fmt::format("sets {} to {}: {}", row.variable, row.flag_value, meaning);
+  if (row.form == Form::kFlag) return fmt::format("sets {}={} ({})", row.variable, row.flag_value, meaning);
   return fmt::format("sets {}: {}", row.variable, meaning);
 }
 
