@@ -200,7 +200,7 @@ void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer)
   for (const auto& [id, stream] : client->streams_) ids.push_back(id);
   for (const std::uint32_t id : ids) {
     const auto stream = client->streams_[id];
-    sync(client, id, [state, one_less, weak = std::weak_ptr<Stream>(stream)](const Result<void>& outcome) {
+    const auto note = [state, one_less, weak = std::weak_ptr<Stream>(stream)](const Result<void>& outcome) {
       const auto held = weak.lock();
       const std::uint64_t order = held ? held->failure_order : 0;
       if (!outcome && order < state->order) {
@@ -208,7 +208,9 @@ void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer)
         state->order = order;
       }
       one_less();
-    });
+    };
+    // Not sync(): a client may have spoken of a stream 0, and what it did there has failed.
+    wait(client, id, note, true);
   }
   one_less();
 }

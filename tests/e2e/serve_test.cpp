@@ -144,6 +144,25 @@ TEST_F(Serve, TellsAnotherVersionWhichOneItIs) {
   EXPECT_EQ(reply->version, kProtocolVersion);
 }
 
+// Zero stands for all streams where a client waits, and is no stream for launches.
+TEST_F(Serve, SyncsAllStreamsOfAClientThatSpokeOfStreamZero) {
+  auto socket = connect_unix(socket_);
+  ASSERT_TRUE(socket);
+  RpcClient rpc(*std::move(socket));
+  ASSERT_TRUE(rpc.call<HelloReply>(Hello{}));
+  ASSERT_TRUE(rpc.call<OpenReply>(Open{}));
+  ASSERT_TRUE(rpc.call<StreamTimeReply>(StreamTime{0}));
+  EXPECT_TRUE(rpc.call<Done>(Sync{0}));
+  Launch launch;
+  launch.wait = false;
+  launch.name = "no_such_kernel";
+  ASSERT_TRUE(rpc.send(launch));
+  const auto failed = rpc.call<Done>(Sync{0});
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().text, HasSubstr("no_such_kernel"));
+  expect_use();
+}
+
 TEST_F(Serve, KeepsEachProgramToItsOwnMemory) {
   auto first = connect_unix(socket_), second = connect_unix(socket_);
   RpcClient owner(*std::move(first)), stranger(*std::move(second));

@@ -94,8 +94,10 @@ class Device {
   // The recipe's arguments, some of them changed.
   void run_near(const KernelCall& row, Input& input) {
     std::vector<grid::Value> values = valid_arguments(row, memories_->chip());
-    const auto* preparation = find_preparation(row);
-    const auto prepare = [&] { preparation->kernel(values); };
+    // A chip of the other family has nothing that could be prepared.
+    const auto* preparation = runs(row) ? find_preparation(row) : nullptr;
+    const std::vector<grid::Value> valid = values;
+    const auto prepare = [&] { preparation->kernel(valid); };
     const bool together = preparation != nullptr && preparation->same_launch;
     if (preparation != nullptr && !together) {
       launch(prepare);
@@ -136,9 +138,14 @@ class Device {
     // The first commands of a composite function may have been good.
     stale_ = outcome.ok || info(row.op).support == Support::kComposite;
     if (outcome.ok) return;
-    require(outcome.text.find(row.name) != std::string::npos, "a fault names the function");
+    const std::string call = std::string(row.name) + ": " + outcome.text;
+    require(outcome.text.find(row.name) != std::string::npos, ("a fault names the function: " + call).c_str());
     if (stale_) return;
-    for (const WatchedMemory& memory : watched_) require(memory.is_as_kept(), "a refused call changes no memory");
+    for (const WatchedMemory& memory : watched_)
+      require(memory.is_as_kept(), ("a refused call changes no memory: " + call).c_str());
+  }
+  bool runs(const KernelCall& row) const {
+    return row.name.starts_with("okk_") == (memories_->chip().api == Api::kOkKernel);
   }
   static void count(const KernelCall& row, const LaunchOutcome& outcome) {
     const auto index = static_cast<std::size_t>(&row - kernel_calls().data());
