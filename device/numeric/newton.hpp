@@ -86,13 +86,4 @@ Block divide(const Block& a, const Block& b, int iterations) {
   return quotient;
 }
 
-// One quotient; a and b as stored.
-inline float chip_div(float a, float b, int iterations) {
-  Block numerator;
-  Block denominator;
-  numerator.fill(a);
-  denominator.fill(b);
-  return divide<Settled>(numerator, denominator, iterations)[0];
-}
-
 }  // namespace softtpu

@@ -113,8 +113,6 @@ class CoreLink {
   template <class Message>
   Item& add(const Message& message, std::string name, std::function<void(Result<Bytes>)> answer);
   void send(Item& item);
-  Result<void> start_process(UniqueFd socket);
-  void start_thread(UniqueFd socket);
   void when_readable();
   bool receive_all();
   void distrust(const std::string& why);

@@ -251,14 +251,16 @@ static int error_of(long result) { return result < 0 ? errno : 0; }
 KERNEL(fault_attempts) {
   int* words = (int*)tpu_global_mem_addr(PARAM->address);
   char* const program[] = {"/bin/true", NULL};
+  char file[64];
   pthread_t thread;
   pid_t child;
+  snprintf(file, sizeof file, "/tmp/softtpu-sandbox-test-%d", (int)getpid());
   words[0] = error_of(open("/etc/passwd", O_RDONLY));
-  words[1] = error_of(open("/tmp/softtpu-sandbox-test", O_CREAT | O_WRONLY, 0600));
+  words[1] = error_of(open(file, O_CREAT | O_WRONLY, 0600));
   words[2] = error_of(socket(AF_INET, SOCK_STREAM, 0));
   words[3] = error_of(socket(AF_UNIX, SOCK_STREAM, 0));
   words[4] = error_of(kill(getppid(), 0));
-  words[5] = error_of(unlink("/tmp/softtpu-sandbox-test"));
+  words[5] = error_of(unlink(file));
   child = fork();
   if (child == 0) {
     execv(program[0], program);
