@@ -55,7 +55,18 @@ std::string fold_key(const Found& found) {
 
 class Reader {
  public:
+  // A line that was damaged is left out, as one that was cut short is.
   void take(const Json& entry) {
+    if (!entry.is_object()) return;
+    try {
+      take_whole(entry);
+    } catch (const Json::exception&) {
+    }
+  }
+  JournalContents contents;
+
+ private:
+  void take_whole(const Json& entry) {
     if (const auto found = entry.find("found"); found != entry.end()) take_found(*found, entry.value("id", ""));
     if (const auto count = entry.find("count"); count != entry.end()) take_count(entry.value("id", ""), *count);
     if (const auto allowed = entry.find("allowed"); allowed != entry.end()) take_allowed(*allowed);
@@ -64,9 +75,6 @@ class Reader {
           {to_failure_kind(failure->value("kind", "")), failure->value("kernel", ""), failure->value("text", "")});
     }
   }
-  JournalContents contents;
-
- private:
   void take_found(const Json& json, const std::string& id) {
     auto found = find_found(json);
     if (!found) return;
@@ -157,8 +165,7 @@ Result<JournalContents> read_journal(const std::string& path, int wait_ms) {
   std::ifstream file(path);
   Reader reader;
   for (std::string line; std::getline(file, line);) {
-    const Json entry = Json::parse(line, nullptr, false);
-    if (entry.is_object()) reader.take(entry);
+    reader.take(Json::parse(line, nullptr, false));
   }
   return std::move(reader.contents);
 }

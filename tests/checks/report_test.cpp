@@ -62,8 +62,10 @@ TEST_F(JournalFile, FoldsTheSameCallsAndAddsUp) {
 }
 
 TEST_F(JournalFile, SkipsDamagedLines) {
-  std::ofstream(path_) << "{\"found\":{\"rule\":\"no/such\",\"parties\":[]},\"id\":\"1:1\"}\n"
-                       << "{\"found\":{\"rule\":7}}\n[1,2]\nnot json\n{\"count\":3,\"id\":\"9:9\"}\n{\"fou";
+  std::ofstream(path_)
+      << "{\"found\":{\"rule\":\"no/such\",\"parties\":[]},\"id\":\"1:1\"}\n"
+      << "{\"found\":{\"rule\":7}}\n[1,2]\nnot json\n{\"count\":3,\"id\":\"9:9\"}\n"
+      << "{\"count\":3,\"id\":9}\n{\"failure\":7}\n{\"failure\":{\"kind\":7}}\n{\"allowed\":{\"count\":[]}}\n{\"fou";
   const JournalContents read = contents();
   EXPECT_TRUE(read.found.empty() && read.allowed.empty() && read.failures.empty());
 }
