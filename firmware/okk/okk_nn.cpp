@@ -33,11 +33,12 @@ Dim4 output_shape(const OkkWindow& window, const Dim4& input, int channels) {
           positions(input.w, std::int64_t{pad.left} + pad.right, window.kernel.w, window.dilation.w, window.stride.w)};
 }
 
-// The even or odd half of weights in 2IC mode: pairs of fp32, strides in pairs.
+// The even or odd half of weights in 2IC mode: pairs of fp32, strides in pairs. The shape is not checked yet.
 Tensor weight_half(const Call& call, std::uint32_t addr, const Dim4& shape, const dim4* stride, unsigned half) {
   Tensor weight = call.local(addr, shape, stride, Dtype::kFp32, Layout::kCompact);
   weight.addr += half * kFloatBytes;
-  for (std::int64_t* step : {&weight.stride.n, &weight.stride.c, &weight.stride.h, &weight.stride.w}) *step *= 2;
+  for (std::int64_t* step : {&weight.stride.n, &weight.stride.c, &weight.stride.h, &weight.stride.w})
+    *step = layout_detail::times(*step, 2);
   weight.natural = false;
   return weight;
 }

@@ -1,4 +1,6 @@
 // BM1684's layers against the reference: random shapes, windows, layouts, strides; refusals that change nothing.
+#include <climits>
+
 #include "tests/reference/bm1684.hpp"
 #include "tests/unit/okk_fixture.hpp"
 
@@ -243,6 +245,15 @@ TEST_F(OkkLayers, RefusesWhatTheChipCannotDo) {
   device_.expect_fault([&] { conv(none, one, {9, 1}, kWeight); }, "is larger than the padded input");
   device_.expect_fault([&] { conv(none, one, one, kWeight + 4); }, "weight address (0x20004) is not a multiple of 8");
   device_.expect_fault([&] { conv(none, one, one, 0x80000); }, "start NPU of weight (1) differs");
+  // The natural strides of such weights are longer than 64 bits count; the sanitizers see whether they are computed.
+  for (const int size : {INT_MIN, INT_MAX}) {
+    device_.expect_fault(
+        [&] {
+          okk_bdc_conv2d(kOutput, kInput, kWeight, kBias, &in, size, size, size, nullptr, nullptr, false, false, &none,
+                         &one, &one);
+        },
+        "okk_bdc_conv2d");
+  }
   device_.expect_fault([&] { okk_bdc_matmul(kOutput, kInput, kWeight, kBias, 2, 20, 8, 0, 8, false, false); },
                        "left_cols_per_channel (0)");
   device_.expect_fault([&] { okk_bdc_max_pool2d(kOutput, kInput, nullptr, 2, 2, nullptr, nullptr); },
