@@ -11,14 +11,14 @@
 namespace softtpu {
 namespace {
 
-// What the functions of this file have in common. `extent` is the parameter's size in the gathered dimensions.
+// What the functions of this file have in common.
 struct Gather {
   Op op;
   GatherMode mode;
   bool scatter;
   local_addr_t output, param, index;
   const dim4* shape;
-  Dim2 extent;
+  int param_h, param_w;  // 1: not a gathered dimension
   data_type_t dtype, index_dtype;
   bool repeated = false;
 };
@@ -48,8 +48,8 @@ void issue_gather(const Gather& gather, const Exception* exception = nullptr, bo
   const Dtype index_type = call.dtype("index_dtype", gather.index_dtype);
   const bool shared = gather.mode == GatherMode::kW || gather.mode == GatherMode::kHw;
   const Layout data = gather.mode == GatherMode::kBatchH ? Layout::kLineAligned : Layout::kAligned;
-  const Dim4 param{shared ? dim.n : 1, dim.c, gather.extent.h, gather.extent.w};
-  const Dim4 walked = gather.scatter ? Dim4{dim.n, dim.c, gather.extent.h, gather.extent.w} : dim;
+  const Dim4 param{shared ? dim.n : 1, dim.c, gather.param_h, gather.param_w};
+  const Dim4 walked = gather.scatter ? Dim4{dim.n, dim.c, gather.param_h, gather.param_w} : dim;
   GatherCmd cmd{
       gather.mode,
       gather.scatter,
@@ -76,135 +76,60 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
 void tpu_bdc_w_gather(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr, const dim4* shape,
                       int param_w, data_type_t dtype, data_type_t index_dtype) {
-  issue_gather({Op::tpu_bdc_w_gather,
-                GatherMode::kW,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype});
+  issue_gather({Op::tpu_bdc_w_gather, GatherMode::kW, false, output_addr, param_addr, index_addr, shape, 1, param_w,
+                dtype, index_dtype});
 }
 void tpu_bdc_w_gather_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr, scalar_t C,
                                 const dim4* shape, int param_w, data_type_t dtype, data_type_t index_dtype,
                                 bool fill_const) {
   const Exception exception{fill_const, C};
-  issue_gather({Op::tpu_bdc_w_gather_exception,
-                GatherMode::kW,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype},
+  issue_gather({Op::tpu_bdc_w_gather_exception, GatherMode::kW, false, output_addr, param_addr, index_addr, shape, 1,
+                param_w, dtype, index_dtype},
                &exception);
 }
 void tpu_bdc_w_scatter(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr, const dim4* shape,
                        int param_w, data_type_t dtype, data_type_t index_dtype) {
-  issue_gather({Op::tpu_bdc_w_scatter,
-                GatherMode::kW,
-                true,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype});
+  issue_gather({Op::tpu_bdc_w_scatter, GatherMode::kW, true, output_addr, param_addr, index_addr, shape, 1, param_w,
+                dtype, index_dtype});
 }
 
 void tpu_bdc_hw_gather(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr, const dim4* shape,
                        int param_h, int param_w, data_type_t dtype) {
-  issue_gather({Op::tpu_bdc_hw_gather,
-                GatherMode::kHw,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {param_h, param_w},
-                dtype,
-                DT_UINT16});
+  issue_gather({Op::tpu_bdc_hw_gather, GatherMode::kHw, false, output_addr, param_addr, index_addr, shape, param_h,
+                param_w, dtype, DT_UINT16});
 }
 void tpu_bdc_hw_gather_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr, scalar_t C,
                                  const dim4* shape, int param_h, int param_w, data_type_t dtype, bool fill_const) {
   const Exception exception{fill_const, C};
-  issue_gather({Op::tpu_bdc_hw_gather_exception,
-                GatherMode::kHw,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {param_h, param_w},
-                dtype,
-                DT_UINT16},
+  issue_gather({Op::tpu_bdc_hw_gather_exception, GatherMode::kHw, false, output_addr, param_addr, index_addr, shape,
+                param_h, param_w, dtype, DT_UINT16},
                &exception);
 }
 void tpu_bdc_hw_scatter(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr, const dim4* shape,
                         int param_h, int param_w, data_type_t dtype) {
-  issue_gather({Op::tpu_bdc_hw_scatter,
-                GatherMode::kHw,
-                true,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {param_h, param_w},
-                dtype,
-                DT_UINT16});
+  issue_gather({Op::tpu_bdc_hw_scatter, GatherMode::kHw, true, output_addr, param_addr, index_addr, shape, param_h,
+                param_w, dtype, DT_UINT16});
 }
 
 void tpu_bdc_batch_bcast_w_gather(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
                                   const dim4* shape, int param_w, data_type_t dtype, data_type_t index_dtype,
                                   bool is_param_repeated) {
-  issue_gather({Op::tpu_bdc_batch_bcast_w_gather,
-                GatherMode::kBatchW,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype,
-                is_param_repeated});
+  issue_gather({Op::tpu_bdc_batch_bcast_w_gather, GatherMode::kBatchW, false, output_addr, param_addr, index_addr,
+                shape, 1, param_w, dtype, index_dtype, is_param_repeated});
 }
 void tpu_bdc_batch_bcast_w_gather_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
                                             scalar_t C, const dim4* shape, int param_w, data_type_t dtype,
                                             data_type_t index_dtype, bool is_param_repeated, bool fill_const) {
   const Exception exception{fill_const, C};
-  issue_gather({Op::tpu_bdc_batch_bcast_w_gather_exception,
-                GatherMode::kBatchW,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype,
-                is_param_repeated},
+  issue_gather({Op::tpu_bdc_batch_bcast_w_gather_exception, GatherMode::kBatchW, false, output_addr, param_addr,
+                index_addr, shape, 1, param_w, dtype, index_dtype, is_param_repeated},
                &exception);
 }
 void tpu_bdc_batch_bcast_w_scatter(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
                                    const dim4* shape, int param_w, data_type_t dtype, data_type_t index_dtype,
                                    bool is_param_repeated) {
-  issue_gather({Op::tpu_bdc_batch_bcast_w_scatter,
-                GatherMode::kBatchW,
-                true,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype,
-                is_param_repeated});
+  issue_gather({Op::tpu_bdc_batch_bcast_w_scatter, GatherMode::kBatchW, true, output_addr, param_addr, index_addr,
+                shape, 1, param_w, dtype, index_dtype, is_param_repeated});
 }
 
 // Rows as wide as the output's.
@@ -212,84 +137,39 @@ void tpu_bdc_batch_bcast_h_gather(local_addr_t output_addr, local_addr_t param_a
                                   const dim4* shape, int param_h, data_type_t dtype, data_type_t index_dtype,
                                   bool is_param_repeated) {
   const int width = shape != nullptr ? shape->w : 1;
-  issue_gather({Op::tpu_bdc_batch_bcast_h_gather,
-                GatherMode::kBatchH,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {param_h, width},
-                dtype,
-                index_dtype,
-                is_param_repeated});
+  issue_gather({Op::tpu_bdc_batch_bcast_h_gather, GatherMode::kBatchH, false, output_addr, param_addr, index_addr,
+                shape, param_h, width, dtype, index_dtype, is_param_repeated});
 }
 void tpu_bdc_batch_bcast_h_gather_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
                                             scalar_t C, const dim4* shape, int param_h, data_type_t dtype,
                                             data_type_t index_dtype, bool is_param_repeated, bool fill_const) {
   const Exception exception{fill_const, C};
   const int width = shape != nullptr ? shape->w : 1;
-  issue_gather({Op::tpu_bdc_batch_bcast_h_gather_exception,
-                GatherMode::kBatchH,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {param_h, width},
-                dtype,
-                index_dtype,
-                is_param_repeated},
+  issue_gather({Op::tpu_bdc_batch_bcast_h_gather_exception, GatherMode::kBatchH, false, output_addr, param_addr,
+                index_addr, shape, param_h, width, dtype, index_dtype, is_param_repeated},
                &exception);
 }
 void tpu_bdc_batch_bcast_h_scatter(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
                                    const dim4* shape, int param_h, data_type_t dtype, data_type_t index_dtype,
                                    bool is_param_repeated) {
   const int width = shape != nullptr ? shape->w : 1;
-  issue_gather({Op::tpu_bdc_batch_bcast_h_scatter,
-                GatherMode::kBatchH,
-                true,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {param_h, width},
-                dtype,
-                index_dtype,
-                is_param_repeated});
+  issue_gather({Op::tpu_bdc_batch_bcast_h_scatter, GatherMode::kBatchH, true, output_addr, param_addr, index_addr,
+                shape, param_h, width, dtype, index_dtype, is_param_repeated});
 }
 
 void tpu_bdc_4bank_w_gather(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
                             const dim4* shape, int param_w, data_type_t dtype, data_type_t index_dtype,
                             bool is_param_repeated) {
-  issue_gather({Op::tpu_bdc_4bank_w_gather,
-                GatherMode::kBatchW,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype,
-                is_param_repeated},
+  issue_gather({Op::tpu_bdc_4bank_w_gather, GatherMode::kBatchW, false, output_addr, param_addr, index_addr, shape, 1,
+                param_w, dtype, index_dtype, is_param_repeated},
                nullptr, true);
 }
 void tpu_bdc_4bank_w_gather_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
                                       scalar_t C, const dim4* shape, int param_w, data_type_t dtype,
                                       data_type_t index_dtype, bool is_param_repeated, bool fill_const) {
   const Exception exception{fill_const, C};
-  issue_gather({Op::tpu_bdc_4bank_w_gather_exception,
-                GatherMode::kBatchW,
-                false,
-                output_addr,
-                param_addr,
-                index_addr,
-                shape,
-                {1, param_w},
-                dtype,
-                index_dtype,
-                is_param_repeated},
+  issue_gather({Op::tpu_bdc_4bank_w_gather_exception, GatherMode::kBatchW, false, output_addr, param_addr, index_addr,
+                shape, 1, param_w, dtype, index_dtype, is_param_repeated},
                &exception, true);
 }
 
