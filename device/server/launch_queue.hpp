@@ -36,6 +36,9 @@ class LaunchQueue {
     // Launches waiting or running.
     std::size_t queued() const { return queued_; }
     std::uint64_t finished() const { return finished_; }
+    bool has_room_for(std::uint32_t stream, std::size_t most) const {
+      return streams_.size() < most || streams_.contains(stream);
+    }
     // Calls back once, when no more than `queued` launches are left.
     void call_at(std::size_t queued, std::function<void()> callback) {
       call_at_ = queued;

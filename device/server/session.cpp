@@ -1,6 +1,7 @@
 #include "device/server/session.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <new>
 #include <utility>
@@ -19,9 +20,12 @@ namespace softtpu {
 namespace {
 
 constexpr std::uint64_t kMaxReadBytes = 16ULL << 20;
-// Beyond so many launches waiting, the client's messages stay in the socket until some are done.
+// Beyond so many launches that wait and requests without an answer, the client's messages stay in the socket until some
+// are done.
 constexpr std::size_t kMaxQueued = 8192;
 constexpr std::size_t kResumeQueued = kMaxQueued / 2;
+// A handle has one; nothing but the end of its handle or client takes a stream away.
+constexpr std::size_t kMaxStreams = 65536;
 // A client that sends and never receives.
 constexpr std::size_t kMaxUnsentBytes = 256U << 20;
 // How long launches of a client that is gone may go on.
@@ -62,7 +66,7 @@ void Session::receive_and_work() {
 // Works off the messages that are here. False: the connection is closed.
 bool Session::work_off() {
   while (!closed_ && in_.has_frame()) {
-    if (client_ && client_->queued() >= kMaxQueued) {
+    if (client_ && client_->queued() + unanswered_ >= kMaxQueued) {
       pause();
       break;
     }
@@ -79,15 +83,32 @@ bool Session::work_off() {
   return !closed_;
 }
 
-// Leaves the client's messages where they are until enough of its launches are done.
+// Leaves the client's messages where they are until enough of its launches and requests are done.
 void Session::pause() {
   paused_ = true;
-  client_->call_at(kResumeQueued, [self = shared_from_this()] {
-    // Not from here: this is called in the middle of a core's answers.
-    self->host_.loop.soon([self] {
-      self->paused_ = false;
-      if (self->work_off() && !self->paused_) self->resume();
-    });
+  client_->call_at(kResumeQueued, [self = shared_from_this()] { self->go_on(); });
+  watch_for_end();
+}
+
+// Nothing is read meanwhile, and what runs may never end: the client's end has to be looked for.
+void Session::watch_for_end() {
+  if (watching_for_end_) return;
+  watching_for_end_ = true;
+  host_.loop.after(kAfterlife, [self = shared_from_this()] {
+    self->watching_for_end_ = false;
+    if (self->closed_ || !self->paused_) return;
+    pollfd end{self->socket_.get(), POLLRDHUP, 0};
+    ::poll(&end, 1, 0) > 0 ? self->close("") : self->watch_for_end();
+  });
+}
+
+void Session::go_on() {
+  if (!paused_ || going_on_ || client_->queued() + unanswered_ > kResumeQueued) return;
+  going_on_ = true;
+  // Not from here: this is called in the middle of a core's answers.
+  host_.loop.soon([self = shared_from_this()] {
+    self->going_on_ = self->paused_ = false;
+    if (self->work_off() && !self->paused_) self->resume();
   });
 }
 
@@ -196,6 +217,16 @@ void Session::reply(std::uint64_t request, const Message& message) {
 }
 
 void Session::fail(std::uint64_t request, const Error& error) { reply(request, Failure{error.kind, error.text}); }
+
+template <class Value>
+std::function<void(Result<Value>)> Session::counted(std::function<void(Result<Value>)> answer) {
+  ++unanswered_;
+  return [self = shared_from_this(), answer = std::move(answer)](Result<Value> result) {
+    --self->unanswered_;
+    answer(std::move(result));
+    self->go_on();
+  };
+}
 
 std::function<void(Result<void>)> Session::answer_later(std::uint64_t request) {
   return [self = shared_from_this(), request](const Result<void>& outcome) {
@@ -341,20 +372,20 @@ void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
 
 void Session::start_load(std::uint64_t request, const std::string& name, UniqueFd image) {
   const std::uint32_t id = device_->next_module();
-  device_->load(id, name, image,
-                [self = shared_from_this(), request, id, name](Result<std::vector<std::string>> kernels) {
-                  if (self->closed_) {
-                    if (kernels) self->device_->unload(id);
-                    return;
-                  }
-                  if (!kernels) {
-                    self->fail(request, kernels.error());
-                  } else {
-                    self->modules_[id] = {name, *std::move(kernels)};
-                    self->reply(request, LoadModuleReply{id});
-                  }
-                  self->flush();
-                });
+  CoreLink::Loaded loaded = [self = shared_from_this(), request, id, name](Result<std::vector<std::string>> kernels) {
+    if (self->closed_) {
+      if (kernels) self->device_->unload(id);
+      return;
+    }
+    if (!kernels) {
+      self->fail(request, kernels.error());
+    } else {
+      self->modules_[id] = {name, *std::move(kernels)};
+      self->reply(request, LoadModuleReply{id});
+    }
+    self->flush();
+  };
+  device_->load(id, name, image, counted(std::move(loaded)));
 }
 
 void Session::on_unload(std::uint64_t request, UnloadModule& unload, Frame&) {
@@ -386,16 +417,16 @@ void Session::on_find(std::uint64_t request, FindFunction& find, Frame&) {
     if (function.module == find.module && function.name == find.name) return reply(request, FindFunctionReply{id});
   }
   const std::uint32_t id = device_->next_function();
-  device_->define(id, find.module, find.name,
-                  [self = shared_from_this(), request, id, find](const Result<void>& outcome) {
-                    if (outcome) {
-                      self->functions_[id] = {find.module, find.name};
-                      self->reply(request, FindFunctionReply{id});
-                    } else {
-                      self->fail(request, outcome.error());
-                    }
-                    self->flush();
-                  });
+  CoreLink::Answered defined = [self = shared_from_this(), request, id, find](const Result<void>& outcome) {
+    if (outcome) {
+      self->functions_[id] = {find.module, find.name};
+      self->reply(request, FindFunctionReply{id});
+    } else {
+      self->fail(request, outcome.error());
+    }
+    self->flush();
+  };
+  device_->define(id, find.module, find.name, counted(std::move(defined)));
 }
 
 // The function behind a kernel's name: of the program itself, else of the module that registered it first.
@@ -421,6 +452,8 @@ Result<std::uint32_t> Session::find_kernel(const std::string& name) {
 
 void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
   LaunchQueue::Pending pending;
+  if (auto good = check_stream(launch.stream); !good)
+    return launch.wait ? fail(request, good.error()) : close(good.error().text);
   if (host_.is_ending) {
     const Error ending{ErrorKind::kConnection, "the device is about to end and takes no more launches."};
     return launch.wait ? fail(request, ending) : device_->queue().reject(client_, launch.stream, ending);
@@ -456,11 +489,19 @@ void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
   device_->queue().submit(client_, launch.stream, std::move(pending));
 }
 
+// A stream comes into being when it is named.
+Result<void> Session::check_stream(std::uint32_t stream) const {
+  if (stream == 0 || client_->has_room_for(stream, kMaxStreams)) return {};
+  return Error{ErrorKind::kResource, fmt::format("this program has {} streams already (limit).", kMaxStreams)};
+}
+
 void Session::on_sync(std::uint64_t request, Sync& sync, Frame&) {
-  device_->queue().sync(client_, sync.stream, answer_later(request));
+  if (auto good = check_stream(sync.stream); !good) return fail(request, good.error());
+  device_->queue().sync(client_, sync.stream, counted(answer_later(request)));
 }
 
 void Session::on_timeout(std::uint64_t request, SetTimeout& timeout, Frame&) {
+  if (auto good = check_stream(timeout.stream); !good) return fail(request, good.error());
   device_->queue().set_timeout(client_, timeout.stream, timeout.milliseconds);
   reply(request, Done{});
 }
@@ -484,6 +525,7 @@ ClientStat Session::stat() const {
 }
 
 void Session::on_stream_time(std::uint64_t request, StreamTime& time, Frame&) {
+  if (auto good = check_stream(time.stream); !good) return fail(request, good.error());
   reply(request, device_->queue().time(client_, time.stream));
 }
 

@@ -57,6 +57,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void flush();
   void resume();
   void pause();
+  void watch_for_end();
+  void go_on();
   bool on_frame(Frame& frame);
   bool on_hello(const Frame& frame);
   bool on_remote(const Frame& frame);
@@ -87,6 +89,11 @@ class Session : public std::enable_shared_from_this<Session> {
   // Done or Failure, when the launch or lookup behind it has come to its end.
   std::function<void(Result<void>)> answer_later(std::uint64_t request);
 
+  // The same answer; until it is given, the request counts as one without.
+  template <class Value>
+  std::function<void(Result<Value>)> counted(std::function<void(Result<Value>)> answer);
+
+  Result<void> check_stream(std::uint32_t stream) const;
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
   Result<std::uint32_t> find_kernel(const std::string& name);
   void start_load(std::uint64_t request, const std::string& name, UniqueFd image);
@@ -100,7 +107,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string name_;  // of the client, for the log
   bool remote_ = false;
   Device* device_ = nullptr;
-  bool greeted_ = false, closed_ = false, paused_ = false, sending_ = false;
+  bool greeted_ = false, closed_ = false, paused_ = false, going_on_ = false, watching_for_end_ = false,
+       sending_ = false;
+  std::size_t unanswered_ = 0;  // requests besides launches
   FrameBuffer in_;
   Outbox out_;
   std::shared_ptr<LaunchQueue::Client> client_;

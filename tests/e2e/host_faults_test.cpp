@@ -251,6 +251,68 @@ TEST(HostFaults, AnEmbeddedDeviceEndsWithItsProgramAtAnyMessage) {
   std::printf("| program of an embedded device ends | no process is left after at most %.0f ms |\n", slowest);
 }
 
+// ---- Clients that ask for much ----
+
+TEST(GreedyClients, HaveALimitedNumberOfStreams) {
+  SharedDevice device;
+  Client client(device.socket());
+  for (std::uint32_t stream = 1; stream <= 70000; ++stream) ASSERT_TRUE(client.rpc().send(SetTimeout{stream, 1000}));
+  const auto refused = client.rpc().call<Done>(SetTimeout{70001, 1000});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text, testing::HasSubstr("this program has 65536 streams already"));
+  EXPECT_TRUE(client.works());
+  EXPECT_TRUE(client.rpc().call<Done>(Sync{0}));
+}
+
+TEST(GreedyClients, LeaveRequestsThatWaitInTheSocket) {
+  SharedDevice device(Environment{{"SOFTTPU_TIMEOUT", "3"}});
+  Client witness(device.socket()), client(device.socket());
+  Launch launch;
+  launch.stream = 1;
+  launch.wait = false;
+  launch.name = "fault_spin";
+  ASSERT_TRUE(client.rpc().send(launch));
+  // As many as the server and the socket take while the kernel spins.
+  constexpr int kMost = 100000;
+  std::atomic<int> taken{0};
+  std::thread sender([&] {
+    while (taken < kMost && client.rpc().send(Sync{1})) ++taken;
+  });
+  for (int before = -1; taken != before && taken < kMost;) {
+    before = taken;
+    std::this_thread::sleep_for(milliseconds(300));
+  }
+  EXPECT_LT(taken, kMost);
+  sender.join();
+  const auto last = client.rpc().call<Done>(Sync{1});
+  EXPECT_TRUE(last) << "the failure belongs to the first of them: " << last.error().text;
+  EXPECT_TRUE(client.works());
+  EXPECT_TRUE(witness.works());
+}
+
+TEST(GreedyClients, GoWithTheirLaunchesWhenNothingIsReadFromThem) {
+  SharedDevice device(Environment{{"SOFTTPU_TIMEOUT", "20"}});
+  Client witness(device.socket());
+  const pid_t greedy = ::fork();
+  if (greedy == 0) {
+    Client client(device.socket());
+    Launch launch;
+    launch.stream = 1;
+    launch.wait = false;
+    launch.name = "fault_spin";
+    static_cast<void>(client.rpc().send(launch));
+    while (client.rpc().send(Sync{1})) {
+    }
+    ::_exit(0);
+  }
+  std::this_thread::sleep_for(milliseconds(1000));
+  ::kill(greedy, SIGKILL);
+  ::waitpid(greedy, nullptr, 0);
+  const auto start = Clock::now();
+  EXPECT_TRUE(witness.works());
+  EXPECT_LT(milliseconds_since(start), 5000);
+}
+
 // ---- A server or a core that ends ----
 
 // Calls until one fails; how long that one took.
