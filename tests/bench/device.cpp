@@ -1,10 +1,13 @@
 #include "tests/bench/device.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace softtpu::bench {
 namespace {
@@ -37,10 +40,16 @@ void BenchDevice::run(const std::function<void()>& kernel) {
 }
 
 void BenchDevice::fill_local_memory() {
-  std::mt19937 random(3);
-  auto* words = reinterpret_cast<std::uint16_t*>(memories().local(0));
-  for (std::size_t i = 0; i < chip().local_mem.bytes / 2; ++i)
-    words[i] = static_cast<std::uint16_t>(0x3800U | (random() & 0x83FFU));
+  // 1 MB, again and again: rows are filled many times in a run.
+  static const auto words = [] {
+    std::mt19937 random(3);
+    std::vector<std::uint16_t> list(1 << 19);
+    for (std::uint16_t& word : list) word = static_cast<std::uint16_t>(0x3800U | (random() & 0x83FFU));
+    return list;
+  }();
+  const std::size_t part = words.size() * sizeof(words[0]);
+  for (std::size_t done = 0; done < chip().local_mem.bytes; done += part)
+    std::memcpy(memories().local(0) + done, words.data(), std::min<std::size_t>(part, chip().local_mem.bytes - done));
 }
 
 std::uint64_t BenchDevice::scratch(std::uint64_t offset) const {

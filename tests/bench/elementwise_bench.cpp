@@ -135,31 +135,38 @@ Work select(const char* name, data_type_t type) {
 }
 
 const bool added = add_work([] {
-  return std::vector<Work>{
+  std::vector<Work> works = {
       binary<float>("fp_add f32 64x64x128", DT_FP32, tpu_bdc_fp_add),
       binary<float>("fp_mul f32 64x64x128", DT_FP32, tpu_bdc_fp_mul),
       binary<float>("max f32 64x64x128", DT_FP32, tpu_bdc_max),
       binary<std::int16_t>("fp_add f16 64x64x128", DT_FP16, tpu_bdc_fp_add),
-      binary<std::int16_t>("fp_mul f16 64x64x128", DT_FP16, tpu_bdc_fp_mul),
-      binary<std::int16_t>("max f16 64x64x128", DT_FP16, tpu_bdc_max),
       binary<std::int16_t>("fp_add bf16 64x64x128", DT_BFP16, tpu_bdc_fp_add),
-      binary<std::int16_t>("fp_mul bf16 64x64x128", DT_BFP16, tpu_bdc_fp_mul),
-      binary<std::int16_t>("max bf16 64x64x128", DT_BFP16, tpu_bdc_max),
       binary<std::int8_t>("max int8 64x128x256", DT_INT8, tpu_bdc_max),
-      int8_binary("int_add int8 64x128x256, saturated", tpu_bdc_int_add),
       int8_binary("int_mul int8 64x128x256, saturated", tpu_bdc_int_mul),
       cast<std::int16_t, std::int32_t>("cast f32 -> f16 64x64x128", DT_FP16, DT_FP32),
       cast<std::int16_t, std::int32_t>("cast f32 -> bf16 64x64x128", DT_BFP16, DT_FP32),
       cast<std::int32_t, std::int16_t>("cast f16 -> f32 64x64x128", DT_FP32, DT_FP16),
+      greater<float>("greater f32 64x64x128", DT_FP32),
+      greater<std::int8_t>("greater int8 64x128x256", DT_INT8),
+      select<std::int16_t>("greater_select bf16 64x64x128", DT_BFP16),
+  };
+  const std::vector<Work> more = {
+      binary<std::int16_t>("fp_mul f16 64x64x128", DT_FP16, tpu_bdc_fp_mul),
+      binary<std::int16_t>("max f16 64x64x128", DT_FP16, tpu_bdc_max),
+      binary<std::int16_t>("fp_mul bf16 64x64x128", DT_BFP16, tpu_bdc_fp_mul),
+      binary<std::int16_t>("max bf16 64x64x128", DT_BFP16, tpu_bdc_max),
+      int8_binary("int_add int8 64x128x256, saturated", tpu_bdc_int_add),
       cast<std::int8_t, float>("cast f32 -> int8 64x64x128", DT_INT8, DT_FP32),
       cast<float, std::int8_t>("cast int8 -> f32 64x64x128", DT_FP32, DT_INT8),
-      greater<float>("greater f32 64x64x128", DT_FP32),
       greater<std::int16_t>("greater f16 64x64x128", DT_FP16),
-      greater<std::int8_t>("greater int8 64x128x256", DT_INT8),
       select<float>("greater_select f32 64x64x128", DT_FP32),
-      select<std::int16_t>("greater_select bf16 64x64x128", DT_BFP16),
       select<std::int8_t>("greater_select int8 64x128x256", DT_INT8),
   };
+  for (const Work& work : more) {
+    works.push_back(work);
+    works.back().quick = false;
+  }
+  return works;
 });
 
 }  // namespace

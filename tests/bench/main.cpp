@@ -132,7 +132,7 @@ void register_work(bool quick, const std::string& filter) {
                                  })
         ->UseManualTime()
         ->Repetitions(kRepetitions)
-        ->MinTime(quick ? 0.01 : 0.1);
+        ->MinTime(quick ? 0.01 : 0.05);
   }
 }
 
