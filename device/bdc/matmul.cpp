@@ -117,13 +117,15 @@ ProductSource<In> source_of(const Memories& mem, const MatMulCmd& cmd) {
 }
 
 // A result that is stored while operands are still to be read must not lie on them. The old result may lie on the
-// result itself when both have the same layout: each tile reads its own part first.
+// result itself when both have the same layout and elements of the same size: each tile reads its own part first.
 bool must_store_last(const Memories& mem, const MatMulCmd& cmd) {
   const Chip& chip = mem.chip();
   bool overlap = may_overlap(chip, cmd.dst, cmd.left) || may_overlap(chip, cmd.dst, cmd.right) ||
                  may_overlap(chip, cmd.dst, cmd.zero_point) || may_overlap(chip, cmd.dst, cmd.shift);
   if (cmd.bias) overlap = overlap || may_overlap(chip, cmd.dst, *cmd.bias);
-  if (cmd.old) overlap = overlap || cmd.old->stride != cmd.dst.stride;
+  if (cmd.old) {
+    overlap = overlap || cmd.old->stride != cmd.dst.stride || size_of(cmd.old->dtype) != size_of(cmd.dst.dtype);
+  }
   return overlap;
 }
 
