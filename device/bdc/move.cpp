@@ -1,9 +1,12 @@
 // Moves across NPUs, transposes, broadcasts from static memory, sequences (numerics: bm1684x-elementwise.md section 6).
+#include <algorithm>
 #include <vector>
 
 #include "device/core/commands.hpp"
+#include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
+#include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
 
 namespace softtpu {
@@ -27,13 +30,13 @@ void write_channel(const TensorView& dst, const Dim4& shape, int n, int c, const
   }
 }
 
+// dst may overlap src on other NPUs: everything is read before anything is written.
 template <class T>
-void move(Memories& mem, const CrossCopyCmd& cmd) {
+void move_staged(const Memories& mem, const CrossCopyCmd& cmd) {
   const TensorView src(mem, cmd.src);
   const TensorView dst(mem, cmd.dst);
   const Dim4& shape = cmd.dst.shape;
   const std::int64_t feature = std::int64_t{shape.h} * shape.w;
-  // dst may overlap src on other NPUs, so everything is read before anything is written.
   std::vector<T> staged(static_cast<std::size_t>(shape.elements()));
   const auto for_channels = [&](const auto& body) {
     parallel_for(shape.c, shape.elements(), [&](int c) {
@@ -42,6 +45,29 @@ void move(Memories& mem, const CrossCopyCmd& cmd) {
   };
   for_channels([&](int n, int c, T* place) { read_channel(src, cmd, n, c, place); });
   for_channels([&](int n, int c, T* place) { write_channel(dst, shape, n, c, place); });
+}
+
+// Whole rows of w elements, or of all h and w where both sides have no gap between them.
+template <class T>
+void move_rows(const Memories& mem, const CrossCopyCmd& cmd) {
+  const TensorView src(mem, cmd.src);
+  const TensorView dst(mem, cmd.dst);
+  const Dim4& shape = cmd.dst.shape;
+  const bool joined = cmd.dst.stride.h == shape.w && cmd.src.stride.h == shape.w;
+  const int rows = joined ? 1 : shape.h;
+  const std::int64_t length = joined ? std::int64_t{shape.h} * shape.w : shape.w;
+  parallel_for(shape.c, shape.elements() * std::int64_t{sizeof(T)} / 4, [&](int c) {
+    const int channel = cmd.src.shape.c == 1 ? 0 : c;
+    for (int n = 0; n < shape.n; ++n)
+      for (int h = 0; h < rows; ++h) std::copy_n(src.at<T>(n, channel, h, 0), length, dst.at<T>(n, c, h, 0));
+  });
+}
+
+template <class T>
+void move(const Memories& mem, const CrossCopyCmd& cmd) {
+  if (may_overlap(mem.chip(), cmd.dst, cmd.src)) return move_staged<T>(mem, cmd);
+  if (cmd.order == CopyOrder::kNwhc) return exchange_channels_and_columns(mem, cmd.dst, cmd.src);
+  move_rows<T>(mem, cmd);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "device/core/commands.hpp"
-#include "device/dma/transpose.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
+#include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
 #include "runtime/base/unreachable.hpp"
 
@@ -161,27 +161,6 @@ void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
   });
 }
 
-// dst(n, c, h, w) = src(n, w, h, c): for each n and h a transposition, shared out in bands of channels.
-template <class T>
-void copy_transposed(const Memories& mem, const DmaCopyCmd& cmd) {
-  constexpr int kBand = 64;
-  const TensorView dst(mem, cmd.dst);
-  const TensorView src(mem, cmd.src);
-  const Dim4& shape = cmd.dst.shape;
-  const std::int64_t bands = (shape.c + kBand - 1) / kBand;
-  const std::int64_t bytes = shape.elements() * std::int64_t{sizeof(T)};
-  for_groups(shape.n * bands * shape.h, 1, bytes, [&](std::int64_t i, std::int64_t last) {
-    for (; i < last; ++i) {
-      const int channel = static_cast<int>(i % bands) * kBand;
-      const std::int64_t h = i / bands % shape.h;
-      const std::int64_t n = i / bands / shape.h;
-      transpose<T>(
-          std::min(kBand, shape.c - channel), shape.w, [&](int c) { return dst.at<T>(n, channel + c, h, 0); },
-          [&](int w) { return src.at<T>(n, w, h, channel); });
-    }
-  });
-}
-
 // Both sides in their own n, c, h, w order: copies the longest runs that stay in one row of each.
 template <class T>
 void copy_reshaped(const Memories& mem, const DmaCopyCmd& cmd) {
@@ -209,7 +188,7 @@ void copy(const Memories& mem, const DmaCopyCmd& cmd) {
   const bool in_order = cmd.dst.shape.elements() == 1 || may_overlap(mem.chip(), cmd.dst, cmd.src) ||
                         !writes_each_byte_once(mem.chip(), cmd.dst);
   if (in_order) return copy_elements<T>(mem, cmd);
-  if (cmd.order == CopyOrder::kNwhc) return copy_transposed<T>(mem, cmd);
+  if (cmd.order == CopyOrder::kNwhc) return exchange_channels_and_columns(mem, cmd.dst, cmd.src);
   if (cmd.order == CopyOrder::kReshape) return copy_reshaped<T>(mem, cmd);
   copy_rows<T>(mem, cmd);
 }

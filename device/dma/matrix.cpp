@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "device/core/commands.hpp"
-#include "device/dma/transpose.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
+#include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
 
 namespace softtpu {
@@ -55,15 +55,58 @@ void move_rows(const Sides& sides, int first, int last, int cols) {
   }
 }
 
+// `count` tiles below each other: rows [first, first + count * rows) of `cols` columns of one channel.
 template <class T>
-void move_channel_transposed(const Sides& sides, int channel, int first, int width) {
-  const int rows = sides.local_tensor.shape.n;
-  T* const local = sides.local.at<T>(0, channel, 0, 0);
-  T* const system = sides.system.at<T>(first, 0, 0, 0);
-  const auto local_row = [=, step = sides.local_tensor.stride.n](int r) { return local + r * step; };
-  const auto system_row = [=, step = sides.system_tensor.stride.n](int k) { return system + k * step; };
-  if (sides.to_local) return transpose<T>(rows, width, local_row, system_row);
-  transpose<T>(width, rows, system_row, local_row);
+void turn_rows(const Sides& sides, TurnTiles turn, int channel, int column, int cols, int first, int rows, int count) {
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t local_step = sides.local_tensor.stride.n * kBytes;
+  const std::int64_t system_step = sides.system_tensor.stride.n * kBytes;
+  std::uint8_t* const local = sides.local.byte_at(first, channel, 0, column, sizeof(T));
+  std::uint8_t* const system =
+      sides.system.byte_at(channel * sides.local_tensor.shape.w + column, 0, 0, first, sizeof(T));
+  const auto place = [](auto& places, std::uint8_t* base, std::int64_t step, int places_used) {
+    for (int i = 0; i < places_used; ++i) places[static_cast<std::size_t>(i)] = base + i * step;
+  };
+  Tiles tiles;
+  tiles.count = count;
+  if (sides.to_local) {
+    tiles.rows = rows;
+    tiles.cols = cols;
+    place(tiles.dst, local, local_step, rows);
+    place(tiles.src, system, system_step, cols);
+    tiles.dst_step = rows * local_step;
+    tiles.src_step = rows * kBytes;
+  } else {
+    tiles.rows = cols;
+    tiles.cols = rows;
+    place(tiles.dst, system, system_step, cols);
+    place(tiles.src, local, local_step, rows);
+    tiles.dst_step = rows * kBytes;
+    tiles.src_step = rows * local_step;
+  }
+  turn(tiles);
+}
+
+template <class T>
+void move_transposed(const Sides& sides, int cols) {
+  constexpr int kSide = Tiles::kSide;
+  constexpr int kTask = 8 * kSide;  // rows
+  const Dim4& shape = sides.local_tensor.shape;
+  const TurnTiles turn = turn_tiles(sizeof(T));
+  const int groups = (shape.n + kTask - 1) / kTask;
+  parallel_for(shape.c * groups, std::int64_t{shape.n} * cols, [&](int task) {
+    const int channel = task / groups;
+    const int first = task % groups * kTask;
+    const int rows = std::min(kTask, shape.n - first);
+    const int whole = rows / kSide;
+    const int rest = rows % kSide;
+    const int width = std::min(shape.w, cols - channel * shape.w);
+    for (int column = 0; column < width; column += kSide) {
+      const int part = std::min(kSide, width - column);
+      if (whole > 0) turn_rows<T>(sides, turn, channel, column, part, first, kSide, whole);
+      if (rest > 0) turn_rows<T>(sides, turn, channel, column, part, first + whole * kSide, rest, 1);
+    }
+  });
 }
 
 // Overlapping memory (a system address may name local memory, rows may overlap): element by element, rows outermost.
@@ -82,18 +125,12 @@ void move_elements(const Sides& sides, bool transposed, int cols) {
 template <class T>
 void move_matrix(const Memories& mem, const DmaMatrixCmd& cmd) {
   const Sides sides(mem, cmd);
-  const int per_channel = sides.local_tensor.shape.w;
   const Dim4& system = sides.system_tensor.shape;
   const int cols = cmd.transposed ? system.n : system.w;
   if (may_overlap(mem.chip(), cmd.dst, cmd.src) || !writes_each_byte_once(mem.chip(), cmd.dst)) {
     return move_elements<T>(sides, cmd.transposed, cols);
   }
-  if (cmd.transposed) {
-    return parallel_for(sides.local_tensor.shape.c, system.elements(), [&](int channel) {
-      const int first = channel * per_channel;
-      move_channel_transposed<T>(sides, channel, first, std::min(per_channel, cols - first));
-    });
-  }
+  if (cmd.transposed) return move_transposed<T>(sides, cols);
   constexpr int kRows = 16;
   const int rows = sides.local_tensor.shape.n;
   parallel_for((rows + kRows - 1) / kRows, system.elements(),

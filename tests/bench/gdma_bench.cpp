@@ -97,10 +97,13 @@ std::vector<Work> rearranging() {
     add("cw_trans S2S", [=](BenchDevice& d) {
       tpu_gdma_cpy_cw_trans_S2S(d.scratch(64 * kMega), d.scratch(), &kImage, nullptr, nullptr, dtype);
     });
-    add("matrix S2L", [=](BenchDevice& d) { tpu_gdma_matrix_S2L(0, d.scratch(), 1024, 1024, 16, 1024, dtype); });
-    add("matrix L2S", [=](BenchDevice& d) { tpu_gdma_matrix_L2S(d.scratch(), 0, 1024, 1024, 16, 1024, dtype); });
+    const int per_channel = 64 / type.bytes;  // one vector of each NPU's EUs
+    add("matrix S2L",
+        [=](BenchDevice& d) { tpu_gdma_matrix_S2L(0, d.scratch(), 1024, 1024, per_channel, 1024, dtype); });
+    add("matrix L2S",
+        [=](BenchDevice& d) { tpu_gdma_matrix_L2S(d.scratch(), 0, 1024, 1024, per_channel, 1024, dtype); });
     add("matrix_trans S2L",
-        [=](BenchDevice& d) { tpu_gdma_matrix_trans_S2L(0, d.scratch(), 1024, 1024, 16, 1024, dtype); });
+        [=](BenchDevice& d) { tpu_gdma_matrix_trans_S2L(0, d.scratch(), 1024, 1024, per_channel, 1024, dtype); });
     list.push_back(copy(std::string("vector S2L ") + type.name + " 65535", 65535LL * type.bytes, 0.4,
                         [=](BenchDevice& d) { tpu_gdma_vector_S2L(0, d.scratch(), 65535, 1024, dtype); }));
     add("channel_bcast S2L",
@@ -115,12 +118,31 @@ std::vector<Work> rearranging() {
   return list;
 }
 
+// Rows of a local matrix begin at multiples of 64 bytes: with 16 bytes in each, a move touches four times as much memory
+// as it moves, and its limit is a loop that does so, too.
+std::vector<Work> narrow_matrices() {
+  std::vector<Work> list;
+  const auto add = [&](const char* what, std::function<void(BenchDevice&)> kernel) {
+    list.push_back(
+        copy(std::string(what) + " int8 1 MB, 16 bytes of every 64 in local memory", kMega, 0.4, std::move(kernel)));
+    list.back().limit_name = "16 of every 64 bytes written, all threads";
+    list.back().limit = quarter_lines_limit(kMega);
+    list.back().quick = false;
+  };
+  add("matrix S2L", [](BenchDevice& d) { tpu_gdma_matrix_S2L(0, d.scratch(), 1024, 1024, 16, 1024, DT_INT8); });
+  add("matrix L2S", [](BenchDevice& d) { tpu_gdma_matrix_L2S(d.scratch(), 0, 1024, 1024, 16, 1024, DT_INT8); });
+  add("matrix_trans S2L",
+      [](BenchDevice& d) { tpu_gdma_matrix_trans_S2L(0, d.scratch(), 1024, 1024, 16, 1024, DT_INT8); });
+  return list;
+}
+
 const bool added = add_work([] {
   std::vector<Work> list;
   for (const Type& type : kTypes)
     for (const int mega : {1, 4, 16}) add_contiguous(list, type, mega);
   for (Work& work : strided()) list.push_back(std::move(work));
   for (Work& work : rearranging()) list.push_back(std::move(work));
+  for (Work& work : narrow_matrices()) list.push_back(std::move(work));
   return list;
 });
 

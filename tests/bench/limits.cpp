@@ -68,6 +68,11 @@ __attribute__((noinline)) void word_chains(std::int64_t steps) {
 constexpr double kWordsPerStep = 8 * 32 * 2;
 #endif
 
+// Nothing is held for rows that do not run.
+struct Buffers {
+  std::vector<char> from, to;
+};
+
 // `step` repeated on every thread for `operations` in all.
 std::function<void()> on_all_threads(double operations, double per_step, void (*step)(std::int64_t)) {
   const auto steps = static_cast<std::int64_t>(operations / per_step / threads());
@@ -79,10 +84,6 @@ std::function<void()> on_all_threads(double operations, double per_step, void (*
 void keep(const void* data) { asm volatile("" : : "g"(data) : "memory"); }
 
 std::function<void()> memcpy_limit(std::size_t bytes) {
-  // Nothing is held for rows that do not run.
-  struct Buffers {
-    std::vector<char> from, to;
-  };
   auto buffers = std::make_shared<Buffers>();
   return [buffers, bytes] {
     if (buffers->to.empty()) *buffers = {std::vector<char>(bytes, 1), std::vector<char>(bytes, 2)};
@@ -90,6 +91,21 @@ std::function<void()> memcpy_limit(std::size_t bytes) {
     parallel_for(threads(), static_cast<std::int64_t>(bytes), [&](int i) {
       std::memcpy(buffers->to.data() + static_cast<std::size_t>(i) * part,
                   buffers->from.data() + static_cast<std::size_t>(i) * part, part);
+    });
+    keep(buffers->to.data());
+  };
+}
+
+std::function<void()> quarter_lines_limit(std::size_t bytes) {
+  constexpr std::size_t kPiece = 16, kLine = 64;
+  auto buffers = std::make_shared<Buffers>();
+  return [=] {
+    const std::size_t pieces = bytes / kPiece;
+    if (buffers->to.empty()) *buffers = {std::vector<char>(bytes, 1), std::vector<char>(pieces * kLine, 2)};
+    parallel_ranges(static_cast<int>(pieces), static_cast<std::int64_t>(bytes), [&](int first, int last) {
+      char* to = buffers->to.data() + static_cast<std::size_t>(first) * kLine;
+      const char* from = buffers->from.data() + static_cast<std::size_t>(first) * kPiece;
+      for (int i = first; i < last; ++i, to += kLine, from += kPiece) std::memcpy(to, from, kPiece);
     });
     keep(buffers->to.data());
   };

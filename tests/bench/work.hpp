@@ -52,6 +52,8 @@ double seconds_of(const std::function<void()>& function);
 
 // Machine limits, to be called as `limit` functions of given amounts.
 std::function<void()> memcpy_limit(std::size_t bytes);   // copies that many bytes, on all threads
+// Writes that many bytes, read without gaps, into 16 of every 64 bytes, on all threads.
+std::function<void()> quarter_lines_limit(std::size_t bytes);
 std::function<void()> multiply_add_limit(double flops);  // separate f32 multiply and add in registers, all threads
 // Products of bytes, on all threads: four and their sum in one step (VNNI) where the loops in use do so, else by
 // pmaddubsw, pmaddwd and an addition (AVX2).
