@@ -76,6 +76,29 @@ Work element_work(const char* name, const dim4& shape, std::function<void()> ker
   return work;
 }
 
+// Vector by vector: each element of the first with the whole second one.
+constexpr int kFirstLength = 512, kSecondLength = 1024, kPerChannel = 16;
+RangeLoop outer_loop() {
+  auto data = std::make_shared<std::vector<float>>(kFirstLength * kSecondLength + kFirstLength + kSecondLength, 1.0F);
+  return [data](std::int64_t first, std::int64_t last) {
+    float* dst = data->data();
+    const float* a = dst + kFirstLength * kSecondLength;
+    const float* b = a + kFirstLength;
+    for (std::int64_t row = first / kSecondLength; row * kSecondLength < last; ++row)
+      for (int i = 0; i < kSecondLength; ++i) dst[row * kSecondLength + i] = a[row] * b[i];
+    keep(dst);
+  };
+}
+Work outer() {
+  Work work = element_work(
+      "fp_vc_mul f32 512 x 1024", {1, kFirstLength, 1, kSecondLength},
+      [] { tpu_bdc_fp_vc_mul(kDst, kFirst, kSecond, kFirstLength, kSecondLength, kPerChannel, kPerChannel, DT_FP32); },
+      outer_loop());
+  work.required = 0;  // shown, with nothing promised: rows of 16 elements
+  work.large = false;
+  return work;
+}
+
 using Binary = void (*)(local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim4*, const dim4*,
                         data_type_t);
 template <class T>
@@ -161,6 +184,7 @@ const bool added = add_work([] {
       greater<std::int16_t>("greater f16 64x64x128", DT_FP16),
       select<float>("greater_select f32 64x64x128", DT_FP32),
       select<std::int8_t>("greater_select int8 64x128x256", DT_INT8),
+      outer(),
   };
   for (const Work& work : more) {
     works.push_back(work);
