@@ -111,26 +111,28 @@ Result<std::optional<Stride4>> parse_stride(const LayoutOptions& options, const 
   return std::optional<Stride4>(Stride4{(*numbers)[0], (*numbers)[1], (*numbers)[2], (*numbers)[3]});
 }
 
-int to_extent(std::int64_t number) { return static_cast<int>(std::min<std::int64_t>(number, 1 << 20)); }
+constexpr std::int64_t kMostExtent = 1 << 20;  // of a matrix's columns; channels hold fewer
 
 // Fills shape and, for a matrix, the columns that exist.
 Result<void> parse_shape(const LayoutOptions& options, const LayoutRow& layout, LayoutSubject& subject) {
   const auto numbers = parse_list("--shape", options.shape, layout.shape);
   if (!numbers) return numbers.error();
+  const std::int64_t most = *std::max_element(numbers->begin(), numbers->end());
+  if (most > kMostExtent) return usage(fmt::format("--shape {}: {} is more than {}", options.shape, most, kMostExtent));
+  const auto extent = [&](std::size_t i) { return static_cast<int>((*numbers)[i]); };
   const bool matrix = layout.shape < 4;
   if (matrix != (options.width != 0)) {
     return usage(fmt::format("--width {} with --layout {}", matrix ? "is missing" : "does not go", layout.name));
   }
   if (!matrix) {
-    subject.shape = {to_extent((*numbers)[0]), to_extent((*numbers)[1]), to_extent((*numbers)[2]),
-                     to_extent((*numbers)[3])};
+    subject.shape = {extent(0), extent(1), extent(2), extent(3)};
     return {};
   }
-  subject.columns = to_extent(numbers->back());
+  subject.columns = extent(numbers->size() - 1);
   if (options.width < 1 || options.width > subject.columns) {
     return usage(fmt::format("--width {} is outside 1..{}, the columns of the matrix", options.width, subject.columns));
   }
-  subject.shape = matrix_shape(numbers->size() == 2 ? to_extent(numbers->front()) : 1, subject.columns, options.width);
+  subject.shape = matrix_shape(numbers->size() == 2 ? extent(0) : 1, subject.columns, options.width);
   return {};
 }
 
@@ -200,10 +202,12 @@ Result<Picture> make_layout_picture(const LayoutOptions& options) {
   const auto chip = load_chip(options.chip);
   if (!chip) return chip.error();
   Lanes lanes = lanes_of(*chip);
-  if (options.eu_bytes < 0 || options.eu_bytes > 1024 || (options.eu_bytes & (options.eu_bytes - 1)) != 0) {
-    return usage(fmt::format("--eu-bytes {} is not a power of two up to 1024", options.eu_bytes));
+  if (options.eu_bytes) {
+    const int bytes = *options.eu_bytes;
+    if (bytes < 1 || bytes > 1024 || (bytes & (bytes - 1)) != 0)
+      return usage(fmt::format("--eu-bytes {} is not a power of two up to 1024", bytes));
+    lanes.eu_bytes = bytes;
   }
-  if (options.eu_bytes != 0) lanes.eu_bytes = options.eu_bytes;
   if (options.npus < 1) return usage(fmt::format("--npus {} is less than 1", options.npus));
   if (options.rows < 1) return usage(fmt::format("--rows {} is less than 1", options.rows));
   if (options.banks) return draw_banks(*chip, options.npus);

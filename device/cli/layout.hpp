@@ -1,6 +1,7 @@
 // softtpu layout: draws where the elements of a tensor lie, as text and as SVG.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct LayoutOptions {
   int width = 0;                   // columns per channel, for matrix and vector
   int start_npu = 0;
   std::uint64_t offset = 0;        // of the first element in its NPU
-  int eu_bytes = 0;                // alignment; 0: the chip's
+  std::optional<int> eu_bytes;     // alignment; none: the chip's
   bool features = false;           // one cell per feature (n, c)
   std::vector<std::string> marks;  // "A=340": where these addresses are, instead of a tensor
   bool banks = false;              // addresses of the banks, instead of a tensor

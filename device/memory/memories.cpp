@@ -1,9 +1,7 @@
 #include "device/memory/memories.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -60,18 +58,6 @@ Result<Mapping> Mapping::create(const char* name, std::uint64_t bytes, const std
   return map(name, fd, bytes);
 }
 
-Result<Mapping> Mapping::attach(const char* name, int fd, std::uint64_t bytes) {
-  struct stat status {};
-  if (fstat(fd, &status) != 0) return system_error(name, "fstat", bytes);
-  if (static_cast<std::uint64_t>(status.st_size) < bytes) {
-    return Error{ErrorKind::kInternal,
-                 fmt::format("{}: the shared memory holds {} bytes, not {}", name, status.st_size, bytes)};
-  }
-  const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (own < 0) return system_error(name, "fcntl", bytes);
-  return map(name, own, bytes);
-}
-
 Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
   Mapping mapping;
   mapping.fd_ = fd;
@@ -114,22 +100,6 @@ Result<std::unique_ptr<Memories>> Memories::create(const Chip& chip, const std::
     (*memories).*part.mapping = std::move(*made);
   }
   memories->fill_static_memory();
-  memories->static_.make_read_only();
-  return memories;
-}
-
-Result<std::unique_ptr<Memories>> Memories::attach(const Chip& chip, const std::vector<int>& fds) {
-  std::unique_ptr<Memories> memories(new Memories(chip));
-  const std::vector<Part> parts = memories->parts();
-  if (fds.size() != parts.size()) {
-    return Error{ErrorKind::kInternal,
-                 fmt::format("{} shared memories arrived, {} are needed", fds.size(), parts.size())};
-  }
-  for (std::size_t i = 0; i < fds.size(); ++i) {
-    auto made = Mapping::attach(parts[i].name, fds[i], parts[i].bytes);
-    if (!made) return made.error();
-    (*memories).*parts[i].mapping = std::move(*made);
-  }
   memories->static_.make_read_only();
   return memories;
 }

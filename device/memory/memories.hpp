@@ -28,8 +28,6 @@ class Mapping {
 
   // `name` is for messages to people, `file` is what the system shows in /proc/PID/fd and maps.
   static Result<Mapping> create(const char* name, std::uint64_t bytes, const std::string& file);
-  // Maps a duplicate of fd; the caller keeps its own.
-  static Result<Mapping> attach(const char* name, int fd, std::uint64_t bytes);
 
   // Nobody writes to it through this mapping any more.
   void make_read_only();
@@ -53,8 +51,6 @@ class Memories {
   // Makes new, zeroed (sparse) memories and fills static memory with the chip's tables.
   // `label` begins the names of the shared files: LABEL-global.0 and so on.
   static Result<std::unique_ptr<Memories>> create(const Chip& chip, const std::string& label = "softtpu");
-  // Maps memories that another process created: its fds(), in order.
-  static Result<std::unique_ptr<Memories>> attach(const Chip& chip, const std::vector<int>& fds);
   std::vector<int> fds() const;
 
   // Puts the memories on the chip (local, L2, DTCM) aside, as a core that ended has left them, and has new ones,

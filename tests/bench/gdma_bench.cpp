@@ -118,13 +118,12 @@ std::vector<Work> rearranging() {
   return list;
 }
 
-// Rows of a local matrix begin at multiples of 64 bytes: with 16 bytes in each, a move touches four times as much memory
-// as it moves, and its limit is a loop that does so, too.
+// Rows of a local matrix begin at multiples of 64 bytes: with 16 bytes in each, a move touches four times as much
+// memory as it moves, and its limit is a loop that does so, too.
 std::vector<Work> narrow_matrices() {
   std::vector<Work> list;
   const auto add = [&](const char* what, std::function<void(BenchDevice&)> kernel) {
-    list.push_back(
-        copy(std::string(what) + " int8 1 MB, 16 bytes of every 64 in local memory", kMega, 0.4, std::move(kernel)));
+    list.push_back(copy(std::string(what) + " int8 1 MB, 16 bytes of every 64", kMega, 0.4, std::move(kernel)));
     list.back().limit_name = "16 of every 64 bytes written, all threads";
     list.back().limit = quarter_lines_limit(kMega);
     list.back().quick = false;

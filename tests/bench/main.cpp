@@ -134,7 +134,9 @@ void register_work(bool quick, const std::string& filter) {
                                  })
         ->UseManualTime()
         ->Repetitions(kRepetitions)
-        ->MinTime(quick ? 0.01 : work.machine_loop ? kTwoCoresTime : 0.05);
+        ->MinTime(quick               ? 0.01
+                  : work.machine_loop ? kTwoCoresTime
+                                      : 0.05);
   }
 }
 

@@ -158,6 +158,9 @@ TEST(LayoutPicture, RefusesWhatCannotBe) {
   EXPECT_THAT(with([](auto& o) { o.offset = 32; }), HasSubstr("not divisible by 64"));
   EXPECT_THAT(with([](auto& o) { o.stride = "1,1,1,1"; }), HasSubstr("--stride does not go"));
   EXPECT_EQ(with([](auto& o) { o.eu_bytes = 3; }), "--eu-bytes 3 is not a power of two up to 1024");
+  EXPECT_EQ(with([](auto& o) { o.eu_bytes = 0; }), "--eu-bytes 0 is not a power of two up to 1024");
+  EXPECT_EQ(with([](auto& o) { o.shape = "1,2,99999999,1"; }), "--shape 1,2,99999999,1: 99999999 is more than 1048576");
+  EXPECT_THAT(with([](auto& o) { o.shape = "1,2,65536,1"; }), HasSubstr("H is 65536, outside 1..65535"));
   EXPECT_EQ(with([](auto& o) { o.npus = 0; }), "--npus 0 is less than 1");
   EXPECT_THAT(with([](auto& o) { o.chip = "bm9999"; }), HasSubstr("bm9999"));
 }
