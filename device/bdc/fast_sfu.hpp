@@ -16,10 +16,12 @@ struct SfuRows {
 // Null pointers where the machine has no SIMD instructions.
 SfuRows fast_sfu_rows(Dtype type);
 
-// dst[i] = table[src[i]], 32-bit elements.
+// dst[i] = table[src[i]], or table[last] for larger indices; 32-bit elements.
 struct LookupRows {
-  int (*by_byte)(std::uint32_t* dst, const std::uint8_t* src, int count, const std::uint32_t* table) = nullptr;
-  int (*by_half)(std::uint32_t* dst, const std::uint16_t* src, int count, const std::uint32_t* table) = nullptr;
+  int (*by_byte)(std::uint32_t* dst, const std::uint8_t* src, int count, const std::uint32_t* table,
+                 int last) = nullptr;
+  int (*by_half)(std::uint32_t* dst, const std::uint16_t* src, int count, const std::uint32_t* table,
+                 int last) = nullptr;
   // The largest of a row; 0 of none.
   std::uint8_t (*largest_byte)(const std::uint8_t* values, int count) = nullptr;
   std::uint16_t (*largest_half)(const std::uint16_t* values, int count) = nullptr;

@@ -1,4 +1,5 @@
 // Tables, exponents and constants from static memory (numerics: bm1684x-elementwise.md sections 6 and 7).
+#include <algorithm>
 #include <cstring>
 
 #include "device/bdc/fast_rows.hpp"
@@ -50,12 +51,12 @@ void exponent_part(const Memories& mem, const ExponentCmd& cmd, const ExponentFi
 
 // Elements at the front of a row that SIMD instructions have looked up.
 template <class Element, class Index>
-int looked_up(const LookupRows& rows, Element* dst, const Index* src, int count, const Element* table) {
+int looked_up(const LookupRows& rows, Element* dst, const Index* src, int count, const Element* table, int last) {
   if constexpr (std::is_same_v<Element, std::uint32_t>) {
     if constexpr (std::is_same_v<Index, std::uint8_t>) {
-      if (rows.by_byte != nullptr) return rows.by_byte(dst, src, count, table);
+      if (rows.by_byte != nullptr) return rows.by_byte(dst, src, count, table, last);
     } else {
-      if (rows.by_half != nullptr) return rows.by_half(dst, src, count, table);
+      if (rows.by_half != nullptr) return rows.by_half(dst, src, count, table, last);
     }
   }
   return 0;
@@ -64,10 +65,13 @@ int looked_up(const LookupRows& rows, Element* dst, const Index* src, int count,
 template <class Element, class Index>
 void lookup(const Memories& mem, const LookupCmd& cmd) {
   const LookupRows rows = fast_rows(mem, cmd.dst, cmd.src, cmd.table) ? fast_lookup_rows() : LookupRows();
+  // Indices have been checked, but the kernel's own threads may write to memory at any time.
+  const int last = cmd.table.shape.w - 1;
   const auto lane = [&](int npu) {
     const auto* table = reinterpret_cast<const Element*>(mem.local(npu) + mem.chip().offset_of(cmd.table.addr));
-    return [table, rows](Element* dst, const Index* src, int count) {
-      for (int i = looked_up(rows, dst, src, count, table); i < count; ++i) dst[i] = table[src[i]];
+    return [table, rows, last](Element* dst, const Index* src, int count) {
+      for (int i = looked_up(rows, dst, src, count, table, last); i < count; ++i)
+        dst[i] = table[std::min<int>(src[i], last)];
     };
   };
   for_each_row_by_lane<Element, Index>(mem, cmd.dst, lane, cmd.src);

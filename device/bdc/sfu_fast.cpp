@@ -169,11 +169,12 @@ int divide(void* dst, const void* a, const void* b, int count, int iterations) {
 }
 
 template <class Index>
-int lookup(std::uint32_t* dst, const Index* src, int count, const std::uint32_t* table) {
+int lookup(std::uint32_t* dst, const Index* src, int count, const std::uint32_t* table, int last) {
+  const auto most = hn::Set(Ints(), last);
   int i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     const auto index = hn::PromoteTo(Ints(), hn::LoadU(hn::Rebind<Index, Ints>(), src + i));
-    hn::StoreU(hn::GatherIndex(Words(), table, index), Words(), dst + i);
+    hn::StoreU(hn::GatherIndex(Words(), table, hn::Min(index, most)), Words(), dst + i);
   }
   return i;
 }

@@ -149,9 +149,7 @@ auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memori
   using Answer = decltype(execute(memories_, cmd));
   if (faulted()) return Answer();
   count_command(op, cmd);
-  if constexpr (LaneChain::kRulesRead<Cmd>) {
-    if (chaining_) chain_.run(memories_);
-  }
+  if (chaining_ && LaneChain::rules_read(cmd)) chain_.run(memories_);
   if (const Violation broken = violation(memories_, op, cmd)) {
     refuse(op, broken, cmd);
     return Answer();

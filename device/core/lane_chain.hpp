@@ -21,9 +21,12 @@ class LaneChain {
       std::is_same_v<Cmd, ShiftCmd> || std::is_same_v<Cmd, TaylorCmd> || std::is_same_v<Cmd, LookupCmd> ||
       std::is_same_v<Cmd, ExponentCmd> || std::is_same_v<Cmd, RootCmd> || std::is_same_v<Cmd, DivideCmd> ||
       std::is_same_v<Cmd, CompareCmd> || std::is_same_v<Cmd, SelectCmd> || std::is_same_v<Cmd, CopyCmd>;
-  // Commands whose rules look at memory, which has to be what the commands before leave.
+  // Whether a command's rules look at memory, which has to be what the commands before leave.
   template <class Cmd>
-  static constexpr bool kRulesRead = !kTakes<Cmd> || std::is_same_v<Cmd, LookupCmd>;
+  static constexpr bool rules_read(const Cmd&) {
+    return !kTakes<Cmd>;
+  }
+  static constexpr bool rules_read(const LookupCmd& cmd) { return !cmd.known_indices; }
 
   // Keeps a command. Those kept so far are carried out first if their lanes are others.
   template <class Cmd>

@@ -91,7 +91,7 @@ Violation violation(const Memories& mem, Op op, const LookupCmd& cmd) {
                 [&] { return fmt::format("shape h * w ({}) exceeds {}", feature, kMaxLookupFeature); });
   check_src(check, "src", cmd.src, cmd.dst);
   check_table(check, "table", cmd.table);
-  if (check.violation()) return check.violation();
+  if (check.violation() || cmd.known_indices) return check.violation();
   const int top =
       cmd.src.dtype == Dtype::kUint8 ? largest<std::uint8_t>(mem, cmd.src) : largest<std::uint16_t>(mem, cmd.src);
   check.require(top < length, [&] { return fmt::format("an index in src ({}) is outside 0..{}", top, length - 1); });

@@ -55,35 +55,31 @@ void move_rows(const Sides& sides, int first, int last, int cols) {
   }
 }
 
+// One side of a tile: its rows lie `step` bytes apart, those of the next tile `tile_step` further.
+struct TileSide {
+  std::uint8_t* data;
+  int rows;
+  std::int64_t step, tile_step;
+};
+
 // `count` tiles below each other: rows [first, first + count * rows) of `cols` columns of one channel.
 template <class T>
 void turn_rows(const Sides& sides, TurnTiles turn, int channel, int column, int cols, int first, int rows, int count) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t local_step = sides.local_tensor.stride.n * kBytes;
-  const std::int64_t system_step = sides.system_tensor.stride.n * kBytes;
-  std::uint8_t* const local = sides.local.byte_at(first, channel, 0, column, sizeof(T));
-  std::uint8_t* const system =
-      sides.system.byte_at(channel * sides.local_tensor.shape.w + column, 0, 0, first, sizeof(T));
-  const auto place = [](auto& places, std::uint8_t* base, std::int64_t step, int places_used) {
-    for (int i = 0; i < places_used; ++i) places[static_cast<std::size_t>(i)] = base + i * step;
-  };
+  const std::int64_t step = sides.local_tensor.stride.n * kBytes;
+  const TileSide local{sides.local.byte_at(first, channel, 0, column, sizeof(T)), rows, step, rows * step};
+  const TileSide system{sides.system.byte_at(channel * sides.local_tensor.shape.w + column, 0, 0, first, sizeof(T)),
+                        cols, sides.system_tensor.stride.n * kBytes, rows * kBytes};
+  const TileSide& dst = sides.to_local ? local : system;
+  const TileSide& src = sides.to_local ? system : local;
   Tiles tiles;
+  tiles.rows = dst.rows;
+  tiles.cols = src.rows;
   tiles.count = count;
-  if (sides.to_local) {
-    tiles.rows = rows;
-    tiles.cols = cols;
-    place(tiles.dst, local, local_step, rows);
-    place(tiles.src, system, system_step, cols);
-    tiles.dst_step = rows * local_step;
-    tiles.src_step = rows * kBytes;
-  } else {
-    tiles.rows = cols;
-    tiles.cols = rows;
-    place(tiles.dst, system, system_step, cols);
-    place(tiles.src, local, local_step, rows);
-    tiles.dst_step = rows * kBytes;
-    tiles.src_step = rows * local_step;
-  }
+  tiles.dst_step = dst.tile_step;
+  tiles.src_step = src.tile_step;
+  for (int i = 0; i < dst.rows; ++i) tiles.dst[static_cast<std::size_t>(i)] = dst.data + i * dst.step;
+  for (int j = 0; j < src.rows; ++j) tiles.src[static_cast<std::size_t>(j)] = src.data + j * src.step;
   turn(tiles);
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "device/numeric/formats.hpp"
+#include "firmware/call.hpp"
 
 namespace softtpu {
 
@@ -12,6 +13,14 @@ scalar_t Steps::constant(float value) const {
   if (type_ == Dtype::kFp16) scalar.u16 = round_f16(value);
   if (type_ == Dtype::kBfp16) scalar.u16 = round_bf16(value);
   return scalar;
+}
+
+void Steps::lookup(local_addr_t dst, local_addr_t src, local_addr_t table, int length) const {
+  const Call call(Op::tpu_bdc_table_lookup);
+  const Dim4 shape = call.dim("shape", &shape_);
+  const Dim4 tables{1, call.chip().npu_num, 1, length};
+  call.issue(LookupCmd{call.local(dst, shape, Dtype::kFp32), call.local(src, shape, Dtype::kUint16),
+                       call.local(table, tables, Dtype::kFp32), true});
 }
 
 void Steps::power_of_two(local_addr_t dst, local_addr_t a) const {

@@ -71,6 +71,9 @@ class Steps {
   void taylor(local_addr_t dst, local_addr_t a, local_addr_t coeff, int terms) const {
     tpu_bdc_fp_taylor(dst, a, coeff, &shape_, terms, code_);
   }
+  // dst = table[src], f32, for 16-bit indices that steps before have kept inside the table: its rules do not look at
+  // them, so that the steps before and behind it are carried out together.
+  void lookup(local_addr_t dst, local_addr_t src, local_addr_t table, int length) const;
 
   // ---- one operand ----
   void abs(local_addr_t dst, local_addr_t a) const { tpu_bdc_abs(dst, a, &shape_, nullptr, nullptr, code_); }

@@ -439,6 +439,48 @@ TEST_F(CompositeTest, OneThreadGivesTheSameBitsAsMany) {
   EXPECT_TRUE(many == device_.local_bytes());
 }
 
+// The steps of exp, each as a command of its own: the table's rules then look at every index, and accept those that any
+// bits of the argument lead to.
+TEST_F(CompositeTest, ExponentialIsItsStepsForAllKindsOfBits) {
+  shape_ = {1, 64, 8, 64};
+  c_shape_ = {1, 64, 8, 64};
+  const Arguments a = arguments();
+  load_tables(a, false);
+  const auto constant = [](float value) {
+    scalar_t made{};
+    made.f32 = value;
+    return made;
+  };
+  const auto steps = [&] {
+    const local_addr_t clipped = a.work[0], whole = a.work[1];
+    scalar_t first{};
+    first.s32 = 103;
+    tpu_bdc_max_C(clipped, a.src, constant(-103.0F), a.shape, nullptr, nullptr, DT_FP32);
+    tpu_bdc_min_C(clipped, clipped, constant(88.0F), a.shape, nullptr, nullptr, DT_FP32);
+    tpu_bdc_fp_round(whole, clipped, a.shape, nullptr, nullptr, DT_FP32, RM_HALF_AWAY_FROM_ZERO);
+    tpu_bdc_fp_sub(clipped, clipped, whole, a.shape, nullptr, nullptr, nullptr, DT_FP32);
+    tpu_bdc_cast(a.dst, whole, a.shape, nullptr, nullptr, DT_INT16, DT_FP32, RM_TOWARDS_ZERO);
+    tpu_bdc_int_add_C(a.dst, a.dst, first, a.shape, nullptr, nullptr, DT_INT16, DT_INT16, DT_INT16, 0, RM_HALF_TO_EVEN,
+                      false);
+    tpu_bdc_table_lookup(whole, a.dst, a.table, a.shape, 192, DT_FP32, DT_UINT16);
+    tpu_bdc_fp_taylor(a.dst, clipped, a.exp_coeff, a.shape, 16, DT_FP32);
+    tpu_bdc_fp_mul(a.dst, a.dst, whole, a.shape, nullptr, nullptr, nullptr, DT_FP32);
+  };
+  std::mt19937 random(7);
+  std::vector<std::uint32_t> bits(static_cast<std::size_t>(shape_.elements()));
+  for (std::uint32_t& pattern : bits) pattern = static_cast<std::uint32_t>(random());
+  constexpr std::uint32_t kSpecial[] = {0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF, 0x7F800000,
+                                        0xFF800000, 0x00000001, 0x807FFFFF, 0x42B00000, 0xC2CE0000};
+  std::copy(std::begin(kSpecial), std::end(kSpecial), bits.begin());
+  tensor(1).write(device_.chip(), device_.memories().local(0), bits);
+  const LaunchOutcome outcome = device_.run(steps);
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  const std::vector<std::uint8_t> want = device_.local_bytes();
+  ASSERT_TRUE(
+      device_.run([&] { tpu_bdc_fp32_exp(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.table, a.shape); }).ok);
+  EXPECT_TRUE(want == device_.local_bytes());
+}
+
 TEST_F(CompositeTest, LengthsOfTheSeriesFitTheirTables) {
   ASSERT_TRUE(device_
                   .run([] {

@@ -22,6 +22,7 @@ struct TaylorCmd {
 // dst = table[src]: `table` is [1, npu_num, 1, length], every NPU its own.
 struct LookupCmd {
   Tensor dst, src, table;
+  bool known_indices = false;  // all are inside the table by construction: the rules need not look at them
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
