@@ -2,7 +2,7 @@
 // wanted.
 //
 // Work and limit run in turns, two runs each, so that a noisy neighbour slows both, and again at other times in the
-// run; of the second runs' times each figure shows what a tenth were shorter than.
+// run; of the second runs' times each figure shows what a hundredth were shorter than.
 #pragma once
 
 #include <functional>
@@ -51,7 +51,7 @@ void use_processor_time(bool use);
 double seconds_of(const std::function<void()>& function);
 
 // Machine limits, to be called as `limit` functions of given amounts.
-std::function<void()> memcpy_limit(std::size_t bytes);   // copies that many bytes, on all threads
+std::function<void()> memcpy_limit(std::size_t bytes);  // copies that many bytes, on all threads
 // Writes that many bytes, read without gaps, into 16 of every 64 bytes, on all threads.
 std::function<void()> quarter_lines_limit(std::size_t bytes);
 std::function<void()> multiply_add_limit(double flops);  // separate f32 multiply and add in registers, all threads
