@@ -87,7 +87,8 @@ TEST_P(Transpose, ChannelsBecomeColumns) {
   constexpr std::uint32_t kHalf = 128 * 1024;  // of an NPU's memory: src, then dst
   const auto make = [&](const Dim4& shape, Dtype type, std::uint32_t offset) {
     const int npu = number(0, npu_num - 1);
-    Tensor made{Space::kLocal, npu * memories->chip().local_bytes + offset, shape, {}, type, false};
+    const auto addr = static_cast<unsigned>(npu) * memories->chip().local_bytes + offset;
+    Tensor made{Space::kLocal, addr, shape, {}, type, false};
     made.stride.w = 1;
     made.stride.h = shape.w + number(0, 3);
     made.stride.c = shape.h * made.stride.h + number(0, 3);
