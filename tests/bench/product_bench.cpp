@@ -103,6 +103,7 @@ Work max_pool(const char* name, data_type_t type) {
 const bool added = add_work([] {
   return std::vector<Work>{
       fp32_mm("fp32_mm 512 x 512 x 512", 512, 8),
+      fp32_mm("fp32_mm 256 x 256 x 256", 256, 8),
       fp32_mm("fp32_mm 61 x 61 x 61", 61, 1),
       fp_mm("fp_mm f16 512 x 512 x 512", 512, DT_FP16),
       fp_mm("fp_mm bf16 512 x 512 x 512", 512, DT_BFP16),
