@@ -10,10 +10,10 @@
 #include "device/bdc/byte_kernels.hpp"
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/inner_order.hpp"
-#include "device/bdc/scratch.hpp"
 #include "device/bdc/window_input.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
 
 namespace softtpu {

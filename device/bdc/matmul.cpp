@@ -6,11 +6,11 @@
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
-#include "device/bdc/scratch.hpp"
 #include "device/bdc/stored_matrix.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
 

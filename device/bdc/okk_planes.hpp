@@ -6,8 +6,8 @@
 
 #include "device/bdc/pool_taps.hpp"
 #include "device/bdc/product.hpp"
-#include "device/bdc/scratch.hpp"
 #include "device/isa/commands/okk_nn.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {

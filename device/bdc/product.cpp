@@ -5,9 +5,9 @@
 
 #include "device/bdc/product_kernels.hpp"
 #include "device/bdc/product_results.hpp"
-#include "device/bdc/scratch.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
 
 namespace softtpu {
 namespace {

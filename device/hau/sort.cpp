@@ -1,11 +1,16 @@
 // HAU sort (numerics: bm1684x-dma-hau-gather.md section 4).
+//
+// Threads share the entries in equal parts. Passes are stable, so how many parts there are cannot be seen in the
+// result.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 #include "device/core/commands.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/formats.hpp"
 
@@ -38,81 +43,203 @@ std::uint32_t key_of(std::uint32_t bits, Dtype type) {
   return (number & kSign) != 0 ? ~number : number | kSign;
 }
 
-const std::uint32_t* words(const Memories& mem, const Tensor& tensor) {
+std::uint32_t* words(const Memories& mem, const Tensor& tensor) {
   return TensorView(mem, tensor).at<std::uint32_t>(0, 0, 0, 0);
 }
 
-std::vector<Positioned> positioned_entries(const HauSortCmd& cmd, const std::uint32_t* values) {
-  std::vector<Positioned> entries(static_cast<std::size_t>(cmd.src.shape.w));
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    const std::uint32_t key = key_of(values[i], cmd.src.dtype);
-    entries[i] = std::uint64_t{cmd.descending ? ~key : key} << 32 | i;
+// Equal parts of [0, count), one for each thread that shares them.
+class Parts {
+ public:
+  explicit Parts(int count) : count_(count), parts_(std::min(threads_for(count), count)) {}
+  int parts() const { return parts_; }
+  int count() const { return count_; }
+  int first(int part) const { return static_cast<int>(std::int64_t{count_} * part / parts_); }
+  // Calls body(part, first, last) for all parts, in parallel.
+  template <class Body>
+  void each(const Body& body) const {
+    parallel_for(parts_, count_, [&](int part) { body(part, first(part), first(part + 1)); });
   }
-  return entries;
+
+ private:
+  int count_, parts_;
+};
+
+// Memory of one use, which stays for the next command.
+template <class T, int kUse>
+T* room(int count) {
+  thread_local Scratch<T> memory;
+  return memory.room(count);
 }
 
-std::vector<Indexed> indexed_entries(const HauSortCmd& cmd, const std::uint32_t* values, const std::uint32_t* indices) {
-  std::vector<Indexed> entries(static_cast<std::size_t>(cmd.src.shape.w));
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    const std::uint32_t key = key_of(values[i], cmd.src.dtype);
-    entries[i] = {std::uint64_t{cmd.descending ? ~key : key} << 32 | indices[i], i};
+// What the input of a command is sorted as.
+template <class Entry>
+class Input {
+ public:
+  Input(const HauSortCmd& cmd, const std::uint32_t* values, const std::uint32_t* indices)
+      : cmd_(cmd), values_(values), indices_(indices) {}
+  int count() const { return cmd_.src.shape.w; }
+  Entry operator[](int i) const {
+    const auto position = static_cast<std::uint32_t>(i);
+    const std::uint32_t key = key_of(values_[i], cmd_.src.dtype);
+    const std::uint64_t upper = std::uint64_t{cmd_.descending ? ~key : key} << 32;
+    if constexpr (std::is_same_v<Entry, Indexed>) {
+      return {upper | indices_[i], position};
+    } else {
+      return upper | position;
+    }
   }
-  return entries;
-}
+  std::uint32_t value(const Entry& entry) const { return values_[position_of(entry)]; }
+
+ private:
+  const HauSortCmd& cmd_;
+  const std::uint32_t* values_;
+  const std::uint32_t* indices_;
+};
 
 constexpr int kDigitBits = 11;
-constexpr std::uint64_t kDigitMask = (1U << kDigitBits) - 1;
+constexpr std::uint64_t kDigits = 1U << kDigitBits;
+using Places = std::array<std::uint32_t, kDigits>;  // for each digit
+
+// How often each digit stands in each part.
+template <class From, class Digit>
+Places* count_digits(const Parts& parts, const From& from, const Digit& digit) {
+  auto* counts = room<Places, 0>(parts.parts());
+  parts.each([&](int part, int first, int last) {
+    Places mine{};
+    for (int i = first; i < last; ++i) ++mine[digit(from[i])];
+    counts[part] = mine;
+  });
+  return counts;
+}
 
 // One stable pass: entries in the order of one digit. A digit that all entries share moves nothing.
 template <class Entry>
-bool distribute(const std::vector<Entry>& from, std::vector<Entry>& to, int shift) {
-  const auto digit = [shift](const Entry& entry) { return order_of(entry) >> shift & kDigitMask; };
-  std::array<std::uint32_t, kDigitMask + 1> next{};
-  for (const Entry& entry : from) ++next[digit(entry)];
-  if (next[digit(from.front())] == from.size()) return false;
-  std::exclusive_scan(next.begin(), next.end(), next.begin(), 0U);
-  for (const Entry& entry : from) to[next[digit(entry)]++] = entry;
+bool distribute(const Parts& parts, const Entry* from, Entry* to, int shift) {
+  const auto digit = [shift](const Entry& entry) { return order_of(entry) >> shift & (kDigits - 1); };
+  Places* next = count_digits(parts, from, digit);
+  std::uint32_t place = 0;
+  for (std::size_t value = 0; value < kDigits; ++value) {
+    const std::uint32_t before = place;
+    for (int part = 0; part < parts.parts(); ++part) place += std::exchange(next[part][value], place);
+    if (place - before == static_cast<std::uint32_t>(parts.count())) return false;
+  }
+  parts.each([&](int part, int first, int last) {
+    Places mine = next[part];
+    for (int i = first; i < last; ++i) to[mine[digit(from[i])]++] = from[i];
+  });
   return true;
 }
 
-// Brings the `kept` smallest entries to the front, in order. Many are sorted digit by digit; a few are selected first.
+// Entries that may be among the smallest: those whose upper bits are no more than `bound`. Passes move them to `other`.
 template <class Entry>
-void sort_front(std::vector<Entry>& entries, std::size_t kept) {
-  constexpr std::size_t kFew = 2048;  // up to here comparing is faster than counting digits
-  const auto before = [](const Entry& a, const Entry& b) { return order_of(a) < order_of(b); };
-  if (kept <= kFew) {
-    const auto end = entries.begin() + static_cast<std::ptrdiff_t>(kept);
-    if (end != entries.end()) std::nth_element(entries.begin(), end, entries.end(), before);
-    std::sort(entries.begin(), end, before);
-    return;
+struct Candidates {
+  explicit Candidates(int most) : entries(room<Entry, 0>(most)), other(room<Entry, 1>(most)), count(most) {}
+  Entry* entries;
+  Entry* other;
+  int count;
+  std::uint64_t bound = 0;
+};
+
+constexpr int kFew = 2048;  // so many are sorted by comparing: faster than counting digits
+
+// Puts those of `from` that may be among the `kept` smallest, by the digit at `shift`, in the candidates' place.
+template <class Entry, class From>
+void narrow(const From& from, int kept, int shift, Candidates<Entry>& found) {
+  const Parts parts(found.count);
+  const std::uint64_t lowest = found.bound << kDigitBits;
+  const auto digit = [=](const Entry& entry) {
+    const std::uint64_t upper = order_of(entry) >> shift;
+    return upper < lowest ? 0 : upper - lowest;
+  };
+  Places* counts = count_digits(parts, from, digit);
+  std::uint64_t last_digit = 0;
+  for (std::uint32_t enough = 0;; ++last_digit) {
+    for (int part = 0; part < parts.parts(); ++part) enough += counts[part][last_digit];
+    if (enough >= static_cast<std::uint32_t>(kept)) break;
   }
-  std::vector<Entry> other(entries.size());
-  for (int shift = first_bit(entries.front()); shift < 64; shift += kDigitBits) {
-    if (distribute(entries, other, shift)) entries.swap(other);
+  int place = 0;
+  for (int part = 0; part < parts.parts(); ++part) {
+    const auto end = counts[part].begin() + static_cast<std::ptrdiff_t>(last_digit) + 1;
+    const auto chosen = std::accumulate(counts[part].begin(), end, 0U);
+    counts[part][0] = static_cast<std::uint32_t>(std::exchange(place, place + static_cast<int>(chosen)));
   }
+  parts.each([&](int part, int first, int last) {
+    Entry* next = found.entries + counts[part][0];
+    for (int i = first; i < last; ++i) {
+      const Entry entry = from[i];
+      if (digit(entry) <= last_digit) *next++ = entry;
+    }
+  });
+  found.count = place;
+  found.bound = lowest + last_digit;
 }
 
-// All input has been read before the first result is written: they may share memory.
+// Entries that hold the `kept` smallest: all of them, or few more than are kept.
 template <class Entry>
-void write_results(const Memories& mem, const HauSortCmd& cmd, std::vector<Entry> entries,
-                   const std::uint32_t* values) {
-  const auto kept = static_cast<std::size_t>(cmd.dst.shape.w);
-  sort_front(entries, kept);
-  std::vector<std::uint32_t> results(kept);
-  for (std::size_t i = 0; i < kept; ++i) results[i] = values[position_of(entries[i])];
-  std::memcpy(TensorView(mem, cmd.dst).at<std::uint32_t>(0, 0, 0, 0), results.data(), kept * sizeof(std::uint32_t));
-  if (cmd.index == SortIndex::kNone) return;
-  auto* dst_index = TensorView(mem, cmd.dst_index).at<std::uint32_t>(0, 0, 0, 0);
-  for (std::size_t i = 0; i < kept; ++i) dst_index[i] = static_cast<std::uint32_t>(order_of(entries[i]));
+Candidates<Entry> find_candidates(const Input<Entry>& input, int kept) {
+  const std::int64_t enough = std::int64_t{4} * std::max(kept, kFew);
+  Candidates<Entry> found(input.count());
+  if (found.count <= enough) {
+    Parts(found.count).each([&](int, int first, int last) {
+      for (int i = first; i < last; ++i) found.entries[i] = input[i];
+    });
+    return found;
+  }
+  int shift = 64 - kDigitBits;
+  narrow(input, kept, shift, found);
+  while (found.count > enough && shift >= kDigitBits) {
+    shift -= kDigitBits;
+    std::swap(found.entries, found.other);
+    narrow(found.other, kept, shift, found);
+  }
+  return found;
+}
+
+// The `kept` smallest entries, in order.
+template <class Entry>
+const Entry* sort_front(const Input<Entry>& input, int kept) {
+  auto [entries, other, count, bound] = find_candidates(input, kept);
+  if (count <= 4 * kFew) {
+    const auto before = [](const Entry& a, const Entry& b) {
+      return order_of(a) != order_of(b) ? order_of(a) < order_of(b) : position_of(a) < position_of(b);
+    };
+    if (kept < count) std::nth_element(entries, entries + kept, entries + count, before);
+    std::sort(entries, entries + kept, before);
+    return entries;
+  }
+  for (int shift = first_bit(*entries); shift < 64; shift += kDigitBits) {
+    if (distribute(Parts(count), entries, other, shift)) std::swap(entries, other);
+  }
+  return entries;
+}
+
+template <class Entry>
+void sort(const Memories& mem, const HauSortCmd& cmd, const Input<Entry>& input) {
+  const Parts kept(cmd.dst.shape.w);
+  const Entry* sorted = sort_front(input, kept.count());
+  // All input has been read before the first result is written: they may share memory.
+  auto* results = room<std::uint32_t, 2>(kept.count());
+  kept.each([&](int, int first, int last) {
+    for (int i = first; i < last; ++i) results[i] = input.value(sorted[i]);
+  });
+  auto* dst = words(mem, cmd.dst);
+  auto* dst_index = cmd.index == SortIndex::kNone ? nullptr : words(mem, cmd.dst_index);
+  kept.each([&](int, int first, int last) {
+    std::copy(results + first, results + last, dst + first);
+    if (dst_index == nullptr) return;
+    for (int i = first; i < last; ++i) dst_index[i] = static_cast<std::uint32_t>(order_of(sorted[i]));
+  });
 }
 
 }  // namespace
 
 void execute(Memories& mem, const HauSortCmd& cmd) {
   const std::uint32_t* values = words(mem, cmd.src);
-  if (cmd.index == SortIndex::kGiven)
-    return write_results(mem, cmd, indexed_entries(cmd, values, words(mem, cmd.src_index)), values);
-  write_results(mem, cmd, positioned_entries(cmd, values), values);
+  if (cmd.index == SortIndex::kGiven) {
+    sort(mem, cmd, Input<Indexed>(cmd, values, words(mem, cmd.src_index)));
+  } else {
+    sort(mem, cmd, Input<Positioned>(cmd, values, nullptr));
+  }
 }
 
 }  // namespace softtpu
