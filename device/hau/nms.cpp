@@ -1,75 +1,204 @@
 // HAU non-maximum suppression (numerics: bm1684x-dma-hau-gather.md section 4).
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
-#include <vector>
+#include <limits>
 
 #include "device/core/commands.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/float_unit.hpp"
 
 namespace softtpu {
 namespace {
 
-using Flags = std::vector<std::uint8_t>;
-
-// Box i is bit i % 8 of byte i / 8.
-void store_bitmap(const Memories& mem, const Tensor& dst, const Flags& kept) {
-  std::vector<std::uint8_t> bytes((kept.size() + 7) / 8);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    bytes[i / 8] = static_cast<std::uint8_t>(bytes[i / 8] | kept[i] << (i % 8));
-  }
-  std::memcpy(TensorView(mem, dst).at<std::uint8_t>(0, 0, 0, 0), bytes.data(), bytes.size());
+template <class T>
+T* room(int count) {
+  thread_local Scratch<T> memory;
+  return memory.room(count);
 }
 
-// The alive box with the largest score above the threshold, the first of equals; -1 when there is none.
-std::ptrdiff_t find_best(const std::vector<float>& scores, const Flags& alive, float threshold) {
-  std::ptrdiff_t best = -1;
-  float highest = threshold;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (alive[i] == 0 || !(scores[i] > highest)) continue;
-    highest = scores[i];
-    best = static_cast<std::ptrdiff_t>(i);
+// The lowest bits of up to 64 bytes, the first in bit 0.
+std::uint64_t low_bits(const std::uint8_t* bytes, int count) {
+  std::uint64_t bits = 0;
+  int i = 0;
+  for (; i + 16 <= count; i += 16) {
+    const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i));
+    const auto found = static_cast<std::uint16_t>(_mm_movemask_epi8(_mm_slli_epi16(part, 7)));  // of the highest bits
+    bits |= std::uint64_t{found} << static_cast<unsigned>(i);
   }
-  return best;
+  for (; i < count; ++i) bits |= std::uint64_t{bytes[i] & 1U} << static_cast<unsigned>(i);
+  return bits;
+}
+
+// Box i is bit i % 8 of byte i / 8; `kept` holds 0 or 1 for each.
+void store_bitmap(const Memories& mem, const Tensor& dst, const std::uint8_t* kept, int boxes) {
+  auto* bytes = TensorView(mem, dst).at<std::uint8_t>(0, 0, 0, 0);
+  constexpr int kBits = 64;
+  for (int i = 0; i < boxes; i += kBits) {
+    const int count = std::min(kBits, boxes - i);
+    const std::uint64_t bits = low_bits(kept + i, count);
+    std::memcpy(bytes + i / 8, &bits, static_cast<std::size_t>((count + 7) / 8));
+  }
+}
+
+// Boxes are judged in blocks. Those of a block judge each other in their order, by bits that have been collected from
+// the mask; then the rows of those that stay are taken off all boxes behind the block. The latter is nearly all of the
+// work: threads share the rows, and each keeps what its own rows have left.
+class HardNms {
+ public:
+  HardNms(const TensorView& mask, int boxes, int keep_num)
+      : mask_(mask),
+        boxes_(boxes),
+        keep_num_(keep_num == 0 ? boxes : keep_num),
+        steps_(std::int64_t{std::min(kBlock, boxes)} * boxes / kBytesPerStep),
+        parts_(threads_for(steps_)),
+        left_(room<std::uint8_t>(parts_ * width())),
+        bits_(room<Word>(kBlock * kWords)) {
+    std::fill_n(left_, parts_ * width(), std::uint8_t{1});
+  }
+  // 1 for each box that stays, else 0.
+  const std::uint8_t* run() {
+    Rows stay;
+    for (int first = 0; first < boxes_; first += kBlock) {
+      share(stay, first);
+      judge(first, std::min(first + kBlock, boxes_), stay);
+    }
+    return left_;
+  }
+
+ private:
+  static constexpr int kBlock = 256;
+  static constexpr int kWordBits = 64;
+  static constexpr int kWords = kBlock / kWordBits;
+  static constexpr int kBytesPerStep = 4;
+  static constexpr int kAhead = 8;
+  using Word = std::uint64_t;
+  // Rows of the mask of the boxes of a block that stay.
+  struct Rows {
+    std::array<const std::uint8_t*, kBlock> row;
+    int count = 0;
+  };
+
+  int width() const { return (boxes_ + kWordBits - 1) / kWordBits * kWordBits; }
+  const std::uint8_t* row(int box) const { return mask_.at<std::uint8_t>(0, 0, box, 0); }
+
+  // Takes the rows of one block off the boxes behind it, and collects the bits of the next, which begins with `first`.
+  void share(const Rows& stay, int first) {
+    if (kept_ == keep_num_) return;
+    const int next = std::min(kBlock, boxes_ - first);
+    parallel_for(parts_, steps_, [&](int part) {
+      const auto begin = [&](int count, int i) { return static_cast<int>(std::int64_t{count} * i / parts_); };
+      const int from = begin(stay.count, part), to = begin(stay.count, part + 1);
+      take_off(stay.row.data() + from, to - from, left_ + part * width(), first, boxes_);
+      collect_bits(first, begin(next, part), begin(next, part + 1));
+    });
+  }
+  // For boxes [begin, end) of a block, what their rows leave of those behind them in the block.
+  void collect_bits(int first, int begin, int end) {
+    const int count = std::min(kBlock, boxes_ - first);
+    for (int box = begin; box < end; ++box) {
+      // Each row is on a page of its own, which processors do not foresee.
+      const std::uint8_t* ahead = row(first + std::min(box + kAhead, end - 1)) + first;
+      for (int line = word_of(box) * kWordBits; line < count; line += kWordBits) __builtin_prefetch(ahead + line);
+      store_bits(row(first + box) + first, word_of(box), count, bits_ + box * kWords);
+    }
+  }
+  static int word_of(int box) { return box / kWordBits; }
+  static void store_bits(const std::uint8_t* bytes, int word, int count, Word* bits) {
+    for (int i = word * kWordBits; i < count; i += kWordBits)
+      bits[word_of(i)] = low_bits(bytes + i, std::min(kWordBits, count - i));
+  }
+
+  void judge(int first, int last, Rows& stay) {
+    for (int part = 1; part < parts_; ++part) {
+      const std::uint8_t* row = left_ + part * width();
+      take_off(&row, 1, left_, first, last);
+    }
+    Word alive[kWords] = {};
+    store_bits(left_ + first, 0, last - first, alive);
+    std::fill(left_ + first, left_ + last, std::uint8_t{0});
+    stay.count = 0;
+    for (int word = 0; word < kWords && kept_ < keep_num_; ++word) {
+      for (; alive[word] != 0 && kept_ < keep_num_; ++kept_) {
+        const int at = word * kWordBits + std::countr_zero(alive[word]);
+        alive[word] &= alive[word] - 1;
+        left_[first + at] = 1;
+        stay.row[static_cast<std::size_t>(stay.count++)] = row(first + at);
+        for (int behind = word; behind < kWords; ++behind) alive[behind] &= bits_[at * kWords + behind];
+      }
+    }
+  }
+  // Takes `count` rows off what is left of boxes [first, last). Four at a time, the last again where there are fewer,
+  // cost a quarter of the loads and stores.
+  static void take_off(const std::uint8_t* const* rows, int count, std::uint8_t* boxes, int first, int last) {
+    auto* __restrict left = boxes;  // apart from the mask, as the compiler has to know for its vectors
+    for (int k = 0; k < count; k += 4) {
+      const auto row = [&](int i) { return rows[std::min(i, count - 1)]; };
+      const std::uint8_t *a = row(k), *b = row(k + 1), *c = row(k + 2), *d = row(k + 3);
+      for (int box = first; box < last; ++box)
+        left[box] = static_cast<std::uint8_t>(left[box] & a[box] & b[box] & c[box] & d[box]);
+    }
+  }
+
+  const TensorView mask_;
+  const int boxes_, keep_num_;
+  const std::int64_t steps_;
+  const int parts_;
+  std::uint8_t* const left_;  // of each part, one behind the other; of the judged boxes in the first
+  Word* const bits_;
+  int kept_ = 0;
+};
+
+// The largest score above the threshold; the threshold when there is none.
+float highest_score(const float* scores, int boxes, float threshold) {
+  constexpr int kLanes = 16;  // compared side by side
+  std::array<float, kLanes> highest;
+  highest.fill(threshold);
+  int i = 0;
+  for (; i + kLanes <= boxes; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      float& most = highest[static_cast<std::size_t>(lane)];
+      most = scores[i + lane] > most ? scores[i + lane] : most;
+    }
+  }
+  for (; i < boxes; ++i) highest[0] = scores[i] > highest[0] ? scores[i] : highest[0];
+  return *std::max_element(highest.begin(), highest.end());
 }
 
 }  // namespace
 
 void execute(Memories& mem, const HauHardNmsCmd& cmd) {
-  const auto boxes = static_cast<std::size_t>(cmd.mask.shape.w);
-  const TensorView mask(mem, cmd.mask);
-  Flags alive(boxes, 1);
-  Flags kept(boxes, 0);
-  int count = 0;
-  for (std::size_t i = 0; i < boxes; ++i) {
-    if (alive[i] == 0) continue;
-    if (cmd.keep_num != 0 && count == cmd.keep_num) break;
-    kept[i] = 1;
-    ++count;
-    const auto* row = mask.at<std::uint8_t>(0, 0, static_cast<std::int64_t>(i), 0);
-    for (std::size_t j = i + 1; j < boxes; ++j) alive[j] = static_cast<std::uint8_t>(alive[j] & row[j] & 1);
-  }
-  store_bitmap(mem, cmd.dst, kept);
+  const int boxes = cmd.mask.shape.w;
+  HardNms nms(TensorView(mem, cmd.mask), boxes, cmd.keep_num);
+  store_bitmap(mem, cmd.dst, nms.run(), boxes);
 }
 
+// A box that is taken is marked by a score that is not a number, which is never above anything and stays what it is.
+// Each round depends on the one before, and is too short to be shared.
 void execute(Memories& mem, const HauSoftNmsCmd& cmd) {
-  const auto boxes = static_cast<std::size_t>(cmd.score.shape.w);
+  const int boxes = cmd.score.shape.w;
   const TensorView coeff(mem, cmd.coeff);
-  std::vector<float> scores(boxes);
-  std::memcpy(scores.data(), TensorView(mem, cmd.score).at<float>(0, 0, 0, 0), boxes * sizeof(float));
-  for (float& score : scores) score = flush(score);
-  Flags alive(boxes, 1);
-  Flags kept(boxes, 0);
+  const auto* given = TensorView(mem, cmd.score).at<float>(0, 0, 0, 0);
+  const float threshold = flush(cmd.threshold);
+  auto* scores = room<float>(boxes);
+  std::transform(given, given + boxes, scores, [](float score) { return flush(score); });
+  auto* kept = room<std::uint8_t>(boxes);
+  std::fill_n(kept, boxes, std::uint8_t{0});
   for (int count = 0; cmd.keep_num == 0 || count < cmd.keep_num; ++count) {
-    const std::ptrdiff_t best = find_best(scores, alive, flush(cmd.threshold));
-    if (best < 0) break;
-    alive[static_cast<std::size_t>(best)] = 0;
-    kept[static_cast<std::size_t>(best)] = 1;
+    const float highest = highest_score(scores, boxes, threshold);
+    if (!(highest > threshold)) break;
+    const auto best = static_cast<int>(std::find(scores, scores + boxes, highest) - scores);
+    scores[best] = std::numeric_limits<float>::quiet_NaN();
+    kept[best] = 1;
     const auto* row = coeff.at<float>(0, 0, best, 0);
-    for (std::size_t j = 0; j < boxes; ++j) {
-      if (alive[j] != 0) scores[j] = chip_mul(scores[j], flush(row[j]));
-    }
+    for (int j = 0; j < boxes; ++j) scores[j] = scores[j] * row[j];
   }
-  store_bitmap(mem, cmd.dst, kept);
+  store_bitmap(mem, cmd.dst, kept, boxes);
 }
 
 }  // namespace softtpu
