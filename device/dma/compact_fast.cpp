@@ -1,6 +1,9 @@
 // Compaction with SIMD instructions, compiled for several instruction sets and chosen at run time.
 #include "device/dma/compact.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/dma/compact_fast.cpp"
 #include "device/memory/simd_targets.hpp"
@@ -13,7 +16,7 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-CompactRow compact_row(int, int) { return nullptr; }
+CompactLoops compact_loops(int, int) { return {}; }
 
 #else
 
@@ -31,42 +34,64 @@ HWY_INLINE auto load_mask(const M* mask) {
   }
 }
 
+// The bits of a vector's lanes are whole bytes; the last elements are a vector of their own, the rest of which is 0.
 template <class T, class M>
-unsigned compact(const void* source, std::uint32_t offset, const void* chosen, int count, void* out) {
+unsigned mark(const void* chosen, int count, std::uint8_t* bits) {
   const hn::ScalableTag<T> d;
   constexpr int kStep = static_cast<int>(hn::MaxLanes(d));
-  const auto* values = static_cast<const T*>(source);
   const auto* mask = static_cast<const M*>(chosen);
-  auto* to = static_cast<T*>(out);
-  const auto added = hn::Set(d, static_cast<T>(offset));
+  std::size_t found = 0;
+  const auto take = [&](const M* from) {
+    const auto keep = hn::Ne(load_mask<T>(from), hn::Zero(d));
+    bits += hn::StoreMaskBits(d, keep, bits);
+    found += hn::CountTrue(d, keep);
+  };
   int i = 0;
-  for (; i + kStep <= count; i += kStep) {
-    const auto keep = hn::Ne(load_mask<T>(mask + i), hn::Zero(d));
-    to += hn::CompressStore(hn::Add(hn::LoadU(d, values + i), added), keep, d, to);
+  for (; i + kStep <= count; i += kStep) take(mask + i);
+  if (i < count) {
+    M last[kStep] = {};
+    std::copy(mask + i, mask + count, last);
+    take(last);
   }
-  for (; i < count; ++i) {
-    *to = static_cast<T>(values[i] + static_cast<T>(offset));
-    to += mask[i] != 0 ? 1 : 0;
-  }
-  return static_cast<unsigned>(to - static_cast<T*>(out));
+  return static_cast<unsigned>(found);
 }
 
 template <class T>
-CompactRow by_mask(int mask_bytes) {
-  if (mask_bytes == 1) return &compact<T, std::uint8_t>;
-  if (mask_bytes == 2) return &compact<T, std::uint16_t>;
-  if constexpr (sizeof(T) == 4) {
-    if (mask_bytes == 4) return &compact<T, std::uint32_t>;
+void choose(const void* source, std::uint32_t offset, const std::uint8_t* bits, int count, void* out) {
+  const hn::ScalableTag<T> d;
+  constexpr int kStep = static_cast<int>(hn::MaxLanes(d));
+  const auto* values = static_cast<const T*>(source);
+  auto* to = static_cast<T*>(out);
+  const auto added = hn::Set(d, static_cast<T>(offset));
+  const auto take = [&](const T* from) {
+    to += hn::CompressBitsStore(hn::Add(hn::LoadU(d, from), added), bits, d, to);
+    bits += (kStep + 7) / 8;
+  };
+  int i = 0;
+  for (; i + kStep <= count; i += kStep) take(values + i);
+  if (i < count) {
+    T last[kStep] = {};
+    std::copy(values + i, values + count, last);
+    take(last);
   }
-  return nullptr;
+}
+
+template <class T>
+CompactLoops by_mask(int mask_bytes) {
+  if (mask_bytes == 1) return {&mark<T, std::uint8_t>, &choose<T>};
+  if (mask_bytes == 2) return {&mark<T, std::uint16_t>, &choose<T>};
+  if constexpr (sizeof(T) == 4) {
+    if (mask_bytes == 4) return {&mark<T, std::uint32_t>, &choose<T>};
+  }
+  return {};
 }
 
 }  // namespace
 
-CompactRow compact_row(int value_bytes, int mask_bytes) {
+CompactLoops compact_loops(int value_bytes, int mask_bytes) {
   if (value_bytes == 4) return by_mask<std::uint32_t>(mask_bytes);
   if (value_bytes == 2) return by_mask<std::uint16_t>(mask_bytes);
-  return nullptr;
+  return {};
 }
 
 #endif
@@ -77,7 +102,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace softtpu {
-SOFTTPU_DISPATCH(CompactRow, fast_compact_row, (int value_bytes, int mask_bytes), compact_row,
+SOFTTPU_DISPATCH(CompactLoops, fast_compact_loops, (int value_bytes, int mask_bytes), compact_loops,
                  (value_bytes, mask_bytes))
 }  // namespace softtpu
 #endif
