@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace softtpu::reference {
 namespace {
@@ -82,13 +84,17 @@ void reshape(Memory& memory, const Array& dst, const Extents& dst_shape, const A
 }
 
 void sort(std::vector<Keyed>& entries, Dtype type, bool descending) {
-  const auto value = [&](std::uint32_t bits) {
-    if (type == Dtype::kFp32) return static_cast<double>(std::bit_cast<float>(bits));
-    return type == Dtype::kInt32 ? static_cast<double>(static_cast<std::int32_t>(bits)) : static_cast<double>(bits);
+  // A NaN is above every number; zeros and subnormals are equal.
+  const auto value = [&](std::uint32_t bits) -> std::pair<bool, double> {
+    if (type == Dtype::kInt32) return {false, static_cast<std::int32_t>(bits)};
+    if (type == Dtype::kUint32) return {false, bits};
+    const float number = std::bit_cast<float>(bits);
+    const bool small = std::fpclassify(number) == FP_SUBNORMAL || std::fpclassify(number) == FP_ZERO;
+    return {std::isnan(number), small || std::isnan(number) ? 0.0 : number};
   };
   std::stable_sort(entries.begin(), entries.end(), [&](const Keyed& a, const Keyed& b) {
-    const double x = value(a.bits);
-    const double y = value(b.bits);
+    const auto x = value(a.bits);
+    const auto y = value(b.bits);
     if (x != y) return descending ? x > y : x < y;
     return a.index < b.index;
   });

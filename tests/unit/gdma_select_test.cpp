@@ -1,4 +1,6 @@
 // Random selections by GDMA against the plain reference; refusals.
+#include <algorithm>
+
 #include "tests/unit/move_fixture.hpp"
 
 namespace softtpu {
@@ -76,6 +78,74 @@ TEST_P(GdmaSelectTest, WritesWhatTheMaskKeepsAndCounts) {
 INSTANTIATE_TEST_SUITE_P(Chips, GdmaSelectTest, kMoveChips, chip_name);
 
 class GdmaSelectLimits : public MoveTest {};
+
+// Longer than a piece, than a thread's part and than what is handled together; results over their own input.
+TEST_F(GdmaSelectLimits, SelectsFromLargeTensors) {
+  constexpr std::uint64_t kMega = 1 << 20;
+  const std::uint64_t to = device.scratch(), from = to + 16 * kMega, mask = from + 16 * kMega;
+  constexpr dim4 kShapes[] = {{1, 1, 1, 9001}, {1, 3, 1, 20000}, {2, 4, 37, 500}, {1, 64, 512, 64}, {3, 50, 80, 1}};
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    const dim4& shape = kShapes[i % 5];
+    const auto count = static_cast<std::size_t>(shape.n) * static_cast<std::size_t>(shape.c) *
+                       static_cast<std::size_t>(shape.h) * static_cast<std::size_t>(shape.w);
+    const int size = element_size(), mask_size = element_size(), rarely = std::array{0, 1, 1, 300}[std::size_t(i % 4)];
+    const bool positions = coin(), over_input = coin();
+    const auto base = static_cast<std::uint32_t>(random());
+    const std::uint64_t result = over_input ? (positions ? mask : from) : to;
+    const int result_size = positions ? 4 : size;
+    std::vector<std::uint8_t> values(count * 4), flags(count * 4, 0);
+    for (std::uint8_t& byte : values) byte = static_cast<std::uint8_t>(random());
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t at = k * std::size_t(mask_size) + random() % std::size_t(mask_size);
+      flags[at] = between(0, rarely) == 0 ? static_cast<std::uint8_t>(random() | 4U) : 0;
+    }
+    // Element by element, as the chip goes: a result may change what is read later.
+    std::vector<std::uint8_t> want(count * 4, 0x5A);
+    std::vector<std::uint8_t> source = values, chosen = flags;
+    std::vector<std::uint8_t>& out = !over_input ? want : positions ? chosen : source;
+    std::size_t total = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto* flag = chosen.data() + k * std::size_t(mask_size);
+      if (std::all_of(flag, flag + mask_size, [](std::uint8_t byte) { return byte == 0; })) continue;
+      const std::uint32_t position = base + static_cast<std::uint32_t>(k);
+      const std::size_t at = total++ * std::size_t(result_size);
+      if (at + std::size_t(result_size) > out.size()) out.resize(at + std::size_t(result_size));
+      if (positions) {
+        std::memcpy(out.data() + at, &position, 4);
+      } else {
+        std::memmove(out.data() + at, source.data() + k * std::size_t(size), std::size_t(size));
+      }
+    }
+    const data_type_t type = type_of_size(size);
+    const data_type_t mask_type = mask_size == 1 ? DT_UINT8 : mask_size == 2 ? DT_INT16 : DT_INT32;
+    for (const int way : {0, 1, 2, 3}) {
+      set_plain_kernels(way == 0);
+      set_thread_limit(way < 2 ? 1 : 0);
+      set_parallel_threshold(way == 3 ? 0 : kParallelSteps);
+      std::memcpy(device.global<std::uint8_t>(from), values.data(), values.size());
+      std::memcpy(device.global<std::uint8_t>(mask), flags.data(), flags.size());
+      std::memset(device.global<std::uint8_t>(to), 0x5A, count * 4);
+      unsigned found = 0;
+      const LaunchOutcome outcome = device.run([&] {
+        if (positions) {
+          tpu_gdma_nonzero_S2S(result, mask, &shape, mask_type, base);
+        } else {
+          tpu_gdma_mask_select_S2S(result, from, mask, 0, &shape, type, mask_type);
+        }
+        found = tpu_gdma_get_filter_num();
+      });
+      ASSERT_TRUE(outcome.ok) << outcome.text;
+      EXPECT_EQ(found, total);
+      const std::size_t bytes = over_input ? total * std::size_t(result_size) : want.size();
+      EXPECT_EQ(std::memcmp(device.global<std::uint8_t>(result), out.data(), bytes), 0)
+          << "case " << i << ", way " << way << ", sizes " << size << " and " << mask_size << ", positions "
+          << positions << ", over input " << over_input;
+    }
+  }
+  set_plain_kernels(false);
+  set_parallel_threshold(kParallelSteps);
+  set_thread_limit(0);
+}
 
 // Only results are written, so the last bytes of memory are enough for one result; for two they are not.
 TEST_F(GdmaSelectLimits, NeedsRoomForTheResultsOnly) {

@@ -57,6 +57,55 @@ TEST_F(HauTest, SortsValuesAndIndices) {
   }
 }
 
+// Enough keys for several threads and for every way of sorting: many kept or few, many keys equal, results over the
+// input. Equal keys and indices stay in their order.
+TEST_F(HauTest, SortsManyKeysWithAnyBits) {
+  constexpr std::uint32_t kSpecial[] = {0,           0x80000000U, 1,           0x80000001U, 0x7FC00000U,
+                                        0xFFC00001U, 0x7F800000U, 0xFF800000U, 0x3F800000U};
+  constexpr std::uint64_t kMega = 1 << 20;
+  for (int i = 0; i < 36 && !HasFailure(); ++i) {
+    const int len = between(9000, 70000), form = i % 3, kinds = i / 3 % 4;  // of keys: special, few, random, one
+    const int kept =
+        coin() ? between(1, len) : std::min(len, std::array{1, 100, 2048, 2049}[std::size_t(between(0, 3))]);
+    const bool descending = coin(), over_input = coin();
+    const data_type_t type = std::array{DT_FP32, DT_INT32, DT_UINT32}[static_cast<std::size_t>(between(0, 2))];
+    const std::uint64_t from = device.scratch() + kMega, from_index = from + kMega, to_index = from_index + kMega;
+    const std::uint64_t to = over_input ? from : to_index + kMega;
+    std::vector<reference::Keyed> entries(static_cast<std::size_t>(len));
+    for (std::uint32_t k = 0; k < entries.size(); ++k) {
+      const auto any = static_cast<std::uint32_t>(random());
+      entries[k] = {kinds == 0   ? kSpecial[any % std::size(kSpecial)]
+                    : kinds == 1 ? any % 5
+                    : kinds == 2 ? any
+                                 : 7,
+                    form == 2 ? static_cast<std::uint32_t>(random() % (coin() ? 3 : 1U << 31)) : k};
+    }
+    const std::vector<reference::Keyed> input = entries;
+    reference::sort(entries, static_cast<Dtype>(type), descending);
+    for (const int threads : {1, 0, 3}) {
+      set_thread_limit(threads == 3 ? 0 : threads);
+      set_parallel_threshold(threads == 3 ? 0 : kParallelSteps);
+      for (std::size_t k = 0; k < input.size(); ++k) {
+        words(from)[k] = input[k].bits;
+        words(from_index)[k] = input[k].index;
+      }
+      const LaunchOutcome outcome = device.run([&] {
+        if (form == 0) tpu_hau_sort(to, from, len, kept, descending, type);
+        if (form == 1) tpu_hau_sort_natural_index(to, to_index, from, len, kept, descending, type);
+        if (form == 2) tpu_hau_sort_specific_index(to, to_index, from, from_index, len, kept, descending, type);
+      });
+      ASSERT_TRUE(outcome.ok) << outcome.text;
+      int wrong = 0;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(kept); ++k)
+        wrong += words(to)[k] != entries[k].bits || (form != 0 && words(to_index)[k] != entries[k].index) ? 1 : 0;
+      EXPECT_EQ(wrong, 0) << "form " << form << ", kinds " << kinds << ", len " << len << ", kept " << kept
+                          << ", threads " << threads;
+    }
+  }
+  set_parallel_threshold(kParallelSteps);
+  set_thread_limit(0);
+}
+
 // Each row by itself; the results of a row follow those of the row before it.
 TEST_F(HauTest, SortsRowByRow) {
   record_assumed({Op::tpu_hau_sort_2d, Op::tpu_hau_sort_natural_index_2d, Op::tpu_hau_sort_specific_index_2d});
@@ -121,6 +170,46 @@ TEST_F(HauTest, SuppressesBoxes) {
     expect_equal("soft_nms");
     if (HasFatalFailure()) return;
   }
+}
+
+// Several blocks of boxes, and numbers of them that fill no block.
+TEST_F(HauTest, SuppressesManyBoxes) {
+  constexpr std::uint64_t kMega = 1 << 20;
+  const std::uint64_t to = device.scratch() + kMega, from = to + kMega, scores = to + 512 * 1024;
+  for (int i = 0; i < 24 && !HasFailure(); ++i) {
+    const int boxes = i < 4 ? 255 + i : between(60, 900), rarely = std::array{3, 40, 400, 4000}[std::size_t(i % 4)];
+    const int keep = coin() ? 0 : between(1, boxes);
+    const auto count = static_cast<std::size_t>(boxes);
+    std::vector<std::uint8_t> mask(count * count);
+    for (std::uint8_t& flag : mask)
+      flag = static_cast<std::uint8_t>(random() & 0xFEU) | static_cast<std::uint8_t>(between(0, rarely) != 0);
+    std::memcpy(device.global<std::uint8_t>(from), mask.data(), mask.size());
+    const auto want = reference::hard_nms(mask, boxes, keep);
+    std::vector<float> coeff(count * count), score(count);
+    for (float& value : coeff) value = static_cast<float>(between(0, 100)) / 100;
+    for (float& value : score) value = static_cast<float>(between(0, 50)) / 50;
+    const float threshold = static_cast<float>(between(1, 40)) / 100;  // above what has become subnormal
+    const auto want_soft = reference::soft_nms(coeff, score, threshold, keep);
+    for (const int threads : {1, 0, 3}) {
+      set_thread_limit(threads == 3 ? 0 : threads);
+      set_parallel_threshold(threads == 3 ? 0 : kParallelSteps);
+      const auto expect = [&](const char* what, const std::vector<std::uint8_t>& bitmap, auto kernel) {
+        std::memset(device.global<std::uint8_t>(to), 0xA5, bitmap.size() + 1);
+        const LaunchOutcome outcome = device.run(kernel);
+        ASSERT_TRUE(outcome.ok) << outcome.text;
+        EXPECT_EQ(std::memcmp(device.global<std::uint8_t>(to), bitmap.data(), bitmap.size()), 0)
+            << what << ", " << boxes << " boxes, keep " << keep << ", threads " << threads;
+        EXPECT_EQ(device.global<std::uint8_t>(to)[bitmap.size()], 0xA5) << what;
+      };
+      std::memcpy(device.global<std::uint8_t>(from), mask.data(), mask.size());
+      expect("hard", want, [&] { tpu_hau_hard_nms(to, from, boxes, keep); });
+      std::memcpy(device.global<float>(from), coeff.data(), coeff.size() * 4);
+      std::memcpy(device.global<float>(scores), score.data(), score.size() * 4);
+      expect("soft", want_soft, [&] { tpu_hau_soft_nms(to, from, scores, threshold, boxes, keep); });
+    }
+  }
+  set_parallel_threshold(kParallelSteps);
+  set_thread_limit(0);
 }
 
 TEST_F(HauTest, GathersLines) {
