@@ -29,6 +29,7 @@ Work on_bm1684(const char* name, double amount, const char* unit, double vendor_
   work.prepare = [&device] { fill_local_memory(device); };
   work.run = [&device, kernel] { device.run([&] { kernel(device); }); };
   work.vendor = amount / vendor_seconds;
+  work.large = true;
   return work;
 }
 

@@ -24,6 +24,7 @@ Work copy(const std::string& name, std::int64_t bytes, double required, std::fun
   work.limit = memcpy_limit(static_cast<std::size_t>(bytes));
   work.required = required;
   work.vendor = kVendor;
+  work.large = bytes >= kMega;
   return work;
 }
 
@@ -49,7 +50,6 @@ void add_contiguous(std::vector<Work>& list, const Type& type, int mega) {
   const auto add = [&](const char* way, std::function<void(BenchDevice&)> kernel) {
     list.push_back(copy(label(way), mega * kMega, 0.8, std::move(kernel)));
     list.back().quick = dtype == DT_FP32 && mega == 4;
-    list.back().large = mega >= 4;
   };
   add("S2L", [=](BenchDevice& d) { tpu_gdma_cpy_S2L(0, d.scratch(), &shape, nullptr, nullptr, dtype); });
   add("L2S", [=](BenchDevice& d) { tpu_gdma_cpy_L2S(d.scratch(), 0, &shape, nullptr, nullptr, dtype); });

@@ -43,19 +43,20 @@ void tell_wishes(benchmark::State& state, const Work& work) {
 
 bool alone = false;  // leave the limits out
 
-// The second of two runs: work stands in a row of its kind, as commands do in a kernel, with caches and threads awake.
-// Of long work that makes no difference.
-double time_in_a_row(const std::function<void()>& run) {
+// The last of several runs: work stands in a row of its kind, as commands do in a kernel, with caches and threads
+// awake. Of long work that makes no difference.
+double time_in_a_row(const std::function<void()>& run, int before = 1) {
   constexpr double kLong = 20e-3;
-  const double first = seconds_of(run);
-  return first > kLong ? first : seconds_of(run);
+  double last = seconds_of(run);
+  for (int i = 0; i < before && last <= kLong; ++i) last = seconds_of(run);
+  return last;
 }
 
 // Each thing once: work, its limit, and the machine's own loop on all threads and on one.
 void measure_rates(const Work& work, Times& times) {
-  times.work.push_back(time_in_a_row(work.run));
+  times.work.push_back(time_in_a_row(work.run, work.runs_before));
   if (alone) return;
-  if (work.limit) times.limit.push_back(time_in_a_row(work.limit));
+  if (work.limit) times.limit.push_back(time_in_a_row(work.limit, work.runs_before));
   if (!work.machine_loop) return;
   times.loop_on_all.push_back(time_in_a_row(work.machine_loop));
   set_thread_limit(1);
@@ -227,7 +228,7 @@ Work two_cores(Work work) {
   work.limit_name = "one thread";
   work.limit_amount = work.amount;
   work.required = work.machine ? 0 : 1.8;
-  work.vendor = work.required_vendor_ratio = 0;
+  work.vendor = work.required_vendor_ratio = work.at_least = 0;
   return work;
 }
 

@@ -91,13 +91,16 @@ Work depthwise(const char* name, data_type_t type) {
     tpu_bdc_fp_depthwise2d(kResult, kFirst, kSecond, 0, &kInput, &kKernel, &kPad, &kOne, &kOne, type, false);
   });
 }
-Work max_pool(const char* name, data_type_t type) {
-  return work_of("pooling", name, 64.0 * 56 * 56, "G inputs", 0.06, 50, [type] {
+constexpr dim4 kLargeInput = {1, 64, 112, 112};
+Work max_pool(const char* name, const dim4& input, data_type_t type) {
+  Work work = work_of("pooling", name, 64.0 * input.h * input.w, "G inputs", 0.06, 50, [&input, type] {
     scalar_t zero;
     zero.u32 = 0;
     const auto function = type == DT_INT8 ? tpu_bdc_int8_max_pool2d : tpu_bdc_fp_max_pool2d;
-    function(kResult, kFirst, &kInput, &kTwo, &kNoPad, &kTwo, &kOne, type, zero);
+    function(kResult, kFirst, &input, &kTwo, &kNoPad, &kTwo, &kOne, type, zero);
   });
+  work.large = &input == &kLargeInput;
+  return work;
 }
 
 const bool added = add_work([] {
@@ -115,8 +118,10 @@ const bool added = add_work([] {
       depthwise("depthwise f32 64x56x56, 3x3", DT_FP32),
       depthwise("depthwise f16 64x56x56, 3x3", DT_FP16),
       depthwise("depthwise bf16 64x56x56, 3x3", DT_BFP16),
-      max_pool("max pool f32 64x56x56, 2x2 / 2", DT_FP32),
-      max_pool("max pool int8 64x56x56, 2x2 / 2", DT_INT8),
+      max_pool("max pool f32 64x56x56, 2x2 / 2", kInput, DT_FP32),
+      max_pool("max pool int8 64x56x56, 2x2 / 2", kInput, DT_INT8),
+      max_pool("max pool f32 64x112x112, 2x2 / 2", kLargeInput, DT_FP32),
+      max_pool("max pool int8 64x112x112, 2x2 / 2", kLargeInput, DT_INT8),
   };
 });
 

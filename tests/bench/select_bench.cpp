@@ -18,7 +18,8 @@ constexpr double kVendorGather = 0.4, kVendorKeys = 10.5, kVendorIndexedKeys = 0
 constexpr int kKeys = 1 << 20;
 
 // Places in global memory.
-constexpr std::uint64_t kSource = 0, kResult = 64 * kMega, kIndices = 128 * kMega, kMore = 192 * kMega;
+constexpr std::uint64_t kSource = 0, kResult = 64 * kMega, kIndices = 128 * kMega, kMore = 192 * kMega,
+                        kBoxMask = 320 * kMega;
 
 template <class T>
 T* global(std::uint64_t offset) {
@@ -30,9 +31,11 @@ T* global(std::uint64_t offset) {
 void fill_memories() {
   std::mt19937 random(11);
   BenchDevice& device = BenchDevice::of("bm1684x");
+  auto* keys = global<float>(kSource);
+  auto* mask = global<std::uint32_t>(kMore);
   for (int i = 0; i < kKeys; ++i) {
-    global<float>(kSource)[i] = static_cast<float>(static_cast<std::int32_t>(random()));
-    global<std::uint32_t>(kMore)[i] = random() & 1U;
+    keys[i] = static_cast<float>(static_cast<std::int32_t>(random()));
+    mask[i] = random() & 1U;
   }
   for (int c = 0; c < 64; ++c) {
     auto* indices = global<std::uint32_t>(kIndices) + c * 256;
@@ -56,6 +59,7 @@ Work moving(const std::string& name, std::int64_t bytes, double required, std::f
   work.limit = memcpy_limit(static_cast<std::size_t>(bytes));
   work.required = required;
   work.vendor = kVendorGather;
+  work.large = true;
   return work;
 }
 
@@ -114,6 +118,7 @@ Work keys(const std::string& name, std::int64_t count, double at_least, double v
   work.run = [&device, kernel] { device.run([&] { kernel(device); }); };
   work.at_least = at_least;
   work.vendor = vendor;
+  work.large = true;
   return work;
 }
 
@@ -129,10 +134,6 @@ std::vector<Work> sorting() {
     keep(copy.data());
   };
   plain.required = 1;
-  Work nms;
-  nms = keys("hard NMS, 4096 boxes", 4096LL * 4096, 0, 0,
-             [](BenchDevice& d) { tpu_hau_hard_nms(d.scratch(kResult), d.scratch(kMore), 4096, 1); });
-  nms.unit = "M pairs";
   return {
       plain,
       keys("sort with natural index f32, 1 M keys", kKeys, 20, kVendorIndexedKeys,
@@ -145,13 +146,45 @@ std::vector<Work> sorting() {
              tpu_hau_sort_natural_index(d.scratch(kResult), d.scratch(kMore + 64 * kMega), d.scratch(kSource), kKeys,
                                         100, true, DT_FP32);
            }),
-      nms,
   };
+}
+
+// Boxes of which four of five stay, so that nearly the whole half of the mask is read; every box has a say in soft NMS.
+constexpr int kBoxes = 8192, kSoftBoxes = 2048;
+
+void fill_boxes() {
+  auto* mask = global<std::uint8_t>(kBoxMask);
+  std::fill_n(mask, kBoxes * kBoxes, std::uint8_t{1});
+  for (int box = 0; box + 1 < kBoxes; box += 5) mask[box * kBoxes + box + 1] = 0;
+  std::fill_n(global<float>(kBoxMask + 128 * kMega), kSoftBoxes * kSoftBoxes, 1.0F);
+}
+
+std::vector<Work> suppression() {
+  constexpr std::int64_t kRead = 4LL * kBoxes * kBoxes / 2 / 5, kSoftRead = 4LL * kSoftBoxes * kSoftBoxes;
+  std::vector<Work> list = {
+      moving("hard NMS, 8192 boxes", kRead, 0.3,
+             [](BenchDevice& d) { tpu_hau_hard_nms(d.scratch(kResult), d.scratch(kBoxMask), kBoxes, 0); }),
+      moving("soft NMS, 2048 boxes", kSoftRead, 0.3, [](BenchDevice& d) {
+        tpu_hau_soft_nms(d.scratch(kResult), d.scratch(kBoxMask + 128 * kMega), d.scratch(kSource), 0.0F, kSoftBoxes,
+                         0);
+      })};
+  for (Work& work : list) {
+    work.group = "HAU";
+    work.vendor = 0;
+    work.runs_before = 5;
+    work.prepare = [] {
+      fill_memories();
+      fill_boxes();
+    };
+  }
+  list.back().large = false;  // one short round after the other
+  return list;
 }
 
 const bool added = add_work([] {
   std::vector<Work> list = rows();
   for (Work& work : sorting()) list.push_back(std::move(work));
+  for (Work& work : suppression()) list.push_back(std::move(work));
   return list;
 });
 
