@@ -7,6 +7,7 @@
 #include "device/bdc/inner_order.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
+#include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/bdc/window_input.hpp"
 #include "device/core/commands.hpp"
@@ -38,6 +39,11 @@ std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv
       for (int first = 0; first < channels; first += width) {
         const int lanes = std::min(width, channels - first);
         const int missing = (together - lanes % together) % together;
+        if (lanes == width && missing == 0 && !turned) {
+          load_run(stored + std::int64_t{first} * taps, values, taps * width);
+          values += taps * width;
+          continue;
+        }
         for (int tap = 0; tap < taps; ++tap, values += lanes + missing) {
           const T* group = stored + std::int64_t{first} * taps + (turned ? taps - 1 - tap : tap) * width;
           load_run(group, values, lanes);
@@ -213,20 +219,19 @@ std::vector<std::uint32_t> biases(const Memories& mem, const Conv2dCmd& cmd) {
 // sat(relu((sum + bias) >> rshift)), ties up. The 32-bit sum is read as unsigned when all types are.
 void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
   const bool is_signed = product.left_signed || product.right_signed || is_signed_int(cmd.bias_type);
-  const Shifter<std::int64_t> shift(-cmd.rshift, Rounding::kHalfUp);
   IntRange range = range_of(cmd.dst.dtype);
   // Without relu one signed type makes the range signed, whatever the output type is.
   if (!cmd.relu && is_signed) range = range_of(size_of(cmd.dst.dtype) == 1 ? Dtype::kInt8 : Dtype::kInt16);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
+  const SumShift rule{is_signed, {-cmd.rshift, Rounding::kHalfUp}, low, range.high};
   const std::vector<std::uint32_t> bias = biases(mem, cmd);
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      output.each<T>(row, col, count, [&](int i, T* element) {
-        const std::uint32_t sum = sums[i] + bias[static_cast<std::size_t>(row)];
-        const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
-        *element = static_cast<T>(std::clamp(shift(value), low, range.high));
-      });
-    });
+    product.store = by_rows<std::uint32_t>(
+        [&, shift = shift_sums(sizeof(T))](int row, int col, int count, const std::uint32_t* sums) {
+          output.runs<T>(row, col, count, [&](int i, T* first, int run) {
+            shift(rule, sums + i, bias[static_cast<std::size_t>(row)], nullptr, run, first);
+          });
+        });
     multiply(product);
   });
 }

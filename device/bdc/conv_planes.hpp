@@ -162,7 +162,11 @@ class ConvPlanes {
     const Dim4& shape = cmd.dst.shape;
     const double most = kBytes ? 1.4 : cmd.src.dtype == Dtype::kFp32 ? 1.25 : 1.08;
     const double pixels = static_cast<double>(shape.n) * shape.h * shape.w;
-    return packed_.tiles() * kTileCols <= most * std::max(pixels, 1.0 * kTileCols);
+    // The last tile of a part is as narrow as whole vectors allow.
+    constexpr int kVector = 16;
+    const int last = (packed_.part_cols % kTileCols + kVector - 1) / kVector * kVector;
+    const int places = packed_.parts * (packed_.part_cols / kTileCols * kTileCols + last);
+    return places <= most * std::max(pixels, 1.0 * kTileCols);
   }
 
   void load(const Memories& mem, const Conv2dCmd& cmd, In* values) const {

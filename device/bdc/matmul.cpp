@@ -6,11 +6,13 @@
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
+#include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/stored_matrix.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/scratch.hpp"
+#include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
 
@@ -45,7 +47,12 @@ std::function<void(int, int, In*)> left_loader(const Memories& mem, const MatMul
                     inner);
         });
       } else {
-        for (int k = 0; k < inner; ++k) {
+        if (matrix.columns_are_runs()) {
+          turn<T>(
+              rows, inner, [&](int i) { return stored + std::int64_t{i} * inner; },
+              [&](int k) { return matrix.at<const T>(row + done, k); });
+        }
+        for (int k = 0; k < inner && !matrix.columns_are_runs(); ++k) {
           matrix.column_runs<const T>(row + done, k, rows, [&](int i, const T* first, int run) {
             for (int j = 0; j < run; ++j) stored[std::int64_t{i + j} * inner + k] = first[j];
           });
@@ -60,6 +67,11 @@ std::function<void(int, int, In*)> left_loader(const Memories& mem, const MatMul
 template <class T>
 Store<T> copy_to(const StoredMatrix& dst) {
   return [dst](const Tile& tile, const T* values, std::int64_t step) {
+    if (dst.columns_are_runs()) {
+      return turn<T>(
+          tile.cols, tile.rows, [&](int col) { return dst.at<T>(tile.row, tile.col + col); },
+          [&](int row) { return values + row * step; });
+    }
     for (int done = 0; done < tile.rows; done += kRowsAtOnce, values += step * kRowsAtOnce) {
       const int row = tile.row + done, rows = std::min(kRowsAtOnce, tile.rows - done);
       if (!dst.column_major()) {
@@ -73,6 +85,18 @@ Store<T> copy_to(const StoredMatrix& dst) {
                         [&](int j, T* first, int run) { copy_run(values + i * step + j, run, first); });
       }
     }
+  };
+}
+
+// Stores what convert(row, col, count, sums, out) makes of each row of sums.
+template <class T, class Convert>
+Store<std::uint32_t> converted(const Store<T>& store, const Convert& convert) {
+  return [store, convert](const Tile& tile, const std::uint32_t* sums, std::int64_t step) {
+    thread_local Scratch<T> scratch;
+    T* values = scratch.room(std::int64_t{tile.rows} * tile.cols);
+    for (int i = 0; i < tile.rows; ++i)
+      convert(tile.row + i, tile.col, tile.cols, sums + i * step, values + std::int64_t{i} * tile.cols);
+    store(tile, values, tile.cols);
   };
 }
 
@@ -99,6 +123,10 @@ std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, c
       matrix.blocks<const T>(k, depth, col, count, [&](const auto& block) {
         copy_runs(block.first, block.step, block.rows, block.run, stored + block.i * kTileCols + block.j, kTileCols);
       });
+    } else if (matrix.columns_are_runs()) {
+      turn<T>(
+          depth, count, [&](int i) { return stored + i * kTileCols; },
+          [&](int j) { return matrix.at<const T>(k, col + j); });
     } else {
       T column[kMaxDepth];
       for (int j = 0; j < count; ++j) {
@@ -339,19 +367,19 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
   if (cmd.bias) bias = read_halves(mem, std::get<Tensor>(*cmd.bias), 1, cmd.cols);
   if (cmd.old) old = read_halves(mem, *cmd.old, cmd.rows, cmd.cols);
   const bool is_signed = product.left_signed || product.right_signed;
-  const Shifter<std::int64_t> shift(-cmd.rshift, Rounding::kHalfUp);
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
+  const SumShift rule{is_signed, {-cmd.rshift, Rounding::kHalfUp}, low, range.high};
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      const std::int32_t* bias_part = bias.empty() ? nullptr : bias.data() + col;
-      const std::int32_t* old_part = old.empty() ? nullptr : old.data() + std::int64_t{row} * cmd.cols + col;
-      dst.along_row<T>(row, col, count, [&](int i, T* element) {
-        std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sums[i])} : std::int64_t{sums[i]};
-        if (bias_part != nullptr) value += bias_part[i];
-        if (old_part != nullptr) value += old_part[i] * (std::int64_t{1} << cmd.lshift);
-        *element = static_cast<T>(std::clamp(shift(value), low, range.high));
-      });
+    product.store = converted<T>(copy_to<T>(dst), [&, shift = shift_sums(sizeof(T))](
+                                                      int row, int col, int count, const std::uint32_t* sums, T* out) {
+      if (bias.empty() && old.empty()) return shift(rule, sums, 0, nullptr, count, out);
+      thread_local Scratch<std::int64_t> scratch;
+      std::int64_t* addends = scratch.zeroed(count);
+      for (int i = 0; i < count && !bias.empty(); ++i) addends[i] = bias[static_cast<std::size_t>(col + i)];
+      const std::int32_t* old_part = old.data() + std::int64_t{row} * cmd.cols + col;
+      for (int i = 0; i < count && !old.empty(); ++i) addends[i] += old_part[i] * (std::int64_t{1} << cmd.lshift);
+      shift(rule, sums, 0, addends, count, out);
     });
     multiply(product);
   });

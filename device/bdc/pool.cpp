@@ -1,10 +1,12 @@
 // Depthwise convolutions and poolings, over windows or over regions of interest
 // (numerics: bm1684x-matmul-conv-pool.md sections 1, 4 and 5).
+#include <algorithm>
 #include <vector>
 
 #include "device/bdc/pool_best.hpp"
 #include "device/bdc/pool_taps.hpp"
 #include "device/bdc/region_taps.hpp"
+#include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/bdc/window_plane.hpp"
 #include "device/core/commands.hpp"
@@ -166,7 +168,7 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
 
 // ---- Sums of integers ----
 
-// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sum), which make_finish(c) gives.
+// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sums, count, out), which make_finish(c) gives.
 template <class T, class W, class D, class Cmd, class MakeFinish>
 void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
   const TapWeights<W> weights(mem, cmd.weight, is_turned(cmd));
@@ -179,8 +181,7 @@ void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
       sums.resize(static_cast<std::size_t>(taps.count));
       std::uint32_t* values = sums.data();
       sum(taps, factors.data(), start, values);
-      const auto finish_one = finish;
-      for (int i = 0; i < taps.count; ++i) out[i] = finish_one(values[i]);
+      finish(values, taps.count, out);
     };
   });
 }
@@ -191,7 +192,9 @@ void requantise_integers(const Memories& mem, const PoolCmd& cmd) {
   const SumEnds ends(mem, {cmd.dst.dtype, true, cmd.relu, cmd.symmetric}, cmd.requant);
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
     sum_integers<T, W, D>(mem, cmd, [&ends](int c) {
-      return [end = ends.of(c)](std::uint32_t sum) { return static_cast<D>(end(sum)); };
+      return [end = ends.of(c)](const std::uint32_t* sums, int count, D* out) {
+        for (int i = 0; i < count; ++i) out[i] = static_cast<D>(end(sums[i]));
+      };
     });
   });
 }
@@ -201,13 +204,12 @@ template <class T, class W>
 void shift_integers(const Memories& mem, const PoolCmd& cmd) {
   if (cmd.requant) return requantise_integers<T, W>(mem, cmd);
   const bool is_signed = std::is_signed_v<T> || std::is_signed_v<W> || (cmd.bias && is_signed_int(cmd.bias_type));
-  const Shifter<std::int64_t> shift(-cmd.rshift, cmd.rounding);
   const IntRange range = saturation_range(cmd.dst.dtype, cmd.symmetric);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
+  const SumShift rule{is_signed, {-cmd.rshift, cmd.rounding}, low, range.high};
   for_int_type(cmd.dst.dtype, [&]<class D>(D) {
-    const auto finish = [=](std::uint32_t sum) {
-      const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
-      return static_cast<D>(std::clamp(shift(value), low, range.high));
+    const auto finish = [rule, shift = shift_sums(sizeof(D))](const std::uint32_t* sums, int count, D* out) {
+      shift(rule, sums, 0, nullptr, count, out);
     };
     sum_integers<T, W, D>(mem, cmd, [&](int) { return finish; });
   });
@@ -216,7 +218,11 @@ void shift_integers(const Memories& mem, const PoolCmd& cmd) {
 template <class T, class W>
 void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
-    sum_integers<T, W, D>(mem, cmd, [](int) { return [](std::uint32_t sum) { return static_cast<D>(sum); }; });
+    sum_integers<T, W, D>(mem, cmd, [](int) {
+      return [](const std::uint32_t* sums, int count, D* out) {
+        std::transform(sums, sums + count, out, [](std::uint32_t sum) { return static_cast<D>(sum); });
+      };
+    });
   });
 }
 

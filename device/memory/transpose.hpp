@@ -1,6 +1,7 @@
 // Transposition: channels that become columns, and matrices turned around.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -28,6 +29,24 @@ TurnTiles plain_turn_tiles(int element_bytes);
 TurnTiles fast_turn_tiles(int element_bytes);
 // That of the process's choice (kernel_choice.hpp).
 TurnTiles turn_tiles(int element_bytes);
+
+// to(i)[j] = from(j)[i] for i in [0, rows), j in [0, cols): functions that give the places of contiguous rows.
+template <class T, class To, class From>
+void turn(int rows, int cols, const To& to, const From& from) {
+  const TurnTiles loop = turn_tiles(sizeof(T));
+  Tiles tile;
+  for (int row = 0; row < rows; row += Tiles::kSide) {
+    for (int col = 0; col < cols; col += Tiles::kSide) {
+      tile.rows = std::min(Tiles::kSide, rows - row);
+      tile.cols = std::min(Tiles::kSide, cols - col);
+      for (int i = 0; i < tile.rows; ++i)
+        tile.dst[static_cast<std::size_t>(i)] = reinterpret_cast<std::uint8_t*>(to(row + i) + col);
+      for (int j = 0; j < tile.cols; ++j)
+        tile.src[static_cast<std::size_t>(j)] = reinterpret_cast<const std::uint8_t*>(from(col + j) + row);
+      loop(tile);
+    }
+  }
+}
 
 // dst(n, c, h, w) = src(n, w, h, c), on several threads when it is worth it. Both w strides are 1; the tensors share no
 // bytes, and dst none with itself.

@@ -22,6 +22,12 @@ constexpr IntRange range_of(Dtype type) {
   return is_signed_int(type) ? IntRange{-span / 2, span / 2 - 1} : IntRange{0, span - 1};
 }
 
+// What a Shifter does: ((value << left) + bias) >> right, with a bias for each sign, and more for odd results.
+struct RoundedShift {
+  int left, right;
+  std::int64_t positive, negative, even;
+};
+
 // value / 2^right rounded, or value * 2^left: positive counts shift left. A right shift adds a bias and drops bits; the
 // bias depends on the mode, on the sign, and for half-to-even on the lowest bit that is kept.
 template <class Acc>
@@ -59,6 +65,7 @@ class Shifter {
     value = value * (Acc{1} << left_);
     return (value + (value < 0 ? negative_ : positive_) + (even_ & value >> right_)) >> right_;
   }
+  RoundedShift steps() const requires(sizeof(Acc) <= 8) { return {left_, right_, positive_, negative_, even_}; }
 
  private:
   int left_, right_;
