@@ -182,7 +182,9 @@ const bool added = add_work([] {
       cast<std::int8_t, float>("cast f32 -> int8 64x64x128", DT_INT8, DT_FP32),
       cast<float, std::int8_t>("cast int8 -> f32 64x64x128", DT_FP32, DT_INT8),
       greater<std::int16_t>("greater f16 64x64x128", DT_FP16),
+      greater<std::int16_t>("greater bf16 64x64x128", DT_BFP16),
       select<float>("greater_select f32 64x64x128", DT_FP32),
+      select<std::int16_t>("greater_select f16 64x64x128", DT_FP16),
       select<std::int8_t>("greater_select int8 64x128x256", DT_INT8),
       outer(),
   };
