@@ -24,7 +24,7 @@ Work copy(const std::string& name, std::int64_t bytes, double required, std::fun
   work.limit = memcpy_limit(static_cast<std::size_t>(bytes));
   work.required = required;
   work.vendor = kVendor;
-  work.large = bytes >= kMega;
+  work.large = bytes >= 2 * kMega;
   return work;
 }
 

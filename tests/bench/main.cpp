@@ -110,7 +110,7 @@ std::vector<std::function<std::vector<Work>()>>& makers() {
 // each is measured in other seconds, too.
 constexpr int kRepetitions = 5;
 // Seconds of each for rows that need all processors undisturbed at once, which is rarer.
-constexpr double kTwoCoresTime = 0.12;
+constexpr double kTwoCoresTime = 0.1;
 
 bool matches(const Work& work, const std::string& filter) {
   return filter.empty() || (work.group + " " + work.name).find(filter) != std::string::npos;
