@@ -135,7 +135,7 @@ void register_work(bool quick, const std::string& filter) {
                                  })
         ->UseManualTime()
         ->Repetitions(kRepetitions)
-        ->MinTime(quick               ? 0.01
+        ->MinTime(quick               ? 0.005
                   : work.machine_loop ? kTwoCoresTime
                                       : 0.05);
   }
