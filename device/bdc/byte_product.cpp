@@ -21,13 +21,6 @@ constexpr std::int64_t kPackedWords = 4 << 20;
 // rows, which it has packed itself; of a larger one it takes columns.
 constexpr std::int64_t kKeptWords = 1 << 18;
 
-// A vector that keeps its memory for the next command of the thread.
-template <class T, int kSlot>
-T* room(std::int64_t elements) {
-  thread_local Scratch<T> scratch;
-  return scratch.room(elements);
-}
-
 class Multiplication {
  public:
   explicit Multiplication(const ByteProduct& product)
@@ -58,12 +51,12 @@ class Multiplication {
  private:
   void pack_left() {
     const std::int64_t inner = product_.size.inner;
-    left_ = room<std::uint32_t, 0>(std::int64_t{rows_} * words_);
-    bases_ = room<std::uint32_t, 1>(rows_);
-    factors_ = room<std::uint32_t, 2>(rows_);
+    left_ = room<std::uint32_t, struct Left>(std::int64_t{rows_} * words_);
+    bases_ = room<std::uint32_t, struct Bases>(rows_);
+    factors_ = room<std::uint32_t, struct Factors>(rows_);
     parallel_for((rows_ + kLeftRows - 1) / kLeftRows, rows_ * inner, [&](int block) {
       const int first = block * kLeftRows, count = std::min(kLeftRows, rows_ - first);
-      std::uint8_t* bytes = room<std::uint8_t, 3>(inner * kLeftRows);
+      std::uint8_t* bytes = room<std::uint8_t, struct LeftBytes>(inner * kLeftRows);
       product_.source.left(first, count, bytes);
       for (int row = first; row < first + count; ++row, bytes += inner) {
         const std::uint32_t sum =
@@ -74,7 +67,7 @@ class Multiplication {
                                                                        : 0U;
       }
     });
-    ones_ = room<std::uint32_t, 4>(words_);
+    ones_ = room<std::uint32_t, struct Ones>(words_);
     std::fill_n(ones_, words_, kernels_.ones);
   }
 
@@ -87,13 +80,13 @@ class Multiplication {
     for (int k = 0; k < words_; ++k) packed.offsets[static_cast<std::size_t>(k)] = std::int64_t{k} * kTileCols;
     const int tiles = packed.tiles();
     packed.tile_step = std::int64_t{words_} * kTileCols;
-    std::uint32_t* out = room<std::uint32_t, 5>(tiles * packed.tile_step);
+    std::uint32_t* out = room<std::uint32_t, struct Right>(tiles * packed.tile_step);
     packed.values = out;
     const int inner = product_.size.inner;
     const int at_once = product_.right_depth;
     const int parts = (inner + at_once - 1) / at_once;
     parallel_for(parts * tiles, std::int64_t{inner} * count, [&](int index) {
-      std::uint8_t* bytes = room<std::uint8_t, 7>(std::int64_t{at_once} * kTileCols);
+      std::uint8_t* bytes = room<std::uint8_t, struct RightBytes>(std::int64_t{at_once} * kTileCols);
       const int first = index / tiles * at_once, tile = index % tiles;
       const int depth = std::min(at_once, inner - first);
       const int cols = std::min(kTileCols, count - tile * kTileCols);
@@ -131,7 +124,7 @@ class Multiplication {
       std::fill_n(points, kTileCols, 0U - moved_by_ * static_cast<std::uint32_t>(words_ * kernels_.per_word));
       kernels_.multiply(part, points);
     }
-    std::uint32_t* sums = room<std::uint32_t, 6>(kRowsAtOnce * kTileCols);
+    std::uint32_t* sums = room<std::uint32_t, struct Sums>(kRowsAtOnce * kTileCols);
     kernels_.begin(tile.rows, bases_ + tile.row, factors_ + tile.row, points, sums);
     part.size.rows = tile.rows;
     part.left_step = words_;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "device/bdc/pool_rows.hpp"
+#include "device/bdc/load_rows.hpp"
 #include "device/isa/types.hpp"
 #include "device/numeric/formats.hpp"
 
@@ -31,9 +31,13 @@ void load_run(const T* stored, In* values, int count) {
   if constexpr (std::is_same_v<In, T>) {
     std::memcpy(values, stored, sizeof(T) * static_cast<unsigned>(count));
   } else if constexpr (std::is_same_v<In, float> && std::is_same_v<T, F16>) {
-    pool_rows().widen_f16(&stored->bits, values, count);
+    load_rows().widen_f16(&stored->bits, values, count);
   } else if constexpr (std::is_same_v<In, float> && std::is_same_v<T, Bf16>) {
-    pool_rows().widen_bf16(&stored->bits, values, count);
+    load_rows().widen_bf16(&stored->bits, values, count);
+  } else if constexpr (std::is_same_v<In, std::uint32_t> && std::is_same_v<T, std::int8_t>) {
+    load_rows().widen_s8(stored, values, count);
+  } else if constexpr (std::is_same_v<In, std::uint32_t> && std::is_same_v<T, std::uint8_t>) {
+    load_rows().widen_u8(stored, values, count);
   } else {
     for (int i = 0; i < count; ++i) values[i] = loaded<In>(stored[i]);
   }

@@ -12,6 +12,7 @@
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
 
@@ -49,13 +50,12 @@ class TapWeights {
       last_ = {std::get<Tensor>(weight).shape.h - 1, std::get<Tensor>(weight).shape.w - 1};
     }
   }
-  // All weights of a channel, loaded as P, in the order of the taps.
+  // All weights of a channel, loaded as P, in the order of the taps; until the thread asks for the next channel.
   template <class P>
-  std::vector<P> of_channel(int c, const Dim2& kernel) const {
-    std::vector<P> weights;
-    weights.reserve(static_cast<std::size_t>(kernel.h) * static_cast<std::size_t>(kernel.w));
+  const P* of_channel(int c, const Dim2& kernel) const {
+    P* const weights = room<P, struct Weights>(kernel.h * kernel.w);
     for (int h = 0; h < kernel.h; ++h) {
-      for (int w = 0; w < kernel.w; ++w) weights.push_back(loaded<P>(at(c, {h, w})));
+      for (int w = 0; w < kernel.w; ++w) weights[h * kernel.w + w] = loaded<P>(at(c, {h, w}));
     }
     return weights;
   }
@@ -120,14 +120,14 @@ void for_each_part(const Memories& mem, const Cmd& cmd, MakeReduce make_reduce) 
   Results<D> results(mem, cmd.dst, must_store_last(mem, cmd));
   parallel_ranges(shape.c, shape.elements() * tap_count, [&](int first, int last) {
     auto input = input_of<T, P>(mem, cmd);
-    std::vector<const P*> rows(static_cast<std::size_t>(tap_count));
+    const P** rows = room<const P*, struct Taps>(tap_count);
     for (int c = first; c < last; ++c) {
       auto reduce = make_reduce(c);
       for (int n = 0; n < shape.n; ++n) {
         input.load(n, c);
         for (int part = 0; part < input.parts(); ++part) {
-          input.taps(part, rows.data());
-          reduce(TapRows<P>{rows.data(), tap_count, input.count(part)}, results.place(n, c) + input.first(part));
+          input.taps(part, rows);
+          reduce(TapRows<P>{rows, tap_count, input.count(part)}, results.place(n, c) + input.first(part));
         }
       }
     }
@@ -161,7 +161,7 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
     const float first = bias_of(cmd) ? start : lane;
     const float second = bias_of(cmd) ? lane : start;
     return [=, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
-      sum(taps, factors.data(), first, second, out);
+      sum(taps, factors, first, second, out);
     };
   });
 }
@@ -176,12 +176,11 @@ void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
   for_each_part<T, std::uint32_t, D>(mem, cmd, [&](int c) {
     const std::uint32_t start =
         bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
-    return [=, finish = make_finish(c), factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)),
-            sums = std::vector<std::uint32_t>()](const TapRows<std::uint32_t>& taps, D* out) mutable {
-      sums.resize(static_cast<std::size_t>(taps.count));
-      std::uint32_t* values = sums.data();
-      sum(taps, factors.data(), start, values);
-      finish(values, taps.count, out);
+    return [=, finish = make_finish(c), factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd))](
+               const TapRows<std::uint32_t>& taps, D* out) {
+      std::uint32_t* sums = room<std::uint32_t, struct Sums>(taps.count);
+      sum(taps, factors, start, sums);
+      finish(sums, taps.count, out);
     };
   });
 }

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "device/bdc/pool_best.hpp"
-#include "device/bdc/pool_rows.hpp"
 #include "device/bdc/pool_taps.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/numeric/by_type.hpp"
@@ -21,17 +20,40 @@ T finished(float value) {
 }
 
 template <class T>
-auto add_products() {
-  if constexpr (std::is_same_v<T, float>) return kPlainPoolRows.add_products_f32;
-  if constexpr (std::is_same_v<T, F16>) return kPlainPoolRows.add_products_f16;
-  if constexpr (std::is_same_v<T, Bf16>) return kPlainPoolRows.add_products_bf16;
+float rounded(float value) {
+  return Wide<T>::load(Wide<T>::round(value));
+}
+template <>
+float rounded<float>(float value) {
+  return value;
+}
+
+// A product as the unit of the type stores it. A bf16 product is rounded as if its exponent had no lower limit, and
+// only then a result below the least normal number becomes zero.
+template <class T>
+float product(float a, float b) {
+  return rounded<T>(a * b);
+}
+template <>
+float product<Bf16>(float a, float b) {
+  constexpr float kUp = 0x1p64F;
+  const float value = a * b;
+  // Where the product is so small, neither factor can overflow from being scaled.
+  const float scaled = a * kUp * b;
+  const float magnitude = scaled < 0 ? -scaled : scaled;
+  const bool rounds_up = value == 0 && magnitude >= 0x1p-62F * (1 - 0x1p-9F) && magnitude < 0x1p-62F;
+  if (rounds_up) return scaled < 0 ? -0x1p-126F : 0x1p-126F;
+  return rounded<Bf16>(value);
 }
 
 template <class T>
 void sum_floats(const TapRows<float>& taps, const float* weights, float even, float odd, void* out) {
   for (int i = 0; i < taps.count; ++i) {
     float sums[2] = {even, odd};
-    for (int k = 0; k < taps.taps; ++k) add_products<T>()(&sums[k % 2], taps.rows[k] + i, weights[k], 1);
+    for (int k = 0; k < taps.taps; ++k) {
+      const float term = product<T>(taps.rows[k][i], weights[k]);
+      sums[k % 2] = rounded<T>(sums[k % 2] + term);
+    }
     static_cast<T*>(out)[i] = finished<T>(sums[0] + sums[1]);
   }
 }
@@ -44,6 +66,13 @@ void sum_ints(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, 
   }
 }
 
+// The kept value's bits stay untouched, subnormals included (golden bm1684x/pool_fp/bdc_fp_max_pool2d/033). What is
+// compared is flushed first: a compiler may turn `a > b ? a : b` into the CPU's max, which flushes what it hands on.
+template <bool kLargest>
+bool stays(float kept, float value) {
+  return kLargest ? flush(kept) > flush(value) : flush(kept) < flush(value);
+}
+
 template <class T, bool kLargest>
 void best(const void* const* rows, int taps, int count, void* out) {
   for (int i = 0; i < count; ++i) {
@@ -53,7 +82,7 @@ void best(const void* const* rows, int taps, int count, void* out) {
       if constexpr (std::is_integral_v<T>) {
         if (kLargest ? value > kept : value < kept) kept = value;
       } else {
-        (kLargest ? kPlainPoolRows.take_max : kPlainPoolRows.take_min)(&kept, &value, 1);
+        if (!stays<kLargest>(kept, value)) kept = value;
       }
     }
     static_cast<T*>(out)[i] = restored<T>(kept);

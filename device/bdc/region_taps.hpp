@@ -7,6 +7,7 @@
 #include "device/bdc/pool_best.hpp"
 #include "device/bdc/pool_taps.hpp"
 #include "device/isa/commands/window.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
@@ -19,7 +20,7 @@ class RegionTaps {
       : view_(mem, cmd.src),
         kernel_(cmd.kernel),
         outside_(as_read<P>(constant<T>(cmd.outside))),
-        values_(static_cast<std::size_t>(cmd.kernel.h) * static_cast<std::size_t>(cmd.kernel.w) * kPitch) {
+        values_(room<P, struct Values>(std::int64_t{cmd.kernel.h} * cmd.kernel.w * kPitch)) {
     const TensorView corners(mem, cmd.regions);
     for (int r = 0; r < cmd.regions.shape.c; ++r) {
       const auto* corner = corners.at<const std::int16_t>(0, r, 0, 0);
@@ -33,7 +34,7 @@ class RegionTaps {
   int count(int part) const { return std::min(kPitch, static_cast<int>(regions_.size()) - part * kPitch); }
   int first(int part) const { return part * kPitch; }
   void taps(int part, const P** rows) {
-    P* values = values_.data();
+    P* values = values_;
     for (int kh = 0; kh < kernel_.h; ++kh) {
       for (int kw = 0; kw < kernel_.w; ++kw) {
         for (int i = 0; i < count(part); ++i) {
@@ -61,7 +62,7 @@ class RegionTaps {
   Dim2 kernel_;
   P outside_;
   std::vector<Region> regions_;
-  std::vector<P> values_;
+  P* values_;
   int n_ = 0, c_ = 0;
 };
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "device/bdc/pool_best.hpp"
 #include "device/bdc/pool_taps.hpp"
 #include "device/bdc/window_input.hpp"
+#include "device/memory/scratch.hpp"
 
 namespace softtpu {
 
@@ -24,14 +24,14 @@ class WindowPlane {
         spread_(static_cast<int>(spread_extent(cmd.src.shape.w, cmd.window.insert.w))) {
     const int reach = (cmd.dst.shape.w - 1) * window_.stride.w + (window_.kernel.w - 1) * window_.dilation.w + 1;
     pitch_ = (std::max(reach, window_.padding.left + spread_) + window_.stride.w - 1) / window_.stride.w;
-    const auto row = static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(window_.stride.w);
+    const std::int64_t row = std::int64_t{pitch_} * window_.stride.w;
     const int below = (cmd.dst.shape.h - 1) * window_.stride.h + (window_.kernel.h - 1) * window_.dilation.h + 1 -
                       window_.padding.top;
     padded_ = window_.padding.top > 0 || below > spread_extent(src_.shape.h, window_.insert.h);
     as_stored_ = window_.padding.left == 0 && window_.insert.w == 0 && src_.stride.w == 1 &&
                  pitch_ * window_.stride.w <= src_.shape.w;
-    line_.resize(row + kTapSlack);
-    rows_.resize(row * static_cast<std::size_t>(src_.shape.h + kExtraRows) + kTapSlack);
+    line_ = room<P, struct Line>(row + kTapSlack);
+    rows_ = room<P, struct Rows>(row * (src_.shape.h + kExtraRows) + kTapSlack);
   }
 
   // Prepares channel c of batch n.
@@ -42,11 +42,11 @@ class WindowPlane {
     const T* plane = view_.template at<const T>(n, c, 0, 0);
     if (padded_) {
       fill_line([&](P* values) { std::fill_n(values, spread_, padding_); });
-      keep_line(line_.data(), kPaddingRow);
+      keep_line(line_, kPaddingRow);
     }
     if (window_.insert.h > 0) {
       fill_line([&](P* values) { std::fill_n(values, spread_, insertion_); });
-      keep_line(line_.data(), kInsertionRow);
+      keep_line(line_, kInsertionRow);
     }
     for (int h = 0; h < src_.shape.h; ++h) {
       const T* row = plane + h * src_.stride.h;
@@ -57,7 +57,7 @@ class WindowPlane {
         }
       }
       fill_line([&](P* values) { read_row(row, values); });
-      keep_line(line_.data(), kExtraRows + h);
+      keep_line(line_, kExtraRows + h);
     }
   }
 
@@ -84,8 +84,7 @@ class WindowPlane {
     if (y < 0 || y >= spread_extent(src_.shape.h, window_.insert.h)) return kPaddingRow;
     return y % every != 0 ? kInsertionRow : kExtraRows + y / every;
   }
-  P* row_at(int row) { return rows_.data() + std::int64_t{row} * pitch_ * window_.stride.w; }
-  const P* row_at(int row) const { return rows_.data() + std::int64_t{row} * pitch_ * window_.stride.w; }
+  P* row_at(int row) const { return rows_ + std::int64_t{row} * pitch_ * window_.stride.w; }
 
   // Elements of a stored row with what is inserted between them.
   void read_row(const T* row, P* values) const {
@@ -97,10 +96,10 @@ class WindowPlane {
   template <class Fill>
   void fill_line(Fill fill) {
     const int length = pitch_ * window_.stride.w;
-    std::fill_n(line_.data(), window_.padding.left, padding_);
-    fill(line_.data() + window_.padding.left);
+    std::fill_n(line_, window_.padding.left, padding_);
+    fill(line_ + window_.padding.left);
     const int end = window_.padding.left + spread_;
-    std::fill_n(line_.data() + end, length - end, padding_);
+    std::fill_n(line_ + end, length - end, padding_);
   }
   // Every stride.w-th element of the line lies side by side.
   void keep_line(const P* line, int row) {
@@ -110,12 +109,10 @@ class WindowPlane {
     const int step = window_.stride.w;
     if (step == 1) {
       std::copy_n(line, pitch, out);
-    } else if (step == 2) {
-      P* odd = out + pitch;
-      for (int i = 0; i < pitch; ++i) {
-        out[i] = line[2 * i];
-        odd[i] = line[2 * i + 1];
-      }
+    } else if (step == 2 && sizeof(P) == 4) {
+      load_rows().split_words(line, pitch, out, out + pitch);
+    } else if (step == 2 && sizeof(P) == 1) {
+      load_rows().split_bytes(line, pitch, out, out + pitch);
     } else {
       for (int phase = 0; phase < step; ++phase, out += pitch) {
         for (int i = 0; i < pitch; ++i) out[i] = line[i * step + phase];
@@ -133,7 +130,7 @@ class WindowPlane {
   bool padded_ = false;     // windows look above the first row or below the last one
   bool as_stored_ = false;  // a stored row is all that windows look at
   P padding_ = {}, insertion_ = {};
-  std::vector<P> line_, rows_;
+  P *line_ = nullptr, *rows_ = nullptr;
 };
 
 }  // namespace softtpu

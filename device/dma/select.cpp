@@ -157,10 +157,8 @@ class Selection {
     const int tasks = (count + group - 1) / group;
     const std::int64_t steps = std::int64_t{count} * pieces_.most() / kElementsPerStep;
     const int apart = mark_bytes(pieces_.most()) + kMarkSlack;
-    thread_local Scratch<std::uint8_t> bits_memory;
-    thread_local Scratch<std::uint32_t> places_memory;
-    std::uint8_t* bits = bits_memory.room(std::int64_t{count} * apart);
-    std::uint32_t* places = places_memory.room(count + 1);
+    std::uint8_t* bits = room<std::uint8_t, struct Bits>(std::int64_t{count} * apart);
+    std::uint32_t* places = room<std::uint32_t, struct Places>(count + 1);
     parallel_for(tasks, steps, [&](int task) {
       for (int i = task * group; i < std::min(count, (task + 1) * group); ++i) {
         const auto at = pieces_[first + i];

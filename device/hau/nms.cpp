@@ -16,12 +16,6 @@
 namespace softtpu {
 namespace {
 
-template <class T>
-T* room(int count) {
-  thread_local Scratch<T> memory;
-  return memory.room(count);
-}
-
 // The lowest bits of up to 64 bytes, the first in bit 0.
 std::uint64_t low_bits(const std::uint8_t* bytes, int count) {
   std::uint64_t bits = 0;
@@ -57,8 +51,9 @@ class HardNms {
         keep_num_(keep_num == 0 ? boxes : keep_num),
         steps_(std::int64_t{std::min(kBlock, boxes)} * boxes / kBytesPerStep),
         parts_(threads_for(steps_)),
-        left_(room<std::uint8_t>(parts_ * width())),
-        bits_(room<Word>(kBlock * kWords)) {
+        left_(room<std::uint8_t, struct Left>(parts_ * width() + kBlock)),
+        bits_(room<Word, struct Bits>(kBlock * kWords)),
+        acts_(left_ + parts_ * width()) {
     std::fill_n(left_, parts_ * width(), std::uint8_t{1});
   }
   // 1 for each box that stays, else 0.
@@ -76,7 +71,7 @@ class HardNms {
   static constexpr int kWordBits = 64;
   static constexpr int kWords = kBlock / kWordBits;
   static constexpr int kBytesPerStep = 4;
-  static constexpr int kAhead = 8;
+  static constexpr int kAhead = 16;
   using Word = std::uint64_t;
   // Rows of the mask of the boxes of a block that stay.
   struct Rows {
@@ -92,11 +87,18 @@ class HardNms {
     if (kept_ == keep_num_) return;
     const int next = std::min(kBlock, boxes_ - first);
     parallel_for(parts_, steps_, [&](int part) {
-      const auto begin = [&](int count, int i) { return static_cast<int>(std::int64_t{count} * i / parts_); };
-      const int from = begin(stay.count, part), to = begin(stay.count, part + 1);
-      take_off(stay.row.data() + from, to - from, left_ + part * width(), first, boxes_);
-      collect_bits(first, begin(next, part), begin(next, part + 1));
+      each_piece(part, stay.count, [&](int begin, int end) {
+        take_off(stay.row.data() + begin, end - begin, left_ + part * width(), first, boxes_);
+      });
+      each_piece(part, next, [&](int begin, int end) { collect_bits(first, begin, end); });
     });
+  }
+  // The rows of one part: a piece near the first and as long a one near the last, because those near the first have
+  // more boxes behind them.
+  template <class Body>
+  void each_piece(int part, int rows, const Body& body) const {
+    const int pieces = 2 * parts_;
+    for (const int piece : {part, pieces - 1 - part}) body(rows * piece / pieces, rows * (piece + 1) / pieces);
   }
   // For boxes [begin, end) of a block, what their rows leave of those behind them in the block.
   void collect_bits(int first, int begin, int end) {
@@ -105,8 +107,16 @@ class HardNms {
       // Each row is on a page of its own, which processors do not foresee.
       const std::uint8_t* ahead = row(first + std::min(box + kAhead, end - 1)) + first;
       for (int line = word_of(box) * kWordBits; line < count; line += kWordBits) __builtin_prefetch(ahead + line);
-      store_bits(row(first + box) + first, word_of(box), count, bits_ + box * kWords);
+      Word* bits = bits_ + box * kWords;
+      store_bits(row(first + box) + first, word_of(box), count, bits);
+      bits[word_of(box)] |= ~Word{0} >> static_cast<unsigned>(kWordBits - 1 - box % kWordBits);
+      const bool idle = std::all_of(bits + word_of(box), bits + kWords, [](Word left) { return left == ~Word{0}; });
+      acts_[box] = static_cast<std::uint8_t>(idle ? 0 : 1);
     }
+  }
+  static void prefetch(const void* bytes, std::int64_t count) {
+    constexpr int kLine = 64;
+    for (std::int64_t at = 0; at < count; at += kLine) __builtin_prefetch(static_cast<const std::uint8_t*>(bytes) + at);
   }
   static int word_of(int box) { return box / kWordBits; }
   static void store_bits(const std::uint8_t* bytes, int word, int count, Word* bits) {
@@ -115,21 +125,28 @@ class HardNms {
   }
 
   void judge(int first, int last, Rows& stay) {
+    // Half of what is needed lies in other processors' caches: it is asked for before the first of it is waited for.
+    for (int part = 1; part < parts_; ++part) prefetch(left_ + part * width() + first, kBlock);
+    prefetch(acts_, kBlock);
+    prefetch(bits_, kBlock * kWords * std::int64_t{sizeof(Word)});
     for (int part = 1; part < parts_; ++part) {
       const std::uint8_t* row = left_ + part * width();
       take_off(&row, 1, left_, first, last);
     }
-    Word alive[kWords] = {};
+    Word alive[kWords] = {}, acts[kWords] = {};
     store_bits(left_ + first, 0, last - first, alive);
+    store_bits(acts_, 0, last - first, acts);
     std::fill(left_ + first, left_ + last, std::uint8_t{0});
     stay.count = 0;
     for (int word = 0; word < kWords && kept_ < keep_num_; ++word) {
-      for (; alive[word] != 0 && kept_ < keep_num_; ++kept_) {
-        const int at = word * kWordBits + std::countr_zero(alive[word]);
-        alive[word] &= alive[word] - 1;
-        left_[first + at] = 1;
-        stay.row[static_cast<std::size_t>(stay.count++)] = row(first + at);
-        for (int behind = word; behind < kWords; ++behind) alive[behind] &= bits_[at * kWords + behind];
+      for (Word acting = alive[word] & acts[word]; acting != 0; acting &= alive[word] & (acting - 1)) {
+        const Word* bits = bits_ + (word * kWordBits + std::countr_zero(acting)) * kWords;
+        for (int behind = word; behind < kWords; ++behind) alive[behind] &= bits[behind];
+      }
+      for (Word staying = alive[word]; staying != 0 && kept_ < keep_num_; staying &= staying - 1, ++kept_) {
+        const int box = first + word * kWordBits + std::countr_zero(staying);
+        left_[box] = 1;
+        stay.row[static_cast<std::size_t>(stay.count++)] = row(box);
       }
     }
   }
@@ -150,7 +167,8 @@ class HardNms {
   const std::int64_t steps_;
   const int parts_;
   std::uint8_t* const left_;  // of each part, one behind the other; of the judged boxes in the first
-  Word* const bits_;
+  Word* const bits_;          // of each box of a block
+  std::uint8_t* const acts_;  // 1: takes a box behind it in its block off
   int kept_ = 0;
 };
 
@@ -185,9 +203,9 @@ void execute(Memories& mem, const HauSoftNmsCmd& cmd) {
   const TensorView coeff(mem, cmd.coeff);
   const auto* given = TensorView(mem, cmd.score).at<float>(0, 0, 0, 0);
   const float threshold = flush(cmd.threshold);
-  auto* scores = room<float>(boxes);
+  auto* scores = room<float, struct Scores>(boxes);
   std::transform(given, given + boxes, scores, [](float score) { return flush(score); });
-  auto* kept = room<std::uint8_t>(boxes);
+  auto* kept = room<std::uint8_t, struct Kept>(boxes);
   std::fill_n(kept, boxes, std::uint8_t{0});
   for (int count = 0; cmd.keep_num == 0 || count < cmd.keep_num; ++count) {
     const float highest = highest_score(scores, boxes, threshold);

@@ -64,13 +64,6 @@ class Parts {
   int count_, parts_;
 };
 
-// Memory of one use, which stays for the next command.
-template <class T, int kUse>
-T* room(int count) {
-  thread_local Scratch<T> memory;
-  return memory.room(count);
-}
-
 // What the input of a command is sorted as.
 template <class Entry>
 class Input {
@@ -103,7 +96,7 @@ using Places = std::array<std::uint32_t, kDigits>;  // for each digit
 // How often each digit stands in each part.
 template <class From, class Digit>
 Places* count_digits(const Parts& parts, const From& from, const Digit& digit) {
-  auto* counts = room<Places, 0>(parts.parts());
+  auto* counts = room<Places, struct Counts>(parts.parts());
   parts.each([&](int part, int first, int last) {
     Places mine{};
     for (int i = first; i < last; ++i) ++mine[digit(from[i])];
@@ -133,7 +126,8 @@ bool distribute(const Parts& parts, const Entry* from, Entry* to, int shift) {
 // Entries that may be among the smallest: those whose upper bits are no more than `bound`. Passes move them to `other`.
 template <class Entry>
 struct Candidates {
-  explicit Candidates(int most) : entries(room<Entry, 0>(most)), other(room<Entry, 1>(most)), count(most) {}
+  explicit Candidates(int most)
+      : entries(room<Entry, struct Entries>(most)), other(room<Entry, struct Other>(most)), count(most) {}
   Entry* entries;
   Entry* other;
   int count;
@@ -218,7 +212,7 @@ void sort(const Memories& mem, const HauSortCmd& cmd, const Input<Entry>& input)
   const Parts kept(cmd.dst.shape.w);
   const Entry* sorted = sort_front(input, kept.count());
   // All input has been read before the first result is written: they may share memory.
-  auto* results = room<std::uint32_t, 2>(kept.count());
+  auto* results = room<std::uint32_t, struct Results>(kept.count());
   kept.each([&](int, int first, int last) {
     for (int i = first; i < last; ++i) results[i] = input.value(sorted[i]);
   });

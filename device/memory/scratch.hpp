@@ -37,4 +37,11 @@ class Scratch {
   std::int64_t size_ = 0;
 };
 
+// Scratch memory of this thread for one use, which a type stands for: room<float, struct Padded>(count).
+template <class T, class Use>
+T* room(std::int64_t elements) {
+  thread_local Scratch<T> memory;
+  return memory.room(elements);
+}
+
 }  // namespace softtpu

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "device/bdc/byte_kernels.hpp"
-#include "device/bdc/pool_rows.hpp"
+#include "device/bdc/load_rows.hpp"
+#include "device/bdc/pool_taps.hpp"
 #include "device/bdc/product.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -192,37 +193,65 @@ TEST_P(FastKernels, ByteProductsHaveThePlainBits) {
   }
 }
 
-TEST_P(FastKernels, PoolRowsHaveThePlainBits) {
-  const PoolRows fast = fast_pool_rows();
-  const PoolRows& plain = kPlainPoolRows;
-  const auto compare = [&](auto member, Kind kind) {
+// Some windows with some taps. Loops may read, but not write, behind the last window.
+struct Windows {
+  std::vector<std::vector<float>> taps;
+  std::vector<const float*> rows;
+  int count = 0;
+};
+
+TEST_P(FastKernels, SumsOfWindowsHaveThePlainBits) {
+  const PoolTaps plain = plain_pool_taps(), fast = fast_pool_taps();
+  const auto compare = [&](auto member, auto stored, Kind kind) {
+    using T = decltype(stored);
     for (int round = 0; round < 40; ++round) {
-      const int count = below(70);
-      const std::vector<float> taps = values(static_cast<std::size_t>(count), kind);
-      std::vector<float> first = values(static_cast<std::size_t>(count), kind);
-      std::vector<float> second = first;
-      const float weight = value(kind);
-      (plain.*member)(first.data(), taps.data(), weight, count);
-      (fast.*member)(second.data(), taps.data(), weight, count);
-      ASSERT_EQ(bits_of(first), bits_of(second)) << "kind " << int(kind) << " weight " << weight;
+      Windows windows{{}, {}, below(70)};
+      for (int k = below(9); k >= 0; --k) windows.taps.push_back(values(70 + kTapSlack, kind));
+      for (const auto& tap : windows.taps) windows.rows.push_back(tap.data());
+      const std::vector<float> weights = values(windows.rows.size(), kind);
+      const TapRows<float> taps{windows.rows.data(), static_cast<int>(windows.rows.size()), windows.count};
+      const float even = value(kind), odd = value(kind);
+      std::vector<T> first(80), second(80);
+      (plain.*member)(taps, weights.data(), even, odd, first.data());
+      (fast.*member)(taps, weights.data(), even, odd, second.data());
+      ASSERT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(T)), 0) << "kind " << int(kind);
     }
   };
-  compare(&PoolRows::add_products_f32, Kind::kAnyF32);
-  compare(&PoolRows::add_products_f16, Kind::kAnyF16);
-  compare(&PoolRows::add_products_f16, Kind::kOrdinary);
-  compare(&PoolRows::add_products_bf16, Kind::kAnyBf16);
-  compare(&PoolRows::add_products_bf16, Kind::kTinyBf16);
+  compare(&PoolTaps::sum_f32, float(), Kind::kAnyF32);
+  compare(&PoolTaps::sum_f16, F16(), Kind::kAnyF16);
+  compare(&PoolTaps::sum_f16, F16(), Kind::kOrdinary);
+  compare(&PoolTaps::sum_bf16, Bf16(), Kind::kAnyBf16);
+  compare(&PoolTaps::sum_bf16, Bf16(), Kind::kTinyBf16);
+}
+
+TEST_P(FastKernels, IntegerSumsOfWindowsHaveThePlainBits) {
+  for (int round = 0; round < 40; ++round) {
+    const int count = below(70);
+    std::vector<Bits> values(static_cast<std::size_t>(below(9) + 1), Bits(70 + kTapSlack));
+    std::vector<const std::uint32_t*> rows;
+    Bits weights;
+    for (Bits& tap : values) {
+      for (std::uint32_t& bits : tap) bits = next();
+      rows.push_back(tap.data());
+      weights.push_back(next());
+    }
+    Bits first(80), second(80);
+    const TapRows<std::uint32_t> taps{rows.data(), static_cast<int>(rows.size()), count};
+    plain_pool_taps().sum_ints(taps, weights.data(), 5, first.data());
+    fast_pool_taps().sum_ints(taps, weights.data(), 5, second.data());
+    ASSERT_EQ(first, second);
+  }
 }
 
 TEST_P(FastKernels, ExtremesKeepEveryBit) {
-  const PoolRows fast = fast_pool_rows();
-  for (const auto member : {&PoolRows::take_max, &PoolRows::take_min}) {
-    for (int round = 0; round < 40; ++round) {
-      const std::vector<float> taps = values(67, round % 2 == 0 ? Kind::kAnyF16 : Kind::kAnyF32);
-      std::vector<float> first = values(67, round % 2 == 0 ? Kind::kAnyF16 : Kind::kAnyF32);
-      std::vector<float> second = first;
-      (kPlainPoolRows.*member)(first.data(), taps.data(), 67);
-      (fast.*member)(second.data(), taps.data(), 67);
+  for (const Dtype type : {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16}) {
+    const Kind kind = type == Dtype::kFp32 ? Kind::kAnyF32 : type == Dtype::kFp16 ? Kind::kAnyF16 : Kind::kAnyBf16;
+    for (int round = 0; round < 80; ++round) {
+      const std::vector<float> one = values(67 + kTapSlack, kind), other = values(67 + kTapSlack, kind);
+      const void* const rows[] = {one.data(), other.data()};
+      std::vector<float> first(67), second(67);
+      plain_best_row(type, round % 2 == 0)(rows, 2, 67, first.data());
+      fast_best_row(type, round % 2 == 0)(rows, 2, 67, second.data());
       ASSERT_EQ(std::memcmp(first.data(), second.data(), 67 * sizeof(float)), 0);
     }
   }
@@ -231,12 +260,45 @@ TEST_P(FastKernels, ExtremesKeepEveryBit) {
 TEST_P(FastKernels, EveryHalfWidensToItsValue) {
   std::vector<std::uint16_t> halves(65536);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
-  for (const auto member : {&PoolRows::widen_f16, &PoolRows::widen_bf16}) {
+  for (const auto member : {&LoadRows::widen_f16, &LoadRows::widen_bf16}) {
     std::vector<float> plain(halves.size()), fast(halves.size());
-    (kPlainPoolRows.*member)(halves.data(), plain.data(), 65536);
-    (fast_pool_rows().*member)(halves.data(), fast.data(), 65536);
+    (kPlainLoadRows.*member)(halves.data(), plain.data(), 65536);
+    (fast_load_rows().*member)(halves.data(), fast.data(), 65536);
     EXPECT_EQ(std::memcmp(plain.data(), fast.data(), plain.size() * sizeof(float)), 0);
   }
+}
+
+TEST_P(FastKernels, BytesWidenToTheirValue) {
+  for (int count = 0; count < 300; count += below(20)) {
+    std::vector<std::uint8_t> stored(static_cast<std::size_t>(count));
+    for (std::uint8_t& byte : stored) byte = static_cast<std::uint8_t>(next());
+    Bits as_signed(stored.size()), as_unsigned(stored.size()), wanted_signed, wanted_unsigned;
+    for (const std::uint8_t byte : stored) {
+      wanted_unsigned.push_back(byte);
+      wanted_signed.push_back(byte < 128 ? byte : byte - 256U);
+    }
+    fast_load_rows().widen_u8(stored.data(), as_unsigned.data(), count);
+    fast_load_rows().widen_s8(reinterpret_cast<const std::int8_t*>(stored.data()), as_signed.data(), count);
+    ASSERT_EQ(as_unsigned, wanted_unsigned);
+    ASSERT_EQ(as_signed, wanted_signed);
+  }
+}
+
+TEST_P(FastKernels, PairsAreSplit) {
+  const auto split = [&]<class T>(T, auto member) {
+    for (int pairs = 0; pairs < 300; pairs += below(20)) {
+      std::vector<T> row(2 * static_cast<std::size_t>(pairs));
+      for (T& element : row) element = static_cast<T>(next());
+      // One element more, which has to stay.
+      std::vector<T> even(static_cast<std::size_t>(pairs) + 1), odd = even, wanted_even = even, wanted_odd = even;
+      for (std::size_t i = 0; i < row.size(); ++i) (i % 2 == 0 ? wanted_even : wanted_odd)[i / 2] = row[i];
+      (fast_load_rows().*member)(row.data(), pairs, even.data(), odd.data());
+      ASSERT_EQ(even, wanted_even);
+      ASSERT_EQ(odd, wanted_odd);
+    }
+  };
+  split(std::uint8_t(), &LoadRows::split_bytes);
+  split(std::uint32_t(), &LoadRows::split_words);
 }
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets, FastKernels, testing::Values("sse4", "avx2", "avx512", ""),
