@@ -97,7 +97,11 @@ class Turner {
   void turn() {
     for (std::int64_t t = 0; t < tiles_.count; ++t) {
       gather(t * tiles_.src_step);
-      for (std::size_t i = 0; i < rows_; i += kGroup) turn_rows(t * tiles_.dst_step, i);
+      for (std::size_t i = 0; i < rows_; i += kGroup) {
+        // A line that is to be written has to be fetched, too. Bytes fill one line of each row, beside the one before.
+        if (sizeof(T) > 1 && t + 1 < tiles_.count) fetch_rows((t + 1) * tiles_.dst_step, i);
+        turn_rows(t * tiles_.dst_step, i);
+      }
     }
   }
 
@@ -117,6 +121,14 @@ class Turner {
   }
 
   // Rows [i, i + kGroup) of the destination.
+  HWY_INLINE void fetch_rows(std::int64_t offset, std::size_t i) const {
+    constexpr std::size_t kLine = 64;
+    for (std::size_t k = i; k < std::min(i + kGroup, rows_); ++k) {
+      // To the second-level cache: tiles of two sides take most of the first.
+      for (std::size_t at = 0; at < cols_ * sizeof(T); at += kLine)
+        __builtin_prefetch(tiles_.dst[k] + offset + at, 1, 2);
+    }
+  }
   HWY_INLINE void turn_rows(std::int64_t offset, std::size_t i) {
     std::array<T*, kGroup> dst;
     const std::size_t rows = std::min(kGroup, rows_ - i);
