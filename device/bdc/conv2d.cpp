@@ -12,6 +12,7 @@
 #include "device/bdc/window_input.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/shift.hpp"
 
@@ -155,11 +156,12 @@ class OutputPixels {
       done += length;
     }
   }
-  template <class T, class Visit>
-  void each(int channel, int col, int count, Visit visit) const {
-    runs<T>(channel, col, count, [&](int i, T* first, int run) {
-      for (int j = 0; j < run; ++j) visit(i + j, first + j);
-    });
+
+  // Values of a whole piece of a row at once: pixels of planes are short runs, with places between them that are no
+  // pixels.
+  template <class T>
+  void store(int channel, int col, int count, const T* values) const {
+    runs<T>(channel, col, count, [&](int i, T* first, int run) { std::copy_n(values + i, run, first); });
   }
 
  private:
@@ -228,9 +230,9 @@ void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
     product.store = by_rows<std::uint32_t>(
         [&, shift = shift_sums(sizeof(T))](int row, int col, int count, const std::uint32_t* sums) {
-          output.runs<T>(row, col, count, [&](int i, T* first, int run) {
-            shift(rule, sums + i, bias[static_cast<std::size_t>(row)], nullptr, run, first);
-          });
+          T* ended = room<T, struct Ended>(count);
+          shift(rule, sums, bias[static_cast<std::size_t>(row)], nullptr, count, ended);
+          output.store(row, col, count, ended);
         });
     multiply(product);
   });
@@ -290,13 +292,16 @@ void convolve_requantised(Memories& mem, const Conv2dCmd& cmd, const OutputPixel
   product.points = zero_points(mem, cmd);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
     product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      const std::uint32_t first = bias[static_cast<std::size_t>(row)];
-      const SumEnd end = ends.of(row);
-      output.each<T>(row, col, count, [&](int i, T* element) {
-        std::uint32_t sum = sums[i] + first;
-        if (add_old) sum += *element;
-        *element = static_cast<T>(end(sum));
-      });
+      if (add_old) {
+        std::uint32_t* added = room<std::uint32_t, struct Added>(count);
+        output.runs<T>(row, col, count, [&](int i, const T* old, int run) {
+          for (int j = 0; j < run; ++j) added[i + j] = sums[i + j] + old[j];
+        });
+        sums = added;
+      }
+      T* ended = room<T, struct Ended>(count);
+      ends.of(row)(sums, bias[static_cast<std::size_t>(row)], count, ended);
+      output.store(row, col, count, ended);
     });
     multiply(product);
   });

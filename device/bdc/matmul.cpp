@@ -1,5 +1,7 @@
 // Matrix products (numerics: bm1684x-matmul-conv-pool.md sections 1, 2 and 4).
+#include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "device/bdc/sum_end.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
+#include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
@@ -242,43 +245,86 @@ ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
   return rows;
 }
 
-// What differing rows of zero points take off each sum: left x zero points.
+// What zero points that differ from NPU to NPU take off each sum: the sums of the left elements that meet the same
+// points, times those points. That is a product of matrices again; of bytes, a digit of the sums at a time.
 class ZeroPointSums {
  public:
   ZeroPointSums(const Memories& mem, const MatMulCmd& cmd, const ZeroPointRows& zero_points)
-      : zero_points_(zero_points), cols_(cmd.cols) {
-    left_.resize(static_cast<std::size_t>(cmd.rows) * static_cast<std::size_t>(zero_points.count));
-    for_int_type(dtype_of(cmd.left), [&]<class T>(T) { sum_left<T>(mem, cmd); });
+      : rows_(cmd.rows),
+        cols_(cmd.cols),
+        parts_(zero_points.count),
+        left_(room<std::uint32_t, struct LeftSums>(std::int64_t{rows_} * parts_)),
+        off_(room<std::uint32_t, struct Off>(std::int64_t{rows_} * cols_)) {
+    for_int_type(dtype_of(cmd.left), [&]<class T>(T) {
+      sum_left<T>(mem, cmd);
+      std::fill_n(off_, std::int64_t{rows_} * cols_, 0U);
+      for (int bit = 0; bit < 32 && std::any_of(left_, left_ + std::int64_t{rows_} * parts_, std::identity()); bit += 8)
+        add_digit<T>(cmd, zero_points, bit);
+    });
   }
-  // What belongs to (row, col).
-  std::uint32_t at(int row, int col) const {
-    std::uint32_t sum = 0;
-    for (int part = 0; part < zero_points_.count; ++part) {
-      sum +=
-          left_[static_cast<std::size_t>(row) * static_cast<std::size_t>(zero_points_.count) +
-                static_cast<std::size_t>(part)] *
-          zero_points_
-              .points[static_cast<std::size_t>(part) * static_cast<std::size_t>(cols_) + static_cast<std::size_t>(col)];
-    }
-    return sum;
+  // Stores what they leave of each sum.
+  Store<std::uint32_t> taken_off(const Store<std::uint32_t>& store) const {
+    return [this, store](const Tile& tile, const std::uint32_t* sums, std::int64_t step) {
+      std::uint32_t* values = room<std::uint32_t, struct Left>(std::int64_t{tile.rows} * tile.cols);
+      for (int i = 0; i < tile.rows; ++i) {
+        const std::uint32_t* off = off_ + std::int64_t{tile.row + i} * cols_ + tile.col;
+        for (int j = 0; j < tile.cols; ++j) values[i * tile.cols + j] = sums[i * step + j] - off[j];
+      }
+      store(tile, values, tile.cols);
+    };
   }
 
  private:
   // Rows of the left matrix, summed over the inner indices whose right rows lie on the same NPU.
   template <class T>
   void sum_left(const Memories& mem, const MatMulCmd& cmd) {
-    const auto load_row = left_loader<T, std::uint32_t>(mem, cmd);
-    std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.inner));
-    std::uint32_t* sums = left_.data();
-    for (int row = 0; row < cmd.rows; ++row, sums += zero_points_.count) {
-      load_row(row, 1, values.data());
-      for (int k = 0; k < cmd.inner; ++k) sums[k % zero_points_.count] += values[static_cast<std::size_t>(k)];
+    const auto load = left_loader<T, std::uint32_t>(mem, cmd);
+    parallel_for(rows_, std::int64_t{rows_} * cmd.inner, [&](int row) {
+      std::uint32_t* values = room<std::uint32_t, struct LeftRow>(cmd.inner);
+      load(row, 1, values);
+      std::uint32_t* sums = left_ + std::int64_t{row} * parts_;
+      std::fill_n(sums, parts_, 0U);
+      for (int k = 0; k < cmd.inner; k += parts_) {
+        for (int i = 0; i < std::min(parts_, cmd.inner - k); ++i) sums[i] += values[k + i];
+      }
+    });
+  }
+  // Cuts the lowest digit off the sums, and adds what it takes off.
+  template <class T>
+  void add_digit(const MatMulCmd& cmd, const ZeroPointRows& zero_points, int bit) {
+    std::uint8_t* digits = room<std::uint8_t, struct Digits>(std::int64_t{rows_} * parts_);
+    for (std::int64_t i = 0; i < std::int64_t{rows_} * parts_; ++i) {
+      const auto digit = static_cast<T>(left_[i]);
+      digits[i] = static_cast<std::uint8_t>(digit);
+      // What is left of a signed sum keeps its sign.
+      const auto rest = static_cast<std::int32_t>(left_[i] - static_cast<std::uint32_t>(digit));
+      left_[i] = std::is_signed_v<T> ? static_cast<std::uint32_t>(rest >> 8) : left_[i] >> 8U;
     }
+    ByteProduct product;
+    product.size = {rows_, parts_, cols_};
+    product.left_signed = std::is_signed_v<T>;
+    product.right_signed = is_signed_int(dtype_of(cmd.right));
+    product.source.left = [&](int row, int count, std::uint8_t* values) {
+      std::copy_n(digits + std::int64_t{row} * parts_, std::int64_t{count} * parts_, values);
+    };
+    product.source.right = [&](int k, int depth, int col, int count, std::uint8_t* values) {
+      for (int i = 0; i < depth; ++i, values += kTileCols) {
+        const std::uint32_t* points = zero_points.points.data() + std::int64_t{k + i} * cols_ + col;
+        std::transform(points, points + count, values,
+                       [](std::uint32_t point) { return static_cast<std::uint8_t>(point); });
+        std::fill(values + count, values + kTileCols, std::uint8_t{0});
+      }
+    };
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
+      std::uint32_t* off = off_ + std::int64_t{row} * cols_ + col;
+      for (int j = 0; j < count; ++j) off[j] += sums[j] << static_cast<unsigned>(bit);
+    });
+    multiply(product);
   }
 
-  const ZeroPointRows& zero_points_;
-  int cols_;
-  std::vector<std::uint32_t> left_;  // [rows][zero_points_.count]
+  int rows_, cols_, parts_;
+  std::uint32_t* left_;  // [rows][parts]
+  std::uint32_t* off_;   // [rows][cols]
 };
 
 // The bias of each column of the product.
@@ -298,52 +344,77 @@ std::vector<std::uint32_t> bias_row(const Memories& mem, const MatMulCmd& cmd) {
   return values;
 }
 
-// Sums less zero points, + bias + old modulo 2^32, then relu, requantisation, saturation.
-void multiply_and_requantise(Memories& mem, const MatMulCmd& cmd, const std::optional<ZeroPointSums>& corrections,
-                             ByteProduct& product) {
+template <class T>
+void add(const T* __restrict addends, int count, std::uint32_t* __restrict sums) {
+  for (int i = 0; i < count; ++i) sums[i] += addends[i];
+}
+
+// The ends of all channels of a product that has columns of its own as channels: their sums are turned first.
+template <class T>
+Store<std::uint32_t> ended_columns(const StoredMatrix& channels, const SumEnds& ends,
+                                   const std::vector<std::uint32_t>& bias, bool add_old) {
+  return [=, &ends, &bias](const Tile& tile, const std::uint32_t* sums, std::int64_t step) {
+    std::uint32_t* values = room<std::uint32_t, struct Turned>(std::int64_t{tile.rows} * tile.cols);
+    turn<std::uint32_t>(
+        tile.cols, tile.rows, [&](int col) { return values + std::int64_t{col} * tile.rows; },
+        [&](int row) { return sums + row * step; });
+    for (int col = tile.col; col < tile.col + tile.cols; ++col, values += tile.rows) {
+      T* out = channels.at<T>(col, tile.row);
+      if (add_old) add<T>(out, tile.rows, values);
+      ends.of(col)(values, bias[static_cast<std::size_t>(col)], tile.rows, out);
+    }
+  };
+}
+
+// Sums + bias + old modulo 2^32, then relu, requantisation, saturation.
+void requantise(const Memories& mem, const MatMulCmd& cmd, ByteProduct& product,
+                const std::function<void()>& multiply_all) {
   const std::vector<std::uint32_t> bias = bias_row(mem, cmd);
+  const bool one_bias = std::all_of(bias.begin(), bias.end(), [&](std::uint32_t value) { return value == bias[0]; });
   const SumEnds ends(mem, {cmd.dst.dtype, true, cmd.relu, cmd.symmetric}, cmd.requant);
-  const bool add = cmd.old.has_value();
-  const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
-    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      dst.along_row<T>(row, col, count, [&](int i, T* element) {
-        std::uint32_t sum = sums[i] + bias[static_cast<std::size_t>(col + i)];
-        if (corrections) sum -= corrections->at(row, col + i);
-        if (add) sum += *element;
-        *element = static_cast<T>(ends.of(cmd.dst_trans ? col + i : row)(sum));
-      });
-    });
-    multiply(product);
+    const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans), channels(mem, cmd.dst, false, false);
+    const auto end_row = [&](int row, int col, int count, const std::uint32_t* sums, T* out) {
+      if (one_bias && !cmd.old) return ends.of(row)(sums, bias[0], count, out);
+      std::uint32_t* values = room<std::uint32_t, struct Added>(count);
+      std::copy_n(sums, count, values);
+      add<std::uint32_t>(bias.data() + col, count, values);
+      if (cmd.old) add<T>(dst.at<T>(row, col), count, values);
+      ends.of(row)(values, 0, count, out);
+    };
+    if (cmd.dst_trans && (ends.differ() || cmd.old)) {
+      product.store = ended_columns<T>(channels, ends, bias, cmd.old.has_value());
+    } else {
+      product.store = converted<T>(copy_to<T>(dst), end_row);
+    }
+    multiply_all();
   });
 }
 
 void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   ZeroPointRows zero_points = zero_point_rows(mem, cmd);
-  std::optional<ZeroPointSums> corrections;
+  std::optional<ZeroPointSums> differing;
   if (zero_points.count == 1) {
     product.zero_points = ZeroPoints::kOfColumns;
     product.points = std::move(zero_points.points);
   } else {
-    corrections.emplace(mem, cmd, zero_points);
+    differing.emplace(mem, cmd, zero_points);
   }
-  if (cmd.dst.dtype != Dtype::kInt32 || cmd.bias || cmd.symmetric)
-    return multiply_and_requantise(mem, cmd, corrections, product);
-  const bool add = cmd.old.has_value();
+  const auto multiply_all = [&] {
+    if (differing) product.store = differing->taken_off(product.store);
+    multiply(product);
+  };
+  if (cmd.dst.dtype != Dtype::kInt32 || cmd.bias || cmd.symmetric) return requantise(mem, cmd, product, multiply_all);
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
-  if (!add && !corrections) {
-    product.store = copy_to<std::uint32_t>(dst);
-  } else {
+  product.store = copy_to<std::uint32_t>(dst);
+  if (cmd.old) {
     product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
       dst.row_runs<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* first, int run) {
-        for (int j = 0; j < run; ++j) {
-          const std::uint32_t value = corrections ? sums[i + j] - corrections->at(row, col + i + j) : sums[i + j];
-          first[j] = add ? first[j] + value : value;
-        }
+        for (int j = 0; j < run; ++j) first[j] += sums[i + j];
       });
     });
   }
-  multiply(product);
+  multiply_all();
 }
 
 // A 16-bit matrix of the result's size, or its first row, as the values that are added to the sums.

@@ -191,9 +191,7 @@ void requantise_integers(const Memories& mem, const PoolCmd& cmd) {
   const SumEnds ends(mem, {cmd.dst.dtype, true, cmd.relu, cmd.symmetric}, cmd.requant);
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
     sum_integers<T, W, D>(mem, cmd, [&ends](int c) {
-      return [end = ends.of(c)](const std::uint32_t* sums, int count, D* out) {
-        for (int i = 0; i < count; ++i) out[i] = static_cast<D>(end(sums[i]));
-      };
+      return [end = ends.of(c)](const std::uint32_t* sums, int count, D* out) { end(sums, 0, count, out); };
     });
   });
 }

@@ -19,8 +19,8 @@ class RegionTaps {
   RegionTaps(const Memories& mem, const RoiPoolCmd& cmd)
       : view_(mem, cmd.src),
         kernel_(cmd.kernel),
-        outside_(as_read<P>(constant<T>(cmd.outside))),
-        values_(room<P, struct Values>(std::int64_t{cmd.kernel.h} * cmd.kernel.w * kPitch)) {
+        outside_(as_read<P>(constant<T>(cmd.outside))) {
+    values_ = room<P, struct Values>(std::int64_t{cmd.kernel.h} * cmd.kernel.w * kPitch);
     const TensorView corners(mem, cmd.regions);
     for (int r = 0; r < cmd.regions.shape.c; ++r) {
       const auto* corner = corners.at<const std::int16_t>(0, r, 0, 0);
@@ -62,7 +62,7 @@ class RegionTaps {
   Dim2 kernel_;
   P outside_;
   std::vector<Region> regions_;
-  P* values_;
+  P* values_ = nullptr;
   int n_ = 0, c_ = 0;
 };
 

@@ -1,21 +1,28 @@
-// The end of sums of products of bytes that are shifted: sat((sum + addends) >> shift), plain or SIMD.
+// The end of sums of products of bytes that are shifted or requantised, plain or SIMD.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "device/numeric/shift.hpp"
 
 namespace softtpu {
 
+// sat(((sum + addend) * multiplier >> shift) + offset). Only signed sums without addends may have a multiplier.
 struct SumShift {
+  static constexpr std::int64_t kNoFloor = std::numeric_limits<std::int64_t>::min();
+
   bool is_signed;  // how the 32 bits of a sum are read
   Shifter<std::int64_t> shift;
-  std::int64_t low, high;  // of the results
+  std::int64_t low, high;         // of the results
+  std::int64_t floor = kNoFloor;  // what is less becomes this, before it is multiplied
+  std::int32_t multiplier = 1;
+  std::int32_t offset = 0;
 
   std::int64_t operator()(std::uint32_t sum, std::int64_t addend) const {
     const std::int64_t value = is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
-    return std::clamp(shift(value + addend), low, high);
+    return std::clamp(shift(std::max(value + addend, floor) * multiplier) + offset, low, high);
   }
 };
 

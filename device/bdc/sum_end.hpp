@@ -1,10 +1,11 @@
 // What becomes of the 32-bit sums of products of bytes: relu, requantisation, saturation.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <optional>
 #include <vector>
 
+#include "device/bdc/shifted_sums.hpp"
 #include "device/isa/commands/requant.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/requant.hpp"
@@ -27,37 +28,37 @@ struct SumRule {
 // The end of the sums of one channel.
 class SumEnd {
  public:
-  explicit SumEnd(const SumRule& rule) : rule_(rule), range_(saturation_range(rule.result, rule.symmetric)) {}
+  explicit SumEnd(const SumRule& rule) : SumEnd(rule, 0, Rounding::kHalfUp) {}
+  // Of sums that are read as signed.
   SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding)
-      : SumEnd(rule) {
-    const std::int64_t factor = multiplier;
-    requantises_ = true;
-    const auto magnitude = static_cast<std::uint64_t>(factor < 0 ? -factor : factor);
-    narrow_ = fits_64(32 + static_cast<int>(std::bit_width(magnitude)), shift);
-    multiplier_ = factor;
-    offset_ = offset;
-    narrow_shift_ = Shifter<std::int64_t>(shift, rounding);
-    wide_shift_ = Shifter<Int128>(shift, rounding);
+      : SumEnd(rule, shift, rounding) {
+    rule_.multiplier = multiplier;
+    rule_.offset = offset;
+    // A product of two 32-bit values and what rounds it fit into 64 bits; a shift to the left or a long one may not.
+    if (shift > 0 || shift < -Shifter<std::int64_t>::kMaxRight) wide_shift_.emplace(shift, rounding);
   }
 
-  std::int64_t operator()(std::uint32_t sum) const {
-    std::int64_t value = rule_.is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
-    if (rule_.relu) value = std::max<std::int64_t>(value, 0);
-    if (requantises_ && !narrow_) {
-      const Int128 wide = requantised(value, multiplier_, wide_shift_, offset_);
-      return static_cast<std::int64_t>(std::clamp<Int128>(wide, range_.low, range_.high));
+  // out[i] is of sums[i] + start, modulo 2^32.
+  template <class T>
+  void operator()(const std::uint32_t* sums, std::uint32_t start, int count, T* out) const {
+    if (!wide_shift_) return shift_sums(sizeof(T))(rule_, sums, start, nullptr, count, out);
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t value = std::max(std::int64_t{static_cast<std::int32_t>(sums[i] + start)}, rule_.floor);
+      const Int128 wide = requantised(value, std::int64_t{rule_.multiplier}, *wide_shift_, rule_.offset);
+      out[i] = static_cast<T>(std::clamp<Int128>(wide, rule_.low, rule_.high));
     }
-    if (requantises_) value = requantised(value, multiplier_, narrow_shift_, offset_);
-    return std::clamp(value, range_.low, range_.high);
   }
 
  private:
-  SumRule rule_;
-  IntRange range_;
-  bool requantises_ = false, narrow_ = true;
-  std::int64_t multiplier_ = 1, offset_ = 0;
-  Shifter<std::int64_t> narrow_shift_{0, Rounding::kHalfUp};
-  Shifter<Int128> wide_shift_{0, Rounding::kHalfUp};
+  SumEnd(const SumRule& rule, int shift, Rounding rounding)
+      : rule_{rule.is_signed, {shift, rounding}, 0, 0, rule.relu ? 0 : SumShift::kNoFloor} {
+    const IntRange range = saturation_range(rule.result, rule.symmetric);
+    rule_.low = range.low;
+    rule_.high = range.high;
+  }
+
+  SumShift rule_;
+  std::optional<Shifter<Int128>> wide_shift_;
 };
 
 // The ends of all channels. Tables are read at once: the result may overlap them.
@@ -72,6 +73,7 @@ class SumEnds {
       load(mem, rule, *requant);
     }
   }
+  bool differ() const { return ends_.size() != 1; }
   const SumEnd& of(int channel) const {
     return ends_.size() == 1 ? ends_[0] : ends_[static_cast<std::size_t>(channel)];
   }

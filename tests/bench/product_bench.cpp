@@ -10,7 +10,8 @@
 namespace softtpu::bench {
 namespace {
 
-constexpr unsigned kFirst = 0, kSecond = 0x10000, kResult = 0x20000, kPoints = 0x3c000, kPads = 0x3d000;
+constexpr unsigned kFirst = 0, kSecond = 0x10000, kResult = 0x20000, kPoints = 0x3c000, kPads = 0x3d000,
+                   kTable = 0x3e000;
 
 Work work_of(const char* group, const char* name, double operations, const char* unit, double vendor, double ratio,
              std::function<void()> kernel) {
@@ -80,6 +81,23 @@ Work int8_mm_form(const char* name, int size, std::function<void()> kernel) {
   };
   return work;
 }
+// Points that are other ones on every NPU.
+Work with_differing_points(Work work) {
+  work.prepare = [] { BenchDevice::of("bm1684x").fill_local_memory(); };
+  return work;
+}
+Work requantised_mm(const char* name, bool transposed) {
+  constexpr int kSize = 512;
+  return int8_mm_form(name, kSize, [transposed] {
+    scalar_t point;
+    point.u32 = 3;
+    optional_info_t left = OPTIONAL_ADDR(DT_INT8, kFirst), right = OPTIONAL_ADDR(DT_UINT8, kSecond);
+    optional_info_t points = OPTIONAL_VALUE(DT_UINT8, point), bias = OPTIONAL_VALUE(DT_INT32, point);
+    requant_int_info_t requant = {false, false, RM_HALF_TO_EVEN, 0, 0x60000000, -40, 5};
+    tpu_bdc_quant_mm(kResult, DT_INT8, &left, &right, kSize, kSize, kSize, transposed, transposed, false, false,
+                     &points, &bias, &requant);
+  });
+}
 Work shifted_mm(const char* name, int per_channel) {
   constexpr int kSize = 512;
   return int8_mm_form(name, kSize, [per_channel] {
@@ -105,6 +123,19 @@ std::vector<Work> int8_mm_forms() {
                      tpu_bdc_int8_pc_zp_mm_all_trans(kResult, kFirst, kSecond, kPoints, kSize, kSize, kSize, DT_INT8,
                                                      DT_UINT8, false);
                    }),
+      with_differing_points(int8_mm_form("int8_pc_zp_mm 512 x 512 x 512, points of each NPU", kSize,
+                                         [] {
+                                           tpu_bdc_int8_pc_zp_mm(kResult, kFirst, kSecond, kPoints, kSize, kSize, kSize,
+                                                                 DT_INT8, DT_UINT8, false);
+                                         })),
+      int8_mm_form("int8_zp_mm 512 x 512 x 512, added to the result", kSize,
+                   [] {
+                     scalar_t point;
+                     point.u32 = 3;
+                     tpu_bdc_int8_zp_mm(kResult, kFirst, kSecond, point, kSize, kSize, kSize, DT_INT8, DT_UINT8, true);
+                   }),
+      requantised_mm("quant_mm 512 x 512 x 512, requantised to int8", false),
+      requantised_mm("quant_mm 512 x 512 x 512, transposed, requantised to int8", true),
       shifted_mm("int8_mm 512 x 512 x 512, shifted to int8", 64),
       shifted_mm("int8_mm 512 x 512 x 512, shifted to int8, 8 bytes of every 64", 8),
   };
@@ -145,6 +176,21 @@ std::vector<Work> int8_convolution_forms() {
                 tpu_bdc_int8_sym_quant_conv2d(kResult, kFirst, kSecond, 0, &kInput, nullptr, 64, &kKernel, &kPad, &kOne,
                                               &kOne, DT_INT8, DT_INT8, DT_INT8, DT_INT16, 7, false, false);
               }),
+      work_of("convolution", "conv2d int8, requantised per channel to int8 64x56x56 -> 64, 3x3", kConvolutionOperations,
+              "GOP", 3.5, 0,
+              [] {
+                tpu_bdc_conv2d_requant_pc_asym_pc(kResult, kFirst, kSecond, kPads, kPoints, kPads, kTable, &kInput,
+                                                  nullptr, 64, &kKernel, &kPad, &kOne, &kOne, DT_INT8, DT_UINT8,
+                                                  DT_INT8, DT_INT32, true, true, true, false, false, RM_HALF_UP);
+              }),
+  };
+  list.back().prepare = [] {
+    BenchDevice& device = BenchDevice::of("bm1684x");
+    device.fill_local_memory();
+    // Of each channel: the multiplier, the shift, the zero point of the result.
+    constexpr std::int32_t kRequant[] = {0x60000000, -40, 5};
+    for (int npu = 0; npu < device.chip().npu_num; ++npu)
+      std::memcpy(device.memories().local(npu) + kTable, kRequant, sizeof(kRequant));
   };
   for (Work& work : list) {
     work = against_dot_products(std::move(work));

@@ -35,7 +35,15 @@ void compare(std::uint64_t seed) {
     std::int64_t low = signed_result ? -span / 2 : 0, high = signed_result ? span / 2 - 1 : span - 1;
     if (between(0, 3) == 0) low = std::max<std::int64_t>(low, 0);
     if (between(0, 3) == 0 && low < 0) low = -high;
-    const SumShift rule{is_signed, {shift, static_cast<Rounding>(between(0, 6))}, low, high};
+    SumShift rule{is_signed, {shift, static_cast<Rounding>(between(0, 6))}, low, high};
+    if (between(0, 3) == 0) rule.floor = 0;
+    if (between(0, 3) == 0) rule.offset = static_cast<std::int32_t>(random());
+    // Signed sums alone are multiplied, and a product that takes all 64 bits is not shifted to the left.
+    const bool multiplied = is_signed && between(0, 1) == 1;
+    if (multiplied) {
+      rule.multiplier = static_cast<std::int32_t>(sum_like(random, right));
+      rule.shift = {-between(0, Shifter<std::int64_t>::kMaxRight), static_cast<Rounding>(between(0, 6))};
+    }
     const int count = between(1, 70);
     std::vector<std::uint32_t> sums(static_cast<std::size_t>(count));
     std::vector<std::int64_t> addends(sums.size());
@@ -43,12 +51,13 @@ void compare(std::uint64_t seed) {
     for (std::int64_t& addend : addends)
       addend = std::int64_t{between(-32768, 65535)} * (std::int64_t{1} << between(0, 31));
     const std::uint32_t start = between(0, 1) == 1 ? 0 : static_cast<std::uint32_t>(random());
-    const std::int64_t* added = between(0, 1) == 1 ? nullptr : addends.data();
+    const std::int64_t* added = multiplied || between(0, 1) == 1 ? nullptr : addends.data();
     std::vector<T> want(sums.size() + 1, T(0x5A)), got = want;
     plain_shift_sums(sizeof(T))(rule, sums.data(), start, added, count, want.data());
     fast_shift_sums(sizeof(T))(rule, sums.data(), start, added, count, got.data());
     ASSERT_EQ(want, got) << "shift " << shift << ", signed " << is_signed << ", range " << low << ".." << high
-                         << ", addends " << (added != nullptr) << ", bits " << bits;
+                         << ", addends " << (added != nullptr) << ", multiplier " << rule.multiplier << ", offset "
+                         << rule.offset << ", bits " << bits;
   }
 }
 
@@ -77,6 +86,13 @@ TEST(ShiftedSum, RoundsAndSaturates) {
   EXPECT_EQ(up(1000, 0), 127);
   EXPECT_EQ(up(1000, -1000), 0);
   EXPECT_EQ(up(0x80000000U, 0), -128);
+  SumShift requantised{true, {-4, Rounding::kHalfUp}, -128, 127};
+  requantised.multiplier = 3;
+  requantised.offset = -5;
+  EXPECT_EQ(requantised(40, 0), 3);                                 // 120 / 16 + 0.5 = 8, - 5
+  EXPECT_EQ(requantised(static_cast<std::uint32_t>(-40), 0), -12);  // -120 / 16 + 0.5 = -7, - 5
+  requantised.floor = 0;
+  EXPECT_EQ(requantised(static_cast<std::uint32_t>(-40), 0), -5);
   const SumShift is_unsigned{false, {-31, Rounding::kHalfUp}, 0, 255};
   EXPECT_EQ(is_unsigned(0x80000000U, 0), 1);
   EXPECT_EQ(is_unsigned(0xFFFFFFFFU, 0), 2);
