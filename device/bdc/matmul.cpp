@@ -245,6 +245,16 @@ ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
   return rows;
 }
 
+// Loops over arrays that lie apart, as the compiler has to know for its vectors.
+template <class T>
+void add(const T* __restrict addends, int count, std::uint32_t* __restrict sums) {
+  for (int i = 0; i < count; ++i) sums[i] += addends[i];
+}
+void subtract(const std::uint32_t* __restrict sums, const std::uint32_t* __restrict off, int count,
+              std::uint32_t* __restrict out) {
+  for (int i = 0; i < count; ++i) out[i] = sums[i] - off[i];
+}
+
 // What zero points that differ from NPU to NPU take off each sum: the sums of the left elements that meet the same
 // points, times those points. That is a product of matrices again; of bytes, a digit of the sums at a time.
 class ZeroPointSums {
@@ -268,7 +278,7 @@ class ZeroPointSums {
       std::uint32_t* values = room<std::uint32_t, struct Left>(std::int64_t{tile.rows} * tile.cols);
       for (int i = 0; i < tile.rows; ++i) {
         const std::uint32_t* off = off_ + std::int64_t{tile.row + i} * cols_ + tile.col;
-        for (int j = 0; j < tile.cols; ++j) values[i * tile.cols + j] = sums[i * step + j] - off[j];
+        subtract(sums + i * step, off, tile.cols, values + std::int64_t{i} * tile.cols);
       }
       store(tile, values, tile.cols);
     };
@@ -284,9 +294,7 @@ class ZeroPointSums {
       load(row, 1, values);
       std::uint32_t* sums = left_ + std::int64_t{row} * parts_;
       std::fill_n(sums, parts_, 0U);
-      for (int k = 0; k < cmd.inner; k += parts_) {
-        for (int i = 0; i < std::min(parts_, cmd.inner - k); ++i) sums[i] += values[k + i];
-      }
+      for (int k = 0; k < cmd.inner; k += parts_) add(values + k, std::min(parts_, cmd.inner - k), sums);
     });
   }
   // Cuts the lowest digit off the sums, and adds what it takes off.
@@ -316,7 +324,7 @@ class ZeroPointSums {
       }
     };
     product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      std::uint32_t* off = off_ + std::int64_t{row} * cols_ + col;
+      auto* __restrict off = off_ + std::int64_t{row} * cols_ + col;
       for (int j = 0; j < count; ++j) off[j] += sums[j] << static_cast<unsigned>(bit);
     });
     multiply(product);
@@ -342,11 +350,6 @@ std::vector<std::uint32_t> bias_row(const Memories& mem, const MatMulCmd& cmd) {
         });
   });
   return values;
-}
-
-template <class T>
-void add(const T* __restrict addends, int count, std::uint32_t* __restrict sums) {
-  for (int i = 0; i < count; ++i) sums[i] += addends[i];
 }
 
 // The ends of all channels of a product that has columns of its own as channels: their sums are turned first.

@@ -165,6 +165,40 @@ TEST_F(QuantMatMul, EqualsAProductAndARequantisation) {
   device_.oracle().forget();
 }
 
+// Points that differ from NPU to NPU, with so many terms that what they take off needs more than two bytes.
+TEST_F(QuantMatMul, PointsOfEachNpuWithManyTerms) {
+  constexpr unsigned kLong = 0, kMany = 0x10000, kSums = 0x20000;
+  constexpr int kRows = 3, kInner = 65535, kCols = 5;
+  for (const bool is_signed : {false, true}) {
+    const LocalTensor left = stored(kLong, kRows, kInner, false, 1), right = stored(kMany, kInner, kCols, false, 1);
+    const LocalTensor point_rows = {kPoints, 1, 64, 1, kCols, 1, 0, 0, 0, 1};
+    fill_bits({&left, &right, &point_rows});
+    // The first row has nothing but the least or the greatest byte.
+    for (int k = 0; k < kInner; ++k) RandomData::put(image_, left, 0, 0, 0, k, is_signed ? 0x80 : 0xFF);
+    std::memcpy(device_.local<std::uint8_t>(0, 0), image_.data(), image_.size());
+    const LaunchOutcome outcome = device_.run([&] {
+      tpu_bdc_int8_pc_zp_mm(kSums, kLong, kMany, kPoints, kRows, kInner, kCols, is_signed ? DT_INT8 : DT_UINT8,
+                            is_signed ? DT_INT8 : DT_UINT8, false);
+    });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    const LocalTensor to = stored(kSums, kRows, kCols, false, 4);
+    const std::vector<std::uint8_t> got = device_.local_bytes();
+    for (int row = 0; row < kRows; ++row) {
+      for (int col = 0; col < kCols; ++col) {
+        std::int64_t sum = 0;
+        for (int k = 0; k < kInner; ++k) {
+          const std::uint8_t point = image_[static_cast<std::size_t>(k % 64 * reference::kLocalBytes + kPoints + col)];
+          sum += RandomData::integer(take(image_, left, row, k, false), 1, is_signed) *
+                 (RandomData::integer(take(image_, right, k, col, false), 1, is_signed) -
+                  RandomData::integer(point, 1, is_signed));
+        }
+        ASSERT_EQ(take(got, to, row, col, false), static_cast<std::uint32_t>(sum)) << row << ", " << col;
+      }
+    }
+  }
+  device_.oracle().forget();
+}
+
 TEST_F(QuantMatMul, WrongArgumentsAreRefused) {
   struct Arguments {
     optional_info_t left, right, zero, bias;
