@@ -11,9 +11,9 @@
 #include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/stored_matrix.hpp"
 #include "device/bdc/sum_end.hpp"
+#include "device/bdc/zero_points.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
-#include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
@@ -206,135 +206,6 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
 
 // ---- Integers ----
 
-// The zero points of the right matrix: one row for all of the inner dimension, or one for each NPU that rows of the
-// right matrix lie on.
-struct ZeroPointRows {
-  int count = 1;
-  std::vector<std::uint32_t> points;  // [count][cols]
-};
-
-ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
-  ZeroPointRows rows;
-  const auto cols = static_cast<std::size_t>(cmd.cols);
-  rows.points.resize(cols);
-  for_int_type(is_signed_int(dtype_of(cmd.right)) ? Dtype::kInt8 : Dtype::kUint8, [&]<class T>(T) {
-    if (const auto* scalar = std::get_if<Scalar>(&cmd.zero_point)) {
-      std::fill(rows.points.begin(), rows.points.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
-      return;
-    }
-    const TensorView view(mem, std::get<Tensor>(cmd.zero_point));
-    if (cmd.right_trans) {
-      // One value for each channel that a column of the product is stored in.
-      for (int col = 0; col < cmd.cols; ++col) {
-        rows.points[static_cast<std::size_t>(col)] =
-            loaded<std::uint32_t>(*view.at<T>(0, col, 0, cmd.dst_trans ? 0 : col));
-      }
-      return;
-    }
-    const int npus = std::min(mem.chip().npu_num, cmd.inner);
-    for (int i = 1; i < npus; ++i) {
-      if (std::memcmp(view.at<T>(0, 0, 0, 0), view.at<T>(0, i, 0, 0), cols) != 0) rows.count = npus;
-    }
-    rows.points.resize(static_cast<std::size_t>(rows.count) * cols);
-    for (int i = 0; i < rows.count; ++i) {
-      const T* stored = view.at<T>(0, i, 0, 0);
-      for (std::size_t col = 0; col < cols; ++col)
-        rows.points[static_cast<std::size_t>(i) * cols + col] = loaded<std::uint32_t>(stored[col]);
-    }
-  });
-  return rows;
-}
-
-// Loops over arrays that lie apart, as the compiler has to know for its vectors.
-template <class T>
-void add(const T* __restrict addends, int count, std::uint32_t* __restrict sums) {
-  for (int i = 0; i < count; ++i) sums[i] += addends[i];
-}
-void subtract(const std::uint32_t* __restrict sums, const std::uint32_t* __restrict off, int count,
-              std::uint32_t* __restrict out) {
-  for (int i = 0; i < count; ++i) out[i] = sums[i] - off[i];
-}
-
-// What zero points that differ from NPU to NPU take off each sum: the sums of the left elements that meet the same
-// points, times those points. That is a product of matrices again; of bytes, a digit of the sums at a time.
-class ZeroPointSums {
- public:
-  ZeroPointSums(const Memories& mem, const MatMulCmd& cmd, const ZeroPointRows& zero_points)
-      : rows_(cmd.rows),
-        cols_(cmd.cols),
-        parts_(zero_points.count),
-        left_(room<std::uint32_t, struct LeftSums>(std::int64_t{rows_} * parts_)),
-        off_(room<std::uint32_t, struct Off>(std::int64_t{rows_} * cols_)) {
-    for_int_type(dtype_of(cmd.left), [&]<class T>(T) {
-      sum_left<T>(mem, cmd);
-      std::fill_n(off_, std::int64_t{rows_} * cols_, 0U);
-      for (int bit = 0; bit < 32 && std::any_of(left_, left_ + std::int64_t{rows_} * parts_, std::identity()); bit += 8)
-        add_digit<T>(cmd, zero_points, bit);
-    });
-  }
-  // Stores what they leave of each sum.
-  Store<std::uint32_t> taken_off(const Store<std::uint32_t>& store) const {
-    return [this, store](const Tile& tile, const std::uint32_t* sums, std::int64_t step) {
-      std::uint32_t* values = room<std::uint32_t, struct Left>(std::int64_t{tile.rows} * tile.cols);
-      for (int i = 0; i < tile.rows; ++i) {
-        const std::uint32_t* off = off_ + std::int64_t{tile.row + i} * cols_ + tile.col;
-        subtract(sums + i * step, off, tile.cols, values + std::int64_t{i} * tile.cols);
-      }
-      store(tile, values, tile.cols);
-    };
-  }
-
- private:
-  // Rows of the left matrix, summed over the inner indices whose right rows lie on the same NPU.
-  template <class T>
-  void sum_left(const Memories& mem, const MatMulCmd& cmd) {
-    const auto load = left_loader<T, std::uint32_t>(mem, cmd);
-    parallel_for(rows_, std::int64_t{rows_} * cmd.inner, [&](int row) {
-      std::uint32_t* values = room<std::uint32_t, struct LeftRow>(cmd.inner);
-      load(row, 1, values);
-      std::uint32_t* sums = left_ + std::int64_t{row} * parts_;
-      std::fill_n(sums, parts_, 0U);
-      for (int k = 0; k < cmd.inner; k += parts_) add(values + k, std::min(parts_, cmd.inner - k), sums);
-    });
-  }
-  // Cuts the lowest digit off the sums, and adds what it takes off.
-  template <class T>
-  void add_digit(const MatMulCmd& cmd, const ZeroPointRows& zero_points, int bit) {
-    std::uint8_t* digits = room<std::uint8_t, struct Digits>(std::int64_t{rows_} * parts_);
-    for (std::int64_t i = 0; i < std::int64_t{rows_} * parts_; ++i) {
-      const auto digit = static_cast<T>(left_[i]);
-      digits[i] = static_cast<std::uint8_t>(digit);
-      // What is left of a signed sum keeps its sign.
-      const auto rest = static_cast<std::int32_t>(left_[i] - static_cast<std::uint32_t>(digit));
-      left_[i] = std::is_signed_v<T> ? static_cast<std::uint32_t>(rest >> 8) : left_[i] >> 8U;
-    }
-    ByteProduct product;
-    product.size = {rows_, parts_, cols_};
-    product.left_signed = std::is_signed_v<T>;
-    product.right_signed = is_signed_int(dtype_of(cmd.right));
-    product.source.left = [&](int row, int count, std::uint8_t* values) {
-      std::copy_n(digits + std::int64_t{row} * parts_, std::int64_t{count} * parts_, values);
-    };
-    product.source.right = [&](int k, int depth, int col, int count, std::uint8_t* values) {
-      for (int i = 0; i < depth; ++i, values += kTileCols) {
-        const std::uint32_t* points = zero_points.points.data() + std::int64_t{k + i} * cols_ + col;
-        std::transform(points, points + count, values,
-                       [](std::uint32_t point) { return static_cast<std::uint8_t>(point); });
-        std::fill(values + count, values + kTileCols, std::uint8_t{0});
-      }
-    };
-    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      auto* __restrict off = off_ + std::int64_t{row} * cols_ + col;
-      for (int j = 0; j < count; ++j) off[j] += sums[j] << static_cast<unsigned>(bit);
-    });
-    multiply(product);
-  }
-
-  int rows_, cols_, parts_;
-  std::uint32_t* left_;  // [rows][parts]
-  std::uint32_t* off_;   // [rows][cols]
-};
-
 // The bias of each column of the product.
 std::vector<std::uint32_t> bias_row(const Memories& mem, const MatMulCmd& cmd) {
   std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.cols));
@@ -350,6 +221,12 @@ std::vector<std::uint32_t> bias_row(const Memories& mem, const MatMulCmd& cmd) {
         });
   });
   return values;
+}
+
+// Arrays that lie apart, as the compiler has to know for its vectors.
+template <class T>
+void add(const T* __restrict addends, int count, std::uint32_t* __restrict sums) {
+  for (int i = 0; i < count; ++i) sums[i] += addends[i];
 }
 
 // The ends of all channels of a product that has columns of its own as channels: their sums are turned first.
@@ -401,7 +278,9 @@ void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& produ
     product.zero_points = ZeroPoints::kOfColumns;
     product.points = std::move(zero_points.points);
   } else {
-    differing.emplace(mem, cmd, zero_points);
+    ZeroPointSums::LoadLeft load_left;
+    for_int_type(dtype_of(cmd.left), [&]<class T>(T) { load_left = left_loader<T, std::uint32_t>(mem, cmd); });
+    differing.emplace(product.size, product.left_signed, product.right_signed, zero_points, load_left);
   }
   const auto multiply_all = [&] {
     if (differing) product.store = differing->taken_off(product.store);
