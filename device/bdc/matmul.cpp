@@ -229,7 +229,8 @@ void add(const T* __restrict addends, int count, std::uint32_t* __restrict sums)
   for (int i = 0; i < count; ++i) sums[i] += addends[i];
 }
 
-// The ends of all channels of a product that has columns of its own as channels: their sums are turned first.
+// Stores the ends of a product whose columns are the channels of the result: sums are turned, so that those of a
+// channel lie side by side.
 template <class T>
 Store<std::uint32_t> ended_columns(const StoredMatrix& channels, const SumEnds& ends,
                                    const std::vector<std::uint32_t>& bias, bool add_old) {

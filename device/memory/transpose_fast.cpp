@@ -120,7 +120,7 @@ class Turner {
     }
   }
 
-  // Rows [i, i + kGroup) of the destination.
+  // Asks for rows [i, i + kGroup) of the destination.
   HWY_INLINE void fetch_rows(std::int64_t offset, std::size_t i) const {
     constexpr std::size_t kLine = 64;
     for (std::size_t k = i; k < std::min(i + kGroup, rows_); ++k) {
@@ -129,6 +129,7 @@ class Turner {
         __builtin_prefetch(tiles_.dst[k] + offset + at, 1, 2);
     }
   }
+  // Turns them.
   HWY_INLINE void turn_rows(std::int64_t offset, std::size_t i) {
     std::array<T*, kGroup> dst;
     const std::size_t rows = std::min(kGroup, rows_ - i);
