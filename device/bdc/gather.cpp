@@ -1,18 +1,19 @@
 // BDC gather, scatter and mask selection (numerics: bm1684x-dma-hau-gather.md section 5).
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <span>
 
 #include "device/bdc/gather_index.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"
 
 namespace softtpu {
 namespace {
 
-using Positions = std::vector<std::uint32_t>;
+using Positions = std::span<const std::uint32_t>;
 
 // Calls body(n, c) for all batches and channels, the channels of an NPU on one thread.
 template <class Body>
@@ -27,7 +28,12 @@ void for_channels(const Chip& chip, const Dim4& shape, std::int64_t steps, Body 
 // One channel; the elements of a plane lie without gaps (h stride = w).
 template <class T>
 void gather_plane(T* dst, const T* param, const Positions& positions, const GatherCmd& cmd, T constant) {
-  for (std::size_t i = 0; i < positions.size(); ++i) {
+  const std::size_t count = positions.size();
+  if (!cmd.exception) {
+    for (std::size_t i = 0; i < count; ++i) dst[i] = param[positions[i]];
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
     if (positions[i] != kNoPosition) {
       dst[i] = param[positions[i]];
     } else if (cmd.fill) {
@@ -64,13 +70,14 @@ void gather(const Memories& mem, const GatherCmd& cmd) {
   const TensorView param(mem, cmd.param);
   T constant;
   std::memcpy(&constant, &cmd.constant.bits, sizeof(T));
-  Positions shared;
+  const auto count = static_cast<std::size_t>(index.count());
+  std::uint32_t* shared = room<std::uint32_t, struct Shared>(index.count());
   if (!index.per_channel()) index.read(0, 0, shared);
   const std::int64_t steps = cmd.dst.shape.elements() + std::int64_t{cmd.dst.shape.n} * cmd.param.shape.elements();
   for_channels(mem.chip(), cmd.dst.shape, steps, [&](int n, int c) {
-    Positions own;
+    std::uint32_t* own = index.per_channel() ? room<std::uint32_t, struct Own>(index.count()) : shared;
     if (index.per_channel()) index.read(n, c, own);
-    const Positions& positions = index.per_channel() ? own : shared;
+    const Positions positions(own, count);
     T* out = dst.at<T>(n, c, 0, 0);
     const T* in = param.at<T>(index.per_channel() ? 0 : n, c, 0, 0);
     if (cmd.mode == GatherMode::kBatchH) return move_rows(out, in, positions, cmd, constant);

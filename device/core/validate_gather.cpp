@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "device/bdc/gather_index.hpp"
 #include "device/chip/layout.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
+#include "device/memory/scratch.hpp"
 
 namespace softtpu {
 namespace {
@@ -59,16 +59,15 @@ void check_copies(Checks& check, const Tensor& param) {
 void check_indices(Checks& check, const GatherCmd& cmd) {
   if (check.violation()) return;
   const GatherIndex index(check.memories(), cmd);
-  std::vector<std::uint32_t> positions;
+  std::uint32_t* positions = room<std::uint32_t, struct Positions>(index.count());
   const Dim4& shape = cmd.dst.shape;
   for (int n = 0; n < (index.per_channel() ? shape.n : 1); ++n) {
     for (int c = 0; c < (index.per_channel() ? shape.c : 1); ++c) {
-      index.read(n, c, positions);
-      const auto bad = std::find(positions.begin(), positions.end(), kOutside);
-      if (bad == positions.end()) continue;
+      if (index.read(n, c, positions)) continue;
+      const auto bad = std::find(positions, positions + index.count(), kOutside) - positions;
       check.require(false, [&] {
         const std::string where = index.per_channel() ? fmt::format(" of n {}, c {}", n, c) : "";
-        return fmt::format("index {}{} is not below the extent of the {} ({})", bad - positions.begin(), where,
+        return fmt::format("index {}{} is not below the extent of the {} ({})", bad, where,
                            cmd.scatter ? "output" : "parameter", to_text(index.named()));
       });
       return;
