@@ -43,25 +43,34 @@ void tell_wishes(benchmark::State& state, const Work& work) {
 
 bool alone = false;  // leave the limits out
 
-// The last of several runs: work stands in a row of its kind, as commands do in a kernel, with caches and threads
-// awake. Of long work that makes no difference.
-double time_in_a_row(const std::function<void()>& run, int before = 1) {
+// Runs in a row, as commands of a kind stand in a kernel: the first ones bring the data to the caches of the processors
+// that use them and wake threads, the others are measured. Of long work that makes no difference. The seconds measured.
+double time_in_a_row(const std::function<void()>& run, std::vector<double>& times) {
   constexpr double kLong = 20e-3;
-  double last = seconds_of(run);
-  for (int i = 0; i < before && last <= kLong; ++i) last = seconds_of(run);
-  return last;
+  constexpr int kBefore = 5, kMeasured = 5;
+  double seconds = seconds_of(run);
+  if (seconds > kLong) {
+    times.push_back(seconds);
+    return seconds;
+  }
+  for (int i = 1; i < kBefore; ++i) run();
+  seconds = 0;
+  for (int i = 0; i < kMeasured; ++i) seconds += times.emplace_back(seconds_of(run));
+  return seconds;
 }
 
-// Each thing once: work, its limit, and the machine's own loop on all threads and on one.
-void measure_rates(const Work& work, Times& times) {
-  times.work.push_back(time_in_a_row(work.run, work.runs_before));
-  if (alone) return;
-  if (work.limit) times.limit.push_back(time_in_a_row(work.limit, work.runs_before));
-  if (!work.machine_loop) return;
-  times.loop_on_all.push_back(time_in_a_row(work.machine_loop));
+// Each thing in its row: work, its limit, and the machine's own loop on all threads and on one. The seconds of the
+// work.
+double measure_rates(const Work& work, Times& times) {
+  const double seconds = time_in_a_row(work.run, times.work);
+  if (alone) return seconds;
+  if (work.limit) time_in_a_row(work.limit, times.limit);
+  if (!work.machine_loop) return seconds;
+  time_in_a_row(work.machine_loop, times.loop_on_all);
   set_thread_limit(1);
-  times.loop_on_one.push_back(time_in_a_row(work.machine_loop));
+  time_in_a_row(work.machine_loop, times.loop_on_one);
   set_thread_limit(0);
+  return seconds;
 }
 
 void tell_rates(benchmark::State& state, const Work& work, const Times& times) {
@@ -80,10 +89,7 @@ void tell_rates(benchmark::State& state, const Work& work, const Times& times) {
 void measure_rate(benchmark::State& state, const Work& work, Times& times) {
   work.run();
   if (work.limit && !alone) work.limit();
-  for (auto _ : state) {
-    measure_rates(work, times);
-    state.SetIterationTime(times.work.back());
-  }
+  for (auto _ : state) state.SetIterationTime(measure_rates(work, times));
   tell_rates(state, work, times);
 }
 
@@ -110,7 +116,7 @@ std::vector<std::function<std::vector<Work>()>>& makers() {
 // each is measured in other seconds, too.
 constexpr int kRepetitions = 5;
 // Seconds of each for rows that need all processors undisturbed at once, which is rarer.
-constexpr double kTwoCoresTime = 0.1;
+constexpr double kTwoCoresTime = 0.05;
 
 bool matches(const Work& work, const std::string& filter) {
   return filter.empty() || (work.group + " " + work.name).find(filter) != std::string::npos;
@@ -137,7 +143,7 @@ void register_work(bool quick, const std::string& filter) {
         ->Repetitions(kRepetitions)
         ->MinTime(quick               ? 0.005
                   : work.machine_loop ? kTwoCoresTime
-                                      : 0.05);
+                                      : 0.03);
   }
 }
 

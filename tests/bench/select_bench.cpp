@@ -171,7 +171,6 @@ std::vector<Work> suppression() {
   for (Work& work : list) {
     work.group = "HAU";
     work.vendor = 0;
-    work.runs_before = 5;
     work.prepare = [] {
       fill_memories();
       fill_boxes();

@@ -1,8 +1,8 @@
 // One line of the benchmark table: a piece of work, the limit that the same machine has at the same moment, and what is
 // wanted.
 //
-// Work and limit run in turns, two runs each or more, so that a noisy neighbour slows both, and again at other times in
-// the run; of the last runs' times each figure shows what a hundredth were shorter than.
+// Work and limit run in turns, several runs each, so that a noisy neighbour slows both, and again at other times in the
+// run; each figure shows what a hundredth of the measured times were shorter than.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,6 @@ struct Work {
   bool large = false;                  // large enough for two threads: a second row shows the gain
   std::function<void()> shared_limit;  // the limit's work divided among all threads, where `limit` is one thread's
   std::function<void()> machine_loop;  // in rows of two cores: to be measured on all threads and on one, too
-  int runs_before = 1;                 // of work and limit, before each that counts: until caches hold what they can
   bool quick = true;                   // part of a --quick run
   bool machine = false;                // measures the machine: nothing is wanted of it
   double at_least = 0;                 // wanted figure itself; 0: none
