@@ -10,6 +10,7 @@
 #include "device/bdc/product.hpp"
 #include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/stored_matrix.hpp"
+#include "device/bdc/stored_results.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/bdc/zero_points.hpp"
 #include "device/core/commands.hpp"
@@ -21,8 +22,6 @@
 
 namespace softtpu {
 namespace {
-
-constexpr int kRowsAtOnce = 32;  // rows that are read or written together, local memory by local memory
 
 template <class T, class In>
 std::function<void(int, int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {
@@ -62,31 +61,6 @@ std::function<void(int, int, In*)> left_loader(const Memories& mem, const MatMul
         }
       }
       if constexpr (!std::is_same_v<T, In>) load_run(stored, values, rows * inner);
-    }
-  };
-}
-
-// Stores results as they are.
-template <class T>
-Store<T> copy_to(const StoredMatrix& dst) {
-  return [dst](const Tile& tile, const T* values, std::int64_t step) {
-    if (dst.columns_are_runs()) {
-      return turn<T>(
-          tile.cols, tile.rows, [&](int col) { return dst.at<T>(tile.row, tile.col + col); },
-          [&](int row) { return values + row * step; });
-    }
-    for (int done = 0; done < tile.rows; done += kRowsAtOnce, values += step * kRowsAtOnce) {
-      const int row = tile.row + done, rows = std::min(kRowsAtOnce, tile.rows - done);
-      if (!dst.column_major()) {
-        dst.blocks<T>(row, rows, tile.col, tile.cols, [&](const auto& block) {
-          copy_runs(values + block.i * step + block.j, step, block.rows, block.run, block.first, block.step);
-        });
-        continue;
-      }
-      for (int i = 0; i < rows; ++i) {
-        dst.row_runs<T>(row + i, tile.col, tile.cols,
-                        [&](int j, T* first, int run) { copy_run(values + i * step + j, run, first); });
-      }
     }
   };
 }

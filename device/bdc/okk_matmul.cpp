@@ -8,6 +8,7 @@
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
 #include "device/bdc/stored_matrix.hpp"
+#include "device/bdc/stored_results.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -41,30 +42,15 @@ class Matmul {
     load(right_matrix_, k, depth, col, count, values, kTileCols);
   }
 
-  // Which NaN comes out depends on the order of the operands, which sums of many leave to the compiler.
-  void settle(int row, int col, int count, float* sums) const {
-    if (!has_nan(sums, count)) return;
-    const int width = cmd_.right.shape.w;
-    for (int i = 0; i < count; ++i)
-      if (std::isnan(sums[i])) sums[i] = chip_dot(row, (col + i) / width, (col + i) % width);
-  }
-
-  void store(int row, int col, int count, const float* sums) const {
-    if (!bias_ && !cmd_.add) {
-      output_matrix_.row_runs<float>(row, col, count,
-                                     [&](int i, float* first, int run) { copy_run(sums + i, run, first); });
-      return;
-    }
-    each_piece(col, count, [&](int channel, int first, int length, int done) {
-      float* out = output_.at<float>(row, channel, 0, first);
-      const float* bias = bias_ ? bias_->at<float>(0, channel, 0, first) : nullptr;
-      for (int i = 0; i < length; i += kTileCols)
-        finish(std::min(kTileCols, length - i), sums + done + i, bias == nullptr ? nullptr : bias + i, out + i);
-    });
+  // Stores tiles of sums in which no NaN is left to settle.
+  Store<float> store() const {
+    if (!bias_ && !cmd_.add) return copy_to<float>(output_matrix_);
+    return by_rows<float>([this](int row, int col, int count, const float* sums) { add_row(row, col, count, sums); });
   }
 
   // One product is passed on as it is: it keeps a sign that adding it to +0 would lose.
   void store_single_products() const {
+    const Store<float> store_rows = store();
     for (int row = 0; row < cmd_.left.shape.n; ++row) {
       const float factor = flush(left(row, 0));
       each_piece(0, columns(), [&](int channel, int first, int length, int /*done*/) {
@@ -75,10 +61,26 @@ class Matmul {
           for (int j = 0; j < count; ++j) products[j] = factor * right[i + j];
           if (has_nan(products, count))
             for (int j = 0; j < count; ++j) products[j] = chip_mul(factor, flush(right[i + j]));
-          store(row, channel * cmd_.right.shape.w + first + i, count, products);
+          store_rows({row, 1, channel * cmd_.right.shape.w + first + i, count}, products, count);
         }
       });
     }
+  }
+
+  // Settles NaNs, then stores.
+  Store<float> settled(const Store<float>& store) const {
+    return [this, store](const Tile& tile, const float* sums, std::int64_t step) {
+      bool nans = false;
+      for (int i = 0; i < tile.rows; ++i) nans |= has_nan(sums + i * step, tile.cols);
+      if (!nans) return store(tile, sums, step);
+      std::vector<float> values(static_cast<std::size_t>(tile.rows) * static_cast<std::size_t>(tile.cols));
+      for (int i = 0; i < tile.rows; ++i) {
+        float* row = values.data() + std::int64_t{i} * tile.cols;
+        std::copy_n(sums + i * step, tile.cols, row);
+        settle(tile.row + i, tile.col, tile.cols, row);
+      }
+      store(tile, values.data(), tile.cols);
+    };
   }
 
   // The unused columns of the last channel are computed like the others, from whatever lies there.
@@ -91,6 +93,23 @@ class Matmul {
       copy_runs(block.first, block.step, block.rows, block.run, values + std::int64_t{block.i} * step + block.j, step);
     });
   }
+  // Which NaN comes out depends on the order of the operands, which sums of many leave to the compiler.
+  void settle(int row, int col, int count, float* sums) const {
+    const int width = cmd_.right.shape.w;
+    for (int i = 0; i < count; ++i)
+      if (std::isnan(sums[i])) sums[i] = chip_dot(row, (col + i) / width, (col + i) % width);
+  }
+
+  // Stores a piece of a row of sums with bias and old output.
+  void add_row(int row, int col, int count, const float* sums) const {
+    each_piece(col, count, [&](int channel, int first, int length, int done) {
+      float* out = output_.at<float>(row, channel, 0, first);
+      const float* bias = bias_ ? bias_->at<float>(0, channel, 0, first) : nullptr;
+      for (int i = 0; i < length; i += kTileCols)
+        finish(std::min(kTileCols, length - i), sums + done + i, bias == nullptr ? nullptr : bias + i, out + i);
+    });
+  }
+
   // Columns [col, col + count) channel by channel: visit(channel, first column in it, how many, how many before).
   template <class Visit>
   void each_piece(int col, int count, Visit visit) const {
@@ -154,20 +173,10 @@ void execute(Memories& mem, const OkkMatmulCmd& cmd) {
       [&](int k, int depth, int col, int count, float* values) { matmul.load_right(k, depth, col, count, values); }};
   // Where the result lies over an operand, it is written when everything has been read.
   const Chip& chip = mem.chip();
-  const bool wait = may_overlap(chip, cmd.output, cmd.left) || may_overlap(chip, cmd.output, cmd.right) ||
-                    (cmd.bias && may_overlap(chip, cmd.output, *cmd.bias));
-  const auto cols = static_cast<std::size_t>(matmul.columns());
-  std::vector<float> results(wait ? static_cast<std::size_t>(cmd.left.shape.n) * cols : 0);
-  product.store = by_rows<float>([&](int row, int col, int count, const float* sums) {
-    float settled[kTileCols];
-    float* values = wait ? results.data() + static_cast<std::size_t>(row) * cols + col : settled;
-    std::copy_n(sums, count, values);
-    matmul.settle(row, col, count, values);
-    if (!wait) matmul.store(row, col, count, values);
-  });
+  product.store_last = may_overlap(chip, cmd.output, cmd.left) || may_overlap(chip, cmd.output, cmd.right) ||
+                       (cmd.bias && may_overlap(chip, cmd.output, *cmd.bias));
+  product.store = matmul.settled(matmul.store());
   multiply(product);
-  for (int row = 0; wait && row < cmd.left.shape.n; ++row)
-    matmul.store(row, 0, matmul.columns(), results.data() + static_cast<std::size_t>(row) * cols);
 }
 
 }  // namespace softtpu

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 // sleeping processor of a virtual machine may wake milliseconds late.
 constexpr std::chrono::milliseconds kLook{1};
 // Of each thread's part: enough that an uneven start or an interruption is made up for by the others.
-constexpr int kChunks = 8;
+constexpr int kChunks = 24;
 
 // Looks for about a microsecond whether something is so, then gives the processor away once: that takes half a
 // microsecond, in which nothing is seen. Looks follow each other without a pause: hosts of virtual machines take the

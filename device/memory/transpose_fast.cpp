@@ -88,29 +88,40 @@ class Turner {
   explicit Turner(const Tiles& tiles)
       : tiles_(tiles), rows_(static_cast<std::size_t>(tiles.rows)), cols_(static_cast<std::size_t>(tiles.cols)) {
     // What blocks at the edge read beyond the tile.
-    for (std::size_t j = cols_; j < kSide && j % kLanes != 0; ++j) from_[j] = {};
-    for (std::size_t i = rows_; i % kGroup != 0; ++i) {
-      for (std::size_t j = 0; j < cols_; ++j) from_[j][i] = 0;
+    for (std::int64_t k = 0; k < std::min(kTogether, tiles.count); ++k) {
+      Gathered& from = tile(k);
+      for (std::size_t j = cols_; j < kSide && j % kLanes != 0; ++j) from[j] = {};
+      for (std::size_t i = rows_; i % kGroup != 0; ++i) {
+        for (std::size_t j = 0; j < cols_; ++j) from[j][i] = 0;
+      }
     }
   }
 
   void turn() {
-    for (std::int64_t t = 0; t < tiles_.count; ++t) {
-      gather(t * tiles_.src_step);
+    for (std::int64_t t = 0; t < tiles_.count; t += kTogether) {
+      const std::int64_t count = std::min(kTogether, tiles_.count - t);
+      for (std::int64_t k = 0; k < count; ++k) gather(tile(k), (t + k) * tiles_.src_step);
       for (std::size_t i = 0; i < rows_; i += kGroup) {
-        // A line that is to be written has to be fetched, too. Bytes fill one line of each row, beside the one before.
-        if (sizeof(T) > 1 && t + 1 < tiles_.count) fetch_rows((t + 1) * tiles_.dst_step, i);
-        turn_rows(t * tiles_.dst_step, i);
+        // Lines that are to be written have to be fetched, too. Of bytes they come one by one, without a gap.
+        for (std::int64_t k = 0; sizeof(T) > 1 && k < std::min(kTogether, tiles_.count - t - kTogether); ++k)
+          fetch_rows((t + kTogether + k) * tiles_.dst_step, i);
+        for (std::int64_t k = 0; k < count; ++k) turn_rows(tile(k), (t + k) * tiles_.dst_step, i);
       }
     }
   }
 
  private:
-  // A tile of the source is first brought together, whole cache lines at a time: rows that are a power of two apart
+  using Gathered = std::array<std::array<T, kSide>, kSide>;
+  // Tiles whose rows of the destination are neighbours, and fill four cache lines.
+  static constexpr std::int64_t kTogether = 4 / static_cast<std::int64_t>(sizeof(T));
+
+  Gathered& tile(std::int64_t k) { return from_[static_cast<std::size_t>(k)]; }
+
+  // Tiles of the source are first brought together, whole cache lines at a time: rows that are a power of two apart
   // would throw each other out of the cache while their lines are only half read.
-  HWY_INLINE void gather(std::int64_t offset) {
+  HWY_INLINE void gather(Gathered& from, std::int64_t offset) {
     for (std::size_t j = 0; j < cols_; ++j) {
-      T* const row = from_[j].data();
+      T* const row = from[j].data();
       const std::uint8_t* const src = tiles_.src[j] + offset;
       if (rows_ == kSide) {
         std::memcpy(row, src, sizeof(T) * kSide);
@@ -130,17 +141,17 @@ class Turner {
     }
   }
   // Turns them.
-  HWY_INLINE void turn_rows(std::int64_t offset, std::size_t i) {
+  HWY_INLINE void turn_rows(const Gathered& from, std::int64_t offset, std::size_t i) {
     std::array<T*, kGroup> dst;
     const std::size_t rows = std::min(kGroup, rows_ - i);
     for (std::size_t k = 0; k < rows; ++k) dst[k] = reinterpret_cast<T*>(tiles_.dst[i + k] + offset);
     std::size_t j = 0;
-    for (; rows == kGroup && j + kLanes <= cols_; j += kLanes) store(D(), turned(i, j), dst.data(), j, Parts());
-    for (; j < cols_; j += kLanes) store_part(turned(i, j), dst.data(), rows, j);
+    for (; rows == kGroup && j + kLanes <= cols_; j += kLanes) store(D(), turned(from, i, j), dst.data(), j, Parts());
+    for (; j < cols_; j += kLanes) store_part(turned(from, i, j), dst.data(), rows, j);
   }
 
-  HWY_INLINE Registers turned(std::size_t i, std::size_t j) const {
-    auto block = load<kSide>(D(), &from_[j][i], Parts());
+  HWY_INLINE Registers turned(const Gathered& from, std::size_t i, std::size_t j) const {
+    auto block = load<kSide>(D(), &from[j][i], Parts());
     turn_registers<kGroup>(D(), block);
     return block;
   }
@@ -159,7 +170,7 @@ class Turner {
 
   const Tiles& tiles_;
   std::size_t rows_, cols_;
-  alignas(64) std::array<std::array<T, kSide>, kSide> from_;
+  alignas(64) std::array<Gathered, kTogether> from_;
 };
 
 template <class T>

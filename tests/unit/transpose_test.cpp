@@ -57,7 +57,7 @@ TEST_P(Transpose, TilesEqualThoseOfThePlainLoop) {
     Tiles tiles;
     tiles.rows = side();
     tiles.cols = side();
-    tiles.count = number(1, 4);
+    tiles.count = number(1, 9);
     const auto count = static_cast<int>(tiles.count);
     const Side src = make_side(tiles.cols, count, tiles.rows * size, size);
     Side fast = make_side(tiles.rows, count, tiles.cols * size, size);
