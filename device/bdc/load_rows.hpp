@@ -19,8 +19,8 @@ struct LoadRows {
 
 extern const LoadRows kPlainLoadRows;
 // The loops with SIMD instructions of the best instruction set that may be used (kernel_choice.hpp).
-LoadRows fast_load_rows();
+const LoadRows& fast_load_rows();
 // Those that the process has chosen.
-LoadRows load_rows();
+const LoadRows& load_rows();
 
 }  // namespace softtpu

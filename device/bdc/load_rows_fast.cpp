@@ -13,7 +13,7 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-LoadRows rows_of_target() { return kPlainLoadRows; }
+const LoadRows& rows_of_target() { return kPlainLoadRows; }
 
 #else
 
@@ -70,16 +70,16 @@ void split(const void* row, int pairs, void* even, void* odd) {
   each_vector<kStep>(pairs, vector, [&] { (kPlainLoadRows.*kPlain)(row, pairs, even, odd); });
 }
 
+constexpr LoadRows kRows = {widen_f16,
+                            widen_bf16,
+                            widen_bytes<std::int8_t, &LoadRows::widen_s8>,
+                            widen_bytes<std::uint8_t, &LoadRows::widen_u8>,
+                            split<std::uint8_t, &LoadRows::split_bytes>,
+                            split<std::uint32_t, &LoadRows::split_words>};
+
 }  // namespace
 
-LoadRows rows_of_target() {
-  return {widen_f16,
-          widen_bf16,
-          widen_bytes<std::int8_t, &LoadRows::widen_s8>,
-          widen_bytes<std::uint8_t, &LoadRows::widen_u8>,
-          split<std::uint8_t, &LoadRows::split_bytes>,
-          split<std::uint32_t, &LoadRows::split_words>};
-}
+const LoadRows& rows_of_target() { return kRows; }
 
 #endif
 
@@ -90,7 +90,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-SOFTTPU_DISPATCH(LoadRows, fast_load_rows, (), rows_of_target, ())
+SOFTTPU_DISPATCH(const LoadRows&, fast_load_rows, (), rows_of_target, ())
 
 }  // namespace softtpu
 #endif

@@ -35,6 +35,6 @@ void split(const void* row, int pairs, void* even, void* odd) {
 
 const LoadRows kPlainLoadRows = {widen_f16_row, widen_bf16_row, widen_bytes, widen_bytes, split<1>, split<4>};
 
-LoadRows load_rows() { return plain_kernels() ? kPlainLoadRows : fast_load_rows(); }
+const LoadRows& load_rows() { return plain_kernels() ? kPlainLoadRows : fast_load_rows(); }
 
 }  // namespace softtpu
