@@ -66,7 +66,7 @@ void choose(const void* source, std::uint32_t offset, const std::uint8_t* bits, 
   auto* to = static_cast<T*>(out);
   const auto added = hn::Set(d, static_cast<T>(offset));
   const auto take = [&](const T* from) {
-    // A whole vector, chosen elements first. Storing only these takes some processors a hundred times as long.
+    // A whole vector, chosen elements first. Storing only these takes some processors many times as long.
     hn::StoreU(hn::CompressBits(hn::Add(hn::LoadU(d, from), added), bits), d, to);
     std::uint64_t word = 0;
     std::memcpy(&word, bits, kBytes);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "device/core/commands.hpp"
 #include "device/memory/parallel.hpp"
@@ -172,21 +173,74 @@ class HardNms {
   int kept_ = 0;
 };
 
-// The largest score above the threshold; the threshold when there is none.
-float highest_score(const float* scores, int boxes, float threshold) {
-  constexpr int kLanes = 16;  // compared side by side
-  std::array<float, kLanes> highest;
-  highest.fill(threshold);
-  int i = 0;
-  for (; i + kLanes <= boxes; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      float& most = highest[static_cast<std::size_t>(lane)];
-      most = scores[i + lane] > most ? scores[i + lane] : most;
-    }
+// The scores of soft NMS, with the largest of each block of them: a round reads them once. A box that is taken is
+// marked by a score that is not a number, which is never above anything and stays what it is.
+class SoftScores {
+ public:
+  SoftScores(const float* given, int count, float threshold)
+      : count_(count),
+        threshold_(threshold),
+        scores_(room<float, struct Scores>(count)),
+        highest_(room<float, struct Highest>((count + kBlock - 1) / kBlock)) {
+    std::transform(given, given + count, scores_, [](float score) { return flush(score); });
+    for_each_block([&](int first, int last) {
+      return std::accumulate(scores_ + first, scores_ + last, threshold_,
+                             [](float most, float score) { return score > most ? score : most; });
+    });
   }
-  for (; i < boxes; ++i) highest[0] = scores[i] > highest[0] ? scores[i] : highest[0];
-  return *std::max_element(highest.begin(), highest.end());
-}
+
+  // The first box with the largest score above the threshold, which is taken; -1: there is none.
+  int take_best() {
+    const auto* block = std::max_element(highest_, highest_ + (count_ + kBlock - 1) / kBlock);
+    if (!(*block > threshold_)) return -1;
+    const std::int64_t first = (block - highest_) * kBlock;
+    float* best = std::find(scores_ + first, scores_ + count_, *block);
+    *best = std::numeric_limits<float>::quiet_NaN();
+    return static_cast<int>(best - scores_);
+  }
+
+  void multiply(const float* coeff) {
+    for_each_block([&](int first, int last) {
+      if (last - first == kBlock) return multiply_block(scores_ + first, coeff + first, threshold_);
+      float most = threshold_;
+      for (int i = first; i < last; ++i) {
+        scores_[i] = scores_[i] * coeff[i];
+        most = scores_[i] > most ? scores_[i] : most;
+      }
+      return most;
+    });
+  }
+
+ private:
+  static constexpr int kBlock = 64;
+
+  // The largest product above the threshold, or that.
+  static float multiply_block(float* scores, const float* coeff, float threshold) {
+    constexpr int kLanes = 4, kChains = 4;
+    __m128 most[kChains];
+    for (__m128& chain : most) chain = _mm_set1_ps(threshold);
+    for (int i = 0; i < kBlock; i += kLanes) {
+      const __m128 score = _mm_mul_ps(_mm_loadu_ps(scores + i), _mm_loadu_ps(coeff + i));
+      _mm_storeu_ps(scores + i, score);
+      // What is not a number is not taken.
+      __m128& chain = most[i / kLanes % kChains];
+      chain = _mm_max_ps(score, chain);
+    }
+    alignas(16) std::array<float, kLanes> last;
+    _mm_store_ps(last.data(), _mm_max_ps(_mm_max_ps(most[0], most[1]), _mm_max_ps(most[2], most[3])));
+    return *std::max_element(last.begin(), last.end());
+  }
+
+  template <class Highest>
+  void for_each_block(const Highest& highest) {
+    for (int first = 0; first < count_; first += kBlock)
+      highest_[first / kBlock] = highest(first, std::min(first + kBlock, count_));
+  }
+
+  const int count_;
+  const float threshold_;
+  float *const scores_, *const highest_;
+};
 
 }  // namespace
 
@@ -196,25 +250,18 @@ void execute(Memories& mem, const HauHardNmsCmd& cmd) {
   store_bitmap(mem, cmd.dst, nms.run(), boxes);
 }
 
-// A box that is taken is marked by a score that is not a number, which is never above anything and stays what it is.
 // Each round depends on the one before, and is too short to be shared.
 void execute(Memories& mem, const HauSoftNmsCmd& cmd) {
   const int boxes = cmd.score.shape.w;
   const TensorView coeff(mem, cmd.coeff);
-  const auto* given = TensorView(mem, cmd.score).at<float>(0, 0, 0, 0);
-  const float threshold = flush(cmd.threshold);
-  auto* scores = room<float, struct Scores>(boxes);
-  std::transform(given, given + boxes, scores, [](float score) { return flush(score); });
+  SoftScores scores(TensorView(mem, cmd.score).at<float>(0, 0, 0, 0), boxes, flush(cmd.threshold));
   auto* kept = room<std::uint8_t, struct Kept>(boxes);
   std::fill_n(kept, boxes, std::uint8_t{0});
   for (int count = 0; cmd.keep_num == 0 || count < cmd.keep_num; ++count) {
-    const float highest = highest_score(scores, boxes, threshold);
-    if (!(highest > threshold)) break;
-    const auto best = static_cast<int>(std::find(scores, scores + boxes, highest) - scores);
-    scores[best] = std::numeric_limits<float>::quiet_NaN();
+    const int best = scores.take_best();
+    if (best < 0) break;
     kept[best] = 1;
-    const auto* row = coeff.at<float>(0, 0, best, 0);
-    for (int j = 0; j < boxes; ++j) scores[j] = scores[j] * row[j];
+    scores.multiply(coeff.at<float>(0, 0, best, 0));
   }
   store_bitmap(mem, cmd.dst, kept, boxes);
 }
