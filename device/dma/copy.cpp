@@ -4,6 +4,7 @@
 // as on the chip. Otherwise whole rows move, neighbouring rows joined, several threads sharing them.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
@@ -119,6 +120,12 @@ Dim4 joined_shape(const DmaCopyCmd& cmd) {
   return shape;
 }
 
+// Batches within channels: what moves to or from an NPU is then one thread's, as its lane is in the commands that
+// compute. In system memory alone, channels within batches, as they lie.
+bool goes_by_channel(const DmaCopyCmd& cmd) {
+  return cmd.dst.space == Space::kLocal || (cmd.src.space == Space::kLocal && cmd.order != CopyOrder::kCnhw);
+}
+
 // Rows along w; long rows are cut into pieces, short ones grouped.
 template <class T>
 void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
@@ -131,8 +138,13 @@ void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
   const std::int64_t piece = (shape.w + pieces - 1) / pieces;
   const std::int64_t count = std::int64_t{shape.n} * shape.c * shape.h * pieces;
   const std::int64_t src_row_step = cmd.order == CopyOrder::kReverseH ? -cmd.src.stride.h : cmd.src.stride.h;
+  const bool by_channel = goes_by_channel(cmd);
+  const Dim4 walked = by_channel ? Dim4{shape.c, shape.n, shape.h, shape.w} : shape;
   for_groups(count, kTask / piece, shape.elements() * std::int64_t{sizeof(T)}, [&](std::int64_t i, std::int64_t last) {
-    Index4 at = index_of(i / pieces * shape.w, shape);
+    Index4 at = index_of(i / pieces * shape.w, walked);
+    if (by_channel) std::swap(at.n, at.c);
+    std::int64_t& outer = by_channel ? at.c : at.n;
+    std::int64_t& inner = by_channel ? at.n : at.c;
     std::int64_t number = i % pieces;  // of the piece in its row
     while (i < last) {
       at.w = number * piece;
@@ -154,9 +166,9 @@ void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
       at.h += rows;
       if (at.h < shape.h) continue;
       at.h = 0;
-      if (++at.c < shape.c) continue;
-      at.c = 0;
-      ++at.n;
+      if (++inner < walked.c) continue;
+      inner = 0;
+      ++outer;
     }
   });
 }

@@ -65,7 +65,7 @@ Gang::Gang(int threads) : arena_(threads), shares_(static_cast<std::size_t>(aren
 }
 
 void Gang::run(int count, const void* body, Call call) {
-  if (threads() == 1 || taken_.test_and_set(std::memory_order_acquire)) return call(body, 0, count);
+  if (taken_.test_and_set(std::memory_order_acquire)) return call(body, 0, count);
   start_workers();
   open(count, body, call);
   work(0);
@@ -80,9 +80,11 @@ void Gang::open(int count, const void* body, Call call) {
   chunk_ = std::max(1, count / (threads() * kChunks));
   for (int i = 0; i < threads(); ++i) {
     Share& share = shares_[static_cast<std::size_t>(i)];
-    share.next.store(static_cast<int>(std::int64_t{count} * i / threads()), std::memory_order_relaxed);
+    share.begin = static_cast<int>(std::int64_t{count} * i / threads());
     share.end = static_cast<int>(std::int64_t{count} * (i + 1) / threads());
+    share.taken.store(0, std::memory_order_relaxed);
   }
+  backwards_ = !backwards_;
   ++job_;
   job_.notify_all();
 }
@@ -128,10 +130,12 @@ void Gang::join(std::size_t share, int job) {
 void Gang::work(std::size_t first) {
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     Share& share = shares_[(first + i) % shares_.size()];
+    const int size = share.end - share.begin;
     for (;;) {
-      const int begin = share.next.fetch_add(chunk_, std::memory_order_relaxed);
-      if (begin >= share.end) break;
-      call_(body_, begin, std::min(begin + chunk_, share.end));
+      const int from = share.taken.fetch_add(chunk_, std::memory_order_relaxed);
+      if (from >= size) break;
+      const int to = std::min(from + chunk_, size);
+      backwards_ ? call_(body_, share.end - to, share.end - from) : call_(body_, share.begin + from, share.begin + to);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Gang: the threads that share one command. The calling thread and oneTBB's workers each take chunks of their own part
 // of the indices, then what is left of the others'. The same indices go to the same thread from command to command, so
-// its lanes stay in its caches.
+// its lanes stay in its caches, and every second command goes through them backwards: it begins with what the one before
+// has touched last, where going forwards again would find that nothing has stayed of data larger than the cache.
 //
 // A worker that is through looks for the next command for a while before it sleeps: waking a thread on a sleeping
 // processor takes longer than most commands. A worker on the calling thread's own processor would only take its time:
@@ -29,10 +30,10 @@ class Gang {
   void run(int count, const void* body, Call call);
 
  private:
-  // What is left of one thread's part.
+  // One thread's part, and how much of it is taken.
   struct alignas(64) Share {
-    std::atomic<int> next{0};
-    int end = 0;
+    std::atomic<int> taken{0};
+    int begin = 0, end = 0;
   };
 
   void open(int count, const void* body, Call call);
@@ -50,6 +51,7 @@ class Gang {
   const void* body_ = nullptr;
   Call call_ = nullptr;
   int chunk_ = 1;
+  bool backwards_ = false;
   std::atomic<int> processor_{-1};  // that the calling thread was on
   // Even: no command is open. A worker counts itself in before it checks that the command it has seen is still open;
   // whoever closes it waits for those counted.

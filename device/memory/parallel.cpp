@@ -13,6 +13,8 @@ int thread_limit = 0;
 
 // Never destroyed: workers may look for work for a moment after the program's end has begun.
 Gang& gang() {
+  static Gang* const one = new Gang(1);
+  if (thread_limit == 1) return *one;
   static Gang* const shared = new Gang(thread_limit > 0 ? thread_limit : tbb::task_arena::automatic);
   return *shared;
 }
@@ -37,8 +39,6 @@ void start_all_threads() {
 namespace parallel_detail {
 
 std::int64_t threshold = kParallelSteps;
-
-bool one_thread() { return thread_limit == 1; }
 
 int threads() { return gang().threads(); }
 

@@ -11,7 +11,6 @@ inline constexpr std::int64_t kParallelSteps = 32768;
 
 namespace parallel_detail {
 extern std::int64_t threshold;
-bool one_thread();
 int threads();
 void run(int count, const void* body, void (*call)(const void* body, int first, int last));
 }  // namespace parallel_detail
@@ -20,7 +19,7 @@ void run(int count, const void* body, void (*call)(const void* body, int first, 
 // each call with the chip's float modes set (FpuScope). Nothing is allocated.
 template <class Body>
 void parallel_ranges(int count, std::int64_t steps, const Body& body) {
-  if (steps < parallel_detail::threshold || count < 2 || parallel_detail::one_thread()) return body(0, count);
+  if (steps < parallel_detail::threshold || count < 2) return body(0, count);
   parallel_detail::run(
       count, &body, [](const void* called, int first, int last) { (*static_cast<const Body*>(called))(first, last); });
 }
@@ -35,7 +34,7 @@ void parallel_for(int count, std::int64_t steps, const Body& body) {
 
 // How many threads share that many steps.
 inline int threads_for(std::int64_t steps) {
-  return steps < parallel_detail::threshold || parallel_detail::one_thread() ? 1 : parallel_detail::threads();
+  return steps < parallel_detail::threshold ? 1 : parallel_detail::threads();
 }
 
 // Starts every thread that parallel_for will ever use, so that any other one is somebody else's.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace softtpu {
@@ -33,6 +34,32 @@ TEST(Gang, WorksOnEachIndexOnce) {
       gang.run(count, &counts, Counts::add);
       ASSERT_TRUE(counts.is_once_each()) << threads << " threads, " << count << " indices";
     }
+  }
+}
+
+// Every second command goes the other way, and takes the same chunks.
+TEST(Gang, TurnsRoundAfterEachCommand) {
+  static Gang& gang = *new Gang(1);
+  using Parts = std::vector<std::pair<int, int>>;
+  const auto parts_of = [](int count) {
+    Parts parts;
+    gang.run(count, &parts, [](const void* body, int first, int last) {
+      static_cast<Parts*>(const_cast<void*>(body))->emplace_back(first, last);
+    });
+    return parts;
+  };
+  for (const int count : {1, 48, 1000}) {
+    const Parts one_way = parts_of(count);
+    Parts other_way = parts_of(count);
+    if (count > 1) {
+      EXPECT_NE(one_way.front(), other_way.front());
+    }
+    if (count % 48 == 0) {
+      std::reverse(other_way.begin(), other_way.end());
+      EXPECT_EQ(one_way, other_way);
+    }
+    EXPECT_EQ(parts_of(count), one_way);
+    parts_of(count);
   }
 }
 
