@@ -19,7 +19,7 @@ namespace softtpu {
 using UnaryRow = void (*)(void* dst, const void* src, int count);
 using BinaryRow = void (*)(void* dst, const void* a, const void* b, int count);
 using TernaryRow = void (*)(void* dst, const void* a, const void* b, const void* c, int count);
-using SelectRow = void (*)(void* dst, const void* a, const void* b, const void* yes, const void* no, int count);
+using SelectRow = void (*)(void* dst, const void* a, const void* b, RowOrOne yes, RowOrOne no, int count);
 
 BinaryRow fast_arith_row(ArithMode mode, Dtype type);
 TernaryRow fast_scale_bias_row(Dtype type);  // src, scale, bias

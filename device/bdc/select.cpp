@@ -59,8 +59,9 @@ void select(Memories& mem, const SelectCmd& cmd) {
 
 void walk(Memories& mem, SelectRow row, const SelectCmd& cmd) {
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
-    for_size(size_of(type_of(cmd.a)),
-             [&]<class T>(T) { for_each_row<D, T, T, D, D>(mem, cmd.dst, row, cmd.a, cmd.b, cmd.yes, cmd.no); });
+    for_size(size_of(type_of(cmd.a)), [&]<class T>(T) {
+      for_each_row<D, T, T, OrOne<D>, OrOne<D>>(mem, cmd.dst, row, cmd.a, cmd.b, cmd.yes, cmd.no);
+    });
   });
 }
 

@@ -109,13 +109,13 @@ requires(std::is_integral_v<T> && sizeof(T) == sizeof(D)) struct SelectStep<D, T
   }
 };
 template <class D, class T, class Relation>
-void select(void* dst, const void* a, const void* b, const void* yes, const void* no, int count) {
+void select(void* dst, const void* a, const void* b, RowOrOne yes, RowOrOne no, int count) {
   using Step = SelectStep<D, T, Relation>;
   for_each_vector<Step, Step::kStep>(count, static_cast<D*>(dst), static_cast<const T*>(a), static_cast<const T*>(b),
-                                     static_cast<const D*>(yes), static_cast<const D*>(no));
+                                     VectorRow<D>(yes), VectorRow<D>(no));
 }
 template <class D, class T, class Relation>
-void select_unless(void* dst, const void* a, const void* b, const void* yes, const void* no, int count) {
+void select_unless(void* dst, const void* a, const void* b, RowOrOne yes, RowOrOne no, int count) {
   select<D, T, Relation>(dst, a, b, no, yes, count);
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "device/bdc/simd.hpp"
+#include "device/memory/one_element.hpp"
 #include "device/numeric/formats.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -35,14 +36,27 @@ using FloatMask = hwy::HWY_NAMESPACE::Mask<Floats>;
 
 // ---- Rows in whole vectors ----
 
-// Step::apply(dst, src...) for each kStep elements of a row; a step reads before it writes. The elements behind the
-// last whole vector take one more step, on copies.
-template <class Step, int kStep, class D, class... S>
+// A source of vectors: a row of elements, or a vector of equal ones in every place.
+template <class T>
+class VectorRow {
+ public:
+  VectorRow(const RowOrOne& source) : row_(static_cast<const T*>(source.row)), mask_(source.one ? 0 : ~0) {}
+  const T* operator+(int i) const { return row_ + (i & mask_); }
+  bool one() const { return mask_ == 0; }
+
+ private:
+  const T* row_;
+  int mask_;
+};
+
+// Step::apply(dst, src...) for each kStep elements of rows, each a pointer or a VectorRow; a step reads before it
+// writes. The elements behind the last whole vector take one more step, on copies.
+template <class Step, int kStep, class D, class... Row>
 struct VectorLoop {
   template <std::size_t... kSource>
-  static HWY_INLINE void run(std::index_sequence<kSource...>, int count, D* dst, const S*... src) {
+  static HWY_INLINE void run(std::index_sequence<kSource...>, int count, D* dst, Row... src) {
     std::array<D, kStep> dst_end;
-    std::tuple<std::array<S, kStep>...> src_end;
+    std::tuple<std::array<std::remove_cvref_t<decltype(*(src + 0))>, kStep>...> src_end;
     D* to = dst;
     int steps = count / kStep;
     const int rest = count % kStep;
@@ -50,7 +64,7 @@ struct VectorLoop {
       for (int i = 0; i < steps; ++i) Step::apply(to + i * kStep, (src + i * kStep)...);
       if (rest == 0) return;
       if (to == dst_end.data()) break;
-      ((src = copied(src + steps * kStep, rest, std::get<kSource>(src_end))), ...);
+      (copy_end(src, steps * kStep, rest, std::get<kSource>(src_end)), ...);
       to = dst_end.data();
       steps = 1;
     }
@@ -59,15 +73,22 @@ struct VectorLoop {
 
  private:
   template <class T>
-  static HWY_INLINE const T* copied(const T* from, int count, std::array<T, kStep>& end) {
-    std::memcpy(end.data(), from, sizeof(T) * static_cast<unsigned>(count));
+  static HWY_INLINE void copy_end(const T*& row, int first, int count, std::array<T, kStep>& end) {
+    std::memcpy(end.data(), row + first, sizeof(T) * static_cast<unsigned>(count));
     std::memset(end.data() + count, 0, sizeof(T) * static_cast<unsigned>(kStep - count));
-    return end.data();
+    row = end.data();
+  }
+  template <class T>
+  static HWY_INLINE void copy_end(VectorRow<T>& row, int first, int count, std::array<T, kStep>& end) {
+    if (row.one()) return;
+    const T* from = row + 0;
+    copy_end(from, first, count, end);
+    row = RowOrOne{from, false};
   }
 };
-template <class Step, int kStep, class D, class... S>
-HWY_INLINE void for_each_vector(int count, D* dst, const S*... src) {
-  VectorLoop<Step, kStep, D, S...>::run(std::index_sequence_for<S...>(), count, dst, src...);
+template <class Step, int kStep, class D, class... Row>
+HWY_INLINE void for_each_vector(int count, D* dst, Row... src) {
+  VectorLoop<Step, kStep, D, Row...>::run(std::index_sequence_for<Row...>(), count, dst, src...);
 }
 
 // ---- Bits ----

@@ -13,11 +13,20 @@ namespace softtpu {
 // Template arguments of for_each_row (rows.hpp), one for each operand:
 //   T         stored as T; the row loop sees the stored elements themselves when they are adjacent
 //   As<W>     stored in any type, the row loop sees an array of W (device/numeric/wide.hpp)
+//   OrOne<T>  as T, but the row loop takes a RowOrOne: a constant is not spread over a row
 //   Also<T>   one more destination
 template <class W>
 struct As {};
 template <class T>
+struct OrOne {};
+template <class T>
 struct Also {};
+
+// Elements of a row, or as many equal ones as a vector holds, which stand for all of the row.
+struct RowOrOne {
+  const void* row;
+  bool one;
+};
 
 namespace rows_detail {
 
@@ -61,6 +70,13 @@ class OneSource<As<W>> {
  private:
   void set(const std::uint8_t* stored, Dtype type) { row_reader<W>(type)(&value_, stored, 1, 1); }
   W value_;
+};
+
+template <class T>
+class OneSource<OrOne<T>> : public OneSource<T> {
+ public:
+  using OneSource<T>::OneSource;
+  RowOrOne open() const { return {OneSource<T>::open(), false}; }
 };
 
 template <class T>

@@ -131,11 +131,27 @@ class Source {
   }
   void close(int, int) {}
 
+ protected:
+  // Whether all elements of a row are equal because they are one.
+  bool repeats() const { return is_constant_ || place_.step() == 0; }
+
  private:
   Place place_;
   bool is_constant_ = false;
   Constant<T> constant_;
   std::array<T, kRowChunk> staged_;
+};
+
+template <class T>
+class Source<OrOne<T>> : public Source<T> {
+ public:
+  using Source<T>::Source;
+  bool dense() const { return this->repeats() || Source<T>::dense(); }
+  RowOrOne open(int first, int count) {
+    constexpr int kVector = 64 / static_cast<int>(sizeof(T));
+    const bool one = this->repeats();
+    return {Source<T>::open(first, one ? kVector : count), one};
+  }
 };
 
 template <class T>
