@@ -25,13 +25,26 @@ void for_channels(const Chip& chip, const Dim4& shape, std::int64_t steps, Body 
   });
 }
 
+// move(i) for i in [0, count), in that order. One at a time, these short loops take twice as long where they straddle a
+// border of the processor's decoded instructions.
+template <class Move>
+void by_fours(std::size_t count, const Move& move) {
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    move(i);
+    move(i + 1);
+    move(i + 2);
+    move(i + 3);
+  }
+  for (; i < count; ++i) move(i);
+}
+
 // One channel; the elements of a plane lie without gaps (h stride = w).
 template <class T>
 void gather_plane(T* dst, const T* param, const Positions& positions, const GatherCmd& cmd, T constant) {
   const std::size_t count = positions.size();
   if (!cmd.exception) {
-    for (std::size_t i = 0; i < count; ++i) dst[i] = param[positions[i]];
-    return;
+    return by_fours(count, [&](std::size_t i) { dst[i] = param[positions[i]]; });
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (positions[i] != kNoPosition) {
@@ -44,7 +57,7 @@ void gather_plane(T* dst, const T* param, const Positions& positions, const Gath
 
 template <class T>
 void scatter_plane(T* dst, const T* param, const Positions& positions) {
-  for (std::size_t i = 0; i < positions.size(); ++i) dst[positions[i]] = param[i];
+  by_fours(positions.size(), [&](std::size_t i) { dst[positions[i]] = param[i]; });
 }
 
 // One channel by rows of `width` elements; strides are the sides' h strides.

@@ -1,7 +1,9 @@
 // The indices of a gather or scatter as flat positions, read the same way by the rules and by the execution.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "device/isa/commands/gather.hpp"
 #include "device/memory/memories.hpp"
@@ -43,24 +45,35 @@ class GatherIndex {
  private:
   template <class Index>
   bool read(int n, int c, std::uint32_t* positions) const {
-    bool inside = true;
-    const auto put = [&](int i, std::uint32_t position) {
-      positions[i] = position;
-      inside &= position != kOutside;
-    };
+    const int total = count();
+    const Stride4 stride = cmd_.index.stride;
     if (per_channel()) {
       const auto extent = static_cast<std::uint32_t>(cmd_.mode == GatherMode::kBatchH ? named().h : named().w);
       const auto* from = view_.at<const Index>(n, c, 0, 0);
-      for (int i = 0; i < count(); ++i) put(i, checked(from[i * cmd_.index.stride.w], extent));
-      return inside;
+      return read_every(0, 1, total, positions, [&](int i) { return checked(from[i * stride.w], extent); });
     }
     // NPU by NPU: neighbours lie on different ones, at addresses that throw each other out of the caches.
     const auto extent = static_cast<std::uint32_t>(named().w);
-    for (int npu = 0; npu < npu_num_; ++npu) {
-      for (int i = npu; i < count(); i += npu_num_) {
-        const auto* index = view_.at<const Index>(0, i, 0, 0);
-        put(i, cmd_.mode == GatherMode::kW ? checked(*index, extent) : place(index[0], index[cmd_.index.stride.w]));
-      }
+    bool inside = true;
+    for (int npu = 0; npu < std::min(npu_num_, total); ++npu) {
+      const auto* from = view_.at<const Index>(0, npu, 0, 0);
+      const auto next = [&] { return std::exchange(from, from + stride.c); };
+      inside &= cmd_.mode == GatherMode::kW
+                    ? read_every(npu, npu_num_, total, positions, [&](int) { return checked(*next(), extent); })
+                    : read_every(npu, npu_num_, total, positions, [&](int) {
+                        const auto* index = next();
+                        return place(index[0], index[stride.w]);
+                      });
+    }
+    return inside;
+  }
+  // Positions first, first + step ... below `total`, as position(i) gives them. Whether none of them is kOutside.
+  template <class Position>
+  static bool read_every(int first, int step, int total, std::uint32_t* positions, const Position& position) {
+    bool inside = true;
+    for (int i = first; i < total; i += step) {
+      positions[i] = position(i);
+      inside &= positions[i] != kOutside;
     }
     return inside;
   }
