@@ -1,5 +1,7 @@
 // Runs all registered work with Google Benchmark and prints one table: achieved, limit in the same run, ratio.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -27,6 +29,7 @@ double undisturbed(std::vector<double> times) {
 struct Times {
   std::vector<double> work, limit;
   std::vector<double> loop_on_all, loop_on_one;  // the machine's own loop
+  int calls = 0;
 };
 
 void set_if(benchmark::State& state, const char* counter, double value) {
@@ -112,11 +115,28 @@ std::vector<std::function<std::vector<Work>()>>& makers() {
   return list;
 }
 
-// All rows once, in an order drawn by lot, then all again: rows that one slow second of the machine hits are few, and
-// each is measured in other seconds, too.
-constexpr int kRepetitions = 5;
-// Seconds of each for rows that need all processors undisturbed at once, which is rarer.
-constexpr double kTwoCoresTime = 0.05;
+// All rows once, in an order drawn by lot, then all again. Neighbours on the host of a virtual machine take a third of
+// a processor's speed for seconds; moments in which all processors have theirs are rare, and found by many short
+// repetitions rather than by a few long ones.
+struct Pace {
+  int repetitions;
+  double seconds;  // of each
+};
+constexpr Pace kFull{30, 0.005}, kQuick{10, 0.002};
+
+// On a terminal, how far all repetitions are. Google Benchmark reports rows only when all their repetitions are over.
+class Progress {
+ public:
+  void expect(int repetitions) { expected_ += repetitions; }
+  void next() {
+    ++seen_;
+    if (isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr, "\r{} of {} measurements\033[K{}", seen_, expected_, seen_ < expected_ ? "" : "\r\033[K");
+  }
+
+ private:
+  int expected_ = 0, seen_ = 0;
+} progress;
 
 bool matches(const Work& work, const std::string& filter) {
   return filter.empty() || (work.group + " " + work.name).find(filter) != std::string::npos;
@@ -132,18 +152,20 @@ void register_work(bool quick, const std::string& filter) {
       if (wanted && matches(second, filter)) all_work().push_back(std::move(second));
     }
   }
+  const Pace& pace = quick ? kQuick : kFull;
+  progress.expect(static_cast<int>(all_work().size()) * pace.repetitions);
   for (const Work& work : all_work()) {
     benchmark::RegisterBenchmark((work.group + " " + work.name).c_str(),
-                                 [&work, times = std::make_shared<Times>()](benchmark::State& state) {
+                                 [&work, &pace, times = std::make_shared<Times>()](benchmark::State& state) {
                                    if (work.prepare) work.prepare();
                                    (work.figure ? measure_figure : measure_rate)(state, work, *times);
                                    tell_wishes(state, work);
+                                   // The first repetition takes several calls to find its number of runs.
+                                   if (times->calls++ < pace.repetitions) progress.next();
                                  })
         ->UseManualTime()
-        ->Repetitions(kRepetitions)
-        ->MinTime(quick               ? 0.005
-                  : work.machine_loop ? kTwoCoresTime
-                                      : 0.03);
+        ->Repetitions(pace.repetitions)
+        ->MinTime(pace.seconds);
   }
 }
 
@@ -183,7 +205,7 @@ int run(int argc, char** argv) {
   int count = static_cast<int>(words.size());
   benchmark::Initialize(&count, words.data());
   register_work(quick, filter);
-  Table table(std::move(earlier), all_work().size());
+  Table table(std::move(earlier));
   if (json.empty()) {
     benchmark::RunSpecifiedBenchmarks(&table);
   } else {

@@ -1,7 +1,6 @@
 #include "tests/bench/table.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -82,8 +81,6 @@ void Table::ReportRuns(const std::vector<Run>& runs) {
       std::find_if(runs.rbegin(), runs.rend(), [](const Run& run) { return run.run_type == Run::RT_Iteration; });
   if (last == runs.rend()) return;
   rows_[last->family_index] = *last;
-  if (isatty(STDERR_FILENO))
-    fmt::print(stderr, "\r{} of {} rows\033[K{}", rows_.size(), count_, rows_.size() < count_ ? "" : "\r\033[K");
 }
 
 void Table::print(const Run& run) {

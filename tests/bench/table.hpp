@@ -20,7 +20,7 @@ std::string read_earlier(const std::string& path, Earlier& earlier);
 
 class Table final : public benchmark::BenchmarkReporter {
  public:
-  Table(Earlier earlier, std::size_t rows) : earlier_(std::move(earlier)), count_(rows) {}
+  explicit Table(Earlier earlier) : earlier_(std::move(earlier)) {}
   bool ReportContext(const Context& context) override;
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;
@@ -29,7 +29,6 @@ class Table final : public benchmark::BenchmarkReporter {
   void print(const Run& run);
 
   Earlier earlier_;
-  std::size_t count_;
   std::map<std::int64_t, Run> rows_;           // by their place in the table
   std::vector<std::string> missed_, bounded_;  // bounded: by what the machine itself gains
   int wanted_ = 0;
