@@ -73,6 +73,7 @@ class HardNms {
   static constexpr int kWords = kBlock / kWordBits;
   static constexpr int kBytesPerStep = 4;
   static constexpr int kAhead = 16;
+  static constexpr int kCollecting = kBlock * kBlock;  // bytes of rows that take as long to take off as bits to collect
   using Word = std::uint64_t;
   // Rows of the mask of the boxes of a block that stay.
   struct Rows {
@@ -84,29 +85,28 @@ class HardNms {
   const std::uint8_t* row(int box) const { return mask_.at<std::uint8_t>(0, 0, box, 0); }
 
   // Takes the rows of one block off the boxes behind it, and collects the bits of the next, which begins with `first`.
+  // The first part collects all of them, so that they lie in the cache of the thread that judges, and has fewer rows.
   void share(const Rows& stay, int first) {
     if (kept_ == keep_num_) return;
-    const int next = std::min(kBlock, boxes_ - first);
     parallel_for(parts_, steps_, [&](int part) {
-      each_piece(part, stay.count, [&](int begin, int end) {
-        take_off(stay.row.data() + begin, end - begin, left_ + part * width(), first, boxes_);
-      });
-      each_piece(part, next, [&](int begin, int end) { collect_bits(first, begin, end); });
+      const int begin = first_row(part, stay.count, first), end = first_row(part + 1, stay.count, first);
+      if (part == 0) collect_bits(first);
+      take_off(stay.row.data() + begin, end - begin, left_ + part * width(), first, boxes_);
     });
   }
-  // The rows of one part: a piece near the first and as long a one near the last, because those near the first have
-  // more boxes behind them.
-  template <class Body>
-  void each_piece(int part, int rows, const Body& body) const {
-    const int pieces = 2 * parts_;
-    for (const int piece : {part, pieces - 1 - part}) body(rows * piece / pieces, rows * (piece + 1) / pieces);
+  // The first of `rows` rows, of which boxes from `first` on are left, that belongs to a part.
+  int first_row(int part, int rows, int first) const {
+    if (part == 0) return 0;
+    const int collecting = std::min(rows, kCollecting / (boxes_ - first));  // in rows
+    const int own = std::max(0, (rows + collecting) / parts_ - collecting);
+    return own + (rows - own) * (part - 1) / std::max(1, parts_ - 1);
   }
-  // For boxes [begin, end) of a block, what their rows leave of those behind them in the block.
-  void collect_bits(int first, int begin, int end) {
+  // For each box of a block, what its row leaves of those behind it in the block.
+  void collect_bits(int first) {
     const int count = std::min(kBlock, boxes_ - first);
-    for (int box = begin; box < end; ++box) {
+    for (int box = 0; box < count; ++box) {
       // Each row is on a page of its own, which processors do not foresee.
-      const std::uint8_t* ahead = row(first + std::min(box + kAhead, end - 1)) + first;
+      const std::uint8_t* ahead = row(first + std::min(box + kAhead, count - 1)) + first;
       for (int line = word_of(box) * kWordBits; line < count; line += kWordBits) __builtin_prefetch(ahead + line);
       Word* bits = bits_ + box * kWords;
       store_bits(row(first + box) + first, word_of(box), count, bits);
@@ -126,10 +126,8 @@ class HardNms {
   }
 
   void judge(int first, int last, Rows& stay) {
-    // Half of what is needed lies in other processors' caches: it is asked for before the first of it is waited for.
+    // What the other parts have left lies in other processors' caches: it is asked for before the first is waited for.
     for (int part = 1; part < parts_; ++part) prefetch(left_ + part * width() + first, kBlock);
-    prefetch(acts_, kBlock);
-    prefetch(bits_, kBlock * kWords * std::int64_t{sizeof(Word)});
     for (int part = 1; part < parts_; ++part) {
       const std::uint8_t* row = left_ + part * width();
       take_off(&row, 1, left_, first, last);
