@@ -16,7 +16,7 @@ struct Work {
   std::string name;               // what is done, with shape and type
   double amount = 0;              // units of work in one run
   std::string unit;               // "GB", "GFLOP", "M keys", "launches": figures are per second
-  std::function<void()> prepare;  // fills memories, once before the first run
+  std::function<void()> prepare;  // fills memories, before each repetition
   std::function<void()> run;
   std::string limit_name;       // what `limit` is: "memcpy", "mul+add peak" ...
   std::function<void()> limit;  // does limit_amount units in one run
