@@ -122,7 +122,7 @@ struct Pace {
   int repetitions;
   double seconds;  // of each
 };
-constexpr Pace kFull{30, 0.005}, kQuick{10, 0.002};
+constexpr Pace kFull{30, 0.005}, kQuick{8, 0.002};
 
 // On a terminal, how far all repetitions are. Google Benchmark reports rows only when all their repetitions are over.
 class Progress {
