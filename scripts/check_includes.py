@@ -26,6 +26,7 @@ RULES = {
                     "device/hau"],
     "device/observe": ["runtime/base", "runtime/layout", "runtime/report", "device/isa", "device/chip", "device/memory", "device/core/observer.hpp", "device/core/call_site.hpp"],
     "device/record": ["runtime/base", "runtime/protocol", "device/isa", "device/chip", "device/memory", "device/core", "device/observe"],
+    "device/stream": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip"],
     "device/server": ["runtime", "device"],
     "device/cli": ["runtime", "device", "host/include", "tests/replay"],
     "firmware": ["runtime/base", "runtime/module/kernel_registry.hpp", "device/isa", "device/chip", "device/memory",

@@ -8,7 +8,7 @@
 namespace softtpu {
 namespace {
 
-// IEEE single values as bits, except the fp16 and bf16 tables, which hold one 16-bit value in each word.
+// IEEE single values as bits.
 // clang-format off
 constexpr std::uint32_t kExpTable[] = {
     0x00000001, 0x00000004, 0x0000000a, 0x0000001b, 0x00000048, 0x000000c4, 0x00000215, 0x000005a9,
@@ -84,27 +84,40 @@ constexpr std::uint32_t kTanCoeff[] = {
     0x5022f983, 0x5122f983, 0x5222f983, 0x5322f983, 0x5422f983, 0x5522f983, 0x5622f983, 0x5722f983,
     0x5822f983, 0x5922f983, 0x5a22f983, 0x5b22f983, 0x5c22f983, 0x5d22f983, 0x5e22f983, 0x5f22f983,
 };
-constexpr std::uint32_t kExpFp16Coeff[] = {
-    0x00003c00, 0x00003c00, 0x00003800, 0x00003155, 0x00002955, 0x00002044, 0x000015b0, 0x00000a80,
-    0x000001a0, 0x0000002e,
-};
-constexpr std::uint32_t kExpBf16Coeff[] = {
-    0x00003f80, 0x00003f80, 0x00003f00, 0x00003e2b, 0x00003d2b, 0x00003c09, 0x00003ab6, 0x00003950,
-    0x000037d0, 0x00003639,
-};
-constexpr std::uint32_t kLogFp16Coeff[] = {
-    0x00000000, 0x00003c00, 0x0000b800, 0x00003555, 0x0000b400, 0x00003266, 0x0000b155, 0x00003092,
-    0x0000b000, 0x00002f1c, 0x0000ae66, 0x00002dd1, 0x0000ad55, 0x00002cec, 0x0000ac92, 0x00002c44,
-};
-constexpr std::uint32_t kLogBf16Coeff[] = {
-    0x00000000, 0x00003f80, 0x0000bf00, 0x00003eab, 0x0000be80, 0x00003e4d, 0x0000be2b, 0x00003e12,
-    0x0000be00, 0x00003de4, 0x0000bdcd, 0x00003dba, 0x0000bdab, 0x00003d9e, 0x0000bd92, 0x00003d89,
-};
 // clang-format on
 
 constexpr auto kSequence = [] {
   std::array<std::uint32_t, 64> words{};
   for (std::uint32_t i = 0; i < words.size(); ++i) words[i] = i;
+  return words;
+}();
+
+// The first coefficients of a series rounded to 16 bits, two in each word.
+template <auto kRound>
+constexpr auto rounded(std::span<const std::uint32_t> series) {
+  constexpr std::size_t kTerms = 16;
+  std::array<std::uint32_t, kTerms / 2> words{};
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    words[i / 2] |= std::uint32_t{kRound(std::bit_cast<float>(series[i]))} << i % 2 * 16;
+  }
+  return words;
+}
+constexpr auto kExpFp16Coeff = rounded<round_f16>(kExpCoeff);
+constexpr auto kExpBf16Coeff = rounded<round_bf16>(kExpCoeff);
+constexpr auto kLogFp16Coeff = rounded<round_f16>(kLogCoeff);
+constexpr auto kLogBf16Coeff = rounded<round_bf16>(kLogCoeff);
+constexpr auto kSinFp16Coeff = rounded<round_f16>(kSinCoeff);
+constexpr auto kSinBf16Coeff = rounded<round_bf16>(kSinCoeff);
+constexpr auto kCosFp16Coeff = rounded<round_f16>(kCosCoeff);
+constexpr auto kCosBf16Coeff = rounded<round_bf16>(kCosCoeff);
+
+// The series of the arc tangent: 1, -1/3, 1/5 ...
+constexpr auto kArctanCoeff = [] {
+  std::array<std::uint32_t, 32> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const float term = 1.0F / static_cast<float>(2 * i + 1);
+    words[i] = std::bit_cast<std::uint32_t>(i % 2 == 0 ? term : -term);
+  }
   return words;
 }();
 
@@ -121,6 +134,11 @@ constexpr StaticTable kTpuTables[] = {
     {"exp_bf16_coeff", static_offset::kExpBf16Coeff, kExpBf16Coeff},
     {"log_fp16_coeff", static_offset::kLogFp16Coeff, kLogFp16Coeff},
     {"log_bf16_coeff", static_offset::kLogBf16Coeff, kLogBf16Coeff},
+    {"sin_fp16_coeff", static_offset::kSinFp16Coeff, kSinFp16Coeff},
+    {"sin_bf16_coeff", static_offset::kSinBf16Coeff, kSinBf16Coeff},
+    {"cos_fp16_coeff", static_offset::kCosFp16Coeff, kCosFp16Coeff},
+    {"cos_bf16_coeff", static_offset::kCosBf16Coeff, kCosBf16Coeff},
+    {"arctan_coeff", static_offset::kArctanCoeff, kArctanCoeff},
     {"sequence", static_offset::kSequence, kSequence},
 };
 

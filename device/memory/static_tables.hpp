@@ -1,5 +1,6 @@
 // The constants that the chip holds in static memory: coefficient tables of the special functions
-// (numerics: bm1684x-sfu-tables.json, recorded from the chip's emulator; golden bm1684x/sfu_load).
+// (numerics: bm1684x-sfu-tables.json, recorded from the chip's emulator; golden bm1684x/sfu_load). Those of 16 bits and
+// the arc tangent's are as the newer emulator has them (bmodel: static-memory-bm1684x.bin).
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,11 @@ inline constexpr std::uint32_t kExpFp16Coeff = 0x940;
 inline constexpr std::uint32_t kExpBf16Coeff = 0x980;
 inline constexpr std::uint32_t kLogFp16Coeff = 0x9C0;
 inline constexpr std::uint32_t kLogBf16Coeff = 0xA00;
+inline constexpr std::uint32_t kSinFp16Coeff = 0xA40;
+inline constexpr std::uint32_t kSinBf16Coeff = 0xA80;
+inline constexpr std::uint32_t kCosFp16Coeff = 0xAC0;
+inline constexpr std::uint32_t kCosBf16Coeff = 0xB00;
+inline constexpr std::uint32_t kArctanCoeff = 0xB40;
 }  // namespace static_offset
 
 // BM1684 keeps other tables in its lookup table memory.

@@ -13,19 +13,24 @@ namespace {
 struct CoefficientTables {
   std::uint32_t fp32, fp16, bfp16;
 };
-// Static memory holds these series in each type; a 16-bit value occupies the low half of a word.
+// Static memory holds these series in each type.
 constexpr CoefficientTables kExpTables{static_offset::kExpCoeff, static_offset::kExpFp16Coeff,
                                        static_offset::kExpBf16Coeff};
 constexpr CoefficientTables kLogTables{static_offset::kLogCoeff, static_offset::kLogFp16Coeff,
                                        static_offset::kLogBf16Coeff};
+constexpr CoefficientTables kSinTables{static_offset::kSinCoeff, static_offset::kSinFp16Coeff,
+                                       static_offset::kSinBf16Coeff};
+constexpr CoefficientTables kCosTables{static_offset::kCosCoeff, static_offset::kCosFp16Coeff,
+                                       static_offset::kCosBf16Coeff};
+// Of the sine and cosine every type takes as many terms.
+int trigonometric_terms(Dtype) { return kFp32Terms; }
 
 void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, int (*terms)(Dtype)) {
   const Call call(op);
   const Dtype type = call.dtype("dtype", dtype);
   const Tensor dst = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms(type)}, type);
   const std::uint32_t offset = type == Dtype::kFp32 ? tables.fp32 : type == Dtype::kFp16 ? tables.fp16 : tables.bfp16;
-  const Stride4 step{0, 0, 0, type == Dtype::kFp32 ? 1 : 2};
-  call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, offset, dst.shape, step, type, false}});
+  call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, offset, dst.shape, Stride4{0, 0, 0, 1}, type, false}});
 }
 
 // Static memory holds this series in f32 only: the 16-bit types get its rounded values, one constant at a time.
@@ -66,10 +71,10 @@ void tpu_bdc_load_fp_erf_coeff(local_addr_t coeff_addr, data_type_t dtype) {
   load_rounded(Op::tpu_bdc_load_fp_erf_coeff, coeff_addr, dtype, static_offset::kErfCoeff, kErfTerms);
 }
 void tpu_bdc_load_fp_sin_coeff(local_addr_t coeff_addr, data_type_t dtype) {
-  load_rounded(Op::tpu_bdc_load_fp_sin_coeff, coeff_addr, dtype, static_offset::kSinCoeff, kFp32Terms);
+  load(Op::tpu_bdc_load_fp_sin_coeff, coeff_addr, dtype, kSinTables, trigonometric_terms);
 }
 void tpu_bdc_load_fp_cos_coeff(local_addr_t coeff_addr, data_type_t dtype) {
-  load_rounded(Op::tpu_bdc_load_fp_cos_coeff, coeff_addr, dtype, static_offset::kCosCoeff, kFp32Terms);
+  load(Op::tpu_bdc_load_fp_cos_coeff, coeff_addr, dtype, kCosTables, trigonometric_terms);
 }
 
 int sfu_taylor_exp_len(data_type_t dtype) {

@@ -124,7 +124,10 @@ class FamilyReader {
       result.setup.push_back(read_region(region));
       read_fill(region.at("fill"), result.setup.back());
     }
-    for (const Json& call : json.at("calls")) read_call(call, result.calls);
+    // A case of single instructions has `instructions` instead.
+    if (json.contains("calls") || !json.contains("instructions")) {
+      for (const Json& call : json.at("calls")) read_call(call, result.calls);
+    }
     if (json.contains("expect")) {
       for (const Json& region : json.at("expect")) {
         result.expect.push_back(read_region(region));

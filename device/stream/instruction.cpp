@@ -1,0 +1,185 @@
+#include "device/stream/instruction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace softtpu::stream {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// Heads are the same in every format of a unit.
+constexpr unsigned kHeadBytes = 8;
+constexpr unsigned kDmaEnd = 0;
+constexpr unsigned kTiuEnd = 31;
+
+std::uint64_t low_bits(unsigned width) { return width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
+
+// At most 64 bits from `bit` on; the caller has checked that they are there.
+std::uint64_t read_bits(Bytes bytes, unsigned bit, unsigned width) {
+  std::uint64_t value = 0;
+  for (unsigned done = 0; done < width;) {
+    const unsigned at = bit + done;
+    const unsigned take = std::min(8 - at % 8, width - done);
+    value |= (std::uint64_t{bytes[at / 8]} >> at % 8 & low_bits(take)) << done;
+    done += take;
+  }
+  return value;
+}
+
+void write_bits(std::vector<std::uint8_t>& bytes, unsigned bit, unsigned width, std::uint64_t value) {
+  for (unsigned done = 0; done < width;) {
+    const unsigned at = bit + done;
+    const unsigned take = std::min(8 - at % 8, width - done);
+    bytes[at / 8] |= static_cast<std::uint8_t>((value >> done & low_bits(take)) << at % 8);
+    done += take;
+  }
+}
+
+// Where reserved bits are set, the first of them; -1: nowhere. Reserved parts may be wider than 64 bits.
+int set_reserved_bit(Bytes bytes, const FieldPlace& place) {
+  for (unsigned bit = place.bit; bit < unsigned{place.bit} + place.width; ++bit) {
+    if (read_bits(bytes, bit, 1) != 0) return static_cast<int>(bit);
+  }
+  return -1;
+}
+
+std::string first_word(Bytes bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(bytes.size(), kHeadBytes); ++i)
+    text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+Error bad(Unit unit, std::uint64_t offset, Bytes bytes, const std::string& reason) {
+  return {ErrorKind::kUsage,
+          fmt::format("{} stream, offset {} (bytes {}): {}", to_text(unit), offset, first_word(bytes), reason)};
+}
+
+struct Head {
+  bool short_form;
+  unsigned operation, function;
+};
+
+Head read_head(Unit unit, Bytes bytes) {
+  const auto bits = [&](unsigned bit, unsigned width) { return static_cast<unsigned>(read_bits(bytes, bit, width)); };
+  if (unit == Unit::kTiu) return {bits(0, 1) != 0, bits(41, 4), bits(45, 5)};
+  return {bits(3, 1) != 0, bits(32, 4), bits(36, 3)};
+}
+
+}  // namespace
+
+unsigned Instruction::function() const {
+  return static_cast<unsigned>((*this)[format->unit == Unit::kTiu ? Field::tsk_eu_typ : Field::cmd_special_function]);
+}
+
+bool Instruction::is_end() const {
+  if (format->unit == Unit::kTiu) return format->name.starts_with("SYS") && function() == kTiuEnd;
+  return format->name == "sDMA_sys" && function() == kDmaEnd;
+}
+
+Result<Instruction> decode(const InstructionSet& set, Unit unit, Bytes bytes, std::uint64_t offset) {
+  if (bytes.size() < kHeadBytes) {
+    return bad(unit, offset, bytes,
+               fmt::format("the stream ends inside an instruction ({} bytes are left)", bytes.size()));
+  }
+  const Head head = read_head(unit, bytes);
+  const Format* format = set.find(unit, head.short_form, head.operation, head.function);
+  if (format == nullptr) {
+    return bad(unit, offset, bytes,
+               fmt::format("no {} instruction has operation {}, function {}", head.short_form ? "short" : "long",
+                           head.operation, head.function));
+  }
+  if (bytes.size() < format->bytes) {
+    return bad(unit, offset, bytes,
+               fmt::format("{} has {} bytes, the stream has {} more", format->name, format->bytes, bytes.size()));
+  }
+  Instruction instruction{format, {}};
+  for (const FieldPlace& place : format->places) {
+    if (!place.reserved()) {
+      instruction[place.field] = read_bits(bytes, place.bit, place.width);
+    } else if (const int bit = set_reserved_bit(bytes, place); bit >= 0) {
+      return bad(unit, offset, bytes, fmt::format("bit {} of {} is reserved, and set", bit, format->name));
+    }
+  }
+  return instruction;
+}
+
+Result<std::vector<std::uint8_t>> encode(const Instruction& instruction) {
+  const Format& format = *instruction.format;
+  std::vector<std::uint8_t> bytes(format.bytes);
+  std::array<bool, kFields> placed{};
+  for (const FieldPlace& place : format.places) {
+    if (place.reserved()) continue;
+    const std::uint64_t value = instruction[place.field];
+    if ((value & ~low_bits(place.width)) != 0) {
+      return Error{ErrorKind::kUsage, fmt::format("{} of {} is {:#x}: it has {} bits", to_text(place.field),
+                                                  format.name, value, place.width)};
+    }
+    write_bits(bytes, place.bit, place.width, value);
+    placed[static_cast<std::size_t>(place.field)] = true;
+  }
+  for (std::size_t i = 0; i < kFields; ++i) {
+    if (!placed[i] && instruction.values[i] != 0) {
+      return Error{ErrorKind::kUsage, fmt::format("{} has no field {}", format.name, to_text(static_cast<Field>(i)))};
+    }
+  }
+  return bytes;
+}
+
+Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instruction& instruction) {
+  const Format& format = *instruction.format;
+  const Format* long_form = set.find(format.unit, false, format.operation, instruction.function());
+  if (long_form == nullptr) return Error{ErrorKind::kUsage, fmt::format("{} has no long form", format.name)};
+  Instruction expanded = instruction;
+  expanded.format = long_form;
+  return encode(expanded);
+}
+
+Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit unit, Bytes bytes) {
+  std::vector<Instruction> instructions;
+  for (std::uint64_t offset = 0;;) {
+    Result<Instruction> next = decode(set, unit, bytes.subspan(offset), offset);
+    if (!next) return next.error();
+    offset += next->format->bytes;
+    instructions.push_back(std::move(*next));
+    if (!instructions.back().is_end()) continue;
+    const auto rest = bytes.subspan(offset);
+    const auto stray = std::find_if(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; });
+    if (stray == rest.end()) return instructions;
+    const auto at = static_cast<std::uint64_t>(stray - rest.begin());
+    return bad(unit, offset + at, rest.subspan(at), "only zeros follow the end");
+  }
+}
+
+std::string disassemble(const Instruction& instruction) {
+  const Format& format = *instruction.format;
+  std::string text = fmt::format("{} {} {}.{}", to_text(format.unit), instruction.id(), format.name,
+                                 format.function_name(instruction.function()));
+  if (const std::uint32_t other = instruction.waits_for(); other != 0) {
+    text += fmt::format(" after {} {}", to_text(format.unit == Unit::kTiu ? Unit::kDma : Unit::kTiu), other);
+  }
+  for (const FieldPlace& place : format.places) {
+    if (place.reserved()) continue;
+    switch (place.field) {
+      case Field::cmd_short:
+      case Field::cmd_id:
+      case Field::cmd_id_dep:
+      case Field::cmd_id_en:
+      case Field::tsk_typ:
+      case Field::tsk_eu_typ:
+      case Field::cmd_type:
+      case Field::cmd_special_function: continue;
+      default: break;
+    }
+    const std::uint64_t value = instruction[place.field];
+    if (value == 0) continue;
+    const bool is_address = place.width > 20;
+    text += is_address ? fmt::format(" {}={:#x}", to_text(place.field), value)
+                       : fmt::format(" {}={}", to_text(place.field), value);
+  }
+  return text;
+}
+
+}  // namespace softtpu::stream

@@ -1,0 +1,48 @@
+// One instruction of a compiled network, and its way from bytes and back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/stream/format.hpp"
+#include "runtime/base/result.hpp"
+
+namespace softtpu::stream {
+
+// The fields of an instruction; those that its format lacks are 0.
+struct Instruction {
+  const Format* format = nullptr;
+  std::array<std::uint64_t, kFields> values{};
+
+  std::uint64_t operator[](Field field) const { return values[static_cast<std::size_t>(field)]; }
+  std::uint64_t& operator[](Field field) { return values[static_cast<std::size_t>(field)]; }
+  unsigned function() const;
+  std::uint32_t id() const { return static_cast<std::uint32_t>((*this)[Field::cmd_id]); }
+  // The instruction of the other unit that must be complete first; 0: none.
+  std::uint32_t waits_for() const { return static_cast<std::uint32_t>((*this)[Field::cmd_id_dep]); }
+  bool is_end() const;  // the last one of its stream
+  bool operator==(const Instruction&) const = default;
+};
+
+// The instruction at the start of `bytes`. An error names the offset, the first word and what is wrong.
+// `offset` is where `bytes` lie in their stream, for that text.
+Result<Instruction> decode(const InstructionSet& set, Unit unit, std::span<const std::uint8_t> bytes,
+                           std::uint64_t offset = 0);
+
+// The bytes of an instruction; the inverse of decode(). An error names a field whose value its bits cannot hold, or
+// that the format lacks.
+Result<std::vector<std::uint8_t>> encode(const Instruction& instruction);
+
+// A short TIU instruction as the unit expands it: the long layout, 128 bytes. The head keeps the mark of a short form.
+Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instruction& instruction);
+
+// All instructions of a stream, the end included. What follows the end must be zero.
+Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit unit, std::span<const std::uint8_t> bytes);
+
+// "TIU 12 sAR.add after DMA 3: opd0_addr=0x8000 ..." with every field that is not zero.
+std::string disassemble(const Instruction& instruction);
+
+}  // namespace softtpu::stream

@@ -1,0 +1,217 @@
+// DMA operations.
+#include <algorithm>
+
+#include "device/stream/operands.hpp"
+
+namespace softtpu::stream {
+namespace {
+
+// One side of a DMA instruction.
+struct Side {
+  Field addr;
+  Field n_stride, c_stride, h_stride, w_stride;  // kCount: the stride is 1
+};
+constexpr Side kSource{Field::src_addr, Field::src_nstride, Field::src_cstride, Field::src_hstride, Field::src_wstride};
+constexpr Side kTarget{Field::dst_addr, Field::dst_nstride, Field::dst_cstride, Field::dst_hstride, Field::dst_wstride};
+
+Dtype element_type(const Operands& in) { return in.type(Field::src_data_format, false); }
+
+bool is_local(const Operands& in, Field addr) { return in.chip().local_mem.contains(in.value(addr)); }
+
+Tensor at(const Operands& in, Field addr, const Dim4& shape, Dtype type) {
+  const std::uint64_t address = in.value(addr);
+  if (is_local(in, addr)) return {Space::kLocal, address - in.chip().local_mem.start, shape, {}, type, false};
+  return {Space::kSystem, address, shape, {}, type, false};
+}
+
+// Without strides in the instruction: aligned in local memory, continuous elsewhere.
+Tensor natural(const Operands& in, Field addr, const Dim4& shape, Dtype type) {
+  Tensor tensor = at(in, addr, shape, type);
+  tensor.natural = true;
+  tensor.stride = tensor.space == Space::kLocal ? aligned_stride(in.chip(), in.chip().npu_of(tensor.addr), shape, type)
+                                                : continuous_stride(shape);
+  return tensor;
+}
+
+Tensor side(const Operands& in, const Side& which, const Dim4& shape, Dtype type, bool w_strides) {
+  if (!in.flag(Field::stride_enable)) return natural(in, which.addr, shape, type);
+  Tensor tensor = at(in, which.addr, shape, type);
+  const auto stride = [&](Field field) { return static_cast<int>(static_cast<std::int32_t>(in.value(field))); };
+  tensor.stride = {stride(which.n_stride), stride(which.c_stride), stride(which.h_stride),
+                   w_strides ? stride(which.w_stride) : 1};
+  return tensor;
+}
+
+// All NPUs take part. A mask that leaves some out belongs to no function of the API.
+void require_all_npus(const Operands& in) {
+  if (in.value(Field::localmem_mask) != ~std::uint64_t{0}) in.refuse(Field::localmem_mask, "leaves NPUs out");
+}
+
+// The function of a family whose name says where both sides lie.
+struct ByMemory {
+  Op s2s, s2l, l2s, l2l;
+};
+Op choose(const Operands& in, const ByMemory& ops) {
+  const bool to_local = is_local(in, Field::dst_addr);
+  if (is_local(in, Field::src_addr)) return to_local ? ops.l2l : ops.l2s;
+  return to_local ? ops.s2l : ops.s2s;
+}
+
+Dim4 source_shape(const Operands& in) {
+  return in.shape(Field::src_nsize, Field::src_csize, Field::src_hsize, Field::src_wsize);
+}
+Dim4 target_shape(const Operands& in) {
+  return in.shape(Field::dst_nsize, Field::dst_csize, Field::dst_hsize, Field::dst_wsize);
+}
+
+Scalar constant_of(const Operands& in, Dtype type) { return in.constant(Field::constant_value, type); }
+
+Issued fill(const Operands& in) {
+  const Dtype type = element_type(in);
+  const Dim4 shape = in.flag(Field::nchw_copy) ? source_shape(in) : target_shape(in);
+  const Op op = is_local(in, Field::dst_addr) ? Op::tpu_gdma_set_C_local : Op::tpu_gdma_set_C_system;
+  return {op, DmaFillCmd{side(in, kTarget, shape, type, true), constant_of(in, type)}};
+}
+
+}  // namespace
+
+Issued dma_tensor(const Operands& in) {
+  require_all_npus(in);
+  if (in.flag(Field::fill_constant_en)) return fill(in);
+  const Dtype type = element_type(in);
+  const Dim4 from = source_shape(in);
+  const bool same = in.flag(Field::nchw_copy);
+  switch (in.function()) {
+    case 0: {
+      const Dim4 to = same ? from : target_shape(in);
+      const CopyOrder order = to == from ? CopyOrder::kNchw : CopyOrder::kReshape;
+      const Op op =
+          choose(in, {Op::tpu_gdma_cpy_S2S, Op::tpu_gdma_cpy_S2L, Op::tpu_gdma_cpy_L2S, Op::tpu_gdma_cpy_L2L});
+      return {op, DmaCopyCmd{order, side(in, kTarget, to, type, true), side(in, kSource, from, type, true)}};
+    }
+    case 1: {
+      const Dim4 to{from.c, from.n, from.h, from.w};
+      const Op op = choose(in, {Op::tpu_gdma_cpy_nc_trans_S2S, Op::tpu_gdma_cpy_nc_trans_S2L,
+                                Op::tpu_gdma_cpy_nc_trans_L2S, Op::tpu_gdma_cpy_nc_trans_L2L});
+      return {op,
+              DmaCopyCmd{CopyOrder::kCnhw, side(in, kTarget, to, type, false), side(in, kSource, from, type, false)}};
+    }
+    case 3: {
+      const Dim4 to{from.n, in.size(Field::dst_csize), from.h, from.w};
+      const Dim4 one{from.n, 1, from.h, from.w};
+      const Op op = is_local(in, Field::src_addr) ? Op::tpu_gdma_channel_bcast_L2L : Op::tpu_gdma_channel_bcast_S2L;
+      return {op, DmaCopyCmd{CopyOrder::kOneChannel, side(in, kTarget, to, type, false),
+                             side(in, kSource, one, type, false)}};
+    }
+    default: in.refuse_function();
+  }
+}
+
+Issued dma_cw_transpose(const Operands& in) {
+  require_all_npus(in);
+  const Dtype type = element_type(in);
+  const Dim4 from = source_shape(in);
+  const Dim4 to{from.n, from.w, from.h, from.c};
+  const Op op = choose(in, {Op::tpu_gdma_cpy_cw_trans_S2S, Op::tpu_gdma_cpy_cw_trans_S2L, Op::tpu_gdma_cpy_cw_trans_L2S,
+                            Op::tpu_gdma_cpy_cw_trans_L2L});
+  return {op, DmaCopyCmd{CopyOrder::kNwhc, side(in, kTarget, to, type, false), side(in, kSource, from, type, false)}};
+}
+
+Issued dma_matrix(const Operands& in) {
+  require_all_npus(in);
+  const Dtype type = element_type(in);
+  const bool transposed = in.function() == 1;
+  const bool to_local = is_local(in, Field::dst_addr);
+  if (to_local == is_local(in, Field::src_addr)) throw Refusal("one side has to lie in local memory");
+  const auto pick = [&](Field src, Field dst, bool local) { return in.size(local == to_local ? dst : src); };
+  const int rows = pick(Field::src_hsize, Field::dst_hsize, false);
+  const int cols = pick(Field::src_wsize, Field::dst_wsize, false);
+  const int row_stride = pick(Field::src_hstride, Field::dst_hstride, false);
+  const int local_rows = pick(Field::src_nsize, Field::dst_nsize, true);
+  const int channels = pick(Field::src_csize, Field::dst_csize, true);
+  const int width = pick(Field::src_wsize, Field::dst_wsize, true);
+  const Field local_addr = to_local ? Field::dst_addr : Field::src_addr;
+  const Field system_addr = to_local ? Field::src_addr : Field::dst_addr;
+
+  Tensor system = at(in, system_addr, {rows, 1, 1, cols}, type);
+  system.stride = {row_stride, 0, 0, 1};
+  const int local_cols = transposed ? rows : cols;
+  Tensor local = at(in, local_addr, {local_rows, channels, 1, std::min(width, local_cols)}, type);
+  local.stride = {pick(Field::src_nstride, Field::dst_nstride, true),
+                  pick(Field::src_cstride, Field::dst_cstride, true), width, 1};
+  if (to_local) {
+    return {transposed ? Op::tpu_gdma_matrix_trans_S2L : Op::tpu_gdma_matrix_S2L,
+            DmaMatrixCmd{local, system, transposed}};
+  }
+  return {transposed ? Op::tpu_gdma_matrix_trans_L2S : Op::tpu_gdma_matrix_L2S,
+          DmaMatrixCmd{system, local, transposed}};
+}
+
+Issued dma_general(const Operands& in) {
+  require_all_npus(in);
+  const Dtype type = element_type(in);
+  const Dim4 line{1, 1, 1, in.size(Field::src_cstride)};
+  const auto block = [&](Field addr) {
+    return Tensor{Space::kSystem, in.value(addr), line, continuous_stride(line), type, true};
+  };
+  if (in.function() == 0) {
+    if (in.flag(Field::fill_constant_en)) {
+      return {Op::tpu_gdma_system_set, DmaFillCmd{block(Field::dst_addr), constant_of(in, type), true}};
+    }
+    return {Op::tpu_gdma_system_cpy, DmaCopyCmd{CopyOrder::kBlock, block(Field::dst_addr), block(Field::src_addr)}};
+  }
+  if (!is_local(in, Field::dst_addr)) in.refuse(Field::dst_addr, "is no address of local memory");
+  Tensor dst = at(in, Field::dst_addr, {1, in.size(Field::dst_csize), 1, line.w}, type);
+  dst.stride = compact_stride(in.chip(), in.chip().npu_of(dst.addr), dst.shape);
+  dst.natural = true;
+  return {Op::tpu_gdma_system_bcast, DmaCopyCmd{CopyOrder::kOneChannel, dst, block(Field::src_addr)}};
+}
+
+Issued dma_masked_select(const Operands& in) {
+  require_all_npus(in);
+  const Dtype type = element_type(in);
+  const Dim4 shape = source_shape(in);
+  const Op op = is_local(in, Field::src_addr) ? Op::tpu_gdma_mask_select_L2S : Op::tpu_gdma_mask_select_S2S;
+  return {op, DmaMaskSelectCmd{natural(in, Field::dst_addr, shape, type), natural(in, Field::src_addr, shape, type),
+                               natural(in, Field::mask_addr, shape, in.type(Field::mask_data_format, false))}};
+}
+
+Issued dma_nonzero(const Operands& in) {
+  require_all_npus(in);
+  const Dim4 shape = source_shape(in);
+  const Op op = is_local(in, Field::src_addr) ? Op::tpu_gdma_nonzero_L2S : Op::tpu_gdma_nonzero_S2S;
+  return {op, DmaNonzeroCmd{natural(in, Field::dst_addr, shape, Dtype::kUint32),
+                            natural(in, Field::src_addr, shape, element_type(in)),
+                            static_cast<std::uint32_t>(in.value(Field::base_i))}};
+}
+
+Issued dma_rows(const Operands& in, RowsMode mode) {
+  require_all_npus(in);
+  const Dtype type = element_type(in);
+  const int channels = in.size(Field::src_csize);
+  const int width = in.size(Field::src_wsize);
+  const auto rows = [&](Field addr, int count, int columns, Field c_stride, Field h_stride, Dtype of) {
+    const Dim4 shape{1, channels, count, columns};
+    if (!in.flag(Field::stride_enable)) return natural(in, addr, shape, of);
+    Tensor tensor = at(in, addr, shape, of);
+    tensor.stride = {0, in.size(c_stride), in.size(h_stride), 1};
+    return tensor;
+  };
+  DmaRowsCmd cmd;
+  cmd.mode = mode;
+  cmd.dst = rows(Field::dst_addr, in.size(Field::dst_hsize), width, Field::dst_cstride, Field::dst_hstride, type);
+  cmd.param = rows(Field::src_addr, in.size(Field::src_hsize), width, Field::src_cstride, Field::src_hstride, type);
+  cmd.index = rows(Field::index_addr, in.size(Field::index_hsize), 1, Field::index_cstride, Field::index_hstride,
+                   Dtype::kUint32);
+  if (mode == RowsMode::kGather) {
+    cmd.fill = constant_of(in, type);
+    return {choose(in, {Op::tpu_gdma_h_gather_S2S, Op::tpu_gdma_h_gather_S2L, Op::tpu_gdma_h_gather_L2S,
+                        Op::tpu_gdma_h_gather_L2L}),
+            cmd};
+  }
+  return {choose(in, {Op::tpu_gdma_h_scatter_S2S, Op::tpu_gdma_h_scatter_S2L, Op::tpu_gdma_h_scatter_L2S,
+                      Op::tpu_gdma_h_scatter_L2L}),
+          cmd};
+}
+
+}  // namespace softtpu::stream
