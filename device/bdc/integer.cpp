@@ -171,7 +171,9 @@ void quantise(Memories& mem, const IntQuantCmd& cmd) {
       [&](std::int64_t* dst, const std::int64_t* src, const std::int64_t* multiplier, const std::int64_t* offset,
           const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
-          const Shifter<Acc> shifted(static_cast<int>(shift[i]), cmd.rounding);
+          // Left shifts from memory count modulo the 64 bits that the product wraps at (golden-bmodel rq_sdq/0006).
+          const int places = static_cast<int>(shift[i] > 0 ? shift[i] & 63 : shift[i]);
+          const Shifter<Acc> shifted(places, cmd.rounding);
           dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shifted, offset[i]));
         }
       },

@@ -1,0 +1,209 @@
+#include "runtime/bmodel/container.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "model_generated.h"
+
+namespace softtpu::bmodel {
+namespace {
+
+constexpr std::uint32_t kMagic = 0xFF55AAEE;
+constexpr std::uint64_t kHeaderBytes = 64;
+constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 40;  // of one tensor; more than any chip's memory
+
+Error bad(std::string text) { return {ErrorKind::kUsage, "not a .bmodel file that can be read: " + std::move(text)}; }
+
+std::uint32_t word(Bytes file, std::uint64_t offset) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, file.data() + offset, sizeof(value));
+  return value;
+}
+
+template <class T>
+std::string text(const T* value) {
+  return value != nullptr ? value->str() : std::string();
+}
+
+// Elements of a vector that may be missing.
+template <class T>
+std::vector<const T*> items(const flatbuffers::Vector<flatbuffers::Offset<T>>* list) {
+  std::vector<const T*> result;
+  if (list == nullptr) return result;
+  for (const T* item : *list) {
+    if (item != nullptr) result.push_back(item);
+  }
+  return result;
+}
+
+// Reads the tables. What is wrong is kept as the first sentence, so that the readers need no branches.
+class Reader {
+ public:
+  Reader(Bytes binary) : binary_(binary) {}
+
+  const std::string& fault() const { return fault_; }
+
+  Model model(const fbs::Model& from) {
+    Model model{text(from.chip()), text(from.version()), text(from.time()), {}};
+    for (const fbs::Net* net : items(from.net())) model.networks.push_back(network(*net));
+    return model;
+  }
+
+ private:
+  void fail(std::string sentence) {
+    if (fault_.empty()) fault_ = std::move(sentence);
+  }
+
+  Bytes part(const fbs::Binary* range, const std::string& what) {
+    if (range == nullptr || range->size() == 0) return {};
+    if (range->start() > binary_.size() || range->size() > binary_.size() - range->start()) {
+      fail(fmt::format("{} has bytes {} to {} of a part of {} bytes", what, range->start(),
+                       range->start() + range->size(), binary_.size()));
+      return {};
+    }
+    return binary_.subspan(range->start(), range->size());
+  }
+
+  Network network(const fbs::Net& from) {
+    Network network{text(from.name()), from.addr_mode(), {}};
+    for (const fbs::NetParameter* stage : items(from.parameter()))
+      network.stages.push_back(read_stage(network.name, *stage));
+    return network;
+  }
+
+  Stage read_stage(const std::string& name, const fbs::NetParameter& from) {
+    const std::string where = "network \"" + name + "\"";
+    Stage stage;
+    for (const fbs::Tensor* tensor : items(from.input_tensor())) stage.inputs.push_back(read_tensor(where, *tensor));
+    for (const fbs::Tensor* tensor : items(from.output_tensor())) stage.outputs.push_back(read_tensor(where, *tensor));
+    if (const fbs::CoeffMem* memory = from.coeff_mem(); memory != nullptr) {
+      stage.coefficient_address = memory->address();
+      stage.coefficients = part(memory->binary_coeff(), where + ": the coefficients");
+      if (memory->encrypt_mode() != 0) stage.refusals.push_back("its coefficients are encrypted");
+    }
+    stage.context_address = from.ctx_addr();
+    stage.context_bytes = from.ctx_size();
+    if (from.ctx_sizes() != nullptr) stage.context_pieces.assign(from.ctx_sizes()->begin(), from.ctx_sizes()->end());
+    stage.io_address = from.io_addr();
+    stage.io_bytes = from.io_size();
+    if (from.is_dynamic() != 0)
+      stage.refusals.push_back("it is compiled for shapes that change, which needs the chip's firmware");
+    if (from.core_num() > 1) stage.refusals.push_back(fmt::format("it is compiled for {} cores", from.core_num()));
+    read_parts(where, from, stage);
+    return stage;
+  }
+
+  // The commands: of the parts where there are any, else of the stage itself.
+  void read_parts(const std::string& where, const fbs::NetParameter& from, Stage& stage) {
+    const auto parts = items(from.sub_net());
+    if (parts.empty()) read_groups(where, from.cmd_group(), stage);
+    for (const fbs::SubNet* part : parts) {
+      constexpr const char* kKinds[] = {"", "runs on the host's processor", "merges branches",
+                                        "switches between branches"};
+      const int kind = part->subnet_mode();
+      if (kind != 0) {
+        stage.refusals.push_back(
+            fmt::format("part {} {}", part->id(), kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind"));
+      } else if (part->is_dynamic() != 0) {
+        stage.refusals.push_back(fmt::format("part {} needs the chip's firmware", part->id()));
+      } else {
+        read_groups(where, part->cmd_group(), stage);
+      }
+    }
+    if (stage.groups.empty() && stage.refusals.empty()) stage.refusals.push_back("it has no instructions");
+  }
+
+  void read_groups(const std::string& where, const flatbuffers::Vector<flatbuffers::Offset<fbs::CmdGroup>>* list,
+                   Stage& stage) {
+    for (const fbs::CmdGroup* from : items(list)) {
+      CommandGroup group{from->bdc_num(), from->gdma_num(), {}, {}};
+      group.tiu = stream(from->binary_bdc(), from->bdc_cmd_byte(), where + ": the TIU instructions");
+      group.dma = stream(from->binary_gdma(), from->gdma_cmd_byte(), where + ": the DMA instructions");
+      stage.groups.push_back(group);
+    }
+  }
+
+  Bytes stream(const fbs::Binary* range, std::uint32_t bytes, const std::string& what) {
+    const Bytes all = part(range, what);
+    if (bytes == 0) return all;
+    if (bytes > all.size()) {
+      fail(fmt::format("{} have {} bytes, their part of the file has {}", what, bytes, all.size()));
+      return {};
+    }
+    return all.subspan(0, bytes);
+  }
+
+  Tensor read_tensor(const std::string& where, const fbs::Tensor& from) {
+    Tensor tensor{text(from.name()), DataType::kFloat32, {}, from.device_addr(), 0, from.scale(), from.zero_point()};
+    if (from.data_type() > static_cast<std::uint32_t>(DataType::kUint4)) {
+      fail(fmt::format("{}, tensor \"{}\": data type {} is not known", where, tensor.name, from.data_type()));
+      return tensor;
+    }
+    tensor.type = static_cast<DataType>(from.data_type());
+    std::uint64_t elements = 1;
+    const auto shapes = items(from.shape());
+    if (!shapes.empty() && shapes[0]->dim() != nullptr) {
+      for (const std::uint64_t extent : *shapes[0]->dim()) {
+        if (extent != 0 && elements > kMaxElements / extent) {
+          fail(fmt::format("{}, tensor \"{}\" has more than {} elements", where, tensor.name, kMaxElements));
+          return tensor;
+        }
+        elements *= extent;
+        tensor.shape.push_back(extent);
+      }
+    }
+    tensor.bytes = (elements * static_cast<unsigned>(bits_of(tensor.type)) + 7) / 8;
+    return tensor;
+  }
+
+  Bytes binary_;
+  std::string fault_;
+};
+
+}  // namespace
+
+int bits_of(DataType type) {
+  switch (type) {
+    case DataType::kFloat32:
+    case DataType::kInt32:
+    case DataType::kUint32: return 32;
+    case DataType::kFloat16:
+    case DataType::kBfloat16:
+    case DataType::kInt16:
+    case DataType::kUint16: return 16;
+    case DataType::kInt8:
+    case DataType::kUint8: return 8;
+    case DataType::kInt4:
+    case DataType::kUint4: return 4;
+  }
+  return 0;
+}
+
+std::string_view to_text(DataType type) {
+  constexpr std::string_view kNames[] = {"f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "bf16", "i4", "u4"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+Result<Model> read_model(Bytes file) {
+  if (file.size() < kHeaderBytes)
+    return bad(fmt::format("it has {} bytes, a header has {}", file.size(), kHeaderBytes));
+  if (word(file, 0) != kMagic) return bad(fmt::format("it begins with {:#010x}, not {:#010x}", word(file, 0), kMagic));
+  const std::uint64_t header = word(file, 4);
+  const std::uint64_t tables = word(file, 8);
+  if (header < kHeaderBytes || header > file.size() || tables > file.size() - header) {
+    return bad(fmt::format("its header of {} bytes and its tables of {} are longer than the file of {}", header, tables,
+                           file.size()));
+  }
+  // Flatbuffers are read in place, and their numbers want to be aligned.
+  const std::vector<std::uint8_t> copy(file.begin() + static_cast<std::ptrdiff_t>(header),
+                                       file.begin() + static_cast<std::ptrdiff_t>(header + tables));
+  flatbuffers::Verifier verifier(copy.data(), copy.size());
+  if (!fbs::VerifyModelBuffer(verifier)) return bad("its tables are damaged");
+  Reader reader(file.subspan(header + tables));
+  Model model = reader.model(*fbs::GetModel(copy.data()));
+  if (!reader.fault().empty()) return bad(reader.fault());
+  return model;
+}
+
+}  // namespace softtpu::bmodel

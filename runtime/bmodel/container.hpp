@@ -1,0 +1,78 @@
+// A .bmodel file: what a compiled network holds, as plain values. Every offset and size of the file is checked before
+// it is used; parts are views into the file's bytes, which must stay.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+
+namespace softtpu::bmodel {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// Element types with the codes of the file (and of bm_data_type_t).
+enum class DataType : std::uint8_t {
+  kFloat32,
+  kFloat16,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kBfloat16,
+  kInt4,
+  kUint4,
+};
+// Bits of one element; "f32" ...
+int bits_of(DataType type);
+std::string_view to_text(DataType type);
+
+// An input, an output, or a tensor between two parts of a network. The network reads an input as
+// round(value * scale + zero_point), and an output stands for (value - zero_point) * scale.
+struct Tensor {
+  std::string name;
+  DataType type = DataType::kFloat32;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t address = 0;  // as compiled
+  std::uint64_t bytes = 0;    // shape x type
+  float scale = 1;
+  int zero_point = 0;
+};
+
+// Two streams of instructions that run side by side. Groups run one after the other.
+struct CommandGroup {
+  std::uint32_t tiu_count = 0, dma_count = 0;  // instructions, the ends included
+  Bytes tiu, dma;
+};
+
+// A network for one set of input shapes.
+struct Stage {
+  std::vector<Tensor> inputs, outputs;
+  std::uint64_t coefficient_address = 0;  // where the compiler put the coefficients
+  Bytes coefficients;
+  std::uint64_t context_address = 0, context_bytes = 0;  // tensors between layers
+  std::vector<std::uint64_t> context_pieces;             // sizes; empty: one piece
+  std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
+  std::vector<CommandGroup> groups;
+  std::vector<std::string> refusals;  // why this stage cannot run: parts that closed firmware carries out, ...
+};
+
+struct Network {
+  std::string name;
+  int address_mode = 0;
+  std::vector<Stage> stages;
+};
+
+struct Model {
+  std::string chip, version, time;
+  std::vector<Network> networks;
+};
+
+// Reads a file's bytes. An error says which part is wrong, and where.
+Result<Model> read_model(Bytes file);
+
+}  // namespace softtpu::bmodel

@@ -1,0 +1,110 @@
+// The container of compiled networks: what a file holds, and files that are damaged.
+#include "runtime/bmodel/container.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <random>
+
+namespace softtpu::bmodel {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using File = std::vector<std::uint8_t>;
+
+File read(const std::string& name) {
+  std::ifstream file(std::string(SOFTTPU_TEST_NETWORKS) + "/" + name, std::ios::binary);
+  File bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_FALSE(bytes.empty()) << name;
+  return bytes;
+}
+
+std::string refusal(const File& file) {
+  const auto model = read_model(file);
+  return model ? "" : model.error().text;
+}
+
+TEST(Bmodel, HoldsNetworksTensorsAndInstructions) {
+  const File file = read("attention_small_F16.bmodel");
+  const auto model = read_model(file);
+  ASSERT_TRUE(model) << model.error().text;
+  EXPECT_EQ(model->chip, "BM1684X");
+  ASSERT_EQ(model->networks.size(), 1U);
+  const Network& network = model->networks[0];
+  EXPECT_EQ(network.name, "attention_small");
+  ASSERT_EQ(network.stages.size(), 1U);
+  const Stage& stage = network.stages[0];
+  EXPECT_THAT(stage.refusals, testing::IsEmpty());
+  ASSERT_EQ(stage.inputs.size(), 1U);
+  EXPECT_EQ(stage.inputs[0].name, "x");
+  EXPECT_EQ(stage.inputs[0].type, DataType::kFloat32);
+  EXPECT_THAT(stage.inputs[0].shape, ElementsAre(1, 12, 48));
+  EXPECT_EQ(stage.inputs[0].bytes, 2304U);
+  ASSERT_EQ(stage.groups.size(), 1U);
+  EXPECT_EQ(stage.groups[0].tiu.size(), 12032U);
+  EXPECT_EQ(stage.groups[0].dma.size(), 2048U);
+  EXPECT_FALSE(stage.coefficients.empty());
+}
+
+TEST(Bmodel, ATruncatedFileIsRefused) {
+  const File file = read("addtwoioalone_F16.bmodel");
+  EXPECT_THAT(refusal({}), HasSubstr("it has 0 bytes, a header has 64"));
+  EXPECT_THAT(refusal(File(file.begin(), file.begin() + 100)), HasSubstr("are longer than the file of 100"));
+  for (std::size_t bytes = 0; bytes < file.size(); bytes += 97) {
+    const File part(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
+    const auto model = read_model(part);
+    if (!model) continue;  // what is missing may be the padding at the end
+    for (const CommandGroup& group : model->networks[0].stages[0].groups) {
+      EXPECT_LE(group.tiu.data() + group.tiu.size(), part.data() + part.size());
+      EXPECT_LE(group.dma.data() + group.dma.size(), part.data() + part.size());
+    }
+  }
+}
+
+TEST(Bmodel, AnotherKindOfFileIsRefused) {
+  EXPECT_THAT(refusal(File(200, 0)), HasSubstr("it begins with 0x00000000, not 0xff55aaee"));
+}
+
+TEST(Bmodel, ATinyFileThatClaimsMuchCostsNothing) {
+  File file = read("addtwoioalone_F16.bmodel");
+  file.resize(100);
+  for (int i = 8; i < 16; ++i) file[static_cast<std::size_t>(i)] = 0xFF;
+  EXPECT_THAT(refusal(file), HasSubstr("longer than the file of 100"));
+}
+
+TEST(Bmodel, DamagedBytesAreRefusedOrRead) {
+  const File file = read("addtwoioalone_F16.bmodel");
+  std::mt19937_64 random(3);
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    File damaged = file;
+    const std::size_t at = random() % 4000;
+    for (std::size_t j = 0; j <= random() % 4; ++j) damaged[at + j] = static_cast<std::uint8_t>(random());
+    const auto model = read_model(damaged);
+    refused += model ? 0 : 1;
+    if (!model) continue;
+    const std::uint8_t* end = damaged.data() + damaged.size();
+    for (const Network& network : model->networks) {
+      for (const Stage& stage : network.stages) {
+        if (!stage.coefficients.empty()) {
+          EXPECT_LE(stage.coefficients.data() + stage.coefficients.size(), end);
+        }
+        for (const CommandGroup& group : stage.groups) {
+          if (!group.tiu.empty()) {
+            EXPECT_LE(group.tiu.data() + group.tiu.size(), end);
+          }
+          if (!group.dma.empty()) {
+            EXPECT_LE(group.dma.data() + group.dma.size(), end);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace softtpu::bmodel
