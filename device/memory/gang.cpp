@@ -7,30 +7,35 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "device/numeric/float_unit.hpp"
+#include "runtime/base/futex.hpp"
+#include "runtime/base/look_credit.hpp"
 
 namespace softtpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = LookCredit::Clock;
 
 // From the end of a command to the next large one, with the kernel's own work and small commands between them. A
 // sleeping processor of a virtual machine may wake milliseconds late.
 constexpr std::chrono::milliseconds kLook{1};
+// For the last chunks of the others, before the calling thread sleeps: whoever has not finished by then may have lost
+// its processor.
+constexpr std::chrono::microseconds kLookForEnd{50};
 // Of each thread's part: enough that an uneven start or an interruption is made up for by the others.
 constexpr int kChunks = 24;
 
-// Looks for about a microsecond whether something is so, then gives the processor away once: that takes half a
-// microsecond, in which nothing is seen. Looks follow each other without a pause: hosts of virtual machines take the
-// processor from a thread that pauses again and again.
+// Looks for about a microsecond whether something is so. Looks follow each other without a pause: hosts of virtual
+// machines take the processor from a thread that pauses again and again.
 template <class Condition>
-void look_again(const Condition& condition) {
+bool look_again(const Condition& condition) {
   constexpr int kLooks = 1000;
   for (int i = 0; i < kLooks; ++i) {
-    if (condition()) return;
+    if (condition()) return true;
   }
-  std::this_thread::yield();
+  return false;
 }
 
 bool is_open(int job) { return job % 2 != 0; }
@@ -86,12 +91,25 @@ void Gang::open(int count, const void* body, Call call) {
   }
   backwards_ = !backwards_;
   ++job_;
-  job_.notify_all();
+  // Either this sees that a worker sleeps, or the worker sees the command.
+  if (sleepers_ != 0) futex_wake_all(job_);
 }
 
 void Gang::close() {
   ++job_;
-  while (inside_ != 0) look_again([this] { return inside_ == 0; });
+  const auto nobody_inside = [this] { return inside_ == 0; };
+  if (look_again(nobody_inside)) return;
+  const auto end = Clock::now() + kLookForEnd;
+  while (Clock::now() < end) {
+    if (look_again(nobody_inside)) return;
+  }
+  wait_for_workers();
+}
+
+void Gang::wait_for_workers() {
+  awaited_ = true;
+  for (int inside = inside_; inside != 0; inside = inside_) futex_wait(inside_, inside);
+  awaited_ = false;
 }
 
 void Gang::start_workers() {
@@ -102,29 +120,40 @@ void Gang::start_workers() {
 
 void Gang::serve(std::size_t share) {
   const FpuScope modes;
+  LookCredit credit;
   int seen = 0;
+  bool slept = false;
   auto last = Clock::now();
-  for (;;) {
+  for (auto now = last;; now = Clock::now()) {
     const int job = job_;
-    if (job == seen || !is_open(job)) {
-      if (Clock::now() - last < kLook) {
-        look_again([&] { return job_ != job; });
-      } else {
-        job_.wait(job);
-      }
-      continue;
+    if (job != seen && is_open(job)) {
+      if (!std::exchange(slept, false)) credit.earn();
+      join(share, job);
+      seen = job;
+      last = Clock::now();
+    } else if (now - last > kLook || !credit.allows_look(now)) {
+      sleep_until_changed(job);
+      slept = true;
+    } else if (!look_again([&] { return job_ != job; })) {
+      // That takes half a microsecond, in which nothing is seen.
+      std::this_thread::yield();
+      const auto after = Clock::now();
+      if (after - now > LookCredit::kInterrupted) credit.lose(after - now, after);
     }
-    join(share, job);
-    seen = job;
-    last = Clock::now();
   }
+}
+
+void Gang::sleep_until_changed(int job) {
+  ++sleepers_;
+  while (job_ == job) futex_wait(job_, job);
+  --sleepers_;
 }
 
 void Gang::join(std::size_t share, int job) {
   if (const int taken = processor_; ::sched_getcpu() == taken && !avoid_processor(taken)) return;
   ++inside_;
   if (job_ == job) work(share);
-  --inside_;
+  if (--inside_ == 0 && awaited_) futex_wake_all(inside_);
 }
 
 void Gang::work(std::size_t first) {

@@ -1,11 +1,12 @@
 // Gang: the threads that share one command. The calling thread and oneTBB's workers each take chunks of their own part
 // of the indices, then what is left of the others'. The same indices go to the same thread from command to command, so
-// its lanes stay in its caches, and every second command goes through them backwards: it begins with what the one before
-// has touched last, where going forwards again would find that nothing has stayed of data larger than the cache.
+// its lanes stay in its caches, and every second command goes through them backwards: it begins with what the one
+// before has touched last, where going forwards again would find that nothing has stayed of data larger than the cache.
 //
 // A worker that is through looks for the next command for a while before it sleeps: waking a thread on a sleeping
-// processor takes longer than most commands. A worker on the calling thread's own processor would only take its time:
-// it goes to another one, and stays away from that one.
+// processor takes longer than most commands. It sleeps at once while other processes want its processor (LookCredit). A
+// worker on the calling thread's own processor would only take its time: it goes to another one, and stays away from
+// that one.
 #pragma once
 
 #include <tbb/task_arena.h>
@@ -40,6 +41,8 @@ class Gang {
   void close();
   void start_workers();
   void serve(std::size_t share);
+  void sleep_until_changed(int job);
+  void wait_for_workers();
   void join(std::size_t share, int job);
   void work(std::size_t share);
 
@@ -56,7 +59,9 @@ class Gang {
   // Even: no command is open. A worker counts itself in before it checks that the command it has seen is still open;
   // whoever closes it waits for those counted.
   alignas(64) std::atomic<int> job_{0};
+  std::atomic<int> sleepers_{0};  // workers that have to be woken for a command
   alignas(64) std::atomic<int> inside_{0};
+  std::atomic<bool> awaited_{false};  // the calling thread sleeps until nobody is inside
 };
 
 }  // namespace softtpu

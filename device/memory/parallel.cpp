@@ -32,7 +32,8 @@ void start_all_threads() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
   parallel_for(threads, parallel_detail::threshold, [&](int) {
     ++here;
-    while (here < threads && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    while (here < threads && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
   });
 }
 

@@ -12,13 +12,17 @@ constexpr unsigned kLongestPause = 64;
 
 void ShortWait::give_way() { std::this_thread::yield(); }
 
-bool ShortWait::is_worth_it() {
-  if (left_out_ == 0) return true;
-  --left_out_;
-  return false;
+bool ShortWait::is_worth_it(Clock::time_point now) {
+  if (left_out_ > 0) {
+    --left_out_;
+    return false;
+  }
+  return credit_.allows_look(now);
 }
 
-void ShortWait::note(bool paid) {
+void ShortWait::note(bool paid, Clock::duration taken, Clock::time_point now) {
+  if (paid) credit_.earn();
+  if (taken > longest_ + LookCredit::kInterrupted) credit_.lose(taken - longest_, now);
   pause_ = paid ? pause_ / 2 : std::min(std::max(2 * pause_, 1U), kLongestPause);
   left_out_ = paid ? 0 : pause_;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -61,6 +63,34 @@ TEST(Gang, TurnsRoundAfterEachCommand) {
     EXPECT_EQ(parts_of(count), one_way);
     parts_of(count);
   }
+}
+
+// It used to look for the end all the time, and took the processor from the thread that it waited for.
+TEST(Gang, SleepsWhileAnotherThreadIsNotThrough) {
+  static Gang& gang = *new Gang(2);
+  struct Slow {
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> joined{false};
+    static void call(const void* body, int, int) {
+      auto& slow = *static_cast<Slow*>(const_cast<void*>(body));
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      if (std::this_thread::get_id() != slow.caller) {
+        slow.joined = true;
+        std::this_thread::sleep_until(end);
+      }
+      while (!slow.joined && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  } slow;
+  const auto processor_time = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const auto before = processor_time();
+  gang.run(2, &slow, Slow::call);
+  if (!slow.joined) GTEST_SKIP() << "the machine was too busy for a second thread";
+  EXPECT_LT(processor_time() - before, std::chrono::milliseconds(250));
 }
 
 TEST(Gang, ServesSeveralThreads) {

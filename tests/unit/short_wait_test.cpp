@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <chrono>
 
 namespace softtpu {
 namespace {
 
 using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
 TEST(ShortWait, SaysWhetherItFoundWhatItLookedFor) {
   ShortWait patient{std::chrono::seconds(60)};
@@ -24,28 +25,68 @@ TEST(ShortWait, AsksOnceMoreAtTheEnd) {
   EXPECT_TRUE(none.look([] { return true; }));
 }
 
+constexpr microseconds kNothingCame{51};
+const auto kNow = ShortWait::Clock::time_point() + std::chrono::hours(1);
+
 TEST(ShortWait, LeavesOutMoreAndMoreLooksThatDoNotPay) {
-  ShortWait wait{microseconds(1)};
+  ShortWait wait;
   int looks = 0;
   for (int i = 0; i < 1000; ++i) {
-    if (!wait.is_worth_it()) continue;
+    if (!wait.is_worth_it(kNow)) continue;
     ++looks;
-    wait.look([] { return false; });
+    wait.note(false, kNothingCame, kNow);
   }
   EXPECT_GE(looks, 1000 / 65);
   EXPECT_LE(looks, 25);
 }
 
 TEST(ShortWait, ComesBackWhenLooksPay) {
-  ShortWait wait{std::chrono::milliseconds(500)};
-  wait.look([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(550));  // somebody else had the processor
-    return true;
-  });
-  EXPECT_FALSE(wait.is_worth_it());
-  EXPECT_TRUE(wait.is_worth_it());
-  wait.look([] { return true; });
-  EXPECT_TRUE(wait.is_worth_it());
+  ShortWait wait;
+  wait.note(false, kNothingCame, kNow);
+  EXPECT_FALSE(wait.is_worth_it(kNow));
+  EXPECT_TRUE(wait.is_worth_it(kNow));
+  wait.note(true, microseconds(5), kNow);
+  EXPECT_TRUE(wait.is_worth_it(kNow));
+}
+
+// Beside ten busy processes, each look gave all of them a turn: 36 milliseconds for a launch of 20 microseconds.
+TEST(ShortWait, RestsWhenOthersTakeTheProcessor) {
+  ShortWait wait;
+  wait.note(true, milliseconds(36), kNow);
+  EXPECT_FALSE(wait.is_worth_it(kNow + milliseconds(1000)));
+  EXPECT_TRUE(wait.is_worth_it(kNow + milliseconds(2500)));
+}
+
+TEST(LookCredit, SpendsAFiftiethOfTheTimeAtMost) {
+  LookCredit credit;
+  const milliseconds turn{36};
+  ShortWait::Clock::duration lost{};
+  auto now = kNow;
+  for (const auto end = now + std::chrono::minutes(10); now < end; now += milliseconds(1)) {
+    if (!credit.allows_look(now)) continue;
+    now += turn;
+    lost += turn;
+    credit.lose(turn, now);
+  }
+  EXPECT_GT(lost, turn);
+  EXPECT_LT(lost * 50, std::chrono::minutes(10));
+}
+
+TEST(LookCredit, OutlivesAnInterruptionAmongManyLooksThatPay) {
+  LookCredit credit;
+  for (int i = 0; i < 10; ++i) {
+    for (int look = 0; look < 200; ++look) credit.earn();
+    credit.lose(milliseconds(4), kNow);
+    EXPECT_TRUE(credit.allows_look(kNow));
+  }
+  credit.lose(milliseconds(4), kNow);
+  EXPECT_FALSE(credit.allows_look(kNow));
+}
+
+TEST(LookCredit, LooksAgainWithinSecondsOfAnyPause) {
+  LookCredit credit;
+  credit.lose(std::chrono::hours(24 * 365), kNow);  // the process was stopped
+  EXPECT_TRUE(credit.allows_look(kNow + std::chrono::seconds(11)));
 }
 
 }  // namespace
