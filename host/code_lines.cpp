@@ -1,0 +1,158 @@
+#include "host/code_lines.hpp"
+
+#include <link.h>
+
+#include <boost/core/demangle.hpp>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+// libbacktrace, as GCC brings it along (its header is found by GCC alone). Left to itself it reads the debug
+// information of everything that is loaded, and of the C library's package of debug information where that is
+// installed: a tenth of a second for the first line. It asks dl_iterate_phdr() for what is loaded, and is told of one
+// object here (the linker's --wrap).
+extern "C" {
+struct backtrace_state;
+using backtrace_error_callback = void (*)(void*, const char*, int);
+using backtrace_full_callback = int (*)(void*, std::uintptr_t, const char*, int, const char*);
+using backtrace_syminfo_callback = void (*)(void*, std::uintptr_t, const char*, std::uintptr_t, std::uintptr_t);
+backtrace_state* backtrace_create_state(const char*, int, backtrace_error_callback, void*);
+int backtrace_pcinfo(backtrace_state*, std::uintptr_t, backtrace_full_callback, backtrace_error_callback, void*);
+int backtrace_syminfo(backtrace_state*, std::uintptr_t, backtrace_syminfo_callback, backtrace_error_callback, void*);
+
+using phdr_callback = int (*)(dl_phdr_info*, std::size_t, void*);
+int __real_dl_iterate_phdr(phdr_callback, void*);  // NOLINT: the linker's names
+int __wrap_dl_iterate_phdr(phdr_callback, void*);  // NOLINT
+}
+
+namespace softtpu::host {
+namespace {
+
+bool covers(const dl_phdr_info& object, std::uintptr_t address) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& part = object.dlpi_phdr[i];
+    if (part.p_type == PT_LOAD && address - (object.dlpi_addr + part.p_vaddr) < part.p_memsz) return true;
+  }
+  return false;
+}
+
+// The address whose object alone libbacktrace sees on this thread; 0: all.
+thread_local std::uintptr_t seen_address = 0;
+
+struct SeenObject {
+  explicit SeenObject(std::uintptr_t address) { seen_address = address; }
+  ~SeenObject() { seen_address = 0; }
+};
+
+struct Place {
+  std::uintptr_t address;
+  std::string path;  // empty: nobody knows
+  std::uintptr_t base = 0;
+  unsigned long long unloaded = 0;  // how many objects have ever been unloaded
+};
+
+Place find_place(std::uintptr_t address) {
+  Place place{address, {}};
+  const auto look = [](dl_phdr_info* info, std::size_t, void* data) {
+    Place& found = *static_cast<Place*>(data);
+    found.unloaded = info->dlpi_subs;
+    if (!covers(*info, found.address)) return 0;
+    const bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+    found.path = is_program ? "/proc/self/exe" : info->dlpi_name;
+    found.base = info->dlpi_addr;
+    return 1;
+  };
+  __real_dl_iterate_phdr(look, &place);
+  return place;
+}
+
+using Lines = std::vector<std::string>;
+
+void ignore(void*, const char*, int) {}
+
+Lines resolve(backtrace_state* state, std::uintptr_t call) {
+  Lines lines;
+  const auto add_line = [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
+    if (file == nullptr || function == nullptr) return 1;
+    const std::string path = file;
+    static_cast<Lines*>(data)->push_back(path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(line) + " (" +
+                                         boost::core::demangle(function) + ")");
+    return 0;
+  };
+  ::backtrace_pcinfo(state, call, add_line, ignore, &lines);
+  if (!lines.empty()) return lines;
+  const auto add_name = [](void* data, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
+    if (name != nullptr) static_cast<Lines*>(data)->push_back(boost::core::demangle(name));
+  };
+  ::backtrace_syminfo(state, call, add_name, ignore, &lines);
+  return lines;
+}
+
+// Reads the debug information of each object once. What libbacktrace takes for it is never given back.
+class Objects {
+ public:
+  const Lines& lines_at(std::uintptr_t call) {
+    const Place place = find_place(call);
+    if (place.unloaded != unloaded_) forget(place.unloaded);
+    const auto [known, is_new] = lines_.try_emplace(call);
+    if (!is_new || place.path.empty()) return known->second;
+    const SeenObject seen(call);
+    Object& object = objects_[place.base];
+    if (object.state == nullptr) {
+      object.path = place.path;
+      object.state = ::backtrace_create_state(object.path.c_str(), 1, ignore, nullptr);
+    }
+    if (object.state != nullptr) known->second = resolve(object.state, call);
+    return known->second;
+  }
+
+ private:
+  struct Object {
+    std::string path;  // stays where it is: the state refers to it
+    backtrace_state* state = nullptr;
+  };
+
+  // Addresses may mean something else now.
+  void forget(unsigned long long unloaded) {
+    unloaded_ = unloaded;
+    lines_.clear();
+    if (!objects_.empty()) forgotten_.push_back(std::exchange(objects_, {}));
+  }
+
+  using ByBase = std::map<std::uintptr_t, Object>;
+
+  ByBase objects_;
+  std::vector<ByBase> forgotten_;
+  std::map<std::uintptr_t, Lines> lines_;
+  unsigned long long unloaded_ = 0;
+};
+
+}  // namespace
+
+Lines lines_at(const void* return_address) {
+  static std::mutex mutex;
+  static auto& objects = *new Objects;
+  const std::lock_guard lock(mutex);
+  // A return address belongs to the instruction after the call; one byte earlier is the call itself.
+  return objects.lines_at(reinterpret_cast<std::uintptr_t>(return_address) - 1);
+}
+
+}  // namespace softtpu::host
+
+// The object in question comes as libbacktrace expects the program itself: it has opened that file already.
+int __wrap_dl_iterate_phdr(phdr_callback callback, void* data) {
+  if (softtpu::host::seen_address == 0) return __real_dl_iterate_phdr(callback, data);
+  struct Call {
+    phdr_callback callback;
+    void* data;
+  } call{callback, data};
+  const auto pass_on = [](dl_phdr_info* info, std::size_t size, void* raw) {
+    if (!softtpu::host::covers(*info, softtpu::host::seen_address)) return 0;
+    const Call& wanted = *static_cast<const Call*>(raw);
+    dl_phdr_info object = *info;
+    object.dlpi_name = "";
+    return wanted.callback(&object, size, wanted.data);
+  };
+  return __real_dl_iterate_phdr(pass_on, &call);
+}
