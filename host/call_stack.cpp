@@ -4,7 +4,7 @@
 
 #include <boost/stacktrace.hpp>
 
-#include "host/code_lines.hpp"
+#include "runtime/report/code_lines.hpp"
 
 namespace softtpu::host {
 namespace {
@@ -16,6 +16,10 @@ const void* object_of(const void* address) {
   return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
 }
 
+std::string to_text(const SourceLine& line) {
+  return line.path.empty() ? line.function : line.text() + " (" + line.function + ")";
+}
+
 }  // namespace
 
 std::vector<std::string> call_stack() {
@@ -25,9 +29,11 @@ std::vector<std::string> call_stack() {
   for (const auto& frame : boost::stacktrace::stacktrace()) {
     outside = outside || object_of(frame.address()) != own;
     if (!outside) continue;
-    const std::vector<std::string> functions = lines_at(frame.address());
+    // A return address belongs to the instruction after the call; one byte earlier is the call itself.
+    const std::vector<SourceLine> functions = lines_at(static_cast<const char*>(frame.address()) - 1);
     if (functions.empty()) break;
-    for (const std::string& line : functions) {
+    for (const SourceLine& function : functions) {
+      const std::string line = to_text(function);
       if (lines.size() == kMostFrames || line.starts_with("__libc_start") || line == "_start") return lines;
       lines.push_back(line);
       if (line.ends_with("(main)")) return lines;

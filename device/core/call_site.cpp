@@ -2,24 +2,14 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sys/auxv.h>
 
-#include <boost/core/demangle.hpp>
 #include <boost/stacktrace.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
-// Of libbacktrace, which Boost.Stacktrace is built on and brings along; its header belongs to GCC alone. Boost gives
-// one line for an address, and this all of them where functions are inlined into each other.
-extern "C" {
-struct backtrace_state;
-using backtrace_error_callback = void (*)(void*, const char*, int);
-using backtrace_full_callback = int (*)(void*, std::uintptr_t, const char*, int, const char*);
-backtrace_state* backtrace_create_state(const char*, int, backtrace_error_callback, void*);
-int backtrace_pcinfo(backtrace_state*, std::uintptr_t, backtrace_full_callback, backtrace_error_callback, void*);
-}
+#include "runtime/report/code_lines.hpp"
 
 namespace softtpu {
 namespace {
@@ -38,46 +28,10 @@ boost::stacktrace::frame before(const boost::stacktrace::frame& frame) {
   return boost::stacktrace::frame(static_cast<const char*>(frame.address()) - 1);
 }
 
-// Reads no debug information twice, unless modules have been loaded since: a state knows those that were there when it
-// was made. States cannot be given back.
-backtrace_state* current_state() {
-  thread_local backtrace_state* state = nullptr;
-  thread_local unsigned long long known_loads = 0;
-  unsigned long long loads = 0;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
-        return 1;
-      },
-      &loads);
-  if (state == nullptr || loads != known_loads)
-    state = backtrace_create_state(
-        nullptr, 1, [](void*, const char*, int) {}, nullptr);
-  known_loads = loads;
-  return state;
-}
-
-// The functions whose code an address inside an instruction belongs to, innermost first: more than one where the
-// compiler has put a helper into its caller.
-std::vector<SourceLine> inlined_lines(const void* address) {
-  const auto ignore = [](void*, const char*, int) {};
-  const auto add = [](void* lines, std::uintptr_t, const char* file, int line, const char* function) {
-    if (file == nullptr) return 1;
-    const std::string name = function != nullptr ? boost::core::demangle(function) : "";
-    static_cast<std::vector<SourceLine>*>(lines)->push_back({file, line, name});
-    return 0;
-  };
-  std::vector<SourceLine> lines;
-  if (backtrace_state* state = current_state())
-    backtrace_pcinfo(state, reinterpret_cast<std::uintptr_t>(address), add, ignore, &lines);
-  return lines;
-}
-
 // Of the function that the address is in, not of those inlined into it; without debug information its name alone.
 SourceLine to_line(const void* address) {
-  const std::vector<SourceLine> lines = inlined_lines(address);
-  if (!lines.empty()) return lines.back();
-  return {"", 0, boost::stacktrace::frame(address).name()};
+  const std::vector<SourceLine> lines = lines_at(address);
+  return lines.empty() ? SourceLine() : lines.back();
 }
 
 std::string with_function(const SourceLine& line) {
@@ -108,7 +62,7 @@ const void* caller_address(const CallStack& stack) {
   // Kernel and softtpu in one program: the caller of the outermost public function.
   const void* site = nullptr;
   for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
-    if (is_public_name(before(trace[i]).name())) site = before(trace[i + 1]).address();
+    if (is_public_name(to_line(before(trace[i]).address()).function)) site = before(trace[i + 1]).address();
   }
   return site;
 }
@@ -131,7 +85,7 @@ SourceLine find_caller(const CallStack& stack) {
 }
 
 std::string code_text(const void* address) {
-  const std::vector<SourceLine> lines = inlined_lines(address);
+  const std::vector<SourceLine> lines = lines_at(address);
   if (lines.size() > 1) return chain_text(with_function(lines[0]), lines);
   const SourceLine line = to_line(address);
   if (line.function.empty() && line.path.empty())
@@ -142,7 +96,7 @@ std::string code_text(const void* address) {
 std::string call_site() {
   const void* address = caller_address(capture_call_stack());
   if (address == nullptr) return {};
-  const std::vector<SourceLine> lines = inlined_lines(address);
+  const std::vector<SourceLine> lines = lines_at(address);
   if (lines.size() > 1) return chain_text(lines[0].text(), lines);
   return to_line(address).text();
 }

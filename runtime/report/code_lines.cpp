@@ -1,4 +1,4 @@
-#include "host/code_lines.hpp"
+#include "runtime/report/code_lines.hpp"
 
 #include <link.h>
 
@@ -8,25 +8,26 @@
 #include <mutex>
 #include <utility>
 
-// libbacktrace, as GCC brings it along (its header is found by GCC alone). Left to itself it reads the debug
-// information of everything that is loaded, and of the C library's package of debug information where that is
-// installed: a tenth of a second for the first line. It asks dl_iterate_phdr() for what is loaded, and is told of one
-// object here (the linker's --wrap).
+// libbacktrace, as GCC brings it along (its header is found by GCC alone), under names of its own, because
+// Boost.Stacktrace has another copy. Left to itself it reads the debug information of everything that is loaded, and of
+// the C library's package of debug information where that is installed: a tenth of a second for the first line. It asks
+// dl_iterate_phdr() for what is loaded; runtime/CMakeLists.txt makes it ask softtpu_iterate_objects() instead, which
+// tells of one object.
 extern "C" {
 struct backtrace_state;
 using backtrace_error_callback = void (*)(void*, const char*, int);
 using backtrace_full_callback = int (*)(void*, std::uintptr_t, const char*, int, const char*);
 using backtrace_syminfo_callback = void (*)(void*, std::uintptr_t, const char*, std::uintptr_t, std::uintptr_t);
-backtrace_state* backtrace_create_state(const char*, int, backtrace_error_callback, void*);
-int backtrace_pcinfo(backtrace_state*, std::uintptr_t, backtrace_full_callback, backtrace_error_callback, void*);
-int backtrace_syminfo(backtrace_state*, std::uintptr_t, backtrace_syminfo_callback, backtrace_error_callback, void*);
-
-using phdr_callback = int (*)(dl_phdr_info*, std::size_t, void*);
-int __real_dl_iterate_phdr(phdr_callback, void*);  // NOLINT: the linker's names
-int __wrap_dl_iterate_phdr(phdr_callback, void*);  // NOLINT
+backtrace_state* softtpu_backtrace_create_state(const char*, int, backtrace_error_callback, void*);
+int softtpu_backtrace_pcinfo(backtrace_state*, std::uintptr_t, backtrace_full_callback, backtrace_error_callback,
+                             void*);
+int softtpu_backtrace_syminfo(backtrace_state*, std::uintptr_t, backtrace_syminfo_callback, backtrace_error_callback,
+                              void*);
+using object_callback = int (*)(dl_phdr_info*, std::size_t, void*);
+int softtpu_iterate_objects(object_callback, void*);
 }
 
-namespace softtpu::host {
+namespace softtpu {
 namespace {
 
 bool covers(const dl_phdr_info& object, std::uintptr_t address) {
@@ -63,29 +64,28 @@ Place find_place(std::uintptr_t address) {
     found.base = info->dlpi_addr;
     return 1;
   };
-  __real_dl_iterate_phdr(look, &place);
+  ::dl_iterate_phdr(look, &place);
   return place;
 }
 
-using Lines = std::vector<std::string>;
+using Lines = std::vector<SourceLine>;
 
 void ignore(void*, const char*, int) {}
 
 Lines resolve(backtrace_state* state, std::uintptr_t call) {
   Lines lines;
   const auto add_line = [](void* data, std::uintptr_t, const char* file, int line, const char* function) {
-    if (file == nullptr || function == nullptr) return 1;
-    const std::string path = file;
-    static_cast<Lines*>(data)->push_back(path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(line) + " (" +
-                                         boost::core::demangle(function) + ")");
+    if (file == nullptr) return 1;
+    const std::string name = function != nullptr ? boost::core::demangle(function) : "";
+    static_cast<Lines*>(data)->push_back({file, line, name});
     return 0;
   };
-  ::backtrace_pcinfo(state, call, add_line, ignore, &lines);
+  ::softtpu_backtrace_pcinfo(state, call, add_line, ignore, &lines);
   if (!lines.empty()) return lines;
   const auto add_name = [](void* data, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
-    if (name != nullptr) static_cast<Lines*>(data)->push_back(boost::core::demangle(name));
+    if (name != nullptr) static_cast<Lines*>(data)->push_back({"", 0, boost::core::demangle(name)});
   };
-  ::backtrace_syminfo(state, call, add_name, ignore, &lines);
+  ::softtpu_backtrace_syminfo(state, call, add_name, ignore, &lines);
   return lines;
 }
 
@@ -101,7 +101,7 @@ class Objects {
     Object& object = objects_[place.base];
     if (object.state == nullptr) {
       object.path = place.path;
-      object.state = ::backtrace_create_state(object.path.c_str(), 1, ignore, nullptr);
+      object.state = ::softtpu_backtrace_create_state(object.path.c_str(), 1, ignore, nullptr);
     }
     if (object.state != nullptr) known->second = resolve(object.state, call);
     return known->second;
@@ -130,29 +130,28 @@ class Objects {
 
 }  // namespace
 
-Lines lines_at(const void* return_address) {
+std::vector<SourceLine> lines_at(const void* code) {
   static std::mutex mutex;
   static auto& objects = *new Objects;
   const std::lock_guard lock(mutex);
-  // A return address belongs to the instruction after the call; one byte earlier is the call itself.
-  return objects.lines_at(reinterpret_cast<std::uintptr_t>(return_address) - 1);
+  return objects.lines_at(reinterpret_cast<std::uintptr_t>(code));
 }
 
-}  // namespace softtpu::host
+}  // namespace softtpu
 
 // The object in question comes as libbacktrace expects the program itself: it has opened that file already.
-int __wrap_dl_iterate_phdr(phdr_callback callback, void* data) {
-  if (softtpu::host::seen_address == 0) return __real_dl_iterate_phdr(callback, data);
+int softtpu_iterate_objects(object_callback callback, void* data) {
+  if (softtpu::seen_address == 0) return ::dl_iterate_phdr(callback, data);
   struct Call {
-    phdr_callback callback;
+    object_callback callback;
     void* data;
   } call{callback, data};
   const auto pass_on = [](dl_phdr_info* info, std::size_t size, void* raw) {
-    if (!softtpu::host::covers(*info, softtpu::host::seen_address)) return 0;
+    if (!softtpu::covers(*info, softtpu::seen_address)) return 0;
     const Call& wanted = *static_cast<const Call*>(raw);
     dl_phdr_info object = *info;
     object.dlpi_name = "";
     return wanted.callback(&object, size, wanted.data);
   };
-  return __real_dl_iterate_phdr(pass_on, &call);
+  return ::dl_iterate_phdr(pass_on, &call);
 }
