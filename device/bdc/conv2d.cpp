@@ -146,7 +146,7 @@ class OutputPixels {
   template <class T, class Visit>
   void runs(int channel, int col, int count, Visit visit) const {
     if (planes_ != nullptr) {
-      return planes_->pixels(
+      return planes_->joined_pixels(
           col, count, [&](int i, int n, int oh, int ow, int run) { visit(i, view_.at<T>(n, channel, oh, ow), run); });
     }
     for (int done = 0; done < count;) {

@@ -53,12 +53,19 @@ class PlaneGeometry {
   template <class Visit>
   void pixels(int col, int count, Visit visit) const {
     const int n = col / tiled(cols()), first = col % tiled(cols());
-    for (int i = 0; i < count;) {
-      const int row = (first + i) / pitch_, x = (first + i) % pitch_;
+    int row = first / pitch_, x = first % pitch_;
+    for (int i = 0; i < count; ++row, x = 0) {
       const int run = std::min(count - i, pitch_ - x);
       if (x < output_.w) visit(i, n, row, x, std::min(run, output_.w - x));
       i += run;
     }
+  }
+  // As pixels() for a result without gaps between its rows: where every place is a pixel, a run goes on in the next row.
+  template <class Visit>
+  void joined_pixels(int col, int count, Visit visit) const {
+    if (pitch_ != output_.w) return pixels(col, count, visit);
+    const int n = col / tiled(cols()), first = col % tiled(cols());
+    visit(0, n, first / pitch_, first % pitch_, count);
   }
 
  private:

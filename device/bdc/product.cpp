@@ -18,6 +18,11 @@ constexpr int kTileRows = 256;
 constexpr int kFewTileRows = 64;
 constexpr int kFewColumnTiles = 4;
 constexpr int kLeastTileRows = 16;
+// Rows of a tile whose sums and operands stay in the first-level cache, where nothing is loaded for a tile and a result
+// has few terms: then all columns of these rows are finished before the next rows are begun, and results are written as
+// they lie in memory.
+constexpr int kShallowRows = 16;
+constexpr int kShallowInner = 64;
 // Rows of the left matrix that are loaded together: neighbours in one local memory.
 constexpr int kLeftRows = 32;
 // Products that the inner loops add in the time of one element step of other commands.
@@ -33,11 +38,11 @@ int parts_of(int count, int part) { return (count + part - 1) / part; }
 
 // Calls body(tile, number of its columns' tile) for all tiles of the result, in parallel.
 template <class Body>
-void for_each_tile(const ProductSize& size, const PackedRight<float>* packed, Body body) {
+void for_each_tile(const ProductSize& size, const PackedRight<float>* packed, bool shallow, Body body) {
   const std::int64_t steps = steps_of(size);
   const int threads = threads_for(steps);
   const int across = packed != nullptr ? packed->tiles() : parts_of(size.cols, kTileCols);
-  int height = across < kFewColumnTiles ? kFewTileRows : kTileRows;
+  int height = shallow ? kShallowRows : across < kFewColumnTiles ? kFewTileRows : kTileRows;
   while (height > kLeastTileRows && across * parts_of(size.rows, height) < threads) height /= 2;
   parallel_for(across * parts_of(size.rows, height), steps, [&](int index) {
     const int row = index / across * height, at = index % across, col = at * kTileCols;
@@ -47,7 +52,7 @@ void for_each_tile(const ProductSize& size, const PackedRight<float>* packed, Bo
 }
 
 // The left matrix, loaded once.
-template <class In>
+template <class In, int kSlot = 0>
 const In* load_left(const ProductSize& size, const ProductSource<In>& source) {
   thread_local Scratch<In> scratch;
   In* left = scratch.room(std::int64_t{size.rows} * size.inner);
@@ -68,6 +73,11 @@ Scratch<T>& scratch() {
 template <class T, int kSlot>
 T* sums_of(const Tile& tile) {
   return scratch<T, kSlot>().zeroed(std::int64_t{tile.rows} * kTileCols);
+}
+// The same with anything in it.
+template <class T, int kSlot>
+T* room_of(const Tile& tile) {
+  return scratch<T, kSlot>().room(std::int64_t{tile.rows} * kTileCols);
 }
 
 // Room for what a tile loads of the right matrix at once. Loops take whole vectors: behind the columns that count there
@@ -114,8 +124,21 @@ void add_addends(const FloatProduct& product, const Tile& tile, float* first, fl
   }
 }
 
+// Products that are all there is to add, and few enough to be added at once: sums = or += them.
+bool joined_tile(const FloatProduct& product, const float* left, const Tile& tile, int at, bool add, float* sums) {
+  const int inner = product.size.inner;
+  if (!product.addends.empty() || inner > kMaxDepth) return false;
+  float* room = product.packed != nullptr ? nullptr : right_of<float>(product.size, tile);
+  const RightRows right = right_rows(product, tile, at, 0, inner, room);
+  kernels().joined_lanes({tile.rows, inner, tile.cols}, left + std::int64_t{tile.row} * inner, inner, right.values,
+                         right.offsets, add, sums);
+  return true;
+}
+
 void two_lane_tile(const FloatProduct& product, const float* left, const Tile& tile, int at, float* sums) {
+  if (joined_tile(product, left, tile, at, false, sums)) return;
   float* other = sums_of<float, 1>(tile);
+  std::fill_n(sums, tile.rows * kTileCols, 0.0F);
   float* room = product.packed != nullptr ? nullptr : right_of<float>(product.size, tile);
   add_addends(product, tile, sums, other);
   // The products go on with the lane after the last addend.
@@ -133,6 +156,7 @@ void two_lane_tile(const FloatProduct& product, const float* left, const Tile& t
 
 void group_tile(const FloatProduct& product, const float* left, const Tile& tile, int at, float* sums) {
   float* room = product.packed != nullptr ? nullptr : right_of<float>(product.size, tile);
+  std::fill_n(sums, tile.rows * kTileCols, 0.0F);
   add_addends(product, tile, sums, sums);
   const ProductSize& size = product.size;
   const ProductKernels loops = kernels();
@@ -168,10 +192,19 @@ void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile
 
 void multiply(const FloatProduct& product) {
   const float* left = load_left(product.size, product.source);
+  const FloatProduct* second = product.second;
+  const float* second_left = second != nullptr ? load_left<float, 1>(second->size, second->source) : nullptr;
   Results<float> results(product.size, product.store_last, product.store);
-  for_each_tile(product.size, product.packed, [&](const Tile& tile, int at) {
-    float* sums = sums_of<float, 0>(tile);
-    (product.rule == FloatSum::kTwoLanes ? two_lane_tile : group_tile)(product, left, tile, at, sums);
+  const bool two_lanes = product.rule == FloatSum::kTwoLanes;
+  const bool shallow = two_lanes && product.packed != nullptr && product.size.inner <= kShallowInner;
+  for_each_tile(product.size, product.packed, shallow, [&](const Tile& tile, int at) {
+    float* sums = room_of<float, 0>(tile);
+    (two_lanes ? two_lane_tile : group_tile)(product, left, tile, at, sums);
+    if (second != nullptr && !joined_tile(*second, second_left, tile, at, true, sums)) {
+      float* more = room_of<float, 3>(tile);
+      two_lane_tile(*second, second_left, tile, at, more);
+      kernels().join(tile.rows, more, sums);
+    }
     if (product.relu) {
       for (int i = 0; i < tile.rows * kTileCols; ++i) sums[i] = sums[i] > 0 ? sums[i] : 0.0F;
     }
@@ -183,7 +216,7 @@ void multiply(const FloatProduct& product) {
 void multiply(const WordProduct& product) {
   const std::uint64_t* left = load_left(product.size, product.source);
   Results<std::uint64_t> results(product.size, product.store_last, product.store);
-  for_each_tile(product.size, nullptr, [&](const Tile& tile, int) {
+  for_each_tile(product.size, nullptr, false, [&](const Tile& tile, int) {
     std::uint64_t* sums = sums_of<std::uint64_t, 0>(tile);
     word_tile(product, left, tile, sums);
     results.tile(tile, sums);

@@ -79,6 +79,8 @@ struct FloatProduct {
   std::vector<Piece> addends;                  // what comes before the products, in order
   // kGroups: [0, tail_begin) of the inner dimension is in groups of kGroupTerms, the rest in groups of tail_group.
   int tail_begin = 0, tail_group = 1;
+  // kTwoLanes: what this one of the same size gives is added to the result.
+  const FloatProduct* second = nullptr;
   bool relu = false;  // what is not above 0 becomes +0, a NaN too
   Store<float> store;
   bool store_last = false;  // store only when everything has been read: the result overlaps an operand

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "device/bdc/product_fast.cpp"
 #include "device/memory/simd_targets.hpp"
 
+#include "device/bdc/group_sums.hpp"
 #include "device/bdc/product.hpp"
 #include "device/bdc/simd.hpp"
 #include "device/numeric/formats.hpp"
@@ -30,17 +31,11 @@ static_assert(kTileCols % (kLanes * kBlockVectors) == 0, "a tile has to be whole
 
 // ---- Running sums of rounded products ----
 
-// sums += the products k = 0, 2, 4 ... of kRows rows and kVectors vectors of columns.
+// acc += the products k = 0, 2, 4 ... of kRows rows and kVectors vectors of columns.
 template <int kRows, int kVectors>
-void lane_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
-                const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+HWY_INLINE void add_lane(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                         const std::int64_t* HWY_RESTRICT offsets, hn::Vec<Floats> (&acc)[kRows][kVectors]) {
   const Floats d;
-  hn::Vec<Floats> acc[kRows][kVectors];
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
-  }
   for (int k = 0; k < inner; k += 2) {
     const float* HWY_RESTRICT place = right + offsets[k];
     hn::Vec<Floats> values[kVectors];
@@ -53,6 +48,20 @@ void lane_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, co
       for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Mul(factor, values[v]));
     }
   }
+}
+
+// The same in memory.
+template <int kRows, int kVectors>
+void lane_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+  const Floats d;
+  hn::Vec<Floats> acc[kRows][kVectors];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
+  }
+  add_lane(inner, left, step, right, offsets, acc);
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(3)
@@ -75,25 +84,68 @@ void two_lanes(TileSize size, const float* left, std::int64_t step, const float*
   one_lane({size.rows, size.inner - 1, size.cols}, left + 1, step, right, offsets + 1, second);
 }
 
+// a + b, where one NaN stands for all.
+HWY_INLINE hn::Vec<Floats> joined(hn::Vec<Floats> a, hn::Vec<Floats> b) {
+  const Floats d;
+  const auto sum = hn::Add(a, b);
+  const auto nan = hn::BitCast(d, hn::Set(hn::ScalableTag<std::uint32_t>(), kNanInvalid));
+  return hn::IfThenElse(hn::IsNaN(sum), nan, sum);
+}
+
 void join(int rows, const float* other, float* sums) {
   const Floats d;
-  const auto nan = hn::BitCast(d, hn::Set(hn::ScalableTag<std::uint32_t>(), kNanInvalid));
-  for (int i = 0; i < rows * kTileCols; i += kLanes) {
-    const auto sum = hn::Add(hn::LoadU(d, sums + i), hn::LoadU(d, other + i));
-    hn::StoreU(hn::IfThenElse(hn::IsNaN(sum), nan, sum), d, sums + i);
+  for (int i = 0; i < rows * kTileCols; i += kLanes)
+    hn::StoreU(joined(hn::LoadU(d, sums + i), hn::LoadU(d, other + i)), d, sums + i);
+}
+
+// sums = or += both lanes. There are registers for one lane; the first waits in memory that the cache keeps.
+template <int kRows, int kVectors, bool kAdd>
+void joined_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                  const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+  const Floats d;
+  HWY_ALIGN float waiting[kRows * kVectors * kLanes];
+  hn::Vec<Floats> acc[kRows][kVectors];
+  const auto clear = [&]() HWY_ATTR {
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Zero(d);
+    }
+  };
+  clear();
+  add_lane(inner, left, step, right, offsets, acc);
+  const bool both = inner > 1;
+  if (both) {
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v) hn::Store(acc[r][v], d, waiting + (r * kVectors + v) * kLanes);
+    }
+    clear();
+    add_lane(inner - 1, left + 1, step, right, offsets + 1, acc);
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) {
+      float* to = sums + r * kTileCols + v * kLanes;
+      auto sum = joined(both ? hn::Load(d, waiting + (r * kVectors + v) * kLanes) : hn::Zero(d), acc[r][v]);
+      if constexpr (kAdd) sum = joined(hn::LoadU(d, to), sum);
+      hn::StoreU(sum, d, to);
+    }
   }
 }
 
-// ---- Aligned groups ----
-
-// A group whose largest product is a NaN, an infinity, or so small that the scale below leaves the range of f32.
-template <class V>
-bool needs_plain_sum(V largest) {
-  const Ints d;
-  const auto tiny = hn::And(hn::Lt(largest, hn::Set(d, 25 << 23)), hn::Gt(largest, hn::Zero(d)));
-  const auto special = hn::Gt(largest, hn::Set(d, 0x7F7FFFFF));
-  return !hn::AllFalse(d, hn::Or(tiny, special));
+void joined_lanes(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+                  bool add, float* sums) {
+  for_each_block(size.rows, size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
+    constexpr int kRows = decltype(rows)::value, kVectors = decltype(vectors)::value;
+    const auto block = add ? joined_block<kRows, kVectors, true> : joined_block<kRows, kVectors, false>;
+    block(size.inner, left + row * step, step, right + col, offsets, sums + row * kTileCols + col);
+  });
 }
+
+// ---- Aligned groups ----
 
 // sums += one group of `count` products for kRows rows and one vector of columns. A product is scaled so that the
 // conversion to an integer cuts it where the unit does: one bit below the 24 bits of the group's largest product.
@@ -147,10 +199,52 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
   }
 }
 
+#if SOFTTPU_FUSED_GROUPS
+
+// Below that many rows or products of a group, ordering operands for the fused loops takes longer than they gain.
+constexpr int kFusedRows = 32, kFusedTerms = 16;
+
+// sums += one group of `count` products.
+void fused_group(TileSize size, int count, const float* left, std::int64_t step, const float* right,
+                 const std::int64_t* offsets, float* sums) {
+  auto& group = *room<groups_detail::Operands, struct Groups>(1);
+  const int vectors = (size.cols + kLanes - 1) / kLanes;
+  groups_detail::load_right(count, vectors, right, offsets, group);
+  for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
+    constexpr int kRows = decltype(rows)::value;
+    const float* first = left + row * step;
+    if constexpr (kRows >= 4) groups_detail::load_left(kRows, count, first, step, group);
+    for (int v = 0; v < vectors; ++v) {
+      const int col = v * kLanes;
+      float* to = sums + row * kTileCols + col;
+      if constexpr (kRows < 4) {
+        group_block<kRows>(count, first, step, right + col, offsets, to);
+        continue;
+      }
+      const auto plain_sum = [=](int r, float* sum) {
+        for (int i = 0; i < kLanes; ++i) sum[i] += aligned_group_sum(first + r * step, right + col, offsets, i, count);
+      };
+      if (group.left_usual && group.right_usual[v]) {
+        groups_detail::group_block<kRows, true>(count, group, col, to, plain_sum);
+      } else {
+        groups_detail::group_block<kRows, false>(count, group, col, to, plain_sum);
+      }
+    }
+  });
+}
+
+#endif
+
 void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right,
             const std::int64_t* offsets, float* sums) {
   for (int k = 0; k < size.inner; k += group) {
     const int count = HWY_MIN(group, size.inner - k);
+#if SOFTTPU_FUSED_GROUPS
+    if (size.rows >= kFusedRows && count >= kFusedTerms) {
+      fused_group(size, count, left + k, step, right, offsets + k, sums);
+      continue;
+    }
+#endif
     for (int col = 0; col < size.cols; col += kLanes) {
       for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
         group_block<decltype(rows)::value>(count, left + row * step + k, step, right + col, offsets + k,
@@ -162,7 +256,7 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
 
 }  // namespace
 
-ProductKernels float_kernels() { return {two_lanes, groups, join}; }
+ProductKernels float_kernels() { return {two_lanes, joined_lanes, groups, join}; }
 
 #endif
 

@@ -15,6 +15,9 @@ struct ProductKernels {
   // first[...] += the products 0, 2, 4 ...; second[...] += the products 1, 3, 5 ..., one by one.
   void (*two_lanes)(TileSize size, const float* left, std::int64_t step, const float* right,
                     const std::int64_t* offsets, float* first, float* second);
+  // Both lanes of these products alone, from zero and joined: sums[...] = them, or += them.
+  void (*joined_lanes)(TileSize size, const float* left, std::int64_t step, const float* right,
+                       const std::int64_t* offsets, bool add, float* sums);
   // sums[...] += each group of `group` products (the last one may be short), summed as the 16-bit units do.
   void (*groups)(TileSize size, int group, const float* left, std::int64_t step, const float* right,
                  const std::int64_t* offsets, float* sums);

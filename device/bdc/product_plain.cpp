@@ -40,6 +40,28 @@ void two_lanes(TileSize size, const float* left, std::int64_t step, const float*
   }
 }
 
+void join(int rows, const float* other, float* sums) {
+  for (int i = 0; i < rows * kTileCols; ++i) {
+    const float sum = sums[i] + other[i];
+    sums[i] = std::isnan(sum) ? std::bit_cast<float>(kNanInvalid) : sum;
+  }
+}
+
+void joined_lanes(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+                  bool add, float* sums) {
+  for (int row = 0; row < size.rows; ++row, left += step, sums += kTileCols) {
+    float first[kTileCols] = {};
+    float second[kTileCols] = {};
+    two_lanes({1, size.inner, size.cols}, left, step, right, offsets, first, second);
+    join(1, second, first);
+    if (add) {
+      join(1, first, sums);
+    } else {
+      std::copy_n(first, kTileCols, sums);
+    }
+  }
+}
+
 void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right,
             const std::int64_t* offsets, float* sums) {
   for (int row = 0; row < size.rows; ++row) {
@@ -50,13 +72,6 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
         sum = sum + aligned_group_sum(left + row * step + k, right, offsets + k, col, count);
       }
     }
-  }
-}
-
-void join(int rows, const float* other, float* sums) {
-  for (int i = 0; i < rows * kTileCols; ++i) {
-    const float sum = sums[i] + other[i];
-    sums[i] = std::isnan(sum) ? std::bit_cast<float>(kNanInvalid) : sum;
   }
 }
 
@@ -86,6 +101,6 @@ float aligned_group_sum(const float* left, const float* right, const std::int64_
   return flush(static_cast<float>(std::ldexp(static_cast<double>(sum), exponent - 127 - 24)));
 }
 
-const ProductKernels kPlainProductKernels = {two_lanes, groups, join};
+const ProductKernels kPlainProductKernels = {two_lanes, joined_lanes, groups, join};
 
 }  // namespace softtpu

@@ -20,9 +20,11 @@ namespace {
 
 using Bits = std::vector<std::uint32_t>;
 
-// What operands look like: ordinary values, any f16, any bf16, bf16 with products near the least normal f32.
-enum class Kind : std::uint8_t { kOrdinary, kAnyF16, kAnyBf16, kTinyBf16, kAnyF32 };
-constexpr Kind kHalfKinds[] = {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kTinyBf16};
+// What operands look like: ordinary values, any f16, any bf16, bf16 with products near the least normal f32 or the
+// largest (and infinite ones), small numbers of few bits and zeros, whose products are cut exactly or not at all.
+enum class Kind : std::uint8_t { kOrdinary, kAnyF16, kAnyBf16, kTinyBf16, kHugeBf16, kRoundF16, kAnyF32 };
+constexpr Kind kHalfKinds[] = {Kind::kOrdinary, Kind::kAnyF16,   Kind::kAnyBf16,
+                               Kind::kTinyBf16, Kind::kHugeBf16, Kind::kRoundF16};
 
 class FastKernels : public testing::TestWithParam<const char*> {
  protected:
@@ -40,6 +42,11 @@ class FastKernels : public testing::TestWithParam<const char*> {
       case Kind::kAnyBf16: return Wide<Bf16>::load({static_cast<std::uint16_t>(bits)});
       case Kind::kTinyBf16:
         return widen_bf16(static_cast<std::uint16_t>((bits & 0x807FU) | (60 + (bits >> 16) % 8) << 7));
+      case Kind::kHugeBf16:
+        return widen_bf16(static_cast<std::uint16_t>((bits & 0x807FU) | (184 + (bits >> 16) % 8) << 7));
+      case Kind::kRoundF16:
+        return (bits & 0x300U) == 0 ? ((bits & 1U) != 0 ? -0.0F : 0.0F)
+                                    : widen_f16(static_cast<std::uint16_t>((bits & 0x8300U) | (bits >> 16) % 30 << 10));
       case Kind::kAnyF32: return std::bit_cast<float>(bits);
     }
     return 0;
@@ -72,7 +79,7 @@ class FastKernels : public testing::TestWithParam<const char*> {
   FpuScope modes_;
 };
 
-constexpr int kMaxRows = 20;
+constexpr int kMaxRows = 75;
 constexpr int kMaxInner = 80;
 
 // Rows of the right matrix one behind the other, the last ones first: the loops ask where they lie.
@@ -114,14 +121,38 @@ TEST_P(FastKernels, TwoLaneProductsHaveThePlainBits) {
   }
 }
 
-TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
-  for (const Kind kind : kHalfKinds) {
-    for (int round = 0; round < 12; ++round) {
-      const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
-      const int group = below(kGroupTerms);
+TEST_P(FastKernels, JoinedLanesHaveThePlainBits) {
+  for (const Kind kind : {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kAnyF32}) {
+    for (int round = 0; round < 24; ++round) {
+      const TileSize size{below(kMaxRows), below(round % 2 == 0 ? 4 : kMaxInner), below(kTileCols)};
       const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
       const std::vector<float> right = values(kMaxInner * kTileCols, kind);
-      std::vector<float> plain(kMaxRows * kTileCols), fast(kMaxRows * kTileCols);
+      const std::vector<std::int64_t> offsets = row_offsets();
+      std::vector<float> plain = values(kMaxRows * kTileCols, kind), fast = plain;
+      const bool add = round % 3 == 0;
+      kPlainProductKernels.joined_lanes(size, left.data(), kMaxInner, right.data(), offsets.data(), add, plain.data());
+      fast_product_kernels().joined_lanes(size, left.data(), kMaxInner, right.data(), offsets.data(), add, fast.data());
+      ASSERT_EQ(counted(exact_bits_of(plain), size), counted(exact_bits_of(fast), size)) << "kind " << int(kind);
+      if (add) continue;
+      // The same as both lanes one after the other.
+      std::vector<float> first(kMaxRows * kTileCols), second(kMaxRows * kTileCols);
+      kPlainProductKernels.two_lanes(size, left.data(), kMaxInner, right.data(), offsets.data(), first.data(),
+                                     second.data());
+      kPlainProductKernels.join(size.rows, second.data(), first.data());
+      ASSERT_EQ(counted(exact_bits_of(first), size), counted(exact_bits_of(fast), size)) << "kind " << int(kind);
+    }
+  }
+}
+
+TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
+  for (const Kind kind : kHalfKinds) {
+    for (int round = 0; round < 24; ++round) {
+      const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
+      const int group = round % 3 == 0 ? kGroupTerms : below(kGroupTerms);
+      const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
+      const std::vector<float> right = values(kMaxInner * kTileCols, kind);
+      // Sums of -0, too: what cancels is +0.
+      std::vector<float> plain(kMaxRows * kTileCols, round % 2 == 0 ? -0.0F : 0.0F), fast = plain;
       const std::vector<std::int64_t> offsets = row_offsets();
       kPlainProductKernels.groups(size, group, left.data(), kMaxInner, right.data(), offsets.data(), plain.data());
       fast_product_kernels().groups(size, group, left.data(), kMaxInner, right.data(), offsets.data(), fast.data());
