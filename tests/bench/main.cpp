@@ -11,6 +11,7 @@
 
 #include "device/core/execution.hpp"
 #include "device/memory/parallel.hpp"
+#include "tests/bench/sweep.hpp"
 #include "tests/bench/table.hpp"
 #include "tests/bench/work.hpp"
 
@@ -175,6 +176,7 @@ int run(int argc, char** argv) {
       "SOFTTPU_KERNELS and SOFTTPU_THREADS choose how commands are carried out."};
   bool quick = false, processor = false;
   std::string filter, json, compare;
+  int worst = 0;
   app.add_flag("--quick", quick, "shorter runs of the rows that matter most: about a minute");
   app.add_option("--filter", filter, "only rows whose name contains this text");
   app.add_option("--json", json, "write all figures to this file")->take_last();
@@ -182,6 +184,13 @@ int run(int argc, char** argv) {
   app.add_flag("--processor-time", processor,
                "measure the processor time of this process instead of elapsed time: ratios on a loaded machine");
   app.add_flag("--alone", alone, "run the work without its limit, for a profiler");
+  app.add_option("--sweep", worst,
+                 "instead of the table: convolutions of few input channels over many shapes, against the rate of their "
+                 "row, and the WORST of each kind (10)")
+      ->expected(0, 1)
+      ->default_str("10")
+      ->check(CLI::PositiveNumber)
+      ->type_name("WORST");
   CLI11_PARSE(app, argc, argv);
   use_processor_time(processor);
   const Result<Settings> settings = read_settings();
@@ -189,6 +198,10 @@ int run(int argc, char** argv) {
   if (!chosen) {
     std::cerr << "softtpu_bench: " << chosen.error().text << "\n";
     return 2;
+  }
+  if (worst > 0) {
+    sweep_convolutions(filter, worst);
+    return 0;
   }
   Earlier earlier;
   if (!compare.empty()) {
