@@ -42,6 +42,26 @@ Work fp_mm(const char* name, int size, data_type_t type) {
   return work_of("matrix", name, 2.0 * size * size * size, "GFLOP", 0.185, 60,
                  [size, type] { tpu_bdc_fp_mm(kResult, kFirst, kSecond, size, size, size, DT_FP32, type, false); });
 }
+// Data that the loops of aligned groups like least: `special` in every `every`-th place of both matrices.
+Work hostile_mm(const char* name, int size, data_type_t type, std::uint16_t special, int every) {
+  Work work = fp_mm(name, size, type);
+  work.prepare = [special, every] {
+    BenchDevice& device = BenchDevice::of("bm1684x");
+    device.fill_local_memory();
+    auto* halves = reinterpret_cast<std::uint16_t*>(device.memories().local(0));
+    const std::size_t count = device.chip().local_mem.bytes / 2;
+    for (std::size_t i = 0; i < count; i += static_cast<std::size_t>(every)) halves[i] = special;
+  };
+  work.vendor = work.required_vendor_ratio = 0;
+  work.large = work.quick = false;
+  return work;
+}
+std::vector<Work> hostile_mms() {
+  return {
+      hostile_mm("fp_mm bf16 512 x 512 x 512, every third value 2^-70", 512, DT_BFP16, 0x1C80, 3),
+      hostile_mm("fp_mm f16 128 x 128 x 128, infinities in every group", 128, DT_FP16, 0x7C00, 29),
+  };
+}
 // Against the products of bytes that the machine can sum at best.
 Work against_dot_products(Work work) {
   const NamedLimit limit = dot_limit(work.amount * 1e9);
@@ -275,7 +295,7 @@ const bool added = add_work([] {
       avg_pool("avg pool f16 64x112x112, 2x2 / 2", kLargeInput, DT_FP16),
       avg_pool("avg pool int8 64x112x112, 2x2 / 2", kLargeInput, DT_INT8),
   };
-  for (const auto& more : {int8_mm_forms(), int8_convolution_forms()})
+  for (const auto& more : {hostile_mms(), int8_mm_forms(), int8_convolution_forms()})
     for (const Work& work : more) list.push_back(work);
   return list;
 });

@@ -131,8 +131,8 @@ Measured measure(const Kind& kind, const Shape& shape, double row_rate) {
 }
 
 std::vector<Shape> shapes(const Kind& kind) {
-  // Below that, what begins a command takes most of its time.
-  constexpr double kLeastOperations = 1e6;
+  // Below that, what begins a command takes most of its time; above, nothing is found that smaller ones do not show.
+  constexpr double kLeastOperations = 1e6, kMostOperations = 3e7;
   std::vector<Shape> list;
   const auto local_bytes = static_cast<unsigned>(BenchDevice::of(kind.chip).chip().local_bytes);
   for (const auto& [h, w] : {std::pair{7, 7}, {13, 11}, {28, 28}, {55, 57}})
@@ -142,7 +142,9 @@ std::vector<Shape> shapes(const Kind& kind) {
           for (const int oc : {13, 64, 512})
             for (const int n : {1, 4}) {
               const Shape shape = {n, ic, h, w, oc, kernel, stride};
-              if (shape.operations() >= kLeastOperations && addresses_of(kind, shape).end <= local_bytes)
+              const double operations = shape.operations();
+              if (operations >= kLeastOperations && operations <= kMostOperations &&
+                  addresses_of(kind, shape).end <= local_bytes)
                 list.push_back(shape);
             }
   return list;
