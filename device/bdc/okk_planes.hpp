@@ -12,19 +12,18 @@
 
 namespace softtpu {
 
-// The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap. Behind them
-// lie as many planes of zeros as are asked for. They are in the caller's memory, and kSlack floats behind them may be
-// read.
+// The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap. They are in the
+// caller's memory, and kSlack floats behind them may be read.
 class PaddedPlanes {
  public:
-  PaddedPlanes(Scratch<float>& memory, const OkkWindow& window, const Dim4& shape, int zero_planes = 0)
+  PaddedPlanes(Scratch<float>& memory, const OkkWindow& window, const Dim4& shape)
       : shape_(shape),
         top_(window.padding.top),
         left_(window.padding.left),
         height_(shape.h + window.padding.top + window.padding.bottom),
         width_(shape.w + window.padding.left + window.padding.right),
-        floats_(memory.room(std::int64_t{shape.c + zero_planes} * height_ * width_ + kSlack)) {
-    std::fill_n(floats_ + offset(shape.c, 0), std::int64_t{zero_planes} * height_ * width_ + kSlack, 0.0F);
+        floats_(memory.room(std::int64_t{shape.c} * height_ * width_ + kSlack)) {
+    std::fill_n(floats_ + offset(shape.c, 0), kSlack, 0.0F);
   }
 
   // Fills a plane from channel c of batch n; `outside` stands in the padding.

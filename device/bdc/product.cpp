@@ -196,7 +196,8 @@ void multiply(const FloatProduct& product) {
   const float* second_left = second != nullptr ? load_left<float, 1>(second->size, second->source) : nullptr;
   Results<float> results(product.size, product.store_last, product.store);
   const bool two_lanes = product.rule == FloatSum::kTwoLanes;
-  const bool shallow = two_lanes && product.packed != nullptr && product.size.inner <= kShallowInner;
+  const bool has_whole_groups = !two_lanes && product.tail_begin > 0;
+  const bool shallow = !has_whole_groups && product.packed != nullptr && product.size.inner <= kShallowInner;
   for_each_tile(product.size, product.packed, shallow, [&](const Tile& tile, int at) {
     float* sums = room_of<float, 0>(tile);
     (two_lanes ? two_lane_tile : group_tile)(product, left, tile, at, sums);

@@ -147,6 +147,37 @@ void joined_lanes(TileSize size, const float* left, std::int64_t step, const flo
 
 // ---- Aligned groups ----
 
+// sums += the products one by one: groups of one, which nothing is cut from. Of a product -0 becomes +0, and one NaN
+// stands for all.
+template <int kRows, int kVectors>
+void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                  const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+  const Floats d;
+  hn::Vec<Floats> acc[kRows][kVectors];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
+  }
+  for (int k = 0; k < inner; ++k) {
+    hn::Vec<Floats> values[kVectors];
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, right + offsets[k] + v * kLanes);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto factor = hn::Set(d, left[r * step + k]);
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v)
+        acc[r][v] = hn::Add(acc[r][v], joined(hn::Mul(factor, values[v]), hn::Zero(d)));
+    }
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[r][v], d, sums + r * kTileCols + v * kLanes);
+  }
+}
+
 // sums += one group of `count` products for kRows rows and one vector of columns. A product is scaled so that the
 // conversion to an integer cuts it where the unit does: one bit below the 24 bits of the group's largest product.
 template <int kRows>
@@ -237,6 +268,13 @@ void fused_group(TileSize size, int count, const float* left, std::int64_t step,
 
 void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right,
             const std::int64_t* offsets, float* sums) {
+  if (group == 1) {
+    for_each_block(size.rows, size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
+      single_block<decltype(rows)::value, decltype(vectors)::value>(size.inner, left + row * step, step, right + col,
+                                                                    offsets, sums + row * kTileCols + col);
+    });
+    return;
+  }
   for (int k = 0; k < size.inner; k += group) {
     const int count = HWY_MIN(group, size.inner - k);
 #if SOFTTPU_FUSED_GROUPS

@@ -123,6 +123,8 @@ struct Measured {
 
 Measured measure(const Kind& kind, const Shape& shape, double row_rate) {
   BenchDevice& device = BenchDevice::of(kind.chip);
+  // What an earlier command has left there would be any numbers, infinities among them.
+  device.fill_local_memory();
   const Addresses at = addresses_of(kind, shape);
   const double taken = seconds([&] { device.run([&] { kind.call(shape, at); }); });
   const auto bytes = static_cast<std::size_t>(shape.results() * kind.output_bytes);
@@ -151,8 +153,6 @@ std::vector<Shape> shapes(const Kind& kind) {
 }
 
 void sweep(const Kind& kind, int worst) {
-  BenchDevice& device = BenchDevice::of(kind.chip);
-  device.fill_local_memory();
   const Measured row = measure(kind, kRow, 1);
   std::vector<Measured> list;
   for (const Shape& shape : shapes(kind)) list.push_back(measure(kind, shape, row.of_row));

@@ -148,7 +148,7 @@ TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
   for (const Kind kind : kHalfKinds) {
     for (int round = 0; round < 24; ++round) {
       const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
-      const int group = round % 3 == 0 ? kGroupTerms : below(kGroupTerms);
+      const int group = round % 3 == 0 ? kGroupTerms : round % 7 == 1 ? 1 : below(kGroupTerms);
       const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
       const std::vector<float> right = values(kMaxInner * kTileCols, kind);
       // Sums of -0, too: what cancels is +0.
