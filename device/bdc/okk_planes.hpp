@@ -12,8 +12,8 @@
 
 namespace softtpu {
 
-// The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap. They are in the
-// caller's memory, and kSlack floats behind them may be read.
+// The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap. They are in
+// the caller's memory, and kSlack floats behind them may be read.
 class PaddedPlanes {
  public:
   PaddedPlanes(Scratch<float>& memory, const OkkWindow& window, const Dim4& shape)
