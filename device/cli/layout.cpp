@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <optional>
 
@@ -23,7 +25,7 @@ Result<std::vector<std::int64_t>> parse_list(const char* option, std::string_vie
   while (true) {
     const std::size_t comma = rest.find(',');
     const auto number = find_number(rest.substr(0, comma));
-    if (!number || *number > 0xFFFFFFFFU) break;
+    if (!number || *number > INT64_MAX) break;
     values.push_back(static_cast<std::int64_t>(*number));
     if (comma == std::string_view::npos) {
       if (values.size() == count) return values;
@@ -111,14 +113,29 @@ Result<std::optional<Stride4>> parse_stride(const LayoutOptions& options, const 
   return std::optional<Stride4>(Stride4{(*numbers)[0], (*numbers)[1], (*numbers)[2], (*numbers)[3]});
 }
 
-constexpr std::int64_t kMostExtent = 1 << 20;  // of a matrix's columns; channels hold fewer
+constexpr std::int64_t kMostColumns = 1 << 20;  // of a matrix or vector; a channel's part of them is a tensor's extent
+
+// "columns is 2000000, outside 1..1048576".
+Result<void> check_extents(const LayoutOptions& options, const LayoutRow& layout,
+                           const std::vector<std::int64_t>& numbers) {
+  static constexpr std::array<const char*, 4> kTensor = {"N", "C", "H", "W"}, kWeights = {"IC", "OC", "KH", "KW"};
+  const bool matrix = numbers.size() < 4;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const bool columns = matrix && i + 1 == numbers.size();
+    const std::int64_t most = columns ? kMostColumns : kMaxExtent;
+    if (numbers[i] >= 1 && numbers[i] <= most) continue;
+    const bool weights = layout.kind == LayoutKind::kWeight || options.mode == "2ic";
+    const char* name = columns ? "columns" : matrix ? "rows" : weights ? kWeights[i] : kTensor[i];
+    return usage(fmt::format("--shape {}: {} is {}, outside 1..{}", options.shape, name, numbers[i], most));
+  }
+  return {};
+}
 
 // Fills shape and, for a matrix, the columns that exist.
 Result<void> parse_shape(const LayoutOptions& options, const LayoutRow& layout, LayoutSubject& subject) {
   const auto numbers = parse_list("--shape", options.shape, layout.shape);
   if (!numbers) return numbers.error();
-  const std::int64_t most = *std::max_element(numbers->begin(), numbers->end());
-  if (most > kMostExtent) return usage(fmt::format("--shape {}: {} is more than {}", options.shape, most, kMostExtent));
+  if (auto good = check_extents(options, layout, *numbers); !good) return good;
   const auto extent = [&](std::size_t i) { return static_cast<int>((*numbers)[i]); };
   const bool matrix = layout.shape < 4;
   if (matrix != (options.width != 0)) {
@@ -180,6 +197,8 @@ Result<LayoutSubject> parse_subject(const LayoutOptions& options, const Chip& ch
   return subject;
 }
 
+constexpr std::size_t kMostMarkName = 24;  // it stands in a cell
+
 Result<std::vector<Mark>> parse_marks(const LayoutOptions& options) {
   std::vector<Mark> marks;
   for (const std::string& text : options.marks) {
@@ -187,6 +206,8 @@ Result<std::vector<Mark>> parse_marks(const LayoutOptions& options) {
     const auto addr =
         equals == std::string::npos ? std::nullopt : find_number(std::string_view(text).substr(equals + 1));
     if (!addr || equals == 0) return usage(fmt::format("--mark \"{}\" is not NAME=ADDRESS", text));
+    if (equals > kMostMarkName)
+      return usage(fmt::format("--mark \"{}\": the name has {} characters (limit {})", text, equals, kMostMarkName));
     marks.push_back({text.substr(0, equals), *addr});
   }
   return marks;
@@ -233,7 +254,7 @@ int run_layout(const LayoutOptions& options) {
   file << to_svg(*picture, {options.rows});
   file.close();
   if (!file) {
-    fmt::print(stderr, "softtpu layout: cannot write \"{}\"\n", options.output);
+    fmt::print(stderr, "softtpu layout: -o: \"{}\" cannot be written: {}\n", options.output, std::strerror(errno));
     return 3;
   }
   return 0;

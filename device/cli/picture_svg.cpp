@@ -12,7 +12,8 @@ constexpr int kMargin = 16;
 constexpr int kOffsetWidth = 44;  // left of the cells, for the row's offset
 constexpr int kCellHeight = 20;
 constexpr int kColumnGap = 18;
-constexpr int kHeader = 22;  // a line of text
+constexpr int kHeader = 22;       // a line of text
+constexpr int kMostWidth = 2200;  // columns that do not fit stand below the others
 
 // Hues far apart for neighbouring channels; saturation and lightness keep black labels readable.
 constexpr std::array kHues = {212, 32, 142, 352, 272, 182, 52, 312};
@@ -59,40 +60,60 @@ std::size_t label_width(const Picture& picture) {
 struct Grid {
   std::int64_t per_row, rows, shown;
   int cell_width, column_width, top;
+  int columns, per_band;  // a band: the columns that stand beside each other
+  int band_height;
+
+  int bands() const { return (columns + per_band - 1) / per_band; }
+  int left_of(int column) const { return kMargin + kOffsetWidth + column % per_band * (column_width + kColumnGap); }
+  int top_of(int column) const { return top + column / per_band * band_height; }
 };
 
 Grid make_grid(const Picture& picture, const PictureLimits& limits) {
   Grid grid{};
-  grid.per_row = std::max(1, picture.preferred_row);
+  constexpr int kRoom = kMostWidth - 2 * kMargin - kOffsetWidth - kColumnGap;
+  grid.cell_width = std::min(std::max(26, static_cast<int>(label_width(picture)) * 6 + 8), kRoom);
+  grid.per_row = std::clamp(picture.preferred_row, 1, kRoom / grid.cell_width);
   grid.rows = (picture.cells + grid.per_row - 1) / grid.per_row;
   grid.shown = std::min(grid.rows, limits.rows);
-  grid.cell_width = std::max(26, static_cast<int>(label_width(picture)) * 6 + 8);
   grid.column_width = static_cast<int>(grid.per_row) * grid.cell_width;
   grid.top = kMargin + kHeader + static_cast<int>(picture.notes.size()) * (kHeader - 5) + 10 + kHeader;
+  grid.columns = static_cast<int>(picture.columns.size());
+  grid.per_band = std::clamp((kRoom + kColumnGap) / (grid.column_width + kColumnGap), 1, std::max(grid.columns, 1));
+  grid.band_height = static_cast<int>(grid.shown) * kCellHeight + kHeader + kMargin;
   return grid;
 }
 
 // Padding everywhere; cells are drawn over it. One path for the whole grid keeps the file small.
-void draw_empty_cells(std::string& svg, const Grid& grid, std::int64_t drawn, int left) {
+void draw_empty_cells(std::string& svg, const Grid& grid, std::int64_t drawn, int left, int top) {
   std::string path;
   for (std::int64_t row = 0; row * grid.per_row < drawn; ++row) {
     const int cells = static_cast<int>(std::min(grid.per_row, drawn - row * grid.per_row));
-    const int y = grid.top + static_cast<int>(row) * kCellHeight;
+    const int y = top + static_cast<int>(row) * kCellHeight;
     path += fmt::format("M{} {}h{}v{}h{}z", left, y, cells * grid.cell_width, kCellHeight, -cells * grid.cell_width);
     for (int i = 1; i < cells; ++i) path += fmt::format("M{} {}v{}", left + i * grid.cell_width, y, kCellHeight);
   }
   svg += fmt::format("<path d=\"{}\"/>\n", path);
 }
 
-void draw_column(std::string& svg, const Picture& picture, const Grid& grid, const Column& column, int left) {
-  svg += fmt::format("<text class=\"npu\" x=\"{}\" y=\"{}\">{}</text>\n", left + grid.column_width / 2, grid.top - 7,
+// The byte offset of each row, left of a band.
+void draw_offsets(std::string& svg, const Picture& picture, const Grid& grid, int top) {
+  for (std::int64_t row = 0; row < grid.shown; ++row) {
+    const std::int64_t offset =
+        picture.cell_bytes == 0 ? row : picture.first_offset + row * grid.per_row * picture.cell_bytes;
+    svg += fmt::format("<text class=\"offset\" x=\"{}\" y=\"{}\">{}</text>\n", kMargin + kOffsetWidth - 6,
+                       top + static_cast<int>(row) * kCellHeight + 14, offset);
+  }
+}
+
+void draw_column(std::string& svg, const Picture& picture, const Grid& grid, const Column& column, int left, int top) {
+  svg += fmt::format("<text class=\"npu\" x=\"{}\" y=\"{}\">{}</text>\n", left + grid.column_width / 2, top - 7,
                      escape(column.name));
   const std::int64_t drawn = std::min(grid.shown * grid.per_row, picture.cells);
-  draw_empty_cells(svg, grid, drawn, left);
+  draw_empty_cells(svg, grid, drawn, left, top);
   for (const auto& [i, cell] : column.cells) {
     if (i >= drawn) break;
     const int x = left + static_cast<int>(i % grid.per_row) * grid.cell_width;
-    const int y = grid.top + static_cast<int>(i / grid.per_row) * kCellHeight;
+    const int y = top + static_cast<int>(i / grid.per_row) * kCellHeight;
     svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", x, y, grid.cell_width,
                        kCellHeight, colour_of(cell));
     svg += fmt::format("<text class=\"cell\" x=\"{}\" y=\"{}\">{}</text>\n", x + grid.cell_width / 2, y + 14,
@@ -104,13 +125,12 @@ void draw_column(std::string& svg, const Picture& picture, const Grid& grid, con
 
 std::string to_svg(const Picture& picture, const PictureLimits& limits) {
   const Grid grid = make_grid(picture, limits);
-  const int columns = static_cast<int>(picture.columns.size());
   std::size_t longest = picture.title.size() * 8;
   for (const std::string& note : picture.notes) longest = std::max(longest, note.size() * 7);
-  const int width = std::max(2 * kMargin + kOffsetWidth + columns * (grid.column_width + kColumnGap),
+  const int width = std::max(2 * kMargin + kOffsetWidth + grid.per_band * (grid.column_width + kColumnGap),
                              2 * kMargin + static_cast<int>(longest));
-  const int height =
-      grid.top + static_cast<int>(grid.shown) * kCellHeight + kMargin + (grid.rows > grid.shown ? 20 : 0);
+  const int height = grid.top + (grid.bands() - 1) * grid.band_height + static_cast<int>(grid.shown) * kCellHeight +
+                     kMargin + (grid.rows > grid.shown ? 20 : 0);
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n"
       "<style>text{{font-family:DejaVu Sans,Arial,sans-serif;fill:#222}} .title{{font-size:15px;font-weight:bold}}"
@@ -126,15 +146,9 @@ std::string to_svg(const Picture& picture, const PictureLimits& limits) {
     y += kHeader - 5;
     svg += fmt::format("<text class=\"note\" x=\"{}\" y=\"{}\">{}</text>\n", kMargin, y + 3, escape(note));
   }
-  for (std::int64_t row = 0; row < grid.shown; ++row) {
-    const std::int64_t offset =
-        picture.cell_bytes == 0 ? row : picture.first_offset + row * grid.per_row * picture.cell_bytes;
-    svg += fmt::format("<text class=\"offset\" x=\"{}\" y=\"{}\">{}</text>\n", kMargin + kOffsetWidth - 6,
-                       grid.top + static_cast<int>(row) * kCellHeight + 14, offset);
-  }
-  for (int i = 0; i < columns; ++i) {
-    draw_column(svg, picture, grid, picture.columns[static_cast<std::size_t>(i)],
-                kMargin + kOffsetWidth + i * (grid.column_width + kColumnGap));
+  for (int band = 0; band < grid.bands(); ++band) draw_offsets(svg, picture, grid, grid.top_of(band * grid.per_band));
+  for (int i = 0; i < grid.columns; ++i) {
+    draw_column(svg, picture, grid, picture.columns[static_cast<std::size_t>(i)], grid.left_of(i), grid.top_of(i));
   }
   if (grid.rows > grid.shown) {
     svg += fmt::format("<text class=\"note\" x=\"{}\" y=\"{}\">... {} more rows</text>\n", kMargin + kOffsetWidth,

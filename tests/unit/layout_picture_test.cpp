@@ -159,7 +159,10 @@ TEST(LayoutPicture, RefusesWhatCannotBe) {
   EXPECT_THAT(with([](auto& o) { o.stride = "1,1,1,1"; }), HasSubstr("--stride does not go"));
   EXPECT_EQ(with([](auto& o) { o.eu_bytes = 3; }), "--eu-bytes 3 is not a power of two up to 1024");
   EXPECT_EQ(with([](auto& o) { o.eu_bytes = 0; }), "--eu-bytes 0 is not a power of two up to 1024");
-  EXPECT_EQ(with([](auto& o) { o.shape = "1,2,99999999,1"; }), "--shape 1,2,99999999,1: 99999999 is more than 1048576");
+  for (const char* extent : {"0", "65536", "1048577", "99999999", "99999999999"}) {
+    const std::string shape = std::string("1,2,") + extent + ",1";
+    EXPECT_EQ(with([&](auto& o) { o.shape = shape; }), "--shape " + shape + ": H is " + extent + ", outside 1..65535");
+  }
   EXPECT_THAT(with([](auto& o) { o.shape = "1,2,65536,1"; }), HasSubstr("H is 65536, outside 1..65535"));
   EXPECT_EQ(with([](auto& o) { o.npus = 0; }), "--npus 0 is less than 1");
   EXPECT_THAT(with([](auto& o) { o.chip = "bm9999"; }), HasSubstr("bm9999"));
@@ -184,7 +187,27 @@ TEST(LayoutPicture, WritesTheSvg) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_layout(options), 3);
   testing::internal::GetCapturedStdout();
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "softtpu layout: cannot write \"/nonexistent/x.svg\"\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "softtpu layout: -o: \"/nonexistent/x.svg\" cannot be written: No such file or directory\n");
+}
+
+// Columns that do not fit beside each other stand below; each is drawn once.
+TEST(LayoutPicture, NoSvgIsWiderThanAScreenCanShow) {
+  LayoutOptions options = demo("2,64,4,8", "aligned", "fp16");
+  options.chip = "bm1684x";
+  options.npus = 64;
+  const std::string svg = to_svg(draw(options), {options.rows});
+  const std::size_t at = svg.find("viewBox=\"0 0 ") + 13;
+  EXPECT_LE(std::stoi(svg.substr(at)), 2200);
+  for (int npu = 0; npu < 64; ++npu) {
+    const std::string name = ">NPU " + std::to_string(npu) + "<";
+    const std::size_t first = svg.find(name);
+    EXPECT_NE(first, std::string::npos) << name;
+    EXPECT_EQ(svg.find(name, first + 1), std::string::npos) << name;
+  }
+  options = demo("");
+  options.marks = {std::string(25, 'A') + "=0"};
+  EXPECT_THAT(refusal(options), HasSubstr("the name has 25 characters (limit 24)"));
 }
 
 }  // namespace
