@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -40,8 +42,17 @@ std::string to_text(const Dim4& shape) { return fmt::format("[{}, {}, {}, {}]", 
 std::string to_text(const Stride4& stride) {
   return fmt::format("[{}, {}, {}, {}]", stride.n, stride.c, stride.h, stride.w);
 }
+// The part of the shape that is in memory: along a dimension with stride 0 one element stands for all.
+static Dim4 stored_shape(const Tensor& tensor) {
+  const auto extent = [](int count, std::int64_t stride) { return stride == 0 ? std::min(count, 1) : count; };
+  return {extent(tensor.shape.n, tensor.stride.n), extent(tensor.shape.c, tensor.stride.c),
+          extent(tensor.shape.h, tensor.stride.h), extent(tensor.shape.w, tensor.stride.w)};
+}
 std::string to_text(const Tensor& tensor) {
-  std::string text = fmt::format("0x{:08x}, shape {}, {}", tensor.addr, to_text(tensor.shape), to_text(tensor.dtype));
+  const Dim4 stored = stored_shape(tensor);
+  std::string text = fmt::format("0x{:08x}, shape {}", tensor.addr, to_text(stored));
+  if (stored != tensor.shape) text += " for all of " + to_text(tensor.shape);
+  text += fmt::format(", {}", to_text(tensor.dtype));
   if (!tensor.natural) text += ", stride " + to_text(tensor.stride);
   return text;
 }

@@ -60,6 +60,8 @@ constexpr std::string_view kThreadStarters[] = {"pthread_create", "thrd_create",
 // The loader prefixes its message with the path that it was given, which here is a number that says nothing to people.
 std::string loader_text(const std::string& path, std::string text) {
   if (const auto at = text.find(path + ": "); at != std::string::npos) text.erase(0, at + path.size() + 2);
+  // Boost puts it in brackets and adds the meaning of an errno that has nothing to do with it.
+  if (const auto end = text.rfind("): "); end != std::string::npos) text.erase(end);
   if (!text.empty() && text.back() == ')') text.pop_back();
   return text;
 }
