@@ -16,8 +16,10 @@ const void* object_of(const void* address) {
   return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
 }
 
+// With the whole path: reports show it relative to the sources.
 std::string to_text(const SourceLine& line) {
-  return line.path.empty() ? line.function : line.text() + " (" + line.function + ")";
+  if (line.path.empty()) return line.function;
+  return line.path + ":" + std::to_string(line.line) + " (" + line.function + ")";
 }
 
 }  // namespace

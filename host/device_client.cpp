@@ -18,6 +18,7 @@
 
 #include "host/call_stack.hpp"
 #include "host/device_connection.hpp"
+#include "host/finding_report.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/memory_ops.hpp"
@@ -55,7 +56,10 @@ Result<void> to_void(const Result<Done>& done) {
 }  // namespace
 
 struct DeviceClient::State {
-  State(int id, UniqueFd socket) : device_id(id), rpc(std::move(socket)) {}
+  State(int id, UniqueFd socket, const Settings& settings)
+      : device_id(id), rpc(std::move(socket)), findings(settings.journal_path) {
+    rpc.on_notice([this](const Frame& frame) { findings.take(frame); });
+  }
   ~State() {
     if (memory != nullptr) ::munmap(memory, info.global_bytes);
   }
@@ -86,6 +90,7 @@ struct DeviceClient::State {
   DeviceInfo info;
   bool watched = false;  // the device's checks want to know what this program does
   RpcClient rpc;
+  FindingReport findings;           // of a device that others share
   std::uint8_t* memory = nullptr;   // global memory, when it is mapped
   bool remote = false;              // no descriptor can be sent
   mutable std::shared_mutex mutex;  // guards the two below
@@ -165,9 +170,9 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
   if (!shared) {
     if (auto good = check_device_id(device_id, settings->device_count); !good) return good.error();
   }
-  auto socket = connect_device(*settings);
+  auto socket = connect_device(*settings, static_cast<std::uint32_t>(device_id));
   if (!socket) return socket.error();
-  auto state = std::make_unique<State>(device_id, std::move(*socket));
+  auto state = std::make_unique<State>(device_id, std::move(*socket), *settings);
   auto hello = greet(state->rpc, *settings);
   if (!hello) return hello.error();
   if (shared) {

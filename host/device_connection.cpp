@@ -66,10 +66,10 @@ Result<UniqueFd> connect_server(const std::string& path) {
 
 }  // namespace
 
-Result<UniqueFd> connect_device(const Settings& settings) {
+Result<UniqueFd> connect_device(const Settings& settings, std::uint32_t number) {
   if (settings.device_is_default && has_own_kernels()) return start_in_process();
   switch (settings.device) {
-    case DeviceChoice::kEmbedded: return start_embedded_device(settings);
+    case DeviceChoice::kEmbedded: return start_embedded_device(settings, number);
     case DeviceChoice::kInProcess: return start_in_process();
     case DeviceChoice::kUnixSocket: return connect_server(settings.socket_path);
     case DeviceChoice::kRemote: return start_remote_connection(settings);

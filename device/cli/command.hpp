@@ -3,6 +3,8 @@
 
 #include <functional>
 
+#include "runtime/base/result.hpp"
+
 namespace CLI {
 class App;
 }
@@ -21,7 +23,18 @@ Run add_env(CLI::App& app);
 Run add_sdk(CLI::App& app);
 Run add_rules(CLI::App& app);
 
+// The exit status of a command; --help of each says when. `run`, `replay` and `report`, which end with their program's
+// status, have numbers of their own (runtime/report/report.hpp).
+enum ExitStatus : int {
+  kDone = 0,
+  kFailed = 1,      // the command could not do its work, or has found something wrong
+  kUsageError = 2,  // an option, argument or setting is not usable
+  kNotWritten = 3,  // an output file cannot be written
+};
+
 // Prints "softtpu: TEXT" on standard error; the exit status of a command that could not do its work.
 int fail(const char* text);
+// The same; the status tells errors of usage from others.
+int fail(const Error& error);
 
 }  // namespace softtpu::cli

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "device/chip/layout.hpp"
+#include "device/cli/command.hpp"
 #include "device/cli/dump_source.hpp"
 #include "device/cli/npy.hpp"
 #include "runtime/base/text.hpp"
@@ -196,7 +197,8 @@ int run_dump(const DumpOptions& options) {
   auto done = dump(options);
   if (done) return 0;
   fmt::print(stderr, "softtpu dump: {}\n", done.error().text);
-  return done.error().kind == ErrorKind::kResource ? 3 : 2;
+  if (done.error().kind == ErrorKind::kResource) return kNotWritten;
+  return done.error().kind == ErrorKind::kUsage ? kUsageError : kFailed;
 }
 
 }  // namespace softtpu::cli

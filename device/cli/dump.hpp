@@ -25,7 +25,8 @@ struct DumpOptions {
   std::string output;         // .npy file; empty: text on standard output
 };
 
-// Exit status: 0; 2 for options that name nothing; 3 when the file cannot be written.
+// Exit status: 0; 1 when the device does not answer; 2 for options that name nothing; 3 when a memory cannot be read or
+// the file cannot be written.
 int run_dump(const DumpOptions& options);
 
 }  // namespace softtpu::cli

@@ -30,6 +30,9 @@ int run() {
 
 }  // namespace
 
-Run add_env(CLI::App&) { return run; }
+Run add_env(CLI::App& app) {
+  app.footer("Exit status: 0; 1 when a variable has a value that is not usable.");
+  return run;
+}
 
 }  // namespace softtpu::cli

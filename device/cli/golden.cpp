@@ -5,6 +5,8 @@
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <filesystem>
 
+#include "device/cli/command.hpp"
+#include "device/cli/outputs.hpp"
 #include "tests/replay/bmlib_target.hpp"
 
 namespace softtpu::cli {
@@ -26,9 +28,15 @@ std::string find_kernel() {
 
 int run_golden(const GoldenOptions& options) {
   const std::string kernel = options.kernel.empty() ? find_kernel() : options.kernel;
+  if (!options.ledger.empty()) {
+    if (auto writable = check_writable("--ledger", options.ledger); !writable) {
+      fail(writable.error());
+      return kNotWritten;
+    }
+  }
   const auto result = replay::run_session(
       options.session, [&](const std::string& chip) { return replay::make_bmlib_target(chip, kernel); });
-  if (!options.ledger.empty() && !replay::write_ledger(options.ledger, result)) return 1;
+  if (!options.ledger.empty() && !replay::write_ledger(options.ledger, result)) return kNotWritten;
   return result.total.failed == 0 ? 0 : 1;
 }
 

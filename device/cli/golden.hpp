@@ -13,7 +13,7 @@ struct GoldenOptions {
   std::string kernel;  // path of the replay kernel's module; empty: beside this program
 };
 
-// Exit status: 0 no case failed, 1 a case failed or a file could not be read.
+// Exit status: 0 no case failed, 1 a case failed or a file could not be read, 3 the ledger cannot be written.
 int run_golden(const GoldenOptions& options);
 
 }  // namespace softtpu::cli

@@ -75,7 +75,7 @@ Result<std::uint32_t> device_count(const Settings& settings) {
 
 int run(const std::string& wanted) {
   auto settings = read_settings();
-  if (!settings) return fail(settings.error().text.c_str());
+  if (!settings) return fail(settings.error());
   print_chips();
   const bool named = !wanted.empty() || !shared_device_name(*settings).empty();
   if (!wanted.empty() || !named) {
@@ -86,11 +86,11 @@ int run(const std::string& wanted) {
   const auto count = device_count(*settings);
   if (!count) {
     fmt::print("shared device: none on {}\n", name);
-    return named ? fail(count.error().text.c_str()) : 0;
+    return named ? fail(count.error()) : 0;
   }
   fmt::print("shared device: {}\n", name);
   for (std::uint32_t device = 0; device < *count; ++device) {
-    if (auto printed = print_device(*settings, device); !printed) return fail(printed.error().text.c_str());
+    if (auto printed = print_device(*settings, device); !printed) return fail(printed.error());
   }
   return 0;
 }
@@ -100,6 +100,7 @@ int run(const std::string& wanted) {
 Run add_info(CLI::App& app) {
   auto socket = std::make_shared<std::string>();
   app.add_option("--socket", *socket, "socket of the shared device (default: of SOFTTPU_DEVICE, else softtpu serve's)");
+  app.footer("Exit status: 0; 1 when the shared device that is named does not answer; 2 when a setting is not usable.");
   return [socket] { return run(*socket); };
 }
 

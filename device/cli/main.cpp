@@ -2,11 +2,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <string>
 
 #include "device/cli/api.hpp"
 #include "device/cli/command.hpp"
 #include "device/cli/dump.hpp"
 #include "device/cli/layout.hpp"
+#include "runtime/report/report.hpp"
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
 #endif
@@ -19,6 +21,7 @@ Run add_api(CLI::App& app) {
   app.add_option("--chip", options->chip, "only the functions of this chip");
   app.add_option("filter", options->filter, "only functions whose name contains this text");
   app.add_flag("--json", options->json, "as JSON");
+  app.footer("Exit status: 0; 2 when no chip has that name.");
   return [options] { return run_api(*options); };
 }
 
@@ -43,6 +46,7 @@ Run add_layout(CLI::App& app) {
   app.add_option("--npus", options->npus, "NPUs drawn at most")->capture_default_str();
   app.add_option("--rows", options->rows, "rows drawn at most")->capture_default_str();
   app.add_option("-o,--output", options->output, "also write an SVG file");
+  app.footer("Exit status: 0; 2 when the options make no picture; 3 when the SVG file cannot be written.");
   return [options] { return run_layout(*options); };
 }
 
@@ -58,6 +62,9 @@ Run add_golden(CLI::App& app) {
   app.add_flag("--skipped", options->session.list_skipped, "list what is skipped");
   app.add_option("--ledger", options->ledger, "write the counts for each function to this file (JSON)");
   app.add_option("--kernel", options->kernel, "the replay kernel's module");
+  app.footer(
+      "Exit status: 0 when every case passes; 1 when one fails; 2 when an option is not usable; 3 when the ledger\n"
+      "cannot be written.");
   return [options] { return run_golden(*options); };
 }
 #endif
@@ -88,6 +95,10 @@ Run add_dump(CLI::App& app) {
   app.add_option("--stride", options->tensor.stride, "N,C,H,W in elements, for the layouts free and system");
   app.add_option("--width", options->tensor.width, "columns per channel, for matrix and vector");
   app.add_option("-o,--output", options->output, "write a NumPy file (.npy) instead of text");
+  app.footer(
+      "Exit status: 0; 1 when the device does not answer; 2 when there is no such device, memory or tensor; 3 when a "
+      "memory\n"
+      "cannot be read or the file cannot be written.");
   return [options] { return run_dump(*options); };
 }
 
@@ -95,13 +106,18 @@ struct Row {
   const char* name;
   const char* help;
   Run (*add)(CLI::App& app);
+  int usage_status = kUsageError;
 };
+
+constexpr int kNotStarted = static_cast<int>(Verdict::kNotStarted);
 
 constexpr Row kCommands[] = {
     {"serve", "Serve devices to all programs of this user on a Unix socket", add_serve},
-    {"run", "Run a program with a device set up by options", add_run},
-    {"replay", "Run a launch again that `softtpu run --record` has kept, and compare what it leaves", add_replay},
-    {"report", "Run a program with estimated times and checks, and write an HTML page about it", add_report},
+    {"run", "Run a program with a device set up by options", add_run, kNotStarted},
+    {"replay", "Run a launch again that `softtpu run --record` has kept, and compare what it leaves", add_replay,
+     kNotStarted},
+    {"report", "Run a program with estimated times and checks, and write an HTML page about it", add_report,
+     kNotStarted},
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"rules", "List the rules of the checks", add_rules},
     {"env", "List every environment variable with its value", add_env},
@@ -114,11 +130,31 @@ constexpr Row kCommands[] = {
 #endif
 };
 
+// What is wrong with the command line, in one line, and where the right options stand.
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  std::string command;
+  int status = kUsageError;
+  for (const Row& row : kCommands) {
+    if (!app.got_subcommand(row.name)) continue;
+    command = std::string(row.name) + ": ";
+    status = row.usage_status;
+  }
+  const std::string place = command.empty() ? "softtpu" : "softtpu " + command.substr(0, command.size() - 2);
+  std::fprintf(stderr, "softtpu: %s%s (%s --help lists what there is)\n", command.c_str(), error.what(), place.c_str());
+  return status;
+}
+
 }  // namespace
 
 int fail(const char* text) {
   std::fprintf(stderr, "softtpu: %s\n", text);
-  return 1;
+  return kFailed;
+}
+
+int fail(const Error& error) {
+  fail(error.text.c_str());
+  return error.kind == ErrorKind::kUsage ? kUsageError : kFailed;
 }
 
 }  // namespace softtpu::cli
@@ -133,6 +169,14 @@ int main(int argc, char** argv) {
     CLI::App* command = app.add_subcommand(row.name, row.help);
     command->callback([&status, run = row.add(*command)] { status = run(); });
   }
-  CLI11_PARSE(app, argc, argv);
+  app.footer(
+      "Exit status: 0; 1 when the command could not do its work; 2 when an option, argument or setting is not usable;\n"
+      "3 when an output file cannot be written. run, replay and report end with the status of their program, or with\n"
+      "120 to 125: \"softtpu run --help\".");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, error);
+  }
   return status;
 }

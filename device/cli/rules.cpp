@@ -35,6 +35,7 @@ int run(bool json) {
 Run add_rules(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "as JSON, with why each matters and how to mend it");
+  app.footer("Exit status: 0.");
   return [json] { return run(*json); };
 }
 

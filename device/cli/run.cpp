@@ -1,5 +1,4 @@
 // softtpu run: sets the environment that its options stand for, runs the program, reports what its device noted.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,8 +16,10 @@
 
 #include "device/cli/command.hpp"
 #include "device/cli/gdb_session.hpp"
+#include "device/cli/outputs.hpp"
 #include "device/cli/program.hpp"
 #include "device/cli/run.hpp"
+#include "device/server/check_settings.hpp"
 #include "device/server/setting_options.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -98,19 +99,6 @@ Result<Settings> effective_settings(const RunOptions& options) {
   return settings;
 }
 
-// The file that the launch is kept in: empty at first, and under a name that does not depend on the program's folder.
-Result<void> prepare_record(Settings& settings) {
-  if (settings.record_path.empty()) return {};
-  settings.record_path = std::filesystem::absolute(settings.record_path).string();
-  const UniqueFd file(::open(settings.record_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file) {
-    return Error{ErrorKind::kResource,
-                 fmt::format("--record: \"{}\" cannot be written: {}", settings.record_path, std::strerror(errno))};
-  }
-  ::setenv("SOFTTPU_RECORD", settings.record_path.c_str(), 1);
-  return {};
-}
-
 // Whoever asked for a record should not look for it in vain. What is not a file is not judged.
 bool is_recorded(const Settings& settings) {
   std::error_code failed;
@@ -140,7 +128,17 @@ int run_with_options(const RunOptions& options) {
     if (!session) return not_started(session.error().text);
     debugger = *std::move(session);
   }
-  if (auto prepared = prepare_record(*settings); !prepared) return not_started(prepared.error().text);
+  for (const ReportFile& file : files) {
+    if (auto writable = check_writable("--report", file.path); !writable) return not_started(writable.error().text);
+  }
+  if (shared_device_name(*settings).empty()) {
+    if (auto good = check_device_settings(*settings); !good) return not_started(good.error().text);
+    if (auto prepared = prepare_outputs(*settings); !prepared) return not_started(prepared.error().text);
+  }
+  if (!settings->log_file.empty()) {
+    if (auto writable = check_writable("SOFTTPU_LOG_FILE", settings->log_file); !writable)
+      return not_started(writable.error().text);
+  }
   const auto journal = make_journal();
   if (!journal) return not_started(journal.error().text);
   ::setenv("SOFTTPU_JOURNAL", journal->path.c_str(), 1);
@@ -179,7 +177,10 @@ Run add_run(CLI::App& app) {
   app.footer(
       std::string("Exit status: the program's own (128 + N for signal N), unless something else happened:\n") +
       kGraveStatuses +
-      "  125  the program could not be started, an option has a bad value, or --record has found nothing to keep");
+      "  125  the program was not started (it cannot be, or an option has a bad value or names a file that cannot be\n"
+      "       written), a report could not be written, or --record has found nothing to keep\n"
+      "With a shared device (--device) 120 is about this program's findings; its failed launches are what it makes of "
+      "them.");
   app.add_option("program", options->program, "the program and its arguments, after --")->required();
   return [options] { return run_with_options(*options); };
 }

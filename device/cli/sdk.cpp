@@ -33,7 +33,8 @@ int run(const std::string& folder) {
     const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
     lay_out_okkernel(prefix, folder);
   } catch (const fs::filesystem_error& error) {
-    return fail(error.what());
+    fail(error.what());
+    return kNotWritten;
   }
   fmt::print("{}: include/ and lib/cmodel/libbmlib.so for OKKernel projects (BM1684)\n", folder);
   return 0;
@@ -46,6 +47,7 @@ Run add_sdk(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
   app.add_option("kind", *kind, "which SDK")->required()->check(CLI::IsMember({"okkernel"}));
   app.add_option("folder", *folder, "where to; made when it is not there")->required();
+  app.footer("Exit status: 0; 2 when there is no such SDK; 3 when the tree cannot be written.");
   // The parser writes into both.
   return [kind, folder] { return run(*folder); };
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/cli/command.hpp"
+#include "device/server/check_settings.hpp"
 #include "device/server/setting_options.hpp"
 #include "runtime/process/device_process.hpp"
 
@@ -24,9 +25,10 @@ struct Options {
 
 int run(const Options& options) {
   auto settings = read_settings();
-  if (!settings) return fail(settings.error().text.c_str());
+  if (!settings) return fail(settings.error());
+  if (auto good = check_device_settings(*settings); !good) return fail(good.error());
   auto binary = find_device_binary(*settings);
-  if (!binary) return fail(binary.error().text.c_str());
+  if (!binary) return fail(binary.error());
   std::vector<std::string> words = {"softtpu-device", "--serve", "--devices", std::to_string(options.devices)};
   if (!options.socket.empty()) words.insert(words.end(), {"--socket", options.socket});
   for (const auto& [option, value] :
@@ -56,6 +58,9 @@ Run add_serve(CLI::App& app) {
   app.add_option("--token-file", options->token,
                  "file with the token (16 to 1024 bytes) that remote clients show; same");
   add_setting_options(app, SettingUser::kServer);
+  app.footer(
+      "What the checks (--check) find is told to the program that caused it.\n"
+      "Exit status: 0 when it was told to end; 1 when the device cannot be served; 2 when an option is not usable.");
   return [options] { return run(*options); };
 }
 

@@ -7,14 +7,16 @@
 namespace softtpu {
 namespace {
 
-constexpr std::size_t kTextBytes = 480;
+constexpr std::size_t kTextBytes = 1024;
 
+// Whole lines, as many as find room: half a path would name another file.
 void store(char (&to)[kTextBytes], const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  const std::size_t bytes = std::min(text.size(), kTextBytes - 1);
-  std::memcpy(to, text.data(), bytes);
-  to[bytes] = '\0';
+  for (const std::string& line : lines) {
+    if (text.size() + line.size() + 2 > kTextBytes) break;
+    text += line + "\n";
+  }
+  std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
 std::vector<std::string> load(const char (&from)[kTextBytes]) {

@@ -87,8 +87,7 @@ void Findings::report() {
     if (options_.journal) {
       options_.journal->add_count(ids_[i], more);
     } else {
-      print(fmt::format("softtpu: {} in kernel \"{}\" {} more time{}: {}\n", list_[i].rule, list_[i].kernel, more,
-                        more == 1 ? "" : "s", list_[i].what));
+      print(to_again_text(list_[i], more));
     }
   }
   for (const auto& [rule, count] : allowed_) {

@@ -40,7 +40,7 @@ class Findings {
   struct Options {
     int limit = 100;
     std::vector<AllowRule> allow;
-    std::shared_ptr<Journal> journal;  // none: findings are printed to stderr
+    std::shared_ptr<FindingSink> journal;  // none: findings are printed to stderr
   };
   explicit Findings(int limit) : options_{limit, {}, nullptr} {}
   explicit Findings(Options options) : options_(std::move(options)) {}

@@ -8,6 +8,7 @@
 
 #include "device/chip/chip.hpp"
 #include "device/observe/allocations.hpp"
+#include "device/observe/client_findings.hpp"
 #include "device/observe/findings.hpp"
 #include "device/observe/shadow.hpp"
 
@@ -17,12 +18,21 @@ class HostWatch {
  public:
   struct Parts {
     std::shared_ptr<AllocationTable> allocations;
-    std::shared_ptr<Shadow> shadow;      // null: nobody asks what has been written
-    std::shared_ptr<Findings> findings;  // the server's own
+    std::shared_ptr<Shadow> shadow;           // null: nobody asks what has been written
+    std::shared_ptr<Findings> findings;       // the server's own
+    std::shared_ptr<ClientFindings> clients;  // to whom they go; null: nobody shares the device
     bool memory = false, output = false, symbols = false;
     std::vector<Chip> portable_to;
   };
   explicit HostWatch(Parts parts) : parts_(std::move(parts)) {}
+
+  // What follows is this client's doing, and findings about it go there.
+  void turn_to(std::uint64_t client, FindingSink& sink) {
+    if (parts_.clients) parts_.clients->turn_to(client, sink);
+  }
+  void forget(std::uint64_t client) {
+    if (parts_.clients) parts_.clients->forget(client);
+  }
 
   using Stack = std::vector<std::string>;
   void allocated(std::uint64_t client, std::uint64_t address, std::uint64_t bytes);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -17,30 +16,8 @@
 namespace softtpu {
 namespace {
 
-// What "all" stands for; the others have to be asked for by name.
-constexpr std::string_view kAllChecks[] = {"memory", "init", "race", "constraint", "bank"};
-constexpr std::string_view kOtherChecks[] = {"output"};
-
 Error setting_error(const char* variable, const Error& error) {
   return {error.kind, fmt::format("{}: {}", variable, error.text)};
-}
-
-Result<std::set<std::string>> parse_checks(const std::string& names) {
-  std::set<std::string> checks;
-  std::istringstream list(names);
-  for (std::string name; std::getline(list, name, ',');) {
-    if (name == "all") {
-      checks.insert(std::begin(kAllChecks), std::end(kAllChecks));
-    } else if (std::count(std::begin(kAllChecks), std::end(kAllChecks), name) +
-                   std::count(std::begin(kOtherChecks), std::end(kOtherChecks), name) >
-               0) {
-      checks.insert(name);
-    } else {
-      return Error{ErrorKind::kUsage, fmt::format("\"{}\" is not one of {}, {}, all.", name,
-                                                  fmt::join(kAllChecks, ", "), fmt::join(kOtherChecks, ", "))};
-    }
-  }
-  return checks;
 }
 
 Result<std::vector<Chip>> load_chips(const std::string& names) {
@@ -81,34 +58,35 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   if (want("bank")) list.push_back(make_bank_check(findings));
   if (!targets->empty()) list.push_back(make_portability_check(findings, *targets));
   // The server's findings are its own: in a program with linked-in kernels it runs beside the core.
-  tools.watch =
-      std::make_shared<HostWatch>(HostWatch::Parts{*allocations, shadow, std::make_shared<Findings>(options),
-                                                   want("memory"), want("output"), want("constraint"), *targets});
+  const auto clients = tools.clients ? std::make_shared<ClientFindings>(options) : nullptr;
+  tools.watch = std::make_shared<HostWatch>(
+      HostWatch::Parts{*allocations, shadow, clients ? clients->list() : std::make_shared<Findings>(options), clients,
+                       want("memory"), want("output"), want("constraint"), *targets});
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<std::shared_ptr<Observer>>> open_shared_tools(const Settings& settings, const Chip& chip) {
-  std::vector<std::shared_ptr<Observer>> tools;
+// The tools that write a file: the trace, the time model.
+Result<void> add_writers(const Settings& settings, const Chip& chip, const ToolsOf& of, Tools& tools) {
   if (!settings.trace_path.empty()) {
-    auto trace = make_trace(settings.trace_path);
+    auto trace = make_trace(settings.trace_path, of.device, of.keep_files);
     if (!trace) return trace.error();
-    tools.push_back(*std::move(trace));
+    tools.observers.push_back(*std::move(trace));
   }
   // A file that needs estimates turns them on, without a report to read.
   const bool wants_file = !settings.timeline_path.empty() || !settings.time_record_path.empty();
   if (!settings.time.empty() || wants_file) {
     const auto preset = settings.time == "vendor" ? TimingPreset::kVendor : TimingPreset::kFull;
-    auto time =
-        make_time_observer(chip, {preset, !settings.time.empty(), settings.timeline_path, settings.time_record_path});
+    auto time = make_time_observer(chip, {preset, !settings.time.empty(), settings.timeline_path,
+                                          settings.time_record_path, of.device, of.keep_files});
     if (!time) return Error{time.error().kind, "SOFTTPU_TIME: " + time.error().text};
-    tools.push_back(*std::move(time));
+    tools.observers.push_back(*std::move(time));
   }
-  return tools;
+  return {};
 }
 
-Result<Tools> make_tools(const Settings& settings, const Chip& chip, const std::vector<std::shared_ptr<Observer>>& shared) {
+}  // namespace
+
+Result<Tools> make_tools(const Settings& settings, const Chip& chip, const ToolsOf& of) {
   Tools tools;
   if (!settings.journal_path.empty()) {
     auto journal = Journal::open(settings.journal_path);
@@ -120,7 +98,8 @@ Result<Tools> make_tools(const Settings& settings, const Chip& chip, const std::
   auto allow = parse_allow_rules(settings.allow);
   if (!allow) return setting_error("SOFTTPU_ALLOW", allow.error());
   const Findings::Options options{static_cast<int>(settings.max_findings), *std::move(allow), tools.journal};
-  tools.findings = std::make_shared<Findings>(options);
+  if (of.many_clients) tools.clients = std::make_shared<ClientFindings>(options);
+  tools.findings = of.many_clients ? tools.clients->list() : std::make_shared<Findings>(options);
   if (settings.schedule != "program") tools.schedule = settings.schedule;
   tools.schedules = settings.schedules;
   tools.gdb_socket = settings.gdb_socket;
@@ -128,7 +107,7 @@ Result<Tools> make_tools(const Settings& settings, const Chip& chip, const std::
   if (watching || settings.schedules > 1) {
     if (auto added = add_checks(*checks, settings, chip, options, tools); !added) return added.error();
   }
-  tools.observers.insert(tools.observers.end(), shared.begin(), shared.end());
+  if (auto added = add_writers(settings, chip, of, tools); !added) return added.error();
   return tools;
 }
 

@@ -7,6 +7,7 @@
 
 #include "device/chip/chip.hpp"
 #include "device/core/observer.hpp"
+#include "device/observe/client_findings.hpp"
 #include "device/observe/findings.hpp"
 #include "device/observe/host_watch.hpp"
 #include "runtime/base/config.hpp"
@@ -20,6 +21,7 @@ class LaunchRecorder;
 struct Tools {
   std::vector<std::shared_ptr<Observer>> observers;
   std::shared_ptr<Findings> findings;            // of the cores' checks
+  std::shared_ptr<ClientFindings> clients;       // to whom the cores' findings go; null: nobody shares the device
   std::shared_ptr<HostWatch> watch;              // null: nobody asks what the host program does
   std::shared_ptr<AllocationTable> allocations;  // null without checks
   std::shared_ptr<Shadow> shadow;                // null: nobody asks what has been written
@@ -30,11 +32,14 @@ struct Tools {
   std::shared_ptr<Journal> journal;              // of `softtpu run`; null without
 };
 
-// The tools that write a file, once for all devices of a server: the trace, the time model. Errors name the setting and
-// what is wrong with it.
-Result<std::vector<std::shared_ptr<Observer>>> open_shared_tools(const Settings& settings, const Chip& chip);
-// The tools of one device, the shared ones among them.
-Result<Tools> make_tools(const Settings& settings, const Chip& chip,
-                         const std::vector<std::shared_ptr<Observer>>& shared);
+// Whose tools they are.
+struct ToolsOf {
+  std::uint32_t device = 0;   // its number
+  bool many_clients = false;  // findings go to the client that caused them
+  bool keep_files = false;    // another device of the program has begun the trace and its like
+};
+
+// The tools of one device. Errors name the setting and what is wrong with it.
+Result<Tools> make_tools(const Settings& settings, const Chip& chip, const ToolsOf& of = {});
 
 }  // namespace softtpu

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "device/observe/launch_time.hpp"
@@ -42,6 +43,7 @@ class TimeObserver final : public Observer {
                std::unique_ptr<SharedFile> record)
       : model_(std::move(model)),
         print_(settings.print),
+        device_(settings.device),
         timeline_(std::move(timeline)),
         record_(std::move(record)),
         schedule_(0, 0) {}
@@ -141,11 +143,18 @@ class TimeObserver final : public Observer {
     const bool is_new = printed_.emplace(launch_.kernel, launch_.commands, launch_.total_us()).second;
     const bool print = print_ && is_new;
     if (print || keeps_commands()) name_places();
-    if (timeline_) timeline_->append_elements(to_timeline(launch_, end_of_last_us_));
+    if (timeline_) add_to_timeline();
     if (record_) record_->append_line(to_record(launch_, *model_));
     if (!print) return;
     std::fputs(to_text(launch_, *model_).c_str(), stderr);
     std::fflush(stderr);
+  }
+
+  void add_to_timeline() {
+    const TraceTracks tracks(device_, launch_.core);
+    std::string events = to_timeline(launch_, tracks, end_of_last_us_);
+    if (!std::exchange(named_, true)) events = tracks.names() + ",\n" + events;
+    timeline_->append_elements(events, fmt::format("launch {} of kernel \"{}\"", launch_.number, launch_.kernel));
   }
 
   // Finding a source line takes milliseconds, so each place is looked up once.
@@ -160,6 +169,7 @@ class TimeObserver final : public Observer {
 
   std::unique_ptr<CostModel> model_;
   bool print_;
+  std::uint32_t device_;
   std::unique_ptr<SharedFile> timeline_, record_;
   EventSchedule schedule_;
   LaunchTime launch_;
@@ -168,6 +178,7 @@ class TimeObserver final : public Observer {
   std::set<std::tuple<std::string, std::uint64_t, double>> printed_;
   std::optional<double> last_us_;
   double end_of_last_us_ = 0;
+  bool named_ = false;  // the tracks of the timeline
 };
 
 }  // namespace
@@ -178,12 +189,14 @@ Result<std::shared_ptr<Observer>> make_time_observer(const Chip& chip, const Tim
   std::unique_ptr<SharedFile> timeline;
   std::unique_ptr<SharedFile> record;
   if (!settings.timeline_path.empty()) {
-    auto file = SharedFile::create("SOFTTPU_TIMELINE", settings.timeline_path);
+    auto file =
+        SharedFile::create("SOFTTPU_TIMELINE", settings.timeline_path, SharedFile::Content::kJsonArray, settings.keep);
     if (!file) return file.error();
     timeline = std::move(*file);
   }
   if (!settings.record_path.empty()) {
-    auto file = SharedFile::create("SOFTTPU_TIME_RECORD", settings.record_path);
+    auto file =
+        SharedFile::create("SOFTTPU_TIME_RECORD", settings.record_path, SharedFile::Content::kLines, settings.keep);
     if (!file) return file.error();
     record = std::move(*file);
   }

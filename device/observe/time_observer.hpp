@@ -1,6 +1,7 @@
 // SOFTTPU_TIME: estimates how long each launch would take on the chip, and says what it spends its time on.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,8 @@ struct TimeSettings {
   bool print = true;          // a report of each launch to stderr; launches like the one before are not repeated
   std::string timeline_path;  // SOFTTPU_TIMELINE; empty: none
   std::string record_path;    // SOFTTPU_TIME_RECORD; empty: none
+  std::uint32_t device = 0;
+  bool keep = false;  // another device of the program has begun the files
 };
 
 // Errors name the setting, or the parameter that the chip's description lacks.

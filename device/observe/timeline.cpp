@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -10,15 +11,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array kTracks = {"BDC", "GDMA", "HAU", "launch"};
-constexpr int kLaunchTrack = 3;
+constexpr std::array<Engine, kQueues> kEngines = {Engine::kBdc, Engine::kGdma, Engine::kHau};
+Engine engine_of(Queue queue) { return kEngines[static_cast<std::size_t>(queue)]; }
 
 class Timeline {
  public:
-  Timeline(const LaunchTime& launch, double base_us) : launch_(launch), base_(base_us) {}
+  Timeline(const LaunchTime& launch, const TraceTracks& tracks, double base_us)
+      : launch_(launch), tracks_(tracks), base_(base_us) {}
 
   std::string text() {
-    name_tracks();
     add_launch();
     for (const CommandTime& command : launch_.placed) add(command);
     add_bandwidth();
@@ -27,30 +28,17 @@ class Timeline {
   }
 
  private:
-  int track(int engine) const { return launch_.core * 10 + engine; }
-
   void append(const Json& event) {
     if (!text_.empty()) text_ += ",\n";
     text_ += event.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
-
-  void name_tracks() {
-    for (std::size_t i = 0; i < kTracks.size(); ++i) {
-      const std::string name = fmt::format("core {} {}", launch_.core, kTracks[i]);
-      append({{"ph", "M"},
-              {"name", "thread_name"},
-              {"pid", 1},
-              {"tid", track(static_cast<int>(i))},
-              {"args", {{"name", name}}}});
-    }
   }
 
   void add_launch() {
     append({{"ph", "X"},
             {"name", launch_.kernel},
             {"cat", "launch"},
-            {"pid", 1},
-            {"tid", track(kLaunchTrack)},
+            {"pid", tracks_.process()},
+            {"tid", tracks_.launches()},
             {"ts", base_},
             {"dur", launch_.total_us()},
             {"args", {{"bound by", to_text(launch_.bound())}, {"commands", launch_.commands}}}});
@@ -68,8 +56,8 @@ class Timeline {
     append({{"ph", "X"},
             {"name", info(call.op).name},
             {"cat", to_text(placed.queue)},
-            {"pid", 1},
-            {"tid", track(static_cast<int>(placed.queue))},
+            {"pid", tracks_.process()},
+            {"tid", tracks_.engine(engine_of(placed.queue))},
             {"ts", base_ + placed.start_us},
             {"dur", placed.end_us - placed.start_us},
             {"args", std::move(args)}});
@@ -78,7 +66,7 @@ class Timeline {
   void add_counter(const char* what, const char* unit, double us, double value) {
     append({{"ph", "C"},
             {"name", fmt::format("core {} {}", launch_.core, what)},
-            {"pid", 1},
+            {"pid", tracks_.process()},
             {"ts", base_ + us},
             {"args", {{unit, value}}}});
   }
@@ -108,12 +96,15 @@ class Timeline {
   }
 
   const LaunchTime& launch_;
+  const TraceTracks& tracks_;
   double base_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string to_timeline(const LaunchTime& launch, double base_us) { return Timeline(launch, base_us).text(); }
+std::string to_timeline(const LaunchTime& launch, const TraceTracks& tracks, double base_us) {
+  return Timeline(launch, tracks, base_us).text();
+}
 
 }  // namespace softtpu

@@ -6,10 +6,11 @@
 #include <string>
 
 #include "device/observe/launch_time.hpp"
+#include "device/observe/trace_tracks.hpp"
 
 namespace softtpu {
 
 // The events of a launch that begins at `base_us`, separated by commas.
-std::string to_timeline(const LaunchTime& launch, double base_us);
+std::string to_timeline(const LaunchTime& launch, const TraceTracks& tracks, double base_us);
 
 }  // namespace softtpu

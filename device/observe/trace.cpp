@@ -1,17 +1,16 @@
 #include "device/observe/trace.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "device/core/call_site.hpp"
 #include "device/memory/memories.hpp"
-#include "runtime/base/log.hpp"
+#include "device/observe/shared_file.hpp"
+#include "device/observe/trace_tracks.hpp"
 
 namespace softtpu {
 namespace {
@@ -23,22 +22,19 @@ double now_us() {
   return std::chrono::duration<double, std::micro>(since).count();
 }
 
-// Tracks of one core: ten numbers for each, so that cores stay together.
-int track(int core, Engine engine) { return core * 10 + static_cast<int>(engine); }
-
 class Trace final : public Observer {
  public:
-  explicit Trace(int file) : file_(file) { static_cast<void>(write_at(0, kEmpty)); }
-  Trace(const Trace&) = delete;
-  Trace& operator=(const Trace&) = delete;
-  ~Trace() override { ::close(file_); }
+  Trace(std::unique_ptr<SharedFile> file, std::uint32_t device)
+      : file_(std::move(file)), device_(device), tracks_(device) {}
 
   void launch_begins(const Memories&, const std::string& kernel, int core) override {
-    core_ = core;
+    tracks_ = TraceTracks(device_, core);
     kernel_ = kernel;
     number_ = 0;
     launch_start_ = now_us();
-    for (const Engine engine : {Engine::kBdc, Engine::kGdma, Engine::kHau, Engine::kControl}) name_track(engine);
+    if (named_) return;
+    named_ = true;
+    file_->append_elements(tracks_.names(), "its first launch");
   }
 
   void before(Op, const Command&) override { start_ = now_us(); }
@@ -46,6 +42,7 @@ class Trace final : public Observer {
   void after(Op op, const Command& command) override {
     const double end = now_us();
     Json args = {{"command", ++number_}};
+    if (const std::string& at = place_of_call(); !at.empty()) args["at"] = at;
     std::uint64_t bytes = 0;
     const auto add = [&](Access, const char* name, const Operand& operand) {
       args[name] = to_text(operand);
@@ -55,64 +52,39 @@ class Trace final : public Observer {
     };
     std::visit([&](const auto& cmd) { cmd.operands(add); }, command);
     args["bytes"] = bytes;
-    event(info(op).name, info(op).engine, start_, end, std::move(args));
+    event(info(op).name, to_text(info(op).engine), tracks_.engine(info(op).engine), start_, end, std::move(args));
   }
 
   void launch_ends(const std::string& fault) override {
     Json args = {{"commands", number_}};
     if (!fault.empty()) args["fault"] = fault;
-    event(kernel_, Engine::kNone, launch_start_, now_us(), std::move(args));
+    event(kernel_, "launch", tracks_.launches(), launch_start_, now_us(), std::move(args));
   }
 
  private:
-  void name_track(Engine engine) {
-    const std::string name = fmt::format("core {} {}", core_, to_text(engine));
-    append(
-        {{"ph", "M"}, {"name", "thread_name"}, {"pid", 1}, {"tid", track(core_, engine)}, {"args", {{"name", name}}}});
-  }
-  void event(std::string_view name, Engine engine, double start, double end, Json args) {
-    append({{"ph", "X"},
-            {"name", name},
-            {"cat", to_text(engine)},
-            {"pid", 1},
-            {"tid", track(core_, engine)},
-            {"ts", start},
-            {"dur", end - start},
-            {"args", std::move(args)}});
-  }
-  // Writes over the closing bracket, in one call, so that the file is whole after each event, whatever the kernel does
-  // to this process. The end is asked of the file, since a core that is started again goes on with what the last one
-  // wrote.
-  void append(const Json& item) {
-    if (full_) return;
-    const off_t end = ::lseek(file_, 0, SEEK_END);
-    const bool first = end <= static_cast<off_t>(kEmpty.size());
-    const std::string text = (first ? "\n" : ",\n") + item.dump(-1, ' ', false, Json::error_handler_t::replace) + "]\n";
-    const off_t at = std::max<off_t>(end - 2, 1);
-    if (write_at(at, text)) return;
-    full_ = true;
-    const std::string cause = std::strerror(errno);
-    // Without the events that found no room it is still a whole JSON text.
-    if (::ftruncate(file_, at) == 0) static_cast<void>(write_at(at, "]\n"));
-    log_warning(
-        fmt::format("SOFTTPU_TRACE: the trace ends before command {} of kernel \"{}\": {}", number_, kernel_, cause));
-  }
-  bool write_at(off_t at, std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::pwrite(file_, text.data(), text.size(), at);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      at += written;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
+  // Finding a source line takes milliseconds, so each place is looked up once.
+  const std::string& place_of_call() {
+    const CallStack stack = capture_call_stack();
+    std::vector<const void*> frames(stack.frames.begin(), stack.frames.begin() + stack.count);
+    const auto [place, is_new] = places_.emplace(std::move(frames), std::string());
+    if (is_new) place->second = find_caller(stack).text();
+    return place->second;
   }
 
-  static constexpr std::string_view kEmpty = "[]\n";
-  int file_;
-  bool full_ = false;
+  // Each event at once, so that the file is whole whatever the kernel does to this process next.
+  void event(std::string_view name, std::string_view kind, int track, double start, double end, Json args) {
+    const Json item = {{"ph", "X"},    {"name", name}, {"cat", kind},        {"pid", tracks_.process()},
+                       {"tid", track}, {"ts", start},  {"dur", end - start}, {"args", std::move(args)}};
+    file_->append_elements(item.dump(-1, ' ', false, Json::error_handler_t::replace),
+                           fmt::format("command {} of kernel \"{}\"", number_, kernel_));
+  }
+
+  std::unique_ptr<SharedFile> file_;
+  const std::uint32_t device_;
+  TraceTracks tracks_;
+  bool named_ = false;
+  std::map<std::vector<const void*>, std::string> places_;
   std::string kernel_;
-  int core_ = 0;
   std::uint64_t number_ = 0;
   double start_ = 0;
   double launch_start_ = 0;
@@ -120,13 +92,10 @@ class Trace final : public Observer {
 
 }  // namespace
 
-Result<std::shared_ptr<Observer>> make_trace(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) {
-    return Error{ErrorKind::kResource,
-                 fmt::format("SOFTTPU_TRACE: \"{}\" cannot be written: {}", path, std::strerror(errno))};
-  }
-  return std::shared_ptr<Observer>(std::make_shared<Trace>(file));
+Result<std::shared_ptr<Observer>> make_trace(const std::string& path, std::uint32_t device, bool keep) {
+  auto file = SharedFile::create("SOFTTPU_TRACE", path, SharedFile::Content::kJsonArray, keep);
+  if (!file) return file.error();
+  return std::shared_ptr<Observer>(std::make_shared<Trace>(*std::move(file), device));
 }
 
 }  // namespace softtpu

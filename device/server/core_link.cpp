@@ -21,7 +21,9 @@
 #include "device/server/postmortem.hpp"
 #include "device/server/program_core.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/process/device_process.hpp"
+#include "runtime/report/finding_message.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
 
@@ -175,11 +177,13 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   };
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
-  Item& item = add(CoreLaunch{what.function, what.flush && !watched, *what.args}, what.kernel, std::move(done));
+  Item& item =
+      add(CoreLaunch{what.function, what.flush && !watched, what.client, *what.args}, what.kernel, std::move(done));
   if (watched) pages_.status->watched_through = watched_ = item.number;
   item.timeout_ms = what.timeout_ms;
   item.limit_ms = what.limit_ms;
   item.owner = what.owner;
+  item.findings = what.findings;
   const std::uint64_t number = item.number;
   send(item);
   return number;
@@ -264,16 +268,37 @@ void CoreLink::distrust(const std::string& why) {
 void CoreLink::on_frame(Frame& frame) {
   // Answers may lead back to receive_all(), which moves the bytes that the payload lies in.
   const Bytes payload(frame.payload.begin(), frame.payload.end());
-  seen_reported_ = std::max(seen_reported_, frame.request);
+  // A finding comes before the end of its launch: that is still to be looked for.
+  if (!is_about_findings(frame.type)) seen_reported_ = std::max(seen_reported_, frame.request);
   // A core works in order: an answer to one item says that those before it succeeded.
   finish_through(frame.type == MessageType::kCoreDone ? frame.request : frame.request - 1);
   if (frame.type == MessageType::kCoreDone || items_.empty() || items_.front().number != frame.request) return;
+  if (on_finding(frame.type, payload)) return;
   if (frame.type == MessageType::kFailure) {
     const auto failure = find_message<Failure>(payload);
     return finish(failure ? Error{failure->kind, failure->text}
                           : Error{ErrorKind::kInternal, "a core's failure message is damaged"});
   }
   finish(payload);
+}
+
+// What the check of a launch has found, for the client that it belongs to. False: the message is about something else.
+bool CoreLink::on_finding(MessageType type, const Bytes& payload) {
+  if (!is_about_findings(type)) return false;
+  FindingSink* sink = items_.front().findings.get();
+  if (sink == nullptr) return true;
+  // Each process of a core counts its findings anew.
+  const auto own_id = [this](std::uint64_t id) { return (static_cast<std::uint64_t>(pid_) << 32) + id; };
+  if (const auto note = find_message<FindingNote>(payload); type == MessageType::kFindingNote && note) {
+    if (const auto found = find_found(*note)) {
+      note->left_out ? sink->add_left_out(*found) : sink->add(*found, own_id(note->id));
+    }
+  } else if (const auto again = find_message<FindingCount>(payload); type == MessageType::kFindingCount && again) {
+    sink->add_count(own_id(again->id), again->count);
+  } else if (const auto allowed = find_message<AllowedNote>(payload); type == MessageType::kAllowedNote && allowed) {
+    sink->add(AllowedRecord{to_printable(allowed->rule, 64), to_printable(allowed->kernel, 256), allowed->count});
+  }
+  return true;
 }
 
 const CoreProgress* CoreLink::progress() const {
@@ -446,7 +471,8 @@ void CoreLink::report(Item failed, const Victim& victim) {
   const std::uint64_t number = ++last_explanation_;
   auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, text = victim.text,
                  kind = victim.kind](const std::string& explanation) {
-    log_warning(text + explanation);
+    // The program of a device of its own prints it too; the log of a shared one is for somebody else.
+    log(tools_.clients != nullptr ? LogLevel::kWarning : LogLevel::kInfo, text + explanation);
     note_failure(type, name, kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(kind),
                  text + explanation);
     answer(Error{kind, text + explanation});

@@ -55,12 +55,14 @@ class CoreLink {
   void define(std::uint32_t function, std::uint32_t module, const std::string& name, Answered answer);
   struct Launch {
     std::uint32_t function = 0;
-    std::string kernel;            // for messages
-    const Bytes* args = nullptr;   // read during the call
-    std::uint32_t timeout_ms = 0;  // without a command; 0: no limit
-    std::uint32_t limit_ms = 0;    // in all; 0: no limit
-    bool flush = false;            // somebody waits for it
-    const void* owner = nullptr;   // abandon() finds it by this
+    std::string kernel;                     // for messages
+    const Bytes* args = nullptr;            // read during the call
+    std::uint32_t timeout_ms = 0;           // without a command; 0: no limit
+    std::uint32_t limit_ms = 0;             // in all; 0: no limit
+    bool flush = false;                     // somebody waits for it
+    const void* owner = nullptr;            // abandon() finds it by this
+    std::uint64_t client = 0;               // whose findings come of it; 0: nobody shares the device
+    std::shared_ptr<FindingSink> findings;  // gets them before the answer
     Answered answer;
   };
   // The item's number, for hurry().
@@ -91,6 +93,7 @@ class CoreLink {
     std::string name;  // of the kernel, module or function, for messages
     std::uint32_t timeout_ms = 0, limit_ms = 0;
     const void* owner = nullptr;
+    std::shared_ptr<FindingSink> findings;
     bool dropped = false;
     std::function<void(Result<Bytes>)> answer;
   };
@@ -117,6 +120,7 @@ class CoreLink {
   bool receive_all();
   void distrust(const std::string& why);
   void on_frame(Frame& frame);
+  bool on_finding(MessageType type, const Bytes& payload);
   // The copy that is not damaged; nullptr when both are.
   const CoreProgress* progress() const;
   std::uint64_t completed_items() const;

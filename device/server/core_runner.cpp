@@ -1,5 +1,7 @@
 #include "device/server/core_runner.hpp"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +21,9 @@
 #include "device/server/schedule_runs.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/loaded_module.hpp"
+#include "runtime/module/module_arguments.hpp"
 #include "runtime/protocol/core_messages.hpp"
+#include "runtime/report/finding_message.hpp"
 #include "runtime/transport/short_wait.hpp"
 #include "runtime/transport/socket.hpp"
 
@@ -27,6 +31,24 @@ namespace softtpu {
 namespace {
 
 constexpr std::size_t kArgsBytes = 4096;
+
+// Tells the server of a launch's findings while it runs, so that a kernel that crashes takes none along.
+template <class Tell>
+class ServerSink final : public FindingSink {
+ public:
+  explicit ServerSink(Tell tell) : tell_(std::move(tell)) {}
+  void add(const Found& found, std::uint64_t id) override { tell_(to_message(found, id)); }
+  void add_count(std::uint64_t id, std::uint64_t count) override { tell_(FindingCount{id, count}); }
+  void add(const AllowedRecord& allowed) override { tell_(AllowedNote{allowed.rule, allowed.kernel, allowed.count}); }
+  void add_left_out(const Found& found) override {
+    FindingNote note = to_message(found, 0);
+    note.left_out = true;
+    tell_(note);
+  }
+
+ private:
+  Tell tell_;
+};
 
 class CoreRunner {
  public:
@@ -129,6 +151,13 @@ class CoreRunner {
       std::memcpy(args_.data(), launch->args.data(), launch->args.size());
       return core_.run(function->second.entry, function->second.name, args_.data());
     };
+    const auto tell = [this, item](const auto& finding) {
+      append_frame(out_, item, finding);
+      told_ = item;
+      static_cast<void>(send_out());  // a server that is gone is noticed at the end of the launch
+    };
+    ServerSink sink(tell);
+    if (tools_.clients != nullptr) tools_.clients->turn_to(launch->client, sink);
     if (tools_.recorder != nullptr) {
       const auto file = modules_.find_file(function->second.module);
       tools_.recorder->begins(core_, {function->second.name, file.name, file.image, launch->args});
@@ -140,6 +169,8 @@ class CoreRunner {
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
     if (own_process_) check_heap_after_kernel();
+    if (!outcome.ok && outcome.kind == ErrorKind::kUsage)
+      outcome.text += arguments_hint(function->second, launch->args.size());
     const std::string broken = what_is_broken(item, watched);
     if (!broken.empty()) {
       replace_ = own_process_;
@@ -148,6 +179,21 @@ class CoreRunner {
                                  outcome.ok ? "" : "\n - Before that: " + outcome.text);
     }
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
+  }
+
+  // A kernel that reads more than the launch passed sees what happens to stand behind it, and a rule that this breaks
+  // looks like the cause.
+  std::string arguments_hint(const Function& function, std::size_t passed) const {
+    const int image = modules_.find_file(function.module).image;
+    Dl_info program{};
+    UniqueFd file;
+    if (image < 0 && ::dladdr(reinterpret_cast<const void*>(function.entry), &program) != 0) {
+      file = UniqueFd(::open(program.dli_fname, O_RDONLY | O_CLOEXEC));
+    }
+    const auto arguments = find_arguments(image >= 0 ? image : file.get(), function.name);
+    if (!arguments || arguments->bytes == passed) return {};
+    return fmt::format("\n - The launch passed {} bytes of arguments; the kernel's {} has {}", passed, arguments->type,
+                       arguments->bytes);
   }
 
   // With the kernels of all modules that are loaded, so that the debugger can stop in each.
@@ -243,7 +289,7 @@ class CoreRunner {
   }
 
   bool send_out() {
-    status_.progress.reported = spare_.reported = reported_;
+    status_.progress.reported = spare_.reported = std::max(reported_, told_);
     const auto sent = send_all(socket_.get(), out_);
     out_.clear();
     return bool(sent);
@@ -262,6 +308,7 @@ class CoreRunner {
   Bytes out_;
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;
+  std::uint64_t told_ = 0;  // the last item with findings that the server was told of
   bool flush_ = false;
   bool replace_ = false, in_sandbox_ = false;
   Leftovers leftovers_;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "runtime/base/unique_fd.hpp"
@@ -60,6 +61,17 @@ bool copy_all(int from, int to) {
 }
 
 }  // namespace
+
+Result<void> make_crash_folder(const std::string& folder) {
+  std::error_code failed;
+  const fs::path path = fs::path(folder).lexically_normal();
+  if (!path.parent_path().empty()) fs::create_directories(path.parent_path(), failed);
+  // What a kernel leaves is its user's data.
+  if (!failed && ::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) failed.assign(errno, std::generic_category());
+  if (!failed && !fs::is_directory(path, failed)) failed = std::make_error_code(std::errc::not_a_directory);
+  if (failed) return Error{ErrorKind::kResource, fmt::format("SOFTTPU_DUMP: \"{}\": {}", folder, failed.message())};
+  return {};
+}
 
 Result<void> keep_file(int fd, const std::string& folder) {
   const std::string path = (fs::path(folder) / find_name(fd)).string();

@@ -9,6 +9,9 @@
 
 namespace softtpu {
 
+// The folder and those above it, where they are missing; nobody else may look into it.
+Result<void> make_crash_folder(const std::string& folder);
+
 // Whole or not at all. Holes stay holes.
 Result<void> keep_file(int fd, const std::string& folder);
 // Those of the memories on the chip that kernels write: local memory, L2, DTCM.

@@ -78,6 +78,7 @@ Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip
   auto chip_file = make_chip_file(settings.chip, number);
   if (!chip_file) return chip_file.error();
   if (!settings.dump_folder.empty()) {
+    if (auto made = make_crash_folder(settings.dump_folder); !made) return made.error();
     if (auto copied = keep_file(chip_file->fd(), settings.dump_folder); !copied) return copied.error();
   }
   std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), in_process));

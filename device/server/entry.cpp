@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +36,7 @@ int report(const Error& error) {
 }
 
 // The first process only forks the device: its parent waits for it and has no child left afterwards.
-int run_embedded(const Settings& settings) {
+int run_embedded(const Settings& settings, const DeviceOptions& options) {
   if (const pid_t device = ::fork(); device != 0) return device > 0 ? 0 : 1;
   // Ctrl-C is meant for the program; files that it has open are none of this process's business.
   std::signal(SIGINT, SIG_IGN);
@@ -48,7 +49,7 @@ int run_embedded(const Settings& settings) {
   UniqueFd socket(kEmbeddedFd);
   const auto peer = find_peer(socket.get());
   if (!peer) return report(peer.error());
-  auto server = Server::create(settings, {.devices = 1, .in_process = false, .end_with_last_client = true});
+  auto server = Server::create(settings, {.devices = options, .end_with_last_client = true});
   if (!server) {
     refuse(std::move(socket), server.error());
     return 1;
@@ -76,8 +77,7 @@ int serve(const Settings& settings, const ServeOptions& options, int ready) {
     if (auto folder = make_private_folder(runtime_folder()); !folder) return report(folder.error());
   }
   const std::string path = options.socket.empty() ? default_socket_path() : options.socket;
-  auto server =
-      Server::create(settings, {.devices = options.devices, .in_process = false, .end_with_last_client = false});
+  auto server = Server::create(settings, {.devices = {.count = options.devices, .many_clients = true}});
   if (!server) return report(server.error());
   if (auto listening = (*server)->listen(path); !listening) return report(listening.error());
   std::string remote;
@@ -137,8 +137,12 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
                "softtpu-device");
   ServeOptions options;
   bool embedded = false, serving = false;
+  DeviceOptions own;  // of an embedded device
   std::string replay;
   app.add_flag("--embedded", embedded, "one device for the program at the other end of descriptor 3");
+  app.add_option("--number", own.first, "with --embedded: the number that the program knows the device by");
+  app.add_flag("--keep-files", own.keep_files,
+               "with --embedded: goes on with the trace and its like that another device of the program has begun");
   app.add_flag("--serve", serving, "devices for all programs of this user, on a Unix socket");
   app.add_option("--replay", replay, "runs the launch that this file records, as \"softtpu replay\" does");
   app.add_option("--socket", options.socket, "the socket's path");
@@ -154,7 +158,7 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   auto settings = read_settings();
   if (!settings) return report(settings.error());
   if (!replay.empty()) return replay_record(*settings, replay);
-  if (embedded) return run_embedded(*settings);
+  if (embedded) return run_embedded(*settings, own);
   if (!serving) return report({ErrorKind::kUsage, "one of --embedded, --serve and --replay is needed."});
   return options.daemon ? serve_as_daemon(*settings, options) : serve(*settings, options, -1);
 }
@@ -170,7 +174,9 @@ extern "C" int softtpu_start_inprocess(char* error_text, unsigned long error_byt
   if (!settings) return fail(settings.error());
   auto pair = make_socket_pair();
   if (!pair) return fail(pair.error());
-  auto server = Server::create(*settings, {.devices = 1, .in_process = true, .end_with_last_client = false});
+  static std::atomic<std::uint32_t> started{0};  // in this program
+  const std::uint32_t number = started++;
+  auto server = Server::create(*settings, {.devices = {.first = number, .in_process = true, .keep_files = number > 0}});
   if (!server) return fail(server.error());
   if (auto adopted = (*server)->adopt(std::move(pair->second)); !adopted) return fail(adopted.error());
   // Lives until the program ends, with everything in it: kernels may run to the last moment.

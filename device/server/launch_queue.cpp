@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/base/log.hpp"
+
 namespace softtpu {
 namespace {
 
@@ -98,6 +100,8 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     what.limit_ms = stream->limit_ms;
     what.flush = launch.answer != nullptr || !stream->waiters.empty();
     what.owner = client.get();
+    what.client = client->findings_.client;
+    what.findings = client->findings_.sink;
     what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
       finished(client, *stream, function, answer, std::move(outcome));
     };
@@ -250,13 +254,23 @@ void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32
 void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint32_t id) {
   const auto found = client->streams_.find(id);
   if (found == client->streams_.end()) return;
+  tell_unasked(*found->second);
+  found->second->failure.reset();
   found->second->closed = true;
   if (found->second->finished == found->second->submitted) client->streams_.erase(found);
+}
+
+// An asynchronous launch that failed, and a client that goes without having asked.
+void LaunchQueue::tell_unasked(const Stream& stream) {
+  if (!stream.failure) return;
+  log_warning("nobody asked for the failure of a launch: " +
+              stream.failure->text.substr(0, stream.failure->text.find('\n')));
 }
 
 void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet) {
   client->gone_ = true;
   for (auto& [id, stream] : client->streams_) {
+    tell_unasked(*stream);
     client->queued_ -= stream->pending.size();
     queued_ -= stream->pending.size();
     stream->submitted -= stream->pending.size();

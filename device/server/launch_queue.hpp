@@ -45,6 +45,13 @@ class LaunchQueue {
       callback_ = std::move(callback);
     }
 
+    // Who hears of what its launches do wrong; null: nobody shares the device.
+    struct Findings {
+      std::uint64_t client = 0;
+      std::shared_ptr<FindingSink> sink;
+    };
+    void report_to(Findings findings) { findings_ = std::move(findings); }
+
    private:
     friend class LaunchQueue;
     struct Waiter {
@@ -69,6 +76,7 @@ class LaunchQueue {
     };
     std::unordered_map<std::uint32_t, std::shared_ptr<Stream>> streams_;
     std::deque<std::shared_ptr<Stream>> ready_;
+    Findings findings_;
     std::size_t queued_ = 0, sent_ = 0;
     std::uint64_t finished_ = 0;
     bool in_turn_ = false;
@@ -123,6 +131,7 @@ class LaunchQueue {
   void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
                 Result<void> outcome);
   void note_fault(const std::string& text);
+  static void tell_unasked(const Stream& stream);
   void answer_waiters(Client& client, Stream& stream);
   double& seconds_of(std::uint32_t function);
   void measure(std::uint32_t function);

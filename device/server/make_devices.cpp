@@ -8,9 +8,8 @@
 namespace softtpu {
 namespace {
 
-Result<Tools> make_device_tools(const Settings& settings, const Chip& chip,
-                                const std::vector<std::shared_ptr<Observer>>& shared) {
-  auto tools = make_tools(settings, chip, shared);
+Result<Tools> make_device_tools(const Settings& settings, const Chip& chip, const ToolsOf& of) {
+  auto tools = make_tools(settings, chip, of);
   if (!tools || settings.record_path.empty()) return tools;
   auto recorder = LaunchRecorder::create(
       {settings.record_path, settings.record_launch, settings.chip, tools->allocations, tools->shadow});
@@ -29,13 +28,12 @@ Result<std::vector<std::unique_ptr<Device>>> make_devices(EventLoop& loop, const
   if (auto order = Schedule::parse(settings.schedule); !order) {
     return Error{order.error().kind, "SOFTTPU_SCHEDULE: " + order.error().text};
   }
-  auto shared = open_shared_tools(settings, *chip);
-  if (!shared) return shared.error();
   std::vector<std::unique_ptr<Device>> devices;
   for (std::uint32_t i = 0; i < options.count; ++i) {
-    auto tools = make_device_tools(settings, *chip, *shared);
+    const std::uint32_t number = options.first + i;
+    auto tools = make_device_tools(settings, *chip, {number, options.many_clients, options.keep_files || i > 0});
     if (!tools) return tools.error();
-    auto device = Device::create(loop, *chip, settings, *std::move(tools), options.in_process, i);
+    auto device = Device::create(loop, *chip, settings, *std::move(tools), options.in_process, number);
     if (!device) return device.error();
     devices.push_back(std::move(*device));
   }

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "device/server/make_devices.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/socket.hpp"
@@ -56,7 +55,8 @@ Server::~Server() {
 Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const Options& options) {
   std::unique_ptr<Server> server(new Server(options));
   server->drain_ms_ = settings.drain_ms;
-  auto devices = make_devices(server->loop_, settings, {options.devices, options.in_process});
+  server->host_.most_findings = settings.max_findings;
+  auto devices = make_devices(server->loop_, settings, options.devices);
   if (!devices) return devices.error();
   server->devices_ = *std::move(devices);
   return server;

@@ -10,6 +10,7 @@
 
 #include "device/observe/observers.hpp"
 #include "device/server/gateway_link.hpp"
+#include "device/server/make_devices.hpp"
 #include "device/server/session.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -19,8 +20,7 @@ namespace softtpu {
 class Server {
  public:
   struct Options {
-    std::uint32_t devices = 1;
-    bool in_process = false;
+    DeviceOptions devices;
     bool end_with_last_client = false;
   };
   // Makes the devices and starts their cores.

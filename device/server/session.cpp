@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -31,10 +32,17 @@ constexpr std::size_t kMaxUnsentBytes = 256U << 20;
 // How long launches of a client that is gone may go on.
 constexpr std::chrono::milliseconds kAfterlife{500};
 
+std::atomic<std::uint64_t> last_client{0};  // a program may have several servers
+
 }  // namespace
 
 Session::Session(Host& host, UniqueFd socket, pid_t pid)
-    : host_(host), socket_(std::move(socket)), pid_(pid), name_(fmt::format("process {}", pid)) {}
+    : host_(host),
+      socket_(std::move(socket)),
+      pid_(pid),
+      client_number_(++last_client),
+      report_(std::make_shared<ClientReport>(host.most_findings)),
+      name_(fmt::format("process {}", pid)) {}
 Session::~Session() = default;
 
 void Session::start() {
@@ -150,6 +158,7 @@ void Session::give_back() {
     device_->release(address);
   }
   allocations_.clear();
+  if (watch() != nullptr) watch()->forget(client_number_);
   for (const auto& [id, module] : modules_) device_->unload(id);
   modules_.clear();
   // Nobody tells any more that their launches are through: with the client gone, they are.
@@ -213,7 +222,9 @@ bool Session::on_hello(const Frame& frame) {
 
 template <class Message>
 void Session::reply(std::uint64_t request, const Message& message) {
-  if (!closed_) out_.push(request, message);
+  if (closed_) return;
+  report_->flush(out_);
+  out_.push(request, message);
 }
 
 void Session::fail(std::uint64_t request, const Error& error) { reply(request, Failure{error.kind, error.text}); }
@@ -245,6 +256,8 @@ void Session::on_open(std::uint64_t request, Open& open, Frame&) {
     return fail(request, {ErrorKind::kUsage, "a remote client cannot share the device's memory."});
   device_ = host_.devices[open.device].get();
   client_ = device_->queue().make_client();
+  report_->set_client(name_);
+  if (device_->tools().clients != nullptr) client_->report_to({client_number_, report_});
   const Chip& chip = device_->chip();
   OpenReply info;
   info.chip_name = chip.name;
@@ -262,6 +275,12 @@ void Session::on_open(std::uint64_t request, Open& open, Frame&) {
   out_.push_with_fd(request, info, std::move(memory));
 }
 
+HostWatch* Session::watch() const {
+  HostWatch* watch = device_->tools().watch.get();
+  if (watch != nullptr) watch->turn_to(client_number_, *report_);
+  return watch;
+}
+
 // ---- Memory ----
 
 Result<void> Session::check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
@@ -272,7 +291,7 @@ void Session::on_allocate(std::uint64_t request, Allocate& allocate, Frame&) {
   auto address = device_->allocate(allocate.bytes);
   if (!address) return fail(request, address.error());
   allocations_.emplace(*address, allocate.bytes);
-  if (watch() != nullptr) watch()->allocated(client_number(), *address, allocate.bytes);
+  if (watch() != nullptr) watch()->allocated(client_number_, *address, allocate.bytes);
   reply(request, AllocateReply{*address});
 }
 
@@ -339,7 +358,7 @@ void Session::on_note(std::uint64_t request, HostNote& note, Frame&) {
       case HostEvent::kWrote: watch()->wrote(note.address, note.bytes); break;
       case HostEvent::kRead: watch()->read(note.address, note.bytes, note.stack); break;
       case HostEvent::kRefusedCopy: watch()->refused_copy(note.text, note.stack); break;
-      case HostEvent::kClosed: watch()->closed(client_number(), note.stack); break;
+      case HostEvent::kClosed: watch()->closed(client_number_, note.stack); break;
     }
   }
   if (note.wait) reply(request, Done{});

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device/server/client_report.hpp"
 #include "device/server/device.hpp"
 #include "runtime/protocol/frame.hpp"
 #include "runtime/transport/outbox.hpp"
@@ -29,7 +30,8 @@ class Session : public std::enable_shared_from_this<Session> {
     std::vector<std::unique_ptr<Device>>& devices;
     std::function<void(Session&)> on_closed;  // called once, from the event loop
     std::function<void(StatReply&, const Device&)> add_clients;
-    bool is_ending = false;  // takes no more launches
+    bool is_ending = false;           // takes no more launches
+    std::size_t most_findings = 100;  // that a client is told of
   };
 
   Session(Host& host, UniqueFd socket, pid_t pid);
@@ -98,12 +100,14 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::uint32_t> find_kernel(const std::string& name);
   void start_load(std::uint64_t request, const std::string& name, UniqueFd image);
   void give_back();
-  HostWatch* watch() const { return device_->tools().watch.get(); }
-  std::uint64_t client_number() const { return reinterpret_cast<std::uintptr_t>(this); }
+  // Null: nobody asks what the program does.
+  HostWatch* watch() const;
 
   Host& host_;
   UniqueFd socket_;
   const pid_t pid_;
+  const std::uint64_t client_number_;  // never given out twice
+  const std::shared_ptr<ClientReport> report_;
   std::string name_;  // of the client, for the log
   bool remote_ = false;
   Device* device_ = nullptr;

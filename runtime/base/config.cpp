@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
@@ -113,6 +114,15 @@ Result<void> set_text(Settings& settings, std::string_view text) {
   return {};
 }
 
+constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"}, CheckName{"race"},
+                                CheckName{"constraint"}, CheckName{"bank"}, CheckName{"output", false}};
+
+Result<void> set_checks(Settings& settings, std::string_view text) {
+  if (auto checks = parse_checks(text); !checks) return checks.error();
+  settings.checks = text;
+  return {};
+}
+
 Result<void> set_kernels(Settings& settings, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"fast", false}, {"plain", true}}};
   return set_choice(settings.plain_kernels, text, kChoices);
@@ -186,7 +196,7 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_CHECK", "",
              "checks of what kernels do, separated by commas: memory, init, race, constraint, bank, or all of these; "
              "output: results that no kernel has written",
-             set_text<&Settings::checks>},
+             set_checks},
     Variable{"SOFTTPU_PORTABLE_TO", "", "other chips, separated by commas, that kernels should run on (checked)",
              set_text<&Settings::portable_to>},
     Variable{"SOFTTPU_STACK_LIMIT", "32768",
@@ -263,6 +273,27 @@ std::string shared_device_name(const Settings& settings) {
   if (settings.device == DeviceChoice::kUnixSocket) return settings.socket_path;
   if (settings.device == DeviceChoice::kRemote) return "tcp://" + to_text(settings.remote);
   return "";
+}
+
+std::span<const CheckName> check_names() { return kChecks; }
+
+Result<std::set<std::string>> parse_checks(std::string_view names) {
+  std::set<std::string> checks;
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    const std::string_view name = names.substr(begin, end - begin);
+    begin = end + 1;
+    std::string allowed;
+    bool known = false;
+    for (const CheckName& check : kChecks) {
+      const bool chosen = name == check.name || (name == "all" && check.in_all);
+      if (chosen) checks.emplace(check.name);
+      known = known || chosen;
+      allowed += std::string(check.name) + ", ";
+    }
+    if (!known) return bad(name, "one of " + allowed + "all");
+  }
+  return checks;
 }
 
 std::span<const Variable> variables() { return kVariables; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +61,15 @@ struct Settings {
 
 // A device that other programs use too: what it is called in SOFTTPU_DEVICE; empty for one of this program's own.
 std::string shared_device_name(const Settings& settings);
+
+// A check of what kernels do. "all" stands for those that need not be asked for by name.
+struct CheckName {
+  std::string_view name;
+  bool in_all = true;
+};
+std::span<const CheckName> check_names();
+// Names separated by commas, "all" among them, as in SOFTTPU_CHECK: the checks that they stand for.
+Result<std::set<std::string>> parse_checks(std::string_view names);
 
 struct Variable {
   std::string_view name;

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -114,10 +115,13 @@ Result<std::string> find_device_binary(const Settings& settings) {
   return found;
 }
 
-Result<UniqueFd> start_embedded_device(const Settings& settings) {
+Result<UniqueFd> start_embedded_device(const Settings& settings, std::uint32_t number) {
+  static std::atomic<bool> has_begun{false};  // of this program's devices, one
   auto binary = find_device_binary(settings);
   if (!binary) return binary.error();
-  return start_detached(*binary, {"softtpu-device", "--embedded"});
+  std::vector<std::string> words = {"softtpu-device", "--embedded", "--number", std::to_string(number)};
+  if (has_begun.exchange(true)) words.emplace_back("--keep-files");
+  return start_detached(*binary, words);
 }
 
 Result<UniqueFd> start_remote_connection(const Settings& settings) {

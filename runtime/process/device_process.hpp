@@ -2,6 +2,7 @@
 // one starts, where a shared one listens.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "runtime/base/config.hpp"
@@ -17,8 +18,8 @@ Result<std::string> find_device_binary(const Settings& settings);
 
 // Starts a private device and returns the socket to it. The device has no name in the file system, is no child of this
 // process (a program that waits for all its children would wait for ever), and ends when the socket closes or this
-// process is gone.
-Result<UniqueFd> start_embedded_device(const Settings& settings);
+// process is gone. `number`: what the program calls it.
+Result<UniqueFd> start_embedded_device(const Settings& settings, std::uint32_t number = 0);
 
 // Starts softtpu-remote, which connects to the remote device of the settings, and returns the socket to it. What goes
 // wrong there is its answer to the first request. The token and TLS stay out of this process, where any code may run.

@@ -61,11 +61,13 @@ struct CoreLaunch {
   static constexpr const char* kName = "CoreLaunch";
   std::uint32_t function = 0;
   bool flush = false;
+  std::uint64_t client = 0;  // whose findings they are; 0: nobody shares the device
   Bytes args;
   template <class V>
   void fields(V& v) {
     v("function", function);
     v("flush", flush);
+    v("client", client);
     v("args", args);
   }
 };

@@ -43,6 +43,9 @@ enum class MessageType : std::uint16_t {
   kStatReply = 51,
   kStreamTime = 52,
   kStreamTimeReply = 53,
+  kFindingNote = 60,
+  kFindingCount = 61,
+  kAllowedNote = 62,
   kCoreLoad = 100,
   kCoreLoadReply = 101,
   kCoreUnload = 102,
@@ -426,6 +429,94 @@ struct StreamTimeReply {
   void fields(V& v) {
     v("last_ns", last_ns);
     v("total_ns", total_ns);
+  }
+};
+
+// One side of a finding: a call, what it does, and where it stands.
+struct FindingParty {
+  std::string function;
+  std::string text;
+  std::string path;  // of the source file; empty: not known
+  std::uint32_t line = 0;
+  std::string caller;
+  std::vector<std::string> stack;  // of the host program, innermost first
+  template <class V>
+  void fields(V& v) {
+    v("function", function);
+    v("text", text);
+    v("path", path);
+    v("line", line);
+    v("caller", caller);
+    v("stack", stack);
+  }
+};
+
+// What a check has found. A core says it of the launch that it works on, the server to the client that caused it; it
+// comes before the answer to the request that it is about.
+struct FindingNote {
+  static constexpr MessageType kType = MessageType::kFindingNote;
+  static constexpr const char* kName = "FindingNote";
+  static constexpr std::uint64_t kNoCost = ~std::uint64_t{0};
+  std::uint64_t id = 0;  // for FindingCount
+  std::string rule;
+  std::string kernel;
+  std::int32_t core = -1;
+  std::string what;
+  std::string memory;  // empty: no bytes are named, and the next four mean nothing
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::int32_t npu = -1;
+  std::int32_t bank = -1;
+  std::vector<FindingParty> parties;
+  std::string nearest;
+  std::uint64_t cost = kNoCost;  // in thousandths of a cycle
+  std::uint64_t count = 1;
+  bool left_out = false;  // the list has no room for it (SOFTTPU_MAX_FINDINGS): it is only counted
+  template <class V>
+  void fields(V& v) {
+    v("id", id);
+    v("rule", rule);
+    v("kernel", kernel);
+    v("core", core);
+    v("what", what);
+    v("memory", memory);
+    v("begin", begin);
+    v("end", end);
+    v("npu", npu);
+    v("bank", bank);
+    v("parties", parties);
+    v("nearest", nearest);
+    v("cost", cost);
+    v("count", count);
+    v("left_out", left_out);
+  }
+};
+
+// The finding with this id has come so many times more.
+struct FindingCount {
+  static constexpr MessageType kType = MessageType::kFindingCount;
+  static constexpr const char* kName = "FindingCount";
+  std::uint64_t id = 0;
+  std::uint64_t count = 0;
+  template <class V>
+  void fields(V& v) {
+    v("id", id);
+    v("count", count);
+  }
+};
+
+// So many findings were intended (SOFTTPU_ALLOW of the device).
+struct AllowedNote {
+  static constexpr MessageType kType = MessageType::kAllowedNote;
+  static constexpr const char* kName = "AllowedNote";
+  std::string rule;
+  std::string kernel;
+  std::uint64_t count = 0;
+  template <class V>
+  void fields(V& v) {
+    v("rule", rule);
+    v("kernel", kernel);
+    v("count", count);
   }
 };
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.hpp"
 #include "runtime/report/rules.hpp"
 
 namespace softtpu {
@@ -18,6 +20,21 @@ fmt::text_style style_of(Severity severity) {
                       : severity == Severity::kWarning ? fmt::terminal_color::yellow
                                                        : fmt::terminal_color::cyan;
   return fmt::emphasis::bold | fmt::fg(colour);
+}
+
+// "/src/host.c:12 (main)" as a line; an empty path when it is a function's name only.
+SourceLine line_of(const std::string& frame) {
+  const std::size_t end = frame.rfind(" ("), colon = frame.rfind(':', end);
+  if (end == std::string::npos || colon == std::string::npos || !frame.ends_with(')')) return {"", 0, frame};
+  const auto line = find_number(std::string_view(frame).substr(colon + 1, end - colon - 1));
+  if (!line || *line > INT_MAX) return {"", 0, frame};
+  return {frame.substr(0, colon), static_cast<int>(*line), frame.substr(end + 2, frame.size() - end - 3)};
+}
+
+// The same for people, without folders.
+std::string frame_text(const std::string& frame) {
+  const SourceLine line = line_of(frame);
+  return line.path.empty() ? frame : fmt::format("{} ({})", line.text(), line.function);
 }
 
 Json to_json(const FoundPlace& place) {
@@ -46,6 +63,21 @@ FoundParty to_party(const Json& json) {
 }
 
 }  // namespace
+
+SourceLine FoundParty::place() const {
+  if (!at.path.empty()) return at;
+  for (const std::string& frame : stack) {
+    if (const SourceLine line = line_of(frame); !line.path.empty()) return line;
+  }
+  return at;
+}
+
+SourceLine place_of(const Found& found) {
+  for (auto party = found.parties.rbegin(); party != found.parties.rend(); ++party) {
+    if (const SourceLine place = party->place(); !place.path.empty()) return place;
+  }
+  return {};
+}
 
 std::string SourceLine::text() const {
   if (path.empty()) return function;
@@ -106,18 +138,27 @@ std::string to_text(const Found& found, bool colour) {
   const Rule& about = rule(found.rule);
   std::string text = fmt::format(colour ? style_of(about.severity) : fmt::text_style(), "softtpu: {} {}",
                                  to_text(about.severity), found.rule);
-  if (!found.kernel.empty()) text += fmt::format(" in kernel \"{}\"", found.kernel);
+  text += in_kernel_text(found.kernel);
   if (found.count > 1) text += fmt::format(" ({} times)", found.count);
   text += fmt::format(": {}\n", found.what);
   for (const FoundParty& party : found.parties) {
     const std::string site = party.at.text();
     text += fmt::format("   {}{}\n", party.text, site.empty() ? "" : ", at " + site);
-    for (const std::string& frame : party.stack) text += fmt::format("      {}\n", frame);
+    for (const std::string& frame : party.stack) text += fmt::format("      {}\n", frame_text(frame));
   }
   if (found.cost) text += fmt::format("   cost: about {:.0f} cycles\n", *found.cost);
   text += fmt::format("   why: {}\n   mend: {}", about.why, about.mend);
   if (!found.nearest.empty()) text += fmt::format(" (nearest: {})", found.nearest);
   return text + "\n";
+}
+
+std::string to_again_text(const Found& found, std::uint64_t count) {
+  return fmt::format("softtpu: {}{} {} more time{}: {}\n", found.rule, in_kernel_text(found.kernel), count,
+                     count == 1 ? "" : "s", found.what);
+}
+
+std::string in_kernel_text(const std::string& kernel) {
+  return kernel.empty() ? "" : fmt::format(" in kernel \"{}\"", kernel);
 }
 
 }  // namespace softtpu

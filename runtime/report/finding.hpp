@@ -35,8 +35,10 @@ struct FoundParty {
   std::string function;  // "tpu_gdma_cpy_S2L"; the host's function for allocations and copies
   std::string text;      // "tpu_gdma_cpy_S2L writes dst 0x400, shape ..., element [0, 3, 0, 0]"
   SourceLine at;
-  std::vector<std::string> stack;  // of the host, innermost first
+  std::vector<std::string> stack;  // of the host, innermost first: "PATH:LINE (FUNCTION)", else the function's name
 
+  // Where it stands: `at`, else the innermost call of the host with a line; an empty path when neither is known.
+  SourceLine place() const;
   bool operator==(const FoundParty&) const = default;
 };
 
@@ -54,11 +56,18 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
+// Where the finding is shown: the place of its last party that has one.
+SourceLine place_of(const Found& found);
+
 nlohmann::json to_json(const Found& found);
 // nullopt: not a finding.
 std::optional<Found> find_found(const nlohmann::json& json);
 
 // For people: several lines, each with its line end.
 std::string to_text(const Found& found, bool colour);
+// One line: it has come so many times more.
+std::string to_again_text(const Found& found, std::uint64_t count);
+// " in kernel "add""; empty outside of launches.
+std::string in_kernel_text(const std::string& kernel);
 
 }  // namespace softtpu

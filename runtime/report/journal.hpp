@@ -32,15 +32,27 @@ struct AllowedRecord {
   std::uint64_t count = 0;
 };
 
+// Takes what a list of findings has to tell.
+class FindingSink {
+ public:
+  virtual ~FindingSink() = default;
+  // `id` names the finding for add_count().
+  virtual void add(const Found& found, std::uint64_t id) = 0;
+  virtual void add_count(std::uint64_t id, std::uint64_t count) = 0;
+  virtual void add(const AllowedRecord& allowed) = 0;
+  // The list has no room for it. Of the same one any number may come.
+  virtual void add_left_out(const Found&) {}
+};
+
 // Writes entries. The file stays locked (shared) until the last process that writes to it has ended.
-class Journal {
+class Journal final : public FindingSink {
  public:
   static Result<std::shared_ptr<Journal>> open(const std::string& path);
-  // `id` names the finding for add_count(), in all processes.
-  void add(const Found& found, std::uint64_t id);
-  void add_count(std::uint64_t id, std::uint64_t count);
+  // The id is this process's: another one may give the same.
+  void add(const Found& found, std::uint64_t id) override;
+  void add_count(std::uint64_t id, std::uint64_t count) override;
+  void add(const AllowedRecord& allowed) override;
   void add(const FailureRecord& failure);
-  void add(const AllowedRecord& allowed);
 
  private:
   explicit Journal(UniqueFd file) : file_(std::move(file)) {}

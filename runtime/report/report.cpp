@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/unreachable.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kJsonVersion = 1;
+constexpr int kJsonVersion = 2;
 
 bool has_failure(const RunReport& report, FailureKind kind) {
   const auto& failures = report.contents.failures;
@@ -25,6 +26,19 @@ bool has_failure(const RunReport& report, FailureKind kind) {
 }
 
 bool counts(const Found& found) { return rule(found.rule).severity != Severity::kNote; }
+
+// What went wrong, without the details: these were printed when it happened, and stand in the reports. Equal ones once.
+std::vector<std::pair<std::string, std::uint64_t>> failure_lines(const std::vector<FailureRecord>& failures) {
+  std::vector<std::pair<std::string, std::uint64_t>> lines;
+  std::map<std::string, std::size_t> places;
+  for (const FailureRecord& failure : failures) {
+    std::string line = fmt::format("{}: {}", to_text(failure.kind), failure.text.substr(0, failure.text.find('\n')));
+    const auto [place, is_new] = places.emplace(line, lines.size());
+    if (is_new) lines.emplace_back(std::move(line), 0);
+    ++lines[place->second].second;
+  }
+  return lines;
+}
 
 std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
@@ -70,8 +84,8 @@ std::uint64_t RunReport::occurrences() const {
 
 std::string to_summary(const RunReport& report) {
   std::string text;
-  for (const FailureRecord& failure : report.contents.failures) {
-    text += fmt::format("softtpu: {}: {}\n", to_text(failure.kind), failure.text);
+  for (const auto& [line, count] : failure_lines(report.contents.failures)) {
+    text += fmt::format("softtpu: {}{}\n", line, count > 1 ? fmt::format(" ({} times)", count) : "");
   }
   if (!report.contents.found.empty()) {
     text += fmt::format("softtpu: {} finding{}, {} occurrence{}\n", report.contents.found.size(),
@@ -79,7 +93,7 @@ std::string to_summary(const RunReport& report) {
                         report.occurrences() == 1 ? "" : "s");
   }
   for (const AllowedRecord& allowed : report.contents.allowed) {
-    text += fmt::format("softtpu: {} in kernel \"{}\" was allowed {} time{}\n", allowed.rule, allowed.kernel,
+    text += fmt::format("softtpu: {}{} was allowed {} time{}\n", allowed.rule, in_kernel_text(allowed.kernel),
                         allowed.count, allowed.count == 1 ? "" : "s");
   }
   return text;

@@ -5,18 +5,34 @@
 
 #include "runtime/report/report.hpp"
 #include "runtime/report/rules.hpp"
+#include "runtime/report/source_root.hpp"
 
 namespace softtpu {
 namespace {
 
 using Json = nlohmann::json;
 
-Json sarif_location(const FoundParty& party) {
+constexpr const char* kRootName = "%SRCROOT%";
+
+// Where a finding without a line of its own is shown: the program.
+SourceLine place_in(const RunReport& report, const Found& found) {
+  SourceLine place = place_of(found);
+  if (place.path.empty() && !report.program.empty()) place.path = report.program[0];
+  return place;
+}
+
+Json sarif_physical(const SourceLine& place, const SourceRoot& root) {
+  Json file = {{"uri", root.uri_of(place.path)}};
+  if (root.holds(place.path)) file["uriBaseId"] = kRootName;
+  Json physical = {{"artifactLocation", std::move(file)}};
+  if (place.line > 0) physical["region"] = {{"startLine", place.line}};
+  return physical;
+}
+
+Json sarif_location(const FoundParty& party, const SourceRoot& root) {
   Json location = {{"message", {{"text", party.text}}}};
-  if (!party.at.path.empty()) {
-    location["physicalLocation"] = {{"artifactLocation", {{"uri", party.at.path}}},
-                                    {"region", {{"startLine", std::max(party.at.line, 1)}}}};
-  }
+  if (const SourceLine place = party.place(); !place.path.empty())
+    location["physicalLocation"] = sarif_physical(place, root);
   return location;
 }
 
@@ -28,24 +44,41 @@ Json sarif_rule(const Rule& row) {
           {"defaultConfiguration", {{"level", to_text(row.severity)}}}};
 }
 
-Json sarif_result(const Found& found) {
+Json sarif_result(const RunReport& report, const Found& found, const SourceRoot& root) {
   Json result = {{"ruleId", found.rule},
                  {"level", to_text(rule(found.rule).severity)},
                  {"message", {{"text", found.what}}},
                  {"occurrenceCount", found.count},
-                 {"locations", Json::array()},
                  {"relatedLocations", Json::array()}};
   // The last party is the call that the finding is about.
-  for (std::size_t i = 0; i < found.parties.size(); ++i) {
-    result[i + 1 == found.parties.size() ? "locations" : "relatedLocations"].push_back(
-        sarif_location(found.parties[i]));
+  const FoundParty about = found.parties.empty() ? FoundParty{"", found.what, {}, {}} : found.parties.back();
+  Json location = sarif_location(about, root);
+  if (!location.contains("physicalLocation"))
+    location["physicalLocation"] = sarif_physical(place_in(report, found), root);
+  if (!found.kernel.empty())
+    location["logicalLocations"] = Json::array({{{"name", found.kernel}, {"kind", "function"}}});
+  result["locations"] = Json::array({std::move(location)});
+  for (std::size_t i = 0; i + 1 < found.parties.size(); ++i) {
+    result["relatedLocations"].push_back(sarif_location(found.parties[i], root));
   }
   return result;
 }
 
+SourceRoot root_of(const RunReport& report) {
+  std::vector<std::string> files;
+  for (const Found& found : report.contents.found) {
+    for (const FoundParty& party : found.parties) {
+      if (const SourceLine place = party.place(); !place.path.empty()) files.push_back(place.path);
+    }
+  }
+  return SourceRoot(files);
+}
+
 std::string escape(std::string_view text) {
+  // What is no UTF-8 becomes a replacement character.
+  const std::string valid = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
   std::string out;
-  for (const char letter : text) {
+  for (const char letter : valid) {
     switch (letter) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
@@ -66,12 +99,14 @@ std::string junit_case(std::string_view group, std::string_view name, const std:
 std::string to_sarif_text(const RunReport& report) {
   Json all = Json::array();
   for (const Rule& row : rules()) all.push_back(sarif_rule(row));
+  const SourceRoot root = root_of(report);
   Json results = Json::array();
-  for (const Found& found : report.contents.found) results.push_back(sarif_result(found));
+  for (const Found& found : report.contents.found) results.push_back(sarif_result(report, found, root));
   const Json json = {
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
       {"runs", Json::array({{{"tool", {{"driver", {{"name", "softtpu"}, {"rules", std::move(all)}}}}},
+                             {"originalUriBaseIds", {{kRootName, {{"uri", root.uri()}}}}},
                              {"invocations", Json::array({{{"executionSuccessful", report.program_status == 0},
                                                            {"exitCode", report.program_status}}})},
                              {"results", std::move(results)}}})}};
@@ -93,13 +128,14 @@ std::string to_junit_text(const RunReport& report) {
         fmt::format("<failure type=\"{}\" message=\"{}\"/>", escape(to_text(failure.kind)), escape(failure.text)));
   }
   for (const Found& found : report.contents.found) {
-    const std::string site = found.parties.empty() ? "" : found.parties.back().at.text();
+    const std::string site = place_of(found).text();
+    const std::string& where = found.kernel.empty() ? program : found.kernel;
     const bool fails = rule(found.rule).severity != Severity::kNote;
     failures += fails ? 1 : 0;
     const std::string tag = fails ? "failure" : "system-out";
     const std::string attributes =
         fails ? fmt::format(" type=\"{}\" message=\"{}\"", escape(found.rule), escape(found.what)) : "";
-    cases += junit_case(found.rule, fmt::format("{} {}", found.kernel, site),
+    cases += junit_case(found.rule, site.empty() ? where : fmt::format("{} {}", where, site),
                         fmt::format("<{0}{1}>{2}</{0}>", tag, attributes, escape(to_text(found, false))));
   }
   const std::size_t tests = 1 + report.contents.failures.size() + report.contents.found.size();

@@ -61,6 +61,10 @@ void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
       if (const auto found = waiting_.find(got.request); found != waiting_.end()) {
         found->second->reply = RpcReply{got.type, Bytes(got.payload.begin(), got.payload.end()), std::move(got.fds)};
         if (found->second != &mine) found->second->ready.notify_one();
+      } else if (got.request == 0 && take_notice_) {
+        lock.unlock();
+        take_notice_(got);
+        lock.lock();
       }
     } else {
       lock.unlock();

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,10 @@ class RpcClient {
   template <class Message>
   Result<void> send(const Message& message);
 
+  // Gets each message that answers no request, in its place among the answers, on the thread that reads the socket. Set
+  // before the first call; the function makes no call of its own.
+  void on_notice(std::function<void(const Frame&)> take) { take_notice_ = std::move(take); }
+
   int socket() const { return socket_.get(); }
 
  private:
@@ -50,6 +55,7 @@ class RpcClient {
   std::uint64_t next_request();
 
   UniqueFd socket_;
+  std::function<void(const Frame&)> take_notice_;
   std::mutex send_mutex_;
   std::mutex mutex_;  // guards everything below
   std::map<std::uint64_t, Waiting*> waiting_;

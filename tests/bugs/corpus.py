@@ -80,7 +80,7 @@ def run_case(case, build):
 def lines_of(finding, source):
     """The lines of the source that a finding names."""
     sites = [party["site"] for party in finding["parties"]]
-    sites += [frame.split(" ")[0] for party in finding["parties"] for frame in party.get("stack", [])]
+    sites += [pathlib.PurePath(frame.rsplit(" (", 1)[0]).name for party in finding["parties"] for frame in party.get("stack", [])]
     return {int(site.split(":")[1]) for site in sites if re.fullmatch(re.escape(source.name) + r":\d+", site)}
 
 

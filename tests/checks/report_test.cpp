@@ -5,12 +5,16 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "device/observe/allow.hpp"
+#include "device/observe/client_findings.hpp"
 #include "device/observe/findings.hpp"
+#include "runtime/report/finding_message.hpp"
 #include "runtime/report/rules.hpp"
+#include "runtime/report/source_root.hpp"
 
 namespace softtpu {
 namespace {
@@ -111,6 +115,171 @@ TEST(RunReport, WritesAllFormats) {
   EXPECT_THAT(junit, HasSubstr("tests=\"3\" failures=\"2\""));
   EXPECT_THAT(junit, HasSubstr("two &lt;engines&gt; &amp; &quot;bytes&quot;"));
   EXPECT_THAT(junit, HasSubstr("a &lt; b"));
+}
+
+Found leak(const std::string& frame) {
+  Found found;
+  found.rule = "memory/leak";
+  found.what = "4096 bytes are still allocated";
+  found.parties = {{"bm_dev_free", "the device is given back", {}, {"main"}},
+                   {"bm_malloc_device", "allocation of 4096 bytes", {}, {"wrapper", frame}}};
+  return found;
+}
+
+// Code hosts show a result only at a file of the repository.
+TEST(RunReport, GivesEveryResultALocationRelativeToTheSources) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::temp_directory_path() / ("softtpu sources " + std::to_string(::getpid()));
+  fs::create_directories(root / ".git");
+  fs::create_directories(root / "build");
+  const fs::path before = fs::current_path();
+  fs::current_path(root / "build");
+  Found kernel = race("tpu_gdma_cpy_S2L", 7);
+  kernel.parties[0].at.path = (root / "src" / "add 1.c").string();
+  Found elsewhere = race("tpu_gdma_cpy_S2L", 7);
+  elsewhere.parties[0].at.path = "/usr/include/x.h";
+  Found nowhere = race("tpu_gdma_cpy_S2L", 0);
+  nowhere.parties[0].at = {};
+  nowhere.parties.push_back(kernel.parties[0]);
+  std::swap(nowhere.parties[0], nowhere.parties[1]);
+  Found unknown;
+  unknown.rule = "race/raw";
+  unknown.what = "somewhere";
+  RunReport report{{"./program"}, "bm1684x", "all", 0, {}};
+  report.contents.found = {kernel,      leak((root / "host.c").string() + ":12 (main)"), elsewhere, nowhere, unknown,
+                           leak("main")};
+  const auto sarif = nlohmann::json::parse(to_sarif_text(report));
+  fs::current_path(before);
+  fs::remove_all(root);
+  const auto& run = sarif["runs"][0];
+  EXPECT_THAT(run["originalUriBaseIds"]["%SRCROOT%"]["uri"].get<std::string>(), ::testing::EndsWith("/"));
+  const std::pair<const char*, int> kExpected[] = {{"src/add%201.c", 7},           {"host.c", 12},
+                                                   {"file:///usr/include/x.h", 7}, {"src/add%201.c", 7},
+                                                   {"build/program", 0},           {"build/program", 0}};
+  ASSERT_EQ(run["results"].size(), std::size(kExpected));
+  for (std::size_t i = 0; i < std::size(kExpected); ++i) {
+    const auto& place = run["results"][i]["locations"][0]["physicalLocation"];
+    EXPECT_EQ(place["artifactLocation"]["uri"], kExpected[i].first);
+    EXPECT_EQ(place.value("region", nlohmann::json::object()).value("startLine", 0), kExpected[i].second);
+    EXPECT_EQ(place["artifactLocation"].value("uriBaseId", ""), i == 2 ? "" : "%SRCROOT%");
+  }
+}
+
+// Without a repository the deepest folder with all sources stands for it.
+TEST(SourceRoot, HoldsTheWorkingFolderAndTheSources) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::canonical(fs::temp_directory_path()) / ("softtpu-root-" + std::to_string(::getpid()));
+  fs::create_directories(root / "a" / "build");
+  const fs::path before = fs::current_path();
+  fs::current_path(root / "a" / "build");
+  EXPECT_EQ(SourceRoot({}).uri(), "file://" + (root / "a" / "build").string() + "/");
+  const SourceRoot all({(root / "a" / "src" / "k.c").string(), "main.c", "/usr/include/x.h"});
+  EXPECT_EQ(all.uri(), "file://" + (root / "a").string() + "/");
+  EXPECT_EQ(all.uri_of((root / "a" / "src" / "k.c").string()), "src/k.c");
+  EXPECT_EQ(all.uri_of("main.c"), "build/main.c");
+  EXPECT_EQ(all.uri_of("/usr/include/x.h"), "file:///usr/include/x.h");
+  fs::current_path(before);
+  fs::remove_all(root);
+}
+
+TEST(RunReport, NamesEveryTestCaseOfJUnit) {
+  RunReport report{{"./program"}, "bm1684x", "all", 0, {}};
+  report.contents.found = {leak("main"), leak("/src/host.c:12 (main)"), race("tpu_gdma_cpy_S2L", 7)};
+  report.contents.found[2].what = "no \xFF UTF-8";
+  report.contents.failures = {{FailureKind::kResource, "", "a module"}};
+  const std::string junit = to_junit_text(report);
+  EXPECT_THAT(junit, HasSubstr("classname=\"memory/leak\" name=\"./program\""));
+  EXPECT_THAT(junit, HasSubstr("classname=\"memory/leak\" name=\"./program host.c:12\""));
+  EXPECT_THAT(junit, HasSubstr("classname=\"race/raw\" name=\"add add.c:7\""));
+  EXPECT_THAT(junit, HasSubstr("classname=\"launch\" name=\"./program\""));
+  EXPECT_THAT(junit, ::testing::Not(HasSubstr("\xFF")));
+}
+
+// The text of a leak names its kernel only when there is one, and folders only where they matter.
+TEST(RunReport, SaysNothingOfAKernelOutsideOfLaunches) {
+  const Found found = leak("/src/host.c:12 (main)");
+  EXPECT_EQ(to_again_text(found, 2), "softtpu: memory/leak 2 more times: 4096 bytes are still allocated\n");
+  EXPECT_THAT(to_text(found, false), HasSubstr("\n      host.c:12 (main)\n"));
+  RunReport report;
+  report.contents.allowed = {{"memory/leak", "", 1}, {"race/raw", "add", 2}};
+  EXPECT_EQ(to_summary(report),
+            "softtpu: memory/leak was allowed 1 time\nsofttpu: race/raw in kernel \"add\" was allowed 2 times\n");
+}
+
+TEST(RunReport, SaysOnceWhatFailedAgainAndAgain) {
+  RunReport report;
+  for (int i = 0; i < 3; ++i) {
+    report.contents.failures.push_back(
+        {FailureKind::kCrash, "k", "kernel \"k\" crashed.\n - Calls, innermost first:\n     k"});
+  }
+  report.contents.failures.push_back({FailureKind::kUsage, "k", "a rule"});
+  EXPECT_EQ(to_summary(report), "softtpu: crash: kernel \"k\" crashed. (3 times)\nsofttpu: usage: a rule\n");
+}
+
+TEST(FindingMessages, CarryAFindingWhole) {
+  Found found = race("tpu_gdma_cpy_S2L", 7);
+  found.cost = 127.5;
+  found.nearest = "0x440";
+  found.count = 3;
+  found.parties.push_back(leak("/src/host.c:12 (main)").parties[1]);
+  EXPECT_EQ(find_found(to_message(found, 5)), found);
+  EXPECT_EQ(to_message(found, 5).id, 5U);
+  Found bare;
+  bare.rule = "race/raw";
+  EXPECT_EQ(find_found(to_message(bare, 0)), bare);
+}
+
+// They come from a process that runs somebody's kernel.
+TEST(FindingMessages, AreCutAndMadePrintable) {
+  FindingNote note = to_message(race("tpu_gdma_cpy_S2L", 7), 1);
+  note.rule = "no/such";
+  EXPECT_FALSE(find_found(note));
+  note.rule = "race/raw";
+  note.what = "\x1b[2J" + std::string(100000, 'x');
+  note.parties.resize(1000, note.parties[0]);
+  note.parties[0].stack.resize(1000, "frame\n");
+  note.parties[0].line = 0xFFFF'FFFF;
+  const auto found = find_found(note);
+  ASSERT_TRUE(found);
+  EXPECT_LT(found->what.size(), 1100U);
+  EXPECT_EQ(found->what.find('\x1b'), std::string::npos);
+  EXPECT_THAT(found->parties, SizeIs(8));
+  EXPECT_THAT(found->parties[0].stack, SizeIs(16));
+  EXPECT_EQ(found->parties[0].stack[0], "frame?");
+  EXPECT_GE(found->parties[0].at.line, 0);
+}
+
+struct KeptFindings final : FindingSink {
+  std::vector<std::string> what;
+  std::uint64_t more = 0;
+  void add(const Found& found, std::uint64_t) override { what.push_back(found.what); }
+  void add_count(std::uint64_t, std::uint64_t count) override { more += count; }
+  void add(const AllowedRecord&) override {}
+};
+
+TEST(ClientFindings, KeepAListForEachClient) {
+  ClientFindings clients(Findings::Options{1, {}, nullptr});
+  KeptFindings first, second;
+  const auto find = [&](const char* what) {
+    clients.list()->begin("k", 0);
+    clients.list()->add({"race/raw", what, {}, {}, "", {}});
+    clients.list()->report();
+  };
+  for (int round = 0; round < 3; ++round) {
+    clients.turn_to(1, first);
+    find("one");
+    clients.turn_to(2, second);
+    find("two");
+  }
+  EXPECT_EQ(first.what, std::vector<std::string>{"one"});
+  EXPECT_EQ(second.what, std::vector<std::string>{"two"}) << "the first client has not used up the second one's limit";
+  EXPECT_EQ(first.more, 2U);
+  EXPECT_EQ(second.more, 2U);
+  clients.forget(2);
+  find("nobody's");
+  clients.turn_to(3, second);
+  find("two");
+  EXPECT_THAT(second.what, SizeIs(2));
 }
 
 TEST(RunReport, RefusesAnUnknownFormat) {

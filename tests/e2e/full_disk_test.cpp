@@ -58,7 +58,8 @@ TEST_F(FullDisk, UnderATrace) {
     Client client(device.socket());
     for (int i = 0; i < 30; ++i) EXPECT_TRUE(client.launch("fault_commands"));
     EXPECT_TRUE(client.works());
-    EXPECT_THAT(device.server().output(), ContainsRegex("the trace ends before command .* No space left on device"));
+    EXPECT_THAT(device.server().output(),
+                ContainsRegex("SOFTTPU_TRACE: the file ends before command .* No space left on device"));
   }
   const auto events = nlohmann::json::parse(read_text(trace), nullptr, false);
   ASSERT_TRUE(events.is_array()) << read_text(trace);

@@ -216,6 +216,32 @@ int main(int argc, char** argv) {
       _exit(0);
     }
     _exit(0);
+  } else if (strcmp(scenario, "leak") == 0) { /* findings of the program and of a kernel, for a device with checks */
+    bm_device_mem_t kept;
+    e2e_param_t param;
+    REQUIRE(bm_malloc_device_byte(handle, &kept, 4096) == BM_SUCCESS);
+    param.address = bm_mem_get_device_addr(kept) + 4096; /* behind the allocation */
+    param.count = 16;
+    param.value = 0;
+    REQUIRE(tpu_kernel_launch_sync(handle, "e2e_shape", &param, sizeof param) == BM_SUCCESS);
+  } else if (strcmp(scenario, "two") == 0) { /* a launch on each of two devices */
+    bm_handle_t second, devices[2];
+    int i;
+    REQUIRE(bm_dev_request(&second, 1) == BM_SUCCESS);
+    REQUIRE(tpu_kernel_load_module_file(second, argv[2]) != NULL);
+    devices[0] = handle;
+    devices[1] = second;
+    for (i = 0; i < 2; ++i) {
+      bm_device_mem_t memory;
+      e2e_param_t param;
+      REQUIRE(bm_malloc_device_byte(devices[i], &memory, 4096) == BM_SUCCESS);
+      param.address = bm_mem_get_device_addr(memory);
+      param.count = 16;
+      param.value = 0;
+      REQUIRE(tpu_kernel_launch_sync(devices[i], "e2e_shape", &param, sizeof param) == BM_SUCCESS);
+      bm_free_device(devices[i], memory);
+    }
+    bm_dev_free(second);
   } else if (strcmp(scenario, "big") == 0) {
     copy_much();
   } else if (strcmp(scenario, "print") == 0) {

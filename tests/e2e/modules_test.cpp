@@ -1,4 +1,5 @@
 // Kernel modules through the SDK's interface: equal names, rebuilt files, images that cannot be loaded.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "bmlib_runtime.h"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/module/module_arguments.hpp"
 #include "tests/e2e/kernels/e2e_param.h"
 #include "tests/e2e/processes.hpp"
 
@@ -155,6 +159,44 @@ TEST_F(Modules, UnloadedWhileLaunchesWaitRunThemFirst) {
   EXPECT_NE(launch(append), BM_SUCCESS);
 }
 
+// A kernel that reads more than it was given breaks rules that have nothing to do with the cause.
+TEST_F(Modules, SayThatTheLaunchPassedFewerBytesThanTheKernelReads) {
+  const tpu_kernel_module_t module = load(kKernels);
+  const tpu_kernel_function_t function = tpu_kernel_get_function(handle_, module, "e2e_shape");
+  e2e_param_t args = param(64);
+  logged().clear();
+  EXPECT_EQ(tpu_kernel_launch(handle_, function, &args, 8), BM_ERR_FAILURE);
+  EXPECT_THAT(logged(), HasSubstr("The launch passed 8 bytes of arguments; the kernel's e2e_param_t has 16"));
+  logged().clear();
+  args.count = 0;
+  EXPECT_EQ(tpu_kernel_launch(handle_, function, &args, sizeof args), BM_ERR_FAILURE);
+  EXPECT_THAT(logged(), testing::Not(HasSubstr("bytes of arguments"))) << "the size was right";
+}
+
+// Whoever fails a launch decides what is read then.
+TEST_F(Modules, DamagedDebugInformationSaysNothing) {
+  const std::string good = read_file(kKernels);
+  const auto arguments_of = [&](const std::string& bytes) {
+    const fs::path file = write("damaged.so", bytes);
+    const UniqueFd image(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    return find_arguments(image.get(), "e2e_fill");
+  };
+  const auto found = arguments_of(good);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->type, "e2e_param_t");
+  EXPECT_EQ(found->bytes, sizeof(e2e_param_t));
+  std::mt19937 random(7);
+  int different = 0;
+  for (int round = 0; round < 1000; ++round) {
+    std::string damaged = good;
+    for (int i = 0; i < 30; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
+    if (round % 4 == 0) damaged.resize(random() % damaged.size());
+    const auto other = arguments_of(damaged);
+    different += !other || other->bytes != found->bytes ? 1 : 0;
+  }
+  EXPECT_GT(different, 100) << "the damage reaches what is read";
+}
+
 TEST_F(Modules, ThatCannotBeLoadedSayWhy) {
   const std::string good = read_file(kSame1);
   expect_refused(folder_ / "missing.so", "No such file");
@@ -170,7 +212,8 @@ TEST_F(Modules, ThatCannotBeLoadedSayWhy) {
   std::string object = good;
   object[16] = 1;  // e_type: relocatable
   expect_refused(write("object.so", object), "object file");
-  expect_refused(kUnresolved, "undefined symbol: e2e_nobody_has_this");
+  expect_refused(kUnresolved, "undefined symbol: e2e_nobody_has_this.");
+  EXPECT_THAT(logged(), testing::Not(HasSubstr("Bad file descriptor")));
   expect_refused(kDiesLoading, "was ended by signal 6");
   EXPECT_EQ(result_of(load(kSame1)), 1) << "the device serves on";
 }

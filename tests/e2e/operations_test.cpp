@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -197,10 +199,22 @@ TEST(Dump, KeepsWhatACrashedKernelOfAnEndedDeviceLeft) {
   fs::remove_all(folder);
 }
 
-TEST(Dump, SaysThatItsFolderIsMissing) {
-  Program missing({kSofttpu, "serve", "--socket", temporary("dump"), "--dump", "/no/such/folder"});
+TEST(Dump, MakesItsFolder) {
+  const fs::path folder = temporary("made") / "with" / "crash";
+  Program program({kSofttpu, "run", "--dump", folder, "--", kHost, "exit_in_kernel", kKernels});
+  EXPECT_EQ(program.wait(), 121) << program.output();
+  struct stat status {};
+  ASSERT_EQ(::stat(folder.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700U) << "what a kernel leaves is its user's data";
+  Program shown({kSofttpu, "dump", "--from", folder, "--bytes", "4"});
+  EXPECT_EQ(shown.wait(), 0) << shown.output();
+  fs::remove_all(temporary("made"));
+}
+
+TEST(Dump, SaysThatItsFolderCannotBeMade) {
+  Program missing({kSofttpu, "serve", "--socket", temporary("dump"), "--dump", "/dev/null/folder"});
   EXPECT_EQ(missing.wait(), 1);
-  EXPECT_THAT(missing.output(), HasSubstr("SOFTTPU_DUMP: \"/no/such/folder/softtpu0-chip.0-"));
+  EXPECT_THAT(missing.output(), HasSubstr("SOFTTPU_DUMP: \"/dev/null/folder\": Not a directory"));
   Program shown({kSofttpu, "dump", "--from", "/no/such/folder"});
   EXPECT_EQ(shown.wait(), 2);
   EXPECT_THAT(shown.output(), HasSubstr("--from \"/no/such/folder\": No such file or directory"));
@@ -360,7 +374,7 @@ TEST(Exhausted, NoDescriptorForACoresProcess) {
 TEST(Exhausted, AFullDiskEndsATraceAndNothingElse) {
   Program program({kHost, "use", kKernels}, {{"SOFTTPU_TRACE", "/dev/full"}});
   EXPECT_EQ(program.wait(), 0) << program.output();
-  EXPECT_THAT(program.output(), ContainsRegex("the trace ends before command .* No space left on device"));
+  EXPECT_THAT(program.output(), ContainsRegex("SOFTTPU_TRACE: the file ends before .* No space left on device"));
 }
 
 TEST(Exhausted, ATraceThatMayNotGrowStaysWhole) {
@@ -393,6 +407,30 @@ TEST(Exhausted, ATraceIsWholeAfterACrash) {
     EXPECT_GE(events.size(), 11U * static_cast<unsigned>(i + 1));
   }
   fs::remove(trace);
+}
+
+// Each is a process of its own, and begins after the other.
+TEST(Operations, TraceTimelineAndTimesHoldBothDevicesOfAProgram) {
+  const fs::path trace = temporary("two.json"), timeline = temporary("two-times.json"), times = temporary("two.jsonl");
+  std::ofstream(trace) << "of an earlier run";
+  Program program({kSofttpu, "run", "--trace", trace, "--timeline", timeline, "--time-record", times, "--", kHost,
+                   "two", kKernels});
+  ASSERT_EQ(program.wait(), 0) << program.output();
+  for (const fs::path& file : {trace, timeline}) {
+    const auto events = nlohmann::json::parse(read_text(file), nullptr, false);
+    ASSERT_TRUE(events.is_array()) << read_text(file);
+    std::map<int, int> copies;
+    for (const auto& event : events) {
+      if (event["name"] != "tpu_gdma_cpy_S2L") continue;
+      ++copies[event["pid"]];
+      EXPECT_TRUE(event["args"].value("at", "").starts_with("e2e_kernels.c:")) << event;
+    }
+    EXPECT_EQ(copies, (std::map<int, int>{{1, 1}, {2, 1}})) << file;
+    fs::remove(file);
+  }
+  const std::string lines = read_text(times);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
+  fs::remove(times);
 }
 
 TEST(Exhausted, ALogThatCannotBeWrittenIsNoReasonToEnd) {

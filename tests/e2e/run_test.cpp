@@ -52,12 +52,85 @@ TEST(RunStatus, SaysThatTheProgramCouldNotBeStarted) {
   EXPECT_EQ(run({"--check=all", "--device=unix:/tmp/softtpu.sock", "--", "/bin/true"}), 125);
 }
 
-TEST(RunStatus, LeavesABadCheckToTheDevice) {
-  std::string output;
-  run({"--check=luck", "--", kHost, "use", kKernels}, &output);
-  EXPECT_THAT(output, HasSubstr("\"luck\" is not one of memory, init, race, constraint, bank, output, all"));
-  run({"--schedule=early", "--", kHost, "use", kKernels}, &output);
-  EXPECT_THAT(output, HasSubstr("SOFTTPU_SCHEDULE: \"early\" is not one of program, late, random:NUMBER"));
+// The program does not begin: it would have run for nothing.
+TEST(RunStatus, RefusesBadValuesBeforeTheProgramStarts) {
+  const std::pair<const char*, const char*> kBad[] = {
+      {"--check=luck", "SOFTTPU_CHECK: \"luck\" is not one of memory, init, race, constraint, bank, output, all"},
+      {"--check=race,,init", "SOFTTPU_CHECK: \"\" is not one of"},
+      {"--schedule=early", "SOFTTPU_SCHEDULE: \"early\" is not one of program, late, random:NUMBER"},
+      {"--chip=bm1", "SOFTTPU_CHIP: "},
+      {"--portable-to=bm1684,bm1", "SOFTTPU_PORTABLE_TO: "},
+      {"--allow=luck/*", "SOFTTPU_ALLOW: allow rule \"luck/*\": no rule has that name"}};
+  for (const auto& [option, text] : kBad) {
+    std::string output;
+    EXPECT_EQ(run({option, "--", "/bin/echo", "begun"}, &output), 125) << option;
+    EXPECT_THAT(output, HasSubstr(text));
+    EXPECT_THAT(output, testing::Not(HasSubstr("begun")));
+  }
+  Program serve({kSofttpu, "serve", "--check=luck"});
+  EXPECT_EQ(serve.wait(), 2);
+  EXPECT_THAT(serve.output(), HasSubstr("SOFTTPU_CHECK: \"luck\" is not one of"));
+  Program report({kSofttpu, "report", "--check=luck", "--", "/bin/echo", "begun"});
+  EXPECT_EQ(report.wait(), 125);
+  EXPECT_THAT(report.output(), testing::AllOf(HasSubstr("SOFTTPU_CHECK: \"luck\""), testing::Not(HasSubstr("begun"))));
+  Program alone({kHost, "use", kKernels}, {{"SOFTTPU_CHECK", "luck"}});
+  EXPECT_EQ(alone.wait(), 2);
+  EXPECT_THAT(alone.output(), HasSubstr("SOFTTPU_CHECK: \"luck\" is not one of"));
+}
+
+TEST(RunStatus, FindsAFileThatCannotBeWrittenBeforeTheProgramStarts) {
+  const char* const kOptions[] = {"--report=json:", "--report=sarif:", "--report=junit:", "--trace=", "--timeline=",
+                                  "--time-record=", "--record=",       "--log-file=",     "--dump="};
+  for (const char* option : kOptions) {
+    std::string output;
+    EXPECT_EQ(run({option + std::string("/dev/null/out"), "--", "/bin/echo", "begun"}, &output), 125) << option;
+    EXPECT_THAT(output, HasSubstr("\"/dev/null/out\""));
+    EXPECT_THAT(output, testing::Not(HasSubstr("begun")));
+  }
+  const auto folder = std::filesystem::temp_directory_path() / ("softtpu-out-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  Program report({kSofttpu, "report", "-o", folder, "--", "/bin/echo", "begun"});
+  EXPECT_EQ(report.wait(), 125);
+  EXPECT_THAT(report.output(),
+              testing::AllOf(HasSubstr("cannot be written: Is a directory"), testing::Not(HasSubstr("begun"))));
+  // Looking leaves nothing, and changes nothing.
+  std::ofstream(folder / "old") << "old";
+  EXPECT_EQ(run({"--trace=" + (folder / "new").string(), "--timeline=" + (folder / "old").string(), "--", "/bin/true"}),
+            0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "new"));
+  EXPECT_EQ(read_text(folder / "old"), "old");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(RunStatus, OfUsageErrorsIsTheOneThatHelpNames) {
+  const std::pair<std::vector<std::string>, int> kErrors[] = {{{}, 2},
+                                                              {{"bogus"}, 2},
+                                                              {{"layout", "--bogus"}, 2},
+                                                              {{"layout", "--npus=many"}, 2},
+                                                              {{"dump", "x"}, 2},
+                                                              {{"api", "--chip=bm1"}, 2},
+                                                              {{"info", "--bogus"}, 2},
+                                                              {{"sdk", "caffe", "/tmp"}, 2},
+                                                              {{"run"}, 125},
+                                                              {{"run", "--bogus", "--", "/bin/true"}, 125},
+                                                              {{"replay"}, 125},
+                                                              {{"report"}, 125},
+                                                              {{"report", "--bogus"}, 125},
+                                                              {{"serve", "--devices=0"}, 2},
+                                                              {{"env", "x"}, 2}};
+  for (const auto& [words, status] : kErrors) {
+    std::vector<std::string> command = words;
+    command.insert(command.begin(), kSofttpu);
+    Program program(command);
+    EXPECT_EQ(program.wait(), status) << testing::PrintToString(words);
+    EXPECT_THAT(program.output(), testing::StartsWith("softtpu")) << testing::PrintToString(words);
+  }
+  for (const char* command :
+       {"serve", "run", "replay", "report", "info", "rules", "env", "sdk", "dump", "layout", "api"}) {
+    Program help({kSofttpu, command, "--help"});
+    EXPECT_EQ(help.wait(), 0);
+    EXPECT_THAT(help.output(), HasSubstr("Exit status: ")) << command;
+  }
 }
 
 TEST(RunStatus, PassesTerminationOn) {
@@ -101,7 +174,7 @@ constexpr Setting kSettings[] = {
     {"--module", "m.so", "TPUKERNEL_FIRMWARE_PATH=m.so"},
     {"--bmlib-log", "-8", "BMLIB_LOG=-8"},
     {"--log", "debug", "SOFTTPU_LOG=debug"},
-    {"--log-file", "l.txt", "SOFTTPU_LOG_FILE=l.txt"},
+    {"--log-file", "/tmp/softtpu-l.txt", "SOFTTPU_LOG_FILE=/tmp/softtpu-l.txt"},
     {"--device-binary", "d", "SOFTTPU_DEVICE_BINARY=d"},
     {"--chip", "bm1684", "SOFTTPU_CHIP=bm1684"},
     {"--global-memory", "268435456", "CMODEL_GLOBAL_MEM_SIZE=268435456"},
@@ -110,9 +183,9 @@ constexpr Setting kSettings[] = {
     {"--sandbox", "", "SOFTTPU_SANDBOX=on"},
     {"--fresh", "poison", "SOFTTPU_FRESH=poison"},
     {"--drain", "13", "SOFTTPU_DRAIN=13"},
-    {"--trace", "t.json", "SOFTTPU_TRACE=t.json"},
+    {"--trace", "/tmp/softtpu-t.json", "SOFTTPU_TRACE=/tmp/softtpu-t.json"},
     {"--check", "race", "SOFTTPU_CHECK=race"},
-    {"--allow", "a,b", "SOFTTPU_ALLOW=a,b"},
+    {"--allow", "race/raw,init/*", "SOFTTPU_ALLOW=race/raw,init/*"},
     {"--max-findings", "14", "SOFTTPU_MAX_FINDINGS=14"},
     {"--portable-to", "bm1684x", "SOFTTPU_PORTABLE_TO=bm1684x"},
     {"--stack-limit", "4096", "SOFTTPU_STACK_LIMIT=4096"},
@@ -120,8 +193,8 @@ constexpr Setting kSettings[] = {
     {"--schedules", "15", "SOFTTPU_SCHEDULES=15"},
     {"--time", "", "SOFTTPU_TIME=on"},
     {"--time-vendor", "", "SOFTTPU_TIME=vendor"},
-    {"--timeline", "l.json", "SOFTTPU_TIMELINE=l.json"},
-    {"--time-record", "r.txt", "SOFTTPU_TIME_RECORD=r.txt"},
+    {"--timeline", "/tmp/softtpu-l.json", "SOFTTPU_TIMELINE=/tmp/softtpu-l.json"},
+    {"--time-record", "/tmp/softtpu-r.txt", "SOFTTPU_TIME_RECORD=/tmp/softtpu-r.txt"},
     {"--dump", "/tmp", "SOFTTPU_DUMP=/tmp"},
     {"--record", "/dev/null", "SOFTTPU_RECORD=/dev/null"},
     {"--record-launch", "17", "SOFTTPU_RECORD_LAUNCH=17"},
@@ -182,9 +255,10 @@ TEST(SettingOptions, AreWhatHelpLists) {
 }
 
 TEST(SettingOptions, OfAListAreJoined) {
-  Program program({kSofttpu, "run", "--allow", "a", "--allow=b", "--", kSofttpu, "env"}, {{"SOFTTPU_ALLOW", "e"}});
+  Program program({kSofttpu, "run", "--allow", "race/raw", "--allow=race/war", "--", kSofttpu, "env"},
+                  {{"SOFTTPU_ALLOW", "init/*"}});
   EXPECT_EQ(program.wait(), 0);
-  EXPECT_THAT(program.output(), HasSubstr("SOFTTPU_ALLOW=e,a,b\n"));
+  EXPECT_THAT(program.output(), HasSubstr("SOFTTPU_ALLOW=init/*,race/raw,race/war\n"));
 }
 
 TEST(SettingOptions, OfADeviceAreRefusedForASharedOne) {
@@ -204,7 +278,7 @@ TEST(SettingOptions, OfAServerReachIt) {
   ASSERT_FALSE(busy);
   EXPECT_THAT(busy.error().text, HasSubstr("SOFTTPU_LAUNCH_LIMIT"));
   Program bad({kSofttpu, "serve", "--drain=soon"}, device.environment());
-  EXPECT_EQ(bad.wait(), 1);
+  EXPECT_EQ(bad.wait(), 2);
   EXPECT_THAT(bad.output(), HasSubstr("SOFTTPU_DRAIN: \"soon\" is not a number from 0 to 86400"));
 }
 

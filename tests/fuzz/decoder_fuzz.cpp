@@ -52,6 +52,9 @@ void decode_any(const Frame& frame) {
     case MessageType::kStatReply: return decode<StatReply>(frame);
     case MessageType::kStreamTime: return decode<StreamTime>(frame);
     case MessageType::kStreamTimeReply: return decode<StreamTimeReply>(frame);
+    case MessageType::kFindingNote: return decode<FindingNote>(frame);
+    case MessageType::kFindingCount: return decode<FindingCount>(frame);
+    case MessageType::kAllowedNote: return decode<AllowedNote>(frame);
     case MessageType::kCoreLoad: return decode<CoreLoad>(frame);
     case MessageType::kCoreLoadReply: return decode<CoreLoadReply>(frame);
     case MessageType::kCoreUnload: return decode<CoreUnload>(frame);

@@ -29,7 +29,7 @@ void start_server() {
   auto settings = read_settings();
   require(static_cast<bool>(settings), "the environment is usable");
   settings->chip = "demo4";
-  auto server = Server::create(*settings, {.devices = 2, .in_process = true, .end_with_last_client = false});
+  auto server = Server::create(*settings, {.devices = {.count = 2, .in_process = true}});
   require(static_cast<bool>(server), "a server can be made");
   require(static_cast<bool>((*server)->listen(socket_path())), "it listens");
   const int held = ::open(socket_path().c_str(), O_PATH | O_CLOEXEC);

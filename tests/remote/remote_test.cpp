@@ -49,11 +49,13 @@ class Remote : public testing::Test {
     fs::remove_all(folder_);
   }
   std::vector<std::string> serve_words() const {
-    return {kSofttpu,       "serve",
-            "--tcp",        "127.0.0.1:0",
-            "--tls-cert",   folder_ / "cert.pem",
-            "--tls-key",    folder_ / "key.pem",
-            "--token-file", folder_ / "token"};
+    std::vector<std::string> words = {kSofttpu,       "serve",
+                                      "--tcp",        "127.0.0.1:0",
+                                      "--tls-cert",   folder_ / "cert.pem",
+                                      "--tls-key",    folder_ / "key.pem",
+                                      "--token-file", folder_ / "token"};
+    words.insert(words.end(), options_.begin(), options_.end());
+    return words;
   }
   void serve() {
     server_ = std::make_unique<Program>(serve_words(), local_);
@@ -104,6 +106,7 @@ class Remote : public testing::Test {
   }
 
   fs::path folder_;
+  std::vector<std::string> options_;  // further ones of the server
   Environment local_, remote_;
   std::unique_ptr<Program> server_;
   std::string device_;
@@ -119,6 +122,18 @@ TEST_F(Remote, RunsProgramsAsALocalDeviceDoes) {
   }
   EXPECT_THAT(server_->output(),
               testing::ContainsRegex("info: 127.0.0.1:[0-9]+ loads kernel module .*e2e_kernels.so, sha256 [0-9a-f]+"));
+}
+
+TEST_F(Remote, TellsAProgramWhatItsChecksHaveFound) {
+  options_ = {"--check=memory"};
+  serve();
+  Program leaking({kHost, "leak", kKernels}, remote_), other({kHost, "use", kKernels}, remote_);
+  EXPECT_EQ(leaking.wait(seconds(60)), 0) << leaking.output();
+  EXPECT_THAT(leaking.output(), HasSubstr("softtpu: error memory/overrun in kernel \"e2e_shape\": "));
+  EXPECT_THAT(leaking.output(), HasSubstr("at e2e_kernels.c:"));
+  EXPECT_THAT(leaking.output(), HasSubstr("softtpu: warning memory/leak: 4096 bytes at "));
+  EXPECT_EQ(other.wait(seconds(60)), 0) << other.output();
+  EXPECT_THAT(other.output(), Not(HasSubstr("softtpu: ")));
 }
 
 TEST_F(Remote, IsFoundByItsNameAsWell) {

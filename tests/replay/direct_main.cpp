@@ -52,9 +52,7 @@ class DirectTarget final : public Target {
 Result<std::unique_ptr<Target>> make_target(const std::string& chip_name, const Settings& settings) {
   const auto chip = load_chip(chip_name);
   if (!chip) return chip.error();
-  const auto shared = open_shared_tools(settings, *chip);
-  if (!shared) return shared.error();
-  const auto tools = make_tools(settings, *chip, *shared);
+  const auto tools = make_tools(settings, *chip);
   if (!tools) return tools.error();
   auto memories = Memories::create(*chip);
   if (!memories) return memories.error();

@@ -42,8 +42,8 @@ using All =
     testing::Types<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply,
                    Release, Write, Read, ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule,
                    FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Stat, StatReply, StreamTime,
-                   StreamTimeReply, CoreLoad, CoreLoadReply, CoreUnload, CoreDefine, CoreLaunch, CoreDone,
-                   CoreExplain, CoreExplainReply>;
+                   StreamTimeReply, FindingNote, FindingCount, AllowedNote, CoreLoad, CoreLoadReply, CoreUnload,
+                   CoreDefine, CoreLaunch, CoreDone, CoreExplain, CoreExplainReply>;
 TYPED_TEST_SUITE(Messages, All);
 
 template <class M>

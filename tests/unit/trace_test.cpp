@@ -4,7 +4,10 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
@@ -36,6 +39,50 @@ TEST(Trace, WritesOneEventForEachCommand) {
   }
   EXPECT_EQ(adds, 2);
   EXPECT_EQ(copies, 2);
+  std::remove(path.c_str());
+}
+
+TEST(Trace, HasAProcessForEachDeviceAndANamedTrackForTheLaunches) {
+  const std::string path = ::testing::TempDir() + "softtpu_trace_devices_" + std::to_string(::getpid());
+  const auto kernel = [] {
+    const dim4 shape = {1, 64, 2, 16};
+    tpu_bdc_fp_add(0x0, 0x400, 0x800, &shape, nullptr, nullptr, nullptr, DT_FP32);
+  };
+  for (const std::uint32_t number : {0U, 1U}) {
+    TestDevice device;
+    auto trace = make_trace(path, number, number > 0);
+    ASSERT_TRUE(trace) << trace.error().text;
+    device.core().add_observer(*trace);
+    ASSERT_TRUE(device.run(kernel).ok);
+  }
+  std::ifstream file(path);
+  const auto events = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_TRUE(events.is_array());
+  std::map<int, std::string> devices;
+  std::map<std::pair<int, int>, std::string> tracks;
+  for (const auto& event : events) {
+    if (event["name"] == "process_name") devices[event["pid"]] = event["args"]["name"];
+    if (event["name"] == "thread_name") tracks[{event["pid"], event["tid"]}] = event["args"]["name"];
+  }
+  EXPECT_EQ(devices, (std::map<int, std::string>{{1, "device 0"}, {2, "device 1"}}));
+  std::multiset<std::string> used;
+  for (const auto& event : events) {
+    if (event["ph"] != "X") continue;
+    used.insert(devices[event["pid"]] + ", " + tracks[{event["pid"], event["tid"]}]);
+    if (event["name"] != "tpu_bdc_fp_add") continue;
+    EXPECT_TRUE(event["args"].value("at", "").starts_with("trace_test.cpp:")) << event;
+  }
+  EXPECT_EQ(used, (std::multiset<std::string>{"device 0, core 0 BDC", "device 0, core 0 launch", "device 1, core 0 BDC",
+                                              "device 1, core 0 launch"}));
+  std::remove(path.c_str());
+}
+
+TEST(Trace, IsAWholeTextBeforeTheFirstLaunch) {
+  const std::string path = ::testing::TempDir() + "softtpu_trace_empty_" + std::to_string(::getpid());
+  const auto trace = make_trace(path);
+  ASSERT_TRUE(trace);
+  std::ifstream file(path);
+  EXPECT_EQ(nlohmann::json::parse(file, nullptr, false), nlohmann::json::array());
   std::remove(path.c_str());
 }
 

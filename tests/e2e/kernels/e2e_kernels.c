@@ -28,6 +28,20 @@ void e2e_append(const void* args) {
 }
 TPUKERNEL_FUNC_REGISTER(e2e_append)
 
+/* A tensor of `count` columns: none is refused. */
+void e2e_shape(const void* args) {
+  const e2e_param_t* param = (const e2e_param_t*)args;
+  dim4 shape;
+  shape.n = 1;
+  shape.c = 1;
+  shape.h = 1;
+  shape.w = param->count;
+  tpu_initialize();
+  tpu_gdma_cpy_S2L(0, param->address, &shape, NULL, NULL, DT_INT32);
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(e2e_shape)
+
 void e2e_sleep(const void* args) {
   const e2e_param_t* param = (const e2e_param_t*)args;
   struct timespec time;

@@ -1,0 +1,31 @@
+#include "device/server/check_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "device/chip/chip.hpp"
+#include "device/core/schedule.hpp"
+#include "device/observe/allow.hpp"
+
+namespace softtpu {
+namespace {
+
+template <class Value>
+Result<void> judge(const char* variable, const Result<Value>& value) {
+  if (value) return {};
+  return Error{value.error().kind, fmt::format("{}: {}", variable, value.error().text)};
+}
+
+}  // namespace
+
+Result<void> check_device_settings(const Settings& settings) {
+  auto good = judge("SOFTTPU_CHIP", load_chip(settings.chip));
+  std::istringstream others(settings.portable_to);
+  for (std::string name; good && std::getline(others, name, ',');) good = judge("SOFTTPU_PORTABLE_TO", load_chip(name));
+  if (good) good = judge("SOFTTPU_ALLOW", parse_allow_rules(settings.allow));
+  if (good) good = judge("SOFTTPU_SCHEDULE", Schedule::parse(settings.schedule));
+  return good;
+}
+
+}  // namespace softtpu

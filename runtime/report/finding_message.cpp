@@ -1,0 +1,82 @@
+#include "runtime/report/finding_message.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/base/text.hpp"
+#include "runtime/report/rules.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr std::size_t kMostParties = 8, kMostFrames = 16;
+constexpr std::size_t kNameBytes = 256, kTextBytes = 1024;
+constexpr double kCostUnits = 1000;
+
+std::string name(const std::string& text) { return to_printable(text, kNameBytes); }
+std::string sentence(const std::string& text) { return to_printable(text, kTextBytes); }
+
+FindingParty to_message(const FoundParty& party) {
+  return {party.function,    party.text, party.at.path, static_cast<std::uint32_t>(std::max(party.at.line, 0)),
+          party.at.function, party.stack};
+}
+
+FoundParty to_party(const FindingParty& party) {
+  FoundParty found;
+  found.function = name(party.function);
+  found.text = sentence(party.text);
+  found.at = {sentence(party.path), static_cast<int>(party.line & 0x7FFF'FFFFU), name(party.caller)};
+  for (std::size_t i = 0; i < std::min(party.stack.size(), kMostFrames); ++i) {
+    found.stack.push_back(sentence(party.stack[i]));
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_about_findings(MessageType type) {
+  return type == MessageType::kFindingNote || type == MessageType::kFindingCount || type == MessageType::kAllowedNote;
+}
+
+FindingNote to_message(const Found& found, std::uint64_t id) {
+  FindingNote note;
+  note.id = id;
+  note.rule = found.rule;
+  note.kernel = found.kernel;
+  note.core = found.core;
+  note.what = found.what;
+  if (found.place) {
+    note.memory = found.place->memory;
+    note.begin = found.place->begin;
+    note.end = found.place->end;
+    note.npu = found.place->npu;
+    note.bank = found.place->bank;
+  }
+  for (const FoundParty& party : found.parties) note.parties.push_back(to_message(party));
+  note.nearest = found.nearest;
+  if (found.cost && *found.cost >= 0 && *found.cost < 1e15) {
+    note.cost = static_cast<std::uint64_t>(std::llround(*found.cost * kCostUnits));
+  }
+  note.count = found.count;
+  return note;
+}
+
+std::optional<Found> find_found(const FindingNote& note) {
+  const auto all = rules();
+  if (std::none_of(all.begin(), all.end(), [&](const Rule& row) { return row.id == note.rule; })) return std::nullopt;
+  Found found;
+  found.rule = note.rule;
+  found.kernel = name(note.kernel);
+  found.core = note.core;
+  found.what = sentence(note.what);
+  if (!note.memory.empty()) found.place = FoundPlace{name(note.memory), note.begin, note.end, note.npu, note.bank};
+  for (std::size_t i = 0; i < std::min(note.parties.size(), kMostParties); ++i) {
+    found.parties.push_back(to_party(note.parties[i]));
+  }
+  found.nearest = name(note.nearest);
+  if (note.cost != FindingNote::kNoCost) found.cost = static_cast<double>(note.cost) / kCostUnits;
+  found.count = note.count;
+  return found;
+}
+
+}  // namespace softtpu
