@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "device/cli/command.hpp"
+#include "device/cli/outputs.hpp"
 #include "device/cli/program.hpp"
 #include "device/cli/report_page.hpp"
+#include "runtime/report/report.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -66,7 +68,11 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-int complain(const std::string& text) { return fail(("report: " + text).c_str()); }
+// A number that no program is likely to end with: `report` passes on its program's.
+int complain(const std::string& text) {
+  fail(("report: " + text).c_str());
+  return static_cast<int>(Verdict::kNotStarted);
+}
 
 // `softtpu run` does the work, so that every option has one meaning.
 Result<int> run_watched(const Options& options, const std::string& times, const std::string& findings) {
@@ -75,7 +81,8 @@ Result<int> run_watched(const Options& options, const std::string& times, const 
   if (failed) return Error{ErrorKind::kResource, "/proc/self/exe cannot be read"};
   std::vector<std::string> command = {self.string(), "run", "--time-record", times};
   if (!options.chip.empty()) command.insert(command.end(), {"--chip", options.chip});
-  if (!options.no_checks) command.insert(command.end(), {"--check", options.checks, "--report", "json:" + findings});
+  if (!options.no_checks) command.insert(command.end(), {"--check", options.checks});
+  command.insert(command.end(), {"--report", "json:" + findings});  // what failed stands there as well
   command.push_back("--");
   command.insert(command.end(), options.program.begin(), options.program.end());
   return run_program(command);
@@ -87,8 +94,9 @@ int write_page(const Options& options, const ReportInput& input) {
   std::ofstream file(options.output, std::ios::binary);
   file << *page;
   file.close();
-  if (!file) return complain(fmt::format("\"{}\" cannot be written: {}", options.output, std::strerror(errno)));
-  fmt::print("softtpu: {} launches in {}\n", input.launches.size(), options.output);
+  if (!file) return complain(fmt::format("-o: \"{}\" cannot be written: {}", options.output, std::strerror(errno)));
+  const std::size_t count = input.launches.size();
+  fmt::print("softtpu: {} launch{} in {}\n", count, count == 1 ? "" : "es", options.output);
   return 0;
 }
 
@@ -119,7 +127,7 @@ int from_program(const Options& options) {
   ReportInput input;
   for (const std::string& word : options.program) input.program += (input.program.empty() ? "" : " ") + word;
   input.launches = lines_of(*text);
-  if (!options.no_checks) input.findings = find_text(findings).value_or("");
+  input.findings = find_text(findings).value_or("");
   const int written = write_page(options, input);
   return written != 0 ? written : *status;
 }
@@ -128,6 +136,8 @@ int run(const Options& options) {
   if (options.program.empty() == options.times.empty()) {
     return complain("either a program after --, or --times FILE of an earlier run");
   }
+  if (!options.findings.empty() && options.times.empty()) return complain("--findings goes with --times");
+  if (auto writable = check_writable("-o", options.output); !writable) return complain(writable.error().text);
   return options.program.empty() ? from_files(options) : from_program(options);
 }
 
@@ -142,7 +152,10 @@ Run add_report(CLI::App& app) {
   app.add_option("--times", options->times, "instead of a program: what `softtpu run --time-record FILE` wrote");
   app.add_option("--findings", options->findings, "with --times: what `softtpu run --report json:FILE` wrote");
   app.add_option("program", options->program, "the program and its arguments, after --");
-  app.footer("Exit status: that of `softtpu run` with the same program; 1 when no page could be written.");
+  app.footer(
+      "Exit status: that of `softtpu run` with the same program (120 to 124 among them); 125 when an option is not "
+      "usable,\n"
+      "the program could not be started or no page could be written. Without a program: 0 or 125.");
   return [options] { return run(*options); };
 }
 

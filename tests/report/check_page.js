@@ -7,6 +7,7 @@ window.addEventListener("load", () => {
   for (const section of document.querySelectorAll("section")) {
     if (section.textContent.trim().length < 10 || section.getBoundingClientRect().height < 30) wrong.push(`${name(section)} is empty`);
   }
+  if (document.querySelector("select") && !document.querySelector("option")) wrong.push("a selector offers nothing");
   for (const node of document.querySelectorAll("body *")) {
     const box = node.getBoundingClientRect();
     if (box.width === 0 || node.closest("svg") || node.tagName === "SCRIPT") continue;
@@ -32,13 +33,30 @@ window.addEventListener("load", () => {
       }
     }));
   }
+  // What lies in memory is seen, however small it is.
+  for (const block of document.querySelectorAll("#memory rect.block")) {
+    const box = block.getBoundingClientRect();
+    if (box.height < 3 || box.width < 1) wrong.push(`a block is ${box.width} by ${box.height} pixels large`);
+  }
+  // Words on what is behind them (the page's own colours; those of calls are chosen for dark letters).
+  const light = text => {
+    const parts = text.match(/[\d.]+/g).slice(0, 3).map(part => part / 255).map(part => part <= 0.04045 ? part / 12.92 : Math.pow((part + 0.055) / 1.055, 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const behind = light(getComputedStyle(document.querySelector("section")).backgroundColor);
+  for (const node of document.querySelectorAll("h2, p, td, th, .tile span, svg text:not(.inside)")) {
+    const style = getComputedStyle(node), ink = light(node.closest("svg") ? style.fill : style.color);
+    const contrast = (Math.max(ink, behind) + 0.05) / (Math.min(ink, behind) + 0.05);
+    if (contrast < 4.5) wrong.push(`${name(node)} "${node.textContent.slice(0, 20)}" has a contrast of ${contrast.toFixed(1)}`);
+  }
   const count = selector => document.querySelectorAll(selector).length;
   const result = document.createElement("pre");
   result.id = "result";
   result.textContent = JSON.stringify({
     wrong, launches: count("#launch option"), commands: count("#timeline g rect"), engines: count("#engines rect"),
     points: count("#roofline circle"), blocks: count("#memory .chart rect"), owners: count("#memory .owners rect"),
-    overlaps: count('#memory .chart rect[stroke="#c62828"]'), calls: count("#calls tr") - 1, findings: count("#findings .finding"),
+    overlaps: count("#memory .chart rect.overlap"), failures: count("#failures .finding"), selectors: count("select"),
+    dark: getComputedStyle(document.documentElement).getPropertyValue("--ink").trim() !== "#1c2430", calls: count("#calls tr") - 1, findings: count("#findings .finding"),
   });
   document.body.append(result);
 });

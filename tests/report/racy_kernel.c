@@ -25,3 +25,12 @@ int racy(const void* raw) {
   return 0;
 }
 TPUKERNEL_FUNC_REGISTER(racy)
+
+int crashing(const void* raw);
+int crashing(const void* raw) {
+  (void)raw;
+  tpu_initialize();
+  *(volatile int*)16 = 1;
+  return 0;
+}
+TPUKERNEL_FUNC_REGISTER(crashing)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-WIDTH = 1280
+SCHEMES = {"light": 1, "dark": 0}  # as Chromium numbers them
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -34,24 +34,38 @@ def check_text(page):
         assert address == "http://www.w3.org/2000/svg", f"{page}: names the address {address}"
 
 
-def browse(browser, page, *options):
+def browse(browser, page, scheme, *options):
     common = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=3000",
-              f"--user-data-dir={page.parent / 'browser'}"]
+              f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", f"--user-data-dir={page.parent / 'browser'}"]
     return run([*common, *options, page.as_uri()])
 
 
-def look_at(browser, page):
+def framed(page, text, width):
+    """The page in a frame of that width, since a browser's window has a least one; what the page says of itself is said outside."""
+    frame = page.with_suffix(f".{width}.frame.html")
+    tell = "const found = document.querySelector('iframe').contentDocument.getElementById('result'); if (found) document.body.append(found);"
+    frame.write_text(f'<!DOCTYPE html><meta name="color-scheme" content="light dark"><style>body {{ margin: 0 }}</style>'
+                     f'<iframe srcdoc="{html.escape(text)}" style="width: {width}px; height: 6000px; border: 0"></iframe>'
+                     f'<script>window.addEventListener("load", () => {{ {tell} }});</script>', encoding="utf-8")
+    return frame
+
+
+def look_at(browser, page, width, scheme):
     """What the browser shows, as counted by check_page.js."""
-    checked = page.with_suffix(".checked.html")
+    text = page.read_text(encoding="utf-8")
     script = (HERE / "check_page.js").read_text(encoding="utf-8")
-    checked.write_text(page.read_text(encoding="utf-8").replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
-    dom = browse(browser, checked, f"--window-size={WIDTH},1000", "--dump-dom")
-    checked.unlink()
-    found = re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)
+    window = max(width, 600)
+    frame = framed(page, text.replace("</body>", f"<script>{script}</script></body>"), width)
+    dom = browse(browser, frame, scheme, f"--window-size={window},1000", "--dump-dom")
+    frame.unlink()
+    found = re.search(r'<pre id="result">(.*?)</pre>', dom.rsplit("</iframe>", 1)[-1], re.S)
     assert found, f"{page}: the page's script did not run to its end"
     result = json.loads(html.unescape(found.group(1)))
-    browse(browser, page, f"--window-size={WIDTH},2700", f"--screenshot={page.with_suffix('.png')}")
-    print(f"{page.name}: {result}")
+    frame = framed(page, text, width)
+    browse(browser, frame, scheme, f"--window-size={window},{2700 if width > 600 else 5200}",
+           f"--screenshot={page.with_suffix(f'.{width}.{scheme}.png')}")
+    frame.unlink()
+    print(f"{page.name}, {width} pixels, {scheme}: {result}")
     return result
 
 
@@ -59,6 +73,16 @@ def expect(page, result, least):
     problems = list(result["wrong"])
     problems += [f"{what}: {result[what]}, expected at least {number}" for what, number in least.items() if result[what] < number]
     assert not problems, f"{page}:\n  " + "\n  ".join(problems)
+
+
+def make_small(times, page, softtpu):
+    """A launch whose blocks are a row of execution units each: a thousandth of the memory that is shown."""
+    records = [json.loads(line) for line in times.read_text(encoding="utf-8").splitlines()]
+    for block in records[0]["blocks"]:
+        block["end"] = block["begin"] + 64
+    small = times.with_suffix(".small.jsonl")
+    small.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    run([softtpu, "report", "-o", page, "--times", small])
 
 
 def main():
@@ -69,22 +93,32 @@ def main():
     parser.add_argument("--output", required=True, type=pathlib.Path)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    sample, racy, damaged = (options.output / name for name in ("sample.html", "racy.html", "damaged.html"))
+    sample, racy, crash, small, damaged = (options.output / f"{name}.html" for name in ("sample", "racy", "crash", "small", "damaged"))
+    times = options.output / "racy.jsonl"
     # 120: there are findings.
     run([options.softtpu, "report", "-o", sample, "--", options.sample], expected=(0, 120))
     run([options.softtpu, "report", "-o", racy, "--check", "race", "--", *options.racy], expected=(120,))
-    for page in (sample, racy):
+    run([options.softtpu, "report", "-o", crash, "--no-check", "--", *options.racy, "crashing"], expected=(121,))
+    run([options.softtpu, "run", "--time-record", times, "--", *options.racy])
+    make_small(times, small, options.softtpu)
+    for page in (sample, racy, crash, small):
         check_text(page)
     (options.output / "damaged.jsonl").write_text("no record\n", encoding="utf-8")
-    run([options.softtpu, "report", "-o", damaged, "--times", options.output / "damaged.jsonl"], expected=(1,))
+    run([options.softtpu, "report", "-o", damaged, "--times", options.output / "damaged.jsonl"], expected=(125,))
     assert not damaged.exists()
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         print("SKIPPED: no Chromium (package chromium), so nobody has looked at the pages")
         return SKIPPED
     drawn = {"launches": 1, "commands": 20, "engines": 6, "points": 1, "blocks": 6, "owners": 1, "calls": 3}
-    expect(sample, look_at(browser, sample), drawn)
-    expect(racy, look_at(browser, racy), drawn | {"overlaps": 2, "findings": 1})
+    both = ((sample, drawn), (racy, drawn | {"overlaps": 2, "findings": 1}))
+    others = ((small, {"blocks": 6}), (crash, {"failures": 1}))
+    for width, scheme, pages in ((1280, "light", both + others), (1280, "dark", both), (390, "light", both), (390, "dark", both + others)):
+        for page, least in pages:
+            result = look_at(browser, page, width, scheme)
+            expect(page, result, least)
+            assert result["dark"] == (scheme == "dark"), f"{page}: {scheme} is not heard"
+            assert result["selectors"] == (page != crash), f"{page}: there is something, or nothing, to choose from"
     return 0
 
 

@@ -1,11 +1,14 @@
 "use strict";
-// Draws the report from the JSON of the page. Every chart is an SVG of WIDTH units that scales with the page.
+// Draws the report from the JSON of the page. Every chart is an SVG whose units are pixels of the window: text is as large on a
+// telephone as on a screen, and what is thin there is not thinner. Another width draws them anew.
 (function () {
 const data = JSON.parse(document.getElementById("data").textContent);
-const WIDTH = 1200, LEFT = 90, RIGHT = 20;
+const RIGHT = 20, WIDEST = 1200, NARROWEST = 280;
+let WIDTH = WIDEST, LEFT = 90;
 const PALETTE = ["#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#edc948", "#9c755f", "#ff9da7", "#8cd17d", "#86bcb6",
                  "#d37295", "#a0cbe8"];
-const ALARM = "#c62828";
+// Less than this is not seen.
+const THINNEST = 4;
 const BUSY = {BDC: "#4e79a7", GDMA: "#f28e2b", HAU: "#59a14f"};
 const WAIT_COLOURS = {"commands to be issued": "#c3cad4", "BDC": "#a9c1dc", "GDMA": "#f7cfa3", "HAU": "#b5d8b0",
                       "the end of a parallel section": "#d9c6dd", "a message": "#e6dca6"};
@@ -68,10 +71,17 @@ function fitText(parent, x, y, room, text) {
   shape(parent, "text", {x: x + 3, y: y, class: "inside"}, text.length > letters ? text.slice(0, letters - 1) + "…" : text);
 }
 
+function measure() {
+  const section = byId("summary"), style = getComputedStyle(section);
+  const room = section.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  WIDTH = Math.round(Math.min(Math.max(room, NARROWEST), WIDEST));
+  LEFT = WIDTH < 700 ? 66 : 90;
+}
+
 function timeAxis(svg, scale, from, to, top, bottom) {
-  for (const at of ticks(from, to, 8)) {
+  for (const at of ticks(from, to, Math.min(8, Math.max(2, Math.floor((WIDTH - LEFT) / 90))))) {
     const x = scale(at);
-    shape(svg, "line", {x1: x, x2: x, y1: top, y2: bottom, stroke: "#e6eaf0"});
+    shape(svg, "line", {x1: x, x2: x, y1: top, y2: bottom, class: "grid"});
     shape(svg, "text", {x: Math.min(x, WIDTH - RIGHT - 20), y: bottom + 16, "text-anchor": "middle", class: "soft"}, number(at, 3));
   }
   shape(svg, "text", {x: LEFT - 8, y: bottom + 16, "text-anchor": "end", class: "soft"}, "us");
@@ -113,12 +123,12 @@ function drawTimeline(record) {
   lanes.forEach((lane, row) => {
     const y = top + row * laneHeight;
     shape(svg, "text", {x: LEFT - 8, y: y + 20, "text-anchor": "end"}, lane.name);
-    shape(svg, "line", {x1: LEFT, x2: WIDTH - RIGHT, y1: y + laneHeight - 2, y2: y + laneHeight - 2, stroke: "#e6eaf0"});
+    shape(svg, "line", {x1: LEFT, x2: WIDTH - RIGHT, y1: y + laneHeight - 2, y2: y + laneHeight - 2, class: "grid"});
   });
   for (const [queue, call, issued, start, end, waited, reason, moved] of record.commands) {
     if (end < view.from || start > view.to) continue;
     const row = lanes.findIndex(lane => lane.index === queue);
-    const x = scale(start), width = Math.max(scale(end) - x, 0.6), y = top + row * laneHeight + 4;
+    const x = scale(start), width = Math.max(scale(end) - x, 1), y = top + row * laneHeight + 4;
     const what = record.calls[call];
     const tip = [what.function, what.where, us(start) + " to " + us(end) + " (" + us(end - start) + ")",
                  moved ? bytes(moved) + " of global memory" : "", waited > 0 ? "waited " + us(waited) + " for " + reason : ""].filter(Boolean).join("\n");
@@ -163,7 +173,7 @@ function drawSteps(svg, inside, top, height, name, unit, scale, steps, most, tex
     last = value;
   }
   path += ` L ${WIDTH - RIGHT} ${y(last)} L ${WIDTH - RIGHT} ${y(0)} Z`;
-  shape(inside, "path", {d: path, fill: "#dbe6f2", stroke: "#4e79a7"});
+  shape(inside, "path", {d: path, class: "steps"});
   shape(svg, "text", {x: LEFT - 8, y: top + 24, "text-anchor": "end"}, name);
   shape(svg, "text", {x: LEFT - 8, y: top + 40, "text-anchor": "end", class: "soft"}, unit);
   const told = (text ? text(peak) : number(peak)) + " at most, " + percent(peak / most) + (text ? " of all" : " of the peak");
@@ -191,7 +201,7 @@ function zoomWith(svg, record, area) {
 // ---- Engines ----
 function stackedBar(svg, y, name, parts, total) {
   shape(svg, "text", {x: LEFT - 8, y: y + 17, "text-anchor": "end"}, name);
-  shape(svg, "rect", {x: LEFT, y, width: WIDTH - LEFT - RIGHT, height: 24, fill: "#f3f5f8"});
+  shape(svg, "rect", {x: LEFT, y, width: WIDTH - LEFT - RIGHT, height: 24, class: "track"});
   let x = LEFT;
   for (const [text, value, colour] of parts) {
     const width = value / total * (WIDTH - LEFT - RIGHT);
@@ -203,7 +213,7 @@ function stackedBar(svg, y, name, parts, total) {
 function drawEngines(record) {
   const total = record.total_us || 1;
   const engines = record.engines.filter(engine => engine.busy_us > 0);
-  const svg = drawing(chartOf("engines"), 40 * (engines.length + 1) + 54, "utilisation of the engines");
+  const svg = drawing(chartOf("engines"), 40 * (engines.length + 1), "utilisation of the engines");
   const spent = Object.entries(record.spent_us).sort((a, b) => b[1] - a[1]);
   stackedBar(svg, 4, "launch", spent.map(([text, value]) => [text, value, SPENT_COLOURS[text] || "#888"]), total);
   engines.forEach((engine, row) => {
@@ -211,9 +221,6 @@ function drawEngines(record) {
     stackedBar(svg, 44 + 40 * row, engine.name,
                [["busy", engine.busy_us, BUSY[engine.name]], ...waits.map(([text, value]) => ["waits for " + text, value, WAIT_COLOURS[text] || "#ddd"])], total);
   });
-  const y = 44 + 40 * engines.length + 10;
-  shape(svg, "text", {x: LEFT, y, class: "soft"}, "launch: what the chain of commands that determines the time was spent on. Engines: busy, and what");
-  shape(svg, "text", {x: LEFT, y: y + 16, class: "soft"}, "an idle engine waited for before its next command; the rest is before its first and after its last command.");
 }
 
 // ---- Roofline ----
@@ -232,12 +239,15 @@ function drawRoofline(selected) {
   const [x0, x1, y0, y1] = [low(Math.min(...xs)), up(3 * Math.max(...xs)), low(Math.min(...ys)), up(Math.max(...ys))];
   const px = value => LEFT + Math.log(value / x0) / Math.log(x1 / x0) * (WIDTH - LEFT - RIGHT);
   const py = value => bottom - Math.log(value / y0) / Math.log(y1 / y0) * (bottom - top);
-  for (let at = x0; at <= x1 * 1.01; at *= 10) {
-    shape(svg, "line", {x1: px(at), x2: px(at), y1: top, y2: bottom, stroke: "#e6eaf0"});
+  // As many decades have a number as find room.
+  const every = Math.ceil(Math.log10(x1 / x0) * 56 / (WIDTH - LEFT - RIGHT));
+  for (let at = x0, decade = 0; at <= x1 * 1.01; at *= 10, ++decade) {
+    shape(svg, "line", {x1: px(at), x2: px(at), y1: top, y2: bottom, class: "grid"});
+    if (decade % every) continue;
     shape(svg, "text", {x: Math.min(px(at), WIDTH - RIGHT - 20), y: bottom + 16, "text-anchor": "middle", class: "soft"}, number(at, 3));
   }
   for (let at = y0; at <= y1 * 1.01; at *= 10) {
-    shape(svg, "line", {x1: LEFT, x2: WIDTH - RIGHT, y1: py(at), y2: py(at), stroke: "#e6eaf0"});
+    shape(svg, "line", {x1: LEFT, x2: WIDTH - RIGHT, y1: py(at), y2: py(at), class: "grid"});
     shape(svg, "text", {x: LEFT - 8, y: py(at) + 4, "text-anchor": "end", class: "soft"}, number(at, 3));
   }
   shape(svg, "text", {x: (LEFT + WIDTH) / 2, y: height - 6, "text-anchor": "middle", class: "soft"}, "operations per byte of global memory");
@@ -245,18 +255,19 @@ function drawRoofline(selected) {
   for (const [type, peak] of peaks) {
     const knee = peak / chip.read_gbps;
     const start = Math.max(x0, y0 / chip.read_gbps);
-    shape(svg, "path", {d: `M ${px(start)} ${py(start * chip.read_gbps)} L ${px(knee)} ${py(peak)} L ${px(x1)} ${py(peak)}`, fill: "none", stroke: "#5b6675", "stroke-width": 1.5});
+    shape(svg, "path", {d: `M ${px(start)} ${py(start * chip.read_gbps)} L ${px(knee)} ${py(peak)} L ${px(x1)} ${py(peak)}`, class: "roof"});
     shape(svg, "text", {x: WIDTH - RIGHT - 6, y: py(peak) - 5, "text-anchor": "end"}, `${type} ${number(peak, 0)} GOP/s`);
   }
   const slope = Math.sqrt(Math.max(x0, y0 / chip.read_gbps) * best / chip.read_gbps);
   shape(svg, "text", {x: px(slope) - 8, y: py(slope * chip.read_gbps) - 6, "text-anchor": "end"}, `${number(chip.read_gbps)} GB/s`);
   for (const {record, x, y} of points) {
     const here = record === selected;
-    shape(svg, "circle", {cx: px(x), cy: py(y), r: here ? 7 : 4, fill: here ? ALARM : "#4e79a7", "fill-opacity": 0.8}, null,
+    shape(svg, "circle", {cx: px(x), cy: py(y), r: here ? 7 : 4, class: here ? "point here" : "point", "fill-opacity": 0.8}, null,
           `${record.kernel}\n${number(x, 2)} operations per byte, ${number(y)} GOP/s`);
     if (!here) continue;
-    const right = px(x) < WIDTH * 0.7;
-    shape(svg, "text", {x: px(x) + (right ? 11 : -11), y: Math.max(py(y) + 4, top + 10), "text-anchor": right ? "start" : "end"}, record.kernel.slice(0, 40));
+    const right = px(x) < (LEFT + WIDTH) / 2;
+    const letters = Math.min(40, Math.floor(((right ? WIDTH - RIGHT - px(x) : px(x) - LEFT) - 14) / 7.5));
+    shape(svg, "text", {x: px(x) + (right ? 11 : -11), y: Math.max(py(y) + 4, top + 10), "text-anchor": right ? "start" : "end"}, record.kernel.slice(0, letters));
   }
 }
 
@@ -275,13 +286,8 @@ function drawMemory(record) {
   byId("allBanks").onchange = () => drawMemory(record);
   timeAxis(svg, x, 0, end, top, bottom);
   bankLines(svg, chip, y, top, bottom);
-  const overlaps = record.blocks.filter(block => block.overlaps);
-  for (const block of record.blocks.filter(block => !block.overlaps).concat(overlaps)) {
-    const call = record.calls[block.call];
-    const box = {x: x(block.from_us), y: y(block.begin), width: Math.max(x(block.to_us) - x(block.from_us), 1), height: Math.max(y(block.end) - y(block.begin), 1)};
-    shape(svg, "rect", Object.assign({fill: callColour(block.call), "fill-opacity": 0.75, stroke: block.overlaps ? ALARM : "#ffffff",
-                                      "stroke-width": block.overlaps ? 2.5 : 0.5}, box), null, blockText(block, call));
-    if (box.height >= 13) fitText(svg, box.x, box.y + Math.min(box.height, 26) / 2 + 4, box.width, block.operand);
+  for (const block of inDrawingOrder(record.blocks)) {
+    drawBlock(svg, block, record.calls[block.call], x(block.from_us), y(block.begin), x(block.to_us), y(block.end), block.operand);
   }
   if (record.blocks.length < record.blocks_total) {
     shape(svg, "text", {x: WIDTH - RIGHT - 4, y: bottom - 6, "text-anchor": "end", class: "soft"}, `the first ${record.blocks.length} of ${number(record.blocks_total, 0)} blocks`);
@@ -291,6 +297,14 @@ function drawMemory(record) {
   const middle = record.blocks.reduce((a, b) => (b.end - b.begin) * b.npus > (a.end - a.begin) * a.npus ? b : a);
   slider.value = Math.round((middle.from_us + middle.to_us) / 2 / end * 1000);
   slider.oninput();
+}
+// The large ones first, so that they hide no small one; those that share bytes last.
+const inDrawingOrder = blocks => [...blocks].sort((a, b) => (a.overlaps ? 1 : 0) - (b.overlaps ? 1 : 0) || (b.end - b.begin) - (a.end - a.begin));
+function drawBlock(svg, block, call, x, y, right, bottom, label) {
+  const width = Math.max(right - x, THINNEST / 2), height = Math.max(bottom - y, THINNEST);
+  const kind = "block" + (block.overlaps ? " overlap" : "") + (bottom - y < 2 * THINNEST ? " small" : "");
+  shape(svg, "rect", {x, y, width, height, fill: callColour(block.call), class: kind}, null, blockText(block, call));
+  if (height >= 13) fitText(svg, x, y + Math.min(height, 26) / 2 + 4, width, label);
 }
 const blockText = (block, call) => `${block.operand}\nwritten by ${call.function}${call.where ? " at " + call.where : ""}\n` +
   `bytes ${block.begin} to ${block.end - 1} of NPU ${block.first_npu} to ${block.first_npu + block.npus - 1}\n` +
@@ -304,7 +318,7 @@ function shownBytes(record) {
 function bankLines(svg, chip, y, top, bottom) {
   const bank = chip.local_bytes / chip.banks, every = Math.ceil(chip.banks / 16);
   for (let i = 0; i <= chip.banks && y(i * bank) < bottom + 1; ++i) {
-    shape(svg, "line", {x1: LEFT, x2: WIDTH - RIGHT, y1: y(i * bank), y2: y(i * bank), stroke: "#d5dbe3"});
+    shape(svg, "line", {x1: LEFT, x2: WIDTH - RIGHT, y1: y(i * bank), y2: y(i * bank), class: "bank"});
     if (y((i + 1) * bank) < bottom + 1 && i % every === 0) {
       shape(svg, "text", {x: LEFT - 8, y: y((i + 0.5) * bank) + 4, "text-anchor": "end", class: "soft"}, "bank " + i);
     }
@@ -317,18 +331,16 @@ function drawOwners(record, at) {
   const svg = drawing(document.querySelector("#memory .owners"), height, "owners of local memory");
   const x = npu => LEFT + npu / chip.npus * (WIDTH - LEFT - RIGHT), y = offset => top + offset / shownBytes(record) * (bottom - top);
   bankLines(svg, chip, y, top, bottom);
-  const every = Math.max(1, Math.round(chip.npus / 16));
+  const every = Math.max(1, Math.round(chip.npus / 16), Math.ceil(chip.npus * 24 / (WIDTH - LEFT - RIGHT)));
   for (let npu = 0; npu < chip.npus; npu += every) {
     shape(svg, "text", {x: (x(npu) + x(npu + 1)) / 2, y: bottom + 16, "text-anchor": "middle", class: "soft"}, npu);
   }
   shape(svg, "text", {x: LEFT - 8, y: bottom + 16, "text-anchor": "end", class: "soft"}, "NPU");
-  for (const block of record.blocks) {
+  for (const block of inDrawingOrder(record.blocks)) {
     if (at < block.from_us || at > block.to_us) continue;
-    const box = {x: x(block.first_npu), y: y(block.begin), width: x(block.first_npu + block.npus) - x(block.first_npu), height: Math.max(y(block.end) - y(block.begin), 1)};
-    shape(svg, "rect", Object.assign({fill: callColour(block.call), "fill-opacity": 0.75, stroke: block.overlaps ? ALARM : "#ffffff",
-                                      "stroke-width": block.overlaps ? 2.5 : 0.5}, box), null, blockText(block, record.calls[block.call]));
     const call = record.calls[block.call];
-    if (box.height >= 13) fitText(svg, box.x, box.y + Math.min(box.height, 26) / 2 + 4, box.width, block.operand + (call.where ? ", " + call.where : ""));
+    drawBlock(svg, block, call, x(block.first_npu), y(block.begin), x(block.first_npu + block.npus), y(block.end),
+              block.operand + (call.where ? ", " + call.where : ""));
   }
 }
 
@@ -339,41 +351,50 @@ function drawCalls(record) {
   columns.forEach((text, i) => head.append(element("th", i >= 4 ? {class: "number"} : {}, text)));
   table.append(head);
   record.calls.map((call, index) => ({call, index})).sort((a, b) => b.call.us - a.call.us).slice(0, 200).forEach(({call, index}) => {
-    const row = element("tr"), mark = element("td");
-    mark.append(element("span", {style: `display:inline-block;width:12px;height:12px;background:${callColour(index)}`}));
-    row.append(mark, element("td", {}, call.function), element("td", {}, call.where || "not known"), element("td", {}, call.engine));
-    for (const text of [number(call.commands, 0), us(call.us), percent(call.us / total), us(call.waited_us), bytes(sum(call.bytes)),
-                        call.operations ? call.operations.toExponential(2) : "0"]) {
-      row.append(element("td", {class: "number"}, text));
-    }
+    const row = element("tr");
+    const add = (content, column) => {
+      const cell = element("td", column >= 4 ? {class: "number"} : {});
+      if (columns[column]) cell.setAttribute("data-name", columns[column]);
+      cell.append(content);
+      row.append(cell);
+    };
+    add(element("span", {class: "mark", style: `background:${callColour(index)}`}), 0);
+    [call.function, call.where || "not known", call.engine, number(call.commands, 0), us(call.us), percent(call.us / total),
+     us(call.waited_us), bytes(sum(call.bytes)), call.operations ? call.operations.toExponential(2) : "0"].forEach((text, i) => add(text, i + 1));
     table.append(row);
   });
   clear(document.querySelector("#calls .table")).append(table);
 }
 function drawFindings() {
   const list = clear(document.querySelector("#findings .list"));
-  if (!data.findings) return list.append(element("p", {class: "empty"}, "The checks were not run."));
-  const found = data.findings.findings || [];
-  if (!found.length) list.append(element("p", {class: "empty"}, `No findings (checks: ${data.findings.checks || "none"}).`));
+  const found = data.findings ? data.findings.findings || [] : [];
+  if (!data.findings || !data.findings.checks && !found.length) list.append(element("p", {class: "empty"}, "The checks were not run."));
+  else if (!found.length) list.append(element("p", {class: "empty"}, `No findings (checks: ${data.findings.checks}).`));
   for (const finding of found) {
     const box = element("div", {class: "finding " + (finding.severity || "")});
-    box.append(element("h3", {}, `${finding.rule}${finding.kernel ? " in " + finding.kernel : ""}${finding.count > 1 ? ", " + finding.count + " times" : ""}`),
+    box.append(element("h3", {}, `${finding.rule}${finding.kernel ? " in kernel " + finding.kernel : ""}${finding.count > 1 ? ", " + finding.count + " times" : ""}`),
                element("p", {}, finding.what));
     for (const party of finding.parties || []) box.append(element("p", {class: "empty"}, party.text + (party.site ? ", at " + party.site : "")));
     if (finding.why) box.append(element("p", {}, "Why: " + finding.why));
     if (finding.mend) box.append(element("p", {}, "Mend: " + finding.mend));
     list.append(box);
   }
-  for (const failure of data.findings.failures || []) {
+}
+// Launches that failed have no times: this is all that there is of them. The program's own end belongs to it.
+function drawFailures() {
+  const list = clear(document.querySelector("#failures .list"));
+  for (const failure of data.findings && data.findings.failures || []) {
     const box = element("div", {class: "finding"});
-    box.append(element("h3", {}, `${failure.kind}${failure.kernel ? " in " + failure.kernel : ""}`), element("p", {}, failure.text));
+    box.append(element("h3", {}, `${failure.kind}${failure.kernel ? " in kernel " + failure.kernel : ""}`), element("p", {class: "text"}, failure.text));
     list.append(box);
   }
+  const status = data.findings ? data.findings.program_status : 0;
+  if (status) list.append(element("p", {}, status > 128 ? `The program was ended by signal ${status - 128}.` : `The program ended with status ${status}.`));
+  if (!list.firstChild) byId("failures").remove();
 }
 
 function draw(record) {
-  view.from = 0;
-  view.to = record.total_us || 1;
+  measure();
   drawSummary(record);
   drawTimeline(record);
   drawEngines(record);
@@ -384,19 +405,31 @@ function draw(record) {
   byId("founded").textContent = `Times are estimates. Parameters of ${record.chip.name}: ${founded.measured} measured, ` +
     `${founded.vendor} estimates of the vendor, ${founded.guess} guesses.`;
 }
+function choose(record) {
+  view.from = 0;
+  view.to = record.total_us || 1;
+  draw(record);
+}
 
 byId("program").textContent = data.program;
+drawFailures();
 drawFindings();
 const choice = byId("launch");
 data.launches.forEach((record, index) => {
   const times = record.times > 1 ? `, ${record.times} times` : "";
   choice.append(element("option", {value: index}, `${record.kernel} on core ${record.core}: ${us(record.total_us)}${times}`));
 });
-choice.onchange = () => draw(data.launches[choice.value]);
+choice.onchange = () => choose(data.launches[choice.value]);
 if (data.launches.length) {
-  draw(data.launches[0]);
+  choose(data.launches[0]);
+  window.addEventListener("resize", () => {
+    const before = WIDTH;
+    measure();
+    if (WIDTH !== before) draw(data.launches[choice.value]);
+  });
 } else {
-  for (const id of ["timeline", "engines", "roofline", "memory", "calls"]) byId(id).remove();
-  byId("tiles").append(element("p", {class: "empty"}, "No launch of the program succeeded, so there are no times."));
+  for (const id of ["timeline", "engines", "roofline", "memory", "calls", "summary"]) byId(id).remove();
+  const why = byId("failures") ? "No launch came to a good end, so there are no estimated times." : "The program launched no kernel.";
+  document.querySelector("header").append(element("p", {}, why));
 }
 })();
