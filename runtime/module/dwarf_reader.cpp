@@ -169,8 +169,8 @@ bool DwarfReader::read_shapes(Unit& unit, std::uint64_t at) const {
     shape.tag = static_cast<DwarfTag>(in.variable());
     shape.has_children = in.number(1) != 0;
     for (;;) {
-      const Unit::Attribute attribute{in.variable(), in.variable()};
-      if (attribute.form == kImplicitConst) in.variable();
+      Unit::Attribute attribute{in.variable(), in.variable()};
+      if (attribute.form == kImplicitConst) attribute.value = in.variable();
       if (!in.ok() || (attribute.name == 0 && attribute.form == 0)) break;
       shape.attributes.push_back(attribute);
     }
@@ -224,8 +224,8 @@ void DwarfReader::read_attribute(const Unit& unit, const Unit::Attribute& attrib
     case kAddrx:
     case kLoclistx:
     case kRnglistx: value = in.variable(); break;
-    case kFlagPresent:
-    case kImplicitConst: break;
+    case kFlagPresent: break;
+    case kImplicitConst: value = attribute.value; break;
     case kSecOffset: value = in.number(offset_bytes); break;
     case kString: text = in.text(); break;
     case kStrp: text = text_at(texts_, in.number(offset_bytes)); break;

@@ -49,6 +49,7 @@ class DwarfReader {
     std::uint64_t names = 0;  // where its part of the table of names begins
     struct Attribute {
       std::uint64_t name = 0, form = 0;
+      std::uint64_t value = 0;  // of a form that has the same in every entry
     };
     struct Shape {
       DwarfTag tag = DwarfTag::kNone;
