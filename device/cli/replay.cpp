@@ -13,6 +13,7 @@
 #include "runtime/base/config.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/process/device_process.hpp"
+#include "runtime/report/finding.hpp"
 #include "runtime/report/report.hpp"
 
 namespace softtpu::cli {
@@ -45,7 +46,7 @@ void show(const LaunchRecord& record) {
   fmt::print("\n");
   for (const RecordedAllocation& allocation : launch.allocations) {
     fmt::print("allocation 0x{:x}, {} bytes{}\n", allocation.address, allocation.bytes,
-               allocation.allocated_at.empty() ? "" : ", at " + allocation.allocated_at.front());
+               allocation.allocated_at.empty() ? "" : ", at " + short_frame(allocation.allocated_at.front()));
   }
   for (const RecordedMemory& memory : record.before)
     fmt::print("before     {} of {} memory in use\n", to_size_text(bytes_of(memory)), memory.name);

@@ -31,12 +31,6 @@ SourceLine line_of(const std::string& frame) {
   return {frame.substr(0, colon), static_cast<int>(*line), frame.substr(end + 2, frame.size() - end - 3)};
 }
 
-// The same for people, without folders.
-std::string frame_text(const std::string& frame) {
-  const SourceLine line = line_of(frame);
-  return line.path.empty() ? frame : fmt::format("{} ({})", line.text(), line.function);
-}
-
 Json to_json(const FoundPlace& place) {
   Json json = {{"memory", place.memory}, {"begin", place.begin}, {"end", place.end}};
   if (place.npu >= 0) json["npu"] = place.npu;
@@ -63,6 +57,11 @@ FoundParty to_party(const Json& json) {
 }
 
 }  // namespace
+
+std::string short_frame(const std::string& frame) {
+  const SourceLine line = line_of(frame);
+  return line.path.empty() ? frame : fmt::format("{} ({})", line.text(), line.function);
+}
 
 SourceLine FoundParty::place() const {
   if (!at.path.empty()) return at;
@@ -144,7 +143,7 @@ std::string to_text(const Found& found, bool colour) {
   for (const FoundParty& party : found.parties) {
     const std::string site = party.at.text();
     text += fmt::format("   {}{}\n", party.text, site.empty() ? "" : ", at " + site);
-    for (const std::string& frame : party.stack) text += fmt::format("      {}\n", frame_text(frame));
+    for (const std::string& frame : party.stack) text += fmt::format("      {}\n", short_frame(frame));
   }
   if (found.cost) text += fmt::format("   cost: about {:.0f} cycles\n", *found.cost);
   text += fmt::format("   why: {}\n   mend: {}", about.why, about.mend);

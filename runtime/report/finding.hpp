@@ -56,6 +56,8 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
+// A frame of FoundParty::stack for people, without folders: "host.c:12 (main)".
+std::string short_frame(const std::string& frame);
 // Where the finding is shown: the place of its last party that has one.
 SourceLine place_of(const Found& found);
 
