@@ -1,5 +1,6 @@
 #include "device/memory/memories.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <cstring>
 
 #include "device/chip/layout.hpp"
+#include "device/memory/shared_ranges.hpp"
 #include "device/memory/static_tables.hpp"
 #include "runtime/base/text.hpp"
 
@@ -15,6 +17,8 @@ namespace softtpu {
 namespace {
 
 constexpr std::uint64_t kGuardBytes = 65536;
+// Whoever has a descriptor of a memory could shorten it otherwise, and all who map it would die of their next access.
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 Error system_error(const char* name, const char* step, std::uint64_t bytes) {
   return {ErrorKind::kResource,
@@ -24,6 +28,18 @@ Error system_error(const char* name, const char* step, std::uint64_t bytes) {
 std::uint64_t page_up(std::uint64_t bytes) {
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
+}
+
+// A new anonymous file, whose size can still be changed; -1 with errno.
+int make_file(const std::string& name) { return memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING); }
+
+// "/memfd:softtpu0-static.0 (deleted)" is softtpu0-static.0.
+std::string name_of(int fd) {
+  char text[256];
+  const ssize_t length = readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), text, sizeof text);
+  const std::string target(text, length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::size_t begin = target.find(':') + 1;
+  return target.substr(begin, target.find(' ') - begin);
 }
 
 }  // namespace
@@ -36,7 +52,9 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 }
 
 void Mapping::unmap() {
-  if (data_ != nullptr) munmap(data_ - kGuardBytes, page_up(bytes_) + 2 * kGuardBytes);
+  if (data_ == nullptr) return;
+  forget_shared_range(data_);
+  munmap(data_ - kGuardBytes, page_up(bytes_) + 2 * kGuardBytes);
   data_ = nullptr;
 }
 
@@ -45,12 +63,27 @@ Mapping::~Mapping() {
   if (fd_ >= 0) close(fd_);
 }
 
-void Mapping::make_read_only() { mprotect(data_, page_up(bytes_), PROT_READ); }
+// A mapping that could be written to once can be made so again, and so can one of a file that was opened for writing.
+// So the bytes move to a file that nobody can write to any more.
+void Mapping::make_read_only() {
+  const std::uint64_t inner = page_up(bytes_);
+  const int fd = make_file(name_of(fd_));
+  const bool copied = fd >= 0 && pwrite(fd, data_, inner, 0) == static_cast<ssize_t>(inner) &&
+                      fcntl(fd, F_ADD_SEALS, kSizeSeals | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0 &&
+                      mmap(data_, inner, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) != MAP_FAILED;
+  if (!copied) {
+    if (fd >= 0) close(fd);
+    mprotect(data_, inner, PROT_READ);
+    return;
+  }
+  madvise(data_, inner, MADV_DONTDUMP);
+  close(std::exchange(fd_, fd));
+}
 
 Result<Mapping> Mapping::create(const char* name, std::uint64_t bytes, const std::string& file) {
-  const int fd = memfd_create(file.c_str(), MFD_CLOEXEC);
+  const int fd = make_file(file);
   if (fd < 0) return system_error(name, "memfd_create", bytes);
-  if (ftruncate(fd, static_cast<off_t>(page_up(bytes))) != 0) {
+  if (ftruncate(fd, static_cast<off_t>(page_up(bytes))) != 0 || fcntl(fd, F_ADD_SEALS, kSizeSeals | F_SEAL_SEAL) != 0) {
     const Error error = system_error(name, "ftruncate", bytes);
     close(fd);
     return error;
@@ -75,6 +108,7 @@ Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
   ::madvise(data, inner, MADV_DONTDUMP);
   mapping.data_ = data;
   mapping.bytes_ = bytes;
+  note_shared_range({data, inner});
   return mapping;
 }
 

@@ -19,6 +19,7 @@
 #include "device/server/replay.hpp"
 #include "device/server/server.hpp"
 #include "device/server/setting_options.hpp"
+#include "device/server/shared_memory_guard.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/process/device_process.hpp"
@@ -42,6 +43,7 @@ int run_embedded(const Settings& settings, const DeviceOptions& options) {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  survive_shared_memory_faults();
   ::syscall(SYS_close_range, static_cast<unsigned>(kEmbeddedFd + 1), ~0U, 0U);
   ::fcntl(kEmbeddedFd, F_SETFD, FD_CLOEXEC);
   ::prctl(PR_SET_NAME, "softtpu-device");
@@ -70,6 +72,7 @@ struct ServeOptions {
 int serve(const Settings& settings, const ServeOptions& options, int ready) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  survive_shared_memory_faults();
   if (auto good = GatewayLink::check(options.gateway); !good) return report(good.error());
   // Who comes and what is loaded is worth a line in a server that others use.
   if (std::getenv("SOFTTPU_LOG") == nullptr) set_log_level(LogLevel::kInfo);

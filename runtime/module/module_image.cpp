@@ -29,9 +29,15 @@ Error file_error(const std::string& name, const std::string& what) {
 Error file_errno(const std::string& name) { return file_error(name, std::strerror(errno)); }
 
 Result<UniqueFd> make_anonymous_file() {
-  UniqueFd fd(::memfd_create("softtpu-module", MFD_CLOEXEC));
+  UniqueFd fd(::memfd_create("softtpu-module", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return Error{ErrorKind::kResource, fmt::format("memfd_create: {}", std::strerror(errno))};
   return fd;
+}
+
+// The same file is loaded into every core, also into those that come later: no kernel of one may change it.
+Result<UniqueFd> seal(UniqueFd image) {
+  if (::fcntl(image.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0) return image;
+  return Error{ErrorKind::kResource, fmt::format("sealing a kernel module: {}", std::strerror(errno))};
 }
 
 #if defined(__x86_64__)
@@ -97,7 +103,7 @@ Result<UniqueFd> copy_module_file(const std::string& path, const std::string& na
     if (moved < 0) return file_errno(name);
     if (moved == 0) break;  // shorter than it was: the check of the segments reports it
   }
-  return copy;
+  return seal(*std::move(copy));
 }
 
 Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image) {
@@ -110,7 +116,7 @@ Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image) {
       return Error{ErrorKind::kResource, fmt::format("copying a kernel module: {}", std::strerror(errno))};
     image = image.subspan(static_cast<std::size_t>(written));
   }
-  return copy;
+  return seal(*std::move(copy));
 }
 
 Result<Bytes> read_module(int fd, const std::string& name, std::size_t limit) {
