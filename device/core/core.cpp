@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "device/core/call_site.hpp"
+#include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "runtime/base/unreachable.hpp"
@@ -56,6 +57,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   current_core = this;
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
   if (setjmp(end_) == 0) function(args);
+  reset_processor_state();  // the next kernel begins with the same
   if (schedule_ != nullptr) drain();
   current_core = nullptr;
   for (Observer* observer : observed_by_) {

@@ -1,9 +1,7 @@
 #include "device/server/core_link.hpp"
 
 #include <fmt/format.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +13,6 @@
 #include <utility>
 
 #include "device/observe/observers.hpp"
-#include "device/server/core_process.hpp"
 #include "device/server/crash_folder.hpp"
 #include "device/server/fault_handler.hpp"
 #include "device/server/postmortem.hpp"
@@ -31,6 +28,8 @@ namespace softtpu {
 namespace {
 
 constexpr std::uint32_t kProgressStepMs = 100;
+// So long a kernel that does nothing is left alone, before anybody looks whether it ever can do anything again.
+constexpr std::uint64_t kSleepMs = 1000;
 constexpr int kMaxIdleDeaths = 3;
 // Crashes that wait for their explanation; those beyond are reported without one.
 constexpr std::size_t kMostExplanations = 16;
@@ -55,16 +54,12 @@ CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, cons
       index_(options.index),
       in_process_(options.in_process),
       sandbox_(options.sandbox && !options.in_process),
+      own_namespace_(options.own_namespace),
       dump_folder_(options.dump_folder) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
-  if (process_) loop_.unwatch(process_.get());
-  if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
-    ::kill(-pid_, SIGKILL);  // what kernels have started
-    ::waitpid(pid_, nullptr, 0);
-  }
+  if (process_.ended() >= 0) loop_.unwatch(process_.ended());
   // A core thread may still use the page; only a process's page can go.
   if (in_process_) static_cast<void>(new StatusPages(std::move(pages_)));
 }
@@ -79,16 +74,16 @@ Result<void> CoreLink::start() {
   pages_.status->progress.completed = pages_.spare->completed = last_number_;
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
-  const CoreSetup setup{memories_, index_, *pages_.status, *pages_.spare, tools_, in_process_, sandbox_};
+  CoreSetup setup{memories_, index_, *pages_.status, *pages_.spare, tools_, in_process_, sandbox_};
+  setup.own_namespace = own_namespace_;
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
   } else {
-    auto process = start_core_process(setup, std::move(pair->second));
+    auto process = CoreProcess::start(setup, std::move(pair->second));
     if (!process) return process.error();
-    pid_ = process->pid;
-    process_ = std::move(process->pidfd);
-    loop_.watch(process_.get());
-    loop_.when_readable(process_.get(), [this] { when_ended(); });
+    process_ = *std::move(process);
+    loop_.watch(process_.ended());
+    loop_.when_readable(process_.ended(), [this] { when_ended(); });
   }
   socket_ = std::move(pair->first);
   in_ = FrameBuffer();
@@ -213,9 +208,9 @@ void CoreLink::abandon(const void* owner) {
     item.dropped = true;
     running = running || item.number == pages_.status->progress.running;
   }
-  if (!running || pid_ <= 0) return;
+  if (!running || pid() <= 0) return;
   end_reason_ = Error{ErrorKind::kConnection, "its program has gone away"};
-  ::kill(pid_, SIGKILL);
+  process_.signal(SIGKILL);
 }
 
 void CoreLink::flush() {
@@ -262,7 +257,7 @@ void CoreLink::distrust(const std::string& why) {
   const std::string text = fmt::format("sent the device what no core sends ({})", why);
   if (in_process_) return break_link(text);
   end_reason_ = Error{ErrorKind::kUsage, text + " and was ended"};
-  ::kill(pid_, SIGKILL);
+  process_.signal(SIGKILL);
 }
 
 void CoreLink::on_frame(Frame& frame) {
@@ -351,10 +346,8 @@ void CoreLink::note_failure(MessageType type, const std::string& name, FailureKi
 
 void CoreLink::when_ended() {
   receive_all();
-  int status = 0;
-  ::kill(-pid_, SIGKILL);  // what kernels have started; the group's number is taken until the wait below
-  ::waitpid(pid_, &status, 0);
-  pid_ = -1;
+  loop_.unwatch(process_.ended());
+  const int status = process_.finish();
   asks_for_another_ =
       WIFEXITED(status) && WEXITSTATUS(status) == kReplaceStatus && pages_.status->progress.running == 0;
   restart(to_exit_text(status));
@@ -384,9 +377,7 @@ void CoreLink::restart(const std::string& how_it_ended) {
   if (!victim && !asks_for_another_)
     log_warning(fmt::format("core {} {} while it had nothing to do.", index_, how_it_ended));
   loop_.unwatch(socket_.get());
-  loop_.unwatch(process_.get());
   socket_.reset();
-  process_.reset();
   flushing_ = false;
   ++restarts_;
 
@@ -448,6 +439,7 @@ std::optional<Explainer::Remains> CoreLink::take_remains(const CoreExplain& ques
     if (!image) return std::nullopt;
     remains.modules.push_back({place.module, module->second.name, std::move(image)});
   }
+  remains.own_namespace = own_namespace_;
   auto pages = StatusPages::create();
   if (!pages) return std::nullopt;
   remains.pages = std::exchange(pages_, std::move(*pages));
@@ -581,9 +573,11 @@ void CoreLink::check_progress() {
   } else if (is_over(ran_ms_, item->limit_ms)) {
     text = fmt::format("ran for {} s (limit: SOFTTPU_LAUNCH_LIMIT or bm_set_sync_timeout) and was ended",
                        item->limit_ms / 1000.0);
-  } else {
-    return;
+  } else if (!in_process_ && still_ms_ >= kSleepMs && item->timeout_ms != 0) {
+    // A look costs some system calls; what it finds is certain.
+    if (const std::string verdict = sleep_.look(pid()); !verdict.empty()) text = verdict + " and was ended";
   }
+  if (text.empty()) return;
   if (in_process_) return break_link(fmt::format("{} on core {} {}", what_text(item->type, item->name), index_, text));
   end_core({ErrorKind::kTimeout, text});
 }
@@ -591,9 +585,9 @@ void CoreLink::check_progress() {
 // Asks it for a last look at where it is, then ends it.
 void CoreLink::end_core(Error reason) {
   end_reason_ = std::move(reason);
-  ::kill(pid_, kLookSignal);
-  loop_.after(kLookTime, [this, pid = pid_] {
-    if (pid_ == pid) ::kill(pid, SIGKILL);
+  process_.signal(kLookSignal);
+  loop_.after(kLookTime, [this, ended = pid()] {
+    if (pid() == ended) process_.signal(SIGKILL);
   });
 }
 

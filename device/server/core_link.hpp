@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "device/memory/memories.hpp"
+#include "device/server/core_process.hpp"
 #include "device/server/explainer.hpp"
+#include "device/server/sleep_check.hpp"
 #include "device/server/status_pages.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -38,7 +40,8 @@ class CoreLink {
     int index = 0;
     bool in_process = false;  // a thread of this process
     bool sandbox = false;
-    std::string dump_folder;  // gets what a core that ended has left; empty: nobody
+    bool own_namespace = true;  // of the core's process, where the system allows it
+    std::string dump_folder;    // gets what a core that ended has left; empty: nobody
   };
   CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);
   ~CoreLink();
@@ -77,7 +80,7 @@ class CoreLink {
   // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later.
   void watch_launch();
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return process_.pid(); }
   std::uint64_t restarts() const { return restarts_; }
   // Launches that the core is through with and that are answered when an explanation has come.
   std::size_t withheld() const;
@@ -153,11 +156,11 @@ class CoreLink {
   Memories& memories_;
   const Tools& tools_;
   const int index_;
-  const bool in_process_, sandbox_;
+  const bool in_process_, sandbox_, own_namespace_;
   const std::string dump_folder_;
-  StatusPages pages_;          // shared with the core
-  UniqueFd socket_, process_;  // process_: a pidfd
-  pid_t pid_ = -1;
+  StatusPages pages_;  // shared with the core
+  UniqueFd socket_;
+  CoreProcess process_;
   FrameBuffer in_;
   Outbox out_;
   std::deque<Item> items_;  // sent and not answered, in order
@@ -173,6 +176,7 @@ class CoreLink {
   bool asks_for_another_ = false;  // the core that ended wants to be replaced, and nobody is to blame
   bool flushing_ = false;          // waits for room in the socket
   bool watching_ = false;
+  SleepCheck sleep_;
   ShortWait wait_;
   std::uint64_t watched_ = 0;        // the launch that watch_launch() shall look at; 0: none
   std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received

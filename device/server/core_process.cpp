@@ -1,93 +1,177 @@
 #include "device/server/core_process.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <vector>
+#include <cstring>
+#include <optional>
+#include <utility>
 
-#include "device/server/fault_handler.hpp"
-#include "device/server/kernel_stack.hpp"
+#include "device/server/keeper.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 namespace {
 
-void reset_signals() {
-  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
-  // Ctrl-C at the terminal is meant for the program; what it decides reaches this process through the connection.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a trace that may not grow is an error, not the end
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
+constexpr int kStartMs = 10000;
+constexpr int kEndMs = 5000;
 
-// Clients' sockets must not stay open here: their ends would not see the server close them. Regular files are kept: an
-// observer may write to one.
-void close_connections(int keep) {
-  std::vector<int> close;
-  if (DIR* folder = ::opendir("/proc/self/fd")) {
-    while (const dirent* entry = ::readdir(folder)) {
-      const int fd = std::atoi(entry->d_name);
-      struct stat status {};
-      if (fd <= 2 || fd == keep || fd == ::dirfd(folder) || ::fstat(fd, &status) != 0) continue;
-      if (!S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode)) close.push_back(fd);
-    }
-    ::closedir(folder);
+struct Note {
+  KeeperMessage message;
+  pid_t sender = 0;
+};
+
+std::optional<Note> receive_note(int channel, int wait_ms) {
+  pollfd event{channel, POLLIN, 0};
+  if (::poll(&event, 1, wait_ms) <= 0) return std::nullopt;
+  Note got;
+  iovec piece{&got.message, sizeof got.message};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
+  msghdr header{};
+  header.msg_iov = &piece;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  if (::recvmsg(channel, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof got.message) return std::nullopt;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS) continue;
+    ucred who{};
+    std::memcpy(&who, CMSG_DATA(part), sizeof who);
+    got.sender = who.pid;
   }
-  for (const int fd : close) ::close(fd);
+  return got;
 }
 
-// Modules that print when they are loaded have done so in the core.
-void be_silent() {
-  const UniqueFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  if (!null) return;
-  ::dup2(null.get(), STDOUT_FILENO);
-  ::dup2(null.get(), STDERR_FILENO);
+// Two ends of a channel of whole messages; the first one learns who sends.
+Result<std::pair<UniqueFd, UniqueFd>> make_channel() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return system_error(ErrorKind::kResource, "socketpair");
+  std::pair<UniqueFd, UniqueFd> channel{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  const int on = 1;
+  if (::setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
+    return system_error(ErrorKind::kResource, "setsockopt");
+  return channel;
 }
 
-[[noreturn]] void be_core(const CoreSetup& setup, UniqueFd socket, pid_t server) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != server) ::_exit(0);  // the server was gone before the request above
-  ::setpgid(0, 0);                        // what a kernel forks is ended with its core
-  reset_signals();
-  enlarge_first_stack();
-  close_connections(socket.get());
-  const std::string name = setup.explains ? "softtpu-explain" : fmt::format("softtpu-core{}", setup.index);
-  ::prctl(PR_SET_NAME, name.c_str());
-  if (setup.explains) be_silent();
-  install_fault_handlers(setup.status);
-  ::_exit(run_core(setup, std::move(socket)) ? kReplaceStatus : 0);
+// Of something that may be there again later.
+bool is_shortage(int error) { return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE; }
+
+// A fork as the first process of a namespace. It must not use what the C library remembers of the process.
+pid_t fork_into(const Place& place) {
+  if (!place.own_namespace) return ::fork();
+  const int flags = CLONE_NEWPID | (place.own_user ? CLONE_NEWUSER : 0) | SIGCHLD;
+  return static_cast<pid_t>(::syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr));
 }
+
+// ThreadSanitizer follows no raw clone.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kCanClone = false;
+#else
+constexpr bool kCanClone = true;
+#endif
 
 }  // namespace
 
-Result<CoreProcess> start_core_process(const CoreSetup& setup, UniqueFd socket) {
+CoreProcess::CoreProcess(CoreProcess&& other) noexcept { *this = std::move(other); }
+
+CoreProcess& CoreProcess::operator=(CoreProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(keeper_, other.keeper_);
+  std::swap(pidfd_, other.pidfd_);
+  std::swap(channel_, other.channel_);
+  std::swap(own_namespace_, other.own_namespace_);
+  return *this;
+}
+
+CoreProcess::~CoreProcess() { finish(); }
+
+Result<CoreProcess> CoreProcess::start(const CoreSetup& setup, UniqueFd socket) {
+  // What a machine has refused once is not asked for again.
+  static bool allowed = kCanClone;
+  if (allowed && setup.own_namespace) {
+    auto started = start(setup, socket, true);
+    if (started || started.error().kind == ErrorKind::kResource) return started;
+    allowed = false;
+    log_info(fmt::format("cores have no PID namespace here ({})", started.error().text));
+  }
+  return start(setup, socket, false);
+}
+
+// An error other than kResource: this machine has no such namespaces for this user.
+Result<CoreProcess> CoreProcess::start(const CoreSetup& setup, const UniqueFd& socket, bool own_namespace) {
+  auto channel = make_channel();
+  if (!channel) return channel.error();
   std::fflush(nullptr);  // the child must not write what waits in the buffers of this process
-  const pid_t server = ::getpid();
+  // Root needs no user namespace, and would lose its right to others' files in one.
+  const Place place{own_namespace, own_namespace && ::geteuid() != 0, ::geteuid(), ::getegid()};
   CoreProcess process;
-  process.pid = ::fork();
-  if (process.pid < 0) return system_error(ErrorKind::kResource, "fork");
-  if (process.pid == 0) be_core(setup, std::move(socket), server);
-  process.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (process.pidfd) return process;
+  process.own_namespace_ = own_namespace;
+  process.keeper_ = fork_into(place);
+  if (process.keeper_ < 0) {
+    const bool refused = own_namespace && !is_shortage(errno);
+    return system_error(refused ? ErrorKind::kUsage : ErrorKind::kResource, "fork");
+  }
+  if (process.keeper_ == 0) be_keeper(setup, UniqueFd(socket.get()), channel->second, place);
+  channel->second.reset();
+  process.channel_ = std::move(channel->first);
+  process.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.keeper_, 0)));
   // Nobody would learn of its end.
-  const Error error = system_error(ErrorKind::kResource, "pidfd_open");
-  ::kill(process.pid, SIGKILL);
-  ::waitpid(process.pid, nullptr, 0);
-  return error;
+  if (!process.pidfd_) return system_error(ErrorKind::kResource, "pidfd_open");
+  const ErrorKind refused = own_namespace ? ErrorKind::kUsage : ErrorKind::kResource;
+  bool ready = false;
+  while (!ready || process.pid_ <= 0) {
+    const auto got = receive_note(process.channel_.get(), kStartMs);
+    if (!got) return Error{refused, "a core's keeper ended at once"};
+    if (got->message.note == KeeperNote::kFailed) {
+      errno = got->message.status;
+      return system_error(is_shortage(errno) ? ErrorKind::kResource : refused, "a core's keeper");
+    }
+    if (got->message.note == KeeperNote::kCoreIsHere) process.pid_ = got->sender;
+    ready = ready || got->message.note == KeeperNote::kReady;
+  }
+  return process;
+}
+
+void CoreProcess::signal(int number) const {
+  if (pid_ <= 0) return;
+  ::kill(pid_, number);
+  // Without a namespace a kernel can stop its keeper, which then would not see the core's end.
+  if (number == SIGKILL) ::kill(keeper_, SIGCONT);
+}
+
+int CoreProcess::finish() {
+  int status = SIGKILL;
+  if (keeper_ <= 0) return status;
+  const auto read_status = [&] {
+    while (const auto got = channel_ ? receive_note(channel_.get(), 0) : std::nullopt) {
+      if (got->message.note == KeeperNote::kCoreEnded) status = got->message.status;
+    }
+  };
+  read_status();
+  if (own_namespace_) {
+    ::kill(keeper_, SIGKILL);
+  } else {
+    // It ends the others when nobody listens any more.
+    if (channel_) ::shutdown(channel_.get(), SHUT_RDWR);
+    signal(SIGKILL);
+    pollfd end{pidfd_.get(), POLLIN, 0};
+    if (pidfd_ && ::poll(&end, 1, kEndMs) <= 0) ::kill(keeper_, SIGKILL);
+  }
+  ::waitpid(keeper_, nullptr, __WALL);
+  keeper_ = pid_ = -1;
+  pidfd_.reset();
+  channel_.reset();
+  return status;
 }
 
 }  // namespace softtpu

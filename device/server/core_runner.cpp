@@ -9,14 +9,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
+#include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
 #include "device/record/launch_recorder.hpp"
 #include "device/server/debugger_call.hpp"
 #include "device/server/leftovers.hpp"
+#include "device/server/process_state.hpp"
 #include "device/server/sandbox.hpp"
 #include "device/server/schedule_runs.hpp"
 #include "runtime/base/log.hpp"
@@ -50,6 +54,15 @@ class ServerSink final : public FindingSink {
   Tell tell_;
 };
 
+// Whether a module could not be loaded for what it is; else a kernel before it may have used up what a load needs.
+bool lies_in_module(const std::string& text) {
+  constexpr std::string_view kCauses[] = {"undefined symbol",   "No such file",   "invalid ELF", "ELF file",
+                                          "wrong ELF class",    "file too short", "ELF load",    "not found",
+                                          "cannot dynamically", "object file has"};
+  return std::any_of(std::begin(kCauses), std::end(kCauses),
+                     [&](std::string_view cause) { return text.find(cause) != std::string::npos; });
+}
+
 class CoreRunner {
  public:
   CoreRunner(const CoreSetup& setup, UniqueFd socket)
@@ -58,6 +71,7 @@ class CoreRunner {
         status_(setup.status),
         spare_(setup.spare),
         own_process_(!setup.in_program),
+        keeps_state_(!setup.in_program && !setup.explains),
         wants_sandbox_(setup.sandbox),
         socket_(std::move(socket)),
         debugger_(setup.tools.gdb_socket) {
@@ -78,7 +92,7 @@ class CoreRunner {
     KernelFunction entry = nullptr;
     std::string name;
     std::uint32_t module = 0;
-    bool may_start_threads = false;
+    bool may_change_process = false;
   };
 
   // One item, or a wait for the next one. False: the connection is over.
@@ -115,6 +129,10 @@ class CoreRunner {
       case MessageType::kCoreExplain: on_explain(item, frame); break;
       default: return false;  // the server sends nothing else
     }
+    if (begin_again_) {
+      set_running(0);
+      return done_ == reported_ || report_done();
+    }
     done_ = item;
     // A failure goes out before the item counts as completed: the server takes a completed item without one for a
     // success.
@@ -144,8 +162,10 @@ class CoreRunner {
     if (wants_sandbox_ && !in_sandbox_) {
       if (auto entered = enter_sandbox(); !entered) return fail(item, entered.error().kind, entered.error().text);
       in_sandbox_ = true;
+      if (state_) state_->note();
     }
-    const bool watched = own_process_ && function->second.may_start_threads;
+    launched_ = true;
+    const bool watched = own_process_ && function->second.may_change_process;
     if (watched) leftovers_.before_launch();
     const auto run = [&] {
       std::memcpy(args_.data(), launch->args.data(), launch->args.size());
@@ -177,6 +197,8 @@ class CoreRunner {
       outcome.kind = ErrorKind::kUsage;
       outcome.text = fmt::format("kernel \"{}\" on core {} {}.{}", function->second.name, core_.index(), broken,
                                  outcome.ok ? "" : "\n - Before that: " + outcome.text);
+    } else if (watched) {
+      set_back("kernel \"" + function->second.name + "\"");
     }
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
   }
@@ -194,6 +216,20 @@ class CoreRunner {
     if (!arguments || arguments->bytes == passed) return {};
     return fmt::format("\n - The launch passed {} bytes of arguments; the kernel's {} has {}", passed, arguments->type,
                        arguments->bytes);
+  }
+
+  // The next launch begins with the state that a new core has; where that cannot be set back, in a new core. False: it
+  // cannot.
+  bool set_back(const std::string& who) {
+    if (!state_) return true;
+    const std::string changed = state_->difference();
+    if (changed.empty()) return true;
+    state_->restore();
+    what_stays_ = state_->difference();
+    if (what_stays_.empty()) return true;
+    log_info(fmt::format("core {} is replaced: {} has changed {}", core_.index(), who, what_stays_));
+    replace_ = true;
+    return false;
   }
 
   // With the kernels of all modules that are loaded, so that the debugger can stop in each.
@@ -230,18 +266,38 @@ class CoreRunner {
     if (!define) return fail(item, ErrorKind::kInternal, "a definition message is damaged.");
     auto found = modules_.find(define->module, define->name);
     if (!found) return fail(item, found.error().kind, found.error().text);
-    functions_[define->function] = {*found, define->name, define->module, modules_.may_start_threads(define->module)};
+    functions_[define->function] = {*found, define->name, define->module, modules_.may_change_process(define->module)};
   }
 
   void on_load(std::uint64_t item, Frame& frame) {
     const auto load = find_message<CoreLoad>(frame.payload);
-    if (!load || frame.fds.size() != 1) return fail(item, ErrorKind::kInternal, "a load message is damaged.");
+    const bool whole = load && frame.fds.size() == 1;
+    if (!whole && !(load && may_begin_again())) return fail(item, ErrorKind::kInternal, "a load message is damaged.");
+    if (!whole) return begin_again(load->name, "it was given no descriptor");
+    if (keeps_state_ && !state_) state_.emplace();
     auto kernels = modules_.load(load->module, std::move(frame.fds[0]), load->name);
     std::fflush(stdout);
+    reset_processor_state();
+    if (!kernels && may_begin_again() && !lies_in_module(kernels.error().text))
+      return begin_again(load->name, kernels.error().text);
     if (!kernels) return fail(item, kernels.error().kind, kernels.error().text);
+    if (modules_.may_change_process(load->module) && !set_back("module " + load->name)) {
+      modules_.unload(load->module);
+      return fail(item, ErrorKind::kUsage,
+                  fmt::format("kernel module {}: while it was loaded it changed {} of its core, which others use too.",
+                              load->name, what_stays_.substr(std::string_view("its ").size())));
+    }
     note_code(load->module);
     append_frame(out_, item, CoreLoadReply{*std::move(kernels)});
     reported_ = item;
+  }
+
+  bool may_begin_again() const { return keeps_state_ && launched_; }
+
+  // What the kernels before have left of this core may be the reason: a new one tries this item.
+  void begin_again(const std::string& module, const std::string& why) {
+    log_info(fmt::format("core {} is replaced: it cannot load module {} ({})", core_.index(), module, why));
+    begin_again_ = replace_ = true;
   }
 
   // Where the module lies, for whoever explains a crash. Beyond the places there are, a module's calls stay numbers.
@@ -270,7 +326,10 @@ class CoreRunner {
     const auto unload = find_message<CoreUnload>(frame.payload);
     if (!unload) return;
     std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload->module; });
+    const bool watched = own_process_ && modules_.may_change_process(unload->module);
     modules_.unload(unload->module);
+    reset_processor_state();
+    if (watched) set_back("module");
     for (LoadedCode& code : status_.code) {
       if (code.module == unload->module) code.module = 0;
     }
@@ -299,7 +358,7 @@ class CoreRunner {
   const Tools& tools_;
   CoreStatus& status_;
   CoreProgress& spare_;
-  const bool own_process_, wants_sandbox_;
+  const bool own_process_, keeps_state_, wants_sandbox_;
   UniqueFd socket_;
   LoadedModules modules_;
   std::unordered_map<std::uint32_t, Function> functions_;
@@ -311,6 +370,10 @@ class CoreRunner {
   std::uint64_t told_ = 0;  // the last item with findings that the server was told of
   bool flush_ = false;
   bool replace_ = false, in_sandbox_ = false;
+  bool begin_again_ = false;  // with the item that is under way, in another core
+  bool launched_ = false;
+  std::optional<ProcessState> state_;  // of a core that has run nothing of anybody's
+  std::string what_stays_;
   Leftovers leftovers_;
   DebuggerCall debugger_;
 };

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/own_number.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -40,7 +41,7 @@ void DebuggerCall::make(const std::vector<KernelFunction>& kernels) {
   if (!socket) return log_warning(fmt::format("SOFTTPU_GDB: {}; kernels run without a debugger", socket.error().text));
   // Where the system lets only a parent attach, the debugger would not be one.
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-  std::string text = fmt::format("{}", ::getpid());
+  std::string text = fmt::format("{}", own_process_number());
   for (const KernelFunction kernel : kernels) text += fmt::format(" 0x{:x}", reinterpret_cast<std::uintptr_t>(kernel));
   text += "\n";
   bool closed = ::send(socket->get(), text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size());

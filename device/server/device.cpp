@@ -22,7 +22,9 @@ Result<Mapping> make_chip_file(const std::string& chip, std::uint32_t number) {
   const std::string text =
       std::filesystem::exists(chip, ignored) ? std::filesystem::absolute(chip, ignored).string() : chip;
   auto file = Mapping::create("the chip's name", text.size() + 1, fmt::format("softtpu{}-chip.0", number));
-  if (file) std::memcpy(file->data(), text.c_str(), text.size() + 1);
+  if (!file) return file;
+  std::memcpy(file->data(), text.c_str(), text.size() + 1);
+  file->make_read_only();
   return file;
 }
 
@@ -57,7 +59,9 @@ Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settin
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
       queue_(cores_, limits_of(settings)) {
   for (int i = 0; i < chip().cores; ++i) {
-    const CoreLink::Options options{i, in_process, settings.sandbox, settings.dump_folder};
+    // gdb wants to know the processes that it looks at by their own numbers.
+    const bool own_namespace = settings.own_namespace && settings.gdb_socket.empty();
+    const CoreLink::Options options{i, in_process, settings.sandbox, own_namespace, settings.dump_folder};
     cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, options));
   }
 }

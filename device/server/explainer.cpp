@@ -1,11 +1,7 @@
 #include "device/server/explainer.hpp"
 
-#include <sys/wait.h>
-
 #include <chrono>
-#include <csignal>
 
-#include "device/server/core_process.hpp"
 #include "device/server/postmortem.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
@@ -33,9 +29,10 @@ Result<std::unique_ptr<Explainer>> Explainer::start(EventLoop& loop, Memories& m
   if (!pair) return pair.error();
   CoreSetup setup{memories, 0, *remains.pages.status, *remains.pages.spare, tools};
   setup.explains = true;
-  auto process = start_core_process(setup, std::move(pair->second));
+  setup.own_namespace = remains.own_namespace;
+  auto process = CoreProcess::start(setup, std::move(pair->second));
   if (!process) return process.error();
-  made->pid_ = process->pid;
+  made->process_ = *std::move(process);
   made->socket_ = std::move(pair->first);
   for (Module& module : remains.modules) {
     made->out_.push_with_fd(++made->question_, CoreLoad{module.id, module.name}, std::move(module.image));
@@ -81,11 +78,7 @@ void Explainer::when_readable() {
 void Explainer::stop() {
   if (socket_) loop_.unwatch(socket_.get());
   socket_.reset();
-  if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
-  ::kill(-pid_, SIGKILL);  // what modules have started
-  ::waitpid(pid_, nullptr, 0);
-  pid_ = -1;
+  process_.finish();  // with what modules have started
 }
 
 void Explainer::finish(const std::optional<CoreExplainReply>& reply) {

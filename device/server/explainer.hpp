@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "device/server/core_process.hpp"
 #include "device/server/status_pages.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -37,6 +38,7 @@ class Explainer {
     StatusPages pages;
     std::vector<Module> modules;
     CoreExplain question;
+    bool own_namespace = true;
   };
   // Nothing: no explanation came, or not in time. May destroy the explainer.
   using Answer = std::function<void(const std::optional<CoreExplainReply>&)>;
@@ -63,7 +65,7 @@ class Explainer {
   EventLoop& loop_;
   Answer answer_;
   UniqueFd socket_;
-  pid_t pid_ = -1;
+  CoreProcess process_;
   std::uint64_t question_ = 0;  // its number
   bool begun_ = false;
   FrameBuffer in_;

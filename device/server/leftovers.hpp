@@ -23,8 +23,10 @@ class Leftovers {
 
  private:
   std::uint64_t threads_now() const;
+  bool has_neighbour() const;
 
   UniqueFd folder_;  // /proc/self/task; open from the start, since a sandbox lets nobody open it later
+  const bool in_namespace_;
   pid_t process_ = 0;
   std::uint64_t threads_ = 0;
 };

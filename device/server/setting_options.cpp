@@ -45,6 +45,7 @@ constexpr Row kRows[] = {
     {"--timeout", "SOFTTPU_TIMEOUT", Side::kDevice},
     {"--launch-limit", "SOFTTPU_LAUNCH_LIMIT", Side::kDevice},
     {"--sandbox", "SOFTTPU_SANDBOX", Side::kDevice, Form::kFlag, "on"},
+    {"--namespace", "SOFTTPU_NAMESPACE", Side::kDevice},
     {"--fresh", "SOFTTPU_FRESH", Side::kDevice},
     {"--drain", "SOFTTPU_DRAIN", Side::kDevice},
     {"--trace", "SOFTTPU_TRACE", Side::kDevice},

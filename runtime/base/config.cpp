@@ -183,6 +183,14 @@ constexpr std::array kVariables = {
           static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"off", false}, {"on", true}}};
           return set_choice(settings.sandbox, text, kChoices);
         }},
+    Variable{"SOFTTPU_NAMESPACE", "on",
+             "on: where the system allows it, each core process has a PID namespace of its own, from which nothing that "
+             "a kernel starts escapes; off: what is left is looked for",
+             [](Settings& settings, std::string_view text) {
+               static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {
+                   {{"on", true}, {"off", false}}};
+               return set_choice(settings.own_namespace, text, kChoices);
+             }},
     Variable{"SOFTTPU_DRAIN", "5", "seconds that a shared device waits for running launches when it is told to end",
              set_seconds<&Settings::drain_ms>},
     Variable{"SOFTTPU_LOG_FILE", "", "file that softtpu's own log is appended to; empty: standard error",

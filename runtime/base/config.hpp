@@ -29,6 +29,7 @@ struct Settings {
   std::uint32_t limit_ms = 0;    // of a launch in all; 0: no limit
   bool poison = false;           // fresh device memory is filled with a pattern instead of zeros
   bool sandbox = false;          // core processes give up what kernels do not need of the system
+  bool own_namespace = true;     // core processes have a PID namespace where the system allows it
   std::uint32_t drain_ms = 0;    // how long a server that ends waits for launches
   std::string log_file;          // empty: standard error
   bool streaming = false;        // bulk data through the socket even where shared memory is possible

@@ -1,13 +1,16 @@
 #include "runtime/base/log.hpp"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/base/config.hpp"
+#include "runtime/base/own_number.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -25,6 +28,16 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   unreachable(level);
 }
 
+// spdlog's own flag says what getpid() does.
+class ProcessFlag : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg&, const std::tm&, spdlog::memory_buf_t& to) override {
+    const std::string text = std::to_string(own_process_number());
+    to.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<ProcessFlag>(); }
+};
+
 // Never destroyed: atexit handlers and late threads still log.
 spdlog::logger& logger() {
   static spdlog::logger* const instance = [] {
@@ -38,7 +51,10 @@ spdlog::logger& logger() {
       complaint = failure.what();
     }
     auto* made = new spdlog::logger("softtpu", std::move(sink));
-    made->set_pattern(to_file ? "%Y-%m-%dT%H:%M:%S.%e softtpu[%P] %l: %v" : "softtpu[%P] %l: %v");
+    auto formatter = std::make_unique<spdlog::pattern_formatter>();
+    formatter->add_flag<ProcessFlag>('*').set_pattern(to_file ? "%Y-%m-%dT%H:%M:%S.%e softtpu[%*] %l: %v"
+                                                              : "softtpu[%*] %l: %v");
+    made->set_formatter(std::move(formatter));
     made->flush_on(spdlog::level::trace);
     // A log that cannot be written (a full disk) must not end what it tells about.
     made->set_error_handler([](const std::string&) {});

@@ -9,6 +9,9 @@
 #include <boost/dll/shared_library.hpp>
 #include <string_view>
 
+#include "runtime/base/own_number.hpp"
+#include "runtime/module/module_reach.hpp"
+
 namespace softtpu {
 
 struct LoadedModules::Module {
@@ -52,11 +55,6 @@ constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mo
 constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | boost::dll::load_mode::rtld_deepbind;
 #endif
 
-// Functions that start a thread or a process, or find one that does.
-constexpr std::string_view kThreadStarters[] = {"pthread_create", "thrd_create", "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
-                                                "fork", "_Fork", "vfork", "clone", "posix_spawn", "posix_spawnp", "system", "popen",
-                                                "timer_create", "syscall", "dlopen", "dlsym"};
-
 // The loader prefixes its message with the path that it was given, which here is a number that says nothing to people.
 std::string loader_text(const std::string& path, std::string text) {
   if (const auto at = text.find(path + ": "); at != std::string::npos) text.erase(0, at + path.size() + 2);
@@ -71,7 +69,7 @@ std::string loader_text(const std::string& path, std::string text) {
 Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, UniqueFd image, const std::string& name) {
   auto made = std::make_unique<Module>();
   // By the process number rather than "self", so that tools started from here resolve it too.
-  const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), image.get());
+  const std::string path = fmt::format("/proc/{}/fd/{}", own_process_number(), image.get());
   kernel_registry().set_loading(module);
   try {
     made->library.load(path, kLoadMode);
@@ -119,22 +117,11 @@ std::optional<ModuleCode> LoadedModules::find_code(std::uint32_t module) const {
   return search.code;
 }
 
-bool LoadedModules::may_start_threads(std::uint32_t module) const {
+bool LoadedModules::may_change_process(std::uint32_t module) const {
   const auto found = modules_.find(module);
   const link_map* map = nullptr;
   if (found == modules_.end() || ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0) return true;
-  const char* names = nullptr;
-  std::size_t bytes = 0;
-  for (const ElfW(Dyn)* row = map->l_ld; row->d_tag != DT_NULL; ++row) {
-    if (row->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(row->d_un.d_ptr);
-    if (row->d_tag == DT_STRSZ) bytes = row->d_un.d_val;
-  }
-  // All that the module imports is in its table of names, each with a zero byte behind it.
-  const std::string_view table(names, names == nullptr ? 0 : bytes);
-  for (const std::string_view name : kThreadStarters) {
-    if (table.find(std::string(1, '\0') + std::string(name) + '\0') != std::string_view::npos) return true;
-  }
-  return false;
+  return softtpu::may_change_process(*map);
 }
 
 Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::string& name) const {

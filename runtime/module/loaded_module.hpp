@@ -41,8 +41,8 @@ class LoadedModules {
 
   ModuleFile find_file(std::uint32_t module) const;
   std::optional<ModuleCode> find_code(std::uint32_t module) const;
-  // Whether the module names a function that starts threads or processes.
-  bool may_start_threads(std::uint32_t module) const;
+  // Whether the module can start threads or processes, or change what the process is set to (module_reach.hpp).
+  bool may_change_process(std::uint32_t module) const;
 
  private:
   struct Module;

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "runtime/base/own_number.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -34,7 +35,7 @@ Error file_error(const std::string& path) {
   return Error{ErrorKind::kResource, fmt::format("journal \"{}\": {}", path, std::strerror(errno))};
 }
 
-std::string id_text(std::uint64_t id) { return fmt::format("{}:{}", ::getpid(), id); }
+std::string id_text(std::uint64_t id) { return fmt::format("{}:{}", own_process_number(), id); }
 
 FailureKind to_failure_kind(std::string_view text) {
   for (const auto& [kind, name] : kFailureNames) {
