@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "device/cli/dump.hpp"
 #include "runtime/base/config.hpp"
@@ -77,8 +79,21 @@ bool belongs_to(const fs::path& device_process, int program) {
   return false;
 }
 
+int parent_of(int pid) {
+  constexpr std::string_view kName = "\nPPid:\t";
+  const std::string status = read_text(fmt::format("/proc/{}/status", pid));
+  const std::size_t at = status.find(kName);
+  return at == std::string::npos ? 0 : std::atoi(status.c_str() + at + kName.size());
+}
+
+// A core has none of the files: they are its server's, whose child is the core's keeper.
+int server_of(int pid) {
+  const bool is_core = read_text(fmt::format("/proc/{}/comm", pid)).starts_with("softtpu-core");
+  return is_core ? parent_of(parent_of(pid)) : pid;
+}
+
 Result<DumpSource> find_process(int pid, int device) {
-  DumpSource own = files_of_process(pid, device);
+  DumpSource own = files_of_process(server_of(pid), device);
   std::error_code failed;
   // A program may have some of the files open itself, but not the chip's name.
   if (own.files.contains("chip")) return own;

@@ -122,9 +122,9 @@ Result<CoreProcess> CoreProcess::start(const CoreSetup& setup, const UniqueFd& s
     return system_error(refused ? ErrorKind::kUsage : ErrorKind::kResource, "fork");
   }
   if (process.keeper_ == 0) be_keeper(setup, UniqueFd(socket.get()), channel->second, place);
-  channel->second.reset();
   process.channel_ = std::move(channel->first);
   process.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.keeper_, 0)));
+  channel->second.reset();
   // Nobody would learn of its end.
   if (!process.pidfd_) return system_error(ErrorKind::kResource, "pidfd_open");
   const ErrorKind refused = own_namespace ? ErrorKind::kUsage : ErrorKind::kResource;
