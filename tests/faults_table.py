@@ -13,6 +13,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "tests/README.md"
 KERNEL = "Each/KernelFaults.AreReportedAndHurtNobody/fault_"
 
+
+def isolation(name):
+    """With cores in a PID namespace, and without."""
+    return [f"Namespace/Isolation.{name}/{place}" for place in ("on", "off")]
+
+
 # Section; then rows: fault, how it is injected, what is asserted (besides the section's own), the tests that do it.
 SECTIONS = [
     ("Kernels: the failure comes within a second (or the time limit and a second) and names kernel, cause and, where there is a call to "
@@ -56,6 +62,34 @@ SECTIONS = [
           ["Dump.ShowsWhatACrashedKernelLeftAndWhatIsThereNow"]),
          ("the same, when the device has ended", "SOFTTPU_DUMP, `softtpu run --dump`", "`softtpu dump --from` shows it",
           ["Dump.KeepsWhatACrashedKernelOfAnEndedDeviceLeft"]),
+     ]),
+    ("Kernels that reach for what is not theirs, or return as if nothing were: others' launches give the results of a fresh core "
+     "(`e2e/kernels/attack_kernels.c`, `state_kernels.c`, `raw_calls.c`, `loads_changed.c`)", "e2e_tests", [
+         ("device memories made shorter by a kernel", "`ftruncate` of all that is open", "nothing becomes shorter",
+          isolation("AKernelCannotShortenTheDevicesMemories")),
+         ("the same by a client", "`ftruncate`, `F_ADD_SEALS` on the descriptor of the open reply", "EPERM", isolation("AClientCannotShortenGlobalMemory")),
+         ("descriptors of the server; modules of others", "`/proc/self/fd`, `pwrite`", "none is open; none can be changed",
+          isolation("AKernelHasNoFilesOfTheServer")),
+         ("memories of another device", "`/proc/self/maps`", "not mapped", isolation("AKernelHasNoMemoriesOfOtherDevices")),
+         ("static memory made writable", "`mprotect`", "EACCES", isolation("AKernelCannotWriteStaticMemory")),
+         ("status page or its copy unmapped", "`munmap`", "that launch fails, no other", isolation("AKernelThatUnmapsItsStatusFailsAlone")),
+         ("the server signalled, limited, traced; everybody killed", "`kill`, `prlimit`, `ptrace`, `kill(-1)`", "ESRCH",
+          isolation("AKernelCannotNameTheServer")),
+         ("a process that escapes", "`setsid`, forked twice; twenty times", "the launch fails; nobody writes any more",
+          isolation("AProcessThatEscapesIsEndedAndReported")),
+         ("the same, by system calls of the kernel's own", "`syscall` instructions", "the launch fails", isolation("AProcessThatARawCallStartsIsEndedAndReported")),
+         ("the same, and a crash; and a killed server", "`abort`; kill -9", "no process is left",
+          isolation("AProcessThatEscapesFromACrashIsEnded") + isolation("AProcessThatEscapesEndsWithTheServer")),
+         ("the processor's modes changed", "flushing, rounding, exceptions, x87, MMX, direction, alignment", "bits of another client's arithmetic",
+          isolation("EveryLaunchBeginsWithTheProcessorOfAFreshCore")),
+         ("the same by a constructor (-ffast-math); umask, environment", "module", "bits; state", isolation("AModuleThatSetsTheProcessorWhenItIsLoadedChangesNothing")),
+         ("what cannot be set back, by a constructor", "`setpriority`", "the module is refused with the reason", isolation("AModuleThatChangesItsCoreForGoodIsRefused")),
+         ("the core's state changed", "24 ways: signals, timers, limits, directories, environment, filters, mappings ...",
+          "state of a fresh core; modules can be loaded", isolation("EveryLaunchBeginsWithTheStateOfAFreshCore")),
+         ("timers that go off later", "`alarm`, `timer_create`, a raw call", "2.5 s of another client's launches succeed", isolation("NobodyIsBlamedForAnothersTimer")),
+         ("a kernel that never comes back", "`pthread_exit`, a lock taken twice, an exit handler that pauses; limit 30 s", "ended after a second, with the reason",
+          isolation("AKernelThatNeverComesBackIsEndedAfterASecond")),
+         ("a kernel that waits for another thread", "a lock, released after 3 s", "not ended", isolation("AKernelThatWaitsForAnotherThreadIsNotEnded")),
      ]),
     ("Programs, servers and cores that end", "e2e_tests", [
         ("client ends inside a message", "16 messages, cut at 5 places, by kill -9, abort and disconnect",

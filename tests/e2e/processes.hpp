@@ -23,6 +23,9 @@ inline const std::string kSame1 = built("lib/e2e_same_1.so");
 inline const std::string kSame2 = built("lib/e2e_same_2.so");
 inline const std::string kUnresolved = built("lib/e2e_unresolved.so");
 inline const std::string kDiesLoading = built("lib/e2e_dies_loading.so");
+inline const std::string kStateKernels = built("lib/e2e_state_kernels.so");
+inline const std::string kAttackKernels = built("lib/e2e_attack_kernels.so");
+inline const std::string kRawCalls = built("lib/e2e_raw_calls.so");
 
 // A sanitizer brings its own allocator and signal handling, so that some faults end with it and never reach softtpu,
 // and it does not start in little memory.

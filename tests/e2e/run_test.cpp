@@ -181,6 +181,7 @@ constexpr Setting kSettings[] = {
     {"--timeout", "11", "SOFTTPU_TIMEOUT=11"},
     {"--launch-limit", "12", "SOFTTPU_LAUNCH_LIMIT=12"},
     {"--sandbox", "", "SOFTTPU_SANDBOX=on"},
+    {"--namespace", "off", "SOFTTPU_NAMESPACE=off"},
     {"--fresh", "poison", "SOFTTPU_FRESH=poison"},
     {"--drain", "13", "SOFTTPU_DRAIN=13"},
     {"--trace", "/tmp/softtpu-t.json", "SOFTTPU_TRACE=/tmp/softtpu-t.json"},
