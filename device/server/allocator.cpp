@@ -5,14 +5,10 @@
 
 namespace softtpu {
 
-namespace {
-
-std::uint64_t whole_pages(std::uint64_t bytes) {
-  constexpr std::uint64_t kPage = Allocator::kPageBytes;
-  return std::max(kPage, (bytes + kPage - 1) / kPage * kPage);
+std::uint64_t Allocator::whole_pages(std::uint64_t bytes) {
+  if (bytes > UINT64_MAX - kPageBytes) return bytes;  // more than any memory has
+  return std::max(kPageBytes, (bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
 }
-
-}  // namespace
 
 bool Allocator::take(std::uint64_t address, std::uint64_t bytes) {
   if (address < start_ || address > end_ || bytes > end_ - address || (address - start_) % kPageBytes != 0)
@@ -25,48 +21,59 @@ bool Allocator::take(std::uint64_t address, std::uint64_t bytes) {
     const auto& [before, size] = *std::prev(next);
     if (address - before < size) return false;
   }
-  blocks_.emplace(address, need);
-  used_ += need;
+  add(address, need);
   return true;
+}
+
+std::uint64_t Allocator::space_before(Blocks::const_iterator block) const {
+  if (block == blocks_.begin()) return start_;
+  const auto& [address, size] = *std::prev(block);
+  return address + size;
+}
+
+void Allocator::add_hole(std::uint64_t begin, std::uint64_t end) {
+  if (begin < end) holes_.emplace(end - begin, begin);
+}
+
+// The place is free: it lies in a hole, or behind the last block.
+void Allocator::add(std::uint64_t address, std::uint64_t bytes) {
+  const auto next = blocks_.upper_bound(address);
+  const std::uint64_t begin = space_before(next);
+  if (next != blocks_.end()) {
+    holes_.erase({next->first - begin, begin});
+    add_hole(address + bytes, next->first);
+  }
+  add_hole(begin, address);
+  blocks_.emplace_hint(next, address, bytes);
+  used_ += bytes;
 }
 
 std::optional<std::uint64_t> Allocator::find_room(std::uint64_t bytes) {
   if (bytes > bytes_total()) return std::nullopt;
   const std::uint64_t need = whole_pages(bytes);
-  std::uint64_t best = 0, best_bytes = UINT64_MAX, at = start_;
-  for (const auto& [address, size] : blocks_) {
-    const std::uint64_t hole = address - at;
-    if (hole >= need && hole < best_bytes) {
-      best = at;
-      best_bytes = hole;
-    }
-    at = address + size;
-  }
-  if (best_bytes == UINT64_MAX) {
-    best = tail();
-    if (end_ - best < need) return std::nullopt;
-  }
-  blocks_.emplace(best, need);
-  used_ += need;
-  return best;
+  const auto best = holes_.lower_bound({need, 0});
+  const std::uint64_t address = best != holes_.end() ? best->second : tail();
+  if (best == holes_.end() && end_ - address < need) return std::nullopt;
+  add(address, need);
+  return address;
 }
 
 std::optional<std::uint64_t> Allocator::release(std::uint64_t address) {
   const auto found = blocks_.find(address);
   if (found == blocks_.end()) return std::nullopt;
-  const std::uint64_t bytes = found->second;
-  used_ -= bytes;
+  const std::uint64_t bytes = found->second, begin = space_before(found);
+  if (begin < address) holes_.erase({address - begin, begin});
+  if (const auto next = std::next(found); next != blocks_.end()) {
+    if (address + bytes < next->first) holes_.erase({next->first - address - bytes, address + bytes});
+    add_hole(begin, next->first);
+  }
   blocks_.erase(found);
+  used_ -= bytes;
   return bytes;
 }
 
 std::uint64_t Allocator::largest_hole() const {
-  std::uint64_t largest = end_ - tail(), at = start_;
-  for (const auto& [address, size] : blocks_) {
-    largest = std::max(largest, address - at);
-    at = address + size;
-  }
-  return largest;
+  return std::max(end_ - tail(), holes_.empty() ? 0 : holes_.rbegin()->first);
 }
 
 }  // namespace softtpu
