@@ -1,13 +1,14 @@
 #include "device/chip/chip.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "device/chip/builtin.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/base/text_file.hpp"
 
 namespace softtpu {
 namespace {
@@ -191,19 +192,15 @@ Result<Chip> load_chip(const std::string& name_or_path) {
     if (chip.name == name_or_path) return parse_chip(chip.json, "chip " + chip.name);
   }
   if (name_or_path.starts_with('{')) return parse_chip(name_or_path, "the chip description");
-  std::ifstream file(name_or_path);
-  if (!file) {
+  if (::access(name_or_path.c_str(), R_OK) != 0) {
     std::string names;
     for (const std::string& name : builtin_chip_names()) names += (names.empty() ? "" : ", ") + name;
     return Error{ErrorKind::kUsage, fmt::format("\"{}\" is neither a chip that softtpu knows ({}) nor a readable file",
                                                 name_or_path, names)};
   }
-  std::string text(kMostTextBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostTextBytes)
-    return Error{ErrorKind::kUsage, fmt::format("{}: has more than {} bytes", name_or_path, kMostTextBytes)};
-  return parse_chip(text, name_or_path);
+  auto text = read_text_file(name_or_path, kMostTextBytes);
+  if (!text) return Error{ErrorKind::kUsage, text.error().text};
+  return parse_chip(*text, name_or_path);
 }
 
 std::vector<std::string> builtin_chip_names() {

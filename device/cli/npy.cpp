@@ -1,5 +1,6 @@
 #include "device/cli/npy.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -77,7 +78,9 @@ Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<s
   std::string start = "\x93NUMPY";
   for (const std::size_t byte : {std::size_t{1}, std::size_t{0}, header.size() & 0xFF, header.size() >> 8})
     start += static_cast<char>(byte);
-  std::FILE* file = std::fopen(path.c_str(), "wb");
+  // For its owner: it holds what a program computes with.
+  const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  std::FILE* file = opened >= 0 ? ::fdopen(opened, "wb") : nullptr;
   bool good = file != nullptr && std::fwrite(start.data(), 1, start.size(), file) == start.size() &&
               std::fwrite(header.data(), 1, header.size(), file) == header.size() &&
               std::fwrite(data.data(), 1, data.size(), file) == data.size();

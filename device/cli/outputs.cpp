@@ -32,11 +32,16 @@ Result<void> prepare_file(const char* variable, std::string& path) {
   return check_writable(variable, path);
 }
 
-// The launch's file is empty until it is kept, so that an old one is not taken for it.
+// The launch's file is empty until it is kept, so that an old one is not taken for it. It holds what the program computes
+// with: nobody else reads it, also where an older one could be read by others. Not blocking: a FIFO would wait for a
+// reader.
 Result<void> prepare_record(Settings& settings) {
   if (settings.record_path.empty()) return {};
   make_absolute("SOFTTPU_RECORD", settings.record_path);
-  const UniqueFd file(::open(settings.record_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const UniqueFd file(
+      ::open(settings.record_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600));
+  struct stat status {};
+  if (file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) ::fchmod(file.get(), 0600);
   return file ? Result<void>() : not_writable("--record", settings.record_path);
 }
 

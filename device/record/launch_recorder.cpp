@@ -13,12 +13,14 @@
 
 #include "device/chip/builtin.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/text_file.hpp"
 
 namespace softtpu {
 namespace {
 
 // More pieces than that count as one: a replay then takes the gaps between them for written as well.
 constexpr std::size_t kMostRanges = 4096;
+constexpr std::size_t kMostChipBytes = 1 << 20;
 
 // What load_chip() takes anywhere: the name of a built-in chip, or a description itself.
 Result<std::string> portable_chip(const std::string& name_or_path) {
@@ -26,11 +28,7 @@ Result<std::string> portable_chip(const std::string& name_or_path) {
     if (chip.name == name_or_path) return name_or_path;
   }
   if (name_or_path.starts_with('{')) return name_or_path;
-  std::ifstream file(name_or_path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{ErrorKind::kResource, fmt::format("\"{}\" cannot be read", name_or_path)};
-  return text.str();
+  return read_text_file(name_or_path, kMostChipBytes);
 }
 
 Result<Bytes> read_image(int fd) {
@@ -70,7 +68,7 @@ Result<std::shared_ptr<LaunchRecorder>> LaunchRecorder::create(Options options) 
   if (!chip) return chip.error();
   options.chip = *std::move(chip);
   // Not emptied here: the devices of a program share the file, and one of them may have written it already.
-  UniqueFd file(::open(options.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  UniqueFd file(::open(options.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file) {
     return Error{ErrorKind::kResource,
                  fmt::format("SOFTTPU_RECORD: \"{}\" cannot be written: {}.", options.path, std::strerror(errno))};

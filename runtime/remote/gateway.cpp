@@ -8,12 +8,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
-#include <map>
 #include <utility>
 
 #include "runtime/remote/failure_limit.hpp"
 #include "runtime/remote/relay.hpp"
 #include "runtime/remote/secret.hpp"
+#include "runtime/remote/strangers.hpp"
 #include "runtime/remote/tls.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/protocol/frame.hpp"
@@ -28,9 +28,6 @@ namespace {
 
 // For the handshake and the token together.
 constexpr std::chrono::seconds kPatience{10};
-// Connections that have not shown the token yet: of all addresses, and of one.
-constexpr int kMostStrangers = 128;
-constexpr int kMostStrangersPerAddress = 16;
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 // What failures are counted for: an IPv6 client owns all addresses of its network.
@@ -57,8 +54,7 @@ struct Gateway::State {
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
   FailureLimit limit;
-  int strangers = 0;
-  std::map<std::string, int> strangers_of;
+  Strangers strangers;
 };
 
 namespace {
@@ -73,15 +69,19 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
         counted_(counted_address(peer.address())),
         tls_(std::move(socket), *state.tls),
         deadline_(state.context) {
-    ++state_.strangers;
-    ++state_.strangers_of[counted_];
+    state_.strangers.come(counted_, this);
   }
-  ~Visitor() {
-    --state_.strangers;
-    if (--state_.strangers_of[counted_] == 0) state_.strangers_of.erase(counted_);
-  }
+  ~Visitor() { state_.strangers.go(counted_, this); }
   Visitor(const Visitor&) = delete;
   Visitor& operator=(const Visitor&) = delete;
+
+  // Gives its place to somebody else, who may be somebody with a token.
+  void give_way() {
+    log_debug(name_ + " is sent away: others wait, and it has not authenticated yet");
+    failed_ = true;
+    close();
+  }
+  const std::string& address() const { return counted_; }
 
   void start() {
     deadline_.expires_after(kPatience);
@@ -118,9 +118,12 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
                              : std::nullopt;
     if (!message) return fail("its first message shows no token");
     request_ = (*frame)->request;
+    // Others of its address may have failed since this one came: no token more is compared than is promised.
+    if (state_.limit.blocks(counted_, FailureLimit::Clock::now())) return fail("its address is blocked");
     if (is_same_secret(message->token, state_.token)) return pass_on();
+    count_failure("its token is wrong");
     append_frame(out_, request_, Failure{ErrorKind::kConnection, "the token is not accepted."});
-    write_and([self = this->shared_from_this()](error_code) { self->fail("its token is wrong"); });
+    write_and([self = this->shared_from_this()](error_code) { self->close(); });
   }
 
   // The device learns where the client is, the client that it is in.
@@ -155,17 +158,21 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
   }
 
   void fail(const std::string& why) {
-    if (failed_) return;
-    failed_ = true;
+    count_failure(why);
+    close();
+  }
+
+  void count_failure(const std::string& why) {
+    if (std::exchange(failed_, true)) return;
     log_warning(fmt::format("{} is refused: {}", name_, why));
     if (state_.limit.failed(counted_, FailureLimit::Clock::now())) {
       log_warning(fmt::format("{} has failed {} times and is blocked for {} s", counted_, FailureLimit::kMostFailures,
                               FailureLimit::kMemory.count()));
     }
-    close();
   }
 
   void close() {
+    state_.strangers.go(counted_, this);
     deadline_.cancel();
     error_code ignored;
     tls_.lowest_layer().close(ignored);
@@ -188,13 +195,13 @@ void take(State& state, tcp::socket socket) {
   const tcp::endpoint peer = socket.remote_endpoint(error);
   if (error) return;  // gone already
   const std::string counted = counted_address(peer.address());
-  const auto strangers = state.strangers_of.find(counted);
-  const bool crowded = state.strangers >= kMostStrangers ||
-                       (strangers != state.strangers_of.end() && strangers->second >= kMostStrangersPerAddress);
-  if (crowded || state.limit.blocks(counted, FailureLimit::Clock::now())) {
-    log_debug(fmt::format("{} is not let in: {}", counted, crowded ? "too many wait already" : "it is blocked"));
+  if (state.limit.blocks(counted, FailureLimit::Clock::now())) {
+    log_debug(fmt::format("{} is not let in: it is blocked", counted));
     return;
   }
+  // The oldest of its own address makes room, or of the address that has the most: whoever comes with a token shows it
+  // at once, and who only waits keeps nobody out.
+  if (auto* const oldest = state.strangers.who_makes_room(counted)) static_cast<Visitor<State>*>(oldest)->give_way();
   socket.set_option(tcp::no_delay(true), error);
   socket.set_option(asio::socket_base::keep_alive(true), error);
   std::make_shared<Visitor<State>>(state, std::move(socket), peer)->start();

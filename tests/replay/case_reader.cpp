@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "okk.h"
+#include "runtime/base/text_file.hpp"
 #include "tests/replay/case.hpp"
 #include "tests/replay/fill.hpp"
 #include "tests/replay/kernel/script.hpp"
@@ -317,11 +316,9 @@ class FamilyReader {
   std::string family_;
 };
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorKind::kResource, path + ": cannot be opened"};
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+Result<std::string> read_file(const std::string& path) { return read_text_file(path, kMostBytes); }
 
 std::string stem(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
