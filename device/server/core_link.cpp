@@ -94,11 +94,13 @@ Result<void> CoreLink::start() {
 }
 
 template <class Message>
-CoreLink::Item& CoreLink::add(const Message& message, std::string name, std::function<void(Result<Bytes>)> answer) {
+CoreLink::Item& CoreLink::add(const Message& message, std::string name, const Terms& terms,
+                              std::function<void(Result<Bytes>)> answer) {
   Item& item = items_.emplace_back();
   item.number = ++last_number_;
   item.type = Message::kType;
   item.name = std::move(name);
+  item.terms = terms;
   item.answer = std::move(answer);
   append_frame(item.frame, item.number, message, Message::kType == MessageType::kCoreLoad ? 1 : 0);
   return item;
@@ -123,7 +125,7 @@ void CoreLink::send(Item& item) {
   watch_progress();
 }
 
-void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd image, Loaded answer) {
+void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd image, const Terms& terms, Loaded answer) {
   auto done = [this, module, name, answer = std::move(answer)](Result<Bytes> result) {
     if (!result) {
       modules_.erase(module);
@@ -134,26 +136,33 @@ void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd imag
     answer(std::move(reply->kernels));
   };
   // Known from the start: a core that dies before it comes to this item gets it again with the items.
-  Item& item = add(CoreLoad{module, name}, name, std::move(done));
+  Item& item = add(CoreLoad{module, name}, name, terms, std::move(done));
   item.image = std::move(image);
   send(item);
 }
 
-void CoreLink::unload(std::uint32_t module) {
+void CoreLink::unload(std::uint32_t module, const Terms& terms, Answered answer) {
+  std::string name = std::to_string(module);
+  if (const auto found = modules_.find(module); found != modules_.end()) name = found->second.name;
   modules_.erase(module);
   // Once more at the end: a load that is under way now, a new core's for example, enters the module again.
-  send(add(CoreUnload{module}, std::to_string(module),
-           [this, module](const Result<Bytes>&) { modules_.erase(module); }));
+  auto done = [this, module, answer = std::move(answer)](const Result<Bytes>& result) {
+    modules_.erase(module);
+    if (!result) return answer(result.error());
+    answer({});
+  };
+  send(add(CoreUnload{module}, std::move(name), terms, std::move(done)));
 }
 
-void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::string& name, Answered answer) {
+void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+                      Answered answer) {
   auto done = [this, function, module, name, answer = std::move(answer)](const Result<Bytes>& result) {
     if (!result) return answer(result.error());
     // The module may have been unloaded since.
     if (const auto found = modules_.find(module); found != modules_.end()) found->second.functions[function] = name;
     answer({});
   };
-  send(add(CoreDefine{function, module, name}, name, std::move(done)));
+  send(add(CoreDefine{function, module, name}, name, terms, std::move(done)));
 }
 
 // A core that could not be started, for want of descriptors or memory, may start now.
@@ -173,11 +182,9 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
   Item& item =
-      add(CoreLaunch{what.function, what.flush && !watched, what.client, *what.args}, what.kernel, std::move(done));
+      add(CoreLaunch{what.function, what.flush && !watched, what.client, *what.args}, what.kernel, what.terms,
+          std::move(done));
   if (watched) pages_.status->watched_through = watched_ = item.number;
-  item.timeout_ms = what.timeout_ms;
-  item.limit_ms = what.limit_ms;
-  item.owner = what.owner;
   item.findings = what.findings;
   const std::uint64_t number = item.number;
   send(item);
@@ -204,7 +211,7 @@ void CoreLink::watch_launch() {
 void CoreLink::abandon(const void* owner) {
   bool running = false;
   for (Item& item : items_) {
-    if (item.owner != owner) continue;
+    if (item.terms.owner != owner) continue;
     item.dropped = true;
     running = running || item.number == pages_.status->progress.running;
   }
@@ -283,7 +290,7 @@ bool CoreLink::on_finding(MessageType type, const Bytes& payload) {
   FindingSink* sink = items_.front().findings.get();
   if (sink == nullptr) return true;
   // Each process of a core counts its findings anew.
-  const auto own_id = [this](std::uint64_t id) { return (static_cast<std::uint64_t>(pid_) << 32) + id; };
+  const auto own_id = [this](std::uint64_t id) { return (static_cast<std::uint64_t>(pid()) << 32) + id; };
   if (const auto note = find_message<FindingNote>(payload); type == MessageType::kFindingNote && note) {
     if (const auto found = find_found(*note)) {
       note->left_out ? sink->add_left_out(*found) : sink->add(*found, own_id(note->id));
@@ -317,11 +324,13 @@ void CoreLink::finish(Result<Bytes> result) {
   Item item = std::move(items_.front());
   items_.pop_front();
   idle_deaths_ = 0;
+  woken_ = false;
   if (result && item.type == MessageType::kCoreLoad) {
     if (auto load = find_message<CoreLoad>(std::span(item.frame).subspan(kFrameHeaderBytes))) {
       Module& module = modules_[load->module];
       module.name = load->name;
       module.image = std::move(item.image);
+      module.terms = item.terms;
     }
   }
   if (!result) note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
@@ -329,7 +338,7 @@ void CoreLink::finish(Result<Bytes> result) {
   const std::uint64_t estimated_ns = timed ? pages_.status->estimated_ns[item.number % kEstimates].load() : 0;
   estimated_ns_ = estimated_ns;
   if (explanations_.empty()) return item.answer(std::move(result));
-  deliver(item.owner, last_explanation_,
+  deliver(item.terms.owner, last_explanation_,
           [this, estimated_ns, answer = std::move(item.answer), result = std::move(result)] {
             estimated_ns_ = estimated_ns;
             answer(result);
@@ -480,7 +489,7 @@ void CoreLink::report(Item failed, const Victim& victim) {
     }
   }
   if (!explainer) loop_.soon([explained] { explained(std::optional<CoreExplainReply>()); });
-  explanations_.push_back({number, failed.owner, std::move(explainer), std::move(answer), {}});
+  explanations_.push_back({number, failed.terms.owner, std::move(explainer), std::move(answer), {}});
   begin_explanations();
 }
 
@@ -526,13 +535,13 @@ void CoreLink::replay_modules() {
   modules_.clear();
   for (auto& [id, module] : modules) {
     if (module.image) {
-      load(id, module.name, std::move(module.image),
+      load(id, module.name, std::move(module.image), module.terms,
            [this, name = module.name](const Result<std::vector<std::string>>& loaded) {
              if (!loaded) log_error(fmt::format("core {}: after its restart: {}", index_, loaded.error().text));
            });
     }
     for (const auto& [function, name] : module.functions) {
-      define(function, id, name, [](const Result<void>&) {});
+      define(function, id, name, module.terms, [](const Result<void>&) {});
     }
   }
 }
@@ -562,24 +571,43 @@ void CoreLink::check_progress() {
   watch_progress();
   still_ms_ = still_ms;
   ran_ms_ = ran_ms;
+  const auto is_over = [](std::uint64_t ms, std::uint32_t limit) { return limit != 0 && ms >= limit; };
+  const bool begins = running != 0 || items_.front().number != seen_front_;
+  seen_front_ = items_.front().number;
+  idle_ms_ = begins ? 0 : idle_ms_ + kProgressStepMs;
+  if (known != nullptr && running == 0 && (is_stopped() || is_over(idle_ms_, items_.front().terms.timeout_ms))) return wake();
   // Items before the running one are finished, only not reported yet.
   auto item = std::find_if(items_.begin(), items_.end(), [&](const Item& i) { return i.number == running; });
   if (item == items_.end()) item = items_.begin();
-  const auto is_over = [](std::uint64_t ms, std::uint32_t limit) { return limit != 0 && ms >= limit; };
   std::string text;
-  if (is_over(still_ms_, item->timeout_ms)) {
+  if (is_over(still_ms_, item->terms.timeout_ms)) {
     text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended",
-                       item->timeout_ms / 1000.0);
-  } else if (is_over(ran_ms_, item->limit_ms)) {
+                       item->terms.timeout_ms / 1000.0);
+  } else if (is_over(ran_ms_, item->terms.limit_ms)) {
     text = fmt::format("ran for {} s (limit: SOFTTPU_LAUNCH_LIMIT or bm_set_sync_timeout) and was ended",
-                       item->limit_ms / 1000.0);
-  } else if (!in_process_ && still_ms_ >= kSleepMs && item->timeout_ms != 0) {
+                       item->terms.limit_ms / 1000.0);
+  } else if (!in_process_ && still_ms_ >= kSleepMs && item->terms.timeout_ms != 0) {
     // A look costs some system calls; what it finds is certain.
     if (const std::string verdict = sleep_.look(pid()); !verdict.empty()) text = verdict + " and was ended";
   }
   if (text.empty()) return;
   if (in_process_) return break_link(fmt::format("{} on core {} {}", what_text(item->type, item->name), index_, text));
   end_core({ErrorKind::kTimeout, text});
+}
+
+// By SIGSTOP, which anybody of this user can send: a core that runs nothing has no limit that would end it.
+bool CoreLink::is_stopped() const {
+  return pid() > 0 && is_process_stopped(pid());
+}
+
+// It goes on where it was. One that does not, or is stopped again before it has done anything, is replaced.
+void CoreLink::wake() {
+  if (pid() <= 0) return;
+  log_warning(fmt::format("core {} {}; {}.", index_,
+                          is_stopped() ? "was stopped while it had nothing to do" : "does not begin with its work",
+                          woken_ ? "a new one takes its place" : "it is told to go on"));
+  process_.signal(woken_ ? SIGKILL : SIGCONT);
+  woken_ = true;
 }
 
 // Asks it for a last look at where it is, then ends it.

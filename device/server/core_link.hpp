@@ -53,17 +53,22 @@ class CoreLink {
   // The answers come from the event loop, in the order of the calls. They may call back into this object.
   using Loaded = std::function<void(Result<std::vector<std::string>>)>;
   using Answered = std::function<void(Result<void>)>;
-  void load(std::uint32_t module, const std::string& name, UniqueFd image, Loaded answer);
-  void unload(std::uint32_t module);
-  void define(std::uint32_t function, std::uint32_t module, const std::string& name, Answered answer);
+  // Whose an item is, and how long it may take: code of a module runs in each of them.
+  struct Terms {
+    const void* owner = nullptr;   // abandon() finds it by this
+    std::uint32_t timeout_ms = 0;  // without a command; 0: no limit
+    std::uint32_t limit_ms = 0;    // in all; 0: no limit
+  };
+  void load(std::uint32_t module, const std::string& name, UniqueFd image, const Terms& terms, Loaded answer);
+  void unload(std::uint32_t module, const Terms& terms, Answered answer);
+  void define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+              Answered answer);
   struct Launch {
     std::uint32_t function = 0;
-    std::string kernel;                     // for messages
-    const Bytes* args = nullptr;            // read during the call
-    std::uint32_t timeout_ms = 0;           // without a command; 0: no limit
-    std::uint32_t limit_ms = 0;             // in all; 0: no limit
+    std::string kernel;           // for messages
+    const Bytes* args = nullptr;  // read during the call
+    Terms terms;
     bool flush = false;                     // somebody waits for it
-    const void* owner = nullptr;            // abandon() finds it by this
     std::uint64_t client = 0;               // whose findings come of it; 0: nobody shares the device
     std::shared_ptr<FindingSink> findings;  // gets them before the answer
     Answered answer;
@@ -94,8 +99,7 @@ class CoreLink {
     Bytes frame;
     UniqueFd image;    // of a load
     std::string name;  // of the kernel, module or function, for messages
-    std::uint32_t timeout_ms = 0, limit_ms = 0;
-    const void* owner = nullptr;
+    Terms terms;
     std::shared_ptr<FindingSink> findings;
     bool dropped = false;
     std::function<void(Result<Bytes>)> answer;
@@ -104,6 +108,7 @@ class CoreLink {
   struct Module {
     std::string name;
     UniqueFd image;
+    Terms terms;
     std::map<std::uint32_t, std::string> functions;
   };
 
@@ -117,7 +122,7 @@ class CoreLink {
   };
 
   template <class Message>
-  Item& add(const Message& message, std::string name, std::function<void(Result<Bytes>)> answer);
+  Item& add(const Message& message, std::string name, const Terms& terms, std::function<void(Result<Bytes>)> answer);
   void send(Item& item);
   void when_readable();
   bool receive_all();
@@ -151,6 +156,8 @@ class CoreLink {
   void break_link(const std::string& why);
   void watch_progress();
   void check_progress();
+  bool is_stopped() const;
+  void wake();
 
   EventLoop& loop_;
   Memories& memories_;
@@ -171,6 +178,7 @@ class CoreLink {
   std::uint64_t restarts_ = 0;
   std::uint64_t estimated_ns_ = 0;
   int idle_deaths_ = 0;  // in a row, without an item to blame
+  bool woken_ = false;   // has been stopped while it had nothing to do, and was told to go on
   std::optional<Error> end_reason_;
   std::optional<std::string> broken_;
   bool asks_for_another_ = false;  // the core that ended wants to be replaced, and nobody is to blame
@@ -181,6 +189,7 @@ class CoreLink {
   std::uint64_t watched_ = 0;        // the launch that watch_launch() shall look at; 0: none
   std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
   std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0, ran_ms_ = 0;
+  std::uint64_t seen_front_ = 0, idle_ms_ = 0;  // the oldest item, and how long the core has not begun with it
 };
 
 }  // namespace softtpu

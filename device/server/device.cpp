@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -14,7 +15,9 @@ namespace softtpu {
 namespace {
 
 // As fp32, fp16 and bf16 a small negative number, as an index or address far outside: what uses it stands out.
-constexpr int kPoison = 0xA5;
+constexpr std::uint8_t kPoison = 0xA5;
+// Giving back that many pages takes some hundred microseconds.
+constexpr std::uint64_t kClearedBytes = 8U << 20;
 
 // For "softtpu dump", which finds it among this process's files.
 Result<Mapping> make_chip_file(const std::string& chip, std::uint32_t number) {
@@ -28,10 +31,11 @@ Result<Mapping> make_chip_file(const std::string& chip, std::uint32_t number) {
   return file;
 }
 
-// Somebody who looks at a kernel takes as long as he takes.
-LaunchQueue::Limits limits_of(const Settings& settings) {
-  if (!settings.gdb_socket.empty()) return {0, 0, true};
-  return {settings.timeout_ms, settings.limit_ms};
+// Somebody who looks at a kernel takes as long as he takes. A program may set limits as it likes for a device of its
+// own; on one that it shares, others wait for it.
+LaunchQueue::Limits limits_of(const Settings& settings, bool shared) {
+  if (!settings.gdb_socket.empty()) return {0, 0, true, false};
+  return {settings.timeout_ms, settings.limit_ms, false, shared};
 }
 
 // An answer for the whole device, when the last core has answered: the first failure, else what the first core said.
@@ -51,23 +55,24 @@ std::function<void(Result<Value>)> when_all(std::size_t count, std::function<voi
 }  // namespace
 
 Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
-               bool in_process)
-    : in_process_(in_process),
+               const Options& options)
+    : in_process_(options.in_process),
       poison_(settings.poison),
+      limits_(limits_of(settings, options.shared)),
       memories_(std::move(memories)),
       tools_(std::move(tools)),
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
-      queue_(cores_, limits_of(settings)) {
+      queue_(cores_, limits_) {
   for (int i = 0; i < chip().cores; ++i) {
     // gdb wants to know the processes that it looks at by their own numbers.
     const bool own_namespace = settings.own_namespace && settings.gdb_socket.empty();
-    const CoreLink::Options options{i, in_process, settings.sandbox, own_namespace, settings.dump_folder};
-    cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, options));
+    const CoreLink::Options core{i, in_process_, settings.sandbox, own_namespace, settings.dump_folder};
+    cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, core));
   }
 }
 
 Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip, const Settings& settings, Tools tools,
-                                               bool in_process, std::uint32_t number) {
+                                               const Options& options, std::uint32_t number) {
   Chip sized = chip;
   if (settings.global_bytes) {
     if (*settings.global_bytes <= chip.global_reserved) {
@@ -85,7 +90,7 @@ Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip
     if (auto made = make_crash_folder(settings.dump_folder); !made) return made.error();
     if (auto copied = keep_file(chip_file->fd(), settings.dump_folder); !copied) return copied.error();
   }
-  std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), in_process));
+  std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), options));
   device->chip_file_ = std::move(*chip_file);
   for (auto& core : device->cores_) {
     if (auto started = core->start(); !started) return started.error();
@@ -101,9 +106,6 @@ Result<std::uint64_t> Device::allocate(std::uint64_t bytes) {
                              to_size_text(heap_.largest_hole()), to_size_text(heap_.bytes_used()),
                              to_size_text(heap_.bytes_total()))};
   }
-  // A launch that was under way when this memory was given back may have written to it since.
-  make_zero(*address, std::max<std::uint64_t>(bytes, 1));
-  if (poison_) std::memset(global(*address), kPoison, bytes);
   return *address;
 }
 
@@ -114,8 +116,15 @@ Result<void> Device::take(std::uint64_t address, std::uint64_t bytes) {
                            heap_.start(), heap_.end() - 1, bytes, address)};
 }
 
-void Device::release(std::uint64_t address) {
-  if (const auto bytes = heap_.release(address)) make_zero(address, *bytes);
+Piecewise Device::clear(std::uint64_t address, std::uint64_t bytes) {
+  return in_pieces(std::max<std::uint64_t>(bytes, 1), kClearedBytes,
+                   [this, address](std::uint64_t done, std::uint64_t piece) { make_zero(address + done, piece); });
+}
+
+// A launch that was under way when this memory was given back may have written to it since.
+Piecewise Device::freshen(std::uint64_t address, std::uint64_t bytes) {
+  if (!poison_) return clear(address, bytes);
+  return one_after_the_other(clear(address, bytes), fill_in_pieces(global(address), bytes, std::array{kPoison}));
 }
 
 // Gives the pages back: they read as zero, and memory is used only by what is allocated and touched.
@@ -127,7 +136,8 @@ void Device::make_zero(std::uint64_t address, std::uint64_t bytes) {
   std::memset(global(address), 0, bytes);
 }
 
-void Device::load(std::uint32_t module, const std::string& name, const UniqueFd& image, CoreLink::Loaded answer) {
+void Device::load(std::uint32_t module, const std::string& name, const UniqueFd& image, const void* owner,
+                  CoreLink::Loaded answer) {
   const auto all = when_all<std::vector<std::string>>(cores_.size(), std::move(answer));
   for (auto& core : cores_) {
     UniqueFd own = image.duplicate();
@@ -135,17 +145,19 @@ void Device::load(std::uint32_t module, const std::string& name, const UniqueFd&
       all(system_error(ErrorKind::kResource, "keeping kernel module " + name));
       continue;
     }
-    core->load(module, name, std::move(own), all);
+    core->load(module, name, std::move(own), terms_of(owner), all);
   }
 }
 
-void Device::unload(std::uint32_t module) {
-  for (auto& core : cores_) core->unload(module);
+void Device::unload(std::uint32_t module, const void* owner, CoreLink::Answered answer) {
+  const auto all = when_all<void>(cores_.size(), std::move(answer));
+  for (auto& core : cores_) core->unload(module, terms_of(owner), all);
 }
 
-void Device::define(std::uint32_t function, std::uint32_t module, const std::string& name, CoreLink::Answered answer) {
+void Device::define(std::uint32_t function, std::uint32_t module, const std::string& name, const void* owner,
+                    CoreLink::Answered answer) {
   const auto all = when_all<void>(cores_.size(), std::move(answer));
-  for (auto& core : cores_) core->define(function, module, name, all);
+  for (auto& core : cores_) core->define(function, module, name, terms_of(owner), all);
 }
 
 void Device::flush() {

@@ -12,6 +12,7 @@
 #include "device/server/allocator.hpp"
 #include "device/server/core_link.hpp"
 #include "device/server/launch_queue.hpp"
+#include "device/server/piecewise.hpp"
 #include "runtime/base/config.hpp"
 
 namespace softtpu {
@@ -20,8 +21,12 @@ class EventLoop;
 
 class Device {
  public:
+  struct Options {
+    bool in_process = false;
+    bool shared = false;  // by clients that may know nothing of each other
+  };
   static Result<std::unique_ptr<Device>> create(EventLoop& loop, const Chip& chip, const Settings& settings,
-                                                Tools tools, bool in_process, std::uint32_t number);
+                                                Tools tools, const Options& options, std::uint32_t number);
 
   const Chip& chip() const { return memories_->chip(); }
   bool in_process() const { return in_process_; }
@@ -32,9 +37,13 @@ class Device {
   const Tools& tools() const { return tools_; }
   int global_fd() const { return memories_->fds().front(); }
 
-  // Zeroed memory, or poisoned (SOFTTPU_FRESH). The error names the sizes.
+  // A place for so many bytes, which are to be cleared before they are used. The error names the sizes.
   Result<std::uint64_t> allocate(std::uint64_t bytes);
-  void release(std::uint64_t address);
+  void release(std::uint64_t address) { heap_.release(address); }
+  // Zeroes memory and gives its pages back to the system.
+  Piecewise clear(std::uint64_t address, std::uint64_t bytes);
+  // What new memory is made to hold: zeros, or poison (SOFTTPU_FRESH).
+  Piecewise freshen(std::uint64_t address, std::uint64_t bytes);
   // Takes this place, as a recorded launch found it, with what the memory holds.
   Result<void> take(std::uint64_t address, std::uint64_t bytes);
   Memories& memories() { return *memories_; }
@@ -43,19 +52,24 @@ class Device {
 
   std::uint32_t next_module() { return ++last_module_; }
   std::uint32_t next_function() { return ++last_function_; }
-  // The same for every core.
-  void load(std::uint32_t module, const std::string& name, const UniqueFd& image, CoreLink::Loaded answer);
-  void unload(std::uint32_t module);
-  void define(std::uint32_t function, std::uint32_t module, const std::string& name, CoreLink::Answered answer);
+  // The same for every core, within the limits of launches. The owner is whom CoreLink::abandon() knows.
+  void load(std::uint32_t module, const std::string& name, const UniqueFd& image, const void* owner,
+            CoreLink::Loaded answer);
+  void unload(std::uint32_t module, const void* owner, CoreLink::Answered answer);
+  void define(std::uint32_t function, std::uint32_t module, const std::string& name, const void* owner,
+              CoreLink::Answered answer);
 
   // Sends what has been collected for the cores, and answers launches that end at once.
   void flush();
 
  private:
-  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools, bool in_process);
+  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
+         const Options& options);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
+  CoreLink::Terms terms_of(const void* owner) const { return {owner, limits_.timeout_ms, limits_.limit_ms}; }
 
   const bool in_process_, poison_;
+  const LaunchQueue::Limits limits_;
   std::unique_ptr<Memories> memories_;
   Mapping chip_file_;
   Tools tools_;

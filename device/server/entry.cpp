@@ -4,12 +4,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,9 +40,21 @@ int report(const Error& error) {
   return 1;
 }
 
+// Without descriptors or memory for it the event loop throws.
+Result<std::unique_ptr<Server>> create_server(const Settings& settings, const Server::Options& options) {
+  try {
+    return Server::create(settings, options);
+  } catch (const std::exception& failure) {
+    return Error{ErrorKind::kResource, fmt::format("the device cannot start: {}", failure.what())};
+  }
+}
+
 // The first process only forks the device: its parent waits for it and has no child left afterwards.
 int run_embedded(const Settings& settings, const DeviceOptions& options) {
-  if (const pid_t device = ::fork(); device != 0) return device > 0 ? 0 : 1;
+  if (const pid_t device = ::fork(); device != 0) {
+    if (device < 0) refuse(UniqueFd(kEmbeddedFd), system_error(ErrorKind::kResource, "fork"));
+    return 0;
+  }
   // Ctrl-C is meant for the program; files that it has open are none of this process's business.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
@@ -51,7 +67,7 @@ int run_embedded(const Settings& settings, const DeviceOptions& options) {
   UniqueFd socket(kEmbeddedFd);
   const auto peer = find_peer(socket.get());
   if (!peer) return report(peer.error());
-  auto server = Server::create(settings, {.devices = options, .end_with_last_client = true});
+  auto server = create_server(settings, {.devices = options, .end_with_last_client = true});
   if (!server) {
     refuse(std::move(socket), server.error());
     return 1;
@@ -80,7 +96,7 @@ int serve(const Settings& settings, const ServeOptions& options, int ready) {
     if (auto folder = make_private_folder(runtime_folder()); !folder) return report(folder.error());
   }
   const std::string path = options.socket.empty() ? default_socket_path() : options.socket;
-  auto server = Server::create(settings, {.devices = {.count = options.devices, .many_clients = true}});
+  auto server = create_server(settings, {.devices = {.count = options.devices, .many_clients = true}});
   if (!server) return report(server.error());
   if (auto listening = (*server)->listen(path); !listening) return report(listening.error());
   std::string remote;
@@ -108,20 +124,56 @@ int serve(const Settings& settings, const ServeOptions& options, int ready) {
   return 0;
 }
 
-// The calling process ends when the daemon listens, or with its failure.
+// Passes on what is there. False: nothing more will come.
+bool pass_on(int from, int to) {
+  std::array<char, 4096> bytes{};
+  const ssize_t got = ::read(from, bytes.data(), bytes.size());
+  for (ssize_t done = 0; done < got;) {
+    const ssize_t written = ::write(to, bytes.data() + done, static_cast<std::size_t>(got - done));
+    if (written < 0 && errno != EINTR) break;
+    done += std::max<ssize_t>(written, 0);
+  }
+  return got > 0 || (got < 0 && errno == EINTR);
+}
+
+// The calling process ends when the daemon listens, or with its failure. Until then it passes on what the daemon
+// prints: nothing of the daemon, its cores and its gateway holds what the caller has open, so that whoever waits for
+// the end of that output does not wait for theirs.
 int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
-  int ready[2];
-  if (::pipe2(ready, O_CLOEXEC) != 0) return report(system_error(ErrorKind::kResource, "pipe"));
+  int ready[2], out[2], err[2];
+  if (::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
+    return report(system_error(ErrorKind::kResource, "pipe"));
   const pid_t daemon = ::fork();
   if (daemon < 0) return report(system_error(ErrorKind::kResource, "fork"));
   if (daemon == 0) {
-    ::close(ready[0]);
+    for (const int read_end : {ready[0], out[0], err[0]}) ::close(read_end);
+    const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    ::dup2(null.get(), 0);
+    ::dup2(out[1], 1);
+    ::dup2(err[1], 2);
+    ::close(out[1]);
+    ::close(err[1]);
     ::setsid();
     return serve(settings, options, ready[1]);
   }
-  ::close(ready[1]);
-  char yes = 0;
-  return ::read(ready[0], &yes, 1) == 1 ? 0 : 1;
+  for (const int write_end : {ready[1], out[1], err[1]}) ::close(write_end);
+  pollfd waits[] = {{ready[0], POLLIN, 0}, {out[0], POLLIN, 0}, {err[0], POLLIN, 0}};
+  // What was printed before is passed on before the end is looked at.
+  for (;;) {
+    if (::poll(waits, 3, -1) < 0 && errno != EINTR) return 1;
+    bool printed = false;
+    for (const int stream : {1, 2}) {
+      if (waits[stream].revents == 0) continue;
+      if (pass_on(waits[stream].fd, stream)) {
+        printed = true;
+      } else {
+        waits[stream].fd = -1;
+      }
+    }
+    if (printed || waits[0].revents == 0) continue;
+    char yes = 0;
+    return ::read(ready[0], &yes, 1) == 1 ? 0 : 1;
+  }
 }
 
 int replay_record(const Settings& settings, const std::string& file) {
@@ -179,7 +231,7 @@ extern "C" int softtpu_start_inprocess(char* error_text, unsigned long error_byt
   if (!pair) return fail(pair.error());
   static std::atomic<std::uint32_t> started{0};  // in this program
   const std::uint32_t number = started++;
-  auto server = Server::create(*settings, {.devices = {.first = number, .in_process = true, .keep_files = number > 0}});
+  auto server = create_server(*settings, {.devices = {.first = number, .in_process = true, .keep_files = number > 0}});
   if (!server) return fail(server.error());
   if (auto adopted = (*server)->adopt(std::move(pair->second)); !adopted) return fail(adopted.error());
   // Lives until the program ends, with everything in it: kernels may run to the last moment.

@@ -31,6 +31,7 @@ class GatewayLink {
   ~GatewayLink();
 
   // HOST:PORT with the port that was bound.
+  pid_t pid() const { return pid_; }
   const std::string& endpoint() const { return endpoint_; }
 
  private:

@@ -13,15 +13,50 @@ using Clock = std::chrono::steady_clock;
 
 // How many launches a core is given ahead: enough that it does not wait for the server between short kernels ...
 constexpr std::size_t kWindow = 256;
-// ... and of long ones only the next, so that a newcomer's launch does not stand behind many.
+// ... and of long ones only the next, so that a newcomer's launch does not stand behind many ...
 constexpr std::size_t kNarrowWindow = 2;
-constexpr double kLongSeconds = 200e-6;
+// ... or behind much.
+constexpr double kAheadSeconds = 1e-3;
 // One pause between launches must not count as a kernel that long.
 constexpr double kMostSeconds = 2e-3;
 constexpr std::size_t kKeptFaults = 8;
 constexpr std::size_t kMostFunctions = 10000;
+constexpr std::size_t kForgottenAtOnce = 64;
+
+std::size_t window_of(double seconds) {
+  return std::clamp(static_cast<std::size_t>(kAheadSeconds / std::max(seconds, 1e-9)), kNarrowWindow, kWindow);
+}
 
 }  // namespace
+
+bool LaunchQueue::Client::forget_streams() {
+  active_.clear();
+  for (std::size_t i = 0; i < kForgottenAtOnce && !streams_.empty(); ++i) streams_.erase(streams_.begin());
+  return streams_.empty();
+}
+
+void LaunchQueue::note_active(Client& client, const std::shared_ptr<Stream>& stream) {
+  if (std::exchange(stream->active, true)) return;
+  stream->active_at = client.active_.size();
+  client.active_.push_back(stream);
+}
+
+void LaunchQueue::forget_active(Client& client, Stream& stream) {
+  if (!std::exchange(stream.active, false)) return;
+  const auto last = std::move(client.active_.back());
+  client.active_.pop_back();
+  if (last.get() == &stream) return;
+  last->active_at = stream.active_at;
+  client.active_[stream.active_at] = last;
+}
+
+// What has come to its end since the last look.
+void LaunchQueue::forget_idle(Client& client) {
+  for (std::size_t i = client.active_.size(); i > 0; --i) {
+    const auto stream = client.active_[i - 1];
+    if (stream->finished == stream->submitted && !stream->failure) forget_active(client, *stream);
+  }
+}
 
 LaunchQueue::Stream& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
   auto& stream = client.streams_[id];
@@ -36,6 +71,7 @@ LaunchQueue::Stream& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
 
 void LaunchQueue::submit(const std::shared_ptr<Client>& client, std::uint32_t id, Pending launch) {
   Stream& stream = stream_of(*client, id);
+  note_active(*client, client->streams_[id]);
   stream.pending.push_back(std::move(launch));
   ++stream.submitted;
   ++client->queued_;
@@ -79,7 +115,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     CoreLink& core = *cores_[next.core];
     // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
     const bool in_order = stream->sent == 0 || stream->last_core == next.core;
-    const std::size_t window = seconds_of(next.function) < kLongSeconds ? kWindow : kNarrowWindow;
+    const std::size_t window = window_of(seconds_of(next.function));
     if (!in_order || sent_[next.core] >= window + core.withheld()) {
       client->ready_.push_back(std::move(stream));
       continue;
@@ -96,10 +132,8 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     what.function = launch.function;
     what.kernel = launch.kernel;
     what.args = &launch.args;
-    what.timeout_ms = stream->timeout_ms;
-    what.limit_ms = stream->limit_ms;
+    what.terms = {client.get(), stream->timeout_ms, stream->limit_ms};
     what.flush = launch.answer != nullptr || !stream->waiters.empty();
-    what.owner = client.get();
     what.client = client->findings_.client;
     what.findings = client->findings_.sink;
     what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
@@ -134,7 +168,10 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
     stream.failure_order = ++failure_order_;
   }
   answer_waiters(*client, stream);
-  if (stream.closed && stream.finished == stream.submitted) client->streams_.erase(stream.id);
+  if (stream.closed && stream.finished == stream.submitted) {
+    forget_active(*client, stream);
+    client->streams_.erase(stream.id);
+  }
   if (client->gone_ && client->sent_ == 0 && client->on_quiet_) std::exchange(client->on_quiet_, nullptr)();
   if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
   dispatch();
@@ -195,15 +232,21 @@ void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer)
   };
   auto state = std::make_shared<State>();
   state->answer = std::move(answer);
+  forget_idle(*client);
+  std::vector<std::uint32_t> ids;
+  for (const auto& stream : client->active_) ids.push_back(stream->id);
   // One more than there are streams: the answer must not come before all are counted.
-  state->left = client->streams_.size() + 1;
+  state->left = ids.size() + 1;
   const auto one_less = [state] {
     if (--state->left == 0) state->first ? state->answer(*state->first) : state->answer({});
   };
-  std::vector<std::uint32_t> ids;
-  for (const auto& [id, stream] : client->streams_) ids.push_back(id);
   for (const std::uint32_t id : ids) {
-    const auto stream = client->streams_[id];
+    const auto found = client->streams_.find(id);
+    if (found == client->streams_.end()) {  // was to be closed, and has just come to its end
+      one_less();
+      continue;
+    }
+    const auto stream = found->second;
     const auto note = [state, one_less, weak = std::weak_ptr<Stream>(stream)](const Result<void>& outcome) {
       const auto held = weak.lock();
       const std::uint64_t order = held ? held->failure_order : 0;
@@ -220,21 +263,26 @@ void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer)
 }
 
 void LaunchQueue::when_finished(const std::shared_ptr<Client>& client, std::function<void()> callback) {
-  auto left = std::make_shared<std::size_t>(client->streams_.size() + 1);
+  forget_idle(*client);
+  const auto streams = client->active_;
+  auto left = std::make_shared<std::size_t>(streams.size() + 1);
   const auto one_less = [left, callback = std::move(callback)] {
     if (--*left == 0) callback();
   };
-  std::vector<std::uint32_t> ids;
-  for (const auto& [id, stream] : client->streams_) ids.push_back(id);
-  for (const std::uint32_t id : ids) {
+  for (const auto& stream : streams) {
+    if (!client->streams_.contains(stream->id)) {
+      one_less();
+      continue;
+    }
     wait(
-        client, id, [one_less](const Result<void>&) { one_less(); }, false);
+        client, stream->id, [one_less](const Result<void>&) { one_less(); }, false);
   }
   one_less();
 }
 
 void LaunchQueue::reject(const std::shared_ptr<Client>& client, std::uint32_t id, const Error& error) {
   Stream& stream = stream_of(*client, id);
+  note_active(*client, client->streams_[id]);
   note_fault(error.text);
   if (stream.failure) return;
   stream.failure = error;
@@ -248,7 +296,12 @@ StreamTimeReply LaunchQueue::time(const std::shared_ptr<Client>& client, std::ui
 void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {
   Stream& limited = stream_of(*client, stream);
   if (limits_.fixed) return;
-  limited.timeout_ms = limited.limit_ms = milliseconds;
+  const auto within = [&](std::uint32_t most) {
+    if (!limits_.most || most == 0) return milliseconds;
+    return milliseconds == 0 ? most : std::min(milliseconds, most);
+  };
+  limited.timeout_ms = within(limits_.timeout_ms);
+  limited.limit_ms = within(limits_.limit_ms);
 }
 
 void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint32_t id) {
@@ -257,7 +310,9 @@ void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint3
   tell_unasked(*found->second);
   found->second->failure.reset();
   found->second->closed = true;
-  if (found->second->finished == found->second->submitted) client->streams_.erase(found);
+  if (found->second->finished != found->second->submitted) return;
+  forget_active(*client, *found->second);
+  client->streams_.erase(found);
 }
 
 // An asynchronous launch that failed, and a client that goes without having asked.
@@ -269,8 +324,8 @@ void LaunchQueue::tell_unasked(const Stream& stream) {
 
 void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet) {
   client->gone_ = true;
-  for (auto& [id, stream] : client->streams_) {
-    tell_unasked(*stream);
+  for (const auto& [id, stream] : client->streams_) tell_unasked(*stream);
+  for (const auto& stream : client->active_) {
     client->queued_ -= stream->pending.size();
     queued_ -= stream->pending.size();
     stream->submitted -= stream->pending.size();

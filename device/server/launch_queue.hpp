@@ -36,6 +36,10 @@ class LaunchQueue {
     // Launches waiting or running.
     std::size_t queued() const { return queued_; }
     std::uint64_t finished() const { return finished_; }
+    // Streams that a sync of all of them looks at.
+    std::size_t active() const { return active_.size(); }
+    // Forgets some of the streams of a client that is gone. True: there are no more.
+    bool forget_streams();
     bool has_room_for(std::uint32_t stream, std::size_t most) const {
       return streams_.size() < most || streams_.contains(stream);
     }
@@ -69,12 +73,17 @@ class LaunchQueue {
       std::uint32_t sent = 0;  // given to a core and not finished
       StreamTimeReply time;
       bool ready = false;  // in ready_
+      bool active = false;
+      std::size_t active_at = 0;  // in active_
       bool closed = false;
       std::optional<Error> failure;
       std::uint64_t failure_order = 0;
       std::deque<Waiter> waiters;
     };
-    std::unordered_map<std::uint32_t, std::shared_ptr<Stream>> streams_;
+    std::map<std::uint32_t, std::shared_ptr<Stream>> streams_;
+    // Those that may have a launch, or a failure that nobody has been told: looking at them takes no longer than what
+    // the client has asked for.
+    std::vector<std::shared_ptr<Stream>> active_;
     std::deque<std::shared_ptr<Stream>> ready_;
     Findings findings_;
     std::size_t queued_ = 0, sent_ = 0;
@@ -90,6 +99,7 @@ class LaunchQueue {
   struct Limits {
     std::uint32_t timeout_ms = 0, limit_ms = 0;
     bool fixed = false;  // clients cannot change them
+    bool most = false;   // clients can make them shorter only
   };
   LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, const Limits& limits) : cores_(cores), limits_(limits) {}
 
@@ -125,6 +135,9 @@ class LaunchQueue {
   using Stream = Client::Stream;
 
   Stream& stream_of(Client& client, std::uint32_t id);
+  static void note_active(Client& client, const std::shared_ptr<Stream>& stream);
+  static void forget_active(Client& client, Stream& stream);
+  static void forget_idle(Client& client);
   void make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void dispatch();
   bool dispatch_one(const std::shared_ptr<Client>& client);

@@ -12,22 +12,26 @@
 
 namespace softtpu {
 
-std::string module_hash(int fd) {
+struct ModuleHash::State {
   SHA256_CTX context;
-  ::SHA256_Init(&context);
-  std::array<unsigned char, 64 << 10> piece{};
-  for (off_t offset = 0;;) {
-    const ssize_t got = ::pread(fd, piece.data(), piece.size(), offset);
-    if (got < 0) return "unknown";
-    if (got == 0) break;
-    ::SHA256_Update(&context, piece.data(), static_cast<std::size_t>(got));
-    offset += got;
+  std::array<unsigned char, 64 << 10> piece;
+};
+
+ModuleHash::ModuleHash(int fd) : fd_(fd), state_(std::make_shared<State>()) { ::SHA256_Init(&state_->context); }
+
+bool ModuleHash::step() {
+  const ssize_t got = ::pread(fd_, state_->piece.data(), state_->piece.size(), offset_);
+  if (got < 0) return true;
+  offset_ += got;
+  if (got > 0) {
+    ::SHA256_Update(&state_->context, state_->piece.data(), static_cast<std::size_t>(got));
+    return false;
   }
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  ::SHA256_Final(digest.data(), &context);
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
+  ::SHA256_Final(digest.data(), &state_->context);
+  text_.clear();
+  for (const unsigned char byte : digest) text_ += fmt::format("{:02x}", byte);
+  return true;
 }
 
 }  // namespace softtpu

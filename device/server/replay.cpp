@@ -147,10 +147,11 @@ void Replay::start(const UniqueFd& image) {
     loop_.stop();
   };
   device_.load(
-      module, record_.launch.module, image, [this, module, fail](const Result<std::vector<std::string>>& kernels) {
+      module, record_.launch.module, image, client_.get(),
+      [this, module, fail](const Result<std::vector<std::string>>& kernels) {
         if (!kernels) return fail(kernels.error());
         const std::uint32_t function = device_.next_function();
-        device_.define(function, module, record_.launch.kernel, [this, function, fail](const Result<void>& defined) {
+        device_.define(function, module, record_.launch.kernel, client_.get(), [this, function, fail](const Result<void>& defined) {
           if (!defined) return fail(defined.error());
           launched_ = true;
           LaunchQueue::Pending pending{function, record_.launch.core, record_.launch.kernel, record_.launch.args, {}};

@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
+#include <utility>
 
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
@@ -19,20 +17,17 @@
 namespace softtpu {
 namespace {
 
-constexpr int kBacklog = 64;
 constexpr std::chrono::milliseconds kDrainStep{20};
 constexpr std::size_t kMaxSessions = 1024;
 
-// A socket left by a server that is gone may be replaced; one that answers, or anything else, may not.
-Result<void> make_way(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return {};
-  if (!S_ISSOCK(status.st_mode) || status.st_uid != ::getuid()) {
-    return Error{ErrorKind::kUsage, path + " exists and is not a socket of this user."};
-  }
-  if (connect_unix(path)) return Error{ErrorKind::kUsage, "another server listens on " + path + "."};
-  if (::unlink(path.c_str()) != 0) return system_error(ErrorKind::kResource, "removing the old " + path);
-  return {};
+// So many connections are taken before others are served.
+constexpr int kTakenAtOnce = 16;
+constexpr std::chrono::milliseconds kLookAtSocket{1000};
+
+// Of a device that others share. Whoever has one for himself may have all of it.
+ShareLimits share_limits(const Settings& settings, std::uint64_t device_bytes) {
+  return {settings.client_bytes.value_or(device_bytes / 8 * 7), settings.client_modules, settings.client_descriptors,
+          settings.client_connections};
 }
 
 }  // namespace
@@ -44,12 +39,12 @@ Server::Server(const Options& options)
               for (const auto& session : sessions_) {
                 if (session->device() == &device) stat.clients.push_back(session->stat());
               }
-            }} {}
+            },
+            ClientShares()} {}
 
 Server::~Server() {
-  if (listener_) loop_.unwatch(listener_.get());
+  close_listener();
   if (client_process_) loop_.unwatch(client_process_.get());
-  if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
 }
 
 Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const Options& options) {
@@ -59,6 +54,8 @@ Result<std::unique_ptr<Server>> Server::create(const Settings& settings, const O
   auto devices = make_devices(server->loop_, settings, options.devices);
   if (!devices) return devices.error();
   server->devices_ = *std::move(devices);
+  if (options.is_shared())
+    server->host_.shares = ClientShares(share_limits(settings, server->devices_.front()->heap().bytes_total()));
   return server;
 }
 
@@ -69,8 +66,8 @@ Result<void> Server::adopt(UniqueFd socket) {
     return Error{ErrorKind::kUsage, fmt::format("user {} may not use the devices of user {}", peer->uid, ::getuid())};
   }
   auto session = std::make_shared<Session>(host_, std::move(socket), peer->pid);
+  if (auto started = session->start(gateway_ && peer->pid == gateway_->pid()); !started) return started;
   sessions_.insert(session);
-  session->start();
   return {};
 }
 
@@ -82,26 +79,44 @@ void Server::end_with(pid_t process) {
 }
 
 Result<void> Server::listen(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-    return Error{ErrorKind::kUsage, fmt::format("a socket path of {} characters is outside 1..{}.", path.size(),
-                                                sizeof(address.sun_path) - 1)};
-  }
-  if (auto way = make_way(path); !way) return way;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener_) return system_error(ErrorKind::kResource, "socket");
-  // The mode is right from the first moment on, not only after a chmod.
-  const mode_t before = ::umask(0177);
-  const int bound = ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  ::umask(before);
-  if (bound != 0) return system_error(ErrorKind::kResource, "binding " + path);
   socket_path_ = path;
-  if (::listen(listener_.get(), kBacklog) != 0) return system_error(ErrorKind::kResource, "listening on " + path);
+  if (auto opened = open_listener(); !opened) return opened;
+  loop_.after(kLookAtSocket, [this] { look_after_socket(); });
+  return {};
+}
+
+Result<void> Server::open_listener() {
+  auto listener = place_.listen(socket_path_);
+  if (!listener) return listener.error();
+  listener_ = *std::move(listener);
   loop_.watch(listener_.get());
   loop_.when_readable(listener_.get(), [this] { when_connecting(); });
   return {};
+}
+
+void Server::close_listener() {
+  if (!listener_) return;
+  loop_.unwatch(listener_.get());
+  listener_.reset();
+  place_.leave();
+}
+
+// A socket can lose its name: by somebody who clears a folder up, or with the folder, which goes with the last session
+// of its user. Nobody could reach the device then.
+void Server::look_after_socket() {
+  loop_.after(kLookAtSocket, [this] { look_after_socket(); });
+  if (place_.is_ours()) return;
+  const bool warned = std::exchange(warned_of_place_, true);
+  if (!warned) log_warning(socket_path_ + " has been removed or replaced by somebody.");
+  if (listener_) loop_.unwatch(listener_.get());
+  listener_.reset();
+  if (socket_path_ == default_socket_path()) static_cast<void>(make_private_folder(runtime_folder()));
+  if (auto opened = open_listener(); !opened) {
+    if (!warned) log_error("programs cannot reach this device: " + opened.error().text);
+    return;
+  }
+  warned_of_place_ = false;
+  log_warning(socket_path_ + " is there again.");
 }
 
 Result<std::string> Server::open_gateway(GatewayLink::Options options) {
@@ -113,7 +128,9 @@ Result<std::string> Server::open_gateway(GatewayLink::Options options) {
 }
 
 void Server::when_connecting() {
-  for (;;) {
+  if (!listener_) return;  // called again after a pause
+  for (int i = 0;; ++i) {
+    if (i == kTakenAtOnce) return loop_.soon([this] { when_connecting(); });
     UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket) break;
     if (sessions_.size() >= kMaxSessions) {

@@ -12,6 +12,7 @@
 #include "device/server/gateway_link.hpp"
 #include "device/server/make_devices.hpp"
 #include "device/server/session.hpp"
+#include "device/server/socket_place.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/transport/event_loop.hpp"
 
@@ -22,6 +23,7 @@ class Server {
   struct Options {
     DeviceOptions devices;
     bool end_with_last_client = false;
+    bool is_shared() const { return devices.many_clients; }
   };
   // Makes the devices and starts their cores.
   static Result<std::unique_ptr<Server>> create(const Settings& settings, const Options& options);
@@ -43,6 +45,9 @@ class Server {
  private:
   explicit Server(const Options& options);
   void when_connecting();
+  Result<void> open_listener();
+  void close_listener();
+  void look_after_socket();
   void end_when_idle(std::chrono::steady_clock::time_point deadline);
   void on_closed(Session& session);
 
@@ -53,6 +58,8 @@ class Server {
   std::set<std::shared_ptr<Session>> sessions_;
   UniqueFd listener_, client_process_;
   std::string socket_path_;
+  SocketPlace place_;
+  bool warned_of_place_ = false;
   std::uint32_t drain_ms_ = 0;
   std::unique_ptr<GatewayLink> gateway_;
 };

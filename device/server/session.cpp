@@ -3,32 +3,31 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <new>
 #include <utility>
 
-#include "device/server/module_hash.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/base/memory_ops.hpp"
 #include "runtime/base/text.hpp"
-#include "runtime/module/kernel_registry.hpp"
-#include "runtime/module/module_image.hpp"
-#include "runtime/module/module_symbols.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 namespace {
 
-constexpr std::uint64_t kMaxReadBytes = 16ULL << 20;
 // Beyond so many launches that wait and requests without an answer, the client's messages stay in the socket until some
 // are done.
 constexpr std::size_t kMaxQueued = 8192;
 constexpr std::size_t kResumeQueued = kMaxQueued / 2;
 // A handle has one; nothing but the end of its handle or client takes a stream away.
 constexpr std::size_t kMaxStreams = 65536;
-// A client that sends and never receives.
+// Beyond so many bytes of answers that the client has not taken, nothing more is worked off ...
+constexpr std::size_t kMostUnsentBytes = 512U << 10;
+// ... and what its launches have to say may add that much.
 constexpr std::size_t kMaxUnsentBytes = 256U << 20;
+constexpr std::uint64_t kIncomingPiece = 64 << 10;
 // How long launches of a client that is gone may go on.
 constexpr std::chrono::milliseconds kAfterlife{500};
 
@@ -45,78 +44,160 @@ Session::Session(Host& host, UniqueFd socket, pid_t pid)
       name_(fmt::format("process {}", pid)) {}
 Session::~Session() = default;
 
-void Session::start() {
+Result<void> Session::start(bool gateway) {
+  share_ = host_.shares.of(gateway ? "" : fmt::format("process {}", pid_));
+  if (!gateway) {
+    auto connection = share_->hold_connection();
+    if (!connection) return connection.error();
+    connection_ = *std::move(connection);
+  }
+  behind_gateway_ = gateway;
   host_.loop.watch(socket_.get());
-  resume();
-}
-
-void Session::resume() {
-  host_.loop.when_readable(socket_.get(), [self = shared_from_this()] { self->when_readable(); });
+  wait_for(Waiting::kBytes);
+  return {};
 }
 
 void Session::when_readable() {
   if (closed_) return;
   try {
-    receive_and_work();
+    auto received = receive(socket_.get(), in_, false);
+    if (!received) return close(received.error().text);
+    if (*received == Received::kEnd) return close("");
+  } catch (const std::bad_alloc&) {
+    return close("there is no memory for its messages");
+  }
+  work_off();
+}
+
+// Works off what is here, for as long as it is this client's turn.
+void Session::work_off() {
+  if (closed_) return;
+  Waiting what = Waiting::kNothing;
+  try {
+    what = work_for_a_turn();
   } catch (const std::bad_alloc&) {
     // A large message, or one too many: this client ends, the others go on.
     close("there is no memory for its messages");
   }
-}
-
-void Session::receive_and_work() {
-  auto received = receive(socket_.get(), in_, false);
-  if (!received) return close(received.error().text);
-  if (*received == Received::kEnd) return close("");
-  if (work_off() && !closed_ && !paused_) resume();
-}
-
-// Works off the messages that are here. False: the connection is closed.
-bool Session::work_off() {
-  while (!closed_ && in_.has_frame()) {
-    if (client_ && client_->queued() + unanswered_ >= kMaxQueued) {
-      pause();
-      break;
-    }
-    auto frame = in_.next();
-    if (!frame) {
-      close(frame.error().text);
-    } else if (*frame && !on_frame(**frame)) {
-      close(fmt::format("message {} is damaged or out of order", static_cast<int>((*frame)->type)));
-    }
-  }
-  if (closed_) return false;
+  if (closed_) return;
   if (device_ != nullptr) device_->flush();
   flush();
-  return !closed_;
+  wait_for(what);
 }
 
-// Leaves the client's messages where they are until enough of its launches and requests are done.
-void Session::pause() {
-  paused_ = true;
-  client_->call_at(kResumeQueued, [self = shared_from_this()] { self->go_on(); });
-  watch_for_end();
+Session::Waiting Session::work_for_a_turn() {
+  const auto end = std::chrono::steady_clock::now() + share_->turn();
+  while (!closed_) {
+    if (out_.bytes() > kMostUnsentBytes) return Waiting::kReader;
+    if (work_) {
+      if (work_()) end_work();
+    } else if (incoming_) {
+      if (!take_incoming()) return Waiting::kBytes;
+    } else if (client_ && client_->queued() + unanswered_ >= kMaxQueued) {
+      return Waiting::kAnswers;
+    } else if (!take_frame()) {
+      return Waiting::kBytes;
+    }
+    if (std::chrono::steady_clock::now() >= end) return Waiting::kTurn;
+  }
+  return Waiting::kNothing;
+}
+
+void Session::work_in_pieces(Piecewise work, std::function<void()> then) {
+  work_ = std::move(work);
+  after_work_ = std::move(then);
+}
+
+void Session::end_work() {
+  work_ = nullptr;
+  std::exchange(after_work_, nullptr)();
+}
+
+// The next message. False: it is not here yet.
+bool Session::take_frame() {
+  const auto header = in_.header();
+  if (header && header->payload_bytes > kLongMessageBytes && header->payload_bytes <= kMaxPayloadBytes)
+    return begin_incoming(*header);
+  if (!in_.has_frame()) return false;
+  auto frame = in_.next();
+  if (!frame) {
+    close(frame.error().text);
+  } else if (*frame && !on_frame(**frame)) {
+    close(fmt::format("message {} is damaged or out of order", static_cast<int>((*frame)->type)));
+  }
+  return true;
+}
+
+bool Session::begin_incoming(const FrameHeader& header) {
+  const bool known = device_ != nullptr && header.fd_count == 0;
+  const auto payload = in_.bytes().subspan(kFrameHeaderBytes);
+  Result<std::optional<std::size_t>> begun =
+      Error{ErrorKind::kConnection,
+            fmt::format("message {} has {} bytes or is out of order", static_cast<int>(header.type), header.payload_bytes)};
+  if (known && header.type == MessageType::kWrite) begun = begin_write(header, payload);
+  if (known && header.type == MessageType::kLoadModule) begun = begin_module(header, payload);
+  if (!begun) {
+    close(begun.error().text);
+  } else if (*begun) {
+    in_.take(kFrameHeaderBytes + **begun);
+  }
+  return closed_ || *begun;
+}
+
+// False: the next piece is not here yet.
+bool Session::take_incoming() {
+  const auto here = in_.bytes();
+  if (incoming_->left > 0 && here.empty()) return false;
+  const std::size_t bytes = std::min<std::uint64_t>({here.size(), incoming_->left, kIncomingPiece});
+  incoming_->take(here.first(bytes));
+  in_.take(bytes);
+  incoming_->left -= bytes;
+  if (incoming_->left > 0) return true;
+  const auto end = std::move(incoming_->end);
+  incoming_.reset();
+  end();
+  return true;
+}
+
+void Session::wait_for(Waiting what) {
+  if (what == Waiting::kTurn && waiting_ != Waiting::kTurn) share_->begin_work();
+  if (what != Waiting::kTurn && waiting_ == Waiting::kTurn) share_->end_work();
+  waiting_ = what;
+  const auto self = shared_from_this();
+  switch (what) {
+    case Waiting::kNothing: return;
+    case Waiting::kBytes: return host_.loop.when_readable(socket_.get(), [self] { self->when_readable(); });
+    case Waiting::kTurn: return host_.loop.soon([self] { self->closed_ || !self->is_gone() ? self->work_off() : self->close(""); });
+    // What was sent stays in the socket until enough is done, or taken.
+    case Waiting::kAnswers: client_->call_at(kResumeQueued, [self] { self->go_on(); }); return watch_for_end();
+    case Waiting::kReader: watch_for_end(); return go_on();
+  }
+}
+
+bool Session::is_gone() const {
+  pollfd end{socket_.get(), POLLRDHUP, 0};
+  return ::poll(&end, 1, 0) > 0;
 }
 
 // Nothing is read meanwhile, and what runs may never end: the client's end has to be looked for.
 void Session::watch_for_end() {
-  if (watching_for_end_) return;
-  watching_for_end_ = true;
+  if (std::exchange(watching_for_end_, true)) return;
   host_.loop.after(kAfterlife, [self = shared_from_this()] {
     self->watching_for_end_ = false;
-    if (self->closed_ || !self->paused_) return;
-    pollfd end{self->socket_.get(), POLLRDHUP, 0};
-    ::poll(&end, 1, 0) > 0 ? self->close("") : self->watch_for_end();
+    if (self->closed_ || (self->waiting_ != Waiting::kAnswers && self->waiting_ != Waiting::kReader)) return;
+    self->is_gone() ? self->close("") : self->watch_for_end();
   });
 }
 
 void Session::go_on() {
-  if (!paused_ || going_on_ || client_->queued() + unanswered_ > kResumeQueued) return;
+  const bool answered = waiting_ == Waiting::kAnswers && client_->queued() + unanswered_ <= kResumeQueued;
+  const bool taken = waiting_ == Waiting::kReader && out_.bytes() <= kMostUnsentBytes / 2;
+  if (going_on_ || (!answered && !taken)) return;
   going_on_ = true;
   // Not from here: this is called in the middle of a core's answers.
   host_.loop.soon([self = shared_from_this()] {
-    self->going_on_ = self->paused_ = false;
-    if (self->work_off() && !self->paused_) self->resume();
+    self->going_on_ = false;
+    self->work_off();
   });
 }
 
@@ -124,6 +205,7 @@ void Session::flush() {
   if (closed_ || sending_) return;
   const auto sent = out_.flush(socket_.get());
   if (!sent) return close(sent.error().text);
+  if (waiting_ == Waiting::kReader) go_on();
   if (*sent) return;
   if (out_.bytes() > kMaxUnsentBytes) return close("it does not take its answers");
   sending_ = true;
@@ -136,35 +218,59 @@ void Session::flush() {
 void Session::close(const std::string& reason) {
   if (closed_) return;
   closed_ = true;
+  wait_for(Waiting::kNothing);
+  work_ = nullptr;
+  after_work_ = nullptr;
+  incoming_.reset();
+  connection_.reset();
   if (!reason.empty()) log_warning(fmt::format("the connection of {} is closed: {}", name_, reason));
   host_.loop.unwatch(socket_.get());
   socket_.reset();
   const auto self = shared_from_this();
   if (client_) {
     device_->queue().drop(client_, [self] { self->give_back(); });
-    if (client_->queued() > 0) {
-      host_.loop.after(kAfterlife, [self] {
-        for (std::size_t i = 0; i < self->device_->core_count(); ++i)
-          self->device_->core(i).abandon(self->client_.get());
-      });
-    }
+    watch_afterlife();
   }
   host_.loop.soon([self] { self->host_.on_closed(*self); });
 }
 
+// What the client has left in a core is ended: launches, and what its modules do when they are loaded and unloaded.
+void Session::watch_afterlife() {
+  if (client_->queued() == 0 && in_core_ == 0) return;
+  host_.loop.after(kAfterlife, [self = shared_from_this()] {
+    for (std::size_t i = 0; i < self->device_->core_count(); ++i) self->device_->core(i).abandon(self->client_.get());
+    self->watch_afterlife();
+  });
+}
+
 void Session::give_back() {
-  for (const auto& [address, bytes] : allocations_) {
-    if (watch() != nullptr) watch()->freed(address, bytes, {});
-    device_->release(address);
-  }
-  allocations_.clear();
-  if (watch() != nullptr) watch()->forget(client_number_);
-  for (const auto& [id, module] : modules_) device_->unload(id);
+  for (auto& [id, module] : modules_) unload_in_turn(id, std::move(module.hold));
   modules_.clear();
   // Nobody tells any more that their launches are through: with the client gone, they are.
-  for (const std::uint32_t id : leaving_) device_->unload(id);
+  for (auto& [id, hold] : leaving_) unload_in_turn(id, std::move(hold));
   leaving_.clear();
-  device_->flush();
+  give_back_some();
+}
+
+// Memory and streams, for as long as it is this client's turn.
+void Session::give_back_some() {
+  const auto end = std::chrono::steady_clock::now() + share_->turn();
+  do {
+    if (allocations_.empty()) {
+      if (!client_->forget_streams()) continue;
+      if (watch() != nullptr) watch()->forget(client_number_);
+      return;
+    }
+    const auto [address, bytes] = *allocations_.begin();
+    if (!work_) {
+      if (watch() != nullptr) watch()->freed(address, bytes, {});
+      work_ = device_->clear(address, bytes);
+    }
+    if (!work_()) continue;
+    work_ = nullptr;
+    forget_allocation(address);
+  } while (std::chrono::steady_clock::now() < end);
+  host_.loop.soon([self = shared_from_this()] { self->give_back_some(); });
 }
 
 template <class Message>
@@ -207,6 +313,19 @@ bool Session::on_remote(const Frame& frame) {
   if (!remote || remote_) return false;
   remote_ = true;
   name_ = to_printable(remote->address, 64);
+  if (!std::exchange(behind_gateway_, false)) return true;
+  // From here on it counts for itself, with all that come from its address.
+  const Waiting was = waiting_;
+  wait_for(Waiting::kNothing);
+  share_ = host_.shares.of("address " + name_.substr(0, name_.rfind(':')));
+  if (was == Waiting::kTurn) share_->begin_work();
+  waiting_ = was;
+  auto connection = share_->hold_connection();
+  if (!connection) {
+    close(connection.error().text);
+  } else {
+    connection_ = *std::move(connection);
+  }
   return true;
 }
 
@@ -220,24 +339,7 @@ bool Session::on_hello(const Frame& frame) {
   return true;
 }
 
-template <class Message>
-void Session::reply(std::uint64_t request, const Message& message) {
-  if (closed_) return;
-  report_->flush(out_);
-  out_.push(request, message);
-}
-
 void Session::fail(std::uint64_t request, const Error& error) { reply(request, Failure{error.kind, error.text}); }
-
-template <class Value>
-std::function<void(Result<Value>)> Session::counted(std::function<void(Result<Value>)> answer) {
-  ++unanswered_;
-  return [self = shared_from_this(), answer = std::move(answer)](Result<Value> result) {
-    --self->unanswered_;
-    answer(std::move(result));
-    self->go_on();
-  };
-}
 
 std::function<void(Result<void>)> Session::answer_later(std::uint64_t request) {
   return [self = shared_from_this(), request](const Result<void>& outcome) {
@@ -279,192 +381,6 @@ HostWatch* Session::watch() const {
   HostWatch* watch = device_->tools().watch.get();
   if (watch != nullptr) watch->turn_to(client_number_, *report_);
   return watch;
-}
-
-// ---- Memory ----
-
-Result<void> Session::check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
-  return check_allocated(allocations_, what, address, bytes);
-}
-
-void Session::on_allocate(std::uint64_t request, Allocate& allocate, Frame&) {
-  auto address = device_->allocate(allocate.bytes);
-  if (!address) return fail(request, address.error());
-  allocations_.emplace(*address, allocate.bytes);
-  if (watch() != nullptr) watch()->allocated(client_number_, *address, allocate.bytes);
-  reply(request, AllocateReply{*address});
-}
-
-void Session::on_release(std::uint64_t request, Release& release, Frame&) {
-  const auto found = allocations_.find(release.address);
-  if (found == allocations_.end()) {
-    return fail(request,
-                {ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", release.address)});
-  }
-  if (watch() != nullptr) watch()->freed(found->first, found->second, std::exchange(freed_at_, {}));
-  allocations_.erase(found);
-  device_->release(release.address);
-  reply(request, Done{});
-}
-
-void Session::on_write(std::uint64_t request, Write& write, Frame&) {
-  if (auto inside = check_range("the destination", write.address, write.data.size()); !inside)
-    return fail(request, inside.error());
-  std::copy(write.data.begin(), write.data.end(), device_->global(write.address));
-  if (watch() != nullptr) watch()->wrote(write.address, write.data.size());
-  reply(request, Done{});
-}
-
-void Session::on_read(std::uint64_t request, Read& read, Frame&) {
-  if (auto inside = check_range("the source", read.address, read.bytes); !inside) return fail(request, inside.error());
-  if (read.bytes > kMaxReadBytes) {
-    return fail(request, {ErrorKind::kUsage,
-                          fmt::format("a read of {} bytes is over the limit of {}.", read.bytes, kMaxReadBytes)});
-  }
-  const std::uint8_t* from = device_->global(read.address);
-  reply(request, ReadReply{Bytes(from, from + read.bytes)});
-}
-
-void Session::on_fill(std::uint64_t request, Fill& fill, Frame&) {
-  auto inside = check_range("the destination", fill.address, fill.bytes);
-  if (inside) inside = check_fill(fill.bytes, fill.pattern.size());
-  if (!inside) return fail(request, inside.error());
-  fill_bytes(device_->global(fill.address), fill.bytes, fill.pattern);
-  if (watch() != nullptr) watch()->wrote(fill.address, fill.bytes);
-  reply(request, Done{});
-}
-
-void Session::on_copy(std::uint64_t request, Copy& copy, Frame&) {
-  auto extent = copy_extent(copy.count, copy.element_bytes, copy.destination_stride, copy.source_stride);
-  if (!extent) return fail(request, extent.error());
-  auto inside = check_range("the source", copy.source, extent->source_bytes);
-  if (inside) inside = check_range("the destination", copy.destination, extent->destination_bytes);
-  if (!inside) return fail(request, inside.error());
-  copy_elements(device_->global(copy.destination), device_->global(copy.source), copy.count, copy.element_bytes,
-                copy.destination_stride, copy.source_stride);
-  if (watch() != nullptr) watch()->wrote(copy.destination, extent->destination_bytes);
-  reply(request, Done{});
-}
-
-// Ranges are checked: another program's bytes are none of this one's.
-void Session::on_note(std::uint64_t request, HostNote& note, Frame&) {
-  const bool own = note.bytes == 0 || check_range("the note", note.address, note.bytes);
-  if (watch() != nullptr && own) {
-    switch (note.event) {
-      case HostEvent::kAllocated:
-        if (allocations_.contains(note.address)) watch()->located(note.address, note.stack);
-        break;
-      case HostEvent::kFreeing: freed_at_ = std::move(note.stack); break;
-      case HostEvent::kWrote: watch()->wrote(note.address, note.bytes); break;
-      case HostEvent::kRead: watch()->read(note.address, note.bytes, note.stack); break;
-      case HostEvent::kRefusedCopy: watch()->refused_copy(note.text, note.stack); break;
-      case HostEvent::kClosed: watch()->closed(client_number_, note.stack); break;
-    }
-  }
-  if (note.wait) reply(request, Done{});
-}
-
-// ---- Modules ----
-
-void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
-  load.name = to_printable(load.name);
-  UniqueFd image;
-  if (!frame.fds.empty()) {
-    // A copy of our own: the sender could change or shorten its file while the loader reads it.
-    auto copy = copy_module_file(fmt::format("/proc/self/fd/{}", frame.fds[0].get()), load.name);
-    if (!copy) return fail(request, copy.error());
-    image = std::move(*copy);
-  } else {
-    auto copy = copy_module_bytes(load.image);
-    if (!copy) return fail(request, copy.error());
-    image = std::move(*copy);
-  }
-  if (auto good = check_module(image.get(), load.name); !good) return fail(request, good.error());
-  if (is_logged(LogLevel::kInfo)) {
-    log_info(fmt::format("{} loads kernel module {}, sha256 {}", name_, load.name, module_hash(image.get())));
-  }
-  if (watch() != nullptr && watch()->wants_symbols()) {
-    if (auto symbols = undefined_symbols(image.get(), load.name)) watch()->loaded(load.name, *symbols);
-  }
-  start_load(request, load.name, std::move(image));
-}
-
-void Session::start_load(std::uint64_t request, const std::string& name, UniqueFd image) {
-  const std::uint32_t id = device_->next_module();
-  CoreLink::Loaded loaded = [self = shared_from_this(), request, id, name](Result<std::vector<std::string>> kernels) {
-    if (self->closed_) {
-      if (kernels) self->device_->unload(id);
-      return;
-    }
-    if (!kernels) {
-      self->fail(request, kernels.error());
-    } else {
-      self->modules_[id] = {name, *std::move(kernels)};
-      self->reply(request, LoadModuleReply{id});
-    }
-    self->flush();
-  };
-  device_->load(id, name, image, counted(std::move(loaded)));
-}
-
-void Session::on_unload(std::uint64_t request, UnloadModule& unload, Frame&) {
-  if (modules_.erase(unload.module) == 0) {
-    return fail(request, {ErrorKind::kUsage, fmt::format("module {} is not loaded by this program.", unload.module)});
-  }
-  std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload.module; });
-  std::erase_if(kernels_, [&](const auto& row) { return !functions_.contains(row.second); });
-  // Launches that wait were accepted while the module was there and still run.
-  leaving_.insert(unload.module);
-  device_->queue().when_finished(client_, [self = shared_from_this(), module = unload.module] {
-    if (self->leaving_.erase(module) == 0) return;
-    self->device_->unload(module);
-    self->device_->flush();
-  });
-  reply(request, Done{});
-}
-
-void Session::on_find(std::uint64_t request, FindFunction& find, Frame&) {
-  const bool program = find.module == KernelRegistry::kProgram && device_->in_process();
-  if (!program && !modules_.contains(find.module)) {
-    return fail(request, {ErrorKind::kUsage, fmt::format("module {} is not loaded by this program.", find.module)});
-  }
-  if (find.name.empty() || find.name.size() > kMaxKernelName) {
-    return fail(request, {ErrorKind::kUsage, fmt::format("a function's name has {} characters (1 to {}).",
-                                                         find.name.size(), kMaxKernelName)});
-  }
-  for (const auto& [id, function] : functions_) {
-    if (function.module == find.module && function.name == find.name) return reply(request, FindFunctionReply{id});
-  }
-  const std::uint32_t id = device_->next_function();
-  CoreLink::Answered defined = [self = shared_from_this(), request, id, find](const Result<void>& outcome) {
-    if (outcome) {
-      self->functions_[id] = {find.module, find.name};
-      self->reply(request, FindFunctionReply{id});
-    } else {
-      self->fail(request, outcome.error());
-    }
-    self->flush();
-  };
-  device_->define(id, find.module, find.name, counted(std::move(defined)));
-}
-
-// The function behind a kernel's name: of the program itself, else of the module that registered it first.
-Result<std::uint32_t> Session::find_kernel(const std::string& name) {
-  if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second;
-  std::optional<std::uint32_t> module;
-  if (device_->in_process() && kernel_registry().find(KernelRegistry::kProgram, name) != nullptr)
-    module = KernelRegistry::kProgram;
-  for (auto it = modules_.begin(); !module && it != modules_.end(); ++it) {
-    const auto& kernels = it->second.kernels;
-    if (std::find(kernels.begin(), kernels.end(), name) != kernels.end()) module = it->first;
-  }
-  if (!module)
-    return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: no module registers it.", name)};
-  const std::uint32_t id = device_->next_function();
-  functions_[id] = {*module, name};
-  kernels_[name] = id;
-  device_->define(id, *module, name, [](const Result<void>&) {});
-  return id;
 }
 
 // ---- Launches ----
@@ -534,7 +450,7 @@ void Session::on_close_stream(std::uint64_t, CloseStream& close, Frame&) {
 ClientStat Session::stat() const {
   ClientStat stat;
   stat.pid = static_cast<std::uint32_t>(pid_);
-  for (const auto& [address, bytes] : allocations_) stat.bytes += bytes;
+  stat.bytes = allocated_;
   stat.modules = static_cast<std::uint32_t>(modules_.size());
   if (client_) {
     stat.queued = static_cast<std::uint32_t>(client_->queued());

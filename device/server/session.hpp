@@ -8,13 +8,18 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "device/server/client_report.hpp"
+#include "device/server/client_share.hpp"
 #include "device/server/device.hpp"
+#include "device/server/incoming.hpp"
 #include "runtime/protocol/frame.hpp"
 #include "runtime/transport/outbox.hpp"
 
@@ -30,13 +35,15 @@ class Session : public std::enable_shared_from_this<Session> {
     std::vector<std::unique_ptr<Device>>& devices;
     std::function<void(Session&)> on_closed;  // called once, from the event loop
     std::function<void(StatReply&, const Device&)> add_clients;
+    ClientShares shares;
     bool is_ending = false;           // takes no more launches
     std::size_t most_findings = 100;  // that a client is told of
   };
 
   Session(Host& host, UniqueFd socket, pid_t pid);
   ~Session();
-  void start();
+  // An error: this client has its share of connections already. `gateway`: the clients behind it count, not itself.
+  Result<void> start(bool gateway);
   // Ends the connection and gives everything back.
   void close(const std::string& reason);
 
@@ -50,17 +57,30 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   struct Module {
     std::string name;
-    std::vector<std::string> kernels;
+    std::unordered_set<std::string> kernels;
+    ClientShare::Hold hold;
   };
+  // What the connection waits for before it works on.
+  enum class Waiting { kNothing, kBytes, kTurn, kAnswers, kReader };
 
   void when_readable();
   void receive_and_work();
-  bool work_off();
+  void work_off();
+  Waiting work_for_a_turn();
+  bool take_frame();
+  void wait_for(Waiting what);
   void flush();
-  void resume();
-  void pause();
   void watch_for_end();
+  bool is_gone() const;
   void go_on();
+  void work_in_pieces(Piecewise work, std::function<void()> then);
+  void end_work();
+  bool begin_incoming(const FrameHeader& header);
+  // How long the part of the payload before the pieces is; nullopt: it is not here yet.
+  Result<std::optional<std::size_t>> begin_write(const FrameHeader& header, std::span<const std::uint8_t> payload);
+  Result<std::optional<std::size_t>> begin_module(const FrameHeader& header, std::span<const std::uint8_t> payload);
+  bool take_incoming();
+  void watch_afterlife();
   bool on_frame(Frame& frame);
   bool on_hello(const Frame& frame);
   bool on_remote(const Frame& frame);
@@ -86,20 +106,30 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_stream_time(std::uint64_t request, StreamTime& time, Frame& frame);
 
   template <class Message>
-  void reply(std::uint64_t request, const Message& message);
+  void reply(std::uint64_t request, const Message& message) {
+    if (closed_) return;
+    report_->flush(out_);
+    out_.push(request, message);
+  }
   void fail(std::uint64_t request, const Error& error);
   // Done or Failure, when the launch or lookup behind it has come to its end.
   std::function<void(Result<void>)> answer_later(std::uint64_t request);
 
   // The same answer; until it is given, the request counts as one without.
   template <class Value>
-  std::function<void(Result<Value>)> counted(std::function<void(Result<Value>)> answer);
+  std::function<void(Result<Value>)> counted(std::function<void(Result<Value>)> answer, std::size_t weight = 1);
 
   Result<void> check_stream(std::uint32_t stream) const;
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
   Result<std::uint32_t> find_kernel(const std::string& name);
-  void start_load(std::uint64_t request, const std::string& name, UniqueFd image);
+  void check_and_load(std::uint64_t request, const std::string& name, Result<UniqueFd> copy, ClientShare::Hold hold);
+  void start_load(std::uint64_t request, const std::string& name, UniqueFd image, ClientShare::Hold hold);
+  void unload_in_turn(std::uint32_t module, ClientShare::Hold hold);
+  void in_turn(ClientShare::Job job);
+  Result<void> check_functions() const;
   void give_back();
+  void give_back_some();
+  void forget_allocation(std::uint64_t address);
   // Null: nobody asks what the program does.
   HostWatch* watch() const;
 
@@ -109,20 +139,39 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::uint64_t client_number_;  // never given out twice
   const std::shared_ptr<ClientReport> report_;
   std::string name_;  // of the client, for the log
-  bool remote_ = false;
+  bool remote_ = false, behind_gateway_ = false;
   Device* device_ = nullptr;
-  bool greeted_ = false, closed_ = false, paused_ = false, going_on_ = false, watching_for_end_ = false,
-       sending_ = false;
+  bool greeted_ = false, closed_ = false, going_on_ = false, watching_for_end_ = false, sending_ = false;
+  Waiting waiting_ = Waiting::kNothing;
   std::size_t unanswered_ = 0;  // requests besides launches
+  std::size_t in_core_ = 0;     // loads, unloads and definitions that are under way or wait for their turn
   FrameBuffer in_;
   Outbox out_;
+  std::optional<Incoming> incoming_;  // a message that is taken piece by piece
+  Piecewise work_;                    // goes on before the next message is looked at
+  std::function<void()> after_work_;
+  std::shared_ptr<ClientShare> share_;
+  ClientShare::Hold connection_;
   std::shared_ptr<LaunchQueue::Client> client_;
   std::vector<std::string> freed_at_;                   // of the release that comes next
   std::map<std::uint64_t, std::uint64_t> allocations_;  // address, bytes asked for
+  std::uint64_t allocated_ = 0;                         // bytes of all of them
   std::map<std::uint32_t, Module> modules_;             // in order of loading
-  std::set<std::uint32_t> leaving_;                     // modules to unload when the launches that use them are through
+  // Modules to unload when the launches that use them are through.
+  std::map<std::uint32_t, ClientShare::Hold> leaving_;
   std::unordered_map<std::uint32_t, Function> functions_;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> found_;  // module and name, of a function
   std::unordered_map<std::string, std::uint32_t> kernels_;  // name -> function, for launches by name
 };
+
+template <class Value>
+std::function<void(Result<Value>)> Session::counted(std::function<void(Result<Value>)> answer, std::size_t weight) {
+  unanswered_ += weight;
+  return [self = shared_from_this(), answer = std::move(answer), weight](Result<Value> result) {
+    self->unanswered_ -= weight;
+    answer(std::move(result));
+    self->go_on();
+  };
+}
 
 }  // namespace softtpu

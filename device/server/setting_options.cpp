@@ -48,6 +48,10 @@ constexpr Row kRows[] = {
     {"--namespace", "SOFTTPU_NAMESPACE", Side::kDevice},
     {"--fresh", "SOFTTPU_FRESH", Side::kDevice},
     {"--drain", "SOFTTPU_DRAIN", Side::kDevice},
+    {"--client-memory", "SOFTTPU_CLIENT_MEMORY", Side::kDevice},
+    {"--client-modules", "SOFTTPU_CLIENT_MODULES", Side::kDevice},
+    {"--client-connections", "SOFTTPU_CLIENT_CONNECTIONS", Side::kDevice},
+    {"--client-descriptors", "SOFTTPU_CLIENT_DESCRIPTORS", Side::kDevice},
     {"--trace", "SOFTTPU_TRACE", Side::kDevice},
     {"--check", "SOFTTPU_CHECK", Side::kDevice},
     {"--allow", "SOFTTPU_ALLOW", Side::kDevice, Form::kList},
@@ -73,7 +77,8 @@ bool is_for(const Row& row, SettingUser user) {
   if (user == SettingUser::kServer) return row.side != Side::kHost;
   if (user == SettingUser::kReplay && (row.side == Side::kHost || row.variable.starts_with("SOFTTPU_RECORD")))
     return false;
-  return row.variable != "SOFTTPU_DRAIN";  // a device of one program ends with it
+  // A device of one program ends with it, and is not shared out.
+  return row.variable != "SOFTTPU_DRAIN" && !row.variable.starts_with("SOFTTPU_CLIENT_");
 }
 
 std::string help_of(const Row& row) {

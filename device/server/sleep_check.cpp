@@ -62,6 +62,10 @@ bool handles_signals(const std::string& status) {
 
 }  // namespace
 
+bool is_process_stopped(pid_t process) {
+  return field(read_all(fmt::format("/proc/{}/status", process)), "State").starts_with('T');
+}
+
 SleepCheck::Look SleepCheck::look_once(pid_t core) {
   Look look{core, {}, 0};
   const std::string tasks = fmt::format("/proc/{}/task", core);

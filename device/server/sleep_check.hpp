@@ -9,6 +9,9 @@
 
 namespace softtpu {
 
+// Whether a signal has stopped the process.
+bool is_process_stopped(pid_t process);
+
 class SleepCheck {
  public:
   // A sentence's end, "waits for ever: ..."; empty: it runs, may be woken, or nobody can say. Two looks must agree,

@@ -98,14 +98,20 @@ Result<void> set_log(Settings& settings, std::string_view text) {
   return set_choice(settings.log, text, kLevels);
 }
 
-Result<void> set_global_bytes(Settings& settings, std::string_view text) {
-  settings.global_bytes.reset();
+template <auto Field>
+Result<void> set_memory_bytes(Settings& settings, std::string_view text) {
+  (settings.*Field).reset();
   if (text.empty()) return {};
   std::uint64_t bytes = 0;
   // The upper limit keeps addresses within the 40 bits that the chips' descriptors hold.
   if (auto done = set_number(bytes, text, 1, 1ULL << 38); !done) return done;
-  settings.global_bytes = bytes;
+  settings.*Field = bytes;
   return {};
+}
+
+template <auto Field>
+Result<void> set_share(Settings& settings, std::string_view text) {
+  return set_number(settings.*Field, text, 1, 1000000);
 }
 
 template <auto Field>
@@ -193,6 +199,16 @@ constexpr std::array kVariables = {
              }},
     Variable{"SOFTTPU_DRAIN", "5", "seconds that a shared device waits for running launches when it is told to end",
              set_seconds<&Settings::drain_ms>},
+    Variable{"SOFTTPU_CLIENT_MEMORY", "",
+             "bytes of device memory that one client of a shared device may have; empty: seven eighths of it",
+             set_memory_bytes<&Settings::client_bytes>},
+    Variable{"SOFTTPU_CLIENT_MODULES", "256", "kernel modules that one client of a shared device may have loaded",
+             set_share<&Settings::client_modules>},
+    Variable{"SOFTTPU_CLIENT_CONNECTIONS", "64", "connections that one client may have to a shared device",
+             set_share<&Settings::client_connections>},
+    Variable{"SOFTTPU_CLIENT_DESCRIPTORS", "512",
+             "descriptors that one client's connections and modules may take in a shared device",
+             set_share<&Settings::client_descriptors>},
     Variable{"SOFTTPU_LOG_FILE", "", "file that softtpu's own log is appended to; empty: standard error",
              set_text<&Settings::log_file>},
     Variable{"SOFTTPU_FRESH", "zero",
@@ -265,7 +281,7 @@ constexpr std::array kVariables = {
              "found best",
              set_parallel_steps},
     Variable{"CMODEL_GLOBAL_MEM_SIZE", "", "bytes of global memory; empty: what the chip description says",
-             set_global_bytes},
+             set_memory_bytes<&Settings::global_bytes>},
     Variable{"SG_MAX_DEVICE_COUNT", "2", "number of devices that a program sees (embedded and inprocess)",
              [](Settings& settings, std::string_view text) { return set_number(settings.device_count, text, 1, 64); }},
     Variable{"TPUKERNEL_FIRMWARE_PATH", "",

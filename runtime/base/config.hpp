@@ -31,6 +31,9 @@ struct Settings {
   bool sandbox = false;          // core processes give up what kernels do not need of the system
   bool own_namespace = true;     // core processes have a PID namespace where the system allows it
   std::uint32_t drain_ms = 0;    // how long a server that ends waits for launches
+  // What one client of a shared device may hold.
+  std::optional<std::uint64_t> client_bytes;  // of each device; empty: seven eighths
+  std::uint32_t client_modules = 0, client_connections = 0, client_descriptors = 0;
   std::string log_file;          // empty: standard error
   bool streaming = false;        // bulk data through the socket even where shared memory is possible
   std::string device_binary;     // empty: beside the library

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kPlaceholderBytes = 64;
 constexpr std::uint64_t kMaxModuleBytes = 1ULL << 30;
+constexpr std::uint64_t kPieceBytes = 64 << 10;
 
 Error file_error(const std::string& name, const std::string& what) {
   return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", name, what)};
@@ -85,38 +86,59 @@ Result<void> check_segments(int fd, const Elf64_Ehdr& header, std::uint64_t file
 
 }  // namespace
 
-Result<UniqueFd> copy_module_file(const std::string& path, const std::string& name) {
-  // Not blocking: a FIFO would wait for a writer.
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+Result<ModuleCopy> ModuleCopy::of_file(UniqueFd file, const std::string& name) {
+  ModuleCopy made;
+  made.name_ = name;
+  made.file_ = std::move(file);
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) return file_errno(name);
+  if (::fstat(made.file_.get(), &status) != 0) return file_errno(name);
   if (!S_ISREG(status.st_mode)) return file_error(name, "it is not a regular file");
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes > kMaxModuleBytes)
-    return file_error(name, fmt::format("it has {} bytes (limit {})", bytes, kMaxModuleBytes));
+  made.bytes_ = static_cast<std::uint64_t>(status.st_size);
+  if (made.bytes_ > kMaxModuleBytes)
+    return file_error(name, fmt::format("it has {} bytes (limit {})", made.bytes_, kMaxModuleBytes));
   auto copy = make_anonymous_file();
-  if (!copy) return copy;
-  off_t offset = 0;
-  while (static_cast<std::uint64_t>(offset) < bytes) {
-    const ssize_t moved = ::sendfile(copy->get(), file.get(), &offset, bytes - static_cast<std::uint64_t>(offset));
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved < 0) return file_errno(name);
-    if (moved == 0) break;  // shorter than it was: the check of the segments reports it
-  }
-  return seal(*std::move(copy));
+  if (!copy) return copy.error();
+  made.copy_ = *std::move(copy);
+  return made;
 }
 
-Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image) {
+Result<ModuleCopy> ModuleCopy::of_bytes() {
   auto copy = make_anonymous_file();
-  if (!copy) return copy;
-  while (!image.empty()) {
-    const ssize_t written = ::write(copy->get(), image.data(), image.size());
+  if (!copy) return copy.error();
+  ModuleCopy made;
+  made.copy_ = *std::move(copy);
+  return made;
+}
+
+Result<bool> ModuleCopy::step() {
+  const std::uint64_t piece = std::min(kPieceBytes, bytes_ - done_);
+  auto offset = static_cast<off_t>(done_);
+  const ssize_t moved = piece > 0 ? ::sendfile(copy_.get(), file_.get(), &offset, piece) : 0;
+  if (moved < 0 && errno == EINTR) return false;
+  if (moved < 0) return file_errno(name_);
+  done_ += static_cast<std::uint64_t>(moved);
+  // Shorter than it was: the check of the segments reports it.
+  return moved == 0 || done_ == bytes_;
+}
+
+Result<void> ModuleCopy::add(std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(copy_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
       return Error{ErrorKind::kResource, fmt::format("copying a kernel module: {}", std::strerror(errno))};
-    image = image.subspan(static_cast<std::size_t>(written));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  return seal(*std::move(copy));
+  return {};
+}
+
+Result<UniqueFd> ModuleCopy::take() { return seal(std::move(copy_)); }
+
+Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image) {
+  auto copy = ModuleCopy::of_bytes();
+  if (!copy) return copy.error();
+  if (auto added = copy->add(image); !added) return added.error();
+  return copy->take();
 }
 
 Result<Bytes> read_module(int fd, const std::string& name, std::size_t limit) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -13,8 +14,30 @@
 
 namespace softtpu {
 
-// Both give the descriptor of an anonymous file. Errors give the cause and the name that people know the module by.
-Result<UniqueFd> copy_module_file(const std::string& path, const std::string& name);
+// An anonymous file that becomes a copy of a module, piece by piece. Errors give the cause and the name that people know
+// the module by.
+class ModuleCopy {
+ public:
+  // Of a regular file within the limit of a module's size.
+  static Result<ModuleCopy> of_file(UniqueFd file, const std::string& name);
+  // Of bytes that add() gives.
+  static Result<ModuleCopy> of_bytes();
+
+  // Copies a piece of the file. True: that was the last one.
+  Result<bool> step();
+  Result<void> add(std::span<const std::uint8_t> bytes);
+  // Of the file, when the copy began.
+  std::uint64_t bytes() const { return bytes_; }
+  // The copy, which nobody can change any more.
+  Result<UniqueFd> take();
+
+ private:
+  UniqueFd copy_, file_;
+  std::uint64_t bytes_ = 0, done_ = 0;
+  std::string name_;
+};
+
+// The descriptor of an anonymous file with these bytes.
 Result<UniqueFd> copy_module_bytes(std::span<const std::uint8_t> image);
 
 // All bytes of a module's file, for a device that cannot be given the file itself; more than `limit` are refused.

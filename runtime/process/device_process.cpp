@@ -72,7 +72,13 @@ Result<UniqueFd> start_detached(const std::string& program, const std::vector<st
   pid_t pid = 0;
   const int failed = ::posix_spawn(&pid, program.c_str(), &actions.value, &attributes.value, arguments.data(), environ);
   if (failed != 0) return Error{ErrorKind::kResource, fmt::format("starting {}: {}", program, std::strerror(failed))};
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  // Before it could answer: the loader has found no libraries, or no descriptors for them.
+  if (status != 0) {
+    return Error{ErrorKind::kResource,
+                 fmt::format("{} did not start: it {} (what it says stands above).", program, to_exit_text(status))};
   }
   return std::move(pair->first);
 }

@@ -7,20 +7,13 @@
 namespace softtpu {
 namespace {
 
-struct Header {
-  std::uint32_t payload_bytes = 0;
-  MessageType type{};
-  std::uint16_t fd_count = 0;
-  std::uint64_t request = 0;
-};
-
 std::uint64_t get(const std::uint8_t* at, std::size_t bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(at[i]) << (8 * i);
   return value;
 }
 
-Header read_header(const std::uint8_t* at) {
+FrameHeader read_header(const std::uint8_t* at) {
   return {static_cast<std::uint32_t>(get(at, 4)), static_cast<MessageType>(get(at + 4, 2)),
           static_cast<std::uint16_t>(get(at + 6, 2)), get(at + 8, 8)};
 }
@@ -55,14 +48,19 @@ std::span<std::uint8_t> FrameBuffer::space(std::size_t bytes) {
 
 bool FrameBuffer::has_frame() const {
   if (end_ - begin_ < kFrameHeaderBytes) return false;
-  const Header header = read_header(bytes_.data() + begin_);
+  const FrameHeader header = read_header(bytes_.data() + begin_);
   // A header over the limit counts as a frame: next() reports it.
   return header.payload_bytes > kMaxPayloadBytes || end_ - begin_ >= kFrameHeaderBytes + header.payload_bytes;
 }
 
+std::optional<FrameHeader> FrameBuffer::header() const {
+  if (end_ - begin_ < kFrameHeaderBytes) return std::nullopt;
+  return read_header(bytes_.data() + begin_);
+}
+
 Result<std::optional<Frame>> FrameBuffer::next() {
   if (end_ - begin_ < kFrameHeaderBytes) return std::optional<Frame>();
-  const Header header = read_header(bytes_.data() + begin_);
+  const FrameHeader header = read_header(bytes_.data() + begin_);
   if (header.payload_bytes > kMaxPayloadBytes) {
     return Error{ErrorKind::kConnection, fmt::format("a frame of {} bytes is over the limit of {}", header.payload_bytes, kMaxPayloadBytes)};
   }

@@ -27,6 +27,14 @@ struct Frame {
   std::vector<UniqueFd> fds;
 };
 
+// What a frame's header says.
+struct FrameHeader {
+  std::uint32_t payload_bytes = 0;
+  MessageType type{};
+  std::uint16_t fd_count = 0;
+  std::uint64_t request = 0;
+};
+
 // Appends a whole frame to `out`.
 template <class Message>
 void append_frame(Bytes& out, std::uint64_t request, const Message& message, std::uint16_t fd_count = 0);
@@ -43,6 +51,12 @@ class FrameBuffer {
   bool has_frame() const;
   // The next whole frame; nullopt when more bytes are needed.
   Result<std::optional<Frame>> next();
+
+  // For frames that are too long to be waited for: the header of the next one, when it is here, what follows it so far,
+  // and a way to take bytes away from the front. Nothing is checked.
+  std::optional<FrameHeader> header() const;
+  std::span<const std::uint8_t> bytes() const { return std::span(bytes_).subspan(begin_, end_ - begin_); }
+  void take(std::size_t bytes) { begin_ += bytes; }
 
  private:
   Bytes bytes_;

@@ -1,14 +1,42 @@
 #include "runtime/transport/outbox.hpp"
 
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 
+void Outbox::begin_bytes(std::uint64_t request, MessageType type, std::uint32_t bytes) {
+  Bytes head(kFrameHeaderBytes);
+  wire::put_header(head.data(), sizeof(bytes) + bytes, type, 0, request);
+  Encoder encoder(head);
+  encoder("bytes", bytes);
+  push_frame(head);
+  missing_ = bytes;
+}
+
+void Outbox::add_bytes(std::span<const std::uint8_t> piece) {
+  const std::size_t left = std::exchange(missing_, 0) - piece.size();
+  Bytes& to = tail();
+  to.insert(to.end(), piece.begin(), piece.end());
+  missing_ = left;
+  if (missing_ > 0) return;
+  std::move(behind_.begin(), behind_.end(), std::back_inserter(parts_));
+  behind_.clear();
+}
+
+void Outbox::clear() {
+  parts_.clear();
+  behind_.clear();
+  missing_ = 0;
+}
+
 std::size_t Outbox::bytes() const {
   std::size_t bytes = 0;
   for (const Part& part : parts_) bytes += part.bytes.size() - part.sent;
+  for (const Part& part : behind_) bytes += part.bytes.size();
   return bytes;
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/transport/rpc_client.hpp"
 #include "runtime/transport/socket.hpp"
 #include "tests/e2e/processes.hpp"
+#include "tests/stress/attacks.hpp"
 #include "tests/stress/client.hpp"
 #include "tests/stress/process_figures.hpp"
 
@@ -36,6 +37,8 @@ struct Options {
   int clients = 32, threads = 8, cycles = 10000;
   double seconds = 180;
   int client = -1;
+  bool attacks = false;
+  AttackOptions attack;
 };
 
 class Stress {
@@ -186,9 +189,15 @@ int main(int argc, char** argv) {
   app.add_option("--cycles", options.cycles, "connect, load, launch, disconnect: how often")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  app.add_flag("--attacks", options.attacks, "instead: what an empty launch waits beside each way to stall the server");
+  app.add_option("--attack-seconds", options.attack.seconds, "beside each")
+      ->check(CLI::Range(0.2, 3600.0))
+      ->capture_default_str();
+  app.add_option("--attack", options.attack.only, "only attacks whose names contain this");
   app.add_option("--client", options.client, "")->group("");  // this process is client N
   CLI11_PARSE(app, argc, argv);
   if (options.client >= 0) return run_client(options.threads, options.seconds, static_cast<unsigned>(options.client));
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (options.attacks) return run_attacks(options.attack) ? 0 : 1;
   return Stress(options).run();
 }
