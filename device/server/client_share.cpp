@@ -6,15 +6,9 @@
 #include <utility>
 
 #include "runtime/base/text.hpp"
+#include "runtime/transport/event_loop.hpp"
 
 namespace softtpu {
-namespace {
-
-constexpr std::chrono::microseconds kTurn{200};
-constexpr std::chrono::microseconds kShortestTurn{10};
-
-}  // namespace
-
 Result<ClientShare::Hold> ClientShare::hold(std::size_t& count, std::size_t most, const char* what, const char* setting,
                                             std::size_t descriptors) {
   if (count >= most) {
@@ -54,8 +48,19 @@ Result<void> ClientShare::take_memory(const void* device, std::uint64_t bytes) {
   return {};
 }
 
-std::chrono::microseconds ClientShare::turn() const {
-  return std::max(kTurn / static_cast<int>(std::clamp<std::size_t>(busy_, 1, 1000)), kShortestTurn);
+void ClientShare::wait_for_turn(EventLoop& loop, std::function<void()> callback) {
+  turns_.push_back(std::move(callback));
+  if (!std::exchange(turn_comes_, true)) next_turn(loop);
+}
+
+void ClientShare::next_turn(EventLoop& loop) {
+  loop.soon([self = shared_from_this(), &loop] {
+    const auto callback = std::move(self->turns_.front());
+    self->turns_.pop_front();
+    callback();
+    self->turn_comes_ = !self->turns_.empty();
+    if (self->turn_comes_) self->next_turn(loop);
+  });
 }
 
 void ClientShare::in_turn(Job job) {

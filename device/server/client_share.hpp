@@ -15,6 +15,8 @@
 
 namespace softtpu {
 
+class EventLoop;
+
 // The defaults are those of a device that one program has for itself: nothing is limited.
 struct ShareLimits {
   std::uint64_t memory_bytes = UINT64_MAX;  // of each device
@@ -35,12 +37,13 @@ class ClientShare : public std::enable_shared_from_this<ClientShare> {
   Result<void> take_memory(const void* device, std::uint64_t bytes);
   void give_memory(const void* device, std::uint64_t bytes) { bytes_[device] -= bytes; }
 
-  // How long one of the client's connections may work before others are served. The more of them have work, the
-  // shorter: many connections get no more of the server than one.
-  std::chrono::microseconds turn() const;
-  // A connection has work for another turn, or has it no more.
-  void begin_work() { ++busy_; }
-  void end_work() { --busy_; }
+  // How long one of the client's connections may work before others are served.
+  static constexpr std::chrono::microseconds kTurn{200};
+  // Calls back when others have been served. One of the client's connections after the other: many get no more of the
+  // server than one.
+  void wait_for_turn(EventLoop& loop, std::function<void()> callback);
+  // Some wait for their turn.
+  bool is_busy() const { return !turns_.empty(); }
 
   // Loads, unloads and definitions: a core has one of the client at a time, so that others' launches come in between.
   // The job calls the function that it is given when it is through.
@@ -51,12 +54,15 @@ class ClientShare : public std::enable_shared_from_this<ClientShare> {
   Result<Hold> hold(std::size_t& count, std::size_t most, const char* what, const char* setting,
                     std::size_t descriptors);
   void next_job();
+  void next_turn(EventLoop& loop);
 
   const ShareLimits limits_;
-  std::size_t connections_ = 0, modules_ = 0, descriptors_ = 0, busy_ = 0;
+  std::size_t connections_ = 0, modules_ = 0, descriptors_ = 0;
   std::map<const void*, std::uint64_t> bytes_;
   std::deque<Job> jobs_;
   bool in_core_ = false, starting_ = false;
+  std::deque<std::function<void()>> turns_;
+  bool turn_comes_ = false;
 };
 
 // The shares of all clients that are there.

@@ -66,6 +66,7 @@ class Device {
   Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
          const Options& options);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
+  std::uint64_t next_used(std::uint64_t address, std::uint64_t end) const;
   CoreLink::Terms terms_of(const void* owner) const { return {owner, limits_.timeout_ms, limits_.limit_ms}; }
 
   const bool in_process_, poison_;

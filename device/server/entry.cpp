@@ -108,6 +108,7 @@ int serve(const Settings& settings, const ServeOptions& options, int ready) {
     remote = *endpoint;
   }
   (*server)->stop_on_signals();
+  (*server)->look_after_socket();
   std::printf("softtpu: %u device%s of chip %s, pid %d; use with SOFTTPU_DEVICE=unix:%s\n", options.devices,
               options.devices == 1 ? "" : "s", settings.chip.c_str(), ::getpid(), path.c_str());
   if (!remote.empty()) std::printf("softtpu: remote clients use SOFTTPU_DEVICE=tcp://%s\n", remote.c_str());

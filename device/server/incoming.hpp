@@ -16,9 +16,9 @@ namespace softtpu {
 inline constexpr std::size_t kLongMessageBytes = 128 << 10;
 
 struct Incoming {
-  std::uint64_t left = 0;                               // bytes that are still to come
+  std::uint64_t left = 0;                                   // bytes that are still to come
   std::function<void(std::span<const std::uint8_t>)> take;  // gets each piece
-  std::function<void()> end;                            // when all of them are there
+  std::function<void()> end;                                // when all of them are there
 };
 
 // The fields before the long byte string of such a message, when they are here. `at` is where the byte string begins.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,7 +67,7 @@ class LaunchQueue {
     struct Stream {
       std::uint32_t id = 0;
       std::uint32_t timeout_ms = 0, limit_ms = 0;
-      std::deque<Pending> pending;
+      std::list<Pending> pending;  // a list: most of many streams are empty
       std::uint64_t submitted = 0, finished = 0;
       std::uint64_t last_item = 0;  // on core `last_core`
       std::uint32_t last_core = 0;
@@ -78,7 +79,7 @@ class LaunchQueue {
       bool closed = false;
       std::optional<Error> failure;
       std::uint64_t failure_order = 0;
-      std::deque<Waiter> waiters;
+      std::list<Waiter> waiters;
     };
     std::map<std::uint32_t, std::shared_ptr<Stream>> streams_;
     // Those that may have a launch, or a failure that nobody has been told: looking at them takes no longer than what

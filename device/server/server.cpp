@@ -80,9 +80,7 @@ void Server::end_with(pid_t process) {
 
 Result<void> Server::listen(const std::string& path) {
   socket_path_ = path;
-  if (auto opened = open_listener(); !opened) return opened;
-  loop_.after(kLookAtSocket, [this] { look_after_socket(); });
-  return {};
+  return open_listener();
 }
 
 Result<void> Server::open_listener() {

@@ -35,6 +35,8 @@ class Server {
   void end_with(pid_t process);
   // Listens on a Unix socket that only this user can reach. Refuses one that another server answers on.
   Result<void> listen(const std::string& path);
+  // Makes the socket's name again, from now on, whenever somebody has taken it away.
+  void look_after_socket();
   // Lets remote clients in, through a gateway to the socket that this server listens on. The endpoint that was bound.
   Result<std::string> open_gateway(GatewayLink::Options options);
   // Stops at SIGINT and SIGTERM: when the launches of its clients have ended, at the latest after SOFTTPU_DRAIN; at
@@ -47,7 +49,6 @@ class Server {
   void when_connecting();
   Result<void> open_listener();
   void close_listener();
-  void look_after_socket();
   void end_when_idle(std::chrono::steady_clock::time_point deadline);
   void on_closed(Session& session);
 

@@ -27,7 +27,7 @@ constexpr std::size_t kMaxStreams = 65536;
 constexpr std::size_t kMostUnsentBytes = 512U << 10;
 // ... and what its launches have to say may add that much.
 constexpr std::size_t kMaxUnsentBytes = 256U << 20;
-constexpr std::uint64_t kIncomingPiece = 64 << 10;
+constexpr std::uint64_t kIncomingPiece = 16 << 10;
 // How long launches of a client that is gone may go on.
 constexpr std::chrono::milliseconds kAfterlife{500};
 
@@ -66,7 +66,7 @@ void Session::when_readable() {
   } catch (const std::bad_alloc&) {
     return close("there is no memory for its messages");
   }
-  work_off();
+  share_->is_busy() ? wait_for(Waiting::kTurn) : work_off();
 }
 
 // Works off what is here, for as long as it is this client's turn.
@@ -86,7 +86,7 @@ void Session::work_off() {
 }
 
 Session::Waiting Session::work_for_a_turn() {
-  const auto end = std::chrono::steady_clock::now() + share_->turn();
+  const auto end = std::chrono::steady_clock::now() + ClientShare::kTurn;
   while (!closed_) {
     if (out_.bytes() > kMostUnsentBytes) return Waiting::kReader;
     if (work_) {
@@ -131,9 +131,9 @@ bool Session::take_frame() {
 bool Session::begin_incoming(const FrameHeader& header) {
   const bool known = device_ != nullptr && header.fd_count == 0;
   const auto payload = in_.bytes().subspan(kFrameHeaderBytes);
-  Result<std::optional<std::size_t>> begun =
-      Error{ErrorKind::kConnection,
-            fmt::format("message {} has {} bytes or is out of order", static_cast<int>(header.type), header.payload_bytes)};
+  Result<std::optional<std::size_t>> begun = Error{
+      ErrorKind::kConnection,
+      fmt::format("message {} has {} bytes or is out of order", static_cast<int>(header.type), header.payload_bytes)};
   if (known && header.type == MessageType::kWrite) begun = begin_write(header, payload);
   if (known && header.type == MessageType::kLoadModule) begun = begin_module(header, payload);
   if (!begun) {
@@ -160,22 +160,29 @@ bool Session::take_incoming() {
 }
 
 void Session::wait_for(Waiting what) {
-  if (what == Waiting::kTurn && waiting_ != Waiting::kTurn) share_->begin_work();
-  if (what != Waiting::kTurn && waiting_ == Waiting::kTurn) share_->end_work();
   waiting_ = what;
   const auto self = shared_from_this();
   switch (what) {
     case Waiting::kNothing: return;
     case Waiting::kBytes: return host_.loop.when_readable(socket_.get(), [self] { self->when_readable(); });
-    case Waiting::kTurn: return host_.loop.soon([self] { self->closed_ || !self->is_gone() ? self->work_off() : self->close(""); });
-    // What was sent stays in the socket until enough is done, or taken.
-    case Waiting::kAnswers: client_->call_at(kResumeQueued, [self] { self->go_on(); }); return watch_for_end();
-    case Waiting::kReader: watch_for_end(); return go_on();
+    case Waiting::kTurn: return share_->wait_for_turn(host_.loop, [self] { self->take_turn(); });
+    case Waiting::kAnswers: client_->call_at(kResumeQueued, [self] { self->go_on(); }); break;
+    case Waiting::kReader: break;
   }
+  // What was sent stays in the socket until enough is done, or taken; it may be by now.
+  watch_for_end();
+  go_on();
 }
 
+void Session::take_turn() {
+  if (!closed_ && is_gone()) return close("");
+  work_off();
+}
+
+// Who only sends nothing more may still take answers.
+
 bool Session::is_gone() const {
-  pollfd end{socket_.get(), POLLRDHUP, 0};
+  pollfd end{socket_.get(), 0, 0};
   return ::poll(&end, 1, 0) > 0;
 }
 
@@ -185,20 +192,16 @@ void Session::watch_for_end() {
   host_.loop.after(kAfterlife, [self = shared_from_this()] {
     self->watching_for_end_ = false;
     if (self->closed_ || (self->waiting_ != Waiting::kAnswers && self->waiting_ != Waiting::kReader)) return;
-    self->is_gone() ? self->close("") : self->watch_for_end();
+    pollfd end{self->socket_.get(), POLLRDHUP, 0};
+    ::poll(&end, 1, 0) > 0 ? self->close("") : self->watch_for_end();
   });
 }
 
 void Session::go_on() {
   const bool answered = waiting_ == Waiting::kAnswers && client_->queued() + unanswered_ <= kResumeQueued;
   const bool taken = waiting_ == Waiting::kReader && out_.bytes() <= kMostUnsentBytes / 2;
-  if (going_on_ || (!answered && !taken)) return;
-  going_on_ = true;
   // Not from here: this is called in the middle of a core's answers.
-  host_.loop.soon([self = shared_from_this()] {
-    self->going_on_ = false;
-    self->work_off();
-  });
+  if (answered || taken) wait_for(Waiting::kTurn);
 }
 
 void Session::flush() {
@@ -254,7 +257,7 @@ void Session::give_back() {
 
 // Memory and streams, for as long as it is this client's turn.
 void Session::give_back_some() {
-  const auto end = std::chrono::steady_clock::now() + share_->turn();
+  const auto end = std::chrono::steady_clock::now() + ClientShare::kTurn;
   do {
     if (allocations_.empty()) {
       if (!client_->forget_streams()) continue;
@@ -270,7 +273,7 @@ void Session::give_back_some() {
     work_ = nullptr;
     forget_allocation(address);
   } while (std::chrono::steady_clock::now() < end);
-  host_.loop.soon([self = shared_from_this()] { self->give_back_some(); });
+  share_->wait_for_turn(host_.loop, [self = shared_from_this()] { self->give_back_some(); });
 }
 
 template <class Message>
@@ -315,11 +318,7 @@ bool Session::on_remote(const Frame& frame) {
   name_ = to_printable(remote->address, 64);
   if (!std::exchange(behind_gateway_, false)) return true;
   // From here on it counts for itself, with all that come from its address.
-  const Waiting was = waiting_;
-  wait_for(Waiting::kNothing);
   share_ = host_.shares.of("address " + name_.substr(0, name_.rfind(':')));
-  if (was == Waiting::kTurn) share_->begin_work();
-  waiting_ = was;
   auto connection = share_->hold_connection();
   if (!connection) {
     close(connection.error().text);
@@ -432,7 +431,9 @@ Result<void> Session::check_stream(std::uint32_t stream) const {
 
 void Session::on_sync(std::uint64_t request, Sync& sync, Frame&) {
   if (auto good = check_stream(sync.stream); !good) return fail(request, good.error());
-  device_->queue().sync(client_, sync.stream, counted(answer_later(request)));
+  // One of all streams waits for each of them.
+  const std::size_t weight = sync.stream == 0 ? 1 + client_->active() : 1;
+  device_->queue().sync(client_, sync.stream, counted(answer_later(request), weight));
 }
 
 void Session::on_timeout(std::uint64_t request, SetTimeout& timeout, Frame&) {

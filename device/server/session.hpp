@@ -69,6 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Waiting work_for_a_turn();
   bool take_frame();
   void wait_for(Waiting what);
+  void take_turn();
   void flush();
   void watch_for_end();
   bool is_gone() const;
@@ -141,7 +142,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string name_;  // of the client, for the log
   bool remote_ = false, behind_gateway_ = false;
   Device* device_ = nullptr;
-  bool greeted_ = false, closed_ = false, going_on_ = false, watching_for_end_ = false, sending_ = false;
+  bool greeted_ = false, closed_ = false, watching_for_end_ = false, sending_ = false;
   Waiting waiting_ = Waiting::kNothing;
   std::size_t unanswered_ = 0;  // requests besides launches
   std::size_t in_core_ = 0;     // loads, unloads and definitions that are under way or wait for their turn
@@ -161,7 +162,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::map<std::uint32_t, ClientShare::Hold> leaving_;
   std::unordered_map<std::uint32_t, Function> functions_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> found_;  // module and name, of a function
-  std::unordered_map<std::string, std::uint32_t> kernels_;  // name -> function, for launches by name
+  std::unordered_map<std::string, std::uint32_t> kernels_;                // name -> function, for launches by name
 };
 
 template <class Value>

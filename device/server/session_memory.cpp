@@ -11,7 +11,7 @@ namespace softtpu {
 namespace {
 
 constexpr std::uint64_t kMaxReadBytes = 16ULL << 20;
-constexpr std::uint64_t kReadPiece = 64 << 10;
+constexpr std::uint64_t kReadPiece = 16 << 10;
 
 }  // namespace
 
@@ -72,7 +72,8 @@ Result<std::optional<std::size_t>> Session::begin_write(const FrameHeader& heade
   if (!*write) return std::optional<std::size_t>();
   const auto [address, at, bytes] = **write;
   if (auto inside = check_range("the destination", address, bytes); !inside) {
-    incoming_ = {bytes, [](auto) {}, [this, request = header.request, error = inside.error()] { fail(request, error); }};
+    incoming_ = {bytes, [](auto) {},
+                 [this, request = header.request, error = inside.error()] { fail(request, error); }};
     return std::optional(at);
   }
   incoming_ = {bytes,

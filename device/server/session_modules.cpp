@@ -117,14 +117,13 @@ void Session::start_load(std::uint64_t request, const std::string& name, UniqueF
     self->flush();
   };
   const auto held = std::make_shared<UniqueFd>(std::move(image));
-  in_turn([self = shared_from_this(), id, name, held, loaded = counted(std::move(loaded))](
-              const std::function<void()>& done) {
+  in_turn([self = shared_from_this(), id, name, held,
+           loaded = counted(std::move(loaded))](const std::function<void()>& done) {
     if (self->closed_) return done();
-    self->device_->load(id, name, *held, self->client_.get(),
-                        [loaded, done](Result<std::vector<std::string>> kernels) {
-                          loaded(std::move(kernels));
-                          done();
-                        });
+    self->device_->load(id, name, *held, self->client_.get(), [loaded, done](Result<std::vector<std::string>> kernels) {
+      loaded(std::move(kernels));
+      done();
+    });
   });
 }
 
@@ -139,7 +138,11 @@ void Session::on_unload(std::uint64_t request, UnloadModule& unload, Frame&) {
   std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload.module; });
   std::erase_if(found_, [&](const auto& row) { return row.first.first == unload.module; });
   std::erase_if(kernels_, [&](const auto& row) { return !functions_.contains(row.second); });
-  device_->queue().when_finished(client_, [self = shared_from_this(), module = unload.module] {
+  const std::size_t weight = 1 + client_->active();
+  unanswered_ += weight;
+  device_->queue().when_finished(client_, [self = shared_from_this(), module = unload.module, weight] {
+    self->unanswered_ -= weight;
+    self->go_on();
     if (auto leaving = self->leaving_.extract(module)) self->unload_in_turn(module, std::move(leaving.mapped()));
   });
   reply(request, Done{});
@@ -178,19 +181,21 @@ void Session::on_find(std::uint64_t request, FindFunction& find, Frame&) {
     }
     self->flush();
   };
-  in_turn([self = shared_from_this(), id, find, defined = counted(std::move(defined))](
-              const std::function<void()>& done) {
-    if (self->closed_) return done();
-    self->device_->define(id, find.module, find.name, self->client_.get(), [defined, done](const Result<void>& outcome) {
-      defined(outcome);
-      done();
-    });
-  });
+  in_turn(
+      [self = shared_from_this(), id, find, defined = counted(std::move(defined))](const std::function<void()>& done) {
+        if (self->closed_) return done();
+        self->device_->define(id, find.module, find.name, self->client_.get(),
+                              [defined, done](const Result<void>& outcome) {
+                                defined(outcome);
+                                done();
+                              });
+      });
 }
 
 Result<void> Session::check_functions() const {
   if (functions_.size() < kMostFunctions) return {};
-  return Error{ErrorKind::kResource, fmt::format("this program has looked up {} functions already (limit).", kMostFunctions)};
+  return Error{ErrorKind::kResource,
+               fmt::format("this program has looked up {} functions already (limit).", kMostFunctions)};
 }
 
 // The function behind a kernel's name: of the program itself, else of the module that registered it first.
@@ -209,8 +214,7 @@ Result<std::uint32_t> Session::find_kernel(const std::string& name) {
   functions_[id] = {*module, name};
   kernels_[name] = id;
   // At once: the launch comes behind it.
-  device_->define(id, *module, name, client_.get(),
-                  counted<void>([](const Result<void>&) {}, kDefinitionWeight));
+  device_->define(id, *module, name, client_.get(), counted<void>([](const Result<void>&) {}, kDefinitionWeight));
   return id;
 }
 

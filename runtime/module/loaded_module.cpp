@@ -55,6 +55,9 @@ constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mo
 constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | boost::dll::load_mode::rtld_deepbind;
 #endif
 
+// A list that the device's server reads in one go.
+constexpr std::size_t kMostKernels = 16384;
+
 // The loader prefixes its message with the path that it was given, which here is a number that says nothing to people.
 std::string loader_text(const std::string& path, std::string text) {
   if (const auto at = text.find(path + ": "); at != std::string::npos) text.erase(0, at + path.size() + 2);
@@ -76,14 +79,24 @@ Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, Uniqu
   } catch (const std::exception& failure) {
     kernel_registry().set_loading(KernelRegistry::kProgram);
     kernel_registry().remove(module);
+    if (::access("/proc/self/fd", X_OK) != 0) {
+      return Error{ErrorKind::kResource,
+                   fmt::format("kernel module {}: modules are loaded through /proc, which is not mounted.", name)};
+    }
     return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", name, loader_text(path, failure.what()))};
   }
   kernel_registry().set_loading(KernelRegistry::kProgram);
+  auto kernels = kernel_registry().names(module);
+  if (kernels.size() > kMostKernels) {
+    kernel_registry().remove(module);
+    return Error{ErrorKind::kUsage,
+                 fmt::format("kernel module {}: it registers {} kernels (limit {}).", name, kernels.size(), kMostKernels)};
+  }
   made->name = name;
   made->path = path;
   made->image = std::move(image);
   modules_[module] = std::move(made);
-  return kernel_registry().names(module);
+  return kernels;
 }
 
 void LoadedModules::unload(std::uint32_t module) {

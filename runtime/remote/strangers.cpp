@@ -20,8 +20,8 @@ void* Strangers::who_makes_room(const std::string& address) const {
   const auto own = of_.find(address);
   if (own != of_.end() && own->second.size() >= kMostOfAddress) return own->second.front();
   if (count_ < kMost) return nullptr;
-  const auto most = std::max_element(
-      of_.begin(), of_.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const auto most = std::max_element(of_.begin(), of_.end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   return most->second.front();
 }
 

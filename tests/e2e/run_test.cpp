@@ -1,6 +1,7 @@
 // softtpu run: what its exit status says, and what its options set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,7 @@
 namespace softtpu::e2e {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 int run(std::vector<std::string> arguments, std::string* output = nullptr) {
@@ -207,6 +209,41 @@ constexpr Setting kSettings[] = {
 
 // Set by `softtpu run` itself.
 const std::set<std::string> kNoOption = {"SOFTTPU_JOURNAL", "SOFTTPU_GDB"};
+
+// ---- Files that are none ----
+
+TEST(OddFiles, AFifoIsNoChip) {
+  const fs::path fifo = fs::temp_directory_path() / ("softtpu-fifo-" + std::to_string(::getpid()));
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  Program run({kSofttpu, "run", "--chip", fifo, "--", kHost, "use", kKernels});
+  EXPECT_NE(run.wait(), -1);
+  EXPECT_THAT(run.output(), HasSubstr(fifo.string() + ": not a regular file"));
+  fs::remove(fifo);
+}
+
+TEST(OddFiles, AFileThatCannotBeReadIsNoRecordedCase) {
+  Program golden({kSofttpu, "golden", "/proc/self/mem"});
+  EXPECT_EQ(golden.wait(), 1);
+  EXPECT_THAT(golden.output(), HasSubstr("/proc/self/mem: Input/output error"));
+}
+
+TEST(OddFiles, ARecordIsForItsOwnerOnly) {
+  const fs::path record = fs::temp_directory_path() / ("softtpu-record-" + std::to_string(::getpid()));
+  std::ofstream(record) << "an older one";
+  fs::permissions(record, fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
+  Program run({kSofttpu, "run", "--record", record, "--", kHost, "use", kKernels});
+  EXPECT_EQ(run.wait(), 0) << run.output();
+  EXPECT_EQ(fs::status(record).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  fs::remove(record);
+}
+
+TEST(OddFiles, TooFewDescriptorsAreTheReasonThatIsGiven) {
+  for (const int count : {8, 10, 20}) {
+    Program program({"/bin/sh", "-c", "ulimit -n " + std::to_string(count) + "; exec '" + kHost + "' use '" + kKernels + "'"});
+    EXPECT_NE(program.wait(), 0);
+    EXPECT_THAT(program.output(), HasSubstr("Too many open files")) << count;
+  }
+}
 
 TEST(SettingOptions, SetTheVariablesOfTheProgram) {
   for (const Setting& setting : kSettings) {

@@ -233,6 +233,87 @@ TEST(ServeStart, GoesIntoTheBackgroundWhenReady) {
   fs::remove_all(folder);
 }
 
+// As in $(softtpu serve --daemon): the caller reads until everybody has let go of the pipe.
+TEST(ServeStart, ADaemonLetsGoOfItsCallersOutput) {
+  const fs::path folder = fs::temp_directory_path() / ("softtpu-let-go-" + std::to_string(::getpid()));
+  fs::create_directory(folder);
+  const std::string word = "'" + kSofttpu + "' serve --daemon 2>&1";
+  Program shell({"/bin/sh", "-c", "text=$(" + word + "); echo \"heard: $text\""}, {{"XDG_RUNTIME_DIR", folder}});
+  EXPECT_EQ(shell.wait(seconds(20)), 0);
+  EXPECT_THAT(shell.output(), HasSubstr("heard: softtpu: 1 device of chip bm1684x"));
+  for (const pid_t pid : shell.processes("softtpu-device")) ::kill(pid, SIGTERM);
+  EXPECT_TRUE(shell.leaves_nothing());
+  fs::remove_all(folder);
+}
+
+TEST(ServeStart, ADaemonSaysWhyItDoesNotStart) {
+  Program server({kSofttpu, "serve", "--daemon", "--socket", "/nowhere/device.sock"});
+  EXPECT_EQ(server.wait(), 1);
+  EXPECT_THAT(server.output(), HasSubstr("/nowhere/device.sock"));
+}
+
+// ---- A socket that loses its name ----
+
+TEST_F(Serve, ASocketThatIsRemovedComesBack) {
+  expect_use();
+  fs::remove(socket_);
+  EXPECT_TRUE(eventually([&] { return fs::exists(socket_); }));
+  expect_use();
+  EXPECT_THAT(server_->output(), HasSubstr("has been removed or replaced by somebody"));
+  fs::remove_all(folder_ / "softtpu");
+  EXPECT_TRUE(eventually([&] { return fs::exists(socket_); }));
+  expect_use();
+}
+
+// What is in the place of a server's socket when it ends may be somebody else's.
+TEST_F(Serve, EndsWithoutTakingTheSocketOfAnother) {
+  server_->kill(SIGSTOP);
+  fs::remove(socket_);
+  Program other({kSofttpu, "serve"}, environment_);
+  ASSERT_TRUE(other.wait_for_output("use with SOFTTPU_DEVICE=unix:")) << other.output();
+  server_->kill(SIGTERM);
+  server_->kill(SIGCONT);
+  EXPECT_EQ(server_->wait(seconds(5)), 0) << server_->output();
+  EXPECT_TRUE(fs::exists(socket_));
+  Program program({kHost, "use", kKernels}, environment_);
+  EXPECT_EQ(program.wait(), 0) << program.output();
+  other.kill(SIGTERM);
+  EXPECT_EQ(other.wait(seconds(5)), 0) << other.output();
+}
+
+// Of servers that start at once in the place of a dead one, one serves, and its socket stays.
+TEST(ServeStart, OfSeveralServersAtOnceOneHasTheSocket) {
+  const fs::path folder = fs::temp_directory_path() / ("softtpu-race-" + std::to_string(::getpid()));
+  fs::create_directory(folder);
+  Environment environment = {{"XDG_RUNTIME_DIR", folder}};
+  {
+    Program dead({kSofttpu, "serve"}, environment);
+    ASSERT_TRUE(dead.wait_for_output("use with"));
+    dead.kill(SIGKILL);
+    dead.wait();
+  }
+  std::vector<std::unique_ptr<Program>> servers;
+  for (int i = 0; i < 4; ++i)
+    servers.push_back(std::make_unique<Program>(std::vector<std::string>{kSofttpu, "serve"}, environment));
+  int serving = 0;
+  for (const auto& server : servers) {
+    ASSERT_TRUE(eventually([&] {
+      return server->output().find("use with") != std::string::npos ||
+             server->output().find("another server listens") != std::string::npos;
+    })) << server->output();
+    serving += server->output().find("use with") != std::string::npos;
+  }
+  EXPECT_EQ(serving, 1);
+  environment["SOFTTPU_DEVICE"] = "unix:" + (folder / "softtpu/device.sock").string();
+  Program program({kHost, "use", kKernels}, environment);
+  EXPECT_EQ(program.wait(), 0) << program.output();
+  for (const auto& server : servers) {
+    server->kill(SIGTERM);
+    server->wait(seconds(5));
+  }
+  fs::remove_all(folder);
+}
+
 TEST(Launcher, ListsEveryVariableAndRefusesBadValues) {
   Program good({kSofttpu, "env"});
   EXPECT_EQ(good.wait(), 0) << good.output();

@@ -9,6 +9,7 @@
 
 #include "runtime/remote/failure_limit.hpp"
 #include "runtime/remote/secret.hpp"
+#include "runtime/remote/strangers.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/text.hpp"
 
@@ -56,6 +57,24 @@ TEST(FailureLimit, ForgetsSingleFailures) {
     now += FailureLimit::kMemory;
     EXPECT_FALSE(limit.blocks("a", now));
   }
+}
+
+TEST(Strangers, MakeRoomForEachOther) {
+  Strangers strangers;
+  int visitors[2 * Strangers::kMost];
+  for (std::size_t i = 0; i < Strangers::kMostOfAddress; ++i) {
+    EXPECT_EQ(strangers.who_makes_room("a"), nullptr);
+    strangers.come("a", &visitors[i]);
+  }
+  EXPECT_EQ(strangers.who_makes_room("a"), &visitors[0]);  // the oldest of the same address
+  EXPECT_EQ(strangers.who_makes_room("b"), nullptr);
+  for (std::size_t i = Strangers::kMostOfAddress; i < Strangers::kMost; ++i)
+    strangers.come("address " + std::to_string(i), &visitors[i]);
+  EXPECT_EQ(strangers.who_makes_room("b"), &visitors[0]);  // of the address that has the most
+  strangers.go("a", &visitors[0]);
+  strangers.go("a", &visitors[0]);
+  EXPECT_EQ(strangers.size(), Strangers::kMost - 1);
+  EXPECT_EQ(strangers.who_makes_room("b"), nullptr);
 }
 
 TEST(FailureLimit, StaysSmallWhateverComes) {

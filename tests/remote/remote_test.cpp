@@ -75,10 +75,15 @@ class Remote : public testing::Test {
     EXPECT_TRUE(program.leaves_nothing());
     return program.output();
   }
-  UniqueFd connect() const {
+  // `from`: an address of this machine; empty: the usual one.
+  UniqueFd connect(const std::string& from = "") const {
     UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    if (!from.empty()) {
+      EXPECT_EQ(::inet_pton(AF_INET, from.c_str(), &address.sin_addr), 1);
+      EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    }
     address.sin_port = htons(port_);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
@@ -218,6 +223,36 @@ TEST_F(Remote, BlocksAnAddressAfterFiveFailures) {
   local_["SOFTTPU_DEVICE"] = "unix:" + (folder_ / "softtpu/device.sock").string();
   Program program({kHost, "use", kKernels}, local_);
   EXPECT_EQ(program.wait(), 0) << program.output();
+}
+
+// However many show one at once.
+TEST_F(Remote, ComparesFiveWrongTokensAndNoMore) {
+  serve();
+  write_token(folder_ / "wrong", "a token of somebody else");
+  Environment wrong = remote_;
+  wrong["SOFTTPU_TOKEN_FILE"] = folder_ / "wrong";
+  std::vector<std::unique_ptr<Program>> programs;
+  for (int i = 0; i < 16; ++i)
+    programs.push_back(std::make_unique<Program>(std::vector<std::string>{kHost, "use", kKernels}, wrong));
+  for (const auto& program : programs) EXPECT_NE(program->wait(), 0);
+  const std::string log = server_->output();
+  int compared = 0;
+  for (std::size_t at = log.find("its token is wrong"); at != std::string::npos; at = log.find("its token is wrong", at + 1)) ++compared;
+  EXPECT_LE(compared, 5) << log;
+  EXPECT_GT(compared, 0) << log;
+}
+
+TEST_F(Remote, IdleConnectionsKeepNobodyOut) {
+  serve();
+  // From eight addresses, as many as may wait.
+  std::vector<UniqueFd> idle;
+  for (int address = 1; address <= 8; ++address) {
+    for (int i = 0; i < 16; ++i) idle.push_back(connect("127.0.0." + std::to_string(10 + address)));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  Program program({kHost, "use", kKernels}, remote_);
+  EXPECT_EQ(program.wait(), 0) << program.output();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(8));
 }
 
 TEST_F(Remote, GetsANewGatewayWhenTheOldOneIsKilled) {

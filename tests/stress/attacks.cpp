@@ -52,7 +52,9 @@ class Attacker {
 
   RpcClient& rpc() { return rpc_; }
   std::uint64_t allocate(std::uint64_t bytes) { return need(rpc_.call<AllocateReply>(Allocate{bytes})).address; }
-  std::uint32_t load(int file) { return need(rpc_.call<LoadModuleReply>(LoadModule{"attack", {}}, std::span(&file, 1))).module; }
+  std::uint32_t load(int file) {
+    return need(rpc_.call<LoadModuleReply>(LoadModule{"attack", {}}, std::span(&file, 1))).module;
+  }
   std::uint32_t load_kernels() { return load(open_file(e2e::kKernels).get()); }
 
   template <class Message>
@@ -349,10 +351,11 @@ class Attacks {
   ~Attacks() { fs::remove_all(folder_); }
 
   bool run() {
-    fmt::print("An empty launch beside one client that does its worst, {} s each. Goal: 99% within {} ms, all within {} "
-               "ms; waits in ms.\n\n| attack | launches | median | 99% | longest | without it: median | 99% | longest | "
-               "server's memory |\n|---|---|---|---|---|---|---|---|---|\n",
-               options_.seconds, kGoal99Ms, kGoalMostMs);
+    fmt::print(
+        "An empty launch beside one client that does its worst, {} s each. Goal: 99% within {} ms, all within {} "
+        "ms; waits in ms.\n\n| attack | launches | median | 99% | longest | without it: median | 99% | longest | "
+        "server's memory |\n|---|---|---|---|---|---|---|---|---|\n",
+        options_.seconds, kGoal99Ms, kGoalMostMs);
     bool good = true;
     for (const Attack& attack : kAttacks) {
       if (std::string(attack.name).find(options_.only) != std::string::npos) good = run_one(attack) && good;

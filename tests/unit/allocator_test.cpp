@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 
 namespace softtpu {
@@ -69,6 +71,52 @@ TEST(Allocator, NeverOverlapsUnderRandomUse) {
     ASSERT_TRUE(next == live.end() || *at + pages * kPage <= next->first);
     ASSERT_TRUE(next == live.begin() || std::prev(next)->first + std::prev(next)->second <= *at);
     live.emplace(*at, pages * kPage);
+  }
+}
+
+// Best fit, told by looking at every hole.
+std::optional<std::uint64_t> best_place(const std::map<std::uint64_t, std::uint64_t>& live, std::uint64_t need,
+                                        std::uint64_t end) {
+  std::uint64_t at = kStart, best = 0, best_bytes = UINT64_MAX;
+  for (const auto& [address, bytes] : live) {
+    if (address - at >= need && address - at < best_bytes) {
+      best = at;
+      best_bytes = address - at;
+    }
+    at = address + bytes;
+  }
+  if (best_bytes != UINT64_MAX) return best;
+  return end - at >= need ? std::optional(at) : std::nullopt;
+}
+
+TEST(Allocator, ChoosesAsALookAtEveryHoleDoes) {
+  constexpr std::uint64_t kEnd = kStart + 300 * kPage;
+  Allocator heap(kStart, kEnd);
+  std::map<std::uint64_t, std::uint64_t> live;
+  std::mt19937 random(5);
+  for (int i = 0; i < 20000; ++i) {
+    const auto kind = random() % 8;
+    if (kind < 3 && !live.empty()) {
+      const auto victim = std::next(live.begin(), static_cast<std::ptrdiff_t>(random() % live.size()));
+      ASSERT_EQ(heap.release(victim->first), victim->second);
+      live.erase(victim);
+    } else if (kind == 3) {
+      const std::uint64_t at = kStart + random() % 320 * kPage, bytes = (1 + random() % 9) * kPage;
+      if (heap.take(at, bytes)) live.emplace(at, bytes);
+    } else {
+      const std::uint64_t bytes = (1 + random() % 20) * kPage;
+      const auto expected = best_place(live, bytes, kEnd);
+      ASSERT_EQ(heap.find_room(bytes), expected);
+      if (expected) live.emplace(*expected, bytes);
+    }
+    std::uint64_t largest = 0, at = kStart, used = 0;
+    for (const auto& [address, bytes] : live) {
+      largest = std::max(largest, address - at);
+      at = address + bytes;
+      used += bytes;
+    }
+    ASSERT_EQ(heap.largest_hole(), std::max(largest, kEnd - at));
+    ASSERT_EQ(heap.bytes_used(), used);
   }
 }
 
