@@ -156,10 +156,8 @@ void CoreLink::unload(std::uint32_t module, const Terms& terms, Answered answer)
 
 void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
                       Answered answer) {
-  auto done = [this, function, module, name, answer = std::move(answer)](const Result<Bytes>& result) {
+  auto done = [answer = std::move(answer)](const Result<Bytes>& result) {
     if (!result) return answer(result.error());
-    // The module may have been unloaded since.
-    if (const auto found = modules_.find(module); found != modules_.end()) found->second.functions[function] = name;
     answer({});
   };
   send(add(CoreDefine{function, module, name}, name, terms, std::move(done)));
@@ -332,6 +330,13 @@ void CoreLink::finish(Result<Bytes> result) {
       module.image = std::move(item.image);
       module.terms = item.terms;
     }
+  }
+  // At once: the answer may have to wait for an explanation, and another core may be needed before.
+  if (result && item.type == MessageType::kCoreDefine) {
+    const auto define = find_message<CoreDefine>(std::span(item.frame).subspan(kFrameHeaderBytes));
+    const auto module = define ? modules_.find(define->module) : modules_.end();
+    // The module may have been unloaded since.
+    if (module != modules_.end()) module->second.functions[define->function] = define->name;
   }
   if (!result) note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
   const bool timed = result && item.type == MessageType::kCoreLaunch;

@@ -110,7 +110,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void reply(std::uint64_t request, const Message& message) {
     if (closed_) return;
     report_->flush(out_);
-    out_.push(request, message);
+    if (request != 0) out_.push(request, message);  // 0: no answer is due
   }
   void fail(std::uint64_t request, const Error& error);
   // Done or Failure, when the launch or lookup behind it has come to its end.

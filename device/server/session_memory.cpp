@@ -93,6 +93,7 @@ void Session::on_read(std::uint64_t request, Read& read, Frame&) {
     return fail(request, {ErrorKind::kUsage,
                           fmt::format("a read of {} bytes is over the limit of {}.", read.bytes, kMaxReadBytes)});
   }
+  if (request == 0) return;  // no answer is due
   const std::uint8_t* from = device_->global(read.address);
   if (read.bytes <= kReadPiece) return reply(request, ReadReply{Bytes(from, from + read.bytes)});
   out_.begin_bytes(request, MessageType::kReadReply, static_cast<std::uint32_t>(read.bytes));
