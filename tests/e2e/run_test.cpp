@@ -186,6 +186,10 @@ constexpr Setting kSettings[] = {
     {"--namespace", "off", "SOFTTPU_NAMESPACE=off"},
     {"--fresh", "poison", "SOFTTPU_FRESH=poison"},
     {"--drain", "13", "SOFTTPU_DRAIN=13"},
+    {"--client-memory", "4096", "SOFTTPU_CLIENT_MEMORY=4096"},
+    {"--client-modules", "19", "SOFTTPU_CLIENT_MODULES=19"},
+    {"--client-connections", "20", "SOFTTPU_CLIENT_CONNECTIONS=20"},
+    {"--client-descriptors", "21", "SOFTTPU_CLIENT_DESCRIPTORS=21"},
     {"--trace", "/tmp/softtpu-t.json", "SOFTTPU_TRACE=/tmp/softtpu-t.json"},
     {"--check", "race", "SOFTTPU_CHECK=race"},
     {"--allow", "race/raw,init/*", "SOFTTPU_ALLOW=race/raw,init/*"},
@@ -209,6 +213,8 @@ constexpr Setting kSettings[] = {
 
 // Set by `softtpu run` itself.
 const std::set<std::string> kNoOption = {"SOFTTPU_JOURNAL", "SOFTTPU_GDB"};
+
+bool is_of_servers(const std::string& option) { return option == "--drain" || option.starts_with("--client-"); }
 
 // ---- Files that are none ----
 
@@ -239,7 +245,8 @@ TEST(OddFiles, ARecordIsForItsOwnerOnly) {
 
 TEST(OddFiles, TooFewDescriptorsAreTheReasonThatIsGiven) {
   for (const int count : {8, 10, 20}) {
-    Program program({"/bin/sh", "-c", "ulimit -n " + std::to_string(count) + "; exec '" + kHost + "' use '" + kKernels + "'"});
+    Program program(
+        {"/bin/sh", "-c", "ulimit -n " + std::to_string(count) + "; exec '" + kHost + "' use '" + kKernels + "'"});
     EXPECT_NE(program.wait(), 0);
     EXPECT_THAT(program.output(), HasSubstr("Too many open files")) << count;
   }
@@ -247,7 +254,7 @@ TEST(OddFiles, TooFewDescriptorsAreTheReasonThatIsGiven) {
 
 TEST(SettingOptions, SetTheVariablesOfTheProgram) {
   for (const Setting& setting : kSettings) {
-    if (setting.option == std::string("--drain")) continue;  // of servers
+    if (is_of_servers(setting.option)) continue;
     std::vector<std::string> words = {setting.option};
     if (*setting.text != '\0') words.back() += "=" + std::string(setting.text);
     words.insert(words.end(), {"--", kSofttpu, "env"});
@@ -286,7 +293,7 @@ TEST(SettingOptions, AreWhatHelpLists) {
                                                "--token-file", "--module",       "--bmlib-log"};
     for (const Setting& setting : kSettings) {
       const std::string option = setting.option;
-      if (serves ? !of_programs.contains(option) : option != "--drain") expected.insert(option);
+      if (serves ? !of_programs.contains(option) : !is_of_servers(option)) expected.insert(option);
     }
     EXPECT_EQ(listed, expected) << command;
   }
