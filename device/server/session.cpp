@@ -234,7 +234,12 @@ void Session::close(const std::string& reason) {
     device_->queue().drop(client_, [self] { self->give_back(); });
     watch_afterlife();
   }
-  host_.loop.soon([self] { self->host_.on_closed(*self); });
+  host_.loop.soon([self] {
+    // What it has left in a core may keep the rest for a while.
+    self->in_ = FrameBuffer();
+    self->out_.clear();
+    self->host_.on_closed(*self);
+  });
 }
 
 // What the client has left in a core is ended: launches, and what its modules do when they are loaded and unloaded.
