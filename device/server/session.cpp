@@ -245,7 +245,10 @@ void Session::close(const std::string& reason) {
 // What the client has left in a core is ended: launches, and what its modules do when they are loaded and unloaded.
 void Session::watch_afterlife() {
   if (client_->queued() == 0 && in_core_ == 0) return;
-  host_.loop.after(kAfterlife, [self = shared_from_this()] {
+  // What is under way in a core keeps the session; the timer alone would keep many that are through.
+  host_.loop.after(kAfterlife, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
     for (std::size_t i = 0; i < self->device_->core_count(); ++i) self->device_->core(i).abandon(self->client_.get());
     self->watch_afterlife();
   });
