@@ -65,7 +65,8 @@ Result<void> Server::adopt(UniqueFd socket) {
   if (peer->uid != ::getuid()) {
     return Error{ErrorKind::kUsage, fmt::format("user {} may not use the devices of user {}", peer->uid, ::getuid())};
   }
-  auto session = std::make_shared<Session>(host_, std::move(socket), peer->pid);
+  // Not in one block with its counts: a timer that only knows of a session must not keep its memory.
+  std::shared_ptr<Session> session(new Session(host_, std::move(socket), peer->pid));
   if (auto started = session->start(gateway_ && peer->pid == gateway_->pid()); !started) return started;
   sessions_.insert(session);
   return {};
