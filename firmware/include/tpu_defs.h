@@ -224,39 +224,46 @@ typedef void (*tpu_kernel_func_t)(const void* args);
 }
 #endif
 
-/* ---- Arithmetic (programs often bring their own, which win) ---- */
+/* ---- Arithmetic ----
+ *
+ * A definition that the kernel made before wins. One that it makes afterwards has to agree with this one, or the compiler warns: so
+ * these, and the sizes of the chip in tpu_kernel.h, are the published ones token by token. */
 
 #ifndef DIV_UP
-#define DIV_UP(a, b) (((a) + (b) - 1) / (b))
+#define DIV_UP(a, b) ((a) == 0 ? 0 : ((a) - 1) / (b) + 1)
 #endif
 #ifndef ALIGN
-#define ALIGN(x, a) (DIV_UP(x, a) * (a))
+#define ALIGN(x, a) (((x) + (a) - 1) / (a) * (a))
 #endif
 #ifndef ALIGN_DOWN
 #define ALIGN_DOWN(x, a) ((x) / (a) * (a))
 #endif
 #ifndef MAX
-#define MAX(x, y) ((x) > (y) ? (x) : (y))
+#define MAX(x, y) (((x)) > ((y)) ? (x) : (y))
 #endif
 #ifndef MIN
-#define MIN(x, y) ((x) < (y) ? (x) : (y))
+#define MIN(x, y) (((x)) < ((y)) ? (x) : (y))
 #endif
 #ifndef UNUSED
-#define UNUSED(x) ((void)(x))
+#define UNUSED(x) (void)(x)
 #endif
 
 /* ---- Bits of special values of a float data type ---- */
 
-#define SOFTTPU_FP_BITS(dtype, fp32, fp16, bfp16, fp8e5m2, fp8e4m3) \
-  ((dtype) == DT_FP32      ? (fp32)                                 \
-   : (dtype) == DT_FP16    ? (fp16)                                 \
-   : (dtype) == DT_FP8E5M2 ? (fp8e5m2)                              \
-   : (dtype) == DT_FP8E4M3 ? (fp8e4m3)                              \
-                           : (bfp16))
-#define FP_ONE(dtype) SOFTTPU_FP_BITS(dtype, 0x3f800000U, 0x3c00U, 0x3f80U, 0x3cU, 0x38U)
-#define FP_NEG_ONE(dtype) SOFTTPU_FP_BITS(dtype, 0xbf800000U, 0xbc00U, 0xbf80U, 0xbcU, 0xb8U)
-#define FP_MAX(dtype) SOFTTPU_FP_BITS(dtype, 0x7f7fffffU, 0x7bffU, 0x7f7fU, 0x7bU, 0x7eU)
-#define FP_NEG_MAX(dtype) SOFTTPU_FP_BITS(dtype, 0xff7fffffU, 0xfbffU, 0xff7fU, 0xfbU, 0xfeU)
+#ifndef FP_ONE
+#define FP_ONE(dtype) (dtype == DT_FP32 ? 0x3f800000 : (dtype == DT_FP16 ? 0x3c00 : 0x3f80))
+#endif
+#ifndef FP_NEG_ONE
+#define FP_NEG_ONE(dtype) (dtype == DT_FP32 ? 0xbf800000 : (dtype == DT_FP16 ? 0xbc00 : 0xbf80))
+#endif
+#ifndef FP_MAX
+#define FP_MAX(dtype) \
+  (dtype == DT_FP8E4M3 ? 0x7e : (dtype == DT_FP8E5M2 ? 0x7b : (dtype == DT_FP32 ? 0x7f7fffff : (dtype == DT_FP16 ? 0x7bff : 0x7f7f))))
+#endif
+#ifndef FP_NEG_MAX
+#define FP_NEG_MAX(dtype) \
+  (dtype == DT_FP8E4M3 ? 0xfe : (dtype == DT_FP8E5M2 ? 0xfb : (dtype == DT_FP32 ? 0xff7fffff : (dtype == DT_FP16 ? 0xfbff : 0xff7f))))
+#endif
 
 /* ---- Operands of tpu_bdc_quant_mm: OPTIONAL_ADDR(data type, address), OPTIONAL_VALUE(data type, scalar) ---- */
 

@@ -5,6 +5,13 @@
 #ifndef _TPU_KERNEL_H_
 #define _TPU_KERNEL_H_
 
+/* The published header brings these, and kernels rely on it. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "softtpu/tpu_bdc_elementwise.h"
 #include "softtpu/tpu_bdc_tensor.h"
 #include "softtpu/tpu_dma.h"
@@ -221,7 +228,7 @@ int tpu_get_core_sync_msg_id(void);
 #define EU_NUM_8BIT tpu_eu_num(DT_INT8)
 #endif
 #ifndef ALIGN_BYTES
-#define ALIGN_BYTES tpu_eu_num(DT_INT8)
+#define ALIGN_BYTES (EU_NUM * sizeof(float))
 #endif
 #ifndef LOCAL_MEM_SIZE
 #define LOCAL_MEM_SIZE tpu_local_mem_size_per_npu()
@@ -230,10 +237,10 @@ int tpu_get_core_sync_msg_id(void);
 #define LOCAL_MEM_BANKS tpu_bank_num()
 #endif
 #ifndef LOCAL_BANK_SIZE
-#define LOCAL_BANK_SIZE (tpu_local_mem_size_per_npu() / tpu_bank_num())
+#define LOCAL_BANK_SIZE (LOCAL_MEM_SIZE / LOCAL_MEM_BANKS)
 #endif
 #ifndef BANK_SIZE
-#define BANK_SIZE LOCAL_BANK_SIZE
+#define BANK_SIZE (LOCAL_MEM_SIZE / LOCAL_MEM_BANKS)
 #endif
 #ifndef L2_SRAM_SIZE
 #define L2_SRAM_SIZE tpu_l2_sram_size()

@@ -3,7 +3,7 @@
 
 For each interface a C and a C++ file is generated in which every function's address is taken with its exact type, and every
 enumerator, constant, field, size and offset is asserted; the compilers at hand must accept both without a warning, and
-usage.c as well."""
+usage.c and repeated.c as well."""
 import argparse
 import json
 import pathlib
@@ -100,6 +100,11 @@ def declared(includes, name):
     return set(re.findall(r"\b((?:tpu|okk|bm|sg|bmcpu|bmlib|bmkernel|okkernel|sfu)_\w+|show_md5)\s*\([^*)]", text))
 
 
+def own_names(text):
+    """The macros that this source defines behind an #ifndef of the header, with their parameters."""
+    return re.findall(r"^#define ((?!TENSOR_|NO_USE)\w+(?:\([^)]*\))?)", text, re.M)
+
+
 def compile_all(name, text, includes, folder):
     paths = [f"-I{path}" for path in includes]
     count = 0
@@ -145,8 +150,16 @@ def main():
             print(f"{name}: {len(facts['functions'])} functions, {sum(map(len, facts['enums'].values()))} enumerators, "
                   f"{len(facts['records'])} records, {len(facts['macros'])} macros compared; "
                   f"an empty C file with {HEADERS[name]} compiles in {header_cost(name, options.include, folder) * 1000:.0f} ms")
-        usage = compile_all("usage", (HERE / "usage.c").read_text(), options.include, folder)
-        failures += [usage] if usage else []
+        for name in ("usage", "repeated"):
+            problem = compile_all(name, (HERE / f"{name}.c").read_text(), options.include, folder)
+            failures += [problem] if problem else []
+        wrapped = '#ifdef __cplusplus\nextern "C" {\n#endif\n#include "tpu_kernel.h"\n#ifdef __cplusplus\n}\n#endif\n'
+        problem = compile_all("wrapped", wrapped, options.include, folder)
+        failures += [problem] if problem else []
+        # The other order: the kernel's definitions first, whatever they say.
+        own = "".join(f"#define {name} 0x7\n" for name in own_names((HERE / "repeated.c").read_text()))
+        problem = compile_all("own_first", own + '#include "tpu_kernel.h"\n', options.include, folder)
+        failures += [problem] if problem else []
     for failure in failures:
         print("FAILED:", failure)
     return 1 if failures else 0

@@ -15,6 +15,7 @@ TEST(PublicMacros, Arithmetic) {
   EXPECT_EQ(ALIGN_DOWN(127, 64), 64);
   EXPECT_EQ(MAX(3, 4), 4);
   EXPECT_EQ(MIN(3, 4), 3);
+  EXPECT_EQ(DIV_UP(0u, 4u), 0u);
   EXPECT_EQ(2 * MAX(1, 2), 4);
 }
 
@@ -36,7 +37,9 @@ TEST(PublicMacros, FloatConstants) {
   EXPECT_EQ(half.f16.format.exp, 15);
   EXPECT_EQ(half.f16.format.frac, 0);
   EXPECT_EQ(half.f16.format.sign, 0);
-  EXPECT_EQ(FP_MAX(DT_FP16), 0x7bffU);
+  EXPECT_EQ(FP_MAX(DT_FP16), 0x7bff);
+  EXPECT_EQ(FP_MAX(DT_FP8E5M2), 0x7b);
+  EXPECT_EQ(FP_NEG_MAX(DT_FP8E4M3), 0xfeU);
 }
 
 TEST(PublicMacros, OptionalOperands) {
