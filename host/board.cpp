@@ -1,4 +1,5 @@
 // What belongs to a board and has no meaning in an emulator. Each function says so once in the log.
+#include "bmlib_internal.h"
 #include "host/handle.hpp"
 
 namespace {
@@ -7,6 +8,9 @@ constexpr const char* kBoard = "the board and its sensors";
 constexpr const char* kClock = "the clock of the chip";
 constexpr const char* kBoot = "a boot loader";
 constexpr const char* kMedia = "video and picture units";
+constexpr const char* kProfile = "the profile of the SDK's networks; `softtpu run --trace` and `--time` show what a program does";
+constexpr const char* kRegisters = "registers of the chip";
+constexpr const char* kHostMemory = "memory of the host by its physical address";
 constexpr const char* kMonitor = "the performance monitors of the chip; use softtpu's own trace and timing";
 
 }  // namespace
@@ -118,6 +122,38 @@ void bm_set_debug_mode(bm_handle_t handle, int /*mode*/) {
 }
 void bmlib_set_api_dbg_callback(bmlib_api_dbg_callback /*callback*/) {
   no_feature(__func__, "a debug log of the chip's firmware");
+}
+
+bm_status_t bm_get_reg(bm_handle_t handle, struct bm_reg* /*p_reg*/) {
+  SOFTTPU_HANDLE(handle);
+  return no_feature(__func__, kRegisters);
+}
+bm_status_t bm_set_reg(bm_handle_t handle, struct bm_reg* /*p_reg*/) {
+  SOFTTPU_HANDLE(handle);
+  return no_feature(__func__, kRegisters);
+}
+bm_status_t bm_rw_host(bm_handle_t handle, struct bm_rw* /*p_rw*/) {
+  SOFTTPU_HANDLE(handle);
+  return no_feature(__func__, kHostMemory);
+}
+bm_status_t bm_rw_mix(bm_handle_t handle, struct bm_rw* /*p_rw*/) {
+  SOFTTPU_HANDLE(handle);
+  return no_feature(__func__, kHostMemory);
+}
+
+void bm_profile_record_send_api(bm_handle_t /*handle*/, u32 /*api_id*/, const void* /*param*/, int /*core_id*/) {
+  no_feature(__func__, kProfile);
+}
+void bm_profile_record_sync_begin(bm_handle_t /*handle*/, int /*core_id*/) { no_feature(__func__, kProfile); }
+void bm_profile_record_sync_end(bm_handle_t /*handle*/, int /*core_id*/) { no_feature(__func__, kProfile); }
+void bm_profile_record_memcpy_begin(bm_handle_t /*handle*/) { no_feature(__func__, kProfile); }
+void bm_profile_record_memcpy_end(bm_handle_t /*handle*/, u64 /*src_addr*/, u64 /*dst_addr*/, u32 /*size*/,
+                                  u32 /*dir*/) {
+  no_feature(__func__, kProfile);
+}
+void bm_profile_record_mem_begin(bm_handle_t /*handle*/) { no_feature(__func__, kProfile); }
+void bm_profile_record_mem_end(bm_handle_t /*handle*/, bm_mem_op_type_t /*type*/, u64 /*device_addr*/, u32 /*size*/) {
+  no_feature(__func__, kProfile);
 }
 
 }  // extern "C"

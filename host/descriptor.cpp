@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "bmlib_internal.h"
 #include "host/log.hpp"
 
 namespace softtpu::host {
@@ -64,6 +65,10 @@ void set_system(const char* function, Mem* mem, void* address) {
 using namespace softtpu::host;
 
 extern "C" {
+
+u32 bm_mem_get_size(struct bm_mem_desc mem) { return mem.size; }
+u64 sg_mem_get_size(struct sg_mem_desc mem) { return mem.size; }
+u64 bm_mem_get_size_u64(struct bm_mem_desc_u64 mem) { return mem.size; }
 
 bm_mem_type_t bm_mem_get_type(struct bm_mem_desc mem) { return mem.flags.u.mem_type; }
 bm_mem_type_t sg_mem_get_type(struct sg_mem_desc mem) { return mem.flags.u.mem_type; }

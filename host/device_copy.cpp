@@ -23,6 +23,7 @@ bm_status_t copy(const char* function, bm_handle_t handle, const Mem& dst, std::
   const Result<Range> from = make_range("src", src, src_offset, bytes);
   if (!from) return end_copy(function, h->device(), from.error());
   if (bytes == 0) return BM_SUCCESS;
+  const TracedCall traced(h->trace(), TracedCall::Direction::kInDevice);
   return end_copy(function, h->device(), h->device().copy(to->address, from->address, bytes));
 }
 

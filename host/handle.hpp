@@ -13,6 +13,7 @@
 #include "bmlib_runtime.h"
 #include "host/device_client.hpp"
 #include "host/log.hpp"
+#include "host/trace.hpp"
 
 namespace softtpu::host {
 
@@ -26,6 +27,7 @@ class Handle {
   DeviceClient& device() const { return *device_; }
   const std::shared_ptr<DeviceClient>& shared_device() const { return device_; }
   StreamId stream() const { return stream_; }
+  TraceLog& trace() { return trace_; }
 
   // bm_thread_sync() waits only if its thread has launched something since it last waited.
   void note_launch();
@@ -37,6 +39,7 @@ class Handle {
  private:
   std::shared_ptr<DeviceClient> device_;
   StreamId stream_;
+  TraceLog trace_;
   std::mutex mutex_;
   std::set<std::thread::id> launching_threads_;
 };

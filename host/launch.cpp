@@ -69,6 +69,7 @@ bm_status_t launch(const char* function, bm_handle_t handle, const KernelCall& c
                                   .core = one_core ? 0U : static_cast<std::uint32_t>(call.core),
                                   .args = {static_cast<const std::byte*>(call.args), call.bytes}};
   h->note_launch();
+  const TracedCall traced(h->trace(), static_cast<std::uint32_t>(call.function));
   if (wait == Wait::kUntilQueued) return to_status(function, h->device().launch_async(what), true);
   const CallTimer timer(*h);
   return to_status(function, h->device().launch(what), true);

@@ -35,7 +35,7 @@ def states():
 
 
 def table():
-    published = json.loads((ROOT / "tests/api/bmlib.json").read_text())["functions"]
+    published = [name for facts in ("bmlib", "bmlib_internal") for name in json.loads((ROOT / f"tests/api/{facts}.json").read_text())["functions"]]
     found = states()
     missing = [name for name in published if name not in found]
     if missing:

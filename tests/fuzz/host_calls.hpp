@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bmlib_runtime.h"
+#include "bmlib_internal.h"
 #include "tests/fuzz/input.hpp"
 #include "tests/grid/call_table.hpp"
 

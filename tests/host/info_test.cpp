@@ -1,4 +1,7 @@
 // Information, log, and functions that an emulator has no use for.
+#include <thread>
+
+#include "bmlib_internal.h"
 #include "tests/host/host_fixture.hpp"
 
 namespace softtpu::host_test {
@@ -44,6 +47,65 @@ TEST_F(Host, TellsWhatTheDeviceIs) {
   bm_free_device(handle_, mem);
   EXPECT_EQ(bm_gmem_arm_reserved_request(handle_), 0x100000000ULL);
   bm_gmem_arm_reserved_release(handle_);
+}
+
+TEST_F(Host, TracesTheCallsOfAThreadThatAsksForIt) {
+  const bm_device_mem_t mem = upload(pattern(64)), other = allocate(64);
+  long long number = 9;
+  struct bm_trace_item_data item {}, all[8] = {};
+  EXPECT_EQ(bm_traceitem_number(handle_, &number), BM_SUCCESS);
+  EXPECT_EQ(number, 0) << "nobody has asked yet";
+  EXPECT_REFUSED(bm_trace_dump(handle_, &item), BM_ERR_FAILURE, "bm_trace_dump", "has no item");
+  ASSERT_EQ(bm_trace_enable(handle_), BM_SUCCESS);
+  download(mem);
+  ASSERT_EQ(bm_memcpy_d2d_byte(handle_, other, 0, mem, 0, 64), BM_SUCCESS);
+  EXPECT_REFUSED(tpu_kernel_launch_sync(handle_, "nobody", nullptr, 0), BM_ERR_FAILURE, "tpu_kernel_launch_sync", "nobody");
+  std::thread([&] { download(mem); }).join();
+  ASSERT_EQ(bm_trace_disable(handle_), BM_SUCCESS);
+  upload(pattern(64));
+  EXPECT_EQ(bm_traceitem_number(handle_, &number), BM_SUCCESS);
+  ASSERT_EQ(number, 3) << "neither the other thread's nor what came after bm_trace_disable";
+  ASSERT_EQ(bm_trace_dump(handle_, &item), BM_SUCCESS);
+  EXPECT_EQ(item.trace_type, 0);
+  EXPECT_EQ(item.cdma_dir, 1);
+  EXPECT_LE(item.sent_time, item.start_time);
+  EXPECT_LE(item.start_time, item.end_time);
+  ASSERT_EQ(bm_trace_dump_all(handle_, all), BM_SUCCESS);
+  EXPECT_EQ(all[0].cdma_dir, 2);
+  EXPECT_EQ(all[1].trace_type, 1);
+  EXPECT_LE(item.end_time, all[1].sent_time);
+  EXPECT_EQ(all[2].end_time, 0U);
+  EXPECT_REFUSED(bm_trace_dump_all(handle_, all), BM_ERR_FAILURE, "bm_trace_dump_all", "has no item");
+  EXPECT_REFUSED(bm_trace_dump(handle_, nullptr), BM_ERR_PARAM, "bm_trace_dump", "trace_data is NULL");
+}
+
+TEST_F(Host, KnowsFunctionsOfToolsAndRefusesWhatOnlyACardHas) {
+  bm_device_mem_t mem = allocate(100);
+  EXPECT_EQ(bm_mem_get_size(mem), 100U);
+  EXPECT_EQ(sg_mem_get_size(sg_mem_from_device(0, 5ULL << 32)), 5ULL << 32);
+  EXPECT_EQ(bm_mem_get_size_u64(bm_mem_from_device_u64(0, 6ULL << 32)), 6ULL << 32);
+  bm_enable_iommu(handle_);
+  bm_disable_iommu(handle_);
+  struct bm_reg reg {};
+  struct bm_rw rw {};
+  EXPECT_REFUSED(bm_get_reg(handle_, &reg), BM_ERR_NOFEATURE, "bm_get_reg", "registers of the chip");
+  EXPECT_REFUSED(bm_set_reg(handle_, &reg), BM_ERR_NOFEATURE, "bm_set_reg", "registers of the chip");
+  EXPECT_REFUSED(bm_rw_host(handle_, &rw), BM_ERR_NOFEATURE, "bm_rw_host", "memory of the host");
+  EXPECT_REFUSED(bm_rw_mix(handle_, &rw), BM_ERR_NOFEATURE, "bm_rw_mix", "memory of the host");
+  bm_profile_record_send_api(handle_, 0, nullptr, 0);
+  EXPECT_ONE_LINE("bm_profile_record_send_api", "softtpu run --trace");
+  bm_profile_record_sync_begin(handle_, 0);
+  EXPECT_ONE_LINE("bm_profile_record_sync_begin", "softtpu run --trace");
+  bm_profile_record_sync_end(handle_, 0);
+  EXPECT_ONE_LINE("bm_profile_record_sync_end", "softtpu run --trace");
+  bm_profile_record_memcpy_begin(handle_);
+  EXPECT_ONE_LINE("bm_profile_record_memcpy_begin", "softtpu run --trace");
+  bm_profile_record_memcpy_end(handle_, 0, 0, 0, 0);
+  EXPECT_ONE_LINE("bm_profile_record_memcpy_end", "softtpu run --trace");
+  bm_profile_record_mem_begin(handle_);
+  EXPECT_ONE_LINE("bm_profile_record_mem_begin", "softtpu run --trace");
+  bm_profile_record_mem_end(handle_, ALLOC, 0, 0);
+  EXPECT_ONE_LINE("bm_profile_record_mem_end", "softtpu run --trace");
 }
 
 TEST_F(Host, CountsMemory) {
