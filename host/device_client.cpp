@@ -5,24 +5,30 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "host/call_stack.hpp"
 #include "host/device_connection.hpp"
 #include "host/finding_report.hpp"
+#include "host/interrupt.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/memory_ops.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/module/instrumentation.hpp"
 #include "runtime/module/module_image.hpp"
 #include "runtime/transport/rpc_client.hpp"
 
@@ -53,6 +59,31 @@ Result<void> to_void(const Result<Done>& done) {
   return {};
 }
 
+// What to do about a kernel that only this program has, and not the device.
+std::string hint_at_own_kernels() {
+  const unsigned long count = own_kernel_count();
+  return fmt::format(
+      "\n - This program has {} kernel{} linked in, which run in the program itself only: unset SOFTTPU_DEVICE (now {})."
+      "\n - Another device needs them as a module (gcc -shared): tpu_kernel_load_module_file, or TPUKERNEL_FIRMWARE_PATH.",
+      count, count == 1 ? "" : "s", std::getenv("SOFTTPU_DEVICE") != nullptr ? std::getenv("SOFTTPU_DEVICE") : "");
+}
+
+}  // namespace
+
+namespace {
+
+// A private device that shall run the instrumented module needs its runtime from the start.
+void add_preload(Settings& settings, int fd) {
+  const auto instrumentation = find_instrumentation(fd);
+  if (!instrumentation || instrumentation->first.empty()) return;
+  if (settings.preload.find(instrumentation->first) != std::string::npos) return;
+  settings.preload = instrumentation->first + (settings.preload.empty() ? "" : ":" + settings.preload);
+}
+
+bool is_private(const Settings& settings) {
+  return settings.device == DeviceChoice::kEmbedded && !(settings.device_is_default && own_kernel_count() > 0);
+}
+
 }  // namespace
 
 struct DeviceClient::State {
@@ -81,14 +112,33 @@ struct DeviceClient::State {
   template <class Reply, class Request>
   Result<Reply> call(const Request& request, std::span<const int> fds = {}, std::vector<UniqueFd>* received = nullptr) {
     if (auto own = check_process(); !own) return own.error();
+    if constexpr (!std::is_same_v<Request, Stat>) used = true;
     return rpc.call<Reply>(request, fds, received);
+  }
+
+  // A launch, or a wait for launches: ends early with what the program's language has raised meanwhile.
+  template <class Request>
+  Result<void> wait(const Request& request, std::uint32_t stream) {
+    if (auto own = check_process(); !own) return own;
+    static bool (*const is_wanted)() = host::find_interrupt();
+    Interrupt interrupt{is_wanted, {}};
+    if (is_wanted != nullptr) append_frame(interrupt.frame, 0, Cancel{stream});
+    auto done = rpc.call<Done>(request, {}, nullptr, is_wanted != nullptr ? &interrupt : nullptr);
+    if (done) return {};
+    Error error = done.error();
+    const bool unknown = error.text.find(kNotRegistered) != std::string::npos;
+    if (unknown && !info.in_process && own_kernel_count() > 0) error.text += hint_at_own_kernels();
+    return error;
   }
 
   const int device_id;
   const pid_t process = ::getpid();
   const int fork_count = forks.load();
   DeviceInfo info;
-  bool watched = false;  // the device's checks want to know what this program does
+  std::string preload;             // what the device has loaded before all else
+  bool may_be_replaced = false;    // a private process
+  std::atomic<bool> used = false;  // something was asked of the device
+  bool watched = false;            // the device's checks want to know what this program does
   RpcClient rpc;
   FindingReport findings;           // of a device that others share
   std::uint8_t* memory = nullptr;   // global memory, when it is mapped
@@ -170,6 +220,10 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
   if (!shared) {
     if (auto good = check_device_id(device_id, settings->device_count); !good) return good.error();
   }
+  if (const auto module = find_default_module(settings->firmware_path); module && is_private(*settings)) {
+    const UniqueFd file(::open(module->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file) add_preload(*settings, file.get());
+  }
   auto socket = connect_device(*settings, static_cast<std::uint32_t>(device_id));
   if (!socket) return socket.error();
   auto state = std::make_unique<State>(device_id, std::move(*socket), *settings);
@@ -197,6 +251,8 @@ Result<void> DeviceClient::attach(const Settings& settings) {
   state_->info = {opened->chip_name,    opened->chip_id,      opened->soc_mode,   opened->core_count,
                   opened->global_start, opened->global_bytes, opened->heap_start, opened->in_process};
   state_->watched = opened->watched;
+  state_->preload = settings.preload;
+  state_->may_be_replaced = is_private(settings);
   if (!fds.empty()) {
     void* memory =
         ::mmap(nullptr, opened->global_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fds[0].get(), 0);
@@ -386,7 +442,27 @@ Result<std::uint64_t> DeviceClient::find_address(const void* pointer) const {
 
 // ---- Modules ----
 
+// A device that nobody has used yet is replaced by one that has started with the runtime of the module's sanitizer.
+// Otherwise the device refuses the module, and says what it needs.
+Result<void> DeviceClient::make_ready_for(int fd) {
+  if (!state_->may_be_replaced || state_->used || !state_->check_process()) return {};
+  auto settings = read_settings();
+  if (!settings) return settings.error();
+  settings->preload = state_->preload;
+  add_preload(*settings, fd);
+  if (settings->preload == state_->preload) return {};
+  auto socket = connect_device(*settings);
+  if (!socket) return socket.error();
+  auto fresh = std::make_unique<State>(state_->device_id, std::move(*socket));
+  fresh->last_stream = state_->last_stream.load();
+  if (auto hello = greet(fresh->rpc, *settings); !hello) return hello.error();
+  ::shutdown(state_->rpc.socket(), SHUT_RDWR);
+  retired_.push_back(std::exchange(state_, std::move(fresh)));
+  return attach(*settings);
+}
+
 Result<ModuleId> DeviceClient::load_image(const std::string& name, int fd) {
+  if (auto ready = make_ready_for(fd); !ready) return ready.error();
   if (state_->remote) {
     auto image = read_module(fd, name, kMaxPayloadBytes - kFrameHeaderBytes - name.size());
     if (!image) return image.error();
@@ -466,7 +542,9 @@ softtpu::Launch to_message(const DeviceClient::Launch& what, bool wait) {
 
 }  // namespace
 
-Result<void> DeviceClient::launch(const Launch& what) { return to_void(state_->call<Done>(to_message(what, true))); }
+Result<void> DeviceClient::launch(const Launch& what) {
+  return state_->wait(to_message(what, true), static_cast<std::uint32_t>(what.stream));
+}
 
 Result<void> DeviceClient::launch_async(const Launch& what) {
   if (auto own = state_->check_process(); !own) return own;
@@ -474,10 +552,11 @@ Result<void> DeviceClient::launch_async(const Launch& what) {
 }
 
 Result<void> DeviceClient::sync(StreamId stream) {
-  return to_void(state_->call<Done>(Sync{static_cast<std::uint32_t>(stream)}));
+  const auto number = static_cast<std::uint32_t>(stream);
+  return state_->wait(Sync{number}, number);
 }
 
-Result<void> DeviceClient::sync_device() { return to_void(state_->call<Done>(Sync{0})); }
+Result<void> DeviceClient::sync_device() { return state_->wait(Sync{0}, 0); }
 
 Result<void> DeviceClient::set_timeout(StreamId stream, std::uint32_t milliseconds) {
   return to_void(state_->call<Done>(SetTimeout{static_cast<std::uint32_t>(stream), milliseconds}));

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/result.hpp"
 
@@ -138,7 +139,10 @@ class DeviceClient {
   void note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");
   void note_written(std::uint64_t address, std::uint64_t bytes);
   Result<ModuleId> load_image(const std::string& name, int fd);
+  Result<void> make_ready_for(int fd);
   std::unique_ptr<State> state_;
+  // Devices that others have replaced before anybody used them; other threads may still hold what belongs to them.
+  std::vector<std::unique_ptr<State>> retired_;
 };
 
 }  // namespace softtpu

@@ -22,11 +22,6 @@ Function* find_firmware_function(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-bool has_own_kernels() {
-  const auto count = find_firmware_function<unsigned long()>("softtpu_registered_kernel_count");
-  return count != nullptr && count() > 0;
-}
-
 // Beside this library, else wherever the loader finds it.
 Result<void> load_firmware() {
   if (find_firmware_function<int(char*, unsigned long)>("softtpu_start_inprocess") != nullptr) return {};
@@ -66,8 +61,13 @@ Result<UniqueFd> connect_server(const std::string& path) {
 
 }  // namespace
 
+unsigned long own_kernel_count() {
+  const auto count = find_firmware_function<unsigned long()>("softtpu_registered_kernel_count");
+  return count != nullptr ? count() : 0;
+}
+
 Result<UniqueFd> connect_device(const Settings& settings, std::uint32_t number) {
-  if (settings.device_is_default && has_own_kernels()) return start_in_process();
+  if (settings.device_is_default && own_kernel_count() > 0) return start_in_process();
   switch (settings.device) {
     case DeviceChoice::kEmbedded: return start_embedded_device(settings, number);
     case DeviceChoice::kInProcess: return start_in_process();

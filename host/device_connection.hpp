@@ -12,4 +12,7 @@ namespace softtpu {
 // `number`: what the program calls the device.
 Result<UniqueFd> connect_device(const Settings& settings, std::uint32_t number = 0);
 
+// Kernels that are linked into this program.
+unsigned long own_kernel_count();
+
 }  // namespace softtpu

@@ -17,6 +17,7 @@
 #include "device/server/fault_handler.hpp"
 #include "device/server/postmortem.hpp"
 #include "device/server/program_core.hpp"
+#include "device/server/sanitizer_output.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/process/device_process.hpp"
@@ -71,11 +72,13 @@ Result<void> CoreLink::start() {
     pages_ = std::move(*pages);
   }
   forget_fault(*pages_.status, *pages_.spare);
+  forget_sanitizer_reports(pages_.status_memory.fd());
   pages_.status->progress.completed = pages_.spare->completed = last_number_;
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   CoreSetup setup{memories_, index_, *pages_.status, *pages_.spare, tools_, in_process_, sandbox_};
   setup.own_namespace = own_namespace_;
+  if (!in_process_) setup.status_file = pages_.status_memory.fd();
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
   } else {
@@ -184,6 +187,7 @@ std::uint64_t CoreLink::launch(const Launch& what) {
           std::move(done));
   if (watched) pages_.status->watched_through = watched_ = item.number;
   item.findings = what.findings;
+  item.stream = what.stream;
   const std::uint64_t number = item.number;
   send(item);
   return number;
@@ -216,6 +220,13 @@ void CoreLink::abandon(const void* owner) {
   if (!running || pid() <= 0) return;
   end_reason_ = Error{ErrorKind::kConnection, "its program has gone away"};
   process_.signal(SIGKILL);
+}
+
+// What runs is ended by check_progress(), as if its time were over.
+void CoreLink::cancel(const void* owner, std::uint32_t stream) {
+  for (Item& item : items_) {
+    if (item.terms.owner == owner && (stream == 0 || item.stream == stream)) item.cancelled = true;
+  }
 }
 
 void CoreLink::flush() {
@@ -378,11 +389,14 @@ std::optional<CoreLink::Victim> CoreLink::take_victim(const std::string& how_it_
       !items_.empty() && (items_.front().number == running || known == nullptr || ++idle_deaths_ >= kMaxIdleDeaths);
   if (!blamed) return std::nullopt;
   Postmortem found = examine(*pages_.status, memories_, how_it_ended);
+  SanitizerReport said = find_sanitizer_report(pages_.status_memory.fd(), pages_.status->fault.signal != 0);
+  if (!said.cause.empty()) found.cause = said.cause;
   const Item& item = items_.front();
   std::string text =
       fmt::format("{} on core {} {}, after {} command{}.", what_text(item.type, item.name), index_,
                   end_reason_ ? end_reason_->text : found.cause, found.commands, found.commands == 1 ? "" : "s");
-  return Victim{std::move(text), end_reason_ ? end_reason_->kind : ErrorKind::kUsage, std::move(found.question)};
+  return Victim{std::move(text), end_reason_ ? end_reason_->kind : ErrorKind::kUsage, std::move(found.question),
+                std::move(said.text)};
 }
 
 void CoreLink::restart(const std::string& how_it_ended) {
@@ -413,7 +427,7 @@ void CoreLink::restart(const std::string& how_it_ended) {
   }
   std::vector<Item> dropped;
   for (Item& item : unfinished) {
-    if (item.dropped) {
+    if (item.dropped || item.cancelled) {
       dropped.push_back(std::move(item));
       continue;
     }
@@ -423,7 +437,14 @@ void CoreLink::restart(const std::string& how_it_ended) {
     items_.push_back(std::move(item));
     send(items_.back());
   }
-  for (Item& item : dropped) item.answer(Error{ErrorKind::kConnection, "its program has gone away"});
+  for (Item& item : dropped) {
+    if (item.dropped) {
+      item.answer(Error{ErrorKind::kConnection, "its program has gone away"});
+    } else {
+      const std::string text = what_text(item.type, item.name) + " was not launched, because its program was interrupted.";
+      deliver(item.owner, last_explanation_, [answer = item.answer, text] { answer(Error{ErrorKind::kTimeout, text}); });
+    }
+  }
   flush();
 }
 
@@ -483,8 +504,9 @@ void CoreLink::report(Item failed, const Victim& victim) {
                  text + explanation);
     answer(Error{kind, text + explanation});
   };
-  const auto explained = [this, number, places = places_text(victim.question)](const auto& explanation) {
-    end_explanation(number, explanation ? to_text(*explanation) : places);
+  const auto explained = [this, number, said = victim.said,
+                          places = places_text(victim.question)](const auto& explanation) {
+    end_explanation(number, (explanation ? to_text(*explanation) : places) + said);
   };
   std::unique_ptr<Explainer> explainer;
   if (!failed.dropped && explanations_.size() < kMostExplanations) {
@@ -585,7 +607,9 @@ void CoreLink::check_progress() {
   auto item = std::find_if(items_.begin(), items_.end(), [&](const Item& i) { return i.number == running; });
   if (item == items_.end()) item = items_.begin();
   std::string text;
-  if (is_over(still_ms_, item->terms.timeout_ms)) {
+  if (item->cancelled && item->number == running) {
+    text = "was ended, because its program was interrupted";
+  } else if (is_over(still_ms_, item->terms.timeout_ms)) {
     text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended",
                        item->terms.timeout_ms / 1000.0);
   } else if (is_over(ran_ms_, item->terms.limit_ms)) {

@@ -69,6 +69,7 @@ class CoreLink {
     const Bytes* args = nullptr;  // read during the call
     Terms terms;
     bool flush = false;                     // somebody waits for it
+    std::uint32_t stream = 0;               // cancel() finds it by this and the owner
     std::uint64_t client = 0;               // whose findings come of it; 0: nobody shares the device
     std::shared_ptr<FindingSink> findings;  // gets them before the answer
     Answered answer;
@@ -79,6 +80,8 @@ class CoreLink {
   void hurry(std::uint64_t item);
   // Drops the items of an owner that is gone; one that runs is ended.
   void abandon(const void* owner);
+  // Ends the launches of an owner's stream, each when it runs. Stream 0: all.
+  void cancel(const void* owner, std::uint32_t stream);
 
   // Sends what the calls above have collected.
   void flush();
@@ -101,7 +104,9 @@ class CoreLink {
     std::string name;  // of the kernel, module or function, for messages
     Terms terms;
     std::shared_ptr<FindingSink> findings;
+    std::uint32_t stream = 0;
     bool dropped = false;
+    bool cancelled = false;
     std::function<void(Result<Bytes>)> answer;
   };
   // What a new core is given before anything else.
@@ -142,6 +147,7 @@ class CoreLink {
     std::string text;
     ErrorKind kind;
     CoreExplain question;
+    std::string said;  // by a sanitizer
   };
   std::optional<Victim> take_victim(const std::string& how_it_ended);
   void renew_memories();

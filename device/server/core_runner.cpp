@@ -22,6 +22,7 @@
 #include "device/server/leftovers.hpp"
 #include "device/server/process_state.hpp"
 #include "device/server/sandbox.hpp"
+#include "device/server/sanitizer_output.hpp"
 #include "device/server/schedule_runs.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/loaded_module.hpp"
@@ -74,6 +75,8 @@ class CoreRunner {
         keeps_state_(!setup.in_program && !setup.explains),
         wants_sandbox_(setup.sandbox),
         socket_(std::move(socket)),
+        sanitizer_output_(setup.status_file),
+        takes_reports_(setup.status_file >= 0),
         debugger_(setup.tools.gdb_socket) {
     core_.set_ring(status_.commands);
     core_.exit_on_assertion(setup.in_program);
@@ -188,6 +191,7 @@ class CoreRunner {
     if (tools_.recorder != nullptr) tools_.recorder->ends(outcome);
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
+    if (takes_reports_) pass_on_reports(function->second.name);
     if (own_process_) check_heap_after_kernel();
     if (!outcome.ok && outcome.kind == ErrorKind::kUsage)
       outcome.text += arguments_hint(function->second, launch->args.size());
@@ -230,6 +234,12 @@ class CoreRunner {
     log_info(fmt::format("core {} is replaced: {} has changed {}", core_.index(), who, what_stays_));
     replace_ = true;
     return false;
+  }
+
+  // What a sanitizer reported without ending the launch.
+  void pass_on_reports(const std::string& kernel) {
+    const std::string text = sanitizer_output_.take();
+    if (!text.empty()) log_warning(fmt::format("kernel \"{}\" on core {}: a sanitizer reports\n{}", kernel, core_.index(), text));
   }
 
   // With the kernels of all modules that are loaded, so that the debugger can stop in each.
@@ -288,6 +298,7 @@ class CoreRunner {
                               load->name, what_stays_.substr(std::string_view("its ").size())));
     }
     note_code(load->module);
+    if (takes_reports_) sanitizer_output_.attach();
     append_frame(out_, item, CoreLoadReply{*std::move(kernels)});
     reported_ = item;
   }
@@ -375,6 +386,8 @@ class CoreRunner {
   std::optional<ProcessState> state_;  // of a core that has run nothing of anybody's
   std::string what_stays_;
   Leftovers leftovers_;
+  SanitizerOutput sanitizer_output_;
+  const bool takes_reports_;
   DebuggerCall debugger_;
 };
 

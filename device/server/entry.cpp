@@ -17,6 +17,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -177,6 +179,33 @@ int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
   }
 }
 
+// The loader takes LD_PRELOAD of a program's start. A library that is not there would be left out with a line that
+// nobody reads.
+Result<void> check_preload(const std::string& libraries) {
+  std::istringstream list(libraries);
+  for (std::string path; std::getline(list, path, ':');) {
+    if (path.find('/') == std::string::npos || ::access(path.c_str(), R_OK) == 0) continue;
+    return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_PRELOAD: \"{}\": {}.", path, std::strerror(errno))};
+  }
+  return {};
+}
+
+// Starts this program again with the libraries of SOFTTPU_PRELOAD in front, unless that has happened.
+Result<void> preload(const Settings& settings, char** argv) {
+  if (settings.preload.empty()) return {};
+  const std::string before = std::getenv("LD_PRELOAD") != nullptr ? std::getenv("LD_PRELOAD") : "";
+  if (before.starts_with(settings.preload)) {
+    // Programs that this one starts do not need them.
+    const std::string rest = before.substr(std::min(settings.preload.size() + 1, before.size()));
+    rest.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", rest.c_str(), 1);
+    return {};
+  }
+  if (auto good = check_preload(settings.preload); !good) return good;
+  ::setenv("LD_PRELOAD", (settings.preload + (before.empty() ? "" : ":" + before)).c_str(), 1);
+  ::execv("/proc/self/exe", argv);
+  return system_error(ErrorKind::kResource, "starting with SOFTTPU_PRELOAD");
+}
+
 int replay_record(const Settings& settings, const std::string& file) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -213,6 +242,10 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   auto settings = read_settings();
   if (!settings) return report(settings.error());
+  if (auto loaded = preload(*settings, argv); !loaded) {
+    if (embedded) refuse(UniqueFd(kEmbeddedFd), loaded.error());
+    return embedded ? 1 : report(loaded.error());
+  }
   if (!replay.empty()) return replay_record(*settings, replay);
   if (embedded) return run_embedded(*settings, own);
   if (!serving) return report({ErrorKind::kUsage, "one of --embedded, --serve and --replay is needed."});

@@ -68,14 +68,17 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 // exit() in a kernel ends the core with its status; the server's own destructors have no business here.
 void on_exit_call(int code, void*) {
-  if (!noted.exchange(true)) {
-    Walk walk{true};
-    ::_Unwind_Backtrace(add_frame, &walk);
-  }
+  note_end();
   ::_exit(code);
 }
 
 }  // namespace
+
+void note_end() {
+  if (noted.exchange(true)) return;
+  Walk walk{true};
+  ::_Unwind_Backtrace(add_frame, &walk);
+}
 
 void install_fault_handlers(CoreStatus& status) {
   record = &status.fault;

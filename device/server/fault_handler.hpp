@@ -14,4 +14,7 @@ inline constexpr int kLookSignal = SIGQUIT;
 // For the calling process, from now on.
 void install_fault_handlers(CoreStatus& status);
 
+// Notes where the process is that ends itself now, without a signal.
+void note_end();
+
 }  // namespace softtpu

@@ -1,5 +1,7 @@
 #include "device/server/launch_queue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -134,6 +136,7 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     what.args = &launch.args;
     what.terms = {client.get(), stream->timeout_ms, stream->limit_ms};
     what.flush = launch.answer != nullptr || !stream->waiters.empty();
+    what.stream = stream->id;
     what.client = client->findings_.client;
     what.findings = client->findings_.sink;
     what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
@@ -163,7 +166,8 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   measure(function);
   if (answer) {
     answer(std::move(outcome));
-  } else if (!outcome && !stream.failure) {
+  } else if (!outcome && (!stream.failure || stream.failed_behind)) {
+    stream.failed_behind = false;
     stream.failure = outcome.error();
     stream.failure_order = ++failure_order_;
   }
@@ -320,6 +324,42 @@ void LaunchQueue::tell_unasked(const Stream& stream) {
   if (!stream.failure) return;
   log_warning("nobody asked for the failure of a launch: " +
               stream.failure->text.substr(0, stream.failure->text.find('\n')));
+}
+
+void LaunchQueue::cancel(const std::shared_ptr<Client>& client, std::uint32_t id) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  for (const auto& [number, stream] : client->streams_) {
+    if (id == 0 || number == id) streams.push_back(stream);
+  }
+  for (const auto& core : cores_) core->cancel(client.get(), id);
+  for (const auto& stream : streams) cancel_stream(client, stream);
+}
+
+void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream) {
+  const std::deque<Pending> waiting = std::exchange(stream->pending, {});
+  if (std::exchange(stream->ready, false)) std::erase(client->ready_, stream);
+  for (const Pending& launch : waiting) {
+    const Error error{ErrorKind::kTimeout,
+                      fmt::format("kernel \"{}\" was not launched, because its program was interrupted.", launch.kernel)};
+    note_fault(error.text);
+    --client->queued_;
+    --queued_;
+    ++stream->finished;
+    ++client->finished_;
+    if (launch.answer) {
+      launch.answer(error);
+    } else if (!stream->failure) {
+      stream->failure = error;
+      stream->failure_order = ++failure_order_;
+      stream->failed_behind = stream->sent > 0;
+    }
+  }
+  answer_waiters(*client, *stream);
+  if (stream->closed && stream->finished == stream->submitted) {
+    forget_active(*client, *stream);
+    client->streams_.erase(stream->id);
+  }
+  if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
 }
 
 void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet) {

@@ -79,6 +79,7 @@ class LaunchQueue {
       bool closed = false;
       std::optional<Error> failure;
       std::uint64_t failure_order = 0;
+      bool failed_behind = false;  // the failure is of a launch behind those that run: what they say counts more
       std::list<Waiter> waiters;
     };
     std::map<std::uint32_t, std::shared_ptr<Stream>> streams_;
@@ -114,6 +115,8 @@ class LaunchQueue {
   // Estimated times of the stream's launches so far.
   StreamTimeReply time(const std::shared_ptr<Client>& client, std::uint32_t stream);
   void close_stream(const std::shared_ptr<Client>& client, std::uint32_t stream);
+  // Launches of the stream that wait fail, those that run are ended. Stream 0: of all streams.
+  void cancel(const std::shared_ptr<Client>& client, std::uint32_t stream);
   // The client is gone: what waits is dropped; on_quiet is called when nothing of it runs any more.
   void drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet);
   // Keeps a failure of a launch that was not accepted for the stream's next sync.
@@ -144,6 +147,7 @@ class LaunchQueue {
   bool dispatch_one(const std::shared_ptr<Client>& client);
   void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
                 Result<void> outcome);
+  void cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void note_fault(const std::string& text);
   static void tell_unasked(const Stream& stream);
   void answer_waiters(Client& client, Stream& stream);

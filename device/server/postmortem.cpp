@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 #include "device/memory/memories.hpp"
@@ -28,6 +29,9 @@ std::vector<CodePlace> calls_of(const CoreStatus& status) {
     }
   }
   if (in_modules > 0) calls.resize(in_modules);
+  // A process that ended itself did so in a library that it called.
+  if (in_modules > 0 && status.fault.signal == 0)
+    calls.erase(calls.begin(), std::find_if(calls.begin(), calls.end(), [](const CodePlace& c) { return c.module != 0; }));
   return calls;
 }
 
@@ -42,6 +46,7 @@ Postmortem examine(const CoreStatus& status, const Memories& memories, const std
     const std::string place = memories.find_neighbour(reinterpret_cast<const std::uint8_t*>(address));
     if (!place.empty()) found.cause += " (" + place + ")";
   }
+  if (status.fault.signal == SIGILL) found.cause += " (so end __builtin_trap and a sanitizer's trapping checks)";
   // Both numbers come from memory that the kernel could write to.
   const std::uint64_t given = status.commands.given(), before = status.launch_commands;
   found.commands = given >= before ? given - before : 0;

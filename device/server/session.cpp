@@ -312,6 +312,7 @@ bool Session::on_frame(Frame& frame) {
     case MessageType::kSync: return on<Sync>(frame, &Session::on_sync);
     case MessageType::kSetTimeout: return on<SetTimeout>(frame, &Session::on_timeout);
     case MessageType::kCloseStream: return on<CloseStream>(frame, &Session::on_close_stream);
+    case MessageType::kCancel: return on<Cancel>(frame, &Session::on_cancel);
     case MessageType::kStat: return on<Stat>(frame, &Session::on_stat);
     case MessageType::kStreamTime: return on<StreamTime>(frame, &Session::on_stream_time);
     default: return false;  // answers, core messages and unknown numbers: nothing that a client sends
@@ -453,6 +454,8 @@ void Session::on_timeout(std::uint64_t request, SetTimeout& timeout, Frame&) {
 void Session::on_close_stream(std::uint64_t, CloseStream& close, Frame&) {
   device_->queue().close_stream(client_, close.stream);
 }
+
+void Session::on_cancel(std::uint64_t, Cancel& cancel, Frame&) { device_->queue().cancel(client_, cancel.stream); }
 
 // ---- What people ask ----
 

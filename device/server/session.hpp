@@ -103,6 +103,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_sync(std::uint64_t request, Sync& sync, Frame& frame);
   void on_timeout(std::uint64_t request, SetTimeout& timeout, Frame& frame);
   void on_close_stream(std::uint64_t request, CloseStream& close, Frame& frame);
+  void on_cancel(std::uint64_t request, Cancel& cancel, Frame& frame);
   void on_stat(std::uint64_t request, Stat& stat, Frame& frame);
   void on_stream_time(std::uint64_t request, StreamTime& time, Frame& frame);
 

@@ -208,7 +208,7 @@ Result<std::uint32_t> Session::find_kernel(const std::string& name) {
     if (it->second.kernels.contains(name)) module = it->first;
   }
   if (!module)
-    return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: no module registers it.", name)};
+    return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: {}.", name, kNotRegistered)};
   if (auto room = check_functions(); !room) return room.error();
   const std::uint32_t id = device_->next_function();
   functions_[id] = {*module, name};

@@ -40,6 +40,7 @@ constexpr Row kRows[] = {
     {"--log", "SOFTTPU_LOG", Side::kBoth},
     {"--log-file", "SOFTTPU_LOG_FILE", Side::kBoth},
     {"--device-binary", "SOFTTPU_DEVICE_BINARY", Side::kBoth},
+    {"--preload", "SOFTTPU_PRELOAD", Side::kDevice},
     {"--chip", "SOFTTPU_CHIP", Side::kDevice},
     {"--global-memory", "CMODEL_GLOBAL_MEM_SIZE", Side::kDevice},
     {"--timeout", "SOFTTPU_TIMEOUT", Side::kDevice},

@@ -270,6 +270,10 @@ constexpr std::array kVariables = {
              set_transport},
     Variable{"SOFTTPU_DEVICE_BINARY", "", "path of softtpu-device; empty: beside the library, then in PATH",
              set_text<&Settings::device_binary>},
+    Variable{"SOFTTPU_PRELOAD", "",
+             "libraries that the device loads before all others, with colons between them: the runtime of the sanitizer that "
+             "kernels are built with; empty: what the first module needs",
+             set_text<&Settings::preload>},
     Variable{"SOFTTPU_KERNELS", "fast", "fast, or plain: the straightforward implementation of every command",
              set_kernels},
     Variable{"SOFTTPU_SIMD", "", "sse4, avx2 or avx512: limits the instruction set; empty: the best of the machine",

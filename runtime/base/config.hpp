@@ -37,6 +37,7 @@ struct Settings {
   std::string log_file;          // empty: standard error
   bool streaming = false;        // bulk data through the socket even where shared memory is possible
   std::string device_binary;     // empty: beside the library
+  std::string preload;           // libraries that a device process loads before all others; colons between them
   std::string trace_path;
   std::string checks;              // names separated by commas
   std::string allow;               // findings that are intended

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "runtime/base/own_number.hpp"
+#include "runtime/module/instrumentation.hpp"
+#include "runtime/module/missing_symbols.hpp"
 #include "runtime/module/module_reach.hpp"
 
 namespace softtpu {
@@ -49,16 +51,18 @@ namespace {
 
 // A module means its own functions where it calls them, also when this process or the C library has some of the same names.
 // The sanitizers cannot work with modules that look at themselves first.
+constexpr auto kPlainMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
 #ifdef SOFTTPU_SANITIZED
-constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
+constexpr auto kLoadMode = kPlainMode;
 #else
-constexpr auto kLoadMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | boost::dll::load_mode::rtld_deepbind;
+constexpr auto kLoadMode = kPlainMode | boost::dll::load_mode::rtld_deepbind;
 #endif
 
 // A list that the device's server reads in one go.
 constexpr std::size_t kMostKernels = 16384;
 
-// The loader prefixes its message with the path that it was given, which here is a number that says nothing to people.
+// What the loader said, without the path that it was given, which here is a number that says nothing to people, and
+// without what the library around it added.
 std::string loader_text(const std::string& path, std::string text) {
   if (const auto at = text.find(path + ": "); at != std::string::npos) text.erase(0, at + path.size() + 2);
   // Boost puts it in brackets and adds the meaning of an errno that has nothing to do with it.
@@ -67,15 +71,39 @@ std::string loader_text(const std::string& path, std::string text) {
   return text;
 }
 
+std::string why_not_loaded(int image, const std::string& text) {
+  constexpr std::string_view kUndefined = "undefined symbol: ";
+  if (!text.starts_with(kUndefined)) return text;
+  const std::string known = explain_missing(image, text.substr(kUndefined.size()));
+  return known.empty() ? text : known;
+}
+
+// What an instrumented module needs is made ready; whether it may look at itself first.
+Result<bool> prepare(int image) {
+  const auto instrumentation = find_instrumentation(image);
+  if (!instrumentation) return instrumentation.error();
+  if (!instrumentation->before.empty() && ::dlopen(instrumentation->before.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    return Error{ErrorKind::kUsage, ::dlerror()};
+  }
+  if (!instrumentation->first.empty() && !has_address_sanitizer()) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("it is built with -fsanitize=address, whose runtime has to be in the device from its start: set "
+                             "SOFTTPU_PRELOAD={}", instrumentation->first)};
+  }
+  return !has_address_sanitizer();
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, UniqueFd image, const std::string& name) {
   auto made = std::make_unique<Module>();
   // By the process number rather than "self", so that tools started from here resolve it too.
   const std::string path = fmt::format("/proc/{}/fd/{}", own_process_number(), image.get());
+  const auto itself_first = prepare(image.get());
+  if (!itself_first) return Error{itself_first.error().kind, fmt::format("kernel module {}: {}.", name, itself_first.error().text)};
   kernel_registry().set_loading(module);
   try {
-    made->library.load(path, kLoadMode);
+    made->library.load(path, *itself_first ? kLoadMode : kPlainMode);
   } catch (const std::exception& failure) {
     kernel_registry().set_loading(KernelRegistry::kProgram);
     kernel_registry().remove(module);
@@ -83,7 +111,7 @@ Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, Uniqu
       return Error{ErrorKind::kResource,
                    fmt::format("kernel module {}: modules are loaded through /proc, which is not mounted.", name)};
     }
-    return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", name, loader_text(path, failure.what()))};
+    return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", name, why_not_loaded(image.get(), loader_text(path, failure.what())))};
   }
   kernel_registry().set_loading(KernelRegistry::kProgram);
   auto kernels = kernel_registry().names(module);

@@ -33,9 +33,21 @@ class ElfFile {
   std::uint64_t bytes_;
 };
 
-}  // namespace
+// The section table of a module and what it leads to.
+struct Sections {
+  ElfFile file;
+  std::vector<Elf64_Shdr> list;
 
-Result<std::vector<std::string>> undefined_symbols(int fd, const std::string& name) {
+  // The text that a section's rows name; ends with a zero byte. Empty: none.
+  std::vector<char> texts_of(const Elf64_Shdr& section) const {
+    if (section.sh_link >= list.size()) return {};
+    auto text = file.items<char>(list[section.sh_link].sh_offset, list[section.sh_link].sh_size);
+    text.push_back('\0');
+    return text;
+  }
+};
+
+Result<Sections> read_sections(int fd, const std::string& name) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) {
     return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}", name, std::strerror(errno))};
@@ -45,20 +57,40 @@ Result<std::vector<std::string>> undefined_symbols(int fd, const std::string& na
   if (header.empty() || header[0].e_shentsize != sizeof(Elf64_Shdr)) {
     return Error{ErrorKind::kUsage, fmt::format("kernel module {}: it has no section table.", name)};
   }
-  const auto sections =
-      file.items<Elf64_Shdr>(header[0].e_shoff, std::uint64_t{header[0].e_shnum} * sizeof(Elf64_Shdr));
+  const std::uint64_t bytes = std::uint64_t{header[0].e_shnum} * sizeof(Elf64_Shdr);
+  return Sections{file, file.items<Elf64_Shdr>(header[0].e_shoff, bytes)};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> undefined_symbols(int fd, const std::string& name) {
+  const auto sections = read_sections(fd, name);
+  if (!sections) return sections.error();
   std::vector<std::string> names;
-  for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_DYNSYM || section.sh_link >= sections.size()) continue;
-    const Elf64_Shdr& strings = sections[section.sh_link];
-    auto text = file.items<char>(strings.sh_offset, strings.sh_size);
-    text.push_back('\0');
-    for (const Elf64_Sym& symbol : file.items<Elf64_Sym>(section.sh_offset, section.sh_size)) {
+  for (const Elf64_Shdr& section : sections->list) {
+    const auto text = section.sh_type == SHT_DYNSYM ? sections->texts_of(section) : std::vector<char>();
+    if (text.empty()) continue;
+    for (const Elf64_Sym& symbol : sections->file.items<Elf64_Sym>(section.sh_offset, section.sh_size)) {
       const bool undefined = symbol.st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL;
       if (undefined && symbol.st_name != 0 && symbol.st_name < text.size()) names.emplace_back(&text[symbol.st_name]);
     }
   }
   std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::vector<std::string>> needed_libraries(int fd, const std::string& name) {
+  const auto sections = read_sections(fd, name);
+  if (!sections) return sections.error();
+  std::vector<std::string> names;
+  for (const Elf64_Shdr& section : sections->list) {
+    const auto text = section.sh_type == SHT_DYNAMIC ? sections->texts_of(section) : std::vector<char>();
+    if (text.empty()) continue;
+    for (const Elf64_Dyn& row : sections->file.items<Elf64_Dyn>(section.sh_offset, section.sh_size)) {
+      if (row.d_tag == DT_NULL) break;
+      if (row.d_tag == DT_NEEDED && row.d_un.d_val < text.size()) names.emplace_back(&text[row.d_un.d_val]);
+    }
+  }
   return names;
 }
 

@@ -12,4 +12,7 @@ namespace softtpu {
 // beyond that gives an error or fewer names, never an access outside of the file.
 Result<std::vector<std::string>> undefined_symbols(int fd, const std::string& name);
 
+// The libraries that the module names (DT_NEEDED), in its order.
+Result<std::vector<std::string>> needed_libraries(int fd, const std::string& name);
+
 }  // namespace softtpu

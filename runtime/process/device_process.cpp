@@ -127,6 +127,7 @@ Result<UniqueFd> start_embedded_device(const Settings& settings, std::uint32_t n
   if (!binary) return binary.error();
   std::vector<std::string> words = {"softtpu-device", "--embedded", "--number", std::to_string(number)};
   if (has_begun.exchange(true)) words.emplace_back("--keep-files");
+  if (!settings.preload.empty()) words.insert(words.end(), {"--preload", settings.preload});
   return start_detached(*binary, words);
 }
 

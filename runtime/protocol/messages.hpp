@@ -39,6 +39,7 @@ enum class MessageType : std::uint16_t {
   kSync = 41,
   kSetTimeout = 42,
   kCloseStream = 43,
+  kCancel = 44,
   kStat = 50,
   kStatReply = 51,
   kStreamTime = 52,
@@ -356,6 +357,9 @@ struct FindFunctionReply {
 inline constexpr std::size_t kMaxKernelName = 64;    // characters
 inline constexpr std::size_t kMaxLaunchArgs = 4016;  // bytes
 
+// In the failure of a launch by name: the host library adds what can be done about it.
+inline constexpr const char* kNotRegistered = "no module registers it";
+
 // Answered when the kernel has returned if `wait`, else not at all: Sync reports what happened.
 struct Launch {
   static constexpr MessageType kType = MessageType::kLaunch;
@@ -396,6 +400,17 @@ struct SetTimeout {
   void fields(V& v) {
     v("stream", stream);
     v("milliseconds", milliseconds);
+  }
+};
+
+// Ends what the stream's launches do and will do: each fails. Whoever waits for one learns of it there.
+struct Cancel {
+  static constexpr MessageType kType = MessageType::kCancel;
+  static constexpr const char* kName = "Cancel";
+  std::uint32_t stream = 0;  // 0: all of this connection
+  template <class V>
+  void fields(V& v) {
+    v("stream", stream);
   }
 };
 

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "runtime/transport/socket.hpp"
-
 namespace softtpu {
+namespace {
+
+constexpr std::chrono::milliseconds kAskEvery{100};
+// How long the answer of an interrupted call may take.
+constexpr std::chrono::seconds kAnswerTime{2};
+
+}  // namespace
 
 std::uint64_t RpcClient::next_request() {
   const std::lock_guard lock(mutex_);
@@ -24,8 +29,10 @@ Result<void> RpcClient::send_frame(const Bytes& frame, std::span<const int> fds)
   return {};
 }
 
-Result<RpcReply> RpcClient::exchange(std::uint64_t request, const Bytes& frame, std::span<const int> fds) {
+Result<RpcReply> RpcClient::exchange(std::uint64_t request, const Bytes& frame, std::span<const int> fds,
+                                     const Interrupt* interrupt) {
   Waiting mine;
+  mine.interrupt = interrupt;
   {
     const std::lock_guard lock(mutex_);
     if (broken_) return *broken_;
@@ -34,11 +41,13 @@ Result<RpcReply> RpcClient::exchange(std::uint64_t request, const Bytes& frame, 
   const auto sent = send_frame(frame, fds);
   std::unique_lock lock(mutex_);
   if (sent) {
-    while (!mine.reply && !broken_) {
-      if (reading_) {
-        mine.ready.wait(lock);
-      } else {
+    while (!mine.reply && !broken_ && !mine.is_over()) {
+      if (!reading_) {
         read_for(lock, mine);
+      } else if (interrupt == nullptr) {
+        mine.ready.wait(lock);
+      } else if (mine.ready.wait_for(lock, kAskEvery) == std::cv_status::timeout) {
+        ask_for_interrupt(lock, mine, true);
       }
     }
   }
@@ -46,13 +55,31 @@ Result<RpcReply> RpcClient::exchange(std::uint64_t request, const Bytes& frame, 
   // The reading thread has its answer: another one that waits takes over.
   if (!reading_ && !waiting_.empty()) waiting_.begin()->second->ready.notify_one();
   if (mine.reply) return std::move(*mine.reply);
+  if (mine.give_up_at && !broken_) return Error{ErrorKind::kTimeout, "interrupted; the device has not answered yet"};
   return broken_ ? *broken_ : sent.error();
+}
+
+Result<Received> RpcClient::receive_for(const Waiting& mine) {
+  if (mine.interrupt == nullptr) return receive_soon(socket_.get(), buffer_, wait_);
+  return receive_within(socket_.get(), buffer_, wait_, kAskEvery);
+}
+
+void RpcClient::ask_for_interrupt(std::unique_lock<std::mutex>& lock, Waiting& mine, bool at_once) {
+  // Who is asked may wait for another thread, and that one for an answer that only this thread reads: without need it
+  // is not asked then.
+  const bool others_wait = waiting_.size() > 1 && !at_once;
+  if (mine.give_up_at || mine.interrupt == nullptr || others_wait) return;
+  lock.unlock();
+  const bool wanted = mine.interrupt->is_wanted();
+  const bool sent = wanted && send_frame(mine.interrupt->frame, {});
+  lock.lock();
+  if (wanted) mine.give_up_at = std::chrono::steady_clock::now() + (sent ? kAnswerTime : std::chrono::seconds(0));
 }
 
 // Reads frames until `mine` has its reply or the connection breaks. The lock is free while the thread waits for bytes.
 void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
   reading_ = true;
-  while (!mine.reply && !broken_) {
+  while (!mine.reply && !broken_ && !mine.is_over()) {
     auto frame = buffer_.next();
     if (!frame) {
       broken_ = frame.error();
@@ -68,10 +95,14 @@ void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
       }
     } else {
       lock.unlock();
-      auto received = receive_soon(socket_.get(), buffer_, wait_);
+      const auto start = std::chrono::steady_clock::now();
+      auto received = receive_for(mine);
+      const bool early = std::chrono::steady_clock::now() - start < kAskEvery;
       lock.lock();
       if (!received) {
         broken_ = received.error();
+      } else if (*received == Received::kNothing) {
+        ask_for_interrupt(lock, mine, early);
       } else if (*received == Received::kEnd) {
         broken_ = Error{ErrorKind::kConnection, "the device process has ended"};
       }

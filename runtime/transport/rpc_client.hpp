@@ -3,6 +3,7 @@
 // without a detour.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,7 @@
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/frame.hpp"
 #include "runtime/transport/short_wait.hpp"
+#include "runtime/transport/socket.hpp"
 
 namespace softtpu {
 
@@ -25,13 +27,22 @@ struct RpcReply {
   std::vector<UniqueFd> fds;
 };
 
+// A call that may be given up before its answer has come.
+struct Interrupt {
+  // Asked a few times a second, and when a signal has come. True, once: the message below is sent, and the answer to
+  // the call should come soon; without one it fails. Called without a lock; may take its time.
+  bool (*is_wanted)() = nullptr;
+  Bytes frame;
+};
+
 class RpcClient {
  public:
   explicit RpcClient(UniqueFd socket) : socket_(std::move(socket)) {}
 
   // Sends a request and waits for its answer; a Failure answer becomes the error. `fds` in the reply go to `received`.
   template <class Reply, class Request>
-  Result<Reply> call(const Request& request, std::span<const int> fds = {}, std::vector<UniqueFd>* received = nullptr);
+  Result<Reply> call(const Request& request, std::span<const int> fds = {}, std::vector<UniqueFd>* received = nullptr,
+                     const Interrupt* interrupt = nullptr);
   // Sends a message that has no answer.
   template <class Message>
   Result<void> send(const Message& message);
@@ -44,13 +55,19 @@ class RpcClient {
 
  private:
   struct Waiting {
+    const Interrupt* interrupt = nullptr;
     std::optional<RpcReply> reply;
     std::condition_variable ready;
+    std::optional<std::chrono::steady_clock::time_point> give_up_at;  // it has been interrupted
+    bool is_over() const { return give_up_at && std::chrono::steady_clock::now() >= *give_up_at; }
   };
 
-  Result<RpcReply> exchange(std::uint64_t request, const Bytes& frame, std::span<const int> fds);
+  Result<RpcReply> exchange(std::uint64_t request, const Bytes& frame, std::span<const int> fds,
+                            const Interrupt* interrupt);
   Result<void> send_frame(const Bytes& frame, std::span<const int> fds);
   void read_for(std::unique_lock<std::mutex>& lock, Waiting& mine);
+  Result<Received> receive_for(const Waiting& mine);
+  void ask_for_interrupt(std::unique_lock<std::mutex>& lock, Waiting& mine, bool at_once);
   Error bad_reply(const char* expected, MessageType got) const;
   std::uint64_t next_request();
 
@@ -67,11 +84,12 @@ class RpcClient {
 };
 
 template <class Reply, class Request>
-Result<Reply> RpcClient::call(const Request& request, std::span<const int> fds, std::vector<UniqueFd>* received) {
+Result<Reply> RpcClient::call(const Request& request, std::span<const int> fds, std::vector<UniqueFd>* received,
+                              const Interrupt* interrupt) {
   const std::uint64_t id = next_request();
   Bytes frame;
   append_frame(frame, id, request, static_cast<std::uint16_t>(fds.size()));
-  auto reply = exchange(id, frame, fds);
+  auto reply = exchange(id, frame, fds, interrupt);
   if (!reply) return reply.error();
   if (reply->type == MessageType::kFailure) {
     if (auto failure = find_message<Failure>(reply->payload)) return Error{failure->kind, std::move(failure->text)};

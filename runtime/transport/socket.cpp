@@ -1,11 +1,13 @@
 #include "runtime/transport/socket.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace softtpu {
 namespace {
@@ -133,14 +135,31 @@ Result<Received> receive(int socket, FrameBuffer& buffer, bool wait) {
   }
 }
 
-Result<Received> receive_soon(int socket, FrameBuffer& buffer, ShortWait& wait) {
+namespace {
+
+// Looks for data before the thread sleeps: nullopt when there is none yet.
+std::optional<Result<Received>> look_for_data(int socket, FrameBuffer& buffer, ShortWait& wait) {
   Result<Received> received = Received::kNothing;
   const auto is_here = [&] {
     received = receive(socket, buffer, false);
     return !received || *received != Received::kNothing;
   };
   if (wait.is_worth_it() && wait.look(is_here)) return received;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Received> receive_soon(int socket, FrameBuffer& buffer, ShortWait& wait) {
+  if (auto found = look_for_data(socket, buffer, wait)) return *std::move(found);
   return receive(socket, buffer, true);
+}
+
+Result<Received> receive_within(int socket, FrameBuffer& buffer, ShortWait& wait, std::chrono::milliseconds longest) {
+  if (auto found = look_for_data(socket, buffer, wait)) return *std::move(found);
+  pollfd data{socket, POLLIN, 0};
+  if (::poll(&data, 1, static_cast<int>(longest.count())) <= 0) return Received::kNothing;
+  return receive(socket, buffer, false);
 }
 
 }  // namespace softtpu

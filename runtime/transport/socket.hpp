@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -37,5 +38,7 @@ enum class Received { kBytes, kNothing, kEnd };
 Result<Received> receive(int socket, FrameBuffer& buffer, bool wait);
 // Waits for data that is expected soon: looks for it before the thread sleeps.
 Result<Received> receive_soon(int socket, FrameBuffer& buffer, ShortWait& wait);
+// The same, but kNothing when the time has passed or a signal has come.
+Result<Received> receive_within(int socket, FrameBuffer& buffer, ShortWait& wait, std::chrono::milliseconds longest);
 
 }  // namespace softtpu

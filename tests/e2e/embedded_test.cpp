@@ -86,6 +86,11 @@ TEST(Embedded, GoesWhenTheProgramIsKilledWhileAKernelHangs) {
   EXPECT_TRUE(program.leaves_nothing(seconds(1)));
 }
 
+TEST(Embedded, LeavesSignalsThatTheProgramHandlesToTheProgram) {
+  Program program({kHost, "signals", kKernels});
+  expect_success(program);
+}
+
 TEST(Embedded, EndsAKernelThatIssuesNoCommand) {
   Program program({kHost, "hang", kKernels}, {{"SOFTTPU_TIMEOUT", "1"}});
   expect_success(program);

@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,6 +159,30 @@ static void threads(void) {
   for (i = 0; i < 8; ++i) REQUIRE(pthread_join(threads[i], NULL) == 0);
 }
 
+static volatile sig_atomic_t signals;
+static void note_signal(int signal) {
+  (void)signal;
+  ++signals;
+}
+
+/* A program that handles signals itself, and interrupts its system calls with them: its launch goes on to its end. */
+static void handled_signals(void) {
+  struct sigaction action;
+  e2e_param_t param;
+  struct itimerval every = {{0, 20000}, {0, 20000}};
+  memset(&action, 0, sizeof action);
+  action.sa_handler = note_signal;
+  REQUIRE(sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGALRM, &action, NULL) == 0);
+  REQUIRE(setitimer(ITIMER_REAL, &every, NULL) == 0);
+  memset(&param, 0, sizeof param);
+  param.value = 1000;
+  REQUIRE(kill(getpid(), SIGINT) == 0);
+  REQUIRE(tpu_kernel_launch_sync(handle, "e2e_sleep", &param, sizeof param) == BM_SUCCESS);
+  REQUIRE(okkernel_launch_async(handle, "e2e_sleep", &param, sizeof param) == BM_SUCCESS);
+  REQUIRE(bm_thread_sync(handle) == BM_SUCCESS);
+  REQUIRE(signals > 10);
+}
+
 static void forked(void) {
   int status = 0;
   const pid_t child = fork();
@@ -193,6 +219,9 @@ int main(int argc, char** argv) {
     threads();
   } else if (strcmp(scenario, "fork") == 0) {
     forked();
+  } else if (strcmp(scenario, "signals") == 0) {
+    open_device();
+    handled_signals();
   } else if (strcmp(scenario, "hold") == 0) {
     use_device();
     printf("holding\n");

@@ -48,6 +48,7 @@ void decode_any(const Frame& frame) {
     case MessageType::kSync: return decode<Sync>(frame);
     case MessageType::kSetTimeout: return decode<SetTimeout>(frame);
     case MessageType::kCloseStream: return decode<CloseStream>(frame);
+    case MessageType::kCancel: return decode<Cancel>(frame);
     case MessageType::kStat: return decode<Stat>(frame);
     case MessageType::kStatReply: return decode<StatReply>(frame);
     case MessageType::kStreamTime: return decode<StreamTime>(frame);

@@ -41,7 +41,7 @@ struct Messages : testing::Test {};
 using All =
     testing::Types<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply,
                    Release, Write, Read, ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule,
-                   FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Stat, StatReply, StreamTime,
+                   FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Cancel, Stat, StatReply, StreamTime,
                    StreamTimeReply, FindingNote, FindingCount, AllowedNote, CoreLoad, CoreLoadReply, CoreUnload,
                    CoreDefine, CoreLaunch, CoreDone, CoreExplain, CoreExplainReply>;
 TYPED_TEST_SUITE(Messages, All);
