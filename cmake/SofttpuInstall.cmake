@@ -24,9 +24,12 @@ install(FILES ${PROJECT_SOURCE_DIR}/device/cli/gdb/softtpu.py DESTINATION ${CMAK
 
 # Kept for `softtpu sdk okkernel`.
 install(TARGETS okkernel_bmlib LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/okkernel)
+set(SOFTTPU_OKKERNEL_LINK ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/okkernel/libbmlib_okkernel.so)
+install(FILES ${SOFTTPU_OKKERNEL_LINK} DESTINATION ${CMAKE_INSTALL_LIBDIR}/okkernel)
 # The OKKernel SDK's tree by itself: cmake --install BUILD --component okkernel --prefix DIR.
 install(TARGETS okkernel_bmlib LIBRARY DESTINATION lib/cmodel COMPONENT okkernel EXCLUDE_FROM_ALL)
-install(FILES ${PROJECT_SOURCE_DIR}/firmware/include/okk.h ${PROJECT_SOURCE_DIR}/host/include/bmlib_runtime.h
+install(FILES ${SOFTTPU_OKKERNEL_LINK} DESTINATION lib/cmodel COMPONENT okkernel EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/firmware/include/okk.h ${PROJECT_SOURCE_DIR}/firmware/include/bm_atomic.h ${PROJECT_SOURCE_DIR}/host/include/bmlib_runtime.h
         DESTINATION include COMPONENT okkernel EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_SOURCE_DIR}/firmware/include/softtpu/kernel_common.h
         DESTINATION include/softtpu COMPONENT okkernel EXCLUDE_FROM_ALL)

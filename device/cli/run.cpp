@@ -39,7 +39,10 @@ void add_library_path() {
   std::string path;
   for (const char* folder : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
     const auto place = self.parent_path().parent_path() / folder;
-    if (std::filesystem::exists(place / "libbmlib.so", failed)) path += place.string() + ":";
+    if (!std::filesystem::exists(place / "libbmlib.so", failed)) continue;
+    path += place.string() + ":";
+    // Behind it: programs of the OKKernel tree ask for libbmlib_okkernel.so, all others for libbmlib.so.
+    if (std::filesystem::exists(place / "okkernel", failed)) path += (place / "okkernel").string() + ":";
   }
   const char* old = std::getenv("LD_LIBRARY_PATH");
   path += old != nullptr ? old : "";

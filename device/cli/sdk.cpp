@@ -19,13 +19,25 @@ void copy_into(const fs::path& from, const fs::path& to) {
   fs::copy(from, to, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
 }
 
+void link_to(const fs::path& target, const fs::path& link) {
+  fs::create_directories(link.parent_path());
+  fs::remove(link);
+  fs::create_symlink(target, link);
+}
+
 // include/ and lib/cmodel/libbmlib.so, as the OKKernel SDK has them. Build tree and installed tree have the same
 // places.
 void lay_out_okkernel(const fs::path& prefix, const fs::path& folder) {
-  for (const char* header : {"okk.h", "bmlib_runtime.h", "softtpu/kernel_common.h"}) {
+  for (const char* header : {"okk.h", "bm_atomic.h", "bmlib_runtime.h", "softtpu/kernel_common.h"}) {
     copy_into(prefix / "include" / header, folder / "include" / header);
   }
   copy_into(prefix / "lib/okkernel/libbmlib.so", folder / "lib/cmodel/libbmlib.so");
+  // What programs ask the loader for: see host/okkernel/README.md.
+  link_to("libbmlib.so", folder / "lib/cmodel/libbmlib_okkernel.so");
+  // Where the library looks for a device process, and a gateway to one.
+  for (const char* program : {"softtpu", "softtpu-device", "softtpu-remote"}) {
+    if (fs::exists(prefix / "bin" / program)) link_to(prefix / "bin" / program, folder / "bin" / program);
+  }
 }
 
 int run(const std::string& folder) {
@@ -36,7 +48,7 @@ int run(const std::string& folder) {
     fail(error.what());
     return kNotWritten;
   }
-  fmt::print("{}: include/ and lib/cmodel/libbmlib.so for OKKernel projects (BM1684)\n", folder);
+  fmt::print("{}: include/, lib/cmodel/libbmlib.so and bin/ for OKKernel projects (BM1684)\n", folder);
   return 0;
 }
 

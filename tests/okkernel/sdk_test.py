@@ -53,6 +53,39 @@ def check_faults_inside(program):
     check(finish(233, program, "fault_assertion"), "Assertion \"nothing == 1\" failed")
 
 
+def check_command(launcher, project):
+    """`softtpu run` and `softtpu report` start programs of this tree, also through a script, and say nothing about symbols."""
+    scale = project / "build/scale"
+    check(run(launcher, "run", "--", scale), "scale: 0 of 327680 wrong")
+    check(run(launcher, "run", "--check=all", "--", "sh", "-c", f"{scale} && echo through a script"), "through a script")
+    page = project / "page.html"
+    check(run(launcher, "report", "-o", page, "--", scale), "launches in")
+    check(page.read_text(), "scale")
+
+
+def check_devices_without_the_kernels(project, folder):
+    """A device that does not have the program's kernels: found from the tree, and the program is told what to do."""
+    scale = project / "build/scale"
+    modules = {"SOFTTPU_DEVICE": "embedded", "TPUKERNEL_FIRMWARE_PATH": str(project / "build/kernels.so")}
+    check(run(scale, **modules), "scale: 0 of 327680 wrong")
+    hints = ('kernel "scale" is not found: no module registers it.', "linked in, which run in the program itself only: unset SOFTTPU_DEVICE",
+             "TPUKERNEL_FIRMWARE_PATH")
+    text = finish(6, scale, SOFTTPU_DEVICE="embedded")
+    for hint in hints:
+        check(text, hint)
+    socket = folder / "device.sock"
+    server = subprocess.Popen([str(project.parent / "second/bin/softtpu-device"), "--serve", "--socket", str(socket)],
+                              env={**CLEAN, "SOFTTPU_CHIP": "bm1684"}, stdout=subprocess.PIPE)
+    try:
+        server.stdout.readline()
+        text = finish(6, scale, SOFTTPU_DEVICE=f"unix:{socket}")
+        for hint in hints:
+            check(text, hint)
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, type=pathlib.Path, help="the build tree")
@@ -61,18 +94,22 @@ def main():
         folder = pathlib.Path(name)
         tree = folder / "okkernel"
         run("cmake", "--install", build, "--component", "okkernel", "--prefix", tree)
-        for needed in ("include/okk.h", "include/bmlib_runtime.h", "lib/cmodel/libbmlib.so"):
+        for needed in ("include/okk.h", "include/bm_atomic.h", "include/bmlib_runtime.h", "lib/cmodel/libbmlib.so"):
             check("\n".join(files_of(tree)), needed)
         launcher = build / "bin/softtpu"
         if launcher.exists() and "sdk" in run(launcher, "--help"):
-            run(launcher, "sdk", "okkernel", folder / "second")
-            check(str(files_of(folder / "second")), str(files_of(tree)))
+            second = folder / "second"
+            run(launcher, "sdk", "okkernel", second)
+            run(launcher, "sdk", "okkernel", second)  # again, over it
+            check(str([file for file in files_of(second) if not file.startswith("bin/")]), str(files_of(tree)))
+            tree = second
         project = folder / "project"
         shutil.copytree(PROJECT, project)
         make = ("make", "-C", project, f"OKKERNEL={tree}", "USING_CMODEL=1")
         run(*make)
         check(run(project / "build/scale"), "scale: 0 of 327680 wrong")
         check(run(project / "build/stack"), "stack: 0 wrong")
+        check(run(project / "build/atomic"), "bm_atomic_max_pool: this older interface (bm_atomic.h) is not described")
         check(run(project / "build/scale", BMLIB_LOG="40"), "okkernel_load_firmware: the emulator needs no firmware")
         check_faults_inside(project / "build/faults")
         run(*make, "module")
@@ -81,6 +118,9 @@ def main():
         check(run(project / "build/scale_alone", **apart), "scale: 0 of 327680 wrong")
         check(run(project / "build/stack_alone", **apart), "stack: 0 wrong")
         check(run(project / "build/faults_alone", **apart), "faults: 0 wrong")
+        if (tree / "bin").exists():
+            check_command(launcher, project)
+            check_devices_without_the_kernels(project, folder)
         check(run(project / "build/faults_alone", "fault_in_library", **apart), "fault_in_library: status 2")
         check(run(project / "build/faults_alone", "fault_assertion", **apart), "fault_assertion: status 2")
     print("the OKKernel project runs with its kernels inside the programs and as a module")
