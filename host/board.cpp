@@ -8,7 +8,8 @@ constexpr const char* kBoard = "the board and its sensors";
 constexpr const char* kClock = "the clock of the chip";
 constexpr const char* kBoot = "a boot loader";
 constexpr const char* kMedia = "video and picture units";
-constexpr const char* kProfile = "the profile of the SDK's networks; `softtpu run --trace` and `--time` show what a program does";
+constexpr const char* kProfile =
+    "the profile of the SDK's networks; `softtpu run --trace` and `--time` show what a program does";
 constexpr const char* kRegisters = "registers of the chip";
 constexpr const char* kHostMemory = "memory of the host by its physical address";
 constexpr const char* kMonitor = "the performance monitors of the chip; use softtpu's own trace and timing";

@@ -63,8 +63,10 @@ Result<void> to_void(const Result<Done>& done) {
 std::string hint_at_own_kernels() {
   const unsigned long count = own_kernel_count();
   return fmt::format(
-      "\n - This program has {} kernel{} linked in, which run in the program itself only: unset SOFTTPU_DEVICE (now {})."
-      "\n - Another device needs them as a module (gcc -shared): tpu_kernel_load_module_file, or TPUKERNEL_FIRMWARE_PATH.",
+      "\n - This program has {} kernel{} linked in, which run in the program itself only: unset SOFTTPU_DEVICE (now "
+      "{})."
+      "\n - Another device needs them as a module (gcc -shared): tpu_kernel_load_module_file, or "
+      "TPUKERNEL_FIRMWARE_PATH.",
       count, count == 1 ? "" : "s", std::getenv("SOFTTPU_DEVICE") != nullptr ? std::getenv("SOFTTPU_DEVICE") : "");
 }
 

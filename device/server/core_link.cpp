@@ -441,8 +441,11 @@ void CoreLink::restart(const std::string& how_it_ended) {
     if (item.dropped) {
       item.answer(Error{ErrorKind::kConnection, "its program has gone away"});
     } else {
-      const std::string text = what_text(item.type, item.name) + " was not launched, because its program was interrupted.";
-      deliver(item.owner, last_explanation_, [answer = item.answer, text] { answer(Error{ErrorKind::kTimeout, text}); });
+      const std::string text =
+          what_text(item.type, item.name) + " was not launched, because its program was interrupted.";
+      deliver(item.owner, last_explanation_, [answer = item.answer, text] {
+        answer(Error{ErrorKind::kTimeout, text});
+      });
     }
   }
   flush();

@@ -239,7 +239,8 @@ class CoreRunner {
   // What a sanitizer reported without ending the launch.
   void pass_on_reports(const std::string& kernel) {
     const std::string text = sanitizer_output_.take();
-    if (!text.empty()) log_warning(fmt::format("kernel \"{}\" on core {}: a sanitizer reports\n{}", kernel, core_.index(), text));
+    if (!text.empty())
+      log_warning(fmt::format("kernel \"{}\" on core {}: a sanitizer reports\n{}", kernel, core_.index(), text));
   }
 
   // With the kernels of all modules that are loaded, so that the debugger can stop in each.

@@ -243,8 +243,10 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   auto settings = read_settings();
   if (!settings) return report(settings.error());
   if (auto loaded = preload(*settings, argv); !loaded) {
-    if (embedded) refuse(UniqueFd(kEmbeddedFd), loaded.error());
-    return embedded ? 1 : report(loaded.error());
+    if (!embedded) return report(loaded.error());
+    // The program waits for the first process, and hears the reason from another.
+    if (::fork() == 0) refuse(UniqueFd(kEmbeddedFd), loaded.error());
+    return 1;
   }
   if (!replay.empty()) return replay_record(*settings, replay);
   if (embedded) return run_embedded(*settings, own);

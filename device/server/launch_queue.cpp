@@ -339,8 +339,9 @@ void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std
   const std::deque<Pending> waiting = std::exchange(stream->pending, {});
   if (std::exchange(stream->ready, false)) std::erase(client->ready_, stream);
   for (const Pending& launch : waiting) {
-    const Error error{ErrorKind::kTimeout,
-                      fmt::format("kernel \"{}\" was not launched, because its program was interrupted.", launch.kernel)};
+    const Error error{
+        ErrorKind::kTimeout,
+        fmt::format("kernel \"{}\" was not launched, because its program was interrupted.", launch.kernel)};
     note_fault(error.text);
     --client->queued_;
     --queued_;

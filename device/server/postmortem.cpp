@@ -31,7 +31,8 @@ std::vector<CodePlace> calls_of(const CoreStatus& status) {
   if (in_modules > 0) calls.resize(in_modules);
   // A process that ended itself did so in a library that it called.
   if (in_modules > 0 && status.fault.signal == 0)
-    calls.erase(calls.begin(), std::find_if(calls.begin(), calls.end(), [](const CodePlace& c) { return c.module != 0; }));
+    calls.erase(calls.begin(),
+                std::find_if(calls.begin(), calls.end(), [](const CodePlace& c) { return c.module != 0; }));
   return calls;
 }
 

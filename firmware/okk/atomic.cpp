@@ -1,5 +1,5 @@
-// bm_atomic.h: an older interface to BM1684, which is declared so that projects with it build. Each call is a fault that names what
-// okk.h has instead.
+// bm_atomic.h: an older interface to BM1684, which is declared so that projects with it build. Each call is a fault
+// that names what okk.h has instead.
 #include "bm_atomic.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ void refuse_atomic(const char* function, const char* instead) {
     std::abort();
   }
   core->fault(ErrorKind::kUnsupported,
-              fmt::format("{}: this older interface (bm_atomic.h) is not described and not carried out; {}.", function, instead));
+              fmt::format("{}: this older interface (bm_atomic.h) is not described and not carried out; {}.", function,
+                          instead));
 }
 
 }  // namespace
@@ -43,7 +44,8 @@ ATOMIC(bm_atomic_depthwise_quantized, DepthwiseQuantParam, "okk.h has no convolu
 ATOMIC(bm_atomic_matmul, MatmulParam, "okk_bdc_matmul does this")
 ATOMIC(bm_atomic_matmul_quantized, MatmulQuantParam, "okk.h has no product of 8-bit matrices")
 ATOMIC(bm_atomic_tensor_arithmetic, ArithParam, "okk_bdc_add and its relatives do this")
-ATOMIC(bm_atomic_tensor_arithmetic_quantized, ArithQuantParam, "okk_bdc_fixed_point_packed_add and its relatives do this")
+ATOMIC(bm_atomic_tensor_arithmetic_quantized, ArithQuantParam,
+       "okk_bdc_fixed_point_packed_add and its relatives do this")
 ATOMIC(bm_atomic_table_lookup, TableLookupParam, "okk_bdc_lookup_exp and okk_bdc_lookup_int32_to_fp32 look up")
 ATOMIC(bm_atomic_md_scalar, MDScalarParam, "okk_bdc_add and its relatives do this")
 ATOMIC(bm_atomic_md_linear, MDLinearParam, "okk_bdc_mac does this")

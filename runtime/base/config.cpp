@@ -250,9 +250,10 @@ constexpr std::array kVariables = {
              set_text<&Settings::timeline_path>},
     Variable{"SOFTTPU_TIME_RECORD", "", "file that gets one line of JSON per launch, for \"softtpu report\"",
              set_text<&Settings::time_record_path>},
-    Variable{"SOFTTPU_GDB", "",
-             "socket on which a debugger waits for cores; kernels then have no time limits; set by \"softtpu run --gdb\"",
-             set_text<&Settings::gdb_socket>},
+    Variable{
+        "SOFTTPU_GDB", "",
+        "socket on which a debugger waits for cores; kernels then have no time limits; set by \"softtpu run --gdb\"",
+        set_text<&Settings::gdb_socket>},
     Variable{"SOFTTPU_DUMP", "",
              "folder that gets the chip's memories as the last kernel that crashed has left them, for \"softtpu dump "
              "--from\"",
@@ -260,7 +261,8 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_RECORD", "",
              "file in which a launch is kept, with its module, arguments and memories, for \"softtpu replay\"",
              set_text<&Settings::record_path>},
-    Variable{"SOFTTPU_RECORD_LAUNCH", "1", "number of the launch that SOFTTPU_RECORD keeps, counted from 1 on each device",
+    Variable{"SOFTTPU_RECORD_LAUNCH", "1",
+             "number of the launch that SOFTTPU_RECORD keeps, counted from 1 on each device",
              [](Settings& settings, std::string_view text) {
                return set_number(settings.record_launch, text, 1, UINT32_MAX);
              }},
@@ -271,7 +273,8 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_DEVICE_BINARY", "", "path of softtpu-device; empty: beside the library, then in PATH",
              set_text<&Settings::device_binary>},
     Variable{"SOFTTPU_PRELOAD", "",
-             "libraries that the device loads before all others, with colons between them: the runtime of the sanitizer that "
+             "libraries that the device loads before all others, with colons between them: the runtime of the "
+             "sanitizer that "
              "kernels are built with; empty: what the first module needs",
              set_text<&Settings::preload>},
     Variable{"SOFTTPU_KERNELS", "fast", "fast, or plain: the straightforward implementation of every command",

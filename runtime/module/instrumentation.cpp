@@ -45,7 +45,8 @@ std::optional<std::string> find_clang_runtime(const std::string& file) {
 Error not_installed(const std::string& file) {
   return {ErrorKind::kUsage,
           fmt::format("it is built with a sanitizer of Clang, whose runtime {} is not installed (on Debian: "
-                      "libclang-rt-14-dev)", file)};
+                      "libclang-rt-14-dev)",
+                      file)};
 }
 
 Result<Instrumentation> find_address_runtime(const Names& libraries) {
@@ -68,14 +69,17 @@ Result<Instrumentation> find_instrumentation(int fd) {
       {"__tsan_", "thread"}, {"__msan_", "memory"}, {"__hwasan_", "hwaddress"}, {"__dfsan_", "dataflow"}};
   for (const auto& [prefix, name] : kOthers) {
     if (!has_prefix(*symbols, prefix)) continue;
-    return Error{ErrorKind::kUsage,
-                 fmt::format("it is built with -fsanitize={}, which would have to watch the whole device; kernels can have "
-                             "-fsanitize=address and -fsanitize=undefined", name)};
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("it is built with -fsanitize={}, which would have to watch the whole device; kernels can have "
+                    "-fsanitize=address and -fsanitize=undefined",
+                    name)};
   }
   if (has_prefix(*symbols, "__asan_")) return find_address_runtime(*libraries);
   const bool checks = has_prefix(*symbols, "__ubsan_handle_");
   // GCC's modules name their runtime; the one of AddressSanitizer has these checks as well.
-  if (!checks || has_prefix(*libraries, "libubsan.so") || has_prefix(*libraries, "libclang_rt.")) return Instrumentation{};
+  if (!checks || has_prefix(*libraries, "libubsan.so") || has_prefix(*libraries, "libclang_rt."))
+    return Instrumentation{};
   const std::string file = "libclang_rt.ubsan_standalone-x86_64.so";
   auto clang = find_clang_runtime(file);
   if (!clang) return not_installed(file);

@@ -82,13 +82,16 @@ std::string why_not_loaded(int image, const std::string& text) {
 Result<bool> prepare(int image) {
   const auto instrumentation = find_instrumentation(image);
   if (!instrumentation) return instrumentation.error();
-  if (!instrumentation->before.empty() && ::dlopen(instrumentation->before.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+  if (!instrumentation->before.empty() &&
+      ::dlopen(instrumentation->before.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     return Error{ErrorKind::kUsage, ::dlerror()};
   }
   if (!instrumentation->first.empty() && !has_address_sanitizer()) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("it is built with -fsanitize=address, whose runtime has to be in the device from its start: set "
-                             "SOFTTPU_PRELOAD={}", instrumentation->first)};
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("it is built with -fsanitize=address, whose runtime has to be in the device from its start: set "
+                    "SOFTTPU_PRELOAD={}",
+                    instrumentation->first)};
   }
   return !has_address_sanitizer();
 }
@@ -100,7 +103,8 @@ Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, Uniqu
   // By the process number rather than "self", so that tools started from here resolve it too.
   const std::string path = fmt::format("/proc/{}/fd/{}", own_process_number(), image.get());
   const auto itself_first = prepare(image.get());
-  if (!itself_first) return Error{itself_first.error().kind, fmt::format("kernel module {}: {}.", name, itself_first.error().text)};
+  if (!itself_first)
+    return Error{itself_first.error().kind, fmt::format("kernel module {}: {}.", name, itself_first.error().text)};
   kernel_registry().set_loading(module);
   try {
     made->library.load(path, *itself_first ? kLoadMode : kPlainMode);
@@ -111,7 +115,8 @@ Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, Uniqu
       return Error{ErrorKind::kResource,
                    fmt::format("kernel module {}: modules are loaded through /proc, which is not mounted.", name)};
     }
-    return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", name, why_not_loaded(image.get(), loader_text(path, failure.what())))};
+    return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}.", name,
+                                                why_not_loaded(image.get(), loader_text(path, failure.what())))};
   }
   kernel_registry().set_loading(KernelRegistry::kProgram);
   auto kernels = kernel_registry().names(module);

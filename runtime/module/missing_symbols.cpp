@@ -20,7 +20,8 @@ struct Origin {
 };
 
 constexpr std::string_view kClosedKernels =
-    "belong to the vendor's library of finished kernels (the closed backend of TPU-MLIR and BMRuntime). Build the module "
+    "belong to the vendor's library of finished kernels (the closed backend of TPU-MLIR and BMRuntime). Build the "
+    "module "
     "with the sources that define them, or call tpu_* functions instead";
 constexpr std::string_view kCommands =
     "write commands of the chip and belong to the vendor's closed firmware, below the public interface. Call tpu_* or "
@@ -60,7 +61,8 @@ std::vector<std::string> missing_with(int fd, std::string_view prefix, const std
 std::string explain_missing(int fd, const std::string& first) {
   if (first.starts_with("tpu_") || first.starts_with("okk_")) {
     const auto names = missing_with(fd, first.substr(0, 4), first);
-    return fmt::format("it wants {}, which this softtpu does not have (`softtpu api` lists what it has)", listed(names));
+    return fmt::format("it wants {}, which this softtpu does not have (`softtpu api` lists what it has)",
+                       listed(names));
   }
   for (const Origin& origin : kOrigins) {
     if (!first.starts_with(origin.prefix)) continue;

@@ -140,6 +140,8 @@ def address(options, folder, compiler):
     preload = output.split("SOFTTPU_PRELOAD=")[1].split()[0].rstrip(".")
     check(run(options, module, "fine,heap", 0, ["--allocate-first"], SOFTTPU_PRELOAD=preload), "fine: status 0",
           "was ended by AddressSanitizer: heap-buffer-overflow")
+    output = run(options, module, "fine", 1, SOFTTPU_PRELOAD="/nowhere/libasan.so")
+    check(output, 'SOFTTPU_PRELOAD: "/nowhere/libasan.so": No such file or directory')
     # The module that the environment names is known before the device starts.
     check(run(options, module, "heap", 0, ["--allocate-first"], TPUKERNEL_FIRMWARE_PATH=str(module)), "AddressSanitizer: heap-buffer-overflow")
 

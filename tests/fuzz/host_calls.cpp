@@ -100,7 +100,9 @@ class HostArguments {
     } else {
       // One structure; single values are arrays as long as any function reads.
       constexpr std::size_t kArray = 32, kMostTraceItems = 1024;
-      const std::size_t count = std::is_same_v<T, bm_trace_item_data> ? kMostTraceItems : std::is_class_v<T> ? 1 : kArray;
+      const std::size_t count = std::is_same_v<T, bm_trace_item_data> ? kMostTraceItems
+                                : std::is_class_v<T>                  ? 1
+                                                                      : kArray;
       T* const made = static_cast<T*>(object(count * sizeof(T)));
       const auto bytes = input_.take_bytes(input_.byte() % 2 == 0 ? 0 : sizeof(T));
       std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(made));
