@@ -18,14 +18,15 @@ Tensor system_matrix(system_addr_t addr, int rows, int cols, int row_stride) {
   return {Space::kSystem, addr, {rows, 1, 1, cols}, {row_stride, 0, 0, 1}, Dtype::kUint32, false};
 }
 
-// The local side of a copy; columns per channel beyond the matrix mean one channel.
+// The local side of a copy. Its rows are as far apart as the columns per channel say, also where a row has fewer.
 Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int cols_per_channel) {
   call.require(cols_per_channel >= 1,
                [&] { return fmt::format("cols_per_channel ({}) is below 1", cols_per_channel); });
-  const int width = std::clamp(cols_per_channel, 1, std::max(cols, 1));
-  Tensor matrix = call.local(addr, matrix_shape(rows, std::max(cols, 1), width), Dtype::kUint32);
+  Tensor matrix =
+      call.local(addr, matrix_shape(rows, std::max(cols, 1), std::max(cols_per_channel, 1)), Dtype::kUint32);
   // The N stride counts channels from NPU 0, whatever NPU the matrix starts at (golden bm1684/gdma/matrix_S2L/006).
   matrix.stride.n = aligned_stride(call.chip(), 0, matrix.shape, Dtype::kUint32).n;
+  matrix.shape.w = std::min(matrix.shape.w, std::max(cols, 1));
   return matrix;
 }
 

@@ -208,13 +208,15 @@ TEST_F(OkkGdma, FillsReachEveryMemory) {
 TEST_F(OkkGdma, MatricesLieInTheMatrixLayout) {
   for (int trial = 0; trial < 4 * kTrials; ++trial) {
     const bool loads = trial % 2 == 0;
-    const int rows = number(1, 12), cols = number(1, 300), width = number(1, 40);
+    // Every fourth time a channel has room for more columns than there are.
+    const int rows = number(1, 12), cols = number(1, trial % 4 < 2 ? 300 : 20),
+              width = number(1, trial % 4 < 2 ? 40 : 400);
     const int columns = std::min(width, cols);
     const int channels = (cols + columns - 1) / columns;
     const int row_stride = cols + number(0, 5);
-    LocalTensor stored = aligned({rows, channels, 1, columns}, number(0, 63), kSrc);
-    // A row takes as many channels of an NPU as a matrix that begins at NPU 0 does.
-    stored.stride.n = (channels + 63) / 64 * stored.stride.c;
+    LocalTensor stored = aligned({rows, channels, 1, columns}, number(0, 63), kSrc + 4 * number(0, 40));
+    // A row takes as many channels of an NPU as a matrix that begins at NPU 0 does, each as wide as it was asked for.
+    stored.stride.n = (channels + 63) / 64 * ((width + 31) / 32 * 32);
     std::size_t memory = 0;
     bool given = false;
     take_copy();
@@ -240,6 +242,36 @@ TEST_F(OkkGdma, MatricesLieInTheMatrixLayout) {
         },
         loads ? "matrix_S2L" : "matrix_L2S");
   }
+}
+
+TEST_F(OkkGdma, RowsOfAMatrixNarrowerThanItsChannelsLieAsFarApartAsTheChannelsSay) {
+  const auto row = [&](int n) { return device_.local<std::uint32_t>(0, kDst) + n * 416; };
+  auto* outside = device_.global<std::uint32_t>(device_.scratch());
+  outside[0] = 7;
+  outside[1] = 9;
+  *row(0) = *row(1) = 0;
+  ASSERT_TRUE(device_.run([&] { okk_gdma_32bit_matrix_S2L(kDst, device_.scratch(), 2, 1, 392, 1); }).ok);
+  EXPECT_EQ(*row(0), 7U);
+  EXPECT_EQ(*row(1), 9U);
+  outside[0] = outside[1] = 0;
+  ASSERT_TRUE(device_.run([&] { okk_gdma_32bit_matrix_L2S(device_.scratch(), kDst, 2, 1, 392, 1); }).ok);
+  EXPECT_EQ(outside[0], 7U);
+  EXPECT_EQ(outside[1], 9U);
+}
+
+// A copy between memories is cut into pieces by the library.
+TEST_F(OkkGdma, CopiesRowsOfMoreThan65535Elements) {
+  const dim4 row = {1, 1, 1, 70000};
+  auto* from = device_.global<std::uint8_t>(device_.scratch());
+  auto* to = device_.global<std::uint8_t>(device_.scratch(1 << 20));
+  for (int i = 0; i < row.w; ++i) from[i] = static_cast<std::uint8_t>(i % 251);
+  ASSERT_TRUE(device_
+                  .run([&] {
+                    okk_gdma_8bit_cpy_S2L(kDst, device_.scratch(), &row, nullptr, nullptr);
+                    okk_gdma_8bit_cpy_L2S(device_.scratch(1 << 20), kDst, &row, nullptr, nullptr);
+                  })
+                  .ok);
+  EXPECT_EQ(std::memcmp(from, to, static_cast<std::size_t>(row.w)), 0);
 }
 
 TEST_F(OkkGdma, LocalMemoryIsPartOfTheSystemMap) {
