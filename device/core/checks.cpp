@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "device/chip/layout.hpp"
+#include "device/memory/overlap.hpp"
 
 namespace softtpu {
 namespace {
@@ -204,7 +205,25 @@ Checks& Checks::source(std::string_view name, const Operand& operand, const Tens
   if (tensor == nullptr) return *this;
   lane_tensor(name, *tensor);
   if (chip_.npu_of(tensor->addr) != chip_.npu_of(dst.addr)) same_npu(name, tensor->addr, "dst", dst.addr);
-  return *this;
+  return not_widened_in_place(name, *tensor, dst);
+}
+
+Checks& Checks::apart(std::string_view name, const Operand& operand, const Tensor& dst) {
+  if (violation_ || !may_overlap(chip_, dst, operand)) return *this;
+  return require(false, "constraint/overlap", [&] {
+    return fmt::format("{} (0x{:x}) overlaps dst (0x{:x}); the function needs both", name,
+                       std::get<Tensor>(operand).addr, dst.addr);
+  });
+}
+
+Checks& Checks::not_widened_in_place(std::string_view name, const Tensor& source, const Tensor& dst) {
+  if (source.addr != dst.addr) [[likely]]
+    return *this;
+  return require(size_of(dst.dtype) <= size_of(source.dtype), "constraint/overlap", [&] {
+    return fmt::format(
+        "{} ({}) is at dst's address (0x{:x}) and dst ({}) is wider, so dst overwrites it before it is read", name,
+        softtpu::to_text(source.dtype), dst.addr, softtpu::to_text(dst.dtype));
+  });
 }
 
 void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {

@@ -60,6 +60,11 @@ class Checks {
   }
   // A source on the lanes of dst; a constant is always fine.
   Checks& source(std::string_view name, const Operand& operand, const Tensor& dst);
+  // A source that the function reads again after it has written dst.
+  Checks& apart(std::string_view name, const Operand& operand, const Tensor& dst);
+  // A source that begins where dst does has elements at least as wide: the first result would overwrite the second
+  // element.
+  Checks& not_widened_in_place(std::string_view name, const Tensor& source, const Tensor& dst);
   // As tensor(), with BDC's limit on the strides that a caller gives.
   Checks& lane_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural = NaturalAlignment::kEuRow);
 

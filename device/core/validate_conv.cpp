@@ -81,7 +81,8 @@ void check_places(Checks& check, const Conv2dCmd& cmd) {
   const std::uint64_t row = static_cast<unsigned>(check.chip().eu_bytes);
   check_alignment(check, "output", cmd.dst.addr, cmd.src.dtype == Dtype::kFp32 ? row : kSmallOutputAlignment);
   const auto* weight = std::get_if<Tensor>(&cmd.weight);
-  if (weight != nullptr && size_of(weight->dtype) == 2) check_alignment(check, "weight", weight->addr, row);
+  // Weights of less than 32 bits lie in rows of several input channels.
+  if (weight != nullptr && size_of(weight->dtype) < 4) check_alignment(check, "weight", weight->addr, row);
 }
 
 }  // namespace

@@ -65,7 +65,10 @@ Violation violation(const Memories& mem, Op op, const CrossCopyCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const SequenceCmd& cmd) {
   Checks check(mem, op);
   check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst, alignment_of(op));
-  if (!check.violation() && cmd.repeat) check_no_wrap(check, cmd.dst);
+  if (check.violation()) return check.violation();
+  const bool distributed =
+      op == Op::tpu_bdc_arithmetic_sequence_distribute || op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned;
+  distributed ? check_starts_on_first(check, "dst", cmd.dst) : check_no_wrap(check, cmd.dst);
   return check.violation();
 }
 

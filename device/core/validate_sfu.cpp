@@ -24,7 +24,7 @@ void check_dst(Checks& check, const Tensor& dst) {
 }
 
 void check_src(Checks& check, const char* name, const Tensor& src, const Tensor& dst) {
-  check.tensor(name, src).same_npu(name, src.addr, "dst", dst.addr);
+  check.tensor(name, src).same_npu(name, src.addr, "dst", dst.addr).not_widened_in_place(name, src, dst);
 }
 
 void check_source(Checks& check, const char* name, const Operand& source, const Tensor& dst) {

@@ -9,6 +9,7 @@
 #include "device/observe/constraint_check.hpp"
 #include "device/observe/init_check.hpp"
 #include "device/observe/memory_check.hpp"
+#include "device/observe/overlap_check.hpp"
 #include "device/observe/race_check.hpp"
 #include "device/observe/time_observer.hpp"
 #include "device/observe/trace.hpp"
@@ -55,6 +56,7 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   if (want("race")) list.push_back(make_race_check(findings));
   if (want("race")) list.push_back(make_processor_race_check(findings));
   if (want("constraint")) list.push_back(make_constraint_check(findings, settings.stack_limit));
+  if (want("constraint")) list.push_back(make_overlap_check(findings));
   if (want("bank")) list.push_back(make_bank_check(findings));
   if (!targets->empty()) list.push_back(make_portability_check(findings, *targets));
   // The server's findings are its own: in a program with linked-in kernels it runs beside the core.

@@ -65,7 +65,7 @@ void Composite::occupy(const Extent& extent) {
     if (!extent.written && !other.written) continue;
     const bool coincides = extent.may_be(other) || other.may_be(extent);
     const bool apart = extent.end <= other.begin || other.end <= extent.begin;
-    checks_.require(coincides || apart, [&] {
+    checks_.require(coincides || apart, "constraint/overlap", [&] {
       return fmt::format("{} (offset 0x{:x}..0x{:x}) overlaps {} (offset 0x{:x}..0x{:x}); the function needs both",
                          extent.name, extent.begin, extent.end - 1, other.name, other.begin, other.end - 1);
     });

@@ -15,6 +15,13 @@ scalar_t Steps::constant(float value) const {
   return scalar;
 }
 
+void Steps::sqrt(local_addr_t dst, local_addr_t a) const {
+  const Call call(Op::tpu_bdc_fp_sqrt);
+  const Dim4 shape = call.dim("shape", &shape_);
+  constexpr int kNewtonSteps = 3;  // those of the public function
+  call.issue(RootCmd{RootMode::kSqrt, call.local(dst, shape, type_), call.local(a, shape, type_), kNewtonSteps});
+}
+
 void Steps::lookup(local_addr_t dst, local_addr_t src, local_addr_t table, int length) const {
   const Call call(Op::tpu_bdc_table_lookup);
   const Dim4 shape = call.dim("shape", &shape_);

@@ -67,7 +67,8 @@ class Steps {
   void reciprocal(local_addr_t dst, local_addr_t a) const {
     tpu_bdc_fp_reciprocal(dst, a, &shape_, nullptr, nullptr, code_);
   }
-  void sqrt(local_addr_t dst, local_addr_t a) const { tpu_bdc_fp_sqrt(dst, a, &shape_, code_); }
+  // Also in place, which the public function refuses.
+  void sqrt(local_addr_t dst, local_addr_t a) const;
   void taylor(local_addr_t dst, local_addr_t a, local_addr_t coeff, int terms) const {
     tpu_bdc_fp_taylor(dst, a, coeff, &shape_, terms, code_);
   }

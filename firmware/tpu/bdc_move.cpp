@@ -95,16 +95,17 @@ void tpu_bdc_arithmetic_sequence_distribute(local_addr_t dst_addr, int start, in
   call.issue(
       SequenceCmd{call.local(dst_addr, spread(call, "num", num), Dtype::kInt32, Layout::kCompact), start, step, false});
 }
-// Not recorded; from the names of its relatives: one element per channel, each at the start of an aligned channel.
+// One element per channel, each at the start of an aligned channel (golden bm1684x-1.30/new_ew/seq_aligned).
 void tpu_bdc_arithmetic_sequence_distribute_aligned(local_addr_t dst_addr, int start, int step, int num) {
   const Call call(Op::tpu_bdc_arithmetic_sequence_distribute_aligned);
   call.issue(SequenceCmd{call.local(dst_addr, spread(call, "num", num), Dtype::kInt32), start, step, false});
 }
-// Not recorded: the result of _bcast. The buffer is the chip's scratch; its content is not defined and stays as it was.
+// One sequence over the rows of all NPUs: each goes on where the one before it ends (golden
+// bm1684x-1.30/new_ew/seq_general). The buffer is the chip's scratch; its content is not defined and stays as it was.
 void tpu_bdc_arithmetic_sequence_general(local_addr_t dst_addr, local_addr_t, int npu_num, int start, int step,
                                          int num) {
   const Call call(Op::tpu_bdc_arithmetic_sequence_general);
   call.issue(
-      SequenceCmd{call.local(dst_addr, row_on_npus(call, npu_num, "num", num), Dtype::kInt32), start, step, true});
+      SequenceCmd{call.local(dst_addr, row_on_npus(call, npu_num, "num", num), Dtype::kInt32), start, step, false});
 }
 }

@@ -1,4 +1,5 @@
 // Entry points of special functions that are one command: series, tables, exponents, roots, quotients, coefficients.
+#include "device/core/checks.hpp"
 #include "device/memory/static_tables.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
@@ -22,7 +23,14 @@ void load_fp32(const Call& call, local_addr_t addr, std::uint32_t offset, int le
 void root(const Call& call, RootMode mode, local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, Dtype type,
           int iterations) {
   const Dim4 dim = call.dim("shape", shape);
-  call.issue(RootCmd{mode, call.local(dst_addr, dim, type), call.local(src_addr, dim, type), iterations});
+  const RootCmd cmd{mode, call.local(dst_addr, dim, type), call.local(src_addr, dim, type), iterations};
+  // The chip puts 1 / sqrt(src) into dst and multiplies it by src (golden bm1684x-varied/v_inplace/fp32_sqrt). As a
+  // step of another function the command is also used in place.
+  if (mode == RootMode::kSqrt && call.core().accepts(call.op(), cmd)) {
+    const Violation overlap = Checks(call.core().memories(), call.op()).apart("src", cmd.src, cmd.dst).violation();
+    if (overlap) call.core().fault(ErrorKind::kUsage, overlap->text);
+  }
+  call.issue(cmd);
 }
 
 // The common arguments of the quotients: where the result goes and how its elements lie.

@@ -308,5 +308,25 @@ TEST_F(Convolutions, WrongArgumentsAreRefused) {
       "input_shape is NULL");
 }
 
+TEST_F(Convolutions, WeightsOf8BitsBeginAtAMultipleOf64) {
+  const Geometry good{{1, 3, 6, 6}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0, 0, 0}};
+  for (const unsigned off : {4U, 8U, 16U, 32U}) {
+    device_.expect_fault(
+        [&] {
+          tpu_bdc_int8_sym_quant_conv2d(kResult, kInput, kWeight + off, kBias, &good.in, nullptr, 4, &good.kernel,
+                                        &good.pad, &good.stride, &good.dilation, DT_INT8, DT_INT8, DT_INT8, DT_INT16, 3,
+                                        false, false);
+        },
+        "weight address (0x");
+    device_.expect_fault(
+        [&] {
+          tpu_bdc_int8_asym_quant_conv2d(kResult, kInput, kWeight + off, scalar_t{}, scalar_t{}, &good.in, nullptr, 4,
+                                         &good.kernel, &good.pad, &good.stride, &good.dilation, DT_INT32, DT_INT8,
+                                         DT_INT8, DT_INT8, false);
+        },
+        "weight address (0x");
+  }
+}
+
 }  // namespace
 }  // namespace softtpu

@@ -441,6 +441,7 @@ TEST_F(Elementwise, RefusesWhatTheChipCannotDo) {
           "does not round to integers");
   refused([&] { tpu_bdc_relu(0, 0x402, &shape, &stride, &stride, DT_FP32); }, "not a multiple of the element size");
   refused([&] { tpu_bdc_relu(0, 0x400, &shape, &stride, &far, DT_FP32); }, "stride above 65535");
+  refused([&] { tpu_bdc_sign(0x400, 0x400, &shape, DT_FP32); }, "src (0x400) overlaps dst (0x400)");
   refused([&] { tpu_bdc_cpy(0, 0x40000, &shape, nullptr, nullptr, DT_FP32); }, "differs from start NPU of dst");
   refused([&] { tpu_bdc_fp_bias(0, 0x400, 0x40800, &shape, DT_FP32); }, "start NPU of src");
   refused([&] { tpu_bdc_greater(0, 0x400, 0x800, scalar_of(1), &shape, nullptr, nullptr, nullptr, DT_FP32, DT_INT8); },

@@ -455,6 +455,25 @@ TEST_F(Integer, RefusesWhatTheChipCannotDo) {
           "shift (32) is outside -64..31");
 }
 
+// The first result lies where the second element is.
+TEST_F(Integer, WidensNothingInPlace) {
+  const dim4 shape = {1, 2, 3, 4};
+  const auto refused = [&](const std::function<void()>& kernel) {
+    device_.expect_fault(kernel, "is at dst's address (0x400)");
+  };
+  refused([&] { tpu_bdc_cast(0x400, 0x400, &shape, nullptr, nullptr, DT_FP32, DT_FP16, RM_HALF_TO_EVEN); });
+  refused([&] { tpu_bdc_cast(0x400, 0x400, &shape, nullptr, nullptr, DT_INT16, DT_UINT8, RM_HALF_TO_EVEN); });
+  refused([&] { tpu_bdc_fp32_dequant(0x400, 0x400, &shape, scalar_t{}, 2.0F, DT_INT8, RM_HALF_TO_EVEN); });
+  refused([&] {
+    tpu_bdc_int_add(0x400, 0x800, 0x400, &shape, nullptr, nullptr, nullptr, DT_INT32, DT_INT32, DT_INT8, 0,
+                    RM_HALF_TO_EVEN, true);
+  });
+  refused([&] { tpu_bdc_table_lookup(0x400, 0x400, 0x1000, &shape, 16, DT_FP32, DT_UINT8); });
+  const LaunchOutcome narrowed =
+      device_.run([&] { tpu_bdc_cast(0x400, 0x400, &shape, nullptr, nullptr, DT_FP16, DT_FP32, RM_HALF_TO_EVEN); });
+  EXPECT_TRUE(narrowed.ok) << narrowed.text;
+}
+
 TEST_F(Integer, DataTypesAnswer) {
   EXPECT_TRUE(device_
                   .run([] {

@@ -105,13 +105,15 @@ TEST_F(Move, StaticMemoryAndSequences) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 2147483640U + 3 * static_cast<std::uint32_t>(i);
   expect_memory("sequence_bcast", [&] { tpu_bdc_arithmetic_sequence_bcast(at(rows), 7, 2147483640, 3, length); },
                 {{rows, repeated(numbers)}});
-  const LocalTensor apart = made(Dtype::kInt32, {1, length, 1, 1}, 9, 2);
+  const LocalTensor apart = made(Dtype::kInt32, {1, length, 1, 1}, 0, 2);
   expect_memory("sequence_distribute_aligned",
                 [&] { tpu_bdc_arithmetic_sequence_distribute_aligned(at(apart), 2147483640, 3, length); },
                 {{apart, numbers}});
+  std::vector<std::uint32_t> going_on;
+  for (std::uint32_t i = 0; i < 7 * numbers.size(); ++i) going_on.push_back(2147483640U + 3 * i);
   expect_memory("sequence_general",
                 [&] { tpu_bdc_arithmetic_sequence_general(at(rows), 0x8000, 7, 2147483640, 3, length); },
-                {{rows, repeated(numbers)}});
+                {{rows, going_on}});
   expect_memory("sequence_distribute",
                 [&] { tpu_bdc_arithmetic_sequence_distribute(at(spread), 2147483640, 3, length); },
                 {{spread, numbers}});
@@ -244,6 +246,10 @@ TEST_F(Move, RefusesWhatTheChipCannotDo) {
   refused([&] { tpu_bdc_npu_bcast(60 * 0x40000, 0x400, &shape, DT_FP32); }, "starts on NPU 60 and needs 5 NPUs");
   refused([&] { tpu_bdc_cw_trans(0, 0x40000, &shape, DT_FP32); }, "src starts on NPU 1");
   refused([&] { tpu_bdc_wc_trans(0x40000, 0, &shape, DT_FP32); }, "dst starts on NPU 1");
+  refused([&] { tpu_bdc_arithmetic_sequence_distribute(0xC0404, 306, 33, 33); }, "dst starts on NPU 3");
+  refused([&] { tpu_bdc_arithmetic_sequence_distribute_aligned(0x40000, 1, 1, 5); }, "dst starts on NPU 1");
+  refused([&] { tpu_bdc_arithmetic_sequence_general(60 * 0x40000, 0x400, 5, 1, 1, 5); },
+          "starts on NPU 60 and needs 5");
   refused([&] { tpu_bdc_npu_bcast_from_static(0, 4, 3, 5, DT_FP32); }, "is not a multiple of 64");
   refused([&] { tpu_bdc_npu_bcast_from_static(0, 65472, 3, 16, DT_FP32); }, "end below the end of static memory");
   refused([&] { tpu_bdc_arithmetic_sequence_bcast(0, 0, 1, 1, 5); }, "npu_num (0) is outside");

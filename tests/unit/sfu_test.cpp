@@ -364,6 +364,10 @@ TEST_F(SfuTest, WrongArgumentsAreRefused) {
   divide(nullptr, DT_FP32, 5, "num_iter (5) is outside 1..4");
   divide(nullptr, DT_UINT8, 3, "dst type is");
   divide(&negative, DT_FP32, 3, "src1 has a negative stride");
+  device_.expect_fault([&] { tpu_bdc_fp32_sqrt(4096, 4096, &shape); }, "overlaps dst");
+  device_.expect_fault([&] { tpu_bdc_fp32_tunable_sqrt(4096, 4160, &shape, 2); }, "overlaps dst");
+  device_.expect_fault([&] { tpu_bdc_fp_sqrt(4096, 4096, &shape, DT_FP16); }, "overlaps dst");
+  device_.expect_fault([&] { tpu_bdc_fp_tunable_sqrt(4096, 4096, &shape, DT_BFP16, 2); }, "overlaps dst");
   device_.expect_fault([&] { tpu_bdc_fp_exponent_part(0, 4096, &shape, DT_INT16, DT_FP32); }, "dst type is");
   device_.expect_fault([&] { tpu_bdc_fp_exponent_part(0, 4096, &shape, DT_INT32, DT_INT32); }, "src type is");
   device_.expect_fault([&] { tpu_bdc_table_lookup(0, 4096, 8192, &shape, 16, DT_FP32, DT_INT16); }, "src type is");

@@ -94,6 +94,30 @@ KERNEL(bug_no_shape) {
 }
 KERNEL(ok_no_shape) { tpu_gdma_cpy_S2L(BANK(0), args->a, &kWhole, NULL, NULL, DT_FP32); }
 
+KERNEL(bug_widened_in_place) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP16, DT_FP32, RM_HALF_TO_EVEN);  // finds constraint/overlap-order
+  tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP32, DT_FP16, RM_HALF_TO_EVEN);  // finds constraint/overlap
+}
+KERNEL(ok_widened_in_place) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_cast(BANK(1), BANK(0), &kWhole, NULL, NULL, DT_FP16, DT_FP32, RM_HALF_TO_EVEN);
+  tpu_bdc_cast(BANK(0), BANK(1), &kWhole, NULL, NULL, DT_FP32, DT_FP16, RM_HALF_TO_EVEN);
+}
+
+KERNEL(bug_one_row_further) {
+  const dim4 rows = {1, 64, 3, 16};
+  const dim4 stride = {64, 64, 16, 1};
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_cpy(BANK(0) + 64, BANK(0), &rows, &stride, &stride, DT_FP32);  // finds constraint/overlap-order
+}
+KERNEL(ok_one_row_further) {
+  const dim4 rows = {1, 64, 3, 16};
+  const dim4 stride = {64, 64, 16, 1};
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_cpy(BANK(1) + 64, BANK(0), &rows, &stride, &stride, DT_FP32);
+}
+
 KERNEL(bug_poll_in_section) {
   tpu_parallel_start();
   LOAD(BANK(0), args->a, kWhole);
