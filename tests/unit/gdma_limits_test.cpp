@@ -17,7 +17,7 @@ TEST_F(GdmaLimits, RefusesAndChangesNothing) {
   expect_refused([&] { tpu_gdma_cpy_S2L(0, global, nullptr, nullptr, nullptr, DT_FP32); },
                  "tpu_gdma_cpy_S2L: shape is NULL");
   expect_refused(cpy(0, global, {0, 1, 1, 1}, nullptr, nullptr, DT_FP32), "shape.n (0) is outside 1..65535");
-  expect_refused(cpy(0, global, {1, 1, 1, 65536}, nullptr, nullptr, DT_INT8), "shape.w (65536) is outside 1..65535");
+  expect_refused(cpy(0, global, {1, 1, 1, 65536}, nullptr, nullptr, DT_INT8), "ends at offset 65536 of an NPU's");
   expect_refused(cpy(0, global, {65535, 65535, 65535, 65535}, &shape, nullptr, DT_INT8), "more elements than");
   expect_refused(cpy(2, global, shape, nullptr, nullptr, DT_FP32),
                  "dst address (0x2) is not a multiple of the element size (4)");
@@ -51,6 +51,40 @@ TEST_F(GdmaLimits, RefusesAndChangesNothing) {
   expect_refused([&] { tpu_gdma_system_cpy(global, global + 64, 0, DT_FP32); }, "count (0) is outside 1..2147483647");
   expect_refused([&] { tpu_gdma_system_cpy(global, global + 64, 0xFFFFFFFFU, DT_INT8); },
                  "count (4294967295) is outside 1..2147483647");
+}
+
+// The newer emulator of the chip cuts such copies into pieces; a local memory of this chip holds the row.
+TEST(GdmaExtents, CopiesAndFillsGoBeyond65535Columns) {
+  TestDevice device;
+  const dim4 row = {1, 1, 1, 100000};
+  const std::uint64_t from = device.scratch(), to = device.scratch(1 << 20);
+  auto* source = device.global<std::uint8_t>(from);
+  for (int i = 0; i < row.w; ++i) source[i] = static_cast<std::uint8_t>(i % 253);
+  const LaunchOutcome copied = device.run([&] {
+    tpu_gdma_cpy_S2L(0, from, &row, nullptr, nullptr, DT_UINT8);
+    tpu_gdma_cpy_L2S(to, 0, &row, nullptr, nullptr, DT_UINT8);
+  });
+  ASSERT_TRUE(copied.ok) << copied.text;
+  EXPECT_EQ(std::memcmp(source, device.global<std::uint8_t>(to), static_cast<std::size_t>(row.w)), 0);
+}
+
+// An arange of int64: the low words from local memory, every second word of the result; the high words are zero.
+TEST(GdmaExtents, StoreAnInt64SequenceOfMoreThan65535Columns) {
+  TestDevice device;
+  constexpr int kPerNpu = 1100, kColumns = 64 * kPerNpu;
+  const std::uint64_t out = device.scratch();
+  std::memset(device.global<std::uint8_t>(out), 0xA5, 8 * kColumns);
+  const LaunchOutcome outcome = device.run([&] {
+    const dim4 words = {1, 1, 1, 2 * kColumns};
+    const dim4 rows = {1, 64, 1, kPerNpu};
+    const dim4 apart = {2 * kColumns, 2 * kPerNpu, 2 * kPerNpu, 2};
+    tpu_gdma_set_C_system(out, scalar_t{}, &words, nullptr, DT_INT32);
+    tpu_bdc_arithmetic_sequence_general(0, 0x8000, 64, 5, 3, kPerNpu);
+    tpu_gdma_cpy_L2S(out, 0, &rows, &apart, nullptr, DT_INT32);
+  });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  const auto* numbers = device.global<std::int64_t>(out);
+  for (int i = 0; i < kColumns; ++i) ASSERT_EQ(numbers[i], 5 + 3 * std::int64_t{i}) << i;
 }
 
 class GdmaThreadTest : public MoveTest {
