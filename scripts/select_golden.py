@@ -8,6 +8,8 @@ import collections
 import json
 import pathlib
 
+import corpora
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -68,10 +70,15 @@ def main():
     parser.add_argument("--per-key", type=int, default=2)
     options = parser.parse_args()
     cases = size = 0
-    for source in sorted(options.golden.glob("*/*.json")):
-        count, used = write(source, options.out / source.relative_to(options.golden), options.family_bytes, options.per_key)
-        cases += count
-        size += used
+    for folder in corpora.folders(options.golden):
+        # Where every argument varies by itself, more and smaller cases tell more.
+        varied = folder.name.endswith("-varied")
+        budget = options.family_bytes // 4 if varied else options.family_bytes
+        per_key = 4 * options.per_key if varied else options.per_key
+        for source in sorted(folder.glob("*.json")):
+            count, used = write(source, options.out / source.relative_to(options.golden), budget, per_key)
+            cases += count
+            size += used
     print(f"{cases} cases, {size} bytes")
 
 

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+import corpora
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEDGER = ROOT / "device/isa/verified.def"
 DEVIATIONS = ROOT / "docs/deviations.md"
@@ -24,7 +26,7 @@ HEAD = "// Written by scripts/update_ledger.py from test results; sorted by name
 
 def recorded(build, golden, folder):
     path = folder / "golden.json"
-    run = subprocess.run([build / "bin/replay_direct", "--ledger", path, "-n", "0", golden], stdout=subprocess.DEVNULL)
+    run = subprocess.run([build / "bin/replay_direct", "--ledger", path, "-n", "0", *corpora.folders(golden)], stdout=subprocess.DEVNULL)
     if run.returncode not in (0, 1):
         sys.exit(f"replay_direct ended with status {run.returncode}")
     return json.loads(path.read_text())
