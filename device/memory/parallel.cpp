@@ -1,5 +1,6 @@
 #include "device/memory/parallel.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -22,7 +23,8 @@ Gang& gang() {
 }  // namespace
 
 void set_thread_limit(int threads) { thread_limit = threads; }
-void set_parallel_threshold(std::int64_t steps) { parallel_detail::threshold = steps; }
+// Work of 0 steps has to be done in order: no setting shares it.
+void set_parallel_threshold(std::int64_t steps) { parallel_detail::threshold = std::max<std::int64_t>(steps, 1); }
 
 void start_all_threads() {
   if (thread_limit == 1) return;

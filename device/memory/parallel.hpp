@@ -15,8 +15,8 @@ int threads();
 void run(int count, const void* body, void (*call)(const void* body, int first, int last));
 }  // namespace parallel_detail
 
-// Calls body(first, last) for parts of [0, count), on several threads when `steps` (all elements together) is worth it,
-// each call with the chip's float modes set (FpuScope). Nothing is allocated.
+// Calls body(first, last) for parts of [0, count), on several threads when `steps` (all elements together; 0: in order)
+// is worth it, each call with the chip's float modes set (FpuScope). Nothing is allocated.
 template <class Body>
 void parallel_ranges(int count, std::int64_t steps, const Body& body) {
   if (steps < parallel_detail::threshold || count < 2) return body(0, count);

@@ -163,7 +163,7 @@ TEST_F(Elementwise, NotSignAndRoundMatchTheReference) {
         [&](const std::vector<std::uint32_t>& v, const auto&) { return reference::low_bits(~v[0], type); });
     const Dtype signed_type = pick(kSignedTypes);
     check(
-        "sign " + std::string(to_text(signed_type)), signed_type, {signed_type}, Layouts::kAligned,
+        "sign " + std::string(to_text(signed_type)), signed_type, {signed_type}, Layouts::kAlignedApart,
         [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {
           tpu_bdc_sign(dst.addr, src[0].addr, shape, code(signed_type));
         },

@@ -16,7 +16,7 @@ TEST_F(GdmaLimits, RefusesAndChangesNothing) {
   const dim4 negative{-12, 12, 4, 1};
   expect_refused([&] { tpu_gdma_cpy_S2L(0, global, nullptr, nullptr, nullptr, DT_FP32); },
                  "tpu_gdma_cpy_S2L: shape is NULL");
-  expect_refused(cpy(0, global, {0, 1, 1, 1}, nullptr, nullptr, DT_FP32), "shape.n (0) is outside 1..65535");
+  expect_refused(cpy(0, global, {0, 1, 1, 1}, nullptr, nullptr, DT_FP32), "shape.n (0) is outside 1..2147483647");
   expect_refused(cpy(0, global, {1, 1, 1, 65536}, nullptr, nullptr, DT_INT8), "ends at offset 65536 of an NPU's");
   expect_refused(cpy(0, global, {65535, 65535, 65535, 65535}, &shape, nullptr, DT_INT8), "more elements than");
   expect_refused(cpy(2, global, shape, nullptr, nullptr, DT_FP32),
@@ -85,6 +85,29 @@ TEST(GdmaExtents, StoreAnInt64SequenceOfMoreThan65535Columns) {
   ASSERT_TRUE(outcome.ok) << outcome.text;
   const auto* numbers = device.global<std::int64_t>(out);
   for (int i = 0; i < kColumns; ++i) ASSERT_EQ(numbers[i], 5 + 3 * std::int64_t{i}) << i;
+}
+
+// Each channel's rows begin in what the channel before it writes.
+TEST(GdmaOrder, AGatherIntoItsOwnSourceStaysInOrderWhenEverythingIsShared) {
+  TestDevice device;
+  constexpr std::size_t kWords = 64 * 64 + 1;
+  const dim4 shape = {1, 64, 1, 64};
+  const std::uint64_t param = device.scratch(), index = device.scratch(1 << 20);
+  auto* words = device.global<std::uint32_t>(param);
+  std::memset(device.global<std::uint8_t>(index), 0, 4 * 64);
+  const auto gathered = [&](std::int64_t threshold) {
+    for (std::size_t i = 0; i < kWords; ++i) words[i] = static_cast<std::uint32_t>(i);
+    set_parallel_threshold(threshold);
+    const LaunchOutcome outcome = device.run([&] {
+      tpu_gdma_h_gather_S2S(param + 4, param, index, false, scalar_t{}, &shape, 1, nullptr, nullptr, nullptr,
+                            DT_UINT32);
+    });
+    set_parallel_threshold(kParallelSteps);
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return std::vector<std::uint32_t>(words, words + kWords);
+  };
+  const auto alone = gathered(kParallelSteps);
+  for (int again = 0; again < 20; ++again) ASSERT_EQ(gathered(0), alone);
 }
 
 class GdmaThreadTest : public MoveTest {
