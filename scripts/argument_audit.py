@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Says which arguments of a function its cases never vary, or vary only together.
+
+Cases are the recorded ones (tests/golden). What they leave open has to be exactly what tests/argument_gaps.txt lists: a gap
+that is not listed fails, and so does a listed one that is closed. The list may only shrink: --write takes closed gaps off it,
+nothing is ever added. With --unit-tests, or --golden, other cases are looked at too, and what is still open is printed.
+
+Looked at are the arguments, the members of shapes, strides, windows and variables, and of an address the start NPU (of a local
+one), the offset and its alignment. Two of them vary together when in all cases each value of one goes with one value of the other."""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIST = ROOT / "tests/argument_gaps.txt"
+HEAD = """# What no case of a function varies by itself: read and shortened by scripts/argument_audit.py (--write), never extended.
+# FUNCTION never ARGUMENT ...: one value in all cases; FUNCTION together A B ...: each value of one goes with one of the others;
+# FUNCTION uncovered: no case.
+"""
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests/audit"))
+import wrap_calls  # noqa: E402
+
+MOST_ALIGNMENT = 128  # bytes; larger powers of two tell nothing more
+MOST_CASES = 2000  # distinct ones of a function, as in tests/audit
+RECORDED_POINTERS = {"dim4", "dim2", "pad"}
+
+
+def headers():
+    include = ROOT / "firmware/include"
+    return [include / "okk.h", include / "tpu_kernel.h", *sorted((include / "softtpu").glob("tpu_*.h"))]
+
+
+def audited():
+    """{function: [(type, parameter)]} of the functions that chips have and that take something."""
+    refused = set(re.findall(r"OP_UNSUPPORTED\((\w+)", (ROOT / "device/isa/ops/unsupported.def").read_text()))
+    return {name: parameters for header in headers() for _, name, parameters in wrap_calls.prototypes(header) if name not in refused}
+
+
+def local_bytes():
+    """{chip: bytes of an NPU's local memory}."""
+    chips = (json.loads(path.read_text()) for path in (ROOT / "device/chip/chips").glob("*.json"))
+    return {chip["name"]: chip["local_mem"]["bytes_per_npu"] for chip in chips}
+
+
+def alignment(address):
+    return min(address & -address, MOST_ALIGNMENT) if address else MOST_ALIGNMENT
+
+
+class Features:
+    """What is looked at of one function's arguments: names, and values for a list of raw members."""
+
+    def __init__(self, parameters):
+        self.plan = []  # (raw members, kind)
+        self.names = []
+        for ctype, name in parameters:
+            members = wrap_calls.MEMBERS.get(ctype)
+            if members:
+                self.plan.append((len(members), "members"))
+                self.names += [f"{name}.{member}" for member in members]
+            elif ctype == "local_addr_t":
+                self.plan.append((1, "local"))
+                self.names += [f"{name}.npu", f"{name}.offset", f"{name}.alignment"]
+            elif ctype in ("system_addr_t", "global_addr_t"):
+                self.plan.append((1, "system"))
+                self.names += [f"{name}.offset", f"{name}.alignment"]
+            else:
+                self.plan.append((1, "value"))
+                self.names.append(name)
+
+    def values(self, raw, npu_bytes):
+        at, out = 0, []
+        for count, kind in self.plan:
+            if kind == "local":
+                npu, offset = divmod(raw[at], npu_bytes)
+                out += [npu, offset, alignment(offset)]
+            elif kind == "system":
+                out += [raw[at], alignment(raw[at])]
+            else:
+                out += raw[at:at + count]
+            at += count
+        return tuple(out)
+
+
+def recorded_members(argument, ctype):
+    """The raw members of a recorded argument, as the log of generated calls has them."""
+    (kind, value), = argument.items()
+    count = len(wrap_calls.MEMBERS.get(ctype, "."))
+    if kind == "null":
+        return [None] * count if ctype in wrap_calls.MEMBERS else [0]
+    if kind in RECORDED_POINTERS:
+        return list(value)
+    if ctype in wrap_calls.MEMBERS:
+        flat = [item for field in value for item in recorded_members(field, "")]
+        return flat[:count] if len(flat) >= count else flat + [None] * (count - len(flat))
+    return [value if isinstance(value, (int, str)) and "*" not in ctype else 1]
+
+
+def recorded_cases(folders, functions):
+    per_npu = local_bytes()
+    for folder in folders:
+        for path in sorted(folder.rglob("*.json")):
+            family = json.loads(path.read_text())
+            if family["chip"] not in per_npu:
+                continue
+            for case in family["cases"]:
+                if case.get("abort") or "calls" not in case:
+                    continue
+                for call in case["calls"]:
+                    parameters = functions.get(call["fn"])
+                    if parameters is None or len(parameters) > len(call["args"]):
+                        continue
+                    raw = [member for (ctype, _), argument in zip(parameters, call["args"]) for member in recorded_members(argument, ctype)]
+                    yield call["fn"], per_npu[family["chip"]], raw
+
+
+def generated_cases(log, functions):
+    for line in log.read_text().splitlines():
+        function, npu_bytes, *values = line.split()
+        if function in functions:
+            yield function, int(npu_bytes), [None if value == "-" else int(value) for value in values]
+
+
+def collect(functions, cases):
+    """{function: distinct feature values}."""
+    features = {name: Features(parameters) for name, parameters in functions.items()}
+    found = collections.defaultdict(dict)  # dicts keep the order
+    for function, npu_bytes, raw in cases:
+        if len(found[function]) < MOST_CASES:
+            found[function][features[function].values(raw, npu_bytes)] = True
+    return features, found
+
+
+def classes(names, rows):
+    """Groups of two and more features that determine each other: their values fall into the same groups of cases."""
+    groups = collections.defaultdict(list)
+    for at, name in enumerate(names):
+        first, pattern = {}, []
+        for row in rows:
+            pattern.append(first.setdefault(row[at], len(first)))
+        groups[tuple(pattern)].append(name)
+    constant = (0,) * len(rows)
+    never = groups.pop(constant, [])
+    return never, [group for group in groups.values() if len(group) > 1]
+
+
+def gaps_of(functions, cases):
+    """The lines that the list has to have: {function: (never, groups)}; None without a case."""
+    features, found = collect(functions, cases)
+    gaps = {}
+    for function in sorted(functions):
+        rows = list(found.get(function, ()))
+        if not rows:
+            gaps[function] = None
+            continue
+        never, groups = classes(features[function].names, rows)
+        if never or groups:
+            gaps[function] = (never, groups)
+    return gaps
+
+
+def facts(gaps):
+    """Each gap by itself: an argument that never varies, or a pair that varies together."""
+    out = set()
+    for function, entry in gaps.items():
+        if entry is None:
+            out.add((function, "uncovered"))
+            continue
+        never, groups = entry
+        out |= {(function, "never", name) for name in never}
+        out |= {(function, "together", *sorted((a, b))) for group in groups for i, a in enumerate(group) for b in group[i + 1:]}
+    return out
+
+
+def write(gaps):
+    text = HEAD
+    for function, entry in sorted(gaps.items()):
+        if entry is None:
+            text += f"{function} uncovered\n"
+            continue
+        never, groups = entry
+        if never:
+            text += f"{function} never {' '.join(never)}\n"
+        text += "".join(f"{function} together {' '.join(group)}\n" for group in groups)
+    LIST.write_text(text)
+
+
+def read():
+    gaps = {}
+    for line in LIST.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        function, kind, *names = line.split()
+        if kind == "uncovered":
+            gaps[function] = None
+        else:
+            never, groups = gaps.setdefault(function, ([], []))
+            never.extend(names) if kind == "never" else groups.append(names)
+    return gaps
+
+
+def as_text(fact):
+    function, kind, *names = fact
+    words = {"uncovered": "has no case", "never": "is the same in all cases", "together": "vary only together"}
+    return f"{function}: {' and '.join(names) + ' ' if names else ''}{words[kind]}"
+
+
+def run_unit_tests(program, folder):
+    log = folder / "arguments.txt"
+    # Whether they pass is another test's affair; some look for the line of a call, which is the wrapper's here.
+    subprocess.run([program, "--gtest_brief=1"], env={**os.environ, "SOFTTPU_ARGUMENT_LOG": str(log)}, stdout=subprocess.DEVNULL)
+    if not log.exists():
+        sys.exit(f"{program} has logged nothing")
+    return log
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--unit-tests", type=pathlib.Path, metavar="PROGRAM", help="also the calls of audited_unit_tests that are not refused")
+    parser.add_argument("--log", type=pathlib.Path, help="the same from a file that it has written (SOFTTPU_ARGUMENT_LOG)")
+    parser.add_argument("--golden", type=pathlib.Path, nargs="+", metavar="FOLDER", help="other recorded cases, for a look: prints what is still open with them")
+    parser.add_argument("--write", action="store_true", help="take closed gaps off the list")
+    options = parser.parse_args()
+    functions = audited()
+    generated = []
+    with tempfile.TemporaryDirectory() as name:
+        log = run_unit_tests(options.unit_tests, pathlib.Path(name)) if options.unit_tests else options.log
+        if log:
+            generated = list(generated_cases(log, functions))
+    folders = [ROOT / "tests/golden", *(options.golden or [])]
+    now = gaps_of(functions, [*recorded_cases(folders, functions), *generated])
+    found = facts(now)
+    print(f"{len(functions)} functions; {len(found)} gaps in {len(now)} of them")
+    if options.golden or generated:
+        print("\n".join(sorted(map(as_text, found))))
+        return 0
+    known = facts(read()) if LIST.exists() else found
+    new, closed = found - known, known - found
+    for fact in sorted(new):
+        print(f"new: {as_text(fact)}")
+    if options.write and not new:
+        write(now)
+        return 0
+    for fact in sorted(closed):
+        print(f"closed, take it off {LIST.name} (--write): {as_text(fact)}")
+    return 1 if new or closed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
