@@ -25,18 +25,23 @@ const std::vector<Legal> kLegal = {
     {"*", "stride", "NULL", "one"},
     {"*", "dilation", "NULL", "one"},
     // Shapes that are moved in parts, and widths beyond the matrix.
-    {"okk_gdma_*_S2S", "shape", "?=65536", "split into several transfers"},
+    {"okk_gdma_*bit_*", "shape", "?=65536", "split into several transfers"},
     {"okk_gdma_32bit_matrix_*", "row_stride", "0", "the same row again"},
-    {"okk_gdma_32bit_matrix_*", "cols_per_channel", "largest", "one channel"},
     // Plain numbers.
     {"*", "C", "*", "any value of the type"},
     {"*", "?shift", "0", "no shift"},
 };
 
 const std::vector<Alias> kAliases = {
-    {"*", "num_series", "number of series terms"},    {"okk_bdc_conv2d", "output_c", "output shape.c"},
-    {"okk_bdc_conv2d", "kernel_stride", "weight"},    {"okk_gdma_32bit_matrix_*", "row_stride", "src"},
+    {"*", "num_series", "number of series terms"},
+    {"okk_bdc_conv2d", "output_c", "output shape.c"},
+    {"okk_bdc_conv2d", "kernel_stride", "weight"},
+    {"okk_gdma_32bit_matrix_*", "row_stride", "src"},
     {"okk_gdma_32bit_matrix_*", "row_stride", "dst"},
+    {"okk_gdma_32bit_matrix_*", "cols_per_channel", "src ends"},
+    {"okk_gdma_*", "shape", "src ends"},
+    {"okk_gdma_32bit_matrix_*", "cols_per_channel", "dst ends"},
+    {"okk_gdma_*", "shape", "dst ends"},
 };
 
 TEST(InvalidCalls, EachArgumentOfEachOkkFunctionIsChecked) {

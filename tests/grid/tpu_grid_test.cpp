@@ -68,6 +68,9 @@ const std::vector<Legal> kLegal = {
     {"tpu_gdma_*compress_RACU_*", "*_stride", "*", "of dimensions that are not walked"},
     // Shapes that the function splits.
     {"tpu_gdma_*_S2S", "*shape", "?=65536", "split into several transfers"},
+    {"tpu_gdma_cpy_???", "shape", "?=65536", "split into several transfers"},
+    {"tpu_gdma_compact_*", "shape", "?=65536", "split into several transfers"},
+    {"tpu_gdma_set_C_*", "shape", "?=65536", "split into several transfers"},
     {"tpu_gdma_cpy_S2S", "shape", "n=0", "moves nothing"},
     {"tpu_gdma_matrix_*", "*row_stride", "0", "the same row again"},
     {"tpu_gdma_vector_*", "len_per_channel", "largest", "one channel"},
@@ -104,6 +107,8 @@ const std::vector<Alias> kAliases = {
     {"tpu_gdma_matrix_trans_*", "src_rows", "cols"},
     {"tpu_gdma_matrix_trans_*", "src_cols", "rows"},
     {"tpu_gdma_matrix_*", "*", "has more elements"},
+    {"tpu_gdma_*", "shape", "src ends"},
+    {"tpu_gdma_*", "shape", "dst ends"},
     {"tpu_gdma_matrix_*", "*cols_per_channel", "src ends"},
     {"tpu_gdma_matrix_*", "*cols_per_channel", "dst ends"},
     {"tpu_gdma_*", "*_stride", "w stride"},
