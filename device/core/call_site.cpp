@@ -4,17 +4,21 @@
 #include <fmt/format.h>
 #include <sys/auxv.h>
 
+#include <atomic>
 #include <boost/stacktrace.hpp>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
+#include "device/core/composite_scope.hpp"
 #include "runtime/report/code_lines.hpp"
 
 namespace softtpu {
 namespace {
 
 thread_local const CallStack* issued_at = nullptr;
+thread_local std::string_view composite;
 
 const void* object_of(const void* address) {
   Dl_info place{};
@@ -28,11 +32,7 @@ boost::stacktrace::frame before(const boost::stacktrace::frame& frame) {
   return boost::stacktrace::frame(static_cast<const char*>(frame.address()) - 1);
 }
 
-// Of the function that the address is in, not of those inlined into it; without debug information its name alone.
-SourceLine to_line(const void* address) {
-  const std::vector<SourceLine> lines = lines_at(address);
-  return lines.empty() ? SourceLine() : lines.back();
-}
+using Callers = std::vector<SourceLine>;
 
 std::string with_function(const SourceLine& line) {
   const std::string place = line.text();
@@ -40,17 +40,22 @@ std::string with_function(const SourceLine& line) {
 }
 
 // What begins with the innermost place, and names those that it is inlined into.
-std::string chain_text(std::string innermost, const std::vector<SourceLine>& lines) {
+std::string chain_text(std::string innermost, const Callers& lines) {
   for (std::size_t i = 1; i < lines.size(); ++i) innermost += ", inlined into " + with_function(lines[i]);
   return innermost;
 }
 
+const void* own_object() { return object_of(reinterpret_cast<const void*>(&capture_call_stack)); }
+const void* c_library_object() { return object_of(reinterpret_cast<const void*>(&std::abort)); }
+// Kernel and softtpu are one program.
+bool is_linked_in() { return own_object() == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY))); }
+
 // The call instruction behind find_caller(); nullptr: nobody knows.
 const void* caller_address(const CallStack& stack) {
-  const void* own = object_of(reinterpret_cast<const void*>(&capture_call_stack));
-  const bool linked_in = own == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+  const void* own = own_object();
+  const bool linked_in = is_linked_in();
   // A crash in the kernel comes back through the C library's return from a signal.
-  const void* c_library = object_of(reinterpret_cast<const void*>(&std::abort));
+  const void* c_library = c_library_object();
   std::vector<boost::stacktrace::frame> trace;
   for (const void* address : stack.frames) {
     if (address == nullptr) break;
@@ -72,33 +77,63 @@ const void* caller_address(const CallStack& stack) {
 CallStackScope::CallStackScope(const CallStack& stack) { issued_at = &stack; }
 CallStackScope::~CallStackScope() { issued_at = nullptr; }
 
+CompositeScope::CompositeScope(std::string_view function) : outermost_(composite.empty()) {
+  if (outermost_) composite = function;
+}
+CompositeScope::CompositeScope(CompositeScope&& other) noexcept : outermost_(std::exchange(other.outermost_, false)) {}
+CompositeScope::~CompositeScope() {
+  if (outermost_) composite = {};
+}
+void CompositeScope::forget() { composite = {}; }
+
 CallStack capture_call_stack() {
   if (issued_at != nullptr) return *issued_at;
   CallStack stack;
   stack.count = static_cast<int>(boost::stacktrace::safe_dump_to(0, stack.frames.data(), sizeof(stack.frames)));
+  stack.composite = composite;
   return stack;
 }
 
-SourceLine find_caller(const CallStack& stack) {
-  const void* address = caller_address(stack);
-  return address != nullptr ? to_line(address) : SourceLine();
+std::string call_name(std::string_view function, const CallStack& stack) {
+  if (stack.composite.empty() || stack.composite == function) return std::string(function);
+  return fmt::format("{} [{}]", stack.composite, function);
 }
 
-std::string code_text(const void* address) {
-  const std::vector<SourceLine> lines = lines_at(address);
-  if (lines.size() > 1) return chain_text(with_function(lines[0]), lines);
-  const SourceLine line = to_line(address);
-  if (line.function.empty() && line.path.empty())
-    return fmt::format("address 0x{:x}", reinterpret_cast<std::uintptr_t>(address));
-  return with_function(line);
+std::vector<SourceLine> find_callers(const CallStack& stack) {
+  const void* address = caller_address(stack);
+  return address != nullptr ? lines_at(address) : Callers();
+}
+
+SourceLine find_caller(const CallStack& stack) {
+  const Callers lines = find_callers(stack);
+  return lines.empty() ? SourceLine() : lines.front();
+}
+
+bool is_users_code(const CallStack& stack) {
+  const void* c_library = c_library_object();
+  for (int i = 0; i < stack.count; ++i) {
+    const void* object = object_of(stack.frames[static_cast<std::size_t>(i)]);
+    if (object != c_library) return object != nullptr && object != own_object() && !is_linked_in();
+  }
+  return false;
 }
 
 std::string call_site() {
-  const void* address = caller_address(capture_call_stack());
-  if (address == nullptr) return {};
-  const std::vector<SourceLine> lines = lines_at(address);
-  if (lines.size() > 1) return chain_text(lines[0].text(), lines);
-  return to_line(address).text();
+  const Callers lines = find_callers(capture_call_stack());
+  if (lines.empty()) return {};
+  return chain_text(lines.front().text(), lines) + lines_hint(lines.front());
+}
+
+std::string code_text(const void* address) {
+  const Callers lines = lines_at(address);
+  if (lines.empty()) return fmt::format("address 0x{:x}", reinterpret_cast<std::uintptr_t>(address));
+  return chain_text(with_function(lines.front()), lines);
+}
+
+std::string lines_hint(const SourceLine& place) {
+  static std::atomic<bool> said{false};
+  if (!place.lacks_line() || said.exchange(true)) return {};
+  return std::string("\n - ") + kNoLines;
 }
 
 }  // namespace softtpu

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runtime/report/finding.hpp"
 
@@ -12,6 +14,7 @@ namespace softtpu {
 struct CallStack {
   std::array<const void*, 16> frames{};
   int count = 0;
+  std::string_view composite;  // what the kernel called, where that issues the commands of other functions
   bool operator==(const CallStack&) const = default;
 };
 
@@ -27,14 +30,24 @@ class CallStackScope {
   CallStackScope& operator=(const CallStackScope&) = delete;
 };
 
-// The innermost frame outside softtpu: the line of the user's source that made the call. Slow (milliseconds).
-SourceLine find_caller(const CallStack& stack);
+// "tpu_bdc_fp32_exp [tpu_bdc_fp_mul]": the function that the kernel called, with the step in brackets.
+std::string call_name(std::string_view function, const CallStack& stack);
 
-// "device_add.c:42" for the innermost frame outside softtpu, read from the module's debug information; without that the
-// kernel function's name; empty when neither is known. Slow (milliseconds): for faults and reports.
+// The one way from a call to the kernel's source: the calls that a frame stands for, innermost first, more than one
+// where the compiler has put helpers into their callers. Without debug information a function's name alone; empty when
+// nothing is known. The first answer for a place takes milliseconds, later ones are remembered.
+std::vector<SourceLine> find_callers(const CallStack& stack);
+// The innermost of them: the line that made the call.
+SourceLine find_caller(const CallStack& stack);
+// Whether the innermost code outside of the C library is the user's, and not softtpu's; false when nobody knows.
+bool is_users_code(const CallStack& stack);
+// "device_add.c:42, inlined into add (device_add.c:57)", of the call that is being made.
 std::string call_site();
 
 // "helper (device_add.c:42)" for an address inside an instruction; what is not known is left out.
 std::string code_text(const void* address);
+
+// What to say, once in a process, beside a place that only a name is known of; empty from the second time on.
+std::string lines_hint(const SourceLine& place);
 
 }  // namespace softtpu

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "device/core/call_site.hpp"
+#include "device/core/composite_scope.hpp"
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
 #include "device/memory/kernel_choice.hpp"
@@ -50,6 +51,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   observed_by_.clear();
   chain_.clear();
   chaining_ = false;
+  CompositeScope::forget();
   if (observing_) {
     for (const auto& observer : observers_) observed_by_.push_back(observer.get());
   }

@@ -16,10 +16,12 @@ namespace softtpu {
 struct CallTime {
   Op op{};
   CallStack stack;
-  std::string where;  // "kernel.c:42", empty when not known
+  std::string where;  // "kernel.c:42", a function's name, or empty
   std::uint64_t commands = 0;
   double engine_us = 0, waited_us = 0, operations = 0, ideal_us = 0;
   std::array<double, kBytePaths> bytes{};
+
+  std::string name() const { return call_name(info(op).name, stack); }
 };
 
 struct CommandTime {

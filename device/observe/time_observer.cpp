@@ -9,44 +9,24 @@
 #include <utility>
 #include <vector>
 
+#include "device/observe/launch_clock.hpp"
 #include "device/observe/launch_time.hpp"
 #include "device/observe/shared_file.hpp"
 #include "device/observe/timeline.hpp"
+#include "runtime/base/log.hpp"
 
 namespace softtpu {
 namespace {
-
-std::optional<Queue> queue_of(Engine engine) {
-  switch (engine) {
-    case Engine::kBdc: return Queue::kBdc;
-    case Engine::kGdma: return Queue::kGdma;
-    case Engine::kHau: return Queue::kHau;
-    case Engine::kNone:
-    case Engine::kControl: return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-// The engine that a synchronisation function names ("tpu_sync_all_bdc", "tpu_gdma_wait_msg"); none: all engines.
-std::optional<Queue> queue_named_by(Op op) {
-  const std::string_view name = info(op).name;
-  const auto names = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
-  if (names("bdc")) return Queue::kBdc;
-  if (names("gdma")) return Queue::kGdma;
-  if (names("hau")) return Queue::kHau;
-  return std::nullopt;
-}
 
 class TimeObserver final : public Observer {
  public:
   TimeObserver(std::unique_ptr<CostModel> model, const TimeSettings& settings, std::unique_ptr<SharedFile> timeline,
                std::unique_ptr<SharedFile> record)
-      : model_(std::move(model)),
+      : clock_(std::move(model)),
         print_(settings.print),
         device_(settings.device),
         timeline_(std::move(timeline)),
-        record_(std::move(record)),
-        schedule_(0, 0) {}
+        record_(std::move(record)) {}
 
   void launch_begins(const Memories&, const std::string& kernel, int core) override {
     const std::uint64_t number = launch_.number + 1;
@@ -55,30 +35,28 @@ class TimeObserver final : public Observer {
     launch_.core = core;
     launch_.number = number;
     call_index_.clear();
-    schedule_ = EventSchedule(model_->launch_us(), model_->section_us());
+    clock_.begin();
     last_us_.reset();
   }
 
   void after(Op op, const Command& command) override {
-    if (const auto* control = std::get_if<ControlCmd>(&command)) return order(op, *control);
-    const auto queue = queue_of(info(op).engine);
-    if (!queue) return;
-    const CommandCost cost = model_->cost(op, command);
-    const Placed placed = schedule_.add(*queue, cost);
-    const std::size_t call = account(op, cost, placed);
+    const auto timed = clock_.add(op, command);
+    if (!timed) return;
+    const std::size_t call = account(op, timed->cost, timed->placed);
     if (!keeps_commands()) return;
-    launch_.placed.push_back({placed, call, cost.ddr_bytes()});
-    map_local_memory(command, placed, call);
+    launch_.placed.push_back({timed->placed, call, timed->cost.ddr_bytes()});
+    map_local_memory(command, timed->placed, call);
   }
 
   void launch_ends(const std::string& fault) override {
     if (!fault.empty()) return;
-    launch_.end = schedule_.end();
+    const EventSchedule& schedule = clock_.schedule();
+    launch_.end = schedule.end();
     for (std::size_t i = 0; i < kQueues; ++i) {
       QueueTime& queue = launch_.queues[i];
-      queue.busy_us = schedule_.busy_us(static_cast<Queue>(i));
+      queue.busy_us = schedule.busy_us(static_cast<Queue>(i));
       for (std::size_t j = 0; j < kWaits; ++j) {
-        queue.waited_us[j] = schedule_.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
+        queue.waited_us[j] = schedule.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
       }
     }
     last_us_ = launch_.total_us();
@@ -90,20 +68,6 @@ class TimeObserver final : public Observer {
 
  private:
   bool keeps_commands() const { return timeline_ != nullptr || record_ != nullptr; }
-
-  void order(Op op, const ControlCmd& control) {
-    const auto queue = queue_named_by(op);
-    switch (control.action) {
-      case ControlAction::kInitialize: return;
-      case ControlAction::kPoll:
-      case ControlAction::kHauPoll: return schedule_.poll();
-      case ControlAction::kParallelStart: return schedule_.begin_section();
-      case ControlAction::kParallelEnd: return schedule_.end_section();
-      case ControlAction::kSync: return queue ? schedule_.wait_for(*queue) : schedule_.wait_for_all();
-      case ControlAction::kSendMessage: return schedule_.send(queue.value_or(Queue::kBdc), control.message);
-      case ControlAction::kWaitMessage: return schedule_.receive(queue.value_or(Queue::kBdc), control.message);
-    }
-  }
 
   std::size_t account(Op op, const CommandCost& cost, const Placed& placed) {
     const CallStack stack = capture_call_stack();
@@ -130,9 +94,9 @@ class TimeObserver final : public Observer {
     const auto visit = [&](Access access, const char* name, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (tensor == nullptr) return;
-      if (access != Access::kWrite) launch_.local.read(model_->chip(), *tensor, placed.end_us);
+      if (access != Access::kWrite) launch_.local.read(clock_.model().chip(), *tensor, placed.end_us);
       if (access != Access::kRead) {
-        launch_.local.write(model_->chip(), *tensor, placed.start_us, placed.end_us, call, name);
+        launch_.local.write(clock_.model().chip(), *tensor, placed.start_us, placed.end_us, call, name);
       }
     };
     std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
@@ -144,9 +108,9 @@ class TimeObserver final : public Observer {
     const bool print = print_ && is_new;
     if (print || keeps_commands()) name_places();
     if (timeline_) add_to_timeline();
-    if (record_) record_->append_line(to_record(launch_, *model_));
+    if (record_) record_->append_line(to_record(launch_, clock_.model()));
     if (!print) return;
-    std::fputs(to_text(launch_, *model_).c_str(), stderr);
+    std::fputs(to_text(launch_, clock_.model()).c_str(), stderr);
     std::fflush(stderr);
   }
 
@@ -157,24 +121,20 @@ class TimeObserver final : public Observer {
     timeline_->append_elements(events, fmt::format("launch {} of kernel \"{}\"", launch_.number, launch_.kernel));
   }
 
-  // Finding a source line takes milliseconds, so each place is looked up once.
   void name_places() {
     for (CallTime& call : launch_.calls) {
-      std::vector<const void*> frames(call.stack.frames.begin(), call.stack.frames.begin() + call.stack.count);
-      const auto [place, is_new] = places_.emplace(std::move(frames), std::string());
-      if (is_new) place->second = find_caller(call.stack).text();
-      call.where = place->second;
+      const SourceLine line = find_caller(call.stack);
+      call.where = line.text();
+      if (!lines_hint(line).empty()) log_warning(kNoLines);
     }
   }
 
-  std::unique_ptr<CostModel> model_;
+  LaunchClock clock_;
   bool print_;
   std::uint32_t device_;
   std::unique_ptr<SharedFile> timeline_, record_;
-  EventSchedule schedule_;
   LaunchTime launch_;
   std::map<std::pair<Op, std::vector<const void*>>, std::size_t> call_index_;
-  std::map<std::vector<const void*>, std::string> places_;
   std::set<std::tuple<std::string, std::uint64_t, double>> printed_;
   std::optional<double> last_us_;
   double end_of_last_us_ = 0;

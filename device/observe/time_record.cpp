@@ -26,7 +26,7 @@ Json by_name(const std::array<double, N>& values) {
 }
 
 Json to_json(const CallTime& call) {
-  return {{"function", info(call.op).name},
+  return {{"function", call.name()},
           {"engine", to_text(info(call.op).engine)},
           {"where", call.where},
           {"commands", call.commands},

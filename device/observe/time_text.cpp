@@ -64,7 +64,7 @@ std::string bytes_line(const LaunchTime& launch, const CostModel& model) {
 std::string call_line(const LaunchTime& launch, const CallTime& call) {
   const double bytes = std::accumulate(call.bytes.begin(), call.bytes.end(), 0.0);
   std::string text = fmt::format("{:>10.1f} us {:>3.0f} %  {:>6}x {}", call.engine_us,
-                                 100 * launch.share(call.engine_us), call.commands, info(call.op).name);
+                                 100 * launch.share(call.engine_us), call.commands, call.name());
   if (!call.where.empty()) text += ", at " + call.where;
   if (bytes > 0) text += ", " + bytes_text(bytes);
   if (call.waited_us > 0) text += fmt::format(", after waits of {:.1f} us", call.waited_us);

@@ -54,7 +54,7 @@ class Timeline {
       args["waited_for"] = to_text(placed.waited_for);
     }
     append({{"ph", "X"},
-            {"name", info(call.op).name},
+            {"name", call.name()},
             {"cat", to_text(placed.queue)},
             {"pid", tracks_.process()},
             {"tid", tracks_.engine(engine_of(placed.queue))},

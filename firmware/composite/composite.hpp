@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "device/core/checks.hpp"
+#include "device/core/composite_scope.hpp"
 #include "firmware/call.hpp"
 #include "firmware/composite/steps.hpp"
 #include "tpu_kernel.h"
@@ -63,6 +64,7 @@ class Composite {
   void occupy(const Extent& extent);
 
   Call call_;
+  CompositeScope steps_;
   Dim4 shape_;
   Dtype dtype_;
   Checks checks_;

@@ -89,6 +89,15 @@ std::string FoundPlace::text() const {
   return fmt::format("NPU {}, bank {}, offset {}", npu, bank, range);
 }
 
+std::string fold_key(const Found& found) {
+  std::string key = found.rule + '\n' + found.kernel;
+  for (const FoundParty& party : found.parties) {
+    key += '\n' + party.function + '\n' + party.at.text();
+    for (const std::string& frame : party.stack) key += '\n' + frame;
+  }
+  return found.parties.empty() ? key + '\n' + found.what : key;
+}
+
 nlohmann::json to_json(const Found& found) {
   const Rule& about = rule(found.rule);
   Json json = {{"rule", found.rule},

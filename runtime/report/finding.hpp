@@ -17,8 +17,14 @@ struct SourceLine {
 
   // "kernel.c:12", else the function's name; empty when nothing is known.
   std::string text() const;
+  // The function is known, its line is not: it was compiled without debug information.
+  bool lacks_line() const { return path.empty() && !function.empty(); }
   bool operator==(const SourceLine&) const = default;
 };
+
+// What to say once where lines are missing.
+inline constexpr const char* kNoLines =
+    "The kernel has no debug information: compiled with -g, messages name its lines.";
 
 // Bytes of one memory. For local memory: offsets within one NPU's.
 struct FoundPlace {
@@ -60,6 +66,8 @@ struct Found {
 std::string short_frame(const std::string& frame);
 // Where the finding is shown: the place of its last party that has one.
 SourceLine place_of(const Found& found);
+// The same calls by the same rule in the same kernel are one finding, whichever core or launch saw it.
+std::string fold_key(const Found& found);
 
 nlohmann::json to_json(const Found& found);
 // nullopt: not a finding.

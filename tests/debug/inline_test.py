@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""A broken rule in an inlined helper: the report names the helper's line and the kernel's."""
+"""Calls in inlined helpers: whatever speaks of them names the helper's line, and a broken rule the kernel's too."""
 import argparse
+import json
 import os
 import pathlib
+import re
 import subprocess
+import tempfile
 import unittest
 
 BUILD = None
@@ -21,6 +24,53 @@ class Inline(unittest.TestCase):
                               env=CLEAN, timeout=60)
         self.assertIn(f"at kernels.c:{line_of('in the helper')}, inlined into inlines (kernels.c:{line_of('in the kernel')})",
                       done.stdout + done.stderr)
+
+    def run_helped(self, *options, module="debug_fast"):
+        done = subprocess.run([str(BUILD / "bin/softtpu"), "run", *options, "--", str(BUILD / "bin/bugs_host"), str(BUILD / f"lib/{module}.so"), "helped"],
+                              capture_output=True, text=True, env=CLEAN, timeout=60)
+        return done.stdout + done.stderr
+
+    def test_all_tools_name_the_line_of_the_call(self):
+        loads, activates = line_of("loads in the helper"), line_of("activates in the helper")
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: pathlib.Path(folder) / name for name in ("timeline", "record", "findings")}
+            text = self.run_helped("--time", f"--timeline={files['timeline']}", "--check=init", f"--report=json:{files['findings']}")
+            timeline = json.loads(files["timeline"].read_text())
+            findings = json.loads(files["findings"].read_text())["findings"]
+            environment = {**CLEAN, "SOFTTPU_TIME_RECORD": str(files["record"])}
+            subprocess.run([str(BUILD / "bin/bugs_host"), str(BUILD / "lib/debug_fast.so"), "helped"], env=environment, timeout=60, check=True)
+            record = json.loads(files["record"].read_text().splitlines()[0])
+        self.assertIn(f"tpu_gdma_cpy_S2L, at kernels.c:{loads}", text)
+        self.assertRegex(text, rf"tpu_bdc_fp_hswish \[tpu_bdc_\w+\], at kernels.c:{activates}")
+        events = timeline if isinstance(timeline, list) else timeline["traceEvents"]
+        self.assertEqual({event["args"]["at"] for event in events if "at" in event.get("args", {})},
+                         {f"kernels.c:{loads}", f"kernels.c:{activates}"})
+        self.assertEqual({re.search(r"kernels.c:\d+", json.dumps(call)).group() for call in record["calls"]},
+                         {f"kernels.c:{loads}", f"kernels.c:{activates}"})
+        parties = [party for finding in findings for party in finding["parties"]]
+        self.assertTrue(parties)
+        self.assertEqual({party["line"] for party in parties}, {loads, activates})
+        self.assertEqual({party["caller"] for party in parties}, {"load_to", "activate"})
+
+    def test_composites_have_the_name_that_the_kernel_called(self):
+        text = self.run_helped("--check=init")
+        self.assertRegex(text, r"tpu_bdc_fp_hswish \[tpu_bdc_\w+\] reads src0? 0x")
+
+    def test_a_crash_is_reported_once(self):
+        program = [str(BUILD / "bin/bugs_host"), str(BUILD / "lib/debug_fast.so"), "crashes"]
+        for launcher in ([], [str(BUILD / "bin/softtpu"), "run", "--"], [str(BUILD / "bin/softtpu"), "run", "--check=all", "--"]):
+            done = subprocess.run([*launcher, *program], capture_output=True, text=True, env=CLEAN, timeout=60)
+            text = done.stdout + done.stderr
+            # On a busy machine without their source.
+            self.assertEqual(text.count("Calls, innermost first"), 1, text)
+
+    def test_without_debug_information_it_is_said_once(self):
+        text = self.run_helped("--check=init", module="debug_stripped")
+        self.assertEqual(text.count("has no debug information: compiled with -g"), 1, text)
+        self.assertNotIn("compiled with -g", self.run_helped("--check=init"))
+        done = subprocess.run([str(BUILD / "bin/bugs_host"), str(BUILD / "lib/debug_stripped.so"), "inlines", "3"], capture_output=True, text=True,
+                              env=CLEAN, timeout=60)
+        self.assertEqual((done.stdout + done.stderr).count("has no debug information: compiled with -g"), 1, done.stderr)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,26 @@ int inlines(const void* raw) {
 }
 TPUKERNEL_FUNC_REGISTER(inlines)
 
+/* A helper twice in one kernel, and a function that issues the commands of others. */
+__attribute__((always_inline)) static inline void load_to(local_addr_t to, unsigned long long from, const dim4* shape) {
+  tpu_gdma_cpy_S2L(to, from, shape, NULL, NULL, DT_FP32); /* loads in the helper */
+}
+__attribute__((always_inline)) static inline void activate(local_addr_t to, local_addr_t from, const dim4* shape) {
+  tpu_bdc_fp_hswish(to, from, 0x10000, shape, DT_FP32); /* activates in the helper */
+}
+
+int helped(const void* raw) {
+  const debug_args_t* args = raw;
+  const dim4 shape = {1, 64, 4, 16};
+  tpu_initialize();
+  load_to(0x0000, args->data, &shape); /* first in the kernel */
+  load_to(0x4000, args->data, &shape); /* second in the kernel */
+  activate(0x8000, 0xc000, &shape);    /* third in the kernel */
+  tpu_poll();
+  return 0;
+}
+TPUKERNEL_FUNC_REGISTER(helped)
+
 int crashes(const void* raw) {
   volatile int* nowhere = NULL;
   tpu_initialize();
