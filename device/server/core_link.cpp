@@ -491,9 +491,10 @@ std::string CoreLink::places_text(const CoreExplain& question) const {
     const auto module = modules_.find(place.module);
     if (module == modules_.end()) continue;
     const std::string file = std::filesystem::path(module->second.name).filename().string();
-    text += fmt::format("\n     {}+0x{:x}", file, place.offset);
+    text += "\n     " + frame_text(fmt::format("{}+0x{:x}", file, place.offset), place);
   }
-  return text.empty() ? text : "\n - Calls, innermost first (their source could not be read in time):" + text;
+  if (text.empty()) return text;
+  return fmt::format("\n - {} (their source could not be read in time):{}", places_title(question), text);
 }
 
 // Answers the failed item, when what can be explained is.
@@ -507,9 +508,8 @@ void CoreLink::report(Item failed, const Victim& victim) {
                  text + explanation);
     answer(Error{kind, text + explanation});
   };
-  const auto explained = [this, number, said = victim.said,
-                          places = places_text(victim.question)](const auto& explanation) {
-    end_explanation(number, (explanation ? to_text(*explanation) : places) + said);
+  const auto explained = [this, number, said = victim.said, question = victim.question](const auto& explanation) {
+    end_explanation(number, (explanation ? to_text(question, *explanation) : places_text(question)) + said);
   };
   std::unique_ptr<Explainer> explainer;
   if (!failed.dropped && explanations_.size() < kMostExplanations) {

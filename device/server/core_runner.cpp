@@ -20,6 +20,7 @@
 #include "device/record/launch_recorder.hpp"
 #include "device/server/debugger_call.hpp"
 #include "device/server/leftovers.hpp"
+#include "device/server/postmortem.hpp"
 #include "device/server/process_state.hpp"
 #include "device/server/sandbox.hpp"
 #include "device/server/sanitizer_output.hpp"
@@ -328,7 +329,8 @@ class CoreRunner {
     for (const CodePlace& place : explain->calls) {
       const auto code = modules_.find_code(place.module);
       if (place.module != 0 && !code) continue;
-      reply.calls.push_back(code_text(reinterpret_cast<const void*>((code ? code->base : 0) + place.offset)));
+      const auto* address = reinterpret_cast<const void*>((code ? code->base : 0) + place.offset);
+      reply.calls.push_back(frame_text(code_text(address), place));
     }
     append_frame(out_, item, reply);
     reported_ = item;

@@ -14,6 +14,13 @@ namespace softtpu {
 // More than the launches that a core is given ahead.
 inline constexpr std::size_t kEstimates = 1024;
 
+// A place in the code that calls on the stack stand at.
+struct FaultFrame {
+  std::uint64_t address = 0;  // inside the call instruction
+  std::uint64_t bytes = 0;    // of one of its frames; 0: not measured
+  std::uint64_t count = 0;    // how many there are
+};
+
 // Written by the dying core, in its signal or exit handler.
 struct FaultRecord {
   static constexpr std::size_t kFrames = 24;
@@ -21,7 +28,9 @@ struct FaultRecord {
   std::uint64_t address = 0;
   bool has_address = false;
   std::uint32_t frame_count = 0;
-  std::array<std::uint64_t, kFrames> frames{};  // code addresses, innermost first, each inside its call instruction
+  std::array<FaultFrame, kFrames> frames{};  // innermost first; of a stack overflow those that fill it, largest first
+  std::uint64_t stack_limit = 0;             // bytes; 0: this is no stack overflow
+  std::uint64_t stack_used = 0;
 };
 
 // Where the core has a module's code.

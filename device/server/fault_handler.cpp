@@ -1,11 +1,15 @@
 #include "device/server/fault_handler.hpp"
 
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+
+#include "device/server/stack_use.hpp"
 
 namespace softtpu {
 namespace {
@@ -14,11 +18,21 @@ constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGAB
 constexpr std::size_t kSignalStackBytes = 128 << 10;  // unwinding needs some
 
 FaultRecord* record = nullptr;  // of this core process
+StackExtent stack_extent;       // of its first thread, on which kernels run
 std::atomic<bool> noted{false};
+
+// A recursion of which no end is in sight.
+constexpr std::uint32_t kMostFrames = 20000;
 
 struct Walk {
   bool collecting;  // false until the frame that the signal interrupted
+  std::uint32_t seen = 0;
 };
+
+void add_place(std::uint64_t address) {
+  record->frames[record->frame_count] = {address, 0, 1};
+  ++record->frame_count;
+}
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
   auto& walk = *static_cast<Walk*>(data);
@@ -26,11 +40,16 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
   const std::uintptr_t address = ::_Unwind_GetIPInfo(context, &interrupted);
   walk.collecting = walk.collecting || interrupted != 0;
   if (!walk.collecting) return _URC_NO_REASON;
-  if (record->frame_count >= FaultRecord::kFrames) return _URC_END_OF_STACK;
   // A return address belongs to the instruction after the call.
-  record->frames[record->frame_count] = interrupted != 0 || address == 0 ? address : address - 1;
-  ++record->frame_count;
-  return _URC_NO_REASON;
+  const std::uint64_t place = interrupted != 0 || address == 0 ? address : address - 1;
+  // Calls from the same place, one in the other, are told once.
+  if (record->frame_count > 0 && record->frames[record->frame_count - 1].address == place) {
+    ++record->frames[record->frame_count - 1].count;
+  } else {
+    if (record->frame_count >= FaultRecord::kFrames) return _URC_END_OF_STACK;
+    add_place(place);
+  }
+  return ++walk.seen < kMostFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 // A call through a bad pointer leaves no frame to walk from; its caller is where the call instruction put it.
@@ -39,16 +58,27 @@ bool is_nowhere(const siginfo_t& info, const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
   const auto at = static_cast<std::uint64_t>(machine.gregs[REG_RIP]);
   if (info.si_signo != SIGSEGV || at != reinterpret_cast<std::uintptr_t>(info.si_addr)) return false;
-  record->frames[0] = at;
-  record->frame_count = 1;
-  record->frames[1] = *reinterpret_cast<const std::uint64_t*>(machine.gregs[REG_RSP]) - 1;
-  record->frame_count = 2;
+  add_place(at);
+  add_place(*reinterpret_cast<const std::uint64_t*>(machine.gregs[REG_RSP]) - 1);
   return true;
 #else
   static_cast<void>(info);
   static_cast<void>(context);
   return false;
 #endif
+}
+
+// True: the stack is used up, and it is noted by what.
+bool is_overflow(int signal, const siginfo_t& info, const void* context) {
+  if ((signal != SIGSEGV && signal != SIGBUS) || info.si_code <= 0) return false;
+  const std::uintptr_t pointer = stack_pointer(context);
+  if (!stack_extent.is_overflow(reinterpret_cast<std::uintptr_t>(info.si_addr), pointer)) return false;
+  record->stack_limit = stack_extent.limit;
+  record->stack_used = stack_extent.base - pointer;
+  const StackUse use = measure_stack();
+  std::copy_n(use.places.begin(), use.count, record->frames.begin());
+  record->frame_count = static_cast<std::uint32_t>(use.count);
+  return true;
 }
 
 // Notes what happened and lets the signal do its work. A jump out of here would leave the kernel's state behind.
@@ -61,7 +91,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     }
     record->signal = signal;
     Walk walk{false};
-    if (!is_nowhere(*info, context)) ::_Unwind_Backtrace(add_frame, &walk);
+    const bool noted_otherwise = is_overflow(signal, *info, context) || is_nowhere(*info, context);
+    if (!noted_otherwise) ::_Unwind_Backtrace(add_frame, &walk);
   }
   std::raise(signal);
 }
@@ -82,6 +113,9 @@ void note_end() {
 
 void install_fault_handlers(CoreStatus& status) {
   record = &status.fault;
+  rlimit limit{};
+  const bool limited = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  stack_extent = {reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), limited ? limit.rlim_cur : 0};
   // Its own stack, so that a stack overflow is reported as well.
   static char stack[kSignalStackBytes];
   stack_t alternate{};

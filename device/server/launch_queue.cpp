@@ -164,15 +164,19 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
     stream.time.total_ns += estimate;
   }
   measure(function);
+  // Other failures of a program that has gone are of that.
+  const bool untold = client->gone_ ? !outcome && outcome.error().kind == ErrorKind::kUsage : !answer && stream.failure;
+  if (!outcome && untold) note_untold(outcome.error().text);
   if (answer) {
     answer(std::move(outcome));
-  } else if (!outcome && (!stream.failure || stream.failed_behind)) {
+  } else if (!outcome && (!stream.failure || stream.failed_behind) && !client->gone_) {
     stream.failed_behind = false;
     stream.failure = outcome.error();
     stream.failure_order = ++failure_order_;
   }
   answer_waiters(*client, stream);
   if (stream.closed && stream.finished == stream.submitted) {
+    note_untold(stream);
     forget_active(*client, stream);
     client->streams_.erase(stream.id);
   }
@@ -187,6 +191,16 @@ void LaunchQueue::note_fault(const std::string& text) {
   faults_.push_back({static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()),
                      text.substr(0, text.find('\n'))});
   if (faults_.size() > kKeptFaults) faults_.pop_front();
+}
+
+// A log of all events has the whole text already.
+void LaunchQueue::note_untold(const std::string& text) {
+  log_warning("nobody has asked how a launch ended: " +
+              (is_logged(LogLevel::kInfo) ? text.substr(0, text.find('\n')) : text));
+}
+
+void LaunchQueue::note_untold(const Stream& stream) {
+  if (stream.failure) note_untold(stream.failure->text);
 }
 
 // Unknown functions count as long: the queue widens when they have shown to be short.
@@ -311,19 +325,11 @@ void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32
 void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint32_t id) {
   const auto found = client->streams_.find(id);
   if (found == client->streams_.end()) return;
-  tell_unasked(*found->second);
-  found->second->failure.reset();
   found->second->closed = true;
   if (found->second->finished != found->second->submitted) return;
+  note_untold(*found->second);
   forget_active(*client, *found->second);
   client->streams_.erase(found);
-}
-
-// An asynchronous launch that failed, and a client that goes without having asked.
-void LaunchQueue::tell_unasked(const Stream& stream) {
-  if (!stream.failure) return;
-  log_warning("nobody asked for the failure of a launch: " +
-              stream.failure->text.substr(0, stream.failure->text.find('\n')));
 }
 
 void LaunchQueue::cancel(const std::shared_ptr<Client>& client, std::uint32_t id) {
@@ -365,7 +371,10 @@ void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std
 
 void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet) {
   client->gone_ = true;
-  for (const auto& [id, stream] : client->streams_) tell_unasked(*stream);
+  for (const auto& [id, stream] : client->streams_) {
+    note_untold(*stream);
+    stream->failure.reset();
+  }
   for (const auto& stream : client->active_) {
     client->queued_ -= stream->pending.size();
     queued_ -= stream->pending.size();

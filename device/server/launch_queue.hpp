@@ -149,7 +149,9 @@ class LaunchQueue {
                 Result<void> outcome);
   void cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void note_fault(const std::string& text);
-  static void tell_unasked(const Stream& stream);
+  // Nobody asks for this failure any more: it goes to the log.
+  static void note_untold(const std::string& text);
+  static void note_untold(const Stream& stream);
   void answer_waiters(Client& client, Stream& stream);
   double& seconds_of(std::uint32_t function);
   void measure(std::uint32_t function);

@@ -11,20 +11,22 @@
 namespace softtpu {
 namespace {
 
-// The innermost calls, up to the last one that lies in a module: below it is the core's own loop.
+// The innermost calls, up to the last one that lies in a module: below it is the core's own loop. Of frames that fill
+// the stack those in modules.
 std::vector<CodePlace> calls_of(const CoreStatus& status) {
   std::vector<CodePlace> calls;
   std::size_t in_modules = 0;
+  const bool is_overflow = status.fault.stack_limit != 0;
   const std::size_t count = std::min<std::size_t>(status.fault.frame_count, FaultRecord::kFrames);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t address = status.fault.frames[i];
+    const auto [address, bytes, times] = status.fault.frames[i];
     const auto code = std::find_if(status.code.begin(), status.code.end(), [&](const LoadedCode& c) {
       return c.module != 0 && c.begin <= address && address < c.end;
     });
     if (code == status.code.end()) {
-      calls.push_back({0, address});
+      if (!is_overflow) calls.push_back({0, address, bytes, times});
     } else {
-      calls.push_back({code->module, address - code->base});
+      calls.push_back({code->module, address - code->base, bytes, times});
       in_modules = calls.size();
     }
   }
@@ -41,7 +43,9 @@ std::vector<CodePlace> calls_of(const CoreStatus& status) {
 Postmortem examine(const CoreStatus& status, const Memories& memories, const std::string& how_it_ended) {
   Postmortem found;
   found.cause = how_it_ended;
-  if (status.fault.has_address) {
+  if (status.fault.stack_limit != 0) {
+    found.cause = stack_text(status.fault.stack_limit, status.fault.stack_used);
+  } else if (status.fault.has_address) {
     const std::uint64_t address = status.fault.address;
     found.cause += fmt::format(" at address 0x{:x}", address);
     const std::string place = memories.find_neighbour(reinterpret_cast<const std::uint8_t*>(address));
@@ -61,6 +65,7 @@ void forget_fault(CoreStatus& status, CoreProgress& spare) {
   status.fault.signal = 0;
   status.fault.has_address = false;
   status.fault.frame_count = 0;
+  status.fault.stack_limit = 0;
   status.code.fill({});
   status.flush_through = 0;
   for (CoreProgress* progress : {&status.progress, &spare}) {
@@ -69,9 +74,25 @@ void forget_fault(CoreStatus& status, CoreProgress& spare) {
   }
 }
 
-std::string to_text(const CoreExplainReply& explanation) {
+std::string stack_text(std::uint64_t limit, std::uint64_t used) {
+  return fmt::format("needs more stack than the {} MiB that a kernel has ({} bytes where it ended)", limit >> 20, used);
+}
+
+std::string frame_text(const std::string& place, const CodePlace& frame) {
+  std::string text = place;
+  if (frame.bytes > 0) text += fmt::format(": {} bytes", frame.bytes);
+  if (frame.count > 1) text += fmt::format(", {} times", frame.count);
+  return text;
+}
+
+std::string places_title(const CoreExplain& question) {
+  const bool measured = !question.calls.empty() && question.calls.front().bytes > 0;
+  return measured ? "Largest frames of the stack" : "Calls, innermost first";
+}
+
+std::string to_text(const CoreExplain& question, const CoreExplainReply& explanation) {
   std::string text;
-  if (!explanation.calls.empty()) text += "\n - Calls, innermost first:";
+  if (!explanation.calls.empty()) text += fmt::format("\n - {}:", places_title(question));
   for (const std::string& call : explanation.calls) text += "\n     " + call;
   if (!explanation.commands.empty()) text += "\n - Last commands:";
   for (const std::string& command : explanation.commands) text += "\n     " + command;

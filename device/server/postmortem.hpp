@@ -22,7 +22,13 @@ Postmortem examine(const CoreStatus& status, const Memories& memories, const std
 // Ready for the next core.
 void forget_fault(CoreStatus& status, CoreProgress& spare);
 
+// "needs more stack than the 64 MiB that a kernel has (...)"
+std::string stack_text(std::uint64_t limit, std::uint64_t used);
+// A place with the size of its frames and their number.
+std::string frame_text(const std::string& place, const CodePlace& frame);
+// What the places of a question are.
+std::string places_title(const CoreExplain& question);
 // The lines below a report's first one.
-std::string to_text(const CoreExplainReply& explanation);
+std::string to_text(const CoreExplain& question, const CoreExplainReply& explanation);
 
 }  // namespace softtpu

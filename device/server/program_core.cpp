@@ -17,8 +17,11 @@
 #include <mutex>
 #include <utility>
 
+#include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
 #include "device/server/kernel_stack.hpp"
+#include "device/server/postmortem.hpp"
+#include "device/server/stack_use.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -119,14 +122,39 @@ bool can_go_on(const siginfo_t& info, const ucontext_t& context, const void* ker
   return walk.safe;
 }
 
-std::string cause(int signal, const siginfo_t& info, const ProgramCore& core) {
+// The frames that fill the stack.
+std::string frames_text(const Walk& walk) {
+  std::string text;
+  const StackUse use = measure_stack();
+  for (std::size_t i = 0; i < use.count; ++i) {
+    const FaultFrame& frame = use.places[i];
+    const auto* code = reinterpret_cast<const void*>(frame.address);
+    if (image_of(code) == walk.own_image) continue;
+    text += "\n     " + frame_text(code_text(code), {0, 0, frame.bytes, frame.count});
+  }
+  return text.empty() ? text : "\n - Largest frames of the stack:" + text;
+}
+
+// What comes after the first sentence, too.
+struct Cause {
+  std::string text, details;
+};
+Cause find_cause(int signal, const siginfo_t& info, const void* context, const ProgramCore& core) {
   const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
   if (signal == SIGSEGV && core.stack.overflows_at(address)) {
-    return fmt::format("needs more stack than the {} MiB that a kernel has", kKernelStackBytes >> 20);
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(core.stack.begin) + kKernelStackBytes;
+    const std::uintptr_t pointer = stack_pointer(context);
+    return {stack_text(kKernelStackBytes, end > pointer ? end - pointer : kKernelStackBytes),
+            frames_text({image_of(reinterpret_cast<const void*>(&start_core_thread)), nullptr})};
   }
   std::string text = fmt::format("was stopped by signal {} ({})", signal, ::sigdescr_np(signal));
   if (info.si_code > 0) text += fmt::format(" at address 0x{:x}", address);
-  return text;
+  return {text, ""};
+}
+
+// The launch is left by a jump, so nothing with a destructor may live where this is called.
+void note_fault(Core& core, const Cause& cause) {
+  core.fault(ErrorKind::kUsage, fmt::format("kernel \"{}\" {}.{}", core.kernel(), cause.text, cause.details));
 }
 
 // What the program did with this signal before: a handler of its own, or the default, which comes when the instruction
@@ -153,14 +181,14 @@ void on_signal(int signal, siginfo_t* info, void* raw) {
     ::sigemptyset(&own);
     ::sigaddset(&own, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
-    running->fault(ErrorKind::kUsage, fmt::format("kernel \"{}\" {}.", running->kernel(), cause(signal, *info, *core)));
+    note_fault(*running, find_cause(signal, *info, raw, *core));
     running->end_launch();
   }
   const std::string text = fmt::format(
       "softtpu: kernel \"{}\" {}, outside its own code; the program cannot go on. Kernels in a module of their own run "
       "in a "
       "process of their own.\n",
-      running->kernel(), cause(signal, *info, *core));
+      running->kernel(), find_cause(signal, *info, raw, *core).text);
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
   pass_on(signal, info, raw);
 }

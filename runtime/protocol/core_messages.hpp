@@ -1,5 +1,5 @@
-// The messages between a device's server and one of its cores. The frame's request id is the item's sequence number: a core
-// works in that order, so an answer to one item also says that everything before it is finished.
+// The messages between a device's server and one of its cores. The frame's request id is the item's sequence number: a
+// core works in that order, so an answer to one item also says that everything before it is finished.
 #pragma once
 
 #include "runtime/protocol/messages.hpp"
@@ -55,7 +55,8 @@ struct CoreDefine {
   }
 };
 
-// Runs a function. Success is reported by a CoreDone at the latest when the core runs out of work; at once with `flush`.
+// Runs a function. Success is reported by a CoreDone at the latest when the core runs out of work; at once with
+// `flush`.
 struct CoreLaunch {
   static constexpr MessageType kType = MessageType::kCoreLaunch;
   static constexpr const char* kName = "CoreLaunch";
@@ -73,13 +74,18 @@ struct CoreLaunch {
 };
 
 // A place in code: of a module, by its offset there; module 0: an address in what all processes of the device share.
+// With how many frames of a stack stand there, and the bytes of one; 0 bytes: not measured.
 struct CodePlace {
   std::uint32_t module = 0;
   std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 1;
   template <class V>
   void fields(V& v) {
     v("module", module);
     v("offset", offset);
+    v("bytes", bytes);
+    v("count", count);
   }
 };
 

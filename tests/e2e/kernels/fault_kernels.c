@@ -96,6 +96,20 @@ KERNEL(fault_stack) {
   (void)args;
   use_stack(0);
 }
+KERNEL(fault_stack_array) {
+  volatile char block[96 << 20];
+  (void)args;
+  block[0] = 1;
+  block[1] = block[0];
+}
+static int go_down(int depth) {
+  if (depth == 0) write_word((volatile int*)16);
+  return depth == 0 ? 0 : go_down(depth - 1) + 1;
+}
+KERNEL(fault_deep) {
+  (void)args;
+  go_down(500);
+}
 
 /* ---- The C library's heap ---- */
 
