@@ -150,6 +150,7 @@ int run_with_options(const RunOptions& options) {
   auto contents = read_journal(journal->path, kDeviceEndMs);
   if (!status) return not_started(status.error().text);
   if (contents) report.contents = *std::move(contents);
+  report.contents.keep_gravest(settings->max_findings);
   print_text(report);
   for (const ReportFile& file : files) {
     if (auto written = write(file, report); !written) return not_started(written.error().text);

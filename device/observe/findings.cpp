@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdio>
+#include <functional>
+#include <numeric>
 
 #include "runtime/report/rules.hpp"
 
@@ -21,6 +23,22 @@ void print(const std::string& text) {
 
 FoundParty resolve(const Party& party) {
   return {party.function, party.text, find_caller(party.stack), party.host_stack};
+}
+
+// Bounds what a kernel with very many findings costs; far more than the lines of a kernel make.
+constexpr std::size_t kMostRemembered = 65536;
+constexpr std::size_t kLeftOut = SIZE_MAX;
+
+std::string address_key(const Finding& finding, const std::string& kernel) {
+  std::string key = finding.rule + '\n' + kernel;
+  for (const Party& party : finding.parties) {
+    key += '\n' + party.function;
+    for (int i = 0; i < party.stack.count; ++i) {
+      key += fmt::format(" {}", party.stack.frames[static_cast<std::size_t>(i)]);
+    }
+    for (const std::string& frame : party.host_stack) key += " " + frame;
+  }
+  return finding.parties.empty() ? key + '\n' + finding.what : key;
 }
 
 }  // namespace
@@ -42,41 +60,60 @@ bool Findings::is_allowed(const Finding& finding) {
 void Findings::add(const Finding& finding) {
   if (is_allowed(finding)) return;
   ++count_;
-  Key key{finding.rule, {kernel_}};
-  for (const Party& party : finding.parties) {
-    std::string frames = party.function;
-    for (int i = 0; i < party.stack.count; ++i) {
-      frames += fmt::format(" {}", party.stack.frames[static_cast<std::size_t>(i)]);
-    }
-    for (const std::string& frame : party.host_stack) frames += " " + frame;
-    key.second.push_back(std::move(frames));
+  std::string calls = address_key(finding, kernel_);
+  auto known = known_.find(calls);
+  if (known == known_.end()) {
+    if (known_.size() >= kMostRemembered) known_.clear();
+    known = known_.emplace(std::move(calls), find_or_add(finding)).first;
   }
-  if (finding.parties.empty()) key.second.push_back(finding.what);
-  const auto [place, is_new] = known_.emplace(std::move(key), list_.size());
-  if (!is_new) {
-    if (place->second < list_.size()) ++list_[place->second].count;
-    return;
-  }
-  if (static_cast<int>(list_.size()) < options_.limit) return add_new(finding);
-  place->second = SIZE_MAX;
-  if (!told_limit_ && !options_.journal) {
-    print(fmt::format("softtpu: more than {} findings (SOFTTPU_MAX_FINDINGS); further ones are not shown\n",
-                      options_.limit));
-  }
-  told_limit_ = true;
+  if (known->second != kLeftOut) ++list_[known->second].count;
 }
 
-void Findings::add_new(const Finding& finding) {
-  Found found{finding.rule, kernel_, core_, finding.what, finding.place, {}, finding.nearest, finding.cost, 1};
+std::size_t Findings::find_or_add(const Finding& finding) {
+  Found found{finding.rule, kernel_, core_, finding.what, finding.place, {}, finding.nearest, finding.cost, 0};
   for (const Party& party : finding.parties) found.parties.push_back(resolve(party));
-  ids_.push_back(++last_id);
-  if (options_.journal) {
-    options_.journal->add(found, ids_.back());
-  } else {
-    print(to_text(found, isatty(STDERR_FILENO) == 1));
+  std::string key = fold_key(found);
+  if (const auto same = folded_.find(key); same != folded_.end()) return same->second;
+  if (!has_room(rule(found.rule).severity)) {
+    leave_out(found, key);
+    return kLeftOut;
   }
-  list_.push_back(std::move(found));
+  folded_.emplace(std::move(key), list_.size());
+  add_new(std::move(found));
+  return list_.size() - 1;
+}
+
+bool Findings::has_room(Severity severity) const {
+  const auto end = kept_.begin() + static_cast<std::ptrdiff_t>(severity) + 1;
+  return std::accumulate(kept_.begin(), end, 0) < options_.limit;
+}
+
+void Findings::leave_out(const Found& found, const std::string& key) {
+  if (left_out_.size() >= kMostRemembered || !left_out_.insert(std::hash<std::string>()(key)).second) return;
+  ++left_counts_.counts[static_cast<std::size_t>(rule(found.rule).severity)];
+  if (options_.journal) options_.journal->add_left_out(found);
+}
+
+void Findings::add_new(Found found) {
+  ++kept_[static_cast<std::size_t>(rule(found.rule).severity)];
+  ids_.push_back(++last_id);
   reported_.push_back(1);
+  list_.push_back(std::move(found));
+  // Counted by add().
+  Found first = list_.back();
+  first.count = 1;
+  if (options_.journal) return options_.journal->add(first, ids_.back());
+  print(to_text(first, isatty(STDERR_FILENO) == 1));
+  for (const FoundParty& party : first.parties) {
+    if (!lines_hint(party.at).empty()) print(fmt::format("softtpu: {}\n", kNoLines));
+  }
+}
+
+void Findings::report_left_out() {
+  if (options_.journal || left_counts_.total() == told_left_out_) return;
+  told_left_out_ = left_counts_.total();
+  print(fmt::format("softtpu: {} further finding{} left out (SOFTTPU_MAX_FINDINGS={}): {}\n", told_left_out_,
+                    told_left_out_ == 1 ? " is" : "s are", options_.limit, to_text(left_counts_)));
 }
 
 void Findings::report() {
@@ -90,6 +127,7 @@ void Findings::report() {
       print(to_again_text(list_[i], more));
     }
   }
+  report_left_out();
   for (const auto& [rule, count] : allowed_) {
     if (options_.journal) options_.journal->add(AllowedRecord{rule, kernel_, count});
   }

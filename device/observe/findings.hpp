@@ -1,11 +1,16 @@
 // What the checks of one process have found: equal ones folded, allowed ones counted, each new one printed for people
 // or noted in the journal at once, so that a crash of the kernel loses none.
+//
+// At most `limit` findings of a severity, and of graver ones together, are kept: one that is graver than others finds
+// room however late it comes. Only the number of the others is known.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,20 +60,28 @@ class Findings {
   const std::vector<Found>& all() const { return list_; }
 
  private:
-  using Key = std::pair<std::string, std::vector<std::string>>;
   bool is_allowed(const Finding& finding);
-  void add_new(const Finding& finding);
+  // The place of an equal one in the list; kLeftOut when there is none and no room.
+  std::size_t find_or_add(const Finding& finding);
+  bool has_room(Severity severity) const;
+  void leave_out(const Found& found, const std::string& key);
+  void add_new(Found found);
+  void report_left_out();
 
   Options options_;
   std::string kernel_;
   int core_ = -1;
   std::uint64_t count_ = 0;
   std::vector<Found> list_;
-  std::vector<std::uint64_t> reported_;  // of each in the list: how many times
-  std::vector<std::uint64_t> ids_;       // of each in the list: its name in the journal
-  std::map<Key, std::size_t> known_;     // a place behind the list's end: over the limit
+  std::vector<std::uint64_t> reported_;        // of each in the list: how many times
+  std::vector<std::uint64_t> ids_;             // of each in the list: its name in the journal
+  std::array<int, kSeverities> kept_{};        // how many of the list have each severity
+  std::map<std::string, std::size_t> known_;   // by the addresses of the calls, which are cheap to compare
+  std::map<std::string, std::size_t> folded_;  // by their lines: a call that was unrolled has several addresses
+  std::set<std::size_t> left_out_;             // hashes of those that found no room
+  LeftOut left_counts_;
+  std::uint64_t told_left_out_ = 0;
   std::map<std::string, std::uint64_t> allowed_;
-  bool told_limit_ = false;
 };
 
 }  // namespace softtpu

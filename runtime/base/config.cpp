@@ -217,10 +217,11 @@ constexpr std::array kVariables = {
              set_fresh},
     Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)",
              set_text<&Settings::trace_path>},
-    Variable{"SOFTTPU_CHECK", "",
-             "checks of what kernels do, separated by commas: memory, init, race, constraint, bank, or all of these; "
-             "output: results that no kernel has written",
-             set_checks},
+    Variable{
+        "SOFTTPU_CHECK", "",
+        "checks of what kernels do, separated by commas: memory, init, race, constraint, or all of these; bank: what "
+        "waits for memory banks cost; output: results that no kernel has written",
+        set_checks},
     Variable{"SOFTTPU_PORTABLE_TO", "", "other chips, separated by commas, that kernels should run on (checked)",
              set_text<&Settings::portable_to>},
     Variable{"SOFTTPU_STACK_LIMIT", "32768",
@@ -237,7 +238,7 @@ constexpr std::array kVariables = {
              "findings that are intended, separated by commas: RULE[@KERNEL][:MEMORY:BEGIN-END], * and ? allowed",
              set_text<&Settings::allow>},
     Variable{
-        "SOFTTPU_MAX_FINDINGS", "100", "different findings that are reported",
+        "SOFTTPU_MAX_FINDINGS", "100", "different findings that are reported, the gravest first",
         [](Settings& settings, std::string_view text) { return set_number(settings.max_findings, text, 1, 1000000); }},
     Variable{"SOFTTPU_JOURNAL", "",
              "file that gets findings and failures as JSON lines instead of stderr; set by \"softtpu run\"",

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -44,15 +45,8 @@ FailureKind to_failure_kind(std::string_view text) {
   return FailureKind::kInternal;
 }
 
-// The same calls by the same rule in the same kernel are one finding, whichever core or launch saw it.
-std::string fold_key(const Found& found) {
-  std::string key = found.rule + '\n' + found.kernel;
-  for (const FoundParty& party : found.parties) {
-    key += '\n' + party.function + '\n' + party.at.text();
-    for (const std::string& frame : party.stack) key += '\n' + frame;
-  }
-  return found.parties.empty() ? key + '\n' + found.what : key;
-}
+// The same in all processes of a run.
+std::uint64_t key_number(const Found& found) { return std::hash<std::string>()(fold_key(found)); }
 
 class Reader {
  public:
@@ -64,12 +58,17 @@ class Reader {
     } catch (const Json::exception&) {
     }
   }
-  JournalContents contents;
+  JournalContents take_contents() {
+    for (const Found& found : contents.found) left_out_.erase(key_number(found));  // another process had room
+    for (const auto& [key, severity] : left_out_) ++contents.left_out.counts[static_cast<std::size_t>(severity)];
+    return std::move(contents);
+  }
 
  private:
   void take_whole(const Json& entry) {
     if (const auto found = entry.find("found"); found != entry.end()) take_found(*found, entry.value("id", ""));
     if (const auto count = entry.find("count"); count != entry.end()) take_count(entry.value("id", ""), *count);
+    if (const auto left = entry.find("left_out"); left != entry.end()) take_left_out(*left);
     if (const auto allowed = entry.find("allowed"); allowed != entry.end()) take_allowed(*allowed);
     if (const auto failure = entry.find("failure"); failure != entry.end()) {
       contents.failures.push_back(
@@ -93,6 +92,11 @@ class Reader {
       contents.found[found->second].count += count.get<std::uint64_t>();
     }
   }
+  void take_left_out(const Json& json) {
+    const std::string id = json.value("rule", "");
+    const auto row = std::find_if(rules().begin(), rules().end(), [&](const Rule& known) { return known.id == id; });
+    if (row != rules().end()) left_out_.emplace(json.at("key").get<std::uint64_t>(), row->severity);
+  }
   void take_allowed(const Json& json) {
     AllowedRecord record{json.value("rule", ""), json.value("kernel", ""), json.value("count", std::uint64_t{0})};
     for (AllowedRecord& known : contents.allowed) {
@@ -103,7 +107,9 @@ class Reader {
     contents.allowed.push_back(std::move(record));
   }
 
+  JournalContents contents;
   std::map<std::string, std::size_t> by_key_, by_id_;
+  std::map<std::uint64_t, Severity> left_out_;
 };
 
 // Writers hold shared locks; getting the exclusive one means that all of them have ended.
@@ -151,6 +157,10 @@ void Journal::add(const Found& found, std::uint64_t id) { write({{"id", id_text(
 
 void Journal::add_count(std::uint64_t id, std::uint64_t count) { write({{"id", id_text(id)}, {"count", count}}); }
 
+void Journal::add_left_out(const Found& found) {
+  write({{"left_out", {{"rule", found.rule}, {"key", key_number(found)}}}});
+}
+
 void Journal::add(const FailureRecord& failure) {
   write({{"failure", {{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}}}});
 }
@@ -168,7 +178,35 @@ Result<JournalContents> read_journal(const std::string& path, int wait_ms) {
   for (std::string line; std::getline(file, line);) {
     reader.take(Json::parse(line, nullptr, false));
   }
-  return std::move(reader.contents);
+  return reader.take_contents();
+}
+
+std::string to_text(const LeftOut& left_out) {
+  std::string text;
+  for (std::size_t i = 0; i < kSeverities; ++i) {
+    const std::uint64_t count = left_out.counts[i];
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", count, to_text(static_cast<Severity>(i)),
+                        count == 1 ? "" : "s");
+  }
+  return text;
+}
+
+void JournalContents::keep_gravest(std::size_t most) {
+  if (found.size() <= most) return;
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return rule(found[a].rule).severity < rule(found[b].rule).severity;
+  });
+  for (auto at = order.begin() + static_cast<std::ptrdiff_t>(most); at != order.end(); ++at) {
+    ++left_out.counts[static_cast<std::size_t>(rule(found[*at].rule).severity)];
+  }
+  order.resize(most);
+  std::sort(order.begin(), order.end());  // as they came
+  std::vector<Found> kept;
+  for (const std::size_t index : order) kept.push_back(std::move(found[index]));
+  found = std::move(kept);
 }
 
 }  // namespace softtpu

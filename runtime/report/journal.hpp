@@ -2,9 +2,11 @@
 // `softtpu run` makes its reports. Every line is one write to a file in append mode, so that processes do not mix.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/report/finding.hpp"
+#include "runtime/report/rules.hpp"
 
 namespace softtpu {
 
@@ -44,14 +47,23 @@ class FindingSink {
   virtual void add_left_out(const Found&) {}
 };
 
+// Findings that a report has no room for, by severity.
+struct LeftOut {
+  std::array<std::uint64_t, kSeverities> counts{};
+  std::uint64_t of(Severity severity) const { return counts[static_cast<std::size_t>(severity)]; }
+  std::uint64_t total() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
+};
+// "3 errors, 1 note"
+std::string to_text(const LeftOut& left_out);
+
 // Writes entries. The file stays locked (shared) until the last process that writes to it has ended.
 class Journal final : public FindingSink {
  public:
   static Result<std::shared_ptr<Journal>> open(const std::string& path);
-  // The id is this process's: another one may give the same.
   void add(const Found& found, std::uint64_t id) override;
   void add_count(std::uint64_t id, std::uint64_t count) override;
   void add(const AllowedRecord& allowed) override;
+  void add_left_out(const Found& found) override;
   void add(const FailureRecord& failure);
 
  private:
@@ -64,6 +76,10 @@ struct JournalContents {
   std::vector<Found> found;  // equal ones folded
   std::vector<AllowedRecord> allowed;
   std::vector<FailureRecord> failures;
+  LeftOut left_out;
+
+  // Leaves out all but the gravest `most`, the earlier ones where they are equally grave.
+  void keep_gravest(std::size_t most);
 };
 
 // Waits until no process writes any more, at most `wait_ms`. Damaged lines are skipped: a process may have been killed.

@@ -25,6 +25,13 @@ bool has_failure(const RunReport& report, FailureKind kind) {
   return std::any_of(failures.begin(), failures.end(), [&](const FailureRecord& f) { return f.kind == kind; });
 }
 
+bool lacks_lines(const JournalContents& contents) {
+  return std::any_of(contents.found.begin(), contents.found.end(), [](const Found& found) {
+    return std::any_of(found.parties.begin(), found.parties.end(),
+                       [](const FoundParty& p) { return p.at.lacks_line(); });
+  });
+}
+
 bool counts(const Found& found) { return rule(found.rule).severity != Severity::kNote; }
 
 // What went wrong, without the details: these were printed when it happened, and stand in the reports. Equal ones once.
@@ -68,7 +75,9 @@ Verdict RunReport::verdict() const {
   if (has_failure(*this, FailureKind::kTimeout)) return Verdict::kTimeLimit;
   if (has_failure(*this, FailureKind::kUnsupported)) return Verdict::kUnsupported;
   if (program_status != 0) return Verdict::kProgramFailed;
-  return std::any_of(contents.found.begin(), contents.found.end(), counts) ? Verdict::kFindings : Verdict::kSuccess;
+  const bool left_out = contents.left_out.total() > contents.left_out.of(Severity::kNote);
+  const bool found = std::any_of(contents.found.begin(), contents.found.end(), counts);
+  return found || left_out ? Verdict::kFindings : Verdict::kSuccess;
 }
 
 int RunReport::exit_status() const {
@@ -92,6 +101,11 @@ std::string to_summary(const RunReport& report) {
                         report.contents.found.size() == 1 ? "" : "s", report.occurrences(),
                         report.occurrences() == 1 ? "" : "s");
   }
+  if (const LeftOut& left_out = report.contents.left_out; left_out.total() > 0) {
+    text += fmt::format("softtpu: {} less grave or later finding{} left out (--max-findings): {}\n", left_out.total(),
+                        left_out.total() == 1 ? " is" : "s are", to_text(left_out));
+  }
+  if (lacks_lines(report.contents)) text += fmt::format("softtpu: {}\n", kNoLines);
   for (const AllowedRecord& allowed : report.contents.allowed) {
     text += fmt::format("softtpu: {}{} was allowed {} time{}\n", allowed.rule, in_kernel_text(allowed.kernel),
                         allowed.count, allowed.count == 1 ? "" : "s");
@@ -109,9 +123,13 @@ std::string to_json_text(const RunReport& report) {
                {"verdict", to_text(report.verdict())},
                {"exit_status", report.exit_status()},
                {"occurrences", report.occurrences()},
+               {"left_out", Json::object()},
                {"findings", Json::array()},
                {"allowed", Json::array()},
                {"failures", Json::array()}};
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+    json["left_out"][std::string(to_text(severity))] = report.contents.left_out.of(severity);
+  }
   for (const Found& found : report.contents.found) json["findings"].push_back(to_json(found));
   for (const AllowedRecord& allowed : report.contents.allowed) {
     json["allowed"].push_back({{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}});

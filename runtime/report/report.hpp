@@ -36,7 +36,7 @@ struct RunReport {
   std::uint64_t occurrences() const;
 };
 
-// One line for each kind of thing that happened; empty when nothing did.
+// One line for each thing that happened; empty when nothing did.
 std::string to_summary(const RunReport& report);
 
 std::string to_json_text(const RunReport& report);

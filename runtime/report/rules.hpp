@@ -1,6 +1,7 @@
 // The rules that checks report by: one table for messages, reports, `softtpu rules` and the pages of docs/rules/.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,7 +9,9 @@
 
 namespace softtpu {
 
+// The gravest first.
 enum class Severity : std::uint8_t { kError, kWarning, kNote };
+inline constexpr std::size_t kSeverities = 3;
 
 struct Rule {
   std::string_view id;     // "race/raw"

@@ -328,8 +328,70 @@ TEST(FindingsList, CountsWhatIsAllowedAndWhatIsOverTheLimit) {
   ASSERT_THAT(findings.all(), SizeIs(1));
   EXPECT_EQ(findings.all()[0].count, 2U);
   EXPECT_THAT(text, HasSubstr("error race/raw in kernel \"k\": first"));
-  EXPECT_THAT(text, HasSubstr("more than 1 findings"));
+  EXPECT_THAT(text, HasSubstr("1 further finding is left out (SOFTTPU_MAX_FINDINGS=1): 1 error"));
   EXPECT_THAT(text, HasSubstr("1 more time: first"));
+}
+
+TEST(FindingsList, AnErrorThatComesLateFindsRoom) {
+  Findings findings(2);
+  findings.begin("k", 0);
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 5; ++i) findings.add({"bank/operands", "note " + std::to_string(i), {}, {}, "", {}});
+  findings.add({"constraint/stack", "warning", {}, {}, "", {}});
+  for (int i = 0; i < 3; ++i) findings.add({"race/raw", "error " + std::to_string(i), {}, {}, "", {}});
+  findings.report();
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  std::vector<std::string> kept;
+  for (const Found& found : findings.all()) kept.push_back(found.what);
+  EXPECT_THAT(kept, ::testing::ElementsAre("note 0", "note 1", "warning", "error 0", "error 1"));
+  EXPECT_THAT(text, HasSubstr("4 further findings are left out (SOFTTPU_MAX_FINDINGS=2): 1 error, 3 notes"));
+}
+
+TEST_F(JournalFile, KeepsTheGravestAndCountsWhatIsLeftOut) {
+  auto journal = Journal::open(path_);
+  ASSERT_TRUE(journal);
+  Findings findings(Findings::Options{3, {}, *journal});
+  findings.begin("k", 0);
+  for (int i = 0; i < 10; ++i) findings.add({"bank/operands", "note " + std::to_string(i), {}, {}, "", {}});
+  for (int i = 0; i < 2; ++i) findings.add({"race/raw", "error " + std::to_string(i), {}, {}, "", {}});
+  findings.add({"bank/operands", "note 9", {}, {}, "", {}});
+  findings.report();
+  // The same finding in another process is no further one.
+  Findings others(Findings::Options{3, {}, *journal});
+  others.begin("k", 1);
+  for (int i = 9; i >= 0; --i) others.add({"bank/operands", "note " + std::to_string(i), {}, {}, "", {}});
+  others.report();
+  JournalContents read = contents();
+  EXPECT_EQ(read.found.size(), 3U + 2U + 3U);
+  EXPECT_EQ(read.left_out.total(), 4U);
+  read.keep_gravest(3);
+  ASSERT_THAT(read.found, SizeIs(3));
+  EXPECT_EQ(read.found[0].what, "note 0");
+  EXPECT_EQ(read.found[1].what, "error 0");
+  EXPECT_EQ(read.found[2].what, "error 1");
+  EXPECT_EQ(read.left_out.of(Severity::kNote), 9U);
+  EXPECT_EQ(read.left_out.of(Severity::kError), 0U);
+  const RunReport report{{"./program"}, "bm1684x", "all", 0, read};
+  EXPECT_THAT(to_summary(report), HasSubstr("9 less grave or later findings are left out (--max-findings): 9 notes"));
+  EXPECT_EQ(nlohmann::json::parse(to_json_text(report))["left_out"]["note"], 9);
+}
+
+TEST(RunReport, ErrorsThatAreLeftOutFailARun) {
+  RunReport report;
+  report.contents.left_out.counts = {0, 0, 5};
+  EXPECT_EQ(report.exit_status(), 0);
+  report.contents.left_out.counts = {1, 0, 0};
+  EXPECT_EQ(report.exit_status(), 120);
+}
+
+TEST(RunReport, SaysOnceThatLinesAreMissing) {
+  RunReport report;
+  report.contents.found = {race("a", 1), race("b", 2)};
+  EXPECT_EQ(to_summary(report).find("-g"), std::string::npos);
+  for (Found& found : report.contents.found) found.parties[0].at = {"", 0, "add"};
+  const std::string text = to_summary(report);
+  EXPECT_THAT(text, HasSubstr("compiled with -g"));
+  EXPECT_EQ(text.find("-g"), text.rfind("-g"));
 }
 
 }  // namespace
