@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "device/observe/describe.hpp"
+#include "device/observe/launch_clock.hpp"
 
 namespace softtpu {
 namespace {
@@ -23,14 +28,31 @@ struct Use {
   CallStack stack;
 };
 
+// A conflict that costs a smaller part of the launch's estimated time is not worth a note.
+constexpr double kLeastShare = 0.01;
+
+// What two operands of the same calls cost in one launch.
+struct Conflict {
+  Finding finding;
+  double cycles = 0;
+};
+
 class BankCheck final : public Observer {
  public:
-  explicit BankCheck(std::shared_ptr<Findings> findings) : findings_(std::move(findings)) {}
+  BankCheck(std::shared_ptr<Findings> findings, std::unique_ptr<CostModel> model) : findings_(std::move(findings)) {
+    if (model != nullptr) clock_.emplace(std::move(model));
+  }
 
   void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     chip_ = &memories.chip();
     findings_->begin(kernel, core);
+    if (clock_) clock_->begin();
+    conflicts_.clear();
     close();
+  }
+
+  void after(Op op, const Command& command) override {
+    if (clock_) clock_->add(op, command);
   }
 
   void before(Op op, const Command& command) override {
@@ -51,6 +73,7 @@ class BankCheck final : public Observer {
 
   void launch_ends(const std::string&) override {
     close();
+    for (const auto& [rule, conflicts] : conflicts_) tell(conflicts);
     findings_->report();
   }
 
@@ -99,7 +122,8 @@ class BankCheck final : public Observer {
         if (!may_conflict(uses[i], uses[j])) continue;
         const double cost = std::min(uses[i].rows, uses[j].rows);
         report("bank/operands", uses[i], uses[j], cost,
-               fmt::format("{} and {} of {} share", uses[i].name, uses[j].name, info(uses[j].op).name));
+               fmt::format("{} and {} of {} share", uses[i].name, uses[j].name,
+                           call_name(info(uses[j].op).name, uses[j].stack)));
         return;
       }
     }
@@ -116,35 +140,68 @@ class BankCheck final : public Observer {
     }
   }
 
+  // The same two operands of the same two calls are one conflict, however often.
   void report(const char* rule, const Use& a, const Use& b, double cost, const std::string& what) {
+    const auto address = [](const Use& use) {
+      return std::tuple(use.op, std::string_view(use.name), use.stack.frames);
+    };
+    const auto [place, is_new] = conflicts_[rule].try_emplace(std::pair(address(a), address(b)));
+    place->second.cycles += cost;
+    if (is_new) place->second.finding = describe(rule, a, b, what);
+  }
+
+  Finding describe(const char* rule, const Use& a, const Use& b, const std::string& what) const {
     const int bank = __builtin_ctzll(a.banks & b.banks);
     Finding finding;
     finding.rule = rule;
     finding.what = fmt::format("{} bank {}", what, bank);
-    finding.cost = cost;
     const std::uint64_t begin = std::uint64_t{chip_->bank_bytes()} * static_cast<unsigned>(bank);
     finding.place = FoundPlace{"local", begin, begin + chip_->bank_bytes(), chip_->npu_of(b.tensor.addr), bank};
     for (const Use* use : {&a, &b}) {
-      const std::string function(info(use->op).name);
+      const std::string function = call_name(info(use->op).name, use->stack);
       finding.parties.push_back({function,
                                  fmt::format("{} {} {} {}", function, use->writes ? "writes" : "reads", use->name,
                                              to_text(Operand(use->tensor))),
                                  use->stack,
                                  {}});
     }
+    return finding;
+  }
+
+  using Address = std::tuple<Op, std::string_view, std::array<const void*, 16>>;
+  using Conflicts = std::map<std::pair<Address, Address>, Conflict>;
+
+  void tell(const Conflicts& conflicts) {
+    double cycles = 0;
+    for (const auto& [calls, conflict] : conflicts) cycles += conflict.cycles;
+    const double all_us = clock_ ? clock_->schedule().end().us : 0;
+    const double share = all_us > 0 ? clock_->model().bdc_us(cycles) / all_us : 1;
+    if (share < kLeastShare) return;
+    const auto less = [](const auto& a, const auto& b) { return a.second.cycles < b.second.cycles; };
+    Finding finding = std::max_element(conflicts.begin(), conflicts.end(), less)->second.finding;
+    if (conflicts.size() > 1) {
+      const std::size_t others = conflicts.size() - 1;
+      finding.what +=
+          others == 1 ? "; so does 1 other pair of calls" : fmt::format("; so do {} other pairs of calls", others);
+    }
+    if (all_us > 0) finding.what += fmt::format("; {:.0f} % of the launch's estimated time", 100 * share);
+    finding.cost = cycles;
     findings_->add(finding);
   }
 
   std::shared_ptr<Findings> findings_;
   const Chip* chip_ = nullptr;
+  std::optional<LaunchClock> clock_;  // none: the chip's description has no times
   bool open_ = false;
   std::vector<Use> section_;
+  std::map<std::string, Conflicts> conflicts_;  // of the launch, by rule
 };
 
 }  // namespace
 
-std::shared_ptr<Observer> make_bank_check(std::shared_ptr<Findings> findings) {
-  return std::make_shared<BankCheck>(std::move(findings));
+std::shared_ptr<Observer> make_bank_check(std::shared_ptr<Findings> findings, const Chip& chip) {
+  auto model = CostModel::make(chip, TimingPreset::kFull);
+  return std::make_shared<BankCheck>(std::move(findings), model ? *std::move(model) : nullptr);
 }
 
 }  // namespace softtpu

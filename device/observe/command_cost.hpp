@@ -44,6 +44,7 @@ class CostModel {
   double launch_us() const { return launch_us_; }
   double section_us() const { return section_us_; }  // joining two engines at the end of a parallel section
   double read_gbps() const { return read_gbps_; }
+  double bdc_us(double cycles) const { return cycles / bdc_mhz_; }
   // Operations per microsecond of matrix products and convolutions, multiplications and additions counted each.
   double peak_per_us(Dtype type) const;
 

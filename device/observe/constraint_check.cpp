@@ -16,12 +16,13 @@ namespace softtpu {
 namespace {
 
 Party call_of(Op op, const Command& command) {
-  const std::string function(info(op).name);
+  const CallStack stack = capture_call_stack();
+  const std::string function = call_name(info(op).name, stack);
   std::string text = function;
   for_each_tensor(command, [&](std::uint32_t, Access, const char* name, const Tensor& tensor) {
     text += fmt::format("{} {} {}", text == function ? "" : ",", name, to_text(Operand(tensor)));
   });
-  return {function, text, capture_call_stack(), {}};
+  return {function, text, stack, {}};
 }
 
 class RefusalReport final : public Observer {
@@ -90,9 +91,16 @@ class ConstraintCheck final : public Observer {
     lowest_ = UINTPTR_MAX;
     deepest_ = 0;
     pending_.reset();
+    initialized_ = false;
   }
 
-  void before(Op op, const Command& command) override { look_at_stack(op, command); }
+  void before(Op op, const Command& command) override {
+    look_at_stack(op, command);
+    const auto* control = std::get_if<ControlCmd>(&command);
+    if (control != nullptr && control->action != ControlAction::kInitialize) return;
+    if (control == nullptr && !initialized_) tell_uninitialized(op, command);
+    initialized_ = true;
+  }
 
   void after(Op op, const Command& command) override {
     if (const auto* control = std::get_if<ControlCmd>(&command)) {
@@ -129,6 +137,17 @@ class ConstraintCheck final : public Observer {
     CallStack stack;
   };
 
+  void tell_uninitialized(Op op, const Command& command) {
+    const Party call = call_of(op, command);
+    findings_->add({"constraint/uninitialized",
+                    fmt::format("the kernel calls {} before {}_initialize", call.function,
+                                call.function.substr(0, call.function.find('_'))),
+                    {call},
+                    {},
+                    "",
+                    {}});
+  }
+
   // Unwinding takes microseconds: only where the stack is deeper than ever before in this launch.
   void look_at_stack(Op op, const Command& command) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -145,6 +164,7 @@ class ConstraintCheck final : public Observer {
   std::uintptr_t lowest_ = UINTPTR_MAX;
   std::uint64_t deepest_ = 0;
   Party deepest_call_;
+  bool initialized_ = false;       // or told already that it is not
   std::optional<Issued> pending_;  // the last command that the kernel has not waited for
 };
 

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "device/memory/overlap.hpp"
 #include "device/observe/describe.hpp"
+#include "device/observe/element_flow.hpp"
 #include "device/observe/operand_use.hpp"
 
 namespace softtpu {
@@ -42,12 +45,16 @@ class InitCheck final : public Observer {
     if (findings_ != nullptr) findings_->begin(kernel, core);
     shadow_->begin_launch();
     writes_.clear();
+    tails_.clear();
   }
 
   void before(Op op, const Command& command) override {
+    here_ = capture_call_stack();
     if (findings_ == nullptr) return;
+    marks_.clear();
+    result_ = find_elementwise_result(command);
     for_each_use(command, [&](const OperandUse& use) {
-      if (use.reads && use.all && use.tensor.space != Space::kStatic) check(op, use);
+      if (use.reads && use.all && use.tensor.space != Space::kStatic) check(op, command, use);
     });
   }
 
@@ -55,6 +62,7 @@ class InitCheck final : public Observer {
     for_each_use(command, [&](const OperandUse& use) {
       if (use.writes) mark(op, use);
     });
+    if (!marks_.empty()) taint(*result_);
   }
 
   // What the kernel's own code writes through a pointer cannot be seen: everything from the pointer on may be.
@@ -75,8 +83,13 @@ class InitCheck final : public Observer {
     }
   }
 
-  void launch_ends(const std::string&) override {
-    if (findings_ != nullptr) findings_->report();
+  void launch_ends(const std::string& fault) override {
+    if (findings_ == nullptr) return;
+    for (Tail& tail : tails_) {
+      if (!tail.has_reached && fault.empty()) tell_unused(std::move(tail.finding));
+    }
+    if (!tails_.empty()) shadow_->forget_taints();
+    findings_->report();
   }
 
  private:
@@ -87,27 +100,40 @@ class InitCheck final : public Observer {
     return global ? Shadow::kLastLaunch : shadow_->launch();
   }
 
-  void check(Op op, const OperandUse& use) {
+  void check(Op op, const Command& command, const OperandUse& use) {
     bool reported = false;
+    ElementMarks marks;
     for_each_used_span(*chip_, use, [&](const Span& span) {
-      const std::uint8_t* states = reported ? nullptr : shadow_->find(span);
+      const std::uint8_t* states = shadow_->find(span);
       if (states == nullptr) return;
       const std::uint64_t bytes = span.end - span.begin;
       const std::uint8_t good = expected(span);
-      const std::uint64_t at = find_other(states, bytes, good);
-      if (at == bytes || (anywhere_ && good == Shadow::kLastLaunch)) return;
-      // Not allocated: the memory check's concern.
-      if (states[at] == Shadow::kUnknown && good == Shadow::kLastLaunch) return;
-      std::uint64_t end = at;
-      while (end < bytes && states[end] == states[at]) ++end;
-      reported = true;
-      report(op, use, span, at, end, states[at]);
+      if (anywhere_ && good == Shadow::kLastLaunch) return;
+      for (std::uint64_t at = find_other(states, bytes, good), end = at; at < bytes; at = end) {
+        while (end < bytes && states[end] == states[at]) ++end;
+        // Not allocated: the memory check's concern.
+        const bool unknown = states[at] == Shadow::kUnknown && good == Shadow::kLastLaunch;
+        if (states[at] == good || unknown) continue;
+        const std::uint8_t tail = find_tail(op, use, span, at, end, states[at]);
+        if (tail != 0) {
+          mark_elements(use.tensor, span, at, end, tail, marks);
+        } else if (!std::exchange(reported, true)) {
+          report(op, use, span, at, end, states[at]);
+        }
+      }
     });
+    if (marks.empty()) return;
+    if (result_ && result_->space == Space::kLocal) {
+      if (marks_.empty()) marks_.resize(static_cast<std::size_t>(result_->shape.elements()));
+      return pass_marks(command, use.tensor.shape, marks, result_->shape, marks_);
+    }
+    for (const std::uint8_t mark : std::set<std::uint8_t>(marks.begin(), marks.end())) {
+      if (mark != 0) reached(op, use, tails_[mark - Shadow::kFirstTaint]);
+    }
   }
 
   static const char* rule_of(const FoundPlace& place, std::uint8_t state) {
     if (place.memory == "global") return "init/global";
-    if (state == Shadow::kStale) return "init/stale-tail";
     if (state >= Shadow::kFirstLaunch) return "init/earlier-launch";
     return place.memory == "L2" ? "init/l2" : "init/local";
   }
@@ -116,25 +142,100 @@ class InitCheck final : public Observer {
     Finding finding;
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
     finding.rule = rule_of(*finding.place, state);
-    const auto first = finding.rule == "init/global" ? std::nullopt : tail_of(use.tensor, span.begin + at);
-    if (first) {
-      finding.rule = "init/stale-tail";
-      finding.what = fmt::format("{} reads the stale {} tail of a tensor {}: {}", info(op).name, first->second,
-                                 to_text(first->first->tensor.shape), finding.place->text());
-      finding.parties.push_back(
-          {std::string(info(first->first->op).name),
-           fmt::format("{} wrote {}", info(first->first->op).name, to_text(Operand(first->first->tensor))),
-           first->first->stack,
-           {}});
-    } else {
-      finding.what = fmt::format("{} reads bytes that {}: {}", info(op).name,
-                                 state >= Shadow::kFirstLaunch && state != Shadow::kLastLaunch
-                                     ? "were written by an earlier launch only"
-                                     : "nobody has written",
-                                 finding.place->text());
+    finding.what = fmt::format("{} reads bytes that {}: {}", call_name(info(op).name, here_),
+                               state >= Shadow::kFirstLaunch && state != Shadow::kLastLaunch
+                                   ? "were written by an earlier launch only"
+                                   : "nobody has written",
+                               finding.place->text());
+    finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
+    findings_->add(finding);
+  }
+
+  // ---- stale tails: what is read of them, and where it ends ----
+
+  // A call that reads bytes behind a tensor's last column or channel.
+  struct Tail {
+    Finding finding;  // of the call
+    CallStack reader;
+    bool has_reached = false;  // a result that is stored or reduced
+  };
+
+  // The number of the call that read these bytes first, or reads them now; 0: they are no tail.
+  std::uint8_t find_tail(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end,
+                         std::uint8_t state) {
+    if (Shadow::is_taint(state)) {
+      const std::size_t known = std::size_t{state} - Shadow::kFirstTaint;
+      return known < tails_.size() ? state : std::uint8_t{0};
     }
-    finding.parties.push_back(
-        party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, capture_call_stack()));
+    if (span.space != SpanSpace::kLocal) return 0;
+    const auto first = tail_of(use.tensor, span.begin + at);
+    if (!first && state != Shadow::kStale) return 0;
+    const auto same =
+        std::find_if(tails_.begin(), tails_.end(), [&](const Tail& tail) { return tail.reader == here_; });
+    if (same != tails_.end()) return number_of(same);
+    if (tails_.size() > Shadow::kLastTaint - Shadow::kFirstTaint) return Shadow::kLastTaint;
+    Finding finding;
+    finding.rule = "init/stale-tail";
+    finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
+    finding.what = fmt::format("{} reads the stale tail of a tensor", call_name(info(op).name, here_));
+    if (first) {
+      const auto& [write, direction] = *first;
+      finding.what = fmt::format("{} reads the stale {} tail of a tensor {}", call_name(info(op).name, here_),
+                                 direction, to_text(write->tensor.shape));
+      const std::string function = call_name(info(write->op).name, write->stack);
+      finding.parties.push_back(
+          {function, fmt::format("{} wrote {}", function, to_text(Operand(write->tensor))), write->stack, {}});
+    }
+    finding.what += ": " + finding.place->text();
+    finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
+    tails_.push_back({std::move(finding), here_});
+    return number_of(tails_.end() - 1);
+  }
+
+  std::uint8_t number_of(std::vector<Tail>::const_iterator tail) const {
+    return static_cast<std::uint8_t>(Shadow::kFirstTaint + (tail - tails_.begin()));
+  }
+
+  static void mark_elements(const Tensor& tensor, const Span& span, std::uint64_t at, std::uint64_t end,
+                            std::uint8_t mark, ElementMarks& marks) {
+    if (marks.empty()) marks.resize(static_cast<std::size_t>(tensor.shape.elements()));
+    const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
+    const std::size_t first = first_element(tensor.shape, span);
+    for (std::uint64_t i = at / size; i <= (end - 1) / size; ++i) marks[first + i] = mark;
+  }
+
+  static std::size_t first_element(const Dim4& shape, const Span& span) {
+    const std::int64_t row = (std::int64_t{span.n} * shape.c + span.c) * shape.h + span.h;
+    return static_cast<std::size_t>(row * shape.w + span.w);
+  }
+
+  // The command has written its result; elements that were made of stale ones are no better.
+  void taint(const Tensor& result) {
+    const auto size = static_cast<std::uint64_t>(size_of(result.dtype));
+    for_each_span(*chip_, result, [&](const Span& span) {
+      std::uint8_t* states = shadow_->find(span);
+      const std::uint8_t* mark = marks_.data() + first_element(result.shape, span);
+      for (std::uint64_t i = 0; i < span.end - span.begin; ++i) {
+        if (mark[i / size] != 0) states[i] = mark[i / size];
+      }
+    });
+  }
+
+  // The command stores the tail's value, or adds it up with others.
+  void reached(Op op, const OperandUse& use, Tail& tail) {
+    tail.has_reached = true;
+    Finding finding = tail.finding;
+    if (!(here_ == tail.reader)) {
+      const std::string function = call_name(info(op).name, here_);
+      finding.what = fmt::format("{} uses a result of the stale tail: {}", function, finding.what);
+      finding.parties.push_back(
+          {function, fmt::format("{} reads {} {}", function, use.name, to_text(Operand(use.tensor))), here_, {}});
+    }
+    findings_->add(finding);
+  }
+
+  void tell_unused(Finding finding) {
+    finding.rule = "init/unused-tail";
     findings_->add(finding);
   }
 
@@ -167,34 +268,28 @@ class InitCheck final : public Observer {
   }
 
   void mark(Op op, const OperandUse& use) {
-    const CallStack here = capture_call_stack();
-    if (use.tensor.space == Space::kLocal) note_smaller(op, use.tensor, here);
+    if (use.tensor.space == Space::kLocal) note_smaller(op, use.tensor);
     for_each_used_span(*chip_, use, [&](const Span& span) {
       if (std::uint8_t* states = shadow_->find(span)) std::memset(states, expected(span), span.end - span.begin);
     });
     if (use.tensor.space != Space::kLocal) return;
-    writes_.push_back({op, use.tensor, here});
+    writes_.push_back({op, use.tensor, here_});
     if (writes_.size() > kMostWrites) writes_.pop_front();
   }
 
   // A loop that the compiler has unrolled has several calls for one line of the source.
-  bool is_same_call(const CallStack& a, const CallStack& b) {
+  static bool is_same_call(const CallStack& a, const CallStack& b) {
     if (a == b) return true;
-    const auto line_of = [&](const CallStack& stack) -> const SourceLine& {
-      const auto [place, is_new] = lines_.try_emplace(stack.frames);
-      if (is_new) place->second = find_caller(stack);
-      return place->second;
-    };
-    const SourceLine& line = line_of(a);
-    return line.line > 0 && line == line_of(b);
+    const SourceLine line = find_caller(a);
+    return line.line > 0 && line == find_caller(b);
   }
 
   // A tensor that the same call wrote to the same place and that was larger leaves a tail, unless somebody has written
   // there since.
-  void note_smaller(Op op, const Tensor& tensor, const CallStack& here) {
+  void note_smaller(Op op, const Tensor& tensor) {
     for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
       if (write->op == op && write->tensor.addr == tensor.addr) {
-        if (!is_smaller(tensor, write->tensor) || !is_same_call(write->stack, here)) return;
+        if (!is_smaller(tensor, write->tensor) || !is_same_call(write->stack, here_)) return;
         for_each_span(*chip_, write->tensor, [&](const Span& span) {
           if (std::uint8_t* states = shadow_->find(span)) std::memset(states, Shadow::kStale, span.end - span.begin);
         });
@@ -210,8 +305,11 @@ class InitCheck final : public Observer {
   std::shared_ptr<AllocationTable> allocations_;
   const Chip* chip_ = nullptr;
   std::deque<LocalWrite> writes_;
-  bool anywhere_ = false;  // the kernels' own code may write all of global memory
-  std::map<std::array<const void*, 16>, SourceLine> lines_;
+  bool anywhere_ = false;         // the kernels' own code may write all of global memory
+  std::vector<Tail> tails_;       // of the launch
+  CallStack here_;                // the call of the command that is carried out
+  std::optional<Tensor> result_;  // of the command that is carried out, if its elements depend on single ones
+  ElementMarks marks_;            // of its elements; empty: none is tainted
 };
 
 }  // namespace

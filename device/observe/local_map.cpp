@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "runtime/layout/formulas.hpp"
 
 namespace softtpu {
-namespace {
 
 std::optional<LocalBlock> box_of(const Chip& chip, const Tensor& tensor) {
   const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
@@ -28,8 +26,6 @@ std::optional<LocalBlock> box_of(const Chip& chip, const Tensor& tensor) {
   box.npus = wraps ? chip.npu_num : shape.c;
   return box;
 }
-
-}  // namespace
 
 void LocalMap::write(const Chip& chip, const Tensor& tensor, double start_us, double end_us, std::size_t call,
                      const char* operand) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct LocalBlock {
   }
   std::uint64_t bytes() const { return std::uint64_t{end - begin} * static_cast<unsigned>(npus); }
 };
+
+// The place of a tensor in local memory alone; nullopt: it lies elsewhere, or has no elements.
+std::optional<LocalBlock> box_of(const Chip& chip, const Tensor& tensor);
 
 // Thread: the core's own. A write inside a living block is part of it (a padded tensor that is filled in pieces); one
 // that takes some of a block's bytes and others marks both, if the older block is read again afterwards.

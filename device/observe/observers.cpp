@@ -9,7 +9,9 @@
 #include "device/observe/constraint_check.hpp"
 #include "device/observe/init_check.hpp"
 #include "device/observe/memory_check.hpp"
+#include "device/observe/operand_type_check.hpp"
 #include "device/observe/overlap_check.hpp"
+#include "device/observe/overwrite_check.hpp"
 #include "device/observe/race_check.hpp"
 #include "device/observe/time_observer.hpp"
 #include "device/observe/trace.hpp"
@@ -52,12 +54,15 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   const auto want = [&](const char* name) { return checks.contains(name); };
   if (want("memory") || want("constraint")) list.push_back(make_refusal_report(findings, checks));
   if (want("memory")) list.push_back(make_memory_check(findings, *allocations));
+  if (want("memory")) list.push_back(make_overwrite_check(findings));
   if (shadow != nullptr) list.push_back(make_init_check(want("init") ? findings : nullptr, shadow, *allocations));
   if (want("race")) list.push_back(make_race_check(findings));
-  if (want("race")) list.push_back(make_processor_race_check(findings));
+  // A debugger would stop at every closed page.
+  if (want("race")) list.push_back(make_processor_race_check(findings, settings.gdb_socket.empty()));
   if (want("constraint")) list.push_back(make_constraint_check(findings, settings.stack_limit));
   if (want("constraint")) list.push_back(make_overlap_check(findings));
-  if (want("bank")) list.push_back(make_bank_check(findings));
+  if (want("constraint")) list.push_back(make_operand_type_check(findings));
+  if (want("bank")) list.push_back(make_bank_check(findings, chip));
   if (!targets->empty()) list.push_back(make_portability_check(findings, *targets));
   // The server's findings are its own: in a program with linked-in kernels it runs beside the core.
   const auto clients = tools.clients ? std::make_shared<ClientFindings>(options) : nullptr;

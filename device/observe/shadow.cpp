@@ -78,6 +78,11 @@ void Shadow::begin_launch() {
   number = kFirstLaunch + 1;
 }
 
+void Shadow::forget_taints() {
+  std::uint8_t* states = local_.data();
+  for (std::uint64_t i = 0; i < local_.bytes(); ++i) states[i] = is_taint(states[i]) ? kFirstLaunch : states[i];
+}
+
 std::uint64_t find_other(const std::uint8_t* begin, std::uint64_t bytes, std::uint8_t value) {
   constexpr std::uint64_t kBlock = 256;
   std::uint64_t at = 0;

@@ -16,7 +16,10 @@ class Shadow {
   static constexpr std::uint8_t kUnknown = 0;    // not allocated (global), never written (local, L2)
   static constexpr std::uint8_t kUnwritten = 1;  // allocated
   static constexpr std::uint8_t kStale = 2;  // of an earlier tensor that a smaller one at the same place has replaced
-  static constexpr std::uint8_t kFirstLaunch = 8, kLastLaunch = 255;
+  // Computed from stale bytes: a number for each call that read them, of the launch that runs.
+  static constexpr std::uint8_t kFirstTaint = 3, kLastTaint = 31;
+  static constexpr std::uint8_t kFirstLaunch = 32, kLastLaunch = 255;
+  static constexpr bool is_taint(std::uint8_t state) { return state >= kFirstTaint && state <= kLastTaint; }
 
   static Result<std::shared_ptr<Shadow>> create(const Chip& chip);
 
@@ -34,6 +37,8 @@ class Shadow {
 
   // Numbers the next launch, in which all bytes count as an earlier launch's until they are written again.
   void begin_launch();
+  // What is tainted counts as an earlier launch's from now on.
+  void forget_taints();
   std::uint8_t launch() const { return *launch_.data(); }
 
  private:

@@ -121,7 +121,7 @@ Result<void> set_text(Settings& settings, std::string_view text) {
 }
 
 constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"}, CheckName{"race"},
-                                CheckName{"constraint"}, CheckName{"bank"}, CheckName{"output", false}};
+                                CheckName{"constraint"}, CheckName{"bank", false}, CheckName{"output", false}};
 
 Result<void> set_checks(Settings& settings, std::string_view text) {
   if (auto checks = parse_checks(text); !checks) return checks.error();

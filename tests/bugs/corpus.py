@@ -36,7 +36,7 @@ class Case:
 def read_source(path):
     """The cases of one C file."""
     kernels = path.parent.name == "kernels"
-    begins = re.compile(r"KERNEL(?:_WITHOUT_POLL)?\(((?:bug|ok)_\w+)\)" if kernels else r"static void ((?:bug|ok)_\w+)\(void\)")
+    begins = re.compile(r"KERNEL(?:_WITHOUT_\w+)?\(((?:bug|ok)_\w+)\)" if kernels else r"static void ((?:bug|ok)_\w+)\(void\)")
     cases, chip, options, launches = [], "", [], 1
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if found := re.match(r"// chip (\w+)", line):

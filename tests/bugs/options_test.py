@@ -57,6 +57,25 @@ class Options(unittest.TestCase):
             _, report, _, _ = run("bug_order_matters", "--check=race", "--schedules=4", f"--max-findings={most}")
             self.assertEqual(len(report["findings"]), most)
 
+    def test_what_is_left_out_is_said(self):
+        status, report, text, _ = run("bug_bias_of_other_type", "--check=all", "--max-findings=1", module="constraint")
+        self.assertEqual((status, len(report["findings"]), report["left_out"]), (120, 1, {"error": 1, "warning": 0, "note": 0}))
+        self.assertIn("1 less grave or later finding is left out (--max-findings): 1 error", text)
+        _, report, text, _ = run("bug_bias_of_other_type", "--check=all", "--max-findings=2", module="constraint")
+        self.assertEqual((len(report["findings"]), report["left_out"]), (2, {"error": 0, "warning": 0, "note": 0}))
+        self.assertNotIn("left out", text)
+
+    def test_errors_displace_notes(self):
+        for most, kept in ((1, {"race/raw"}), (2, {"race/raw", "bank/overlap"})):
+            _, report, _, _ = run("bug_race_and_bank", "--check=bank,race", f"--max-findings={most}", module="bank")
+            self.assertEqual({finding["rule"] for finding in report["findings"]}, kept)
+
+    def test_notes_about_banks_are_asked_for(self):
+        self.assertEqual(run("bug_operands_in_one_bank", "--check=all", module="bank")[1]["findings"], [])
+        status, report, _, _ = run("bug_only_one_pays", "--check=bank", module="bank")
+        self.assertEqual((status, [finding["rule"] for finding in report["findings"]]), (0, ["bank/operands"]))
+        self.assertRegex(report["findings"][0]["what"], r"bank 0; so does 1 other pair of calls; \d+ % of the launch")
+
     def test_without_the_launcher_findings_go_to_stderr(self):
         status, _, text, _ = run("bug_use_while_loading", launcher=False, environment={"SOFTTPU_CHECK": "race"})
         self.assertEqual(status, 0)

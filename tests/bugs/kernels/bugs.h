@@ -19,6 +19,15 @@
   TPUKERNEL_FUNC_REGISTER(name)                    \
   static void name##_body(const bug_args_t* args)
 
+#define KERNEL_WITHOUT_INITIALIZE(name)            \
+  static void name##_body(const bug_args_t* args); \
+  void name(const void* raw) {                     \
+    name##_body(raw);                              \
+    tpu_poll();                                    \
+  }                                                \
+  TPUKERNEL_FUNC_REGISTER(name)                    \
+  static void name##_body(const bug_args_t* args)
+
 #define KERNEL(name)                               \
   static void name##_work(const bug_args_t* args); \
   KERNEL_WITHOUT_POLL(name) {                      \

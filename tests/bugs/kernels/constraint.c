@@ -158,3 +158,59 @@ KERNEL(bug_more_local_memory) {
 }
 // options --portable-to={bugs}/small_chip.json
 KERNEL(ok_more_local_memory) { LOAD(BANK(7), args->a, kWhole); }
+
+KERNEL_WITHOUT_INITIALIZE(bug_no_initialize) {
+  LOAD(BANK(0), args->a, kWhole);  // finds constraint/uninitialized
+  STORE(args->out, BANK(0), kWhole);
+}
+KERNEL(ok_no_initialize) {
+  LOAD(BANK(0), args->a, kWhole);
+  STORE(args->out, BANK(0), kWhole);
+}
+
+KERNEL_WITHOUT_INITIALIZE(bug_initialize_too_late) {
+  tpu_parallel_start();
+  LOAD(BANK(0), args->a, kWhole);  // finds constraint/uninitialized
+  tpu_parallel_end();
+  tpu_poll();
+  tpu_initialize();
+  STORE(args->out, BANK(0), kWhole);
+}
+KERNEL_WITHOUT_INITIALIZE(ok_initialize_too_late) {
+  tpu_initialize();
+  LOAD(BANK(0), args->a, kWhole);
+  STORE(args->out, BANK(0), kWhole);
+}
+
+// The bias of a convolution is fp32 whatever its other operands are.
+static void half_convolution(void) {
+  const dim4 image = {1, 32, 4, 4}, weight = {1, 32, 1, 32};
+  const dim2 one = {1, 1};
+  const padding_t none = {0, 0, 0, 0};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.u16 = 0x3c00}, &image, NULL, DT_FP16);
+  tpu_bdc_set_C(BANK(1), (scalar_t){.u16 = 0x3c00}, &weight, NULL, DT_FP16);
+  tpu_bdc_fp_conv2d(BANK(3), BANK(0), BANK(1), BANK(2), &image, NULL, 32, &one, &none, &one, &one, DT_FP16, DT_FP16,
+                    true, false);
+}
+static const dim4 kBias = {1, 32, 1, 1};
+#define TO_INTEGER(dst, src) tpu_bdc_cast(dst, src, &kBias, NULL, NULL, DT_INT32, DT_FP32, RM_HALF_TO_EVEN)
+
+KERNEL(bug_bias_of_other_type) {
+  tpu_gdma_cpy_S2L(BANK(2), args->a, &kBias, NULL, NULL, DT_FP16);  // finds constraint/operand-type init/stale-tail
+  half_convolution();
+}
+KERNEL(ok_bias_of_other_type) {
+  tpu_gdma_cpy_S2L(BANK(2), args->a, &kBias, NULL, NULL, DT_FP32);
+  half_convolution();
+}
+
+KERNEL(bug_bias_of_other_kind) {
+  LOAD(BANK(4), args->a, kBias);
+  TO_INTEGER(BANK(2), BANK(4));  // finds constraint/operand-type
+  half_convolution();
+}
+// The bytes alone may be moved as any type.
+KERNEL(ok_bias_of_other_kind) {
+  tpu_gdma_cpy_S2L(BANK(2), args->a, &kBias, NULL, NULL, DT_INT32);
+  half_convolution();
+}

@@ -38,6 +38,7 @@ KERNEL(bug_columns_behind_the_last) {
   const dim4 computed = {1, 64, 1, 16};
   LOAD(BANK(0), args->a, loaded);
   ADD(BANK(1), BANK(0), BANK(0), computed);  // finds init/stale-tail
+  STORE(args->out, BANK(1), computed);
 }
 KERNEL(ok_columns_behind_the_last) {
   const dim4 loaded = {1, 64, 1, 10};
@@ -45,17 +46,20 @@ KERNEL(ok_columns_behind_the_last) {
   tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0}, &computed, NULL, DT_FP32);
   LOAD(BANK(0), args->a, loaded);
   ADD(BANK(1), BANK(0), BANK(0), computed);
+  STORE(args->out, BANK(1), computed);
 }
 
 KERNEL(bug_channels_behind_the_last) {
   const dim4 loaded = {1, 60, 4, 16};
   LOAD(BANK(0), args->a, loaded);
-  ADD(BANK(1), BANK(0), BANK(0), kWhole);  // finds init/stale-tail
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  STORE(args->out, BANK(1), kWhole);  // finds init/stale-tail
 }
 KERNEL(ok_channels_behind_the_last) {
   const dim4 loaded = {1, 60, 4, 16};
   LOAD(BANK(0), args->a, loaded);
   ADD(BANK(1), BANK(0), BANK(0), loaded);
+  STORE(args->out, BANK(1), loaded);
 }
 
 KERNEL(bug_last_tile_is_smaller) {
@@ -64,7 +68,7 @@ KERNEL(bug_last_tile_is_smaller) {
     const dim4 full = {1, 64, 1, 16};
     LOAD(BANK(0), args->a, shape);
     ADD(BANK(1), BANK(0), BANK(0), full);  // finds init/stale-tail
-    STORE(args->out, BANK(1), shape);
+    STORE(args->out, BANK(1), full);
   }
 }
 KERNEL(ok_last_tile_is_smaller) {
@@ -74,6 +78,47 @@ KERNEL(ok_last_tile_is_smaller) {
     ADD(BANK(1), BANK(0), BANK(0), shape);
     STORE(args->out, BANK(1), shape);
   }
+}
+
+// Computing on whole rows is often faster, and harmless while only what was loaded is stored.
+KERNEL(bug_tail_of_no_use) {
+  const dim4 loaded = {1, 64, 1, 10};
+  const dim4 computed = {1, 64, 1, 16};
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), computed);  // finds init/unused-tail
+  ADD(BANK(2), BANK(1), BANK(1), computed);
+  STORE(args->out, BANK(2), loaded);
+}
+KERNEL(ok_tail_of_no_use) {
+  const dim4 loaded = {1, 64, 1, 10};
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), loaded);
+  ADD(BANK(2), BANK(1), BANK(1), loaded);
+  STORE(args->out, BANK(2), loaded);
+}
+
+// Two steps later the tail is a part of what is added up.
+static const dim2 kRow = {1, 16}, kOne = {1, 1};
+static const padding_t kNone = {0, 0, 0, 0};
+#define AVERAGE(dst, src, shape) \
+  tpu_bdc_fp_avg_pool2d(dst, src, &(shape), &kRow, &kNone, &kOne, &kOne, DT_FP32, (scalar_t){.f32 = 1})
+
+KERNEL(bug_tail_is_added_up) {
+  const dim4 loaded = {1, 64, 1, 10};
+  const dim4 computed = {1, 64, 1, 16};
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), computed);
+  ADD(BANK(2), BANK(1), BANK(1), computed);
+  AVERAGE(BANK(3), BANK(2), computed);  // finds init/stale-tail
+}
+KERNEL(ok_tail_is_added_up) {
+  const dim4 loaded = {1, 64, 1, 10};
+  const dim4 computed = {1, 64, 1, 16};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0}, &computed, NULL, DT_FP32);
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), computed);
+  ADD(BANK(2), BANK(1), BANK(1), computed);
+  AVERAGE(BANK(3), BANK(2), computed);
 }
 
 KERNEL(bug_l2_not_written) {

@@ -109,3 +109,71 @@ KERNEL(ok_beyond_local_memory) {
   LOAD(BANK(0), args->a, kWhole);
   ADD(BANK(1), BANK(0), BANK(0), kWhole);
 }
+
+// 256 bytes of each NPU are one buffer.
+KERNEL(bug_buffers_share_bytes) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(0) + 128, args->b, kWhole);  // finds memory/overwritten
+  ADD(BANK(1), BANK(0), BANK(0) + 128, kWhole);
+  STORE(args->out, BANK(1), kWhole);
+}
+KERNEL(ok_buffers_share_bytes) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(0) + 256, args->b, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0) + 256, kWhole);
+  STORE(args->out, BANK(1), kWhole);
+}
+
+// The last reader of the first is a store, two commands later; the twin has read it before.
+KERNEL(bug_result_over_a_buffer) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(1), args->b, kWhole);
+  ADD(BANK(0) + 192, BANK(1), BANK(1), kWhole);
+  STORE(args->scratch, BANK(0) + 192, kWhole);
+  STORE(args->out, BANK(0), kWhole);  // finds memory/overwritten
+}
+KERNEL(ok_result_over_a_buffer) {
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(1), args->b, kWhole);
+  STORE(args->out, BANK(0), kWhole);
+  ADD(BANK(0) + 192, BANK(1), BANK(1), kWhole);
+  STORE(args->scratch, BANK(0) + 192, kWhole);
+}
+
+// A padded image: what is loaded inside belongs to it.
+KERNEL(bug_image_past_its_padding) {
+  const dim4 padded = {1, 64, 6, 16}, image = {1, 64, 5, 16};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0}, &padded, NULL, DT_FP32);
+  LOAD(BANK(0) + 128, args->a, kWhole);
+  LOAD(BANK(0) + 256, args->b, kWhole);  // finds memory/overwritten
+  ADD(BANK(1), BANK(0), BANK(0), image);
+  STORE(args->out, BANK(1), kWhole);
+}
+KERNEL(ok_image_past_its_padding) {
+  const dim4 padded = {1, 64, 6, 16}, image = {1, 64, 5, 16};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0}, &padded, NULL, DT_FP32);
+  LOAD(BANK(0) + 64, args->a, kWhole);
+  LOAD(BANK(0) + 128, args->b, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), image);
+  STORE(args->out, BANK(1), kWhole);
+}
+
+// Tiles of a larger tensor, with a row in common that has the same values from both; then a smaller, last tile.
+KERNEL(bug_rows_in_common) {
+  const dim4 both = {1, 64, 7, 16};
+  LOAD(BANK(0), args->a, kWhole);
+  LOAD(BANK(0) + 192, args->b, kWhole);  // finds memory/overwritten
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  ADD(BANK(2), BANK(0), BANK(0), both);
+}
+KERNEL(ok_rows_in_common) {
+  const dim4 both = {1, 64, 7, 16}, row = {1, 64, 1, 16}, rest = {1, 64, 3, 16};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 3}, &kWhole, NULL, DT_FP32);
+  tpu_bdc_set_C(BANK(0) + 192, (scalar_t){.f32 = 3}, &kWhole, NULL, DT_FP32);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  ADD(BANK(2), BANK(0), BANK(0), both);
+  LOAD(BANK(0), args->a, rest);
+  LOAD(BANK(0) + 192, args->b, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), rest);
+  ADD(BANK(1), BANK(0) + 192, BANK(0) + 192, row);
+}

@@ -1,4 +1,6 @@
 // Engines, and the processor, that touch the same bytes without an order.
+#include <string.h>
+
 #include "bugs.h"
 
 KERNEL(bug_use_while_loading) {
@@ -196,4 +198,64 @@ KERNEL(ok_order_matters) {
   ADD(BANK(1), BANK(0), BANK(0), kWhole);
   tpu_parallel_end();
   STORE(args->out, BANK(1), kWhole);
+}
+
+KERNEL(bug_load_before_poll) {
+  const volatile float* result = tpu_local_mem_addr(3, BANK(1));
+  LOAD(BANK(0), args->a, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  const float first = result[5];  // finds race/processor-read
+  tpu_poll();
+  if (first > 0) STORE(args->out, BANK(0), kWhole);
+}
+KERNEL(ok_load_before_poll) {
+  const volatile float* result = tpu_local_mem_addr(3, BANK(1));
+  LOAD(BANK(0), args->a, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  tpu_poll();
+  const float first = result[5];
+  if (first > 0) STORE(args->out, BANK(0), kWhole);
+}
+
+// The pointer comes after the command, and the twin reads what lies beside its bytes.
+KERNEL(bug_load_of_stored_bytes) {
+  const dim4 row = {1, 1, 1, 16};
+  LOAD(BANK(0), args->a, kWhole);
+  STORE(args->out, BANK(0), row);
+  const volatile float* out = tpu_global_mem_addr(args->out);
+  const float last = out[15];  // finds race/processor-read
+  tpu_poll();
+  if (last > 0) STORE(args->out, BANK(0), kWhole);
+}
+KERNEL(ok_load_of_stored_bytes) {
+  const dim4 row = {1, 1, 1, 16};
+  LOAD(BANK(0), args->a, kWhole);
+  STORE(args->out, BANK(0), row);
+  const volatile float* out = tpu_global_mem_addr(args->out);
+  const float next = out[16];
+  tpu_poll();
+  if (next > out[15]) STORE(args->out, BANK(0), kWhole);
+}
+
+// Through the C library, and after a wait for another command.
+KERNEL(bug_copy_before_poll) {
+  float copy[16];
+  const float* result = tpu_local_mem_addr(0, BANK(1));
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_poll();
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  memcpy(copy, result, sizeof copy);  // finds race/processor-read
+  tpu_poll();
+  if (copy[3] > 0) STORE(args->out, BANK(0), kWhole);
+}
+KERNEL(ok_copy_before_poll) {
+  float copy[16];
+  const float* result = tpu_local_mem_addr(0, BANK(1));
+  LOAD(BANK(0), args->a, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  tpu_poll();
+  STORE(args->out, BANK(1), kWhole);
+  memcpy(copy, result, sizeof copy);
+  tpu_poll();
+  if (copy[3] > 0) STORE(args->out, BANK(0), kWhole);
 }
