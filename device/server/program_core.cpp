@@ -122,14 +122,14 @@ bool can_go_on(const siginfo_t& info, const ucontext_t& context, const void* ker
   return walk.safe;
 }
 
-// The frames that fill the stack.
-std::string frames_text(const Walk& walk) {
+// The kernel's frames that fill the stack.
+std::string frames_text(const void* kernel) {
   std::string text;
   const StackUse use = measure_stack();
   for (std::size_t i = 0; i < use.count; ++i) {
     const FaultFrame& frame = use.places[i];
     const auto* code = reinterpret_cast<const void*>(frame.address);
-    if (image_of(code) == walk.own_image) continue;
+    if (image_of(code) != image_of(kernel)) continue;
     text += "\n     " + frame_text(code_text(code), {0, 0, frame.bytes, frame.count});
   }
   return text.empty() ? text : "\n - Largest frames of the stack:" + text;
@@ -139,13 +139,12 @@ std::string frames_text(const Walk& walk) {
 struct Cause {
   std::string text, details;
 };
-Cause find_cause(int signal, const siginfo_t& info, const void* context, const ProgramCore& core) {
+Cause find_cause(int signal, const siginfo_t& info, const void* context, const ProgramCore& core, const void* kernel) {
   const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
   if (signal == SIGSEGV && core.stack.overflows_at(address)) {
     const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(core.stack.begin) + kKernelStackBytes;
     const std::uintptr_t pointer = stack_pointer(context);
-    return {stack_text(kKernelStackBytes, end > pointer ? end - pointer : kKernelStackBytes),
-            frames_text({image_of(reinterpret_cast<const void*>(&start_core_thread)), nullptr})};
+    return {stack_text(kKernelStackBytes, end > pointer ? end - pointer : kKernelStackBytes), frames_text(kernel)};
   }
   std::string text = fmt::format("was stopped by signal {} ({})", signal, ::sigdescr_np(signal));
   if (info.si_code > 0) text += fmt::format(" at address 0x{:x}", address);
@@ -176,19 +175,20 @@ void on_signal(int signal, siginfo_t* info, void* raw) {
   Core* running = core != nullptr ? Core::current() : nullptr;
   if (running == nullptr) return pass_on(signal, info, raw);
   const auto& context = *static_cast<const ucontext_t*>(raw);
-  if (can_go_on(*info, context, reinterpret_cast<const void*>(running->entry()))) {
+  const auto* kernel = reinterpret_cast<const void*>(running->entry());
+  if (can_go_on(*info, context, kernel)) {
     sigset_t own;
     ::sigemptyset(&own);
     ::sigaddset(&own, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
-    note_fault(*running, find_cause(signal, *info, raw, *core));
+    note_fault(*running, find_cause(signal, *info, raw, *core, kernel));
     running->end_launch();
   }
   const std::string text = fmt::format(
       "softtpu: kernel \"{}\" {}, outside its own code; the program cannot go on. Kernels in a module of their own run "
       "in a "
       "process of their own.\n",
-      running->kernel(), find_cause(signal, *info, raw, *core).text);
+      running->kernel(), find_cause(signal, *info, raw, *core, kernel).text);
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
   pass_on(signal, info, raw);
 }
