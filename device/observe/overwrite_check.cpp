@@ -184,7 +184,9 @@ class OverwriteCheck final : public Observer {
     const auto threat =
         std::find_if(threats_.begin(), threats_.end(), [&](const Threat& known) { return known.tensor == index; });
     if (threat == threats_.end()) return;  // their bytes lie between each other
-    const ByteSet lost = changed(*threat);
+    // Tiles of one tensor may have rows in common, with the same values from both.
+    const bool may_agree = tensor.by.op == self.op || !self.use.all;
+    const ByteSet lost = may_agree ? changed(*threat) : threat->bytes;
     if (lost.empty()) return fill(tensor, self.use);
     if (!tensor.taker) {
       tensor.own = bytes_of(tensor.by.use);

@@ -97,7 +97,7 @@ def main():
     times = options.output / "racy.jsonl"
     # 120: there are findings.
     run([options.softtpu, "report", "-o", sample, "--", options.sample], expected=(0, 120))
-    run([options.softtpu, "report", "-o", racy, "--check", "race", "--", *options.racy], expected=(120,))
+    run([options.softtpu, "report", "-o", racy, "--check", "race,memory", "--", *options.racy], expected=(120,))
     run([options.softtpu, "report", "-o", crash, "--no-check", "--", *options.racy, "crashing"], expected=(121,))
     run([options.softtpu, "run", "--time-record", times, "--", *options.racy])
     make_small(times, small, options.softtpu)
@@ -111,7 +111,7 @@ def main():
         print("SKIPPED: no Chromium (package chromium), so nobody has looked at the pages")
         return SKIPPED
     drawn = {"launches": 1, "commands": 20, "engines": 6, "points": 1, "blocks": 6, "owners": 1, "calls": 3}
-    both = ((sample, drawn), (racy, drawn | {"overlaps": 2, "findings": 1}))
+    both = ((sample, drawn), (racy, drawn | {"overlaps": 2, "findings": 2}))
     others = ((small, {"blocks": 6}), (crash, {"failures": 1}))
     for width, scheme, pages in ((1280, "light", both + others), (1280, "dark", both), (390, "light", both), (390, "dark", both + others)):
         for page, least in pages:
