@@ -189,7 +189,7 @@ int run(int argc, char** argv) {
                  "row, and the WORST of each kind (10)")
       ->expected(0, 1)
       ->default_str("10")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 10000))
       ->type_name("WORST");
   CLI11_PARSE(app, argc, argv);
   use_processor_time(processor);
