@@ -453,9 +453,9 @@ Result<void> DeviceClient::make_ready_for(int fd) {
   settings->preload = state_->preload;
   add_preload(*settings, fd);
   if (settings->preload == state_->preload) return {};
-  auto socket = connect_device(*settings);
+  auto socket = connect_device(*settings, static_cast<std::uint32_t>(state_->device_id));
   if (!socket) return socket.error();
-  auto fresh = std::make_unique<State>(state_->device_id, std::move(*socket));
+  auto fresh = std::make_unique<State>(state_->device_id, std::move(*socket), *settings);
   fresh->last_stream = state_->last_stream.load();
   if (auto hello = greet(fresh->rpc, *settings); !hello) return hello.error();
   ::shutdown(state_->rpc.socket(), SHUT_RDWR);

@@ -67,7 +67,9 @@ const void* caller_address(const CallStack& stack) {
   // Kernel and softtpu in one program: the caller of the outermost public function.
   const void* site = nullptr;
   for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
-    if (is_public_name(to_line(before(trace[i]).address()).function)) site = before(trace[i + 1]).address();
+    // The function that the address is in, not those inlined into it.
+    const Callers lines = lines_at(before(trace[i]).address());
+    if (!lines.empty() && is_public_name(lines.back().function)) site = before(trace[i + 1]).address();
   }
   return site;
 }

@@ -443,7 +443,7 @@ void CoreLink::restart(const std::string& how_it_ended) {
     } else {
       const std::string text =
           what_text(item.type, item.name) + " was not launched, because its program was interrupted.";
-      deliver(item.owner, last_explanation_, [answer = item.answer, text] {
+      deliver(item.terms.owner, last_explanation_, [answer = item.answer, text] {
         answer(Error{ErrorKind::kTimeout, text});
       });
     }

@@ -342,7 +342,7 @@ void LaunchQueue::cancel(const std::shared_ptr<Client>& client, std::uint32_t id
 }
 
 void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream) {
-  const std::deque<Pending> waiting = std::exchange(stream->pending, {});
+  const auto waiting = std::exchange(stream->pending, {});
   if (std::exchange(stream->ready, false)) std::erase(client->ready_, stream);
   for (const Pending& launch : waiting) {
     const Error error{
