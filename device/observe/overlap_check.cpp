@@ -57,6 +57,9 @@ class OverlapCheck final : public Observer {
   }
 
   void before(Op op, const Command& command) override {
+    // Whole blocks move as memmove moves them.
+    const auto* copy = std::get_if<DmaCopyCmd>(&command);
+    if (copy != nullptr && copy->order == CopyOrder::kBlock) return;
     uses_.clear();
     for_each_use(command, [&](const OperandUse& use) { uses_.push_back(use); });
     for (const OperandUse& dst : uses_) {

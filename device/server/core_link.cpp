@@ -72,13 +72,14 @@ Result<void> CoreLink::start() {
     pages_ = std::move(*pages);
   }
   forget_fault(*pages_.status, *pages_.spare);
-  forget_sanitizer_reports(pages_.status_memory.fd());
+  if (!reports_) reports_ = make_report_file();
+  forget_sanitizer_reports(reports_.get());
   pages_.status->progress.completed = pages_.spare->completed = last_number_;
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   CoreSetup setup{memories_, index_, *pages_.status, *pages_.spare, tools_, in_process_, sandbox_};
   setup.own_namespace = own_namespace_;
-  if (!in_process_) setup.status_file = pages_.status_memory.fd();
+  if (!in_process_) setup.report_file = reports_.get();
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
   } else {
@@ -389,7 +390,7 @@ std::optional<CoreLink::Victim> CoreLink::take_victim(const std::string& how_it_
       !items_.empty() && (items_.front().number == running || known == nullptr || ++idle_deaths_ >= kMaxIdleDeaths);
   if (!blamed) return std::nullopt;
   Postmortem found = examine(*pages_.status, memories_, how_it_ended);
-  SanitizerReport said = find_sanitizer_report(pages_.status_memory.fd(), pages_.status->fault.signal != 0);
+  SanitizerReport said = find_sanitizer_report(reports_.get(), pages_.status->fault.signal != 0);
   if (!said.cause.empty()) found.cause = said.cause;
   const Item& item = items_.front();
   std::string text =

@@ -172,6 +172,7 @@ class CoreLink {
   const bool in_process_, sandbox_, own_namespace_;
   const std::string dump_folder_;
   StatusPages pages_;  // shared with the core
+  UniqueFd reports_;   // gets what sanitizers report
   UniqueFd socket_;
   CoreProcess process_;
   FrameBuffer in_;

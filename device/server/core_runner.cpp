@@ -76,8 +76,8 @@ class CoreRunner {
         keeps_state_(!setup.in_program && !setup.explains),
         wants_sandbox_(setup.sandbox),
         socket_(std::move(socket)),
-        sanitizer_output_(setup.status_file),
-        takes_reports_(setup.status_file >= 0),
+        sanitizer_output_(setup.report_file),
+        takes_reports_(setup.report_file >= 0),
         debugger_(setup.tools.gdb_socket) {
     core_.set_ring(status_.commands);
     core_.exit_on_assertion(setup.in_program);

@@ -21,7 +21,7 @@ struct CoreSetup {
   bool sandbox = false;       // from the first launch on
   bool explains = false;      // it runs no kernel, and prints nothing
   bool own_namespace = true;  // where the system allows it (core_process.hpp)
-  int status_file = -1;       // of the status page: gets what sanitizers report; -1: nobody reads it
+  int report_file = -1;       // gets what sanitizers report; -1: nobody reads it
 };
 
 // The exit status of a core process that asks for another one in its place: it has answered everything that it has

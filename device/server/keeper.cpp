@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,13 +67,14 @@ bool is_sealed(int fd) {
 
 // Clients' sockets must not stay open here: their ends would not see the server close them. What the server shares with
 // others is none of a kernel's business. Regular files are kept: an observer may write to one.
-void close_connections(int keep, bool keeps_sealed) {
+void close_connections(std::initializer_list<int> keep, bool keeps_sealed) {
   std::vector<int> close;
   if (DIR* folder = ::opendir("/proc/self/fd")) {
     while (const dirent* entry = ::readdir(folder)) {
       const int fd = std::atoi(entry->d_name);
       struct stat status {};
-      if (fd <= 2 || fd == keep || fd == ::dirfd(folder) || ::fstat(fd, &status) != 0) continue;
+      const bool kept = std::find(keep.begin(), keep.end(), fd) != keep.end();
+      if (fd <= 2 || kept || fd == ::dirfd(folder) || ::fstat(fd, &status) != 0) continue;
       const bool is_file = S_ISREG(status.st_mode) || S_ISCHR(status.st_mode);
       if (!is_file || (is_sealed(fd) && !keeps_sealed)) close.push_back(fd);
     }
@@ -112,7 +115,9 @@ void give_up_rights() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   reset_signals();
   enlarge_first_stack();
-  close_connections(socket.get(), setup.tools.recorder != nullptr);
+  // Who takes images of the memories does so through their files.
+  const bool takes_images = setup.tools.recorder != nullptr || setup.tools.schedules > 1;
+  close_connections({socket.get(), setup.report_file}, takes_images);
   unmap_what_is_others(setup);
   const std::string name = setup.explains ? "softtpu-explain" : fmt::format("softtpu-core{}", setup.index);
   ::prctl(PR_SET_NAME, name.c_str());

@@ -43,7 +43,9 @@ std::vector<CodePlace> calls_of(const CoreStatus& status) {
 Postmortem examine(const CoreStatus& status, const Memories& memories, const std::string& how_it_ended) {
   Postmortem found;
   found.cause = how_it_ended;
-  if (status.fault.stack_limit != 0) {
+  // A kernel that has written over the page may have written anything there.
+  const bool whole = status.progress.is_whole();
+  if (whole && status.fault.stack_limit != 0) {
     found.cause = stack_text(status.fault.stack_limit, status.fault.stack_used);
   } else if (status.fault.has_address) {
     const std::uint64_t address = status.fault.address;
@@ -56,7 +58,7 @@ Postmortem examine(const CoreStatus& status, const Memories& memories, const std
   const std::uint64_t given = status.commands.given(), before = status.launch_commands;
   found.commands = given >= before ? given - before : 0;
   found.question = {found.commands, calls_of(status)};
-  if (!status.progress.is_whole())
+  if (!whole)
     found.cause += ", having written over the page in which its core reports to the device";
   return found;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "device/server/core_status.hpp"
 #include "device/server/fault_handler.hpp"
 #include "runtime/base/unique_fd.hpp"
 
@@ -26,19 +26,12 @@ constexpr std::size_t kMostLines = 40;
 constexpr std::string_view kAddressError = "ERROR: AddressSanitizer: ";
 constexpr std::string_view kBehaviourError = ": runtime error: ";
 
-// Behind the page itself, which has whole pages.
-off_t begin_of_reports() {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return static_cast<off_t>((sizeof(CoreStatus) + page - 1) / page * page);
-}
-
 // A kernel may have written anything there, and as much as it liked.
 std::string read_reports(int file) {
   struct stat status {};
-  const off_t begin = begin_of_reports();
-  if (::fstat(file, &status) != 0 || status.st_size <= begin) return {};
-  std::string text(std::min(static_cast<std::size_t>(status.st_size - begin), kMostBytes), '\0');
-  const ssize_t got = ::pread(file, text.data(), text.size(), begin);
+  if (::fstat(file, &status) != 0 || status.st_size <= 0) return {};
+  std::string text(std::min(static_cast<std::size_t>(status.st_size), kMostBytes), '\0');
+  const ssize_t got = ::pread(file, text.data(), text.size(), 0);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   for (char& c : text) {
     const auto code = static_cast<unsigned char>(c);
@@ -97,6 +90,8 @@ void begin_reporting(void* runtime) {
 
 }  // namespace
 
+UniqueFd make_report_file() { return UniqueFd(::memfd_create("softtpu-reports", MFD_CLOEXEC)); }
+
 SanitizerOutput::SanitizerOutput(int file) : file_(file) {}
 
 void SanitizerOutput::attach() {
@@ -126,8 +121,7 @@ std::string SanitizerOutput::take() {
 }
 
 void forget_sanitizer_reports(int file) {
-  const off_t begin = begin_of_reports();
-  if (::ftruncate(file, begin) == 0) ::lseek(file, begin, SEEK_SET);
+  if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
 }
 
 SanitizerReport find_sanitizer_report(int file, bool crashed) {

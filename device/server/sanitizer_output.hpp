@@ -1,16 +1,20 @@
-// What the sanitizers of instrumented kernels report. They write it behind the end of the status page's file: there it
+// What the sanitizers of instrumented kernels report. They write it to a file in memory that the server made: there it
 // outlives the core that it ended, and the server finds it.
 #pragma once
 
 #include <set>
 #include <string>
 
+#include "runtime/base/unique_fd.hpp"
+
 namespace softtpu {
+
+// For one core and those that take its place. Not there when the system has no descriptor left.
+UniqueFd make_report_file();
 
 // A core's side. Used by its thread only.
 class SanitizerOutput {
  public:
-  // `file`: of the status page.
   explicit SanitizerOutput(int file);
   // When a module has been loaded: takes the reports of all sanitizers that are in this process by now.
   void attach();

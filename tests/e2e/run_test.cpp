@@ -190,6 +190,7 @@ constexpr Setting kSettings[] = {
     {"--client-modules", "19", "SOFTTPU_CLIENT_MODULES=19"},
     {"--client-connections", "20", "SOFTTPU_CLIENT_CONNECTIONS=20"},
     {"--client-descriptors", "21", "SOFTTPU_CLIENT_DESCRIPTORS=21"},
+    {"--preload", "libmine.so", "SOFTTPU_PRELOAD=libmine.so"},
     {"--trace", "/tmp/softtpu-t.json", "SOFTTPU_TRACE=/tmp/softtpu-t.json"},
     {"--check", "race", "SOFTTPU_CHECK=race"},
     {"--allow", "race/raw,init/*", "SOFTTPU_ALLOW=race/raw,init/*"},

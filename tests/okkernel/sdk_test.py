@@ -59,7 +59,7 @@ def check_command(launcher, project):
     check(run(launcher, "run", "--", scale), "scale: 0 of 327680 wrong")
     check(run(launcher, "run", "--check=all", "--", "sh", "-c", f"{scale} && echo through a script"), "through a script")
     page = project / "page.html"
-    check(run(launcher, "report", "-o", page, "--", scale), "launches in")
+    check(run(launcher, "report", "-o", page, "--", scale), "1 launch in")
     check(page.read_text(), "scale")
 
 

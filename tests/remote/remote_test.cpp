@@ -132,8 +132,9 @@ TEST_F(Remote, RunsProgramsAsALocalDeviceDoes) {
 TEST_F(Remote, TellsAProgramWhatItsChecksHaveFound) {
   options_ = {"--check=memory"};
   serve();
-  Program leaking({kHost, "leak", kKernels}, remote_), other({kHost, "use", kKernels}, remote_);
+  Program leaking({kHost, "leak", kKernels}, remote_);
   EXPECT_EQ(leaking.wait(seconds(60)), 0) << leaking.output();
+  Program other({kHost, "use", kKernels}, remote_);
   EXPECT_THAT(leaking.output(), HasSubstr("softtpu: error memory/overrun in kernel \"e2e_shape\": "));
   EXPECT_THAT(leaking.output(), HasSubstr("at e2e_kernels.c:"));
   EXPECT_THAT(leaking.output(), HasSubstr("softtpu: warning memory/leak: 4096 bytes at "));

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace softtpu {
@@ -93,10 +95,19 @@ TEST(ChipDescription, IsAJsonObject) {
   }
 }
 
+TEST(ChipDescription, OfMoreThanAMebibyteIsRefused) {
+  const std::string path = testing::TempDir() + "long_chip.json";
+  std::ofstream(path) << std::string((1U << 20) + 1, ' ');
+  const Result<Chip> chip = load_chip(path);
+  std::remove(path.c_str());
+  ASSERT_FALSE(chip);
+  EXPECT_THAT(chip.error().text, HasSubstr("long_chip.json: has more than 1048576 bytes"));
+}
+
 TEST(ChipDescription, OfNoEndIsRefused) {
   const Result<Chip> chip = load_chip("/dev/zero");
   ASSERT_FALSE(chip);
-  EXPECT_THAT(chip.error().text, HasSubstr("/dev/zero: has more than 1048576 bytes"));
+  EXPECT_THAT(chip.error().text, HasSubstr("/dev/zero: not a regular file"));
 }
 
 }  // namespace

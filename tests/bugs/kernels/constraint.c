@@ -109,7 +109,7 @@ KERNEL(bug_one_row_further) {
   const dim4 rows = {1, 64, 3, 16};
   const dim4 stride = {64, 64, 16, 1};
   LOAD(BANK(0), args->a, kWhole);
-  tpu_bdc_cpy(BANK(0) + 64, BANK(0), &rows, &stride, &stride, DT_FP32);  // finds constraint/overlap-order bank/operands
+  tpu_bdc_cpy(BANK(0) + 64, BANK(0), &rows, &stride, &stride, DT_FP32);  // finds constraint/overlap-order
 }
 KERNEL(ok_one_row_further) {
   const dim4 rows = {1, 64, 3, 16};
