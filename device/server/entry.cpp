@@ -246,7 +246,7 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
     if (!embedded) return report(loaded.error());
     // The program waits for the first process, and hears the reason from another.
     if (::fork() == 0) refuse(UniqueFd(kEmbeddedFd), loaded.error());
-    return 1;
+    return 0;
   }
   if (!replay.empty()) return replay_record(*settings, replay);
   if (embedded) return run_embedded(*settings, own);

@@ -19,14 +19,15 @@ std::vector<CodePlace> calls_of(const CoreStatus& status) {
   const bool is_overflow = status.fault.stack_limit != 0;
   const std::size_t count = std::min<std::size_t>(status.fault.frame_count, FaultRecord::kFrames);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto [address, bytes, times] = status.fault.frames[i];
+    const auto& frame = status.fault.frames[i];
+    const auto address = frame.address;
     const auto code = std::find_if(status.code.begin(), status.code.end(), [&](const LoadedCode& c) {
       return c.module != 0 && c.begin <= address && address < c.end;
     });
     if (code == status.code.end()) {
-      if (!is_overflow) calls.push_back({0, address, bytes, times});
+      if (!is_overflow) calls.push_back({0, address, frame.bytes, frame.count});
     } else {
-      calls.push_back({code->module, address - code->base, bytes, times});
+      calls.push_back({code->module, address - code->base, frame.bytes, frame.count});
       in_modules = calls.size();
     }
   }
