@@ -108,6 +108,12 @@ void LaunchQueue::dispatch() {
   dispatching_ = false;
 }
 
+void LaunchQueue::leave_line(const Client& client) {
+  for (auto& [core, first] : first_in_line_) {
+    if (first == &client) first = nullptr;
+  }
+}
+
 // One launch of one of the client's streams. False: no core has room for any of them.
 bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
   for (std::size_t i = client->ready_.size(); i > 0; --i) {
@@ -118,10 +124,16 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
     const bool in_order = stream->sent == 0 || stream->last_core == next.core;
     const std::size_t window = window_of(seconds_of(next.function));
-    if (!in_order || sent_[next.core] >= window + core.withheld()) {
+    // Who finds too much ahead of a launch is the next that this core serves: a client of short kernels, which may be
+    // given many ahead, would else fill every place before it.
+    const Client*& first = first_in_line_[next.core];
+    const bool in_line = first == nullptr || first == client.get();
+    if (!in_order || !in_line || sent_[next.core] >= window + core.withheld()) {
+      if (in_order && in_line) first = client.get();
       client->ready_.push_back(std::move(stream));
       continue;
     }
+    first = nullptr;
     const Pending launch = std::move(next);
     stream->pending.pop_front();
     stream->ready = !stream->pending.empty();
@@ -344,6 +356,7 @@ void LaunchQueue::cancel(const std::shared_ptr<Client>& client, std::uint32_t id
 void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream) {
   const auto waiting = std::exchange(stream->pending, {});
   if (std::exchange(stream->ready, false)) std::erase(client->ready_, stream);
+  leave_line(*client);
   for (const Pending& launch : waiting) {
     const Error error{
         ErrorKind::kTimeout,
@@ -384,6 +397,7 @@ void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void
     stream->ready = false;
   }
   client->ready_.clear();
+  leave_line(*client);
   client->in_turn_ = false;
   std::erase(turns_, client);
   if (client->sent_ == 0) return on_quiet();

@@ -145,6 +145,7 @@ class LaunchQueue {
   void make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void dispatch();
   bool dispatch_one(const std::shared_ptr<Client>& client);
+  void leave_line(const Client& client);
   void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
                 Result<void> outcome);
   void cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
@@ -161,6 +162,7 @@ class LaunchQueue {
   std::vector<std::unique_ptr<CoreLink>>& cores_;
   const Limits limits_;
   std::map<std::uint32_t, std::size_t> sent_;  // launches that each core has been given and not finished
+  std::map<std::uint32_t, const Client*> first_in_line_;  // whose launch each core is given before all others'; or none
   std::deque<std::shared_ptr<Client>> turns_;
   std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
   std::deque<Fault> faults_;

@@ -70,7 +70,8 @@ Result<std::optional<std::size_t>> Session::begin_write(const FrameHeader& heade
   auto write = find_incoming_write(payload, header.payload_bytes);
   if (!write) return write.error();
   if (!*write) return std::optional<std::size_t>();
-  const auto [address, at, bytes] = **write;
+  const std::uint64_t address = (*write)->address;
+  const std::size_t at = (*write)->at, bytes = (*write)->bytes;
   if (auto inside = check_range("the destination", address, bytes); !inside) {
     incoming_ = {bytes, [](auto) {},
                  [this, request = header.request, error = inside.error()] { fail(request, error); }};

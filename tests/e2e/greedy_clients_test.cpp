@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -108,6 +109,30 @@ TEST(GreedyClients, ABurstOfLongCopiesKeepsNobodyWaiting) {
   client.send();
   std::this_thread::sleep_for(milliseconds(50));
   for (int i = 0; i < 3; ++i) expect_served(witness, "20 strided copies of 2^28 elements");
+}
+
+// A client of short launches is given many ahead, one that rests in between only one or two: these come in nevertheless.
+TEST(GreedyClients, AStreamOfShortLaunchesLeavesRoomForOthers) {
+  SharedDevice device;
+  Client witness(device.socket());
+  RawClient client(device);
+  ASSERT_TRUE(load(client.rpc(), kKernels));
+  constexpr int kLaunches = 20000;
+  for (int i = 0; i < kLaunches; ++i) client.add(Launch{1, 0, 0, false, "e2e_nothing", Bytes(64)});
+  client.add(Sync{1});
+  std::atomic<bool> through = false;
+  std::thread sender([&] { client.send(); });
+  std::thread taker([&] {
+    client.receive_next();
+    through = true;
+  });
+  std::this_thread::sleep_for(milliseconds(50));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(witness.works());
+    EXPECT_FALSE(through) << "launch " << i << " of the witness stood behind all others";
+  }
+  sender.join();
+  taker.join();
 }
 
 TEST(GreedyClients, AMillionSmallRequestsKeepNobodyWaiting) {
