@@ -69,6 +69,8 @@ KERNEL(attack_files) {
     char byte = 0;
     name_of(file, target, sizeof target);
     if (target[0] == 0) continue;
+    /* Of this core alone: the server reads there what a sanitizer said last. */
+    if (strstr(target, "softtpu-reports") != NULL) continue;
     if (strstr(target, "softtpu-module") == NULL) {
       ++words[0];
       continue;
