@@ -1,7 +1,7 @@
 # Writes one C++ source with the text of each chip description (arguments: OUTPUT, FILES).
 set(entries "")
 foreach(file IN LISTS FILES)
-  get_filename_component(name ${file} NAME_WE)
+  get_filename_component(name ${file} NAME_WLE)
   file(READ ${file} text)
   string(APPEND entries "    {\"${name}\", R\"chip_json(${text})chip_json\"},\n")
 endforeach()

@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-UnaryRow cast_row(Dtype, Dtype, Rounding) { return nullptr; }
+UnaryRow cast_row(Dtype, Dtype, Rounding, Specials) { return nullptr; }
 
 #else
 
@@ -22,20 +22,36 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D, class S, Rounding kMode>
+template <class D, class S, Rounding kMode, Specials kSpecials>
 struct CastStep {
+  static constexpr bool kExact = kSpecials == Specials::kExact;
   static HWY_INLINE void apply(D* dst, const S* src) {
     if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
       store_ints(clamped(load_ints(src)), dst);
     } else if constexpr (std::is_integral_v<S>) {
       store_float(hn::ConvertTo(Floats(), load_ints(src)), dst);
     } else if constexpr (std::is_integral_v<D>) {
-      store_ints(to_int(UnitOf<S>::type::pass(UnitOf<S>::type::load(src))), dst);
+      const auto value = UnitOf<S>::type::load(src);
+      if constexpr (kExact) {
+        const auto operand = exact_integral_operand(value);
+        store_ints(to_int(hn::IfThenZeroElse(is_nan(value), operand)), dst);
+      } else {
+        store_ints(to_int(UnitOf<S>::type::pass(value)), dst);
+      }
     } else if constexpr (std::is_same_v<S, F16>) {
       const auto value = F16Unit::load(src);
-      F32Unit::store(hn::IfThenElse(is_nan(value), float_of(word(kNanInvalid)), value), dst);
+      const auto nan = kExact ? hn::Or(word(0x7FFFFFFFU), hn::And(bits_of(value), word(0x80000000U))) : word(kNanInvalid);
+      F32Unit::store(hn::IfThenElse(is_nan(value), float_of(nan), value), dst);
     } else if constexpr (std::is_same_v<S, Bf16>) {
       F32Unit::store(Bf16Unit::load(src), dst);
+    } else if constexpr (kExact) {
+      // The conversion knows one NaN; the sign is put back.
+      const auto value = flushed(F32Unit::load(src));
+      D out[kLanes];
+      store_float(value, out);
+      const auto sign = hn::ShiftRight<16>(hn::And(bits_of(value), word(0x80000000U)));
+      const auto nan_sign = hn::IfThenElseZero(hn::RebindMask(Words(), is_nan(value)), sign);
+      store_halves(hn::Or(load_halves(out), nan_sign), dst);
     } else {
       store_float(F32Unit::load(src), dst);
     }
@@ -87,42 +103,42 @@ struct CastStep {
   }
 };
 
-template <class D, class S, Rounding kMode>
+template <class D, class S, Rounding kMode, Specials kSpecials>
 void cast(void* dst, const void* src, int count) {
-  for_each_vector<CastStep<D, S, kMode>, kLanes>(count, static_cast<D*>(dst), static_cast<const S*>(src));
+  for_each_vector<CastStep<D, S, kMode, kSpecials>, kLanes>(count, static_cast<D*>(dst), static_cast<const S*>(src));
 }
 
-template <class D, class S>
+template <class D, class S, Specials kSpecials>
 UnaryRow rounded(Rounding mode) {
   switch (mode) {
-    case Rounding::kHalfToEven: return cast<D, S, Rounding::kHalfToEven>;
-    case Rounding::kHalfAwayFromZero: return cast<D, S, Rounding::kHalfAwayFromZero>;
-    case Rounding::kTowardsZero: return cast<D, S, Rounding::kTowardsZero>;
-    case Rounding::kDown: return cast<D, S, Rounding::kDown>;
-    case Rounding::kUp: return cast<D, S, Rounding::kUp>;
-    case Rounding::kHalfUp: return cast<D, S, Rounding::kHalfUp>;
-    case Rounding::kHalfDown: return cast<D, S, Rounding::kHalfDown>;
+    case Rounding::kHalfToEven: return cast<D, S, Rounding::kHalfToEven, kSpecials>;
+    case Rounding::kHalfAwayFromZero: return cast<D, S, Rounding::kHalfAwayFromZero, kSpecials>;
+    case Rounding::kTowardsZero: return cast<D, S, Rounding::kTowardsZero, kSpecials>;
+    case Rounding::kDown: return cast<D, S, Rounding::kDown, kSpecials>;
+    case Rounding::kUp: return cast<D, S, Rounding::kUp, kSpecials>;
+    case Rounding::kHalfUp: return cast<D, S, Rounding::kHalfUp, kSpecials>;
+    case Rounding::kHalfDown: return cast<D, S, Rounding::kHalfDown, kSpecials>;
   }
   unreachable(mode);
 }
-template <class D, class S>
+template <class D, class S, Specials kSpecials>
 UnaryRow integral_rounded(Rounding mode) {
   UnaryRow row = nullptr;
-  for_integral_rounding(mode, [&]<Rounding kMode>() { row = cast<D, S, kMode>; });
+  for_integral_rounding(mode, [&]<Rounding kMode>() { row = cast<D, S, kMode, kSpecials>; });
   return row;
 }
-template <class D, class S>
+template <class D, class S, Specials kSpecials = Specials::kFlushed>
 UnaryRow exact() {
-  return cast<D, S, Rounding::kHalfToEven>;
+  return cast<D, S, Rounding::kHalfToEven, kSpecials>;
 }
 
-template <class D, class S>
+template <class D, class S, Specials kSpecials>
 UnaryRow row_of(Rounding mode) {
   constexpr bool kFromInt = std::is_integral_v<S>;
   if constexpr (kFromInt && std::is_integral_v<D>) {
     return exact<D, S>();
   } else if constexpr (std::is_integral_v<D>) {
-    return integral_rounded<D, S>(mode);
+    return integral_rounded<D, S, kSpecials>(mode);
   } else if constexpr (kFromInt && sizeof(S) == 4) {
     // Larger numbers lose bits twice on the way through f32, except where the second step only finds an infinity.
     constexpr bool kOneRounding = std::is_signed_v<S> && !std::is_same_v<D, Bf16>;
@@ -131,9 +147,10 @@ UnaryRow row_of(Rounding mode) {
   } else if constexpr (kFromInt && (sizeof(S) == 1 || std::is_same_v<D, float>)) {
     return exact<D, S>();
   } else if constexpr (kFromInt || std::is_same_v<S, float>) {
-    return rounded<D, S>(mode);
+    // From integers there are no specials.
+    return rounded<D, S, kFromInt ? Specials::kFlushed : kSpecials>(mode);
   } else if constexpr (std::is_same_v<D, float>) {
-    return exact<D, S>();
+    return exact<D, S, kSpecials>();
   } else {
     return nullptr;
   }
@@ -141,11 +158,14 @@ UnaryRow row_of(Rounding mode) {
 
 }  // namespace
 
-UnaryRow cast_row(Dtype to, Dtype from, Rounding rounding) {
+UnaryRow cast_row(Dtype to, Dtype from, Rounding rounding, Specials specials) {
   UnaryRow row = nullptr;
   for_any_type(to, [&]<class D>(D) {
     for_any_type(from, [&]<class S>(S) {
-      if constexpr (!std::is_same_v<D, S>) row = row_of<D, S>(rounding);
+      if constexpr (!std::is_same_v<D, S>) {
+        row = specials == Specials::kExact && !std::is_integral_v<S> ? row_of<D, S, Specials::kExact>(rounding)
+                                                                     : row_of<D, S, Specials::kFlushed>(rounding);
+      }
     });
   });
   return row;
@@ -160,7 +180,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-SOFTTPU_DISPATCH(UnaryRow, fast_cast_row, (Dtype to, Dtype from, Rounding rounding), cast_row, (to, from, rounding))
+SOFTTPU_DISPATCH(UnaryRow, fast_cast_row, (Dtype to, Dtype from, Rounding rounding, Specials specials), cast_row,
+                 (to, from, rounding, specials))
 
 }  // namespace softtpu
 #endif

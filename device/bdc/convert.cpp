@@ -1,5 +1,7 @@
 // Conversions between data types (numerics: bm1684x-elementwise.md section 4) and quantisation through f32 (section 5).
 #include "device/numeric/convert.hpp"
+
+#include "device/chip/conversions.hpp"
 #include "device/bdc/fast_rows.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
@@ -30,13 +32,16 @@ void walk(Memories& mem, UnaryRow row, const CastCmd& cmd) {
 
 void float_to_float(Memories& mem, const CastCmd& cmd) {
   const Rounding mode = cmd.rounding;
+  const Specials specials = conversion_specials(mem.chip());
   if (cmd.src.dtype == Dtype::kFp16)
-    return map<float, F16>(mem, cmd, [](F16 value) { return convert_f16(value.bits); });
+    return map<float, F16>(mem, cmd, [=](F16 value) { return convert_f16(value.bits, specials); });
   if (cmd.src.dtype == Dtype::kBfp16)
     return map<float, Bf16>(mem, cmd, [](Bf16 value) { return widen_bf16(value.bits); });
   if (cmd.dst.dtype == Dtype::kFp16)
-    return map<F16, float>(mem, cmd, [=](float value) { return F16{float_to_f16(value, mode)}; });
-  map<Bf16, float>(mem, cmd, [=](float value) { return Bf16{float_to_bf16(value, mode)}; });
+    return map<F16, float>(
+        mem, cmd, [=](float value) { return F16{convert_to_half(value, Dtype::kFp16, mode, specials)}; });
+  map<Bf16, float>(mem, cmd,
+                   [=](float value) { return Bf16{convert_to_half(value, Dtype::kBfp16, mode, specials)}; });
 }
 
 void to_int(Memories& mem, const CastCmd& cmd) {
@@ -44,8 +49,11 @@ void to_int(Memories& mem, const CastCmd& cmd) {
   if (is_integer(cmd.src.dtype)) {
     return map<Value, Value>(mem, cmd, [=](std::int64_t value) { return std::clamp(value, range.low, range.high); });
   }
-  for_integral_rounding(cmd.rounding, [&]<Rounding kMode>() {
-    map<Value, As<float>>(mem, cmd, [=](float value) { return float_to_int<kMode>(value, range); });
+  const Specials specials = conversion_specials(mem.chip());
+  for_float_type(cmd.src.dtype, [&]<class S>(S) {
+    for_integral_rounding(cmd.rounding, [&]<Rounding kMode>() {
+      map<Value, S>(mem, cmd, [=](S value) { return float_to_int<kMode>(wide_bits(value), range, specials); });
+    });
   });
 }
 
@@ -64,7 +72,7 @@ void int_to_float_type(Memories& mem, const CastCmd& cmd) {
 void execute(Memories& mem, const CastCmd& cmd) {
   if (cmd.src.dtype == cmd.dst.dtype) return execute(mem, CopyCmd{cmd.dst, cmd.src});
   if (fast_rows(mem, cmd.dst, cmd.src)) {
-    if (const UnaryRow row = fast_cast_row(cmd.dst.dtype, cmd.src.dtype, cmd.rounding)) return walk(mem, row, cmd);
+    if (const UnaryRow row = fast_cast_row(cmd.dst.dtype, cmd.src.dtype, cmd.rounding, conversion_specials(mem.chip()))) return walk(mem, row, cmd);
   }
   if (is_integer(cmd.dst.dtype)) return to_int(mem, cmd);
   if (is_integer(cmd.src.dtype)) return int_to_float_type(mem, cmd);

@@ -12,6 +12,7 @@
 #include "device/memory/memories.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/convert.hpp"
 
 namespace softtpu {
 
@@ -24,8 +25,9 @@ using SelectRow = void (*)(void* dst, const void* a, const void* b, RowOrOne yes
 BinaryRow fast_arith_row(ArithMode mode, Dtype type);
 TernaryRow fast_scale_bias_row(Dtype type);  // src, scale, bias
 TernaryRow fast_mac_row();                   // a, b, old; f32
-UnaryRow fast_unary_row(UnaryMode mode, Rounding rounding, Dtype type);
-UnaryRow fast_cast_row(Dtype to, Dtype from, Rounding rounding);
+// sign_of_bits: device/chip/rules.def.
+UnaryRow fast_unary_row(UnaryMode mode, Rounding rounding, Dtype type, Specials specials, bool sign_of_bits);
+UnaryRow fast_cast_row(Dtype to, Dtype from, Rounding rounding, Specials specials);
 SelectRow fast_select_row(Compare compare, Dtype compared, int selected_bytes);
 // Without a shift; all operands of the same type.
 BinaryRow fast_int_row(IntMode mode, Dtype type, bool saturate);

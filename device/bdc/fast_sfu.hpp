@@ -4,13 +4,15 @@
 
 #include "device/isa/commands/sfu.hpp"
 #include "device/isa/types.hpp"
+#include "device/numeric/root_ends.hpp"
 
 namespace softtpu {
 
 struct SfuRows {
   int (*taylor)(void* dst, const void* src, int count, const float* coeff, int terms) = nullptr;
-  int (*root)(void* dst, const void* src, int count, RootMode mode, int iterations) = nullptr;
-  int (*divide)(void* dst, const void* a, const void* b, int count, int iterations) = nullptr;
+  int (*root)(void* dst, const void* src, int count, RootMode mode, int iterations,
+              RootEnds ends) = nullptr;
+  int (*divide)(void* dst, const void* a, const void* b, int count, int iterations, RootEnds ends) = nullptr;
 };
 
 // Null pointers where the machine has no SIMD instructions.

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "device/bdc/fast_rows.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/formats.hpp"
@@ -29,6 +30,13 @@ std::uint32_t passed(std::uint32_t bits, Dtype type) {
   if (type == Dtype::kFp32) return flush_bits(bits);
   if (type == Dtype::kBfp16) return flush_bits(bits << 16) >> 16;
   return bits;
+}
+
+// The type that decides the outcome: where equality means equal bits, that of integers of the same size.
+Dtype compared_type(const Chip& chip, Compare compare, Dtype type) {
+  const bool equality = compare == Compare::kEqual || compare == Compare::kNotEqual;
+  if (!equality || !is_float(type) || !chip.has(ChipRule::kEqualBits)) return type;
+  return size_of(type) == 4 ? Dtype::kUint32 : Dtype::kUint16;
 }
 
 template <class W>
@@ -73,11 +81,12 @@ void execute(Memories& mem, const CompareCmd& cmd) {
 }
 
 void execute(Memories& mem, const SelectCmd& cmd) {
+  const Dtype compared = compared_type(mem.chip(), cmd.compare, type_of(cmd.a));
   if (!cmd.winner && fast_rows(mem, cmd.dst, cmd.a, cmd.b, cmd.yes, cmd.no)) {
-    if (const SelectRow row = fast_select_row(cmd.compare, type_of(cmd.a), size_of(cmd.dst.dtype)))
+    if (const SelectRow row = fast_select_row(cmd.compare, compared, size_of(cmd.dst.dtype)))
       return walk(mem, row, cmd);
   }
-  if (is_float(type_of(cmd.a))) return select<float>(mem, cmd);
+  if (is_float(compared)) return select<float>(mem, cmd);
   select<std::int64_t>(mem, cmd);
 }
 

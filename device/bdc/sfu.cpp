@@ -1,10 +1,12 @@
 // Series, roots and quotients (numerics: bm1684x-elementwise.md section 7).
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "device/bdc/fast_rows.hpp"
 #include "device/bdc/fast_sfu.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -87,11 +89,21 @@ void taylor(const Memories& mem, const TaylorCmd& cmd) {
   for_each_row_by_lane<T, T>(mem, cmd.dst, lane, cmd.src);
 }
 
+RootEnds root_ends(const Chip& chip) {
+  if (chip.has(ChipRule::kRsqrtSpecial)) return RootEnds::kIeee;
+  return chip.has(ChipRule::kRsqrtNoInfinity) ? RootEnds::kNoInfinity : RootEnds::kSteps;
+}
+
 template <class Arithmetic>
-Block root(RootMode mode, const Block& x, int iterations) {
-  Block result = rsqrt<Arithmetic>(x, iterations);
+Block root(RootMode mode, const Block& x, int iterations, RootEnds ends) {
+  Block result = rsqrt<Arithmetic>(x, iterations, ends);
+  if (ends == RootEnds::kNoInfinity)
+    for (float& value : result) value = value == std::numeric_limits<float>::infinity() ? 0.0F : value;
   if (mode == RootMode::kRsqrt) return result;
-  for (std::size_t i = 0; i < kBlock; ++i) result[i] = Arithmetic::mul(result[i], flush(x[i]));
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const bool zero = ends != RootEnds::kSteps && (std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFFU) == 0;
+    result[i] = zero ? x[i] : Arithmetic::mul(result[i], flush(x[i]));
+  }
   return result;
 }
 
@@ -102,14 +114,15 @@ void execute(Memories& mem, const TaylorCmd& cmd) {
 }
 
 void execute(Memories& mem, const RootCmd& cmd) {
+  const RootEnds ends = root_ends(mem.chip());
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
     const auto row = [&](T* dst, const T* src, int count) {
-      const int done = fast.root == nullptr ? 0 : fast.root(dst, src, count, cmd.mode, cmd.iterations);
+      const int done = fast.root == nullptr ? 0 : fast.root(dst, src, count, cmd.mode, cmd.iterations, ends);
       for_each_block(done, count, [&](int first, int size) {
         const Block x = load_block(src + first, size);
         const auto compute = [&]<class Arithmetic>(Arithmetic) {
-          return root<Arithmetic>(cmd.mode, x, cmd.iterations);
+          return root<Arithmetic>(cmd.mode, x, cmd.iterations, ends);
         };
         store_block(dst + first, settled<T>(compute), size);
       });
@@ -119,14 +132,15 @@ void execute(Memories& mem, const RootCmd& cmd) {
 }
 
 void execute(Memories& mem, const DivideCmd& cmd) {
+  const RootEnds ends = root_ends(mem.chip());
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.a, cmd.b);
     const auto row = [&](T* dst, const T* a, const T* b, int count) {
-      const int done = fast.divide == nullptr ? 0 : fast.divide(dst, a, b, count, cmd.iterations);
+      const int done = fast.divide == nullptr ? 0 : fast.divide(dst, a, b, count, cmd.iterations, ends);
       for_each_block(done, count, [&](int first, int size) {
         const Block x = load_block(a + first, size);
         const Block y = load_block(b + first, size);
-        const auto compute = [&]<class Arithmetic>(Arithmetic) { return divide<Arithmetic>(x, y, cmd.iterations); };
+        const auto compute = [&]<class Arithmetic>(Arithmetic) { return divide<Arithmetic>(x, y, cmd.iterations, ends); };
         store_block(dst + first, settled<T>(compute), size);
       });
     };

@@ -62,9 +62,21 @@ struct Series {
   }
 };
 
+// As rsqrt_end() of device/numeric/newton.hpp.
+HWY_INLINE FloatVector with_root_ends(FloatVector raw, FloatVector y) {
+  const auto bits = bits_of(raw);
+  const auto infinity = word(0x7F800000U);
+  const auto zero = hn::Eq(hn::And(bits, word(0x7FFFFFFFU)), hn::Zero(Words()));
+  const auto negative = hn::Gt(bits, word(0x807FFFFFU));
+  const auto none = hn::Or(hn::RebindMask(Words(), is_nan(raw)), negative);
+  auto result = hn::IfThenElse(zero, hn::Or(bits, infinity), bits_of(y));
+  result = hn::IfThenElse(none, word(kNanInvalid), result);
+  return float_of(hn::IfThenZeroElse(hn::Eq(bits, infinity), result));
+}
+
 // As rsqrt() of device/numeric/newton.hpp.
 template <class Arithmetic>
-HWY_INLINE FloatVector inverse_root(FloatVector raw, int iterations) {
+HWY_INLINE FloatVector inverse_root(FloatVector raw, int iterations, RootEnds ends) {
   const auto half = Arithmetic::mul(raw, hn::Set(Floats(), 0.5F));
   const auto halved = hn::BitCast(Words(), hn::ShiftRight<1>(hn::BitCast(Ints(), raw)));
   auto y = float_of(hn::Sub(word(0x5F3759DFU), halved));
@@ -72,27 +84,37 @@ HWY_INLINE FloatVector inverse_root(FloatVector raw, int iterations) {
     const auto error = Arithmetic::mul(Arithmetic::mul(half, y), y);
     y = Arithmetic::mul(y, Arithmetic::sub(hn::Set(Floats(), 1.5F), error));
   }
-  return y;
+  return ends == RootEnds::kIeee ? with_root_ends(raw, y) : y;
 }
 
 struct Root {
   RootMode mode;
   int iterations;
+  RootEnds ends;
   FloatVector x;
   template <class Arithmetic>
   HWY_INLINE FloatVector operator()(Arithmetic) const {
-    const auto inverse = inverse_root<Arithmetic>(x, iterations);
-    return mode == RootMode::kRsqrt ? inverse : Arithmetic::mul(inverse, flushed(x));
+    auto inverse = inverse_root<Arithmetic>(x, iterations, ends);
+    if (ends == RootEnds::kNoInfinity) {
+      const auto infinite = hn::Eq(bits_of(inverse), word(0x7F800000U));
+      inverse = float_of(hn::IfThenZeroElse(infinite, bits_of(inverse)));
+    }
+    if (mode == RootMode::kRsqrt) return inverse;
+    const auto root = Arithmetic::mul(inverse, flushed(x));
+    if (ends == RootEnds::kSteps) return root;
+    const auto zero = hn::Eq(hn::And(bits_of(x), word(0x7FFFFFFFU)), hn::Zero(Words()));
+    return float_of(hn::IfThenElse(zero, bits_of(x), bits_of(root)));
   }
 };
 
 // As divide() of device/numeric/newton.hpp.
 struct Quotient {
   int iterations;
+  RootEnds ends;
   FloatVector a, b;
   template <class Arithmetic>
   HWY_INLINE FloatVector operator()(Arithmetic) const {
-    const auto inverse = inverse_root<Arithmetic>(hn::Abs(b), iterations);
+    const auto inverse = inverse_root<Arithmetic>(hn::Abs(b), iterations, ends);
     const auto sign = hn::And(bits_of(b), word(0x80000000U));
     const auto moved = hn::IfThenZeroElse(hn::RebindMask(Words(), is_nan(b)), sign);
     const auto numerator = float_of(hn::Xor(flushed_bits(bits_of(a)), moved));
@@ -146,24 +168,24 @@ int taylor(void* dst, const void* src, int count, const float* coeff, int terms)
 }
 
 template <class Unit>
-int root(void* dst, const void* src, int count, RootMode mode, int iterations) {
+int root(void* dst, const void* src, int count, RootMode mode, int iterations, RootEnds ends) {
   using T = typename Unit::Stored;
   int i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     const auto x = raw_value<Unit>(static_cast<const T*>(src) + i);
-    Unit::store(settled<Unit>(Root{mode, iterations, x}), static_cast<T*>(dst) + i);
+    Unit::store(settled<Unit>(Root{mode, iterations, ends, x}), static_cast<T*>(dst) + i);
   }
   return i;
 }
 
 template <class Unit>
-int divide(void* dst, const void* a, const void* b, int count, int iterations) {
+int divide(void* dst, const void* a, const void* b, int count, int iterations, RootEnds ends) {
   using T = typename Unit::Stored;
   int i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     const auto numerator = raw_value<Unit>(static_cast<const T*>(a) + i);
     const auto denominator = raw_value<Unit>(static_cast<const T*>(b) + i);
-    Unit::store(settled<Unit>(Quotient{iterations, numerator, denominator}), static_cast<T*>(dst) + i);
+    Unit::store(settled<Unit>(Quotient{iterations, ends, numerator, denominator}), static_cast<T*>(dst) + i);
   }
   return i;
 }

@@ -18,6 +18,17 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 
+// integral_operand() of device/numeric/convert.hpp for Specials::kExact: the smallest normal number for a subnormal.
+HWY_INLINE FloatVector exact_integral_operand(FloatVector value) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const auto bits = bits_of(value);
+  const auto magnitude = hn::And(bits, word(0x7FFFFFFFU));
+  const auto small = hn::And(hn::Lt(hn::BitCast(Ints(), magnitude), hn::Set(Ints(), 0x00800000)),
+                             hn::Gt(hn::BitCast(Ints(), magnitude), hn::Zero(Ints())));
+  const auto smallest = hn::Or(hn::And(bits, word(0x80000000U)), word(0x00800000U));
+  return float_of(hn::IfThenElse(hn::RebindMask(Words(), small), smallest, bits));
+}
+
 // Subnormals have been flushed; the sign of a zero result is not defined.
 template <Rounding kMode>
 HWY_INLINE FloatVector integral(FloatVector value) {

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "device/bdc/fast_rows.hpp"
+#include "device/chip/conversions.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -54,7 +55,20 @@ struct Sign {
   }
 };
 
-template <Rounding kMode>
+// 0 for the bits of +0 only; subnormals and -0 count as negative.
+struct SignOfBits {
+  template <class T>
+  static T apply(T value) {
+    if constexpr (std::is_integral_v<T>) {
+      return Sign::apply(value);
+    } else {
+      const float sign = Wide<T>::load(value) > 0.0F ? 1.0F : wide_bits(value) == 0 ? 0.0F : -1.0F;
+      return Wide<T>::round(sign);
+    }
+  }
+};
+
+template <Rounding kMode, Specials kSpecials>
 struct Round {
   // Every f32 from 2^23 on is an integer; Inf and NaN pass too.
   static float integral(float value) {
@@ -63,7 +77,7 @@ struct Round {
   }
   template <class T>
   static T apply(T value) {
-    const float wide = Wide<T>::load(value);
+    const float wide = integral_operand(wide_bits(value), kSpecials);
     return is_nan_bits(std::bit_cast<std::uint32_t>(wide)) ? value : Wide<T>::round(integral(wide));
   }
 };
@@ -82,8 +96,10 @@ void compute(Memories& mem, const UnaryCmd& cmd) {
 
 void execute(Memories& mem, const UnaryCmd& cmd) {
   const Dtype type = cmd.dst.dtype;
+  const Specials specials = conversion_specials(mem.chip());
+  const bool sign_of_bits = mem.chip().has(ChipRule::kSignOfBits);
   if (fast_rows(mem, cmd.dst, cmd.src)) {
-    if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type))
+    if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type, specials, sign_of_bits))
       return walk_equal_sizes(mem, row, cmd.dst, cmd.src);
   }
   const auto computed = [&]<class Lane>(Lane) { return [&]<class T>(T) { compute<T, Lane>(mem, cmd); }; };
@@ -91,10 +107,13 @@ void execute(Memories& mem, const UnaryCmd& cmd) {
     case UnaryMode::kAbs: return for_any_type(type, computed(Abs{}));
     case UnaryMode::kNeg: return for_any_type(type, computed(Neg{}));
     case UnaryMode::kNot: return for_int_type(type, computed(Not{}));
-    case UnaryMode::kSign: return for_any_type(type, computed(Sign{}));
+    case UnaryMode::kSign:
+      return sign_of_bits ? for_any_type(type, computed(SignOfBits{})) : for_any_type(type, computed(Sign{}));
     case UnaryMode::kRound:
-      return for_integral_rounding(cmd.rounding,
-                                   [&]<Rounding kMode>() { for_float_type(type, computed(Round<kMode>{})); });
+      return for_integral_rounding(cmd.rounding, [&]<Rounding kMode>() {
+        if (specials == Specials::kExact) return for_float_type(type, computed(Round<kMode, Specials::kExact>{}));
+        for_float_type(type, computed(Round<kMode, Specials::kFlushed>{}));
+      });
   }
   unreachable(cmd.mode);
 }

@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-UnaryRow unary_row(UnaryMode, Rounding, Dtype) { return nullptr; }
+UnaryRow unary_row(UnaryMode, Rounding, Dtype, Specials, bool) { return nullptr; }
 
 #else
 
@@ -113,14 +113,33 @@ struct Sign {
   }
 };
 
-template <Rounding kMode>
+struct SignOfBits {
+  template <class T>
+  static constexpr int kStep = kLanes;
+  template <class T>
+  static HWY_INLINE void apply(T* dst, const T* src) {
+    if constexpr (std::is_integral_v<T>) {
+      Sign::apply(dst, src);
+    } else {
+      using Unit = typename UnitOf<T>::type;
+      const auto value = Unit::load(src);
+      const auto one = hn::Set(Floats(), 1.0F);
+      const auto positive_zero = hn::RebindMask(Floats(), hn::Eq(bits_of(value), hn::Zero(Words())));
+      const auto not_above = hn::IfThenZeroElse(positive_zero, hn::Neg(one));
+      Unit::store(hn::IfThenElse(hn::Gt(value, hn::Zero(Floats())), one, not_above), dst);
+    }
+  }
+};
+
+template <Rounding kMode, Specials kSpecials>
 struct Round {
   template <class T>
   static constexpr int kStep = kLanes;
   template <class T>
   static HWY_INLINE void apply(T* dst, const T* src) {
     using Unit = typename UnitOf<T>::type;
-    const auto value = Unit::pass(Unit::load(src));
+    const auto loaded = Unit::load(src);
+    const auto value = kSpecials == Specials::kExact ? exact_integral_operand(loaded) : Unit::pass(loaded);
     const auto rounded = hn::CopySign(integral<kMode>(value), value);
     if constexpr (std::is_same_v<T, float>) {
       hn::StoreU(hn::IfThenElse(is_nan(value), value, rounded), Floats(), dst);
@@ -145,16 +164,28 @@ void unary(void* dst, const void* src, int count) {
 
 }  // namespace
 
-UnaryRow unary_row(UnaryMode mode, Rounding rounding, Dtype type) {
+UnaryRow unary_row(UnaryMode mode, Rounding rounding, Dtype type, Specials specials, bool sign_of_bits) {
   UnaryRow row = nullptr;
   const auto take = [&]<class Lane>(Lane) { return [&]<class T>(T) { row = unary<T, Lane>; }; };
   switch (mode) {
     case UnaryMode::kAbs: for_any_type(type, take(Abs{})); return row;
     case UnaryMode::kNeg: for_any_type(type, take(Neg{})); return row;
     case UnaryMode::kNot: for_int_type(type, take(Not{})); return row;
-    case UnaryMode::kSign: for_any_type(type, take(Sign{})); return row;
+    case UnaryMode::kSign:
+      if (sign_of_bits) {
+        for_any_type(type, take(SignOfBits{}));
+      } else {
+        for_any_type(type, take(Sign{}));
+      }
+      return row;
     case UnaryMode::kRound:
-      for_integral_rounding(rounding, [&]<Rounding kMode>() { for_float_type(type, take(Round<kMode>{})); });
+      for_integral_rounding(rounding, [&]<Rounding kMode>() {
+        if (specials == Specials::kExact) {
+          for_float_type(type, take(Round<kMode, Specials::kExact>{}));
+        } else {
+          for_float_type(type, take(Round<kMode, Specials::kFlushed>{}));
+        }
+      });
       return row;
   }
   unreachable(mode);
@@ -169,8 +200,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
-SOFTTPU_DISPATCH(UnaryRow, fast_unary_row, (UnaryMode mode, Rounding rounding, Dtype type), unary_row,
-                 (mode, rounding, type))
+SOFTTPU_DISPATCH(UnaryRow, fast_unary_row,
+                 (UnaryMode mode, Rounding rounding, Dtype type, Specials specials, bool sign_of_bits), unary_row,
+                 (mode, rounding, type, specials, sign_of_bits))
 
 }  // namespace softtpu
 #endif

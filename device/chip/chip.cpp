@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "device/chip/builtin.hpp"
+#include "device/chip/rules.hpp"
+#include "device/isa/op.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/text_file.hpp"
 
@@ -96,7 +98,8 @@ void read_local_mem(Reader& reader, Chip& chip) {
 void check_members(Reader& reader) {
   static constexpr std::string_view kKnown[] = {"name",     "api",        "mode",      "chip_id", "npu_num",
                                                 "eu_bytes", "cores",      "local_mem", "dtcm",    "static_mem",
-                                                "l2_sram",  "global_mem", "timing"};
+                                                "l2_sram",  "global_mem", "timing",    "revision", "rules",
+                                                "refused",  "sum_group",  "weight_block"};
   if (!reader.object().is_object()) return;
   for (const auto& item : reader.object().items())
     if (std::find(std::begin(kKnown), std::end(kKnown), item.key()) == std::end(kKnown))
@@ -144,6 +147,37 @@ void read_timing(Reader& reader, Chip& chip) {
   }
 }
 
+void read_rules(Reader& reader, Chip& chip) {
+  if (!reader.has("rules")) return;
+  const Json& rules = reader.object().at("rules");
+  if (!rules.is_array()) return reader.complain("rules", "is not a list");
+  for (const Json& item : rules) {
+    const ChipRuleInfo* info = item.is_string() ? find_chip_rule(item.get<std::string>()) : nullptr;
+    if (info == nullptr) return reader.complain("rules", fmt::format("names {}, which is no rule", item.dump()));
+    chip.rules |= std::uint64_t{1} << static_cast<unsigned>(info->rule);
+  }
+}
+
+void read_refused(Reader& reader, Chip& chip) {
+  if (!reader.has("refused")) return;
+  const Json& refused = reader.object().at("refused");
+  if (!refused.is_object()) return reader.complain("refused", "is not an object");
+  for (const auto& [function, reason] : refused.items()) {
+    if (!find_op(function)) return reader.complain("refused." + function, "is no function");
+    if (!reason.is_string()) return reader.complain("refused." + function, "is not a text");
+    chip.refused[function] = reason.get<std::string>();
+  }
+}
+
+// What may be left out, with what holds then.
+void read_options(Reader& reader, Chip& chip) {
+  if (reader.has("revision")) chip.revision = reader.text("revision");
+  if (reader.has("sum_group")) chip.sum_group = static_cast<int>(reader.number("sum_group", 1, 1024));
+  if (reader.has("weight_block")) chip.weight_block = static_cast<int>(reader.number("weight_block", 1, 1024));
+  read_rules(reader, chip);
+  read_refused(reader, chip);
+}
+
 Chip read_chip(Reader& reader) {
   Chip chip;
   check_members(reader);
@@ -166,6 +200,7 @@ Chip read_chip(Reader& reader) {
   chip.l2_sram = reader.range("l2_sram");
   chip.global_mem = reader.range("global_mem");
   read_timing(reader, chip);
+  read_options(reader, chip);
   if (reader.has("dtcm")) chip.dtcm = reader.range("dtcm");
   if (reader.complaint.empty()) {
     Reader global(reader.object().at("global_mem"), "global_mem");
@@ -176,27 +211,54 @@ Chip read_chip(Reader& reader) {
   return chip;
 }
 
+const BuiltinChip* find_builtin(const std::string& name) {
+  const auto& chips = builtin_chips();
+  const auto found = std::find_if(chips.begin(), chips.end(), [&](const BuiltinChip& chip) { return chip.name == name; });
+  return found == chips.end() ? nullptr : &*found;
+}
+
+std::string known_names() {
+  std::string names;
+  for (const std::string& name : builtin_chip_names()) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+// Puts what `json` says over the built-in chip that its "base" names. Members of objects are replaced one by one; a null
+// removes one. A base has no base itself, or a built-in one.
+Result<Json> apply_base(Json json, const std::string& origin) {
+  if (!json.is_object() || !json.contains("base")) return json;
+  const Json base = json.at("base");
+  const BuiltinChip* chip = base.is_string() ? find_builtin(base.get<std::string>()) : nullptr;
+  if (chip == nullptr) {
+    return Error{ErrorKind::kUsage, fmt::format("{}: \"base\" ({}) is no chip that softtpu knows ({})", origin,
+                                                base.dump(), known_names())};
+  }
+  json.erase("base");
+  auto whole = apply_base(Json::parse(chip->json), origin);
+  if (!whole) return whole;
+  whole->merge_patch(json);
+  return whole;
+}
+
 }  // namespace
 
 Result<Chip> parse_chip(const std::string& json_text, const std::string& origin) {
-  const Json json = Json::parse(json_text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return Error{ErrorKind::kUsage, origin + ": not a JSON text"};
-  Reader reader(json, origin);
+  const Json own = Json::parse(json_text, nullptr, /*allow_exceptions=*/false);
+  if (own.is_discarded()) return Error{ErrorKind::kUsage, origin + ": not a JSON text"};
+  const auto json = apply_base(own, origin);
+  if (!json) return json.error();
+  Reader reader(*json, origin);
   Chip chip = read_chip(reader);
   if (!reader.complaint.empty()) return Error{ErrorKind::kUsage, reader.complaint};
   return chip;
 }
 
 Result<Chip> load_chip(const std::string& name_or_path) {
-  for (const BuiltinChip& chip : builtin_chips()) {
-    if (chip.name == name_or_path) return parse_chip(chip.json, "chip " + chip.name);
-  }
+  if (const BuiltinChip* chip = find_builtin(name_or_path)) return parse_chip(chip->json, "chip " + chip->name);
   if (name_or_path.starts_with('{')) return parse_chip(name_or_path, "the chip description");
   if (::access(name_or_path.c_str(), R_OK) != 0) {
-    std::string names;
-    for (const std::string& name : builtin_chip_names()) names += (names.empty() ? "" : ", ") + name;
     return Error{ErrorKind::kUsage, fmt::format("\"{}\" is neither a chip that softtpu knows ({}) nor a readable file",
-                                                name_or_path, names)};
+                                                name_or_path, known_names())};
   }
   auto text = read_text_file(name_or_path, kMostTextBytes);
   if (!text) return Error{ErrorKind::kUsage, text.error().text};

@@ -17,6 +17,9 @@ namespace softtpu {
 enum class Api : std::uint8_t { kTpuKernel, kOkKernel };
 enum class ChipMode : std::uint8_t { kPcie, kSoc };
 
+// A named way in which chips differ (device/chip/rules.hpp lists them).
+enum class ChipRule : std::uint8_t;
+
 // A memory in the chip's system address map.
 struct MemoryRange {
   std::uint64_t start = 0;
@@ -35,6 +38,7 @@ struct TimingParameter {
 
 struct Chip {
   std::string name;
+  std::string revision;  // of the emulator whose results these are ("1.30"); empty: the chip has one only
   Api api = Api::kTpuKernel;
   ChipMode mode = ChipMode::kPcie;
   std::uint32_t chip_id = 0;
@@ -47,7 +51,15 @@ struct Chip {
   std::optional<MemoryRange> dtcm;    // BM1684 only
   std::uint64_t global_reserved = 0;  // bytes at the start of global memory that are never given to a program
   int cores = 1;
+  int sum_group = 32;              // products of 16-bit floats that are added in one step
+  int weight_block = 64;           // 8-bit input channels that lie together in a block of weights; 16-bit: half of it
+  std::uint64_t rules = 0;         // bit i: the rule with number i holds
+  std::map<std::string, std::string> refused;     // functions that the chip refuses whatever the arguments, and why
   std::map<std::string, TimingParameter> timing;  // empty: no times are estimated for this chip
+
+  bool has(ChipRule rule) const { return (rules >> static_cast<unsigned>(rule) & 1U) != 0; }
+  // "bm1684x", or "bm1684x-1.30" for one with a revision.
+  std::string full_name() const { return revision.empty() ? name : name + "-" + revision; }
 
   std::uint32_t bank_bytes() const { return local_bytes / static_cast<std::uint32_t>(banks); }
   int eu_num(Dtype type) const { return quotient(eu_bytes, size_of(type)); }
@@ -57,7 +69,7 @@ struct Chip {
   }
 };
 
-// A built-in name (bm1684x, bm1684, demo4), the path of a JSON file, or the JSON itself. Errors name the file, the member
+// A built-in name (bm1684x, bm1684x-23.05, bm1688, ...), the path of a JSON file, or the JSON itself. Errors name the file, the member
 // and what is wrong.
 Result<Chip> load_chip(const std::string& name_or_path);
 Result<Chip> parse_chip(const std::string& json_text, const std::string& origin);

@@ -54,6 +54,8 @@ Run add_layout(CLI::App& app) {
 Run add_golden(CLI::App& app) {
   auto options = std::make_shared<GoldenOptions>();
   app.add_option("path", options->session.paths, "family files (*.json) or folders of them")->required();
+  app.add_option("--chip", options->session.chip,
+                 "chip or chip file to run on (default: the chip and revision that each file was recorded with)");
   app.add_option("-f,--filter", options->session.filter, "only cases whose id contains this text");
   app.add_option("--function", options->session.function, "only cases that call this function");
   app.add_option("--failures", options->session.shown_failures, "failures shown for each function");

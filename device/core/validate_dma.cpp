@@ -4,6 +4,7 @@
 
 #include <climits>
 
+#include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
 
@@ -13,7 +14,8 @@ namespace {
 // Reading may repeat one element; writing has to move on where there is more than one column.
 void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
   const std::int64_t bytes = side.stride.w * size_of(side.dtype);
-  const bool moves = side.stride.w >= 1 || side.shape.w == 1 || access == Access::kRead;
+  const bool repeats = access == Access::kRead && !check.chip().has(ChipRule::kNoZeroWStride);
+  const bool moves = side.stride.w >= 1 || side.shape.w == 1 || repeats;
   check.require(moves && bytes <= kMaxDmaWStrideBytes, "constraint/stride", [&] {
     return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
                        kMaxDmaWStrideBytes);

@@ -1,6 +1,7 @@
 // Rules of integer BDC commands and conversions (numerics: bm1684x-elementwise.md sections 4, 5, 8).
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
 
@@ -76,6 +77,11 @@ Violation violation(const Memories& mem, Op op, const CastCmd& cmd) {
   check.require(!halves,
                 [&] { return fmt::format("{} to {} is not a conversion of the chip", to_text(from), to_text(to)); });
   if (is_float(from) && is_integer(to)) check.integral_rounding("rounding mode", cmd.rounding);
+  if (is_float(to) && mem.chip().has(ChipRule::kNoHalfTies)) {
+    check.require(cmd.rounding != Rounding::kHalfUp && cmd.rounding != Rounding::kHalfDown, [&] {
+      return fmt::format("rounding mode {} does not round to floats on the chip", to_text(cmd.rounding));
+    });
+  }
   return check.violation();
 }
 

@@ -1,6 +1,7 @@
 #include "device/numeric/convert.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "device/numeric/wide.hpp"
 
@@ -14,12 +15,11 @@ W value_of(std::uint32_t bits, Dtype type) {
   return value;
 }
 
-std::uint32_t float_to_float(std::uint32_t bits, Dtype to, Dtype from, Rounding mode) {
+std::uint32_t float_to_float(std::uint32_t bits, Dtype to, Dtype from, Rounding mode, Specials specials) {
   const auto half = static_cast<std::uint16_t>(bits);
-  if (from == Dtype::kFp16) return std::bit_cast<std::uint32_t>(convert_f16(half));
+  if (from == Dtype::kFp16) return std::bit_cast<std::uint32_t>(convert_f16(half, specials));
   if (from == Dtype::kBfp16) return std::bit_cast<std::uint32_t>(widen_bf16(half));
-  const float value = std::bit_cast<float>(bits);
-  return to == Dtype::kFp16 ? float_to_f16(value, mode) : float_to_bf16(value, mode);
+  return convert_to_half(std::bit_cast<float>(bits), to, mode, specials);
 }
 
 std::uint32_t int_to_any_float(std::int64_t value, Dtype to, Rounding mode, Ties ties) {
@@ -29,16 +29,20 @@ std::uint32_t int_to_any_float(std::int64_t value, Dtype to, Rounding mode, Ties
 
 }  // namespace
 
-std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode) {
+std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode, Specials specials) {
   if (from == to) return bits;
-  if (is_float(from) && is_float(to)) return float_to_float(bits, to, from, mode);
+  if (is_float(from) && is_float(to)) return float_to_float(bits, to, from, mode, specials);
   if (is_float(to)) return int_to_any_float(value_of<std::int64_t>(bits, from), to, mode, ties_of(from));
   const IntRange range = range_of(to);
   if (is_integer(from))
     return static_cast<std::uint32_t>(std::clamp(value_of<std::int64_t>(bits, from), range.low, range.high));
   std::int64_t integer = 0;
-  for_integral_rounding(mode,
-                        [&]<Rounding kMode>() { integer = float_to_int<kMode>(value_of<float>(bits, from), range); });
+  for_float_type(from, [&]<class T>(T) {
+    T value;
+    std::memcpy(&value, &bits, sizeof(value));
+    for_integral_rounding(
+        mode, [&]<Rounding kMode>() { integer = float_to_int<kMode>(wide_bits(value), range, specials); });
+  });
   return static_cast<std::uint32_t>(integer);
 }
 

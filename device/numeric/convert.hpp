@@ -54,8 +54,26 @@ void for_integral_rounding(Rounding mode, Body body) {
   unreachable(mode);
 }
 
-// f32 (subnormals already flushed) -> integer of `range`, clamped; a NaN gives the minimum of a signed type and 0 of an
-// unsigned one.
+// What subnormals and NaNs are in a conversion (device/chip/rules.def: exact-conversions).
+enum class Specials : std::uint8_t {
+  kFlushed,  // subnormals are zeros; a NaN gives the lowest integer, 0x7fff, or 0xffc00000
+  kExact,    // to integers: a subnormal has its value, a NaN gives 0; between floats: a NaN keeps its sign
+};
+
+// A float as a rounding to integers reads it, given by the bits of an f32: kExact puts the smallest normal number for a
+// subnormal, which every rounding treats alike.
+constexpr float integral_operand(std::uint32_t bits, Specials specials) {
+  const bool small = (bits & 0x7F800000U) == 0 && (bits & 0x007FFFFFU) != 0;
+  const std::uint32_t replaced = (bits & 0x80000000U) | (specials == Specials::kExact ? 0x00800000U : 0U);
+  return std::bit_cast<float>(small ? replaced : bits);
+}
+
+// The bits of an f32, f16 or bf16 as those of an f32, subnormals of the source kept.
+constexpr std::uint32_t wide_bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+constexpr std::uint32_t wide_bits(F16 value) { return std::bit_cast<std::uint32_t>(widen_f16(value.bits)); }
+constexpr std::uint32_t wide_bits(Bf16 value) { return static_cast<std::uint32_t>(value.bits) << 16; }
+
+// f32 (from integral_operand) -> integer of `range`, clamped; a NaN gives the lowest.
 template <Rounding kMode>
 std::int64_t float_to_int(float value, IntRange range) {
   const double low = static_cast<double>(range.low);
@@ -65,6 +83,11 @@ std::int64_t float_to_int(float value, IntRange range) {
   // Also true for a NaN.
   number = !(number >= low) ? low : number;
   return static_cast<std::int64_t>(round_integral<kMode>(number));
+}
+template <Rounding kMode>
+std::int64_t float_to_int(std::uint32_t wide_bits, IntRange range, Specials specials) {
+  if (specials == Specials::kExact && is_nan_bits(wide_bits)) return 0;
+  return float_to_int<kMode>(integral_operand(wide_bits, specials), range);
 }
 
 // What is added to a magnitude before its last `drop` bits are cut, for one mode and sign. Ties of HALF_UP and
@@ -162,14 +185,24 @@ inline std::uint16_t int_to_f16(std::int64_t value, Rounding mode, Ties ties) {
 }
 constexpr Ties ties_of(Dtype integer) { return size_of(integer) == 4 ? Ties::kValue : Ties::kMagnitude; }
 
-// f16 -> f32 as a conversion does it: every NaN becomes the invalid one.
-inline float convert_f16(std::uint16_t half) {
-  const float wide = widen_f16(half);
-  return is_nan_bits(std::bit_cast<std::uint32_t>(wide)) ? std::bit_cast<float>(kNanInvalid) : wide;
+// f16 -> f32 as a conversion does it: every NaN becomes the same one, kExact: with the sign it had.
+inline float convert_f16(std::uint16_t half, Specials specials) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(widen_f16(half));
+  const std::uint32_t nan = specials == Specials::kExact ? 0x7FFFFFFFU | (bits & 0x80000000U) : kNanInvalid;
+  return std::bit_cast<float>(is_nan_bits(bits) ? nan : bits);
+}
+// f32 -> f16 or bf16 as a conversion does it.
+inline std::uint16_t convert_to_half(float value, Dtype to, Rounding mode, Specials specials) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  if (specials == Specials::kExact) {
+    if (is_nan_bits(bits)) return static_cast<std::uint16_t>(kNan16 | (bits >> 16 & 0x8000U));
+    value = flush(value);
+  }
+  return to == Dtype::kFp16 ? float_to_f16(value, mode) : float_to_bf16(value, mode);
 }
 
 // One value of type `from`, given by its low bits, in type `to`. The pair and the mode are ones that the chip converts
 // (device/core/validate_integer.cpp).
-std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode);
+std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode, Specials specials);
 
 }  // namespace softtpu

@@ -1,7 +1,7 @@
 // Reciprocal square root and quotient as the chip computes them: a first guess from the bits of the operand, then
 // Newton steps, all in f32 (numerics: bm1684x-elementwise.md section 7; golden bm1684x/sfu_recip, fp_div).
 //
-// There are no special cases: what zero, infinity, negative numbers and NaN give follows from the steps.
+// Where a chip has no special cases, what zero, infinity, negative numbers and NaN give follows from the steps.
 // To be called inside an FpuScope.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "device/numeric/float_unit.hpp"
+#include "device/numeric/root_ends.hpp"
 
 namespace softtpu {
 
@@ -52,8 +53,17 @@ inline float rsqrt_guess(float raw) {
   return std::bit_cast<float>(0x5F3759DFU - halved);
 }
 
+// The result of rsqrt at an operand where the steps are not followed, else `y`.
+inline float rsqrt_end(float raw, float y) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(raw);
+  if (bits == 0x7F800000U) return 0.0F;
+  if ((bits & 0x7FFFFFFFU) == 0) return std::bit_cast<float>(0x7F800000U | bits);
+  if (is_nan_bits(bits) || bits >= 0x80800000U) return std::bit_cast<float>(kNanInvalid);
+  return y;
+}
+
 template <class Arithmetic>
-Block rsqrt(const Block& raw, int iterations) {
+Block rsqrt(const Block& raw, int iterations, RootEnds ends) {
   Block half;
   Block y;
   for (std::size_t i = 0; i < kBlock; ++i) {
@@ -66,17 +76,19 @@ Block rsqrt(const Block& raw, int iterations) {
       y[i] = Arithmetic::mul(y[i], Arithmetic::sub(1.5F, error));
     }
   }
+  if (ends == RootEnds::kIeee)
+    for (std::size_t i = 0; i < kBlock; ++i) y[i] = rsqrt_end(raw[i], y[i]);
   return y;
 }
 
 // a / b = (1 / sqrt(|b|))^2 * a, with the sign of b moved to a (a NaN in b moves no sign).
 template <class Arithmetic>
-Block divide(const Block& a, const Block& b, int iterations) {
+Block divide(const Block& a, const Block& b, int iterations, RootEnds ends) {
   Block magnitude;
   for (std::size_t i = 0; i < kBlock; ++i) {
     magnitude[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(b[i]) & 0x7FFFFFFFU);
   }
-  Block quotient = rsqrt<Arithmetic>(magnitude, iterations);
+  Block quotient = rsqrt<Arithmetic>(magnitude, iterations, ends);
   for (std::size_t i = 0; i < kBlock; ++i) {
     const std::uint32_t b_bits = std::bit_cast<std::uint32_t>(b[i]);
     const std::uint32_t sign = is_nan_bits(b_bits) ? 0U : b_bits & 0x80000000U;

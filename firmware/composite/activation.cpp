@@ -13,6 +13,8 @@ constexpr float kGeluCubic = 0.0447149985F;
 constexpr float kGeluScale = 0.797884583F;
 // tanh(log(1 + e^x)) is 1 in f32 from here on, and (e^x + 1)^2 is still finite.
 constexpr float kMishLimit = 43.0F;
+// Where chips that have a limit take softplus and mish as x.
+constexpr float kLinearLimit = 20.0F;
 
 void silu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   sigmoid_steps(s, dst, src, b);
@@ -40,12 +42,29 @@ void gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const E
   s.mul_C(dst, dst, kGeluScale);
   tanh_steps(s, dst, dst, b);
   s.add_C(dst, dst, 1.0F);
+  if (s.has(ChipRule::kHalfBeforeGelu)) {
+    s.mul_C(b.work0, src, 0.5F);
+    s.mul(dst, dst, b.work0);
+    return;
+  }
   s.mul(dst, dst, src);
   s.mul_C(dst, dst, 0.5F);
 }
 
 // x tanh(log(1 + e^x)) = x (1 - 2 / ((e^x + 1)^2 + 1)). The recorded emulator leaves the reciprocal out.
 void mish_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  if (s.has(ChipRule::kExpByExponent)) {
+    exp_steps(s, dst, src, b);
+    s.add_C(dst, dst, 1.0F);
+    s.mul(dst, dst, dst);
+    s.add_C(dst, dst, 1.0F);
+    s.reciprocal(dst, dst);
+    s.mul_C(dst, dst, 2.0F);
+    s.mul(dst, src, dst);
+    s.sub(dst, src, dst);
+    s.replace_above(dst, src, kLinearLimit, tensor_variable(src));
+    return;
+  }
   s.min_C(dst, src, kMishLimit);
   exp_steps(s, dst, dst, b);
   s.add_C(dst, dst, 1.0F);
@@ -56,11 +75,27 @@ void mish_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuf
   s.mul(dst, src, dst);
 }
 
-// log(1 + e^x), for x in dst already. The exponential ends at e^88; the caller puts x itself where that is larger.
+// log(1 + e^x), for x in dst already. By table the exponential ends at e^88; the caller puts x itself where that is
+// larger.
 void log1p_exp_steps(const Steps& s, local_addr_t dst, const ExpBuffers& b, local_addr_t log_coeff) {
   exp_steps(s, dst, dst, b);
   s.add_C(dst, dst, 1.0F);
   log_steps(s, dst, dst, b.work0, log_coeff);
+}
+
+// log(1 + e^(beta x)) / (1 / beta) as recorded: the last factor is a divisor, so beta counts twice.
+void softplus_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b,
+                          local_addr_t log_coeff, float beta) {
+  if (beta == 1.0F) {
+    exp_steps(s, dst, src, b);
+  } else {
+    s.mul_C(dst, src, beta);
+    exp_steps(s, dst, dst, b);
+  }
+  s.add_C(dst, dst, 1.0F);
+  log_steps(s, dst, dst, b.work0, log_coeff);
+  if (beta != 1.0F) s.div_C(dst, dst, static_cast<float>(1.0 / static_cast<double>(beta)));
+  if (s.has(ChipRule::kSoftplusLimit)) s.replace_above(dst, src, kLinearLimit, tensor_variable(src));
 }
 
 }  // namespace
@@ -105,6 +140,10 @@ void tpu_bdc_fp32_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_a
   Composite run = exp_call(Op::tpu_bdc_fp32_softplus, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
   run.table("log_coeff", log_coeff_addr, kFp32Terms);
   const Steps s = run.steps();
+  if (run.has(ChipRule::kExpByExponent)) {
+    softplus_by_exponent(s, dst_addr, src_addr, buffers, log_coeff_addr, beta);
+    return;
+  }
   s.mul_C(dst_addr, src_addr, beta);
   log1p_exp_steps(s, dst_addr, buffers, log_coeff_addr);
   s.div_C(dst_addr, dst_addr, beta);

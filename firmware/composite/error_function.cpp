@@ -58,8 +58,8 @@ void tpu_bdc_fp32_erf(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t
                       local_addr_t exp_table_addr, const dim4* shape) {
   const ErfAddresses a{dst_addr, src_addr, work0_addr, work1_addr, work2_addr, exp_coeff_addr, erf_coeff_addr};
   Composite run(Op::tpu_bdc_fp32_erf, shape);
-  check(run, a, kFp32Terms);
-  run.table("exp_table", exp_table_addr, kExpTableLength);
+  check(run, a, exp_coefficients(run));
+  exp_table(run, "exp_table", exp_table_addr);
   erf_steps(run.steps(), exp_steps, dst_addr, src_addr, buffers(a, exp_table_addr));
 }
 
@@ -77,8 +77,8 @@ void tpu_bdc_fp32_erfc(local_addr_t dst_addr, local_addr_t src_addr, local_addr_
                        local_addr_t exp_table_addr, const dim4* shape) {
   const ErfAddresses a{dst_addr, src_addr, work0_addr, work1_addr, work2_addr, exp_coeff_addr, erf_coeff_addr};
   Composite run(Op::tpu_bdc_fp32_erfc, shape);
-  check(run, a, kFp32Terms);
-  run.table("exp_table", exp_table_addr, kExpTableLength);
+  check(run, a, exp_coefficients(run));
+  exp_table(run, "exp_table", exp_table_addr);
   const Steps s = run.steps();
   erf_steps(s, exp_steps, dst_addr, src_addr, buffers(a, exp_table_addr));
   s.C_sub(dst_addr, 1.0F, dst_addr);
@@ -101,8 +101,8 @@ void tpu_bdc_fp32_gelu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_
   const ErfAddresses a{dst_addr, src_addr, work0_addr, work1_addr, work2_addr, exp_coeff_addr, erf_coeff_addr};
   Composite run(Op::tpu_bdc_fp32_gelu, shape);
   run.writes("work3", work3_addr);
-  check(run, a, kFp32Terms);
-  run.table("exp_table", exp_table_addr, kExpTableLength);
+  check(run, a, exp_coefficients(run));
+  exp_table(run, "exp_table", exp_table_addr);
   gelu_steps(run.steps(), exp_steps, work3_addr, a, exp_table_addr);
 }
 

@@ -12,6 +12,12 @@ constexpr float kHighest = 88.0F;
 // ln 2 as a sum whose parts, times an exponent of the type, are exact, and a rest: subtracting k * ln 2 part by part
 // loses nothing but the rounding of the rest. f16 and f32 have room for the first three parts in one.
 constexpr float kInverseLn2 = 1.44269504F;
+constexpr float kLn2 = 0.693147182F;
+// Where the exponential is put together from its exponent: the bound of the argument, and that of the exponents of 2.
+constexpr float kLargest = 3.40282e35F;
+constexpr float kHighestExponent = 127.0F;
+// From here on the hyperbolic tangent is taken as 1.
+constexpr float kTanhLimit = 40.0F;
 constexpr float kLn2Parts[] = {0.5F, 0.125F, 0.0625F};
 constexpr float kLn2Head = 0.6875F;
 constexpr float kLn2Rest = 0.00564718056F;
@@ -36,11 +42,32 @@ constexpr float finite_limit(Dtype type) { return type == Dtype::kFp16 ? 11.0F :
 Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b, const dim4* shape) {
   Composite run(op, shape);
   run.writes("dst", dst).writes("work0", b.work0).writes("work1", b.work1).reads("src", src, use);
-  run.table("coeff", b.coeff, kFp32Terms).table("table", b.table, kExpTableLength);
+  run.table("coeff", b.coeff, exp_coefficients(run));
+  exp_table(run, "table", b.table);
   return run;
 }
 
+namespace {
+
+// e^x = 2^k e^(x - k ln 2), k = floor(x / ln 2).
+void exp_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  s.max_C(b.work0, src, -kLargest);
+  s.min_C(b.work0, b.work0, kLargest);
+  s.mul_C(b.work1, b.work0, kInverseLn2);
+  s.floor(b.work1, b.work1);
+  s.mul_C(dst, b.work1, kLn2);
+  s.sub(b.work0, b.work0, dst);
+  s.taylor(dst, b.work0, b.coeff, exp_terms(Dtype::kFp32));
+  s.max_C(b.work1, b.work1, -kHighestExponent);
+  s.min_C(b.work1, b.work1, kHighestExponent);
+  s.power_of_two(b.work1, b.work1);
+  s.mul(dst, dst, b.work1);
+}
+
+}  // namespace
+
 void exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  if (s.has(ChipRule::kExpByExponent)) return exp_by_exponent(s, dst, src, b);
   s.max_C(b.work0, src, kLowest);
   s.min_C(b.work0, b.work0, kHighest);
   s.round(b.work1, b.work0);
@@ -69,8 +96,17 @@ void sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const Exp
 }
 
 void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  exp_steps(s, dst, src, b);
-  s.mul(dst, dst, dst);
+  const bool limited = s.has(ChipRule::kExpByExponent);
+  if (limited) {
+    // The bound is put on the argument, where the quotient is 1 already: src may be dst.
+    s.max_C(dst, src, -kLargest);
+    s.min_C(dst, dst, kTanhLimit);
+    s.mul_C(dst, dst, 2.0F);
+    exp_steps(s, dst, dst, b);
+  } else {
+    exp_steps(s, dst, src, b);
+    s.mul(dst, dst, dst);
+  }
   s.add_C(dst, dst, 1.0F);
   s.reciprocal(dst, dst);
   s.scale_bias_C(dst, dst, -2.0F, 1.0F);

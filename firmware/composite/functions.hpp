@@ -12,6 +12,12 @@ inline constexpr int kFp32Terms = 16;
 inline constexpr int kErfTerms = 10;
 inline constexpr int kExpTableLength = 192;
 
+// Coefficients that an exponential in f32 reads, and whether it reads the table.
+inline int exp_coefficients(const Composite& run) { return run.has(ChipRule::kExpByExponent) ? 10 : kFp32Terms; }
+inline void exp_table(Composite& run, std::string_view name, local_addr_t addr) {
+  if (!run.has(ChipRule::kExpByExponent)) run.table(name, addr, kExpTableLength);
+}
+
 // What an exponential works with.
 struct ExpBuffers {
   local_addr_t work0, work1, coeff, table;
@@ -20,7 +26,7 @@ struct ExpBuffers {
 // The checked arguments of a function in f32 that takes what an exponential takes.
 Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b, const dim4* shape);
 
-// ---- exponentials in f32 by table (exponential.cpp) ----
+// ---- exponentials in f32, by table or by exponent as the chip does it (exponential.cpp) ----
 void exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 void expm1_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 void sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
@@ -38,6 +44,7 @@ using ExpSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, co
 // ---- logarithms in any float type (logarithm.cpp) ----
 int log_terms(Dtype type);
 void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
+void log1p_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
 
 // ---- error function (error_function.cpp) ----
 struct ErfBuffers {

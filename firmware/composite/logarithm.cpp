@@ -1,5 +1,7 @@
 // Logarithms, powers, and the functions that are logarithms of roots.
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "firmware/composite/composite.hpp"
 #include "firmware/composite/functions.hpp"
@@ -13,9 +15,37 @@ constexpr float kLn2 = 0.693147182F;
 
 int log_terms(Dtype) { return kFp32Terms; }
 
+namespace {
+
+// As log_steps where the exponent is exact: with y = max(x, the smallest normal number), log y = log(y / p) + (e - 127)
+// ln 2, 1 / p by integer arithmetic. +Inf gives itself, +0 gives -Inf where `zero` says so.
+void log_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
+                     bool zero) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::uint32_t two_one = 0x7F000000U;  // the sum of the bits of p and 1 / p
+  s.max_C(work, src, std::numeric_limits<float>::min());
+  s.power_of_two_part(work, work);
+  s.integer_C_sub(work, two_one, work);
+  // An infinite quotient stays infinite through the series: src may be dst, so nothing is left to look at afterwards.
+  if (zero) s.replace_at(work, src, 0.0F, -infinity);
+  s.replace_at(work, src, infinity, 1.0F);
+  s.max_C(dst, src, std::numeric_limits<float>::min());
+  s.mul(dst, dst, work);
+  s.sub_C(dst, dst, 1.0F);
+  s.taylor(dst, dst, coeff, log_terms(s.type()));
+  s.integer_C_sub(work, two_one, work);
+  s.exponent(work, work);
+  s.sub_C(work, work, static_cast<float>(s.exponent_bias()));
+  s.mul_C(work, work, kLn2);
+  s.add(dst, dst, work);
+}
+
+}  // namespace
+
 // log x = log(x / p) + e ln 2, p = 2^e the nearest power of two. The recorded emulator leaves the format's bias in e
 // (README.md, "Where the recording is not followed").
 void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  if (s.has(ChipRule::kExpByExponent)) return log_by_exponent(s, dst, src, work, coeff, true);
   s.power_of_two_part(work, src);
   s.div(dst, src, work);
   s.sub_C(dst, dst, 1.0F);
@@ -26,12 +56,13 @@ void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t 
   s.add(dst, dst, work);
 }
 
-namespace {
-
 void log1p_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
   s.add_C(dst, src, 1.0F);
+  if (s.has(ChipRule::kExpByExponent)) return log_by_exponent(s, dst, dst, work, coeff, false);
   log_steps(s, dst, dst, work, coeff);
 }
+
+namespace {
 
 // sign(x) log(|x| + sqrt(x^2 + 1))
 void arcsinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
@@ -108,8 +139,8 @@ void tpu_bdc_fp32_pow(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_
   Composite run(Op::tpu_bdc_fp32_pow, shape);
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
   run.reads("src0", src0_addr, SourceUse::kOnce).reads("src1", src1_addr, SourceUse::kAgain);
-  run.table("exp_coeff", exp_coeff_addr, kFp32Terms).table("log_coeff", log_coeff_addr, kFp32Terms);
-  run.table("exp_table", exp_table_addr, kExpTableLength);
+  run.table("exp_coeff", exp_coeff_addr, exp_coefficients(run)).table("log_coeff", log_coeff_addr, kFp32Terms);
+  exp_table(run, "exp_table", exp_table_addr);
   const Steps s = run.steps();
   log_steps(s, dst_addr, src0_addr, work0_addr, log_coeff_addr);
   s.mul(dst_addr, dst_addr, src1_addr);
@@ -122,8 +153,8 @@ void tpu_bdc_fp32_pow_C(local_addr_t dst_addr, local_addr_t src_addr, local_addr
   Composite run(Op::tpu_bdc_fp32_pow_C, shape);
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
   run.reads("src", src_addr, SourceUse::kOnce);
-  run.table("exp_coeff", exp_coeff_addr, kFp32Terms).table("log_coeff", log_coeff_addr, kFp32Terms);
-  run.table("exp_table", exp_table_addr, kExpTableLength);
+  run.table("exp_coeff", exp_coeff_addr, exp_coefficients(run)).table("log_coeff", log_coeff_addr, kFp32Terms);
+  exp_table(run, "exp_table", exp_table_addr);
   const Steps s = run.steps();
   log_steps(s, dst_addr, src_addr, work0_addr, log_coeff_addr);
   s.mul_C(dst_addr, dst_addr, C);
@@ -135,7 +166,8 @@ void tpu_bdc_fp32_C_pow(local_addr_t dst_addr, local_addr_t src_addr, local_addr
   Composite run(Op::tpu_bdc_fp32_C_pow, shape);
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
   run.reads("src", src_addr, SourceUse::kOnce);
-  run.table("exp_coeff", exp_coeff_addr, kFp32Terms).table("exp_table", exp_table_addr, kExpTableLength);
+  run.table("exp_coeff", exp_coeff_addr, exp_coefficients(run));
+  exp_table(run, "exp_table", exp_table_addr);
   const Steps s = run.steps();
   s.mul_C(dst_addr, src_addr, static_cast<float>(std::log(static_cast<double>(C))));
   exp_steps(s, dst_addr, dst_addr, {work0_addr, work1_addr, exp_coeff_addr, exp_table_addr});

@@ -48,4 +48,26 @@ void Steps::select_positive(local_addr_t dst, local_addr_t a, local_addr_t b, lo
   tpu_bdc_greater_select(dst, &value, &zero, &yes, &no, &shape_, code_, code_);
 }
 
+void Steps::replace_above(local_addr_t dst, local_addr_t a, float limit, const variable_t& b) const {
+  const variable_t value = tensor_variable(a);
+  const variable_t bound = constant_variable(constant(limit));
+  const variable_t no = tensor_variable(dst);
+  tpu_bdc_greater_select(dst, &value, &bound, &b, &no, &shape_, code_, code_);
+}
+
+void Steps::replace_at(local_addr_t dst, local_addr_t a, float value, float constant_value) const {
+  const variable_t tested = tensor_variable(a);
+  const variable_t place = constant_variable(constant(value));
+  const variable_t yes = constant_variable(constant(constant_value));
+  const variable_t no = tensor_variable(dst);
+  tpu_bdc_equal_select(dst, &tested, &place, &yes, &no, &shape_, code_, code_);
+}
+
+void Steps::integer_C_sub(local_addr_t dst, std::uint32_t bits, local_addr_t a) const {
+  scalar_t value{};
+  value.u32 = bits;
+  const data_type_t type = integer();
+  tpu_bdc_int_C_sub(dst, a, value, &shape_, nullptr, nullptr, type, type, type, 0, RM_HALF_TO_EVEN, false);
+}
+
 }  // namespace softtpu

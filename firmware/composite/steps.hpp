@@ -4,15 +4,31 @@
 
 #include <cstdint>
 
+#include "device/chip/rules.hpp"
 #include "device/isa/types.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
 
+inline variable_t tensor_variable(local_addr_t addr) {
+  variable_t variable{};
+  variable.type = TENSOR;
+  variable.context.addr = addr;
+  return variable;
+}
+inline variable_t constant_variable(scalar_t value) {
+  variable_t variable{};
+  variable.type = SCALAR;
+  variable.context.scalar = value;
+  return variable;
+}
+
 class Steps {
  public:
-  Steps(const dim4& shape, Dtype type) : shape_(shape), type_(type), code_(static_cast<data_type_t>(type)) {}
+  Steps(const Chip& chip, const dim4& shape, Dtype type)
+      : chip_(chip), shape_(shape), type_(type), code_(static_cast<data_type_t>(type)) {}
 
+  bool has(ChipRule rule) const { return chip_.has(rule); }
   Dtype type() const { return type_; }
   const dim4* shape() const { return &shape_; }
   scalar_t constant(float value) const;
@@ -95,6 +111,16 @@ class Steps {
   void power_of_two(local_addr_t dst, local_addr_t a) const;
   // dst = a > 0 ? b : c
   void select_positive(local_addr_t dst, local_addr_t a, local_addr_t b, local_addr_t c) const;
+  // dst = a > limit ? b : dst
+  void replace_above(local_addr_t dst, local_addr_t a, float limit, const variable_t& b) const;
+  // dst = a has the bits of `value` ? constant : dst
+  void replace_at(local_addr_t dst, local_addr_t a, float value, float constant) const;
+  // The exponent field of a, as an integer of the elements' size and as a float of its value.
+  void exponent_field(local_addr_t dst, local_addr_t a) const {
+    tpu_bdc_fp_exponent_part(dst, a, &shape_, integer(), code_);
+  }
+  // dst = bits - a, as integers of the elements' size.
+  void integer_C_sub(local_addr_t dst, std::uint32_t bits, local_addr_t a) const;
 
   // The integer type of the elements' size.
   data_type_t integer() const { return type_ == Dtype::kFp32 ? DT_INT32 : DT_INT16; }
@@ -102,22 +128,10 @@ class Steps {
   int exponent_bias() const { return type_ == Dtype::kFp16 ? 15 : 127; }
 
  private:
+  const Chip& chip_;
   dim4 shape_;
   Dtype type_;
   data_type_t code_;
 };
-
-inline variable_t tensor_variable(local_addr_t addr) {
-  variable_t variable{};
-  variable.type = TENSOR;
-  variable.context.addr = addr;
-  return variable;
-}
-inline variable_t constant_variable(scalar_t value) {
-  variable_t variable{};
-  variable.type = SCALAR;
-  variable.context.scalar = value;
-  return variable;
-}
 
 }  // namespace softtpu

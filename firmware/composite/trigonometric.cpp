@@ -80,6 +80,21 @@ void half_tangent(const Call& call, const Steps& s, local_addr_t dst, local_addr
 // sign(x) 2 arcsin sqrt(z), z = (1 - sqrt(1 - x^2)) / 2 = y^2 / (1/2 + sqrt(1/4 - y^2)) with y = x / 2: the quotient
 // keeps the digits that the difference loses for small x.
 void arcsin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  if (s.has(ChipRule::kExpByExponent)) {
+    // The difference itself.
+    s.mul_C(work, src, 0.5F);
+    s.mul(work, work, work);
+    s.C_sub(work, 0.25F, work);
+    s.sqrt(work, work);
+    s.C_sub(work, 0.5F, work);
+    s.taylor(dst, work, coeff, kFp32Terms);
+    s.sqrt(work, work);
+    s.mul(dst, dst, work);
+    s.mul_C(dst, dst, 2.0F);
+    s.sign(work, src);
+    s.mul(dst, dst, work);
+    return;
+  }
   s.mul_C(work, src, 0.5F);
   s.mul(work, work, work);
   s.C_sub(dst, 0.25F, work);

@@ -1,5 +1,6 @@
 // Entry points of special functions that are one command: series, tables, exponents, roots, quotients, coefficients.
 #include "device/core/checks.hpp"
+#include "device/chip/rules.hpp"
 #include "device/memory/static_tables.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
@@ -222,13 +223,17 @@ void tpu_bdc_fp_tunable_reciprocal(local_addr_t dst_addr, local_addr_t src_addr,
 // ---- coefficients ----
 
 void tpu_bdc_load_fp32_exp_coeff(local_addr_t coeff_addr) {
-  load_fp32(Call(Op::tpu_bdc_load_fp32_exp_coeff), coeff_addr, static_offset::kExpCoeff, 32);
+  const Call call(Op::tpu_bdc_load_fp32_exp_coeff);
+  load_fp32(call, coeff_addr, static_offset::kExpCoeff, call.chip().has(ChipRule::kShortCoefficients) ? 10 : 32);
 }
 void tpu_bdc_load_fp32_exp_table(local_addr_t table_addr) {
-  load_fp32(Call(Op::tpu_bdc_load_fp32_exp_table), table_addr, static_offset::kExpTable, 192);
+  const Call call(Op::tpu_bdc_load_fp32_exp_table);
+  if (call.chip().has(ChipRule::kShortCoefficients)) return;  // nothing reads the table there
+  load_fp32(call, table_addr, static_offset::kExpTable, 192);
 }
 void tpu_bdc_load_fp32_log_coeff(local_addr_t coeff_addr) {
-  load_fp32(Call(Op::tpu_bdc_load_fp32_log_coeff), coeff_addr, static_offset::kLogCoeff, 32);
+  const Call call(Op::tpu_bdc_load_fp32_log_coeff);
+  load_fp32(call, coeff_addr, static_offset::kLogCoeff, call.chip().has(ChipRule::kShortCoefficients) ? 16 : 32);
 }
 void tpu_bdc_load_fp32_erf_coeff(local_addr_t coeff_addr) {
   load_fp32(Call(Op::tpu_bdc_load_fp32_erf_coeff), coeff_addr, static_offset::kErfCoeff, 10);
@@ -240,9 +245,11 @@ void tpu_bdc_load_fp32_cos_coeff(local_addr_t coeff_addr) {
   load_fp32(Call(Op::tpu_bdc_load_fp32_cos_coeff), coeff_addr, static_offset::kCosCoeff, 32);
 }
 void tpu_bdc_load_fp32_tan_coeff(local_addr_t coeff_addr) {
-  // The recorded chip loads the beginning of the exp table here (golden bm1684x/sfu_load). tpu_bdc_fp32_tan and _cot
+  // The emulator of 2023 loads the beginning of the exp table here (golden bm1684x/sfu_load). tpu_bdc_fp32_tan and _cot
   // therefore bring the series that they need themselves.
-  load_fp32(Call(Op::tpu_bdc_load_fp32_tan_coeff), coeff_addr, static_offset::kExpTable, 32);
+  const Call call(Op::tpu_bdc_load_fp32_tan_coeff);
+  const bool own = call.chip().has(ChipRule::kShortCoefficients);
+  load_fp32(call, coeff_addr, own ? static_offset::kTanCoeff : static_offset::kExpTable, 32);
 }
 void tpu_bdc_load_fp32_arcsin_coeff(local_addr_t coeff_addr) {
   load_fp32(Call(Op::tpu_bdc_load_fp32_arcsin_coeff), coeff_addr, static_offset::kArcsinCoeff, 32);

@@ -1,6 +1,7 @@
 // Questions about data types, and conversion of single values on the kernel's side.
 #include <fmt/format.h>
 
+#include "device/chip/conversions.hpp"
 #include "device/numeric/convert.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
@@ -13,12 +14,13 @@ constexpr TypeSet kInts4 = types(Dtype::kInt4, Dtype::kUint4);
 bool is_in(Op op, data_type_t dtype, TypeSet set) { return contains(set, Call(op).dtype("dtype", dtype)); }
 
 // What a conversion of the chip cannot do, or nullptr.
-const char* obstacle(Dtype to, Dtype from, Rounding mode) {
+const char* obstacle(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
   if (size_of(to) == 0 || size_of(from) == 0) return "4-bit values are not converted one by one";
   if (contains(kHalves, from) && contains(kHalves, to) && from != to)
     return "fp16 and bfp16 are not converted into each other";
   const bool half_mode = mode == Rounding::kHalfUp || mode == Rounding::kHalfDown;
   if (is_float(from) && is_integer(to) && half_mode) return "this rounding mode does not round to integers";
+  if (is_float(to) && half_mode && chip.has(ChipRule::kNoHalfTies)) return "this rounding mode does not round to floats";
   return nullptr;
 }
 
@@ -30,12 +32,12 @@ scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_typ
   const TypeSet to_types = info(call.op()).types;
   call.require(contains(to_types, to), [&] { return fmt::format("dst_dtype ({}) is not allowed", to_text(to)); });
   call.require(contains(from_types, from), [&] { return fmt::format("src_dtype ({}) is not allowed", to_text(from)); });
-  const char* reason = obstacle(to, from, rounding);
+  const char* reason = obstacle(call.chip(), to, from, rounding);
   call.require(reason == nullptr,
                [&] { return fmt::format("{} to {}, {}: {}", to_text(from), to_text(to), to_text(rounding), reason); });
   scalar_t result = {};
   if (call.core().faulted()) return result;
-  result.u32 = convert_bits(src.u32, to, from, rounding);
+  result.u32 = convert_bits(src.u32, to, from, rounding, conversion_specials(call.chip()));
   return result;
 }
 

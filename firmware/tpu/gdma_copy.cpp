@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
 #include "tpu_kernel.h"
@@ -25,12 +26,21 @@ Dim4 source_shape(CopyOrder order, const Dim4& dst) {
   return dst;
 }
 
-// This function checks the w strides it is given and then takes both sides as continuous (golden
+// This function checks the w strides it is given; the emulator of 2023 then takes both sides as continuous (golden
 // bm1684x/gdma_cw_trans_cpy/S2S).
-void ignore_strides(const Call& call, DmaCopyCmd& cmd) {
+void check_w_strides(const Call& call, DmaCopyCmd& cmd) {
   for (Tensor* side : {&cmd.dst, &cmd.src}) {
     call.require(side->stride.w == 1, [&] { return fmt::format("w stride ({}) must be 1", side->stride.w); });
-    *side = call.system(side->addr, side->shape, nullptr, side->dtype);
+    if (!call.chip().has(ChipRule::kCwTransStrides)) *side = call.system(side->addr, side->shape, nullptr, side->dtype);
+  }
+}
+
+// NULL strides of local memory in a copy from or to system memory, where the start NPU does not count in them.
+void natural_from_zero(const Call& call, DmaCopyCmd& cmd) {
+  if (!call.chip().has(ChipRule::kNaturalFromZero) || cmd.dst.space == cmd.src.space) return;
+  for (Tensor* side : {&cmd.dst, &cmd.src}) {
+    if (side->space == Space::kLocal && side->natural && size_of(side->dtype) != 0)
+      side->stride = aligned_stride(call.chip(), 0, side->shape, side->dtype);
   }
 }
 
@@ -44,7 +54,8 @@ void issue_copy(Op op, CopyOrder order, const Side& dst, const Side& src, const 
                  call.in(src.space, src.addr, source_shape(order, dim), src.stride, type)};
   // Rows move whole in this order: the w strides do not count (golden bm1684x/gdma_limits/nc_trans).
   if (order == CopyOrder::kCnhw) cmd.dst.stride.w = cmd.src.stride.w = 1;
-  if (op == Op::tpu_gdma_cpy_cw_trans_S2S) ignore_strides(call, cmd);
+  if (op == Op::tpu_gdma_cpy_cw_trans_S2S) check_w_strides(call, cmd);
+  natural_from_zero(call, cmd);
   call.issue(cmd);
 }
 

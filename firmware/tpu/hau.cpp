@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
@@ -73,15 +74,17 @@ void tpu_hau_sort_specific_index(system_addr_t output_data_addr, system_addr_t o
   sort(Op::tpu_hau_sort_specific_index, SortIndex::kGiven,
        {output_data_addr, output_idx_addr, input_data_addr, input_idx_addr}, len, K, descended, dtype);
 }
-// dtype_flags is a data_type_t code; idx_auto chooses natural indices.
+// dtype_flags: 0 f32, 1 i32, 2 u32 (golden bm1684x-1.30: new_hau); idx_auto chooses natural indices.
 void tpu_hau_sort_general(system_addr_t src_data_addr, system_addr_t src_idx_addr, system_addr_t dst_data_addr,
                           system_addr_t dst_idx_addr, int dtype_flags, int len, int is_descend, int idx_enable,
                           int idx_auto, int topk) {
   const Call call(Op::tpu_hau_sort_general);
+  constexpr Dtype kTypes[] = {Dtype::kFp32, Dtype::kInt32, Dtype::kUint32};
+  const Dtype type = kTypes[call.in_range("dtype_flags", dtype_flags, 0, static_cast<int>(std::size(kTypes)) - 1)];
   const SortIndex with_index = idx_auto != 0 ? SortIndex::kNatural : SortIndex::kGiven;
   call.issue(sort_command(call, idx_enable != 0 ? with_index : SortIndex::kNone,
                           {dst_data_addr, dst_idx_addr, src_data_addr, src_idx_addr}, len, topk, is_descend != 0,
-                          call.dtype("dtype_flags", dtype_flags)));
+                          type));
 }
 void tpu_hau_sort_2d(system_addr_t output_addr, system_addr_t input_addr, int row_num, int len, int K, bool descended,
                      data_type_t dtype) {

@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   const replay::AddressBases bases{0x1'0000'0000, 0x1000'0000, 128 << 10, 4, 128 << 10};
   const auto family = replay::read_family(name + ".json", bases);
   fuzz::require(family || !family.error().text.empty(), "a refusal says why");
-  static_cast<void>(replay::read_chip_name(name + ".json"));
+  static_cast<void>(replay::read_origin(name + ".json"));
   ::unlink((name + ".bin").c_str());
   ::unlink((name + ".json").c_str());
   return 0;

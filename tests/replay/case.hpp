@@ -76,7 +76,11 @@ struct AddressBases {
 
 // Reads a family file completely. Errors name the file, the case and the member.
 Result<Family> read_family(const std::string& json_path, const AddressBases& bases);
-// The chip a family file is for, without reading the cases' data.
-Result<std::string> read_chip_name(const std::string& json_path);
+// The chip and the emulator that a family file was recorded with, without reading the cases' data.
+struct Origin {
+  std::string chip;    // "bm1684x"
+  std::string source;  // "vendor emulator of BM1684X, libsophon 23.05"
+};
+Result<Origin> read_origin(const std::string& json_path);
 
 }  // namespace softtpu::replay

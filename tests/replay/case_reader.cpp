@@ -333,14 +333,15 @@ std::string stem(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> read_chip_name(const std::string& json_path) {
+Result<Origin> read_origin(const std::string& json_path) {
   auto text = read_file(json_path);
   if (!text) return text.error();
   const Json json = Json::parse(text->substr(0, text->find("\"cases\"")) + "\"cases\":[]}", nullptr, false);
   if (json.is_discarded() || !json.contains("chip") || !json.at("chip").is_string()) {
     return Error{ErrorKind::kUsage, json_path + ": not a file of recorded cases"};
   }
-  return json.at("chip").get<std::string>();
+  const bool says = json.contains("source") && json.at("source").is_string();
+  return Origin{json.at("chip").get<std::string>(), says ? json.at("source").get<std::string>() : std::string()};
 }
 
 Result<Family> read_family(const std::string& json_path, const AddressBases& bases) {

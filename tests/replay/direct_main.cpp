@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   softtpu::replay::SessionOptions options;
   CLI::App app("Replays recorded cases on a core in this process.");
   app.add_option("path", options.paths, "Family files (*.json) or folders of them")->required();
+  app.add_option("--chip", options.chip, "Chip or chip file to run on (default: the recorded chip and revision)");
   app.add_option("-f,--filter", options.filter, "Only cases whose id contains this text");
   app.add_option("--function", options.function, "Only cases that call this function");
   app.add_option("-n,--failures", options.shown_failures, "Failures shown for each function")->capture_default_str();

@@ -8,23 +8,57 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
+#include <string_view>
+
+#include "tests/replay/lists.hpp"
 
 namespace softtpu::replay {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kOldSource = "libsophon 23.05";
+constexpr std::string_view kOldChip = "bm1684x-23.05";
+
+// The chip and revision that a file was recorded with.
+std::string recorded_with(const Origin& origin) {
+  return origin.source.find(kOldSource) == std::string::npos ? origin.chip : std::string(kOldChip);
+}
+
+const std::set<std::string>& superseded_ids() {
+  static const std::set<std::string> ids = [] {
+    std::set<std::string> lines;
+    std::istringstream text{std::string(embedded_list("superseded.txt"))};
+    for (std::string line; std::getline(text, line);)
+      if (!line.empty() && line[0] != '#') lines.insert(line);
+    return lines;
+  }();
+  return ids;
+}
+
+std::string to_text(const Counts& counts) {
+  std::string text = fmt::format("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
+  if (counts.superseded != 0) text += fmt::format(", {} superseded by a newer recording", counts.superseded);
+  return text;
+}
+
 class Session {
  public:
   Session(const SessionOptions& options, SessionResult& result) : options_(options), result_(result) {}
 
-  void run_family(const std::string& file, Target& target) {
+  // `old` says that the cases come from an older revision of the target's chip.
+  void run_family(const std::string& file, Target& target, bool old) {
     const auto family = read_family(file, target.bases());
     if (!family) return complain(family.error().text);
     Replayer replayer(target);
     Counts counts;
     for (const Case& recorded : family->cases) {
       if (!wanted(recorded)) continue;
+      if (old && superseded_ids().contains(recorded.id)) {
+        ++counts.superseded;
+        continue;
+      }
       const Counts one = judge(recorded, replayer.run(recorded));
       counts.add(one);
       std::set<std::string> names;
@@ -33,8 +67,7 @@ class Session {
       if (one.skipped != 0 && !recorded.calls.empty()) names = {recorded.calls.back().function};
       for (const std::string& name : names) result_.functions[name].add(one);
     }
-    fmt::print("{:<8} {:<24} {} passed, {} failed, {} skipped\n", family->chip, family->name, counts.passed,
-               counts.failed, counts.skipped);
+    fmt::print("{:<8} {:<24} {}\n", family->chip, family->name, to_text(counts));
     std::fflush(stdout);
     result_.total.add(counts);
   }
@@ -54,10 +87,10 @@ class Session {
 
   Counts judge(const Case& recorded, const CaseResult& verdict) {
     switch (verdict.verdict) {
-      case Verdict::kPassed: return {1, 0, 0};
+      case Verdict::kPassed: return {1, 0, 0, 0};
       case Verdict::kSkipped:
         if (options_.list_skipped) fmt::print("  skipped {}: {}\n", recorded.id, verdict.text);
-        return {0, 0, 1};
+        return {0, 0, 1, 0};
       case Verdict::kFailed: break;
     }
     const std::string& function = recorded.calls.back().function;
@@ -66,7 +99,7 @@ class Session {
       const std::string note = recorded.note.empty() ? "" : " (" + recorded.note + ")";
       fmt::print("  failed {}{} {}: {}\n", recorded.id, note, function, text);
     }
-    return {0, 1, 0};
+    return {0, 1, 0, 0};
   }
 
   const SessionOptions& options_;
@@ -117,23 +150,29 @@ SessionResult run_session(const SessionOptions& options, const MakeTarget& make_
   }
   std::map<std::string, std::unique_ptr<Target>> targets;
   for (const std::string& file : *files) {
-    const auto chip = read_chip_name(file);
-    if (!chip) {
-      session.complain(chip.error().text);
+    const auto origin = read_origin(file);
+    if (!origin) {
+      session.complain(origin.error().text);
       continue;
     }
-    std::unique_ptr<Target>& target = targets[*chip];
+    const std::string recorded = recorded_with(*origin);
+    const std::string& chip = options.chip.empty() ? recorded : options.chip;
+    std::unique_ptr<Target>& target = targets[chip];
     if (target == nullptr) {
-      auto made = make_target(*chip);
+      auto made = make_target(chip);
       if (!made) {
         session.complain(file + ": " + made.error().text);
         continue;
       }
       target = std::move(*made);
     }
-    session.run_family(file, *target);
+    if (target->chip() != origin->chip) {
+      session.complain(fmt::format("{}: recorded on {}, which {} is not", file, origin->chip, chip));
+      continue;
+    }
+    session.run_family(file, *target, recorded == kOldChip && chip != kOldChip);
   }
-  fmt::print("{} passed, {} failed, {} skipped\n", result.total.passed, result.total.failed, result.total.skipped);
+  fmt::print("{}\n", to_text(result.total));
   return result;
 }
 

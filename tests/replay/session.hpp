@@ -13,15 +13,18 @@ namespace softtpu::replay {
 
 struct Counts {
   int passed = 0, failed = 0, skipped = 0;
+  int superseded = 0;  // recorded with another revision of the chip than the one it runs on, where both are known to differ
   void add(const Counts& more) {
     passed += more.passed;
     failed += more.failed;
     skipped += more.skipped;
+    superseded += more.superseded;
   }
 };
 
 struct SessionOptions {
   std::vector<std::string> paths;  // family .json files, or folders of them (searched with their subfolders)
+  std::string chip;                // run on this chip; empty: on the chip and revision that each file was recorded with
   std::string filter;              // only cases whose id contains this text
   std::string function;            // only cases that call this function
   int shown_failures = 1;          // per function
