@@ -38,15 +38,22 @@ Stride4 to_stride(const dim4& stride) { return {stride.n, stride.c, stride.h, st
 
 Call::Call(Op op) : op_(op), core_(running_core(op)) {
   const bool okkernel = info(op).name.starts_with("okk_");
-  if (okkernel == (chip().api == Api::kOkKernel)) return;
+  if (okkernel == (chip().api == Api::kOkKernel)) {
+    if (const std::string* reason = core_.refusal_of(op)) {
+      core_.fault(ErrorKind::kUnsupported,
+                  fmt::format("{}: {} refuses this function: {}.", info(op).name, to_upper(chip().name), *reason));
+    }
+    return;
+  }
   core_.fault(ErrorKind::kUnsupported,
               fmt::format("{}: {} has no {} functions; it runs {}.", info(op).name, to_upper(chip().name),
                           okkernel ? "OKKernel" : "TPUKernel", okkernel ? "tpu_*" : "okk_*"));
 }
 
 Dtype Call::dtype(std::string_view name, int code) const {
-  constexpr TypeSet kKnown = kAllTypes | types(Dtype::kInt4, Dtype::kUint4);
-  if (code >= 0 && code < 32 && contains(kKnown, static_cast<Dtype>(code))) return static_cast<Dtype>(code);
+  // Types that the chip lacks are refused by the functions that would compute with them.
+  constexpr TypeSet kKnown = kAllTypes | kFp8s | types(Dtype::kInt4, Dtype::kUint4, Dtype::kTf32, Dtype::kFp20);
+  if (code >= 0 && code < 64 && contains(kKnown, static_cast<Dtype>(code))) return static_cast<Dtype>(code);
   fault(fmt::format("{} ({}) is not a data type of {}", name, code, chip().name));
   return Dtype::kInt8;
 }

@@ -102,7 +102,7 @@ template <class T, class In>
 std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, const Conv2dCmd& cmd) {
   const WindowInput<T> input(mem, cmd.src, cmd.window);
   const ChannelSurroundings<T> surroundings(mem, cmd.padding, cmd.insertion);
-  const InnerOrder order = inner_order(cmd);
+  const InnerOrder order = inner_order(mem.chip(), cmd);
   const Dim2 output{cmd.dst.shape.h, cmd.dst.shape.w};
   const int taps = static_cast<int>(cmd.window.taps());
   const int kernel_w = cmd.window.kernel.w;
@@ -124,9 +124,9 @@ std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, 
   };
 }
 
-ProductSize product_size(const Conv2dCmd& cmd) {
+ProductSize product_size(const Memories& mem, const Conv2dCmd& cmd) {
   const Dim4& shape = cmd.dst.shape;
-  return {shape.c, inner_order(cmd).size(), shape.n * shape.h * shape.w};
+  return {shape.c, inner_order(mem.chip(), cmd).size(), shape.n * shape.h * shape.w};
 }
 
 bool must_store_last(const Memories& mem, const Conv2dCmd& cmd) {
@@ -174,12 +174,13 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   FloatProduct product;
   product.rule = cmd.src.dtype == Dtype::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
   const FloatPlanes planes(mem, cmd);
-  product.size = planes.pay() ? planes.size() : product_size(cmd);
+  product.size = planes.pay() ? planes.size() : product_size(mem, cmd);
   for_float_type(cmd.src.dtype, [&]<class T>(T) {
     product.source = {weight_loader<T, float>(mem, cmd, product.size.inner), window_loader<T, float>(mem, cmd)};
   });
   if (planes.pay()) product.packed = &planes.packed();
-  const InnerOrder order = inner_order(cmd);
+  const InnerOrder order = inner_order(mem.chip(), cmd);
+  product.group = mem.chip().sum_group;
   product.tail_begin = order.whole();
   product.tail_group = order.rest();
   const OutputPixels output(mem, cmd.dst, planes.pay() ? &planes.geometry() : nullptr);
@@ -317,7 +318,7 @@ void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
     product.source.left = weight_loader<std::uint8_t, std::uint8_t>(mem, cmd, planes.size().inner, planes.per_word());
     product.packed = &planes.packed();
   } else {
-    product.size = product_size(cmd);
+    product.size = product_size(mem, cmd);
     product.source = {weight_loader<std::uint8_t, std::uint8_t>(mem, cmd, product.size.inner),
                       window_loader<std::uint8_t, std::uint8_t>(mem, cmd)};
   }

@@ -140,7 +140,7 @@ class ConvPlanes {
     packed_.part_step = channels_ * geometry_.channel_size();
     pays_ = !plain_kernels() && packed_.parts * packed_.part_step <= kMostElements && wastes_little(cmd);
     if (!pays_) return;
-    const int group = std::max(1, inner_order(cmd).group() / per_word_);
+    const int group = std::max(1, inner_order(mem.chip(), cmd).group() / per_word_);
     const InnerOrder order(channels_, group, static_cast<int>(cmd.window.taps()));
     auto place = order.at(0);
     for (int k = 0; k < order.size(); ++k, place = order.next(place))

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/chip/chip.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
 #include "device/isa/commands/window.hpp"
@@ -44,10 +45,10 @@ class InnerOrder {
   int group_, taps_, whole_, rest_, size_;
 };
 
-inline InnerOrder inner_order(const Conv2dCmd& cmd) {
+inline InnerOrder inner_order(const Chip& chip, const Conv2dCmd& cmd) {
   const auto* weight = std::get_if<Tensor>(&cmd.weight);
   // Constant weights of 16-bit floats are summed in the same groups as stored ones; for the rest any order is the same.
-  const int group = weight != nullptr ? weight->shape.w : size_of(cmd.src.dtype) == 2 ? kGroupTerms : 1;
+  const int group = weight != nullptr ? weight->shape.w : size_of(cmd.src.dtype) == 2 ? chip.sum_group : 1;
   return {cmd.src.shape.c, group, static_cast<int>(cmd.window.taps())};
 }
 

@@ -159,8 +159,9 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   product.rule = cmd.kind == MatMulKind::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
   product.size = {cmd.rows, cmd.inner, cmd.cols};
   for_float_type(dtype_of(cmd.left), [&]<class T>(T) { product.source = source_of<T, float>(mem, cmd); });
-  product.tail_group = std::max(1, cmd.inner % kGroupTerms);
-  product.tail_begin = cmd.inner - cmd.inner % kGroupTerms;
+  product.group = mem.chip().sum_group;
+  product.tail_group = std::max(1, cmd.inner % product.group);
+  product.tail_begin = cmd.inner - cmd.inner % product.group;
   if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias, true));
   if (cmd.old) product.addends.push_back(addend_of(mem, cmd, *cmd.old, false));
   product.relu = cmd.relu;

@@ -163,7 +163,7 @@ void group_tile(const FloatProduct& product, const float* left, const Tile& tile
   int depth = 0;
   for (int k = 0; k < size.inner; k += depth) {
     const bool tail = k >= product.tail_begin;
-    const int group = tail ? product.tail_group : kGroupTerms;
+    const int group = tail ? product.tail_group : product.group;
     depth = std::min(kMaxDepth / group * group, (tail ? size.inner : product.tail_begin) - k);
     const RightRows right = right_rows(product, tile, at, k, depth, room);
     loops.groups({tile.rows, depth, tile.cols}, group, left + std::int64_t{tile.row} * size.inner + k, size.inner,

@@ -14,7 +14,7 @@ inline constexpr int kTileCols = 96;  // columns of one tile: row pitch of all t
 // Rows of the right matrix that are loaded at once: a tile of them (96 KiB of f32) stays in the L2 cache while all rows
 // of the left matrix pass. A multiple of kGroupTerms and of 4, which the loops over bytes take at once.
 inline constexpr int kMaxDepth = 256;
-inline constexpr int kGroupTerms = 32;  // products that the 16-bit float units sum in one step
+inline constexpr int kGroupTerms = 32;  // the most products that the 16-bit float units of a chip sum in one step
 
 struct ProductSize {
   int rows = 0, inner = 0, cols = 0;
@@ -77,7 +77,8 @@ struct FloatProduct {
   ProductSource<float> source;
   const PackedRight<float>* packed = nullptr;  // instead of source.right
   std::vector<Piece> addends;                  // what comes before the products, in order
-  // kGroups: [0, tail_begin) of the inner dimension is in groups of kGroupTerms, the rest in groups of tail_group.
+  // kGroups: [0, tail_begin) of the inner dimension is in groups of `group`, the rest in groups of tail_group.
+  int group = kGroupTerms;
   int tail_begin = 0, tail_group = 1;
   // kTwoLanes: what this one of the same size gives is added to the result.
   const FloatProduct* second = nullptr;

@@ -66,7 +66,7 @@ class Reader {
 
   std::string complaint;
 
-  static constexpr std::uint64_t kMaxAddress = 1ULL << 40;
+  static constexpr std::uint64_t kMaxAddress = 1ULL << 48;
 
  private:
   const Json* find(const char* member) {
@@ -99,7 +99,7 @@ void check_members(Reader& reader) {
   static constexpr std::string_view kKnown[] = {"name",     "api",        "mode",      "chip_id", "npu_num",
                                                 "eu_bytes", "cores",      "local_mem", "dtcm",    "static_mem",
                                                 "l2_sram",  "global_mem", "timing",    "revision", "rules",
-                                                "refused",  "sum_group",  "weight_block"};
+                                                "refused",  "sum_group",  "weight_block", "dma_w_stride_bytes", "types"};
   if (!reader.object().is_object()) return;
   for (const auto& item : reader.object().items())
     if (std::find(std::begin(kKnown), std::end(kKnown), item.key()) == std::end(kKnown))
@@ -120,6 +120,10 @@ void check_map(Reader& reader, const Chip& chip) {
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.range.start < b.range.start; });
   for (std::size_t i = 1; i < places.size(); ++i) {
     const Place &low = places[i - 1], &high = places[i];
+    // Global memory is never used where a smaller memory answers, so that one may lie in its reserved part.
+    const bool reserved = &low.range != &high.range && std::string_view(low.name) == "global_mem" &&
+                          high.range.start + high.range.bytes <= chip.global_mem.start + chip.global_reserved;
+    if (reserved) continue;
     if (high.range.start - low.range.start < low.range.bytes)
       reader.complain(high.name, fmt::format("starts at 0x{:x}, inside {} (0x{:x} to 0x{:x})", high.range.start,
                                              low.name, low.range.start, low.range.start + low.range.bytes));
@@ -169,11 +173,40 @@ void read_refused(Reader& reader, Chip& chip) {
   }
 }
 
+void read_l2(Reader& reader, Chip& chip) {
+  chip.l2_usable = chip.l2_sram.bytes;
+  if (!reader.complaint.empty()) return;
+  Reader l2(reader.object().at("l2_sram"), "l2_sram");
+  if (l2.has("usable_bytes")) chip.l2_usable = l2.number("usable_bytes", 1, chip.l2_sram.bytes);
+  if (l2.has("per_core_bytes")) {
+    chip.l2_usable = l2.number("per_core_bytes", 1, chip.l2_sram.bytes / static_cast<unsigned>(chip.cores));
+    chip.l2_per_core = true;
+  }
+  if (!l2.complaint.empty()) reader.complain("l2_sram", "is wrong: " + l2.complaint);
+}
+
+// Types that not every chip has.
+void read_types(Reader& reader, Chip& chip) {
+  if (!reader.has("types")) return;
+  const Json& list = reader.object().at("types");
+  if (!list.is_array()) return reader.complain("types", "is not a list");
+  for (const Json& item : list) {
+    constexpr Dtype kTypes[] = {Dtype::kUint4, Dtype::kInt4, Dtype::kFp8E5M2, Dtype::kFp8E4M3, Dtype::kTf32, Dtype::kFp20};
+    const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                           [&](Dtype type) { return item.is_string() && item == std::string(to_text(type)); });
+    if (found == std::end(kTypes)) return reader.complain("types", fmt::format("names {}, which is no such type", item.dump()));
+    chip.extra_types |= types(*found);
+  }
+}
+
 // What may be left out, with what holds then.
 void read_options(Reader& reader, Chip& chip) {
   if (reader.has("revision")) chip.revision = reader.text("revision");
   if (reader.has("sum_group")) chip.sum_group = static_cast<int>(reader.number("sum_group", 1, 1024));
   if (reader.has("weight_block")) chip.weight_block = static_cast<int>(reader.number("weight_block", 1, 1024));
+  if (reader.has("dma_w_stride_bytes"))
+    chip.dma_w_stride_bytes = static_cast<int>(reader.number("dma_w_stride_bytes", 4, 65536));
+  read_types(reader, chip);
   read_rules(reader, chip);
   read_refused(reader, chip);
 }
@@ -198,6 +231,7 @@ Chip read_chip(Reader& reader) {
   read_local_mem(reader, chip);
   chip.static_mem = reader.range("static_mem");
   chip.l2_sram = reader.range("l2_sram");
+  read_l2(reader, chip);
   chip.global_mem = reader.range("global_mem");
   read_timing(reader, chip);
   read_options(reader, chip);

@@ -24,4 +24,10 @@ inline Stride4 line_aligned_stride(const Chip& chip, int start_npu, const Dim4& 
   return line_aligned_stride(chip.npu_num, start_npu, shape, chip.eu_num(type));
 }
 
+// Input channels that weights of a type keep together: how many of them a lane's multipliers take at once.
+inline int weight_group(const Chip& chip, Dtype type) {
+  if (type == Dtype::kInt8 || type == Dtype::kUint8 || is_fp8(type)) return chip.weight_block;
+  return contains(kHalves, type) ? chip.weight_block / 2 : 1;
+}
+
 }  // namespace softtpu

@@ -14,6 +14,8 @@ namespace {
 
 const char* npy_name(Dtype dtype) {
   switch (dtype) {
+    case Dtype::kFp8E5M2:  // raw bytes: numpy has no such type
+    case Dtype::kFp8E4M3:
     case Dtype::kUint8: return "|u1";
     case Dtype::kInt8: return "|i1";
     case Dtype::kFp16: return "<f2";
@@ -21,6 +23,8 @@ const char* npy_name(Dtype dtype) {
     case Dtype::kBfp16: return "<f4";
     case Dtype::kUint16: return "<u2";
     case Dtype::kInt16: return "<i2";
+    case Dtype::kFp20:
+    case Dtype::kTf32:
     case Dtype::kUint32: return "<u4";
     case Dtype::kInt32: return "<i4";
     case Dtype::kUint4:
@@ -38,10 +42,14 @@ T load(const std::uint8_t* from) {
 
 std::string element_text(Dtype dtype, const std::uint8_t* from) {
   switch (dtype) {
+    case Dtype::kFp8E5M2:
+    case Dtype::kFp8E4M3: return fmt::format("0x{:02x}", *from);
     case Dtype::kUint8: return fmt::format("{}", *from);
     case Dtype::kInt8: return fmt::format("{}", load<std::int8_t>(from));
     case Dtype::kUint16: return fmt::format("{}", load<std::uint16_t>(from));
     case Dtype::kInt16: return fmt::format("{}", load<std::int16_t>(from));
+    case Dtype::kFp20:
+    case Dtype::kTf32: return fmt::format("0x{:08x}", load<std::uint32_t>(from));
     case Dtype::kUint32: return fmt::format("{}", load<std::uint32_t>(from));
     case Dtype::kInt32: return fmt::format("{}", load<std::int32_t>(from));
     case Dtype::kFp32: return fmt::format("{:.9g}", load<float>(from));

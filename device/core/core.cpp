@@ -38,7 +38,11 @@ std::string operands_text(const Command& command) {
 
 }  // namespace
 
-Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {}
+Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {
+  const auto& refused = memories.chip().refused;
+  if (!refused.empty()) refusals_.resize(all_ops().size());
+  for (const auto& [function, reason] : refused) refusals_[static_cast<std::size_t>(*find_op(function))] = &reason;
+}
 Core::~Core() = default;
 
 Core* Core::current() { return current_core; }

@@ -102,6 +102,11 @@ class Core {
   // The kernel's own code gets a pointer to device memory (unified local address, or one of the system map).
   void note_pointer(Op op, Space space, std::uint64_t address);
 
+  // Why the chip refuses a function whatever its arguments; nullptr where it does not.
+  const std::string* refusal_of(Op op) const {
+    return refusals_.empty() ? nullptr : refusals_[static_cast<std::size_t>(op)];
+  }
+
   Memories& memories() { return memories_; }
   const Chip& chip() const { return memories_.chip(); }
   int index() const { return index_; }
@@ -128,6 +133,7 @@ class Core {
 
   Memories& memories_;
   int index_;
+  std::vector<const std::string*> refusals_;  // by function; empty where the chip refuses none
   std::string kernel_;
   KernelFunction entry_ = nullptr;
   CoreState state_;

@@ -16,9 +16,9 @@ void check_w_stride(Checks& check, const char* name, const Tensor& side, Access 
   const std::int64_t bytes = side.stride.w * size_of(side.dtype);
   const bool repeats = access == Access::kRead && !check.chip().has(ChipRule::kNoZeroWStride);
   const bool moves = side.stride.w >= 1 || side.shape.w == 1 || repeats;
-  check.require(moves && bytes <= kMaxDmaWStrideBytes, "constraint/stride", [&] {
+  check.require(moves && bytes <= check.chip().dma_w_stride_bytes, "constraint/stride", [&] {
     return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
-                       kMaxDmaWStrideBytes);
+                       check.chip().dma_w_stride_bytes);
   });
 }
 
@@ -40,9 +40,10 @@ void check_side(Checks& check, const char* name, const Tensor& side, Access acce
 // Plain copies and those between system memories are cut into pieces by the library, so their extents have no limit
 // of their own (golden bm1684x-1.30/gdma_limits/shape/000, which 23.05 refused; numerics: bm1684-okkernel.md section
 // 8).
-int extent_limit(const DmaCopyCmd& cmd) {
+int extent_limit(const Chip& chip, const DmaCopyCmd& cmd) {
   const bool system_only = cmd.dst.space == Space::kSystem && cmd.src.space == Space::kSystem;
-  return system_only || cmd.order == CopyOrder::kNchw ? INT_MAX : kMaxExtent;
+  const bool cut = cmd.order == CopyOrder::kNchw && !chip.has(ChipRule::kCopyExtents);
+  return system_only || cut ? INT_MAX : kMaxExtent;
 }
 
 void check_order(Checks& check, const DmaCopyCmd& cmd) {
@@ -71,8 +72,8 @@ void check_order(Checks& check, const DmaCopyCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd) {
   Checks check(mem, op);
-  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, extent_limit(cmd));
-  check.shape("source shape", cmd.src.shape, extent_limit(cmd));
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, extent_limit(mem.chip(), cmd));
+  check.shape("source shape", cmd.src.shape, extent_limit(mem.chip(), cmd));
   check_order(check, cmd);
   check_side(check, "dst", cmd.dst, Access::kWrite);
   check_side(check, "src", cmd.src, Access::kRead);

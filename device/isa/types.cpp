@@ -21,6 +21,10 @@ std::string_view to_text(Dtype type) {
     case Dtype::kBfp16: return "bfp16";
     case Dtype::kUint4: return "uint4";
     case Dtype::kInt4: return "int4";
+    case Dtype::kFp8E5M2: return "fp8e5m2";
+    case Dtype::kFp8E4M3: return "fp8e4m3";
+    case Dtype::kFp20: return "fp20";
+    case Dtype::kTf32: return "tf32";
   }
   unreachable(type);
 }

@@ -24,6 +24,10 @@ enum class Dtype : std::uint8_t {
   kBfp16 = 11,
   kUint4 = 12,
   kInt4 = 13,
+  kFp8E5M2 = 15,
+  kFp20 = 17,
+  kTf32 = 19,
+  kFp8E4M3 = 47,
 };
 
 // Rounding modes with the codes of rounding_mode_t.
@@ -41,20 +45,28 @@ enum class Rounding : std::uint8_t {
 constexpr int size_of(Dtype type) {
   switch (type) {
     case Dtype::kUint8:
-    case Dtype::kInt8: return 1;
+    case Dtype::kInt8:
+    case Dtype::kFp8E5M2:
+    case Dtype::kFp8E4M3: return 1;
     case Dtype::kFp16:
     case Dtype::kBfp16:
     case Dtype::kUint16:
     case Dtype::kInt16: return 2;
     case Dtype::kFp32:
     case Dtype::kUint32:
-    case Dtype::kInt32: return 4;
+    case Dtype::kInt32:
+    case Dtype::kFp20:
+    case Dtype::kTf32: return 4;
     case Dtype::kUint4:
     case Dtype::kInt4: return 0;
   }
   return 0;
 }
-constexpr bool is_float(Dtype type) { return type == Dtype::kFp32 || type == Dtype::kFp16 || type == Dtype::kBfp16; }
+constexpr bool is_fp8(Dtype type) { return type == Dtype::kFp8E5M2 || type == Dtype::kFp8E4M3; }
+constexpr bool is_float(Dtype type) {
+  return type == Dtype::kFp32 || type == Dtype::kFp16 || type == Dtype::kBfp16 || is_fp8(type) ||
+         type == Dtype::kTf32 || type == Dtype::kFp20;
+}
 constexpr bool is_signed_int(Dtype type) {
   return type == Dtype::kInt8 || type == Dtype::kInt16 || type == Dtype::kInt32 || type == Dtype::kInt4;
 }
@@ -64,9 +76,10 @@ std::string_view to_text(Dtype type);
 std::string_view to_text(Rounding mode);
 
 // A set of data types: bit i stands for the type with code i.
-using TypeSet = std::uint32_t;
+using TypeSet = std::uint64_t;
 constexpr TypeSet types(auto... list) { return ((TypeSet{1} << static_cast<unsigned>(list)) | ... | TypeSet{0}); }
 constexpr bool contains(TypeSet set, Dtype type) { return (set >> static_cast<unsigned>(type) & 1U) != 0; }
+// The floats of every chip; those that only some have are asked for by name.
 constexpr TypeSet kFloats = types(Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16);
 constexpr TypeSet kFp32Only = types(Dtype::kFp32);
 constexpr TypeSet kHalves = types(Dtype::kFp16, Dtype::kBfp16);
@@ -77,6 +90,7 @@ constexpr TypeSet kInts = kInts8 | kInts16 | kInts32;
 constexpr TypeSet kSignedInts = types(Dtype::kInt8, Dtype::kInt16, Dtype::kInt32);
 constexpr TypeSet kUnsignedInts = types(Dtype::kUint8, Dtype::kUint16, Dtype::kUint32);
 constexpr TypeSet kAllTypes = kFloats | kInts;
+constexpr TypeSet kFp8s = types(Dtype::kFp8E5M2, Dtype::kFp8E4M3);
 constexpr TypeSet kNoTypes = 0;
 
 struct Dim2 {

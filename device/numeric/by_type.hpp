@@ -32,7 +32,11 @@ void for_int_type(Dtype type, Body body) {
     case Dtype::kFp32:
     case Dtype::kBfp16:
     case Dtype::kUint4:
-    case Dtype::kInt4: break;
+    case Dtype::kInt4:
+    case Dtype::kFp8E5M2:
+    case Dtype::kFp8E4M3:
+    case Dtype::kFp20:
+    case Dtype::kTf32: break;
   }
   unreachable(type);
 }

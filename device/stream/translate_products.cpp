@@ -2,18 +2,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "device/chip/layout.hpp"
 #include "device/stream/operands.hpp"
 
 namespace softtpu::stream {
 namespace {
 
 int low_byte(std::uint64_t value) { return static_cast<int>(value & 0xFF); }
-
-// Input channels that weights of a type keep together.
-int weight_group(const Chip& chip, Dtype type) {
-  if (size_of(type) == 4) return 1;
-  return chip.eu_bytes / size_of(type);
-}
 
 Window window_of(const Operands& in) {
   Window window;

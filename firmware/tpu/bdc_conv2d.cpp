@@ -181,13 +181,13 @@ void tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(local_addr_t output_addr, lo
 
 int tpu_get_ic_parallel(data_type_t dtype) {
   const Call call(Op::tpu_get_ic_parallel);
-  return weight_group(call.dtype("dtype", dtype));
+  return weight_group(call.chip(), call.dtype("dtype", dtype));
 }
 int tpu_conv_kernel_size_per_oc(int ic, const dim2* ker, data_type_t dtype) {
   const Call call(Op::tpu_conv_kernel_size_per_oc);
   const Dim2 kernel = call.dim("ker", ker);
   const Dtype type = call.dtype("dtype", dtype);
-  const Dim4 weights{1, to_int(call, align_up(ic, weight_group(type))), kernel.h, kernel.w};
+  const Dim4 weights{1, to_int(call, align_up(ic, weight_group(call.chip(), type))), kernel.h, kernel.w};
   return to_int(call, weights.elements() * size_of(type));
 }
 int tpu_conv_kernel_size(int oc, int ic, const dim2* ker, data_type_t dtype) {

@@ -1,35 +1,46 @@
 // Entry points of conversion, requantisation and dequantisation.
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
 namespace {
 
-// Parameters of (de)quantisation per channel: [1, c, 1, members] 32-bit words in the aligned layout.
+// Parameters of (de)quantisation per channel: a record of `words` 32-bit words in the aligned layout, or, where records
+// are compact, of two words without a gap between channels.
 class ChannelParameters {
  public:
-  ChannelParameters(const Call& call, local_addr_t addr, const Dim4& dim, int members)
-      : first_(call.local(addr, Dim4{1, dim.c, 1, members}, Dtype::kInt32)), dim_(dim) {}
+  ChannelParameters(const Call& call, local_addr_t addr, const Dim4& dim, int words)
+      : compact_(call.chip().has(ChipRule::kCompactQuantRecords)),
+        first_(call.local(addr, Dim4{1, dim.c, 1, compact_ ? kCompactWords : words}, Dtype::kInt32,
+                          compact_ ? Layout::kCompact : Layout::kAligned)),
+        dim_(dim) {}
 
-  // Member number `index` of every channel, read as `type`: its low bits. The first one keeps the alignment rule.
-  Operand member(int index, Dtype type) const {
+  bool compact() const { return compact_; }
+  // What lies `bytes` behind the start of every channel's record, as `type`. The first one keeps the alignment rule.
+  Operand at(int bytes, Dtype type) const {
     Tensor tensor = first_;
-    tensor.addr += static_cast<std::uint64_t>(index) * sizeof(std::uint32_t);
+    tensor.addr += static_cast<std::uint64_t>(bytes);
     tensor.shape = dim_;
     const std::int64_t words = tensor.stride.c;
     tensor.stride = {0, words * static_cast<std::int64_t>(sizeof(std::uint32_t)) / size_of(type), 0, 0};
     tensor.dtype = type;
-    tensor.natural = index == 0;
+    tensor.natural = bytes == 0 && !compact_;
     return tensor;
   }
+  Operand word(int index, Dtype type) const { return at(4 * index, type); }
 
  private:
+  static constexpr int kCompactWords = 2;
+  bool compact_;
   Tensor first_;
   Dim4 dim_;
 };
 
 // Offsets have 16 bits and the sign of the quantised type.
 Dtype offset_type(Dtype quantised) { return is_signed_int(quantised) ? Dtype::kInt16 : Dtype::kUint16; }
+// Where a compact record has its offset: the high half of its second word.
+constexpr int kCompactOffset = 6;
 Scalar word(int value) { return {static_cast<std::uint32_t>(value), Dtype::kInt32}; }
 Scalar shift_count(int count) { return {static_cast<std::uint8_t>(count), Dtype::kInt8}; }
 
@@ -66,8 +77,9 @@ void tpu_bdc_int_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local_
                             data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
   QUANT_TENSORS(tpu_bdc_int_pc_requant)
   const ChannelParameters quant(call, quant_addr, dim, 3);
-  call.issue(IntQuantCmd{Quant::kRequant, dst, src, quant.member(0, Dtype::kInt32), quant.member(1, Dtype::kInt8),
-                         quant.member(2, offset_type(dst_type)), call.rounding(rounding_mode)});
+  const Operand offset = quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(2, offset_type(dst_type));
+  call.issue(IntQuantCmd{Quant::kRequant, dst, src, quant.word(0, Dtype::kInt32), quant.word(1, Dtype::kInt8), offset,
+                         call.rounding(rounding_mode)});
 }
 void tpu_bdc_int_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset,
                          int multiplier, char shift, data_type_t dst_dtype, data_type_t src_dtype,
@@ -80,8 +92,11 @@ void tpu_bdc_int_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_
                             data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
   QUANT_TENSORS(tpu_bdc_int_pc_dequant)
   const ChannelParameters quant(call, quant_addr, dim, 3);
-  call.issue(IntQuantCmd{Quant::kDequant, dst, src, quant.member(1, Dtype::kInt32), quant.member(2, Dtype::kInt8),
-                         quant.member(0, offset_type(src_type)), call.rounding(rounding_mode)});
+  // Compact records are those of requantisation; the others begin with the offset.
+  const int first = quant.compact() ? 0 : 1;
+  const Operand offset = quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(0, offset_type(src_type));
+  call.issue(IntQuantCmd{Quant::kDequant, dst, src, quant.word(first, Dtype::kInt32), quant.word(first + 1, Dtype::kInt8),
+                         offset, call.rounding(rounding_mode)});
 }
 
 void tpu_bdc_fp32_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, float scale, float offset,
@@ -97,7 +112,7 @@ void tpu_bdc_fp32_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local
                              rounding_mode_t src_rounding_mode) {
   QUANT_TENSORS(tpu_bdc_fp32_pc_requant)
   const ChannelParameters quant(call, quant_addr, dim, 2);
-  call.issue(FloatQuantCmd{Quant::kRequant, dst, src, quant.member(0, Dtype::kFp32), quant.member(1, Dtype::kFp32),
+  call.issue(FloatQuantCmd{Quant::kRequant, dst, src, quant.word(0, Dtype::kFp32), quant.word(1, Dtype::kFp32),
                            call.rounding(src_rounding_mode, "src_rounding_mode"),
                            call.rounding(dst_rounding_mode, "dst_rounding_mode")});
 }
@@ -113,7 +128,8 @@ void tpu_bdc_fp32_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local
   constexpr data_type_t dst_dtype = DT_FP32;
   QUANT_TENSORS(tpu_bdc_fp32_pc_dequant)
   const ChannelParameters quant(call, quant_addr, dim, 2);
-  call.issue(FloatQuantCmd{Quant::kDequant, dst, src, quant.member(1, Dtype::kFp32),
-                           quant.member(0, offset_type(src_type)), call.rounding(rounding_mode)});
+  const Dtype offset = quant.compact() ? Dtype::kInt16 : offset_type(src_type);
+  call.issue(FloatQuantCmd{Quant::kDequant, dst, src, quant.word(1, Dtype::kFp32), quant.word(0, offset),
+                           call.rounding(rounding_mode)});
 }
 }

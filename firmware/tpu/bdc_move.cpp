@@ -1,6 +1,8 @@
 // Entry points of copies, constants, transposes, broadcasts and sequences.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
@@ -99,6 +101,14 @@ void tpu_bdc_arithmetic_sequence_distribute(local_addr_t dst_addr, int start, in
 void tpu_bdc_arithmetic_sequence_distribute_aligned(local_addr_t dst_addr, int start, int step, int num) {
   const Call call(Op::tpu_bdc_arithmetic_sequence_distribute_aligned);
   call.issue(SequenceCmd{call.local(dst_addr, spread(call, "num", num), Dtype::kInt32), start, step, false});
+}
+// 0, 1, 2 ... in one row; never fewer than a table of static memory holds (golden bm1684x-1.30/new_ew/seq_generate).
+void tpu_bdc_generate_arithmetic_sequence(local_addr_t dst_addr, int num, data_type_t dtype) {
+  constexpr int kLeast = 64;
+  const Call call(Op::tpu_bdc_generate_arithmetic_sequence);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Dim4 row = row_on_npus(call, 1, "num", num);
+  call.issue(SequenceCmd{call.local(dst_addr, {1, 1, 1, std::max(row.w, kLeast)}, type), 0, 1, false});
 }
 // One sequence over the rows of all NPUs: each goes on where the one before it ends (golden
 // bm1684x-1.30/new_ew/seq_general). The buffer is the chip's scratch; its content is not defined and stays as it was.

@@ -41,6 +41,10 @@ void tpu_sync_core(void) { control(Op::tpu_sync_core, ControlAction::kSync); }
 void tpu_sync_core_innner(void) { control(Op::tpu_sync_core_innner, ControlAction::kSync); }
 void tpu_sync_finish(void) { control(Op::tpu_sync_finish, ControlAction::kSync); }
 
+void tpu_cdma_initialize(void) { static_cast<void>(Call(Op::tpu_cdma_initialize)); }
+void tpu_cdma_poll(void) { static_cast<void>(Call(Op::tpu_cdma_poll)); }
+void tpu_vsdma_poll(void) { static_cast<void>(Call(Op::tpu_vsdma_poll)); }
+
 void tpu_bdc_send_msg(int msg_id, int wait_cnt) {
   message(Op::tpu_bdc_send_msg, ControlAction::kSendMessage, msg_id, wait_cnt);
 }

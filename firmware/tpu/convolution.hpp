@@ -7,12 +7,6 @@
 
 namespace softtpu {
 
-// Input channels that weights of a type keep together: how many a lane's multipliers take at once.
-inline int weight_group(Dtype type) {
-  if (size_of(type) == 1) return 64;
-  return size_of(type) == 2 ? 32 : 1;
-}
-
 class Convolution {
  public:
   Convolution(Op op, Conv2dKind kind) : call_(op) { cmd_.kind = kind; }
@@ -37,7 +31,7 @@ class Convolution {
     return *this;
   }
   Convolution& weight(local_addr_t addr, Dtype type) {
-    const int group = weight_group(type);
+    const int group = weight_group(call_.chip(), type);
     const std::int64_t units = ceil_div(cmd_.src.shape.c, group) * cmd_.window.taps();
     const Dim4 shape{1, cmd_.dst.shape.c, static_cast<int>(std::min<std::int64_t>(units, kMaxUnits)), group};
     cmd_.weight = call_.local(addr, shape, type, Layout::kCompact);

@@ -49,7 +49,7 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
 // The published enumeration sets bit 0 for signed integers and for floats.
 bool tpu_is_data_type_signed(data_type_t dtype) {
-  return is_in(Op::tpu_is_data_type_signed, dtype, kFloats | kSignedInts | types(Dtype::kInt4));
+  return is_in(Op::tpu_is_data_type_signed, dtype, kFloats | kFp8s | types(Dtype::kTf32, Dtype::kFp20) | kSignedInts | types(Dtype::kInt4));
 }
 bool tpu_is_data_type_int(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int, dtype, kInts | kInts4); }
 bool tpu_is_data_type_int4(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int4, dtype, kInts4); }
@@ -62,7 +62,8 @@ bool tpu_is_data_type_signed_int(data_type_t dtype) {
 bool tpu_is_data_type_unsigned_int(data_type_t dtype) {
   return is_in(Op::tpu_is_data_type_unsigned_int, dtype, kUnsignedInts | types(Dtype::kUint4));
 }
-bool tpu_is_data_type_fp(data_type_t dtype) { return is_in(Op::tpu_is_data_type_fp, dtype, kFloats); }
+bool tpu_is_data_type_fp(data_type_t dtype) { return is_in(Op::tpu_is_data_type_fp, dtype, kFloats | kFp8s | types(Dtype::kTf32, Dtype::kFp20));
+}
 // A question that portable kernels ask on every chip: BM1684X has no such type, so the answer is about the code alone.
 bool tpu_is_data_type_fp8(data_type_t dtype) { return dtype == DT_FP8E5M2 || dtype == DT_FP8E4M3; }
 

@@ -37,7 +37,8 @@ void check_w_strides(const Call& call, DmaCopyCmd& cmd) {
 
 // NULL strides of local memory in a copy from or to system memory, where the start NPU does not count in them.
 void natural_from_zero(const Call& call, DmaCopyCmd& cmd) {
-  if (!call.chip().has(ChipRule::kNaturalFromZero) || cmd.dst.space == cmd.src.space) return;
+  if (!call.chip().has(ChipRule::kNaturalFromZero) || cmd.order != CopyOrder::kNchw) return;
+  if (cmd.dst.space == cmd.src.space) return;
   for (Tensor* side : {&cmd.dst, &cmd.src}) {
     if (side->space == Space::kLocal && side->natural && size_of(side->dtype) != 0)
       side->stride = aligned_stride(call.chip(), 0, side->shape, side->dtype);

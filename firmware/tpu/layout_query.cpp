@@ -54,7 +54,7 @@ int tpu_gdma_shape_limit(int dim) {
 }
 int tpu_gdma_move_max_wstride_byte_len(void) {
   const Call call(Op::tpu_gdma_move_max_wstride_byte_len);
-  return kMaxDmaWStrideBytes;
+  return call.chip().dma_w_stride_bytes;
 }
 
 int tpu_npu_index(local_addr_t addr) { return Call(Op::tpu_npu_index).chip().npu_of(addr); }

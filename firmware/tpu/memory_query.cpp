@@ -13,7 +13,10 @@ int tpu_bank_num(void) { return Call(Op::tpu_bank_num).chip().banks; }
 int tpu_local_mem_size_per_npu(void) {
   return static_cast<int>(Call(Op::tpu_local_mem_size_per_npu).chip().local_bytes);
 }
-int tpu_l2_sram_size(void) { return static_cast<int>(Call(Op::tpu_l2_sram_size).chip().l2_sram.bytes); }
+int tpu_l2_sram_size(void) {
+  const Chip& chip = Call(Op::tpu_l2_sram_size).chip();
+  return static_cast<int>(chip.l2_usable);
+}
 unsigned long long tpu_l2_sram_get_start_addr(void) {
   return Call(Op::tpu_l2_sram_get_start_addr).chip().l2_sram.start;
 }

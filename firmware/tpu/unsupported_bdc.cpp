@@ -66,6 +66,5 @@ UNSUPPORTED(void, tpu_bdc_end, (void))
 UNSUPPORTED(void, tpu_bdc_fp_conv2d_backward,
             (local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim2*, const dim2*,
              const padding_t*, const dim2*, const dim2*, const dim4*, int, int, int, data_type_t, data_type_t))
-UNSUPPORTED(void, tpu_bdc_generate_arithmetic_sequence, (local_addr_t, int, data_type_t))
 
 }  // extern "C"

@@ -3,9 +3,7 @@
 
 extern "C" {
 
-UNSUPPORTED(void, tpu_cdma_initialize, (void))
 UNSUPPORTED(void, tpu_cdma_port_initialize, (int))
-UNSUPPORTED(void, tpu_cdma_poll, (void))
 UNSUPPORTED(void, tpu_cdma_port_poll, (int))
 UNSUPPORTED(int, tpu_cdma_get_port, (int, int, int))
 UNSUPPORTED(void, tpu_cdma_send, (int, int, system_addr_t, int, int, int, int, int, int, int, int, data_type_t))

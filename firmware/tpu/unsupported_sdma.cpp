@@ -42,7 +42,6 @@ UNSUPPORTED(int, tpu_sdma_cmd_overflow, (void))
 UNSUPPORTED(void, tpu_sync_all_sdma, (void))
 UNSUPPORTED(void, tpu_sdma_send_msg, (int, int))
 UNSUPPORTED(void, tpu_sdma_wait_msg, (int, int))
-UNSUPPORTED(void, tpu_vsdma_poll, (void))
 UNSUPPORTED(void, tpu_vsdma_cpy_S2S,
             (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t, int))
 UNSUPPORTED(void, tpu_vsdma_cpy_nc_trans_S2S,

@@ -8,8 +8,6 @@ namespace softtpu {
 
 // Largest extent of a dimension: a command's shape fields have 16 bits.
 inline constexpr int kMaxExtent = 65535;
-// Largest distance between neighbours of a row that the copy engine steps.
-inline constexpr int kMaxDmaWStrideBytes = 128;
 
 struct Dim4 {
   int n = 1, c = 1, h = 1, w = 1;
