@@ -175,8 +175,9 @@ Memories::Place Memories::find_system(std::uint64_t addr, std::uint64_t bytes) c
   const auto inside = [&](const MemoryRange& range) {
     return range.contains(addr) && bytes <= range.bytes - (addr - range.start);
   };
-  if (inside(chip_.global_mem)) return {global_.data() + (addr - chip_.global_mem.start), "global memory"};
+  // L2 may lie in the reserved part of global memory.
   if (inside(chip_.l2_sram)) return {l2_.data() + (addr - chip_.l2_sram.start), "L2 SRAM"};
+  if (inside(chip_.global_mem)) return {global_.data() + (addr - chip_.global_mem.start), "global memory"};
   if (inside(chip_.local_mem)) return {local_.data() + (addr - chip_.local_mem.start), "local memory"};
   if (chip_.dtcm && inside(*chip_.dtcm)) return {dtcm_.data() + (addr - chip_.dtcm->start), "DTCM"};
   return {};

@@ -66,6 +66,12 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
   const Call call(op);
   call.require(axis >= TENSOR_N_DIM && axis <= TENSOR_W_DIM,
                [&] { return fmt::format("reverse_axis ({}) is outside {}..{}", axis, TENSOR_N_DIM, TENSOR_W_DIM); });
+  if (call.chip().has(ChipRule::kFewReversals)) {
+    const int last = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_H_DIM;
+    const int first = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_N_DIM;
+    call.require(axis >= first && axis <= last,
+                 [&] { return fmt::format("reverse_axis ({}) is outside {}..{} on this chip", axis, first, last); });
+  }
   const CopyOrder order = kOrders[std::clamp(axis, TENSOR_N_DIM, TENSOR_W_DIM)];
   issue_copy(op, order, dst, src, shape, dtype);
 }
@@ -210,7 +216,9 @@ void tpu_gdma_system_bcast(system_addr_t dst_addr, system_addr_t src_addr, unsig
                            data_type_t dtype) {
   const Call call(Op::tpu_gdma_system_bcast);
   const Dtype type = call.dtype("dtype", dtype);
-  const MemoryRange& window = call.chip().local_mem;
+  // Some chips take an offset in the NPUs instead of an address.
+  MemoryRange window = call.chip().local_mem;
+  if (call.chip().has(ChipRule::kBroadcastByOffset)) window = {0, call.chip().local_bytes};
   if (!window.contains(dst_addr)) {
     return call.fault(fmt::format("dst address (0x{:x}) is outside local memory (0x{:x}..0x{:x})", dst_addr,
                                   window.start, window.start + window.bytes - 1));
