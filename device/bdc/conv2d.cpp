@@ -2,6 +2,7 @@
 // output channel, and the windows, one column for each output pixel.
 #include <vector>
 
+#include "device/chip/rules.hpp"
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/conv_planes.hpp"
 #include "device/bdc/inner_order.hpp"
@@ -261,7 +262,28 @@ std::uint16_t cut_to_half(std::uint32_t sum, bool is_unsigned) {
   return static_cast<std::uint16_t>(std::clamp(static_cast<std::int32_t>(sum), -32768, 32767));
 }
 
+// Signed 32-bit sums, + old as signed, clamped to the output type.
+void convolve_and_clamp(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
+  const bool add_old = cmd.add_old;
+  const IntRange range = range_of(cmd.dst.dtype);
+  product.zero_points = ZeroPoints::kOfRows;
+  product.points = zero_points(mem, cmd);
+  for_int_type(cmd.dst.dtype, [&]<class T>(T) {
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
+      output.runs<T>(row, col, count, [&](int i, T* first, int run) {
+        for (int j = 0; j < run; ++j) {
+          std::int64_t value = static_cast<std::int32_t>(sums[i + j]);
+          if (add_old) value += static_cast<std::int32_t>(first[j]);
+          first[j] = static_cast<T>(std::clamp(value, range.low, range.high));
+        }
+      });
+    });
+    multiply(product);
+  });
+}
+
 void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
+  if (mem.chip().has(ChipRule::kRawZeroPoints)) return convolve_and_clamp(mem, cmd, output, product);
   const bool is_unsigned = sums_are_unsigned(cmd);
   const bool add_old = cmd.add_old;
   product.zero_points = ZeroPoints::kOfRows;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "device/chip/rules.hpp"
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
@@ -289,12 +290,41 @@ std::vector<std::int32_t> read_halves(const Memories& mem, const Tensor& tensor,
   return values;
 }
 
+// sat(relu(((sum + bias) << lshift) >> rshift)) with a bias of 32 bits, ties up: one shift by the difference.
+void shift_and_multiply(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
+  const StoredMatrix dst(mem, cmd.dst, true, false);
+  std::vector<std::uint32_t> bias(static_cast<std::size_t>(cmd.cols));
+  bool is_signed = product.left_signed || product.right_signed;
+  if (cmd.bias) {
+    const auto& stored = std::get<Tensor>(*cmd.bias);
+    is_signed = is_signed || is_signed_int(stored.dtype);
+    const StoredMatrix row(mem, stored, true, false);
+    row.along_row<const std::uint32_t>(0, 0, cmd.cols, [&](int i, const std::uint32_t* element) {
+      bias[static_cast<std::size_t>(i)] = *element;
+    });
+  }
+  const IntRange range = range_of(cmd.dst.dtype);
+  const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
+  const Shifter<Int128> shift(cmd.lshift - cmd.rshift, Rounding::kHalfUp);
+  for_int_type(cmd.dst.dtype, [&]<class T>(T) {
+    product.store = converted<T>(copy_to<T>(dst), [&](int, int col, int count, const std::uint32_t* sums, T* out) {
+      for (int i = 0; i < count; ++i) {
+        const std::uint32_t sum = sums[i] + bias[static_cast<std::size_t>(col + i)];
+        const Int128 value = is_signed ? Int128{static_cast<std::int32_t>(sum)} : Int128{sum};
+        out[i] = static_cast<T>(std::clamp<Int128>(shift(value), low, range.high));
+      }
+    });
+    multiply(product);
+  });
+}
+
 // sat(relu((sum + bias + (old << lshift)) >> rshift)), right shifts round ties up.
 void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   const StoredMatrix dst(mem, cmd.dst, true, false);
   std::vector<std::int32_t> bias, old;
   if (cmd.bias) bias = read_halves(mem, std::get<Tensor>(*cmd.bias), 1, cmd.cols);
   if (cmd.old) old = read_halves(mem, *cmd.old, cmd.rows, cmd.cols);
+  if (mem.chip().has(ChipRule::kShiftedProductSums)) return shift_and_multiply(mem, cmd, product);
   const bool is_signed = product.left_signed || product.right_signed;
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;

@@ -16,7 +16,7 @@ ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
   ZeroPointRows rows;
   const auto cols = static_cast<std::size_t>(cmd.cols);
   rows.points.resize(cols);
-  for_int_type(is_signed_int(dtype_of(cmd.right)) ? Dtype::kInt8 : Dtype::kUint8, [&]<class T>(T) {
+  for_int_type(dtype_of(cmd.zero_point), [&]<class T>(T) {
     if (const auto* scalar = std::get_if<Scalar>(&cmd.zero_point)) {
       std::fill(rows.points.begin(), rows.points.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
       return;
@@ -32,7 +32,7 @@ ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
     }
     const int npus = std::min(mem.chip().npu_num, cmd.inner);
     for (int i = 1; i < npus; ++i) {
-      if (std::memcmp(view.at<T>(0, 0, 0, 0), view.at<T>(0, i, 0, 0), cols) != 0) rows.count = npus;
+      if (std::memcmp(view.at<T>(0, 0, 0, 0), view.at<T>(0, i, 0, 0), cols * sizeof(T)) != 0) rows.count = npus;
     }
     rows.points.resize(static_cast<std::size_t>(rows.count) * cols);
     for (int i = 0; i < rows.count; ++i) {

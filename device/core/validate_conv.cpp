@@ -1,8 +1,10 @@
 // Rules of convolutions (numerics: bm1684x-matmul-conv-pool.md section 6; golden bm1684x/mm_conv_pool_limits).
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
+#include "device/memory/tensor_view.hpp"
 #include "device/core/window_checks.hpp"
 
 namespace softtpu {
@@ -28,17 +30,20 @@ void check_float_types(Checks& check, const Conv2dCmd& cmd) {
 void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype weight = weight_type(cmd);
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight, kInts8);
-  check.type_in("bias", cmd.bias_type, kInts16).type_in("output", cmd.dst.dtype, kInts8 | kInts16);
+  const bool wide = check.chip().has(ChipRule::kShiftedProductSums);
+  check.type_in("bias", cmd.bias_type, wide ? kInts32 : kInts16).type_in("output", cmd.dst.dtype, kInts8 | kInts16);
   const bool is_signed =
       is_signed_int(cmd.src.dtype) || is_signed_int(weight) || (cmd.bias.has_value() && is_signed_int(cmd.bias_type));
-  check_sign(check, cmd.dst.dtype, is_signed, cmd.relu).in_range("rshift", cmd.rshift, 0, kMaxShift);
+  check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
+  check.in_range("rshift", cmd.rshift, 0, wide ? kMaxShift - 1 : kMaxShift);
 }
 
 void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight_type(cmd), kInts8);
   check.type_in("output", cmd.dst.dtype, kInts16 | kInts32);
   const auto* point = std::get_if<Tensor>(&cmd.zero_point);
-  check.type_in("kzp", point != nullptr ? point->dtype : std::get<Scalar>(cmd.zero_point).dtype, kInts8);
+  const TypeSet point_types = check.chip().has(ChipRule::kRawZeroPoints) ? types(Dtype::kUint8, Dtype::kInt16) : kInts8;
+  check.type_in("kzp", point != nullptr ? point->dtype : std::get<Scalar>(cmd.zero_point).dtype, point_types);
   check.require(!cmd.add_old || size_of(cmd.dst.dtype) == 4, [&] {
     return fmt::format("result_add needs a 32-bit output (output type is {})", to_text(cmd.dst.dtype));
   });
@@ -85,6 +90,14 @@ void check_places(Checks& check, const Conv2dCmd& cmd) {
   if (weight != nullptr && size_of(weight->dtype) < 4) check_alignment(check, "weight", weight->addr, row);
 }
 
+// Zero points of 16 bits that no byte of either sign has are refused when the command runs.
+void check_raw_zero_points(Checks& check, const Memories& mem, const Conv2dCmd& cmd) {
+  const auto* points = std::get_if<Tensor>(&cmd.zero_point);
+  if (points == nullptr || points->dtype != Dtype::kInt16 || check.violation()) return;
+  const TensorView view(mem, *points);
+  for (int c = 0; c < cmd.dst.shape.c; ++c) check.in_range("kzp", *view.at<const std::int16_t>(0, c, 0, 0), -128, 255);
+}
+
 }  // namespace
 
 Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
@@ -98,6 +111,7 @@ Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
   check_stored(check, "kzp", cmd.zero_point);
   check_stored(check, "pad", cmd.padding);
   check_places(check, cmd);
+  check_raw_zero_points(check, mem, cmd);
   return check.violation();
 }
 

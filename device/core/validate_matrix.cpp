@@ -1,6 +1,7 @@
 // Rules of matrix products (numerics: bm1684x-matmul-conv-pool.md section 6; golden bm1684x/mm_conv_pool_limits).
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
 #include "device/core/window_checks.hpp"
@@ -31,9 +32,11 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
   check.type_in("left", left, kInts8).type_in("right", right, kInts8);
   check.type_in("output", cmd.dst.dtype, kInts8 | kInts16);
   bool is_signed = is_signed_int(left) || is_signed_int(right);
+  const bool shifted_sums = check.chip().has(ChipRule::kShiftedProductSums);
+  check.require(!shifted_sums || !cmd.old, [] { return std::string("result_add is not supported by this chip"); });
   if (cmd.bias) {
     const Dtype bias = type_of(*cmd.bias);
-    check.type_in("bias", bias, kInts16);
+    check.type_in("bias", bias, shifted_sums ? kInts32 : kInts16);
     is_signed = is_signed || is_signed_int(bias);
   }
   const bool wanted = is_signed && !cmd.relu;

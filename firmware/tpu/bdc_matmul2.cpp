@@ -1,6 +1,7 @@
 // Matrix products whose rows are channels: fp_mm, int8_zp_mm, int8_pc_zp_mm, quant_mm.
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "tpu_kernel.h"
 
@@ -50,6 +51,7 @@ class RowMatMul {
   // A byte for each column of the product, on each NPU that is used; transposed output: one byte for each channel.
   void zero_points(local_addr_t addr, Dtype type) {
     const int channels = cmd_.right_trans ? cmd_.cols : cmd_.inner;
+    if (call_.chip().has(ChipRule::kRawZeroPoints)) type = Dtype::kInt16;
     if (cmd_.dst_trans) {
       cmd_.zero_point = call_.local(addr, Dim4{1, channels, 1, 1}, Stride4{0, 1, 0, 0}, type);
     } else {
@@ -111,7 +113,8 @@ void zp_mm(Op op, const Sizes& sizes, local_addr_t output, const Side& left, con
   mm.operands(left, mm.call().dtype("left type", left_type), right, zero_type);
   mm.output(output, Dtype::kInt32, add, Dtype::kInt32);
   if (zero_point.constant) {
-    mm.command().zero_point = scalar(zero_point.scalar, zero_type);
+    const bool raw = mm.call().chip().has(ChipRule::kRawZeroPoints);
+    mm.command().zero_point = scalar(zero_point.scalar, raw ? Dtype::kUint8 : zero_type);
   } else {
     mm.zero_points(zero_point.addr, zero_type);
   }

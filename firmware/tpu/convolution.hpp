@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/chip/rules.hpp"
 #include "firmware/tpu/window_call.hpp"
 
 namespace softtpu {
@@ -48,11 +49,13 @@ class Convolution {
     return *this;
   }
   Convolution& zero_point(const scalar_t& value, data_type_t type) {
-    cmd_.zero_point = scalar(value, call_.dtype("kzp_dtype", type));
+    const Dtype named = call_.dtype("kzp_dtype", type);
+    cmd_.zero_point = scalar(value, call_.chip().has(ChipRule::kRawZeroPoints) ? Dtype::kUint8 : named);
     return *this;
   }
   Convolution& zero_points(local_addr_t addr, data_type_t type) {
-    cmd_.zero_point = per_output_channel(addr, call_.dtype("kzp_dtype", type));
+    const Dtype named = call_.dtype("kzp_dtype", type);
+    cmd_.zero_point = per_output_channel(addr, call_.chip().has(ChipRule::kRawZeroPoints) ? Dtype::kInt16 : named);
     return *this;
   }
   Convolution& zero_point(const Scalar& value) {
