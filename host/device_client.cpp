@@ -535,10 +535,18 @@ softtpu::Launch to_message(const DeviceClient::Launch& what, bool wait) {
   launch.stream = static_cast<std::uint32_t>(what.stream);
   launch.function = static_cast<std::uint32_t>(what.function);
   launch.core = what.core;
+  launch.blocks = what.blocks;
+  launch.groups = what.groups;
   launch.wait = wait;
   launch.name = what.name;
-  const auto* args = reinterpret_cast<const std::uint8_t*>(what.args.data());
-  launch.args.assign(args, args + what.args.size());
+  const auto to_bytes = [](std::span<const std::byte> args) {
+    const auto* data = reinterpret_cast<const std::uint8_t*>(args.data());
+    return Bytes(data, data + args.size());
+  };
+  launch.args = to_bytes(what.args);
+  for (const DeviceClient::LaunchPart& part : what.others) {
+    launch.others.push_back({part.core, static_cast<std::uint32_t>(part.function), to_bytes(part.args)});
+  }
   return launch;
 }
 

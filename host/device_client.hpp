@@ -101,12 +101,22 @@ class DeviceClient {
   // Launches. A stream is a queue: its launches run in order. One stream per bm_handle_t.
   StreamId make_stream();
   void close_stream(StreamId stream);
+  // One more core of a launch, with a function and arguments of its own.
+  struct LaunchPart {
+    std::uint32_t core = 0;
+    FunctionId function{};  // 0: as the launch's
+    std::span<const std::byte> args;
+  };
+  // On one core, on `blocks` cores from `core` on with the same arguments, or on `core` and those of `others`; all of
+  // them do it `groups` times, one after the other.
   struct Launch {
     StreamId stream{};
     FunctionId function{};  // else by name
     std::string_view name;  // looked up in all modules, first registered first
     std::uint32_t core = 0;
+    std::uint32_t blocks = 1, groups = 1;
     std::span<const std::byte> args;
+    std::span<const LaunchPart> others;
   };
   // Waits for the kernel and returns its outcome.
   Result<void> launch(const Launch& what);

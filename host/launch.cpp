@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "runtime/protocol/messages.hpp"
 
@@ -56,18 +57,40 @@ bm_status_t check_core(const char* function, const Handle& handle, int core_id) 
 }
 
 bm_status_t launch(const char* function, bm_handle_t handle, const KernelCall& call, Wait wait) {
+  return launch_together(function, handle, call, {}, wait);
+}
+
+bm_status_t launch_together(const char* function, bm_handle_t handle, const KernelCall& call,
+                            std::span<const CorePart> others, Wait wait) {
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
   if (const bm_status_t status = check_function(function, call); status != BM_SUCCESS) return status;
   if (const bm_status_t status = check_args(function, call); status != BM_SUCCESS) return status;
   if (const bm_status_t status = check_core(function, *h, call.core); status != BM_SUCCESS) return status;
 
+  if (call.blocks < 1 || call.groups < 1) {
+    return fail(function, BM_ERR_PARAM,
+                fmt::format("{} groups of {} workitems: both are at least 1", call.groups, call.blocks));
+  }
+  std::vector<DeviceClient::LaunchPart> parts;
+  for (const CorePart& other : others) {
+    const KernelCall as_call{call.name != nullptr ? call.function : other.function, call.name, other.args, other.bytes,
+                             other.core};
+    if (const bm_status_t status = check_function(function, as_call); status != BM_SUCCESS) return status;
+    if (const bm_status_t status = check_args(function, as_call); status != BM_SUCCESS) return status;
+    if (const bm_status_t status = check_core(function, *h, other.core); status != BM_SUCCESS) return status;
+    parts.push_back({static_cast<std::uint32_t>(other.core), other.function,
+                     {static_cast<const std::byte*>(other.args), other.bytes}});
+  }
   const bool one_core = h->device().info().core_count == 1;
   const DeviceClient::Launch what{.stream = h->stream(),
                                   .function = call.function,
                                   .name = call.name == nullptr ? std::string_view() : std::string_view(call.name),
                                   .core = one_core ? 0U : static_cast<std::uint32_t>(call.core),
-                                  .args = {static_cast<const std::byte*>(call.args), call.bytes}};
+                                  .blocks = static_cast<std::uint32_t>(call.blocks),
+                                  .groups = static_cast<std::uint32_t>(call.groups),
+                                  .args = {static_cast<const std::byte*>(call.args), call.bytes},
+                                  .others = parts};
   h->note_launch();
   const TracedCall traced(h->trace(), static_cast<std::uint32_t>(call.function));
   if (wait == Wait::kUntilQueued) return to_status(function, h->device().launch_async(what), true);
@@ -90,11 +113,24 @@ bm_status_t launch_name(const char* function, bm_handle_t handle, const char* na
   return launch(function, handle, {.name = name, .args = args, .bytes = bytes, .core = core}, wait);
 }
 
-// The kernel on each listed core in turn.
+// Whether the chip has one core only, which then does everybody's part, one after the other, as with the SDK.
+bool has_one_core(bm_handle_t handle, const char* function) {
+  const std::shared_ptr<Handle> h = find_handle(function, handle);
+  return h != nullptr && h->device().info().core_count == 1;
+}
+
+// One launch on all listed cores.
 bm_status_t launch_on_cores(const char* function, bm_handle_t handle, const char* name, const void* args,
                             std::size_t bytes, const int* cores, int count) {
   if (cores == nullptr) return fail(function, BM_ERR_PARAM, "core_list is NULL");
   if (count < 1) return fail(function, BM_ERR_PARAM, fmt::format("core_num {} is below 1", count));
+  if (!has_one_core(handle, function)) {
+    if (const bm_status_t status = check_kernel_name(function, name); status != BM_SUCCESS) return status;
+    std::vector<CorePart> others;
+    for (int i = 1; i < count; ++i) others.push_back({cores[i], {}, args, bytes});
+    return launch_together(function, handle, {.name = name, .args = args, .bytes = bytes, .core = cores[0]}, others,
+                           Wait::kUntilQueued);
+  }
   for (int i = 0; i < count; ++i) {
     const bm_status_t status = launch_name(function, handle, name, args, bytes, Wait::kUntilQueued, cores[i]);
     if (status != BM_SUCCESS) return status;
@@ -145,6 +181,20 @@ bm_status_t tpu_kernel_launch_async_from_core(bm_handle_t handle, tpu_kernel_fun
 bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_param_t* param_list, int param_num) {
   SOFTTPU_NOT_NULL(param_list);
   if (param_num < 1) return fail(__func__, BM_ERR_PARAM, fmt::format("param_num {} is below 1", param_num));
+  if (!has_one_core(handle, __func__)) {
+    const tpu_launch_param_t& first = param_list[0];
+    std::vector<CorePart> others;
+    for (int i = 1; i < param_num; ++i) {
+      const tpu_launch_param_t& param = param_list[i];
+      others.push_back({param.core_id, FunctionId(param.func_id), param.param_data, param.param_size});
+    }
+    return launch_together(__func__, handle,
+                           {.function = FunctionId(first.func_id),
+                            .args = first.param_data,
+                            .bytes = first.param_size,
+                            .core = first.core_id},
+                           others, Wait::kUntilQueued);
+  }
   for (int i = 0; i < param_num; ++i) {
     const tpu_launch_param_t& param = param_list[i];
     const bm_status_t status = launch(__func__, handle,

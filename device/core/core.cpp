@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "device/core/call_site.hpp"
 #include "device/core/composite_scope.hpp"
@@ -59,6 +60,8 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   if (observing_) {
     for (const auto& observer : observers_) observed_by_.push_back(observer.get());
   }
+  place_.core = index_;
+  set_current_place(place_);
   for (Observer* observer : observed_by_) observer->launch_begins(memories_, kernel_, index_);
   current_core = this;
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
@@ -74,8 +77,14 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
 }
 
 void Core::submit(Op op, const ControlCmd& cmd) {
-  if (faulted()) return;
+  if (faulted() || (place_.page != nullptr && is_told())) return;
   count_command(op, cmd);
+  // On the chip only this engine waits. Its commands, and with them the section's, wait until the message has come, or
+  // everybody has to wait.
+  if (schedule_ == nullptr && state_.id.parallel && waits_in_vain(cmd)) {
+    schedule_ = std::make_unique<Schedule>(Schedule::Order::kProgram);
+    section_schedule_ = true;
+  }
   if (schedule_ != nullptr) {
     if (defer(op, cmd)) return;
     drain();
@@ -121,16 +130,72 @@ void Core::execute_deferred(Op op, const Cmd& cmd) {
 }
 
 void Core::drain() {
+  const auto has_come = [this](const MessageWait& wait) {
+    return !waits_in_vain({ControlAction::kWaitMessage, wait.id, wait.count});
+  };
   while (!faulted()) {
-    const auto next = schedule_->next(state_.messages);
+    if (place_.page != nullptr) {
+      if (const auto waits = schedule_->blocked_by(has_come); !waits.empty()) {
+        go_on_after(place_.page->wait_for_any(place_.workitem, Op::tpu_poll, waits));
+        continue;
+      }
+    }
+    const auto next = schedule_->next(has_come);
     if (!next) break;
     const CallStackScope issued(next->stack);
     std::visit([&](const auto& cmd) { execute_deferred(next->op, cmd); }, next->command);
   }
   schedule_->clear();
+  if (std::exchange(section_schedule_, false)) schedule_.reset();
+}
+
+// Whether another core has failed: the launch is over for this one as well.
+bool Core::is_told() {
+  if (!place_.page->is_over()) {
+    if (!place_.page->is_interleaved()) return false;
+    go_on_after(place_.page->pass_turn(place_.workitem));
+    return faulted();
+  }
+  go_on_after(place_.page->is_deadlocked() ? Meeting::kDeadlocked : Meeting::kOver);
+  return true;
+}
+
+// How a wait for other cores has ended. Whoever waits in a deadlock says for what and where; the launch's report is
+// made of these lines.
+void Core::go_on_after(Meeting meeting) {
+  if (meeting == Meeting::kDone || faulted()) return;
+  outcome_.ok = false;
+  outcome_.kind = ErrorKind::kUsage;
+  outcome_.text = fmt::format("core {} was ended", place_.workitem);
+  if (meeting != Meeting::kDeadlocked) return;
+  outcome_.text = fmt::format("core {} {} (command {}", place_.workitem, place_.page->wait_text(place_.workitem),
+                              outcome_.commands);
+  if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
+  outcome_.text += ")";
+}
+
+bool Core::waits_in_vain(const ControlCmd& cmd) const {
+  if (cmd.action != ControlAction::kWaitMessage) return false;
+  if (place_.page != nullptr) return !place_.page->has_come({cmd.message, cmd.count});
+  const auto message = state_.messages.find(cmd.message);
+  return message == state_.messages.end() || message->second.sent < cmd.count;
+}
+
+// All cores of the launch, or those that a barrier counts.
+void Core::meet(Op op, const ControlCmd& cmd) {
+  if (place_.page == nullptr || cmd.count == 0) return;
+  const int count = cmd.count == kAllCores ? place_.workitems : cmd.count;
+  go_on_after(place_.page->meet(place_.workitem, op, cmd.message, count));
 }
 
 void Core::wait_message(Op op, const ControlCmd& cmd) {
+  if (place_.page != nullptr) {
+    const MessageWait wait{cmd.message, cmd.count};
+    if (const auto wrong = place_.page->check_wait(wait)) {
+      return fault(ErrorKind::kUsage, fmt::format("{}: {}.", info(op).name, *wrong));
+    }
+    return go_on_after(place_.page->wait(place_.workitem, op, wait));
+  }
   MessageCount& message = state_.messages[cmd.message];
   if (message.sent < cmd.count) {
     fault(
@@ -156,9 +221,21 @@ void Core::control(Op op, const ControlCmd& cmd) {
     case ControlAction::kPoll:
       refuse_if(state_.id.parallel, "a parallel section is open; end it before polling");
       return;
-    case ControlAction::kHauPoll:
-    case ControlAction::kSync: return;
+    case ControlAction::kHauPoll: return;
+    case ControlAction::kSync: meet(op, cmd); return;
+    case ControlAction::kAcquireLock:
+      if (place_.page != nullptr) go_on_after(place_.page->acquire(place_.workitem, op, cmd.message));
+      return;
+    case ControlAction::kReleaseLock:
+      if (place_.page == nullptr) return;
+      if (const auto wrong = place_.page->release(place_.workitem, cmd.message)) refuse_if(true, wrong->c_str());
+      return;
     case ControlAction::kSendMessage:
+      if (place_.page != nullptr) {
+        const auto wrong = place_.page->send(place_.workitem, cmd.message, cmd.count);
+        if (wrong) refuse_if(true, wrong->c_str());
+        return;
+      }
       ++state_.messages[cmd.message].sent;
       state_.messages[cmd.message].waits_left = cmd.count;
       return;
@@ -192,6 +269,7 @@ bool Core::refuse(Op op, const Violation& violation, const Command& command) {
 
 void Core::fault(ErrorKind kind, const std::string& sentence, const Command* command) {
   if (faulted()) return;
+  if (place_.page != nullptr) place_.page->fail(place_.workitem);
   outcome_.ok = false;
   outcome_.kind = kind;
   outcome_.text = sentence;

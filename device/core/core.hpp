@@ -14,6 +14,7 @@
 #include "device/core/command_ring.hpp"
 #include "device/core/commands.hpp"
 #include "device/core/lane_chain.hpp"
+#include "device/core/launch_page.hpp"
 #include "device/core/observer.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "runtime/base/result.hpp"
@@ -66,6 +67,10 @@ class Core {
   // The core whose kernel runs on this thread; nullptr outside a launch.
   static Core* current();
 
+  // Where the next launch has put this core. Stays until another place is given.
+  void set_place(const LaunchPlace& place) { place_ = place; }
+  const LaunchPlace& place() const { return place_; }
+
   // Runs one kernel to its end. `args` is the kernel's own copy.
   LaunchOutcome run(KernelFunction function, const std::string& kernel, const void* args);
 
@@ -117,6 +122,10 @@ class Core {
  private:
   void control(Op op, const ControlCmd& cmd);
   void wait_message(Op op, const ControlCmd& cmd);
+  bool waits_in_vain(const ControlCmd& cmd) const;
+  void meet(Op op, const ControlCmd& cmd);
+  void go_on_after(Meeting meeting);
+  bool is_told();
   void count(Engine engine);
   template <class Cmd>
   void count_command(Op op, const Cmd& cmd) {
@@ -148,12 +157,14 @@ class Core {
   std::jmp_buf end_;
   CommandRing own_ring_;
   CommandRing* ring_ = &own_ring_;  // written by this thread only
+  LaunchPlace place_;
+  bool section_schedule_ = false;  // schedule_ is of this section only
 };
 
 template <class Cmd>
 auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd)) {
   using Answer = decltype(execute(memories_, cmd));
-  if (faulted()) return Answer();
+  if (faulted() || (place_.page != nullptr && is_told())) return Answer();
   count_command(op, cmd);
   if (chaining_ && LaneChain::rules_read(cmd)) chain_.run(memories_);
   if (const Violation broken = violation(memories_, op, cmd)) {

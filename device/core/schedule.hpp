@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
@@ -21,12 +23,14 @@ struct ScheduledCommand {
   Op op{};
   Command command;
   CallStack stack;
+  std::uint64_t number = 0;  // in the order of the calls
 };
 
 class Schedule {
  public:
+  // kProgram: as they were issued, but for those behind a message that has not come.
   // kLate: the engine whose first command was issued first does its work last.
-  enum class Order : std::uint8_t { kLate, kRandom };
+  enum class Order : std::uint8_t { kProgram, kLate, kRandom };
   explicit Schedule(Order order, std::uint64_t seed = 0) : order_(order), seed_(seed) {}
 
   // "program" (nullptr), "late" or "random:SEED".
@@ -34,17 +38,20 @@ class Schedule {
 
   // Keeps a command of an open section until next() gives it. False: it waits for the engines, or is no engine's.
   bool take(Op op, const Command& command);
-  // The next command to execute; nullopt: none is left.
-  std::optional<ScheduledCommand> next(const std::map<int, MessageCount>& messages);
+  // The next command to execute; nullopt: none is left. `has_come` answers for messages.
+  using HasCome = std::function<bool(const MessageWait&)>;
+  std::optional<ScheduledCommand> next(const HasCome& has_come);
+  // The messages that all engines with work wait for; empty: one can go on, or none has work.
+  std::vector<MessageWait> blocked_by(const HasCome& has_come) const;
   void clear();
 
  private:
-  bool is_blocked(const ScheduledCommand& command, const std::map<int, MessageCount>& messages) const;
+  static bool is_blocked(const ScheduledCommand& command, const HasCome& has_come);
   std::uint64_t random();
 
   const Order order_;
   const std::uint64_t seed_;
-  std::uint64_t drawn_ = 0;
+  std::uint64_t drawn_ = 0, taken_ = 0;
   std::deque<Engine> engines_;  // in the order of their first commands
   std::map<Engine, std::deque<ScheduledCommand>> queues_;
 };

@@ -51,6 +51,14 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
+// What can no longer be written to in one place can be in none.
+Result<Mapping> Mapping::map_again(const char* name) const {
+  const int fd = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return system_error(name, "duplicating the file", bytes_);
+  const int seals = fcntl(fd, F_GET_SEALS);
+  return map(name, fd, bytes_, seals >= 0 && (seals & F_SEAL_FUTURE_WRITE) != 0);
+}
+
 void Mapping::unmap() {
   if (data_ == nullptr) return;
   forget_shared_range(data_);
@@ -91,7 +99,7 @@ Result<Mapping> Mapping::create(const char* name, std::uint64_t bytes, const std
   return map(name, fd, bytes);
 }
 
-Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
+Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes, bool read_only) {
   Mapping mapping;
   mapping.fd_ = fd;
   const std::uint64_t inner = page_up(bytes);
@@ -99,7 +107,8 @@ Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
       mmap(nullptr, inner + 2 * kGuardBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) return system_error(name, "mmap", bytes);
   auto* data = static_cast<std::uint8_t*>(reserved) + kGuardBytes;
-  if (mmap(data, inner, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED) {
+  const int rights = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+  if (mmap(data, inner, rights, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED) {
     const Error error = system_error(name, "mmap", bytes);
     munmap(reserved, inner + 2 * kGuardBytes);
     return error;
@@ -113,9 +122,9 @@ Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes) {
 }
 
 std::vector<Memories::Part> Memories::parts() const {
-  return {{&Memories::global_, "global", "global memory", chip_.global_mem.bytes},
-          {&Memories::l2_, "l2", "L2 SRAM", chip_.l2_sram.bytes, true},
-          {&Memories::static_, "static", "static memory", chip_.static_mem.bytes},
+  return {{&Memories::global_, "global", "global memory", chip_.global_mem.bytes, false, true},
+          {&Memories::l2_, "l2", "L2 SRAM", chip_.l2_sram.bytes, chip_.cores == 1, true},
+          {&Memories::static_, "static", "static memory", chip_.static_mem.bytes, false, true},
           {&Memories::local_, "local", "local memory", chip_.local_mem.bytes, true},
           {&Memories::dtcm_, "dtcm", "DTCM", chip_.dtcm ? chip_.dtcm->bytes : 1, true}};
 }
@@ -135,6 +144,23 @@ Result<std::unique_ptr<Memories>> Memories::create(const Chip& chip, const std::
   }
   memories->fill_static_memory();
   memories->static_.make_read_only();
+  return memories;
+}
+
+Result<std::unique_ptr<Memories>> Memories::make_for_core(int core) const {
+  std::unique_ptr<Memories> memories(new Memories(chip_));
+  memories->label_ = fmt::format("{}-core{}", label_, core);
+  for (const Part& part : memories->parts()) {
+    if (part.shared) {
+      auto again = (this->*part.mapping).map_again(part.name);
+      if (!again) return again.error();
+      (*memories).*part.mapping = std::move(*again);
+      continue;
+    }
+    auto made = memories->make(part);
+    if (!made) return made.error();
+    (*memories).*part.mapping = std::move(*made);
+  }
   return memories;
 }
 

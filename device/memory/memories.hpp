@@ -29,6 +29,9 @@ class Mapping {
   // `name` is for messages to people, `file` is what the system shows in /proc/PID/fd and maps.
   static Result<Mapping> create(const char* name, std::uint64_t bytes, const std::string& file);
 
+  // The same file, mapped once more.
+  Result<Mapping> map_again(const char* name) const;
+
   // Nobody writes to it through this mapping any more.
   void make_read_only();
   // Only the file stays.
@@ -39,7 +42,7 @@ class Mapping {
   int fd() const { return fd_; }
 
  private:
-  static Result<Mapping> map(const char* name, int fd, std::uint64_t bytes);
+  static Result<Mapping> map(const char* name, int fd, std::uint64_t bytes, bool read_only = false);
 
   int fd_ = -1;
   std::uint8_t* data_ = nullptr;
@@ -51,11 +54,14 @@ class Memories {
   // Makes new, zeroed (sparse) memories and fills static memory with the chip's tables.
   // `label` begins the names of the shared files: LABEL-global.0 and so on.
   static Result<std::unique_ptr<Memories>> create(const Chip& chip, const std::string& label = "softtpu");
+  // What another core of the chip sees: local memory (and DTCM) of its own, all else is shared. The new files' names begin with LABEL-coreN.
+  Result<std::unique_ptr<Memories>> make_for_core(int core) const;
   std::vector<int> fds() const;
 
   // Puts the memories on the chip (local, L2, DTCM) aside, as a core that ended has left them, and has new ones,
   // zeroed. Those of the core before that are given up. The new files have the next number: LABEL-local.1. For
   // processes that start from now on.
+  // Of a chip with several cores L2 stays as it is, since others may use it.
   Result<void> renew_on_chip();
 
   const Chip& chip() const { return chip_; }
@@ -84,6 +90,7 @@ class Memories {
     const char* name;
     std::uint64_t bytes;
     bool on_chip = false;  // and written by kernels
+    bool shared = false;   // by all cores
   };
   explicit Memories(const Chip& chip) : chip_(chip) {}
   std::vector<Part> parts() const;

@@ -50,6 +50,8 @@ void LaunchClock::order(Op op, const ControlCmd& control) {
     case ControlAction::kSync: return queue ? schedule_.wait_for(*queue) : schedule_.wait_for_all();
     case ControlAction::kSendMessage: return schedule_.send(queue.value_or(Queue::kBdc), control.message);
     case ControlAction::kWaitMessage: return schedule_.receive(queue.value_or(Queue::kBdc), control.message);
+    case ControlAction::kAcquireLock:
+    case ControlAction::kReleaseLock: return;
   }
 }
 

@@ -112,6 +112,8 @@ class RaceCheck final : public Observer {
       case ControlAction::kWaitMessage:
         if (engine) join(clocks_[*engine], messages_[control.message]);
         return;
+      case ControlAction::kAcquireLock:
+      case ControlAction::kReleaseLock: return;
       case ControlAction::kInitialize:
       case ControlAction::kPoll:
       case ControlAction::kHauPoll:

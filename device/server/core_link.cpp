@@ -15,6 +15,7 @@
 #include "device/observe/observers.hpp"
 #include "device/server/crash_folder.hpp"
 #include "device/server/fault_handler.hpp"
+#include "device/server/group_launch.hpp"
 #include "device/server/postmortem.hpp"
 #include "device/server/program_core.hpp"
 #include "device/server/sanitizer_output.hpp"
@@ -31,6 +32,8 @@ namespace {
 constexpr std::uint32_t kProgressStepMs = 100;
 // So long a kernel that does nothing is left alone, before anybody looks whether it ever can do anything again.
 constexpr std::uint64_t kSleepMs = 1000;
+// A kernel that has made no call for so long after another core of its launch has failed is ended.
+constexpr std::uint64_t kTellMs = 100;
 constexpr int kMaxIdleDeaths = 3;
 // Crashes that wait for their explanation; those beyond are reported without one.
 constexpr std::size_t kMostExplanations = 16;
@@ -56,7 +59,8 @@ CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, cons
       in_process_(options.in_process),
       sandbox_(options.sandbox && !options.in_process),
       own_namespace_(options.own_namespace),
-      dump_folder_(options.dump_folder) {}
+      dump_folder_(options.dump_folder),
+      launches_(options.launches) {}
 
 CoreLink::~CoreLink() {
   if (socket_) loop_.unwatch(socket_.get());
@@ -79,6 +83,7 @@ Result<void> CoreLink::start() {
   if (!pair) return pair.error();
   CoreSetup setup{memories_, index_, *pages_.status, *pages_.spare, tools_, in_process_, sandbox_};
   setup.own_namespace = own_namespace_;
+  setup.launches = launches_;
   if (!in_process_) setup.report_file = reports_.get();
   if (in_process_) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
@@ -184,10 +189,12 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
   Item& item =
-      add(CoreLaunch{what.function, what.flush && !watched, what.client, *what.args}, what.kernel, what.terms,
-          std::move(done));
+      add(CoreLaunch{what.function, what.flush && !watched, what.client, what.place, *what.args}, what.kernel,
+          what.terms, std::move(done));
   if (watched) pages_.status->watched_through = watched_ = item.number;
   item.findings = what.findings;
+  item.group = what.group;
+  item.workitem = what.place.workitem;
   item.stream = what.stream;
   const std::uint64_t number = item.number;
   send(item);
@@ -200,6 +207,12 @@ void CoreLink::hurry(std::uint64_t item) {
   // messages are read after this.
   const std::uint64_t completed = completed_items();
   if (completed >= item && receive_all()) finish_through(completed);
+}
+
+void CoreLink::collect() {
+  hurry(last_number_);
+  const std::uint64_t completed = completed_items();
+  if (!items_.empty() && completed >= items_.front().number && receive_all()) finish_through(completed);
 }
 
 void CoreLink::watch_launch() {
@@ -350,7 +363,7 @@ void CoreLink::finish(Result<Bytes> result) {
     // The module may have been unloaded since.
     if (module != modules_.end()) module->second.functions[define->function] = define->name;
   }
-  if (!result) note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
+  if (!result && !item.group) note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
   const bool timed = result && item.type == MessageType::kCoreLaunch;
   const std::uint64_t estimated_ns = timed ? pages_.status->estimated_ns[item.number % kEstimates].load() : 0;
   estimated_ns_ = estimated_ns;
@@ -417,6 +430,7 @@ void CoreLink::restart(const std::string& how_it_ended) {
     failed = std::move(unfinished.front());
     unfinished.pop_front();
   }
+  if (failed && failed->group) failed->group->tell_failure(failed->workitem);
   if (failed && failed->type == MessageType::kCoreLaunch) renew_memories();
   // Before the new core starts, so that it does not have the old one's pages.
   if (failed) report(*std::move(failed), *victim);
@@ -452,13 +466,12 @@ void CoreLink::restart(const std::string& how_it_ended) {
   flush();
 }
 
-// The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". Cores that
-// share them with another go on with what is there.
+// The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". What cores share
+// goes on as it is.
 void CoreLink::renew_memories() {
   if (!dump_folder_.empty()) {
     if (auto kept = keep_memories(memories_.fds(), dump_folder_); !kept) log_warning(kept.error().text);
   }
-  if (memories_.chip().cores != 1) return;
   if (auto renewed = memories_.renew_on_chip(); !renewed) {
     log_warning(
         fmt::format("core {} starts with the local memory of the one that ended: {}", index_, renewed.error().text));
@@ -501,8 +514,11 @@ std::string CoreLink::places_text(const CoreExplain& question) const {
 // Answers the failed item, when what can be explained is.
 void CoreLink::report(Item failed, const Victim& victim) {
   const std::uint64_t number = ++last_explanation_;
+  const bool is_told_by_another = failed.group && !failed.group->is_culprit(failed.workitem);
+  if (failed.group && !is_told_by_another) failed.group->set_journalled();
   auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, text = victim.text,
-                 kind = victim.kind](const std::string& explanation) {
+                 kind = victim.kind, is_told_by_another](const std::string& explanation) {
+    if (is_told_by_another) return answer(Error{kind, text + explanation});
     // The program of a device of its own prints it too; the log of a shared one is for somebody else.
     log(tools_.clients != nullptr ? LogLevel::kWarning : LogLevel::kInfo, text + explanation);
     note_failure(type, name, kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(kind),
@@ -610,8 +626,14 @@ void CoreLink::check_progress() {
   // Items before the running one are finished, only not reported yet.
   auto item = std::find_if(items_.begin(), items_.end(), [&](const Item& i) { return i.number == running; });
   if (item == items_.end()) item = items_.begin();
+  const bool in_group = item->group && item->number == running;
+  over_ms_ = in_group && same_item && item->group->is_over() ? over_ms_ + kProgressStepMs : 0;
+  // Whoever is waited for has the limits.
+  if (in_group && item->group->waits(item->workitem)) still_ms_ = 0;
   std::string text;
-  if (item->cancelled && item->number == running) {
+  if (!in_process_ && over_ms_ > kTellMs) {
+    text = "was ended with the launch's other cores";
+  } else if (item->cancelled && item->number == running) {
     text = "was ended, because its program was interrupted";
   } else if (is_over(still_ms_, item->terms.timeout_ms)) {
     text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended",

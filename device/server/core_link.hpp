@@ -32,6 +32,8 @@
 namespace softtpu {
 
 class EventLoop;
+class GroupLaunch;
+class LaunchPage;
 struct Tools;
 
 class CoreLink {
@@ -42,6 +44,7 @@ class CoreLink {
     bool sandbox = false;
     bool own_namespace = true;  // of the core's process, where the system allows it
     std::string dump_folder;    // gets what a core that ended has left; empty: nobody
+    LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
   };
   CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);
   ~CoreLink();
@@ -72,12 +75,18 @@ class CoreLink {
     std::uint32_t stream = 0;               // cancel() finds it by this and the owner
     std::uint64_t client = 0;               // whose findings come of it; 0: nobody shares the device
     std::shared_ptr<FindingSink> findings;  // gets them before the answer
+    std::shared_ptr<GroupLaunch> group;     // on several cores; null: on this one
+    CorePlace place;
     Answered answer;
   };
   // The item's number, for hurry().
   std::uint64_t launch(const Launch& what);
   // Somebody waits for this item now: its answer must not wait for later ones.
   void hurry(std::uint64_t item);
+  // What the core is through with is answered now, the rest as soon as it is.
+  void collect();
+  // For the journal of `softtpu run`; where a launch has several cores, whoever knows its outcome says it.
+  void note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text);
   // Drops the items of an owner that is gone; one that runs is ended.
   void abandon(const void* owner);
   // Ends the launches of an owner's stream, each when it runs. Stream 0: all.
@@ -104,6 +113,8 @@ class CoreLink {
     std::string name;  // of the kernel, module or function, for messages
     Terms terms;
     std::shared_ptr<FindingSink> findings;
+    std::shared_ptr<GroupLaunch> group;
+    std::size_t workitem = 0;
     std::uint32_t stream = 0;
     bool dropped = false;
     bool cancelled = false;
@@ -158,7 +169,6 @@ class CoreLink {
   void end_explanation(std::uint64_t number, const std::string& text);
   void deliver(const void* owner, std::uint64_t last_before, std::function<void()> answer);
   void end_core(Error reason);
-  void note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text);
   void break_link(const std::string& why);
   void watch_progress();
   void check_progress();
@@ -171,6 +181,7 @@ class CoreLink {
   const int index_;
   const bool in_process_, sandbox_, own_namespace_;
   const std::string dump_folder_;
+  LaunchPage* const launches_;
   StatusPages pages_;  // shared with the core
   UniqueFd reports_;   // gets what sanitizers report
   UniqueFd socket_;
@@ -195,7 +206,7 @@ class CoreLink {
   ShortWait wait_;
   std::uint64_t watched_ = 0;        // the launch that watch_launch() shall look at; 0: none
   std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
-  std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0, ran_ms_ = 0;
+  std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0, ran_ms_ = 0, over_ms_ = 0;
   std::uint64_t seen_front_ = 0, idle_ms_ = 0;  // the oldest item, and how long the core has not begun with it
 };
 

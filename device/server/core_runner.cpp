@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -78,7 +79,8 @@ class CoreRunner {
         socket_(std::move(socket)),
         sanitizer_output_(setup.report_file),
         takes_reports_(setup.report_file >= 0),
-        debugger_(setup.tools.gdb_socket) {
+        debugger_(setup.tools.gdb_socket),
+        pages_(setup.launches) {
     core_.set_ring(status_.commands);
     core_.exit_on_assertion(setup.in_program);
     for (const auto& observer : tools_.observers) core_.add_observer(observer);
@@ -171,9 +173,10 @@ class CoreRunner {
     launched_ = true;
     const bool watched = own_process_ && function->second.may_change_process;
     if (watched) leftovers_.before_launch();
+    if (!take_place(launch->place)) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
     const auto run = [&] {
       std::memcpy(args_.data(), launch->args.data(), launch->args.size());
-      return core_.run(function->second.entry, function->second.name, args_.data());
+      return run_groups(launch->place, function->second);
     };
     const auto tell = [this, item](const auto& finding) {
       append_frame(out_, item, finding);
@@ -205,7 +208,50 @@ class CoreRunner {
     } else if (watched) {
       set_back("kernel \"" + function->second.name + "\"");
     }
+    LaunchPage* const page = core_.place().page;
+    if (page != nullptr && !broken.empty()) page->fail(core_.place().workitem);
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
+    if (page != nullptr) flush_ = page->end(core_.place().workitem) || flush_;
+  }
+
+  // False: there is no such place.
+  bool take_place(const CorePlace& where) {
+    const bool shared = where.page != 0;
+    if (shared && (pages_ == nullptr || where.page > kLaunchPages || where.workitems > kMostCores)) return false;
+    if (where.workitem >= where.workitems || where.groups == 0) return false;
+    LaunchPlace place;
+    place.workitem = static_cast<int>(where.workitem);
+    place.workitems = static_cast<int>(where.workitems);
+    place.groups = static_cast<int>(where.groups);
+    place.first_core = static_cast<int>(where.first_core);
+    place.page = shared ? &pages_[where.page - 1] : nullptr;
+    place.page_number = static_cast<int>(where.page);
+    core_.set_place(place);
+    return true;
+  }
+
+  // The kernel, once for each group of the launch, one after the other.
+  LaunchOutcome run_groups(const CorePlace& where, const Function& function) {
+    LaunchPlace place = core_.place();
+    if (place.page != nullptr && place.page->begin(place.workitem, where.in_line) != Meeting::kDone) {
+      LaunchOutcome outcome;
+      outcome.ok = false;
+      outcome.text = fmt::format("core {} did not begin", place.workitem);
+      return outcome;
+    }
+    // Another order of the commands is one of the cores, too.
+    if (place.page != nullptr && !tools_.schedule.empty())
+      static_cast<void>(place.page->interleave(place.workitem, std::hash<std::string>()(tools_.schedule)));
+    LaunchOutcome all;
+    for (place.group = 0; place.group < place.groups && all.ok; ++place.group) {
+      core_.set_place(place);
+      LaunchOutcome one = core_.run(function.entry, function.name, args_.data());
+      one.commands += all.commands;
+      if (all.estimated_us || one.estimated_us)
+        one.estimated_us = all.estimated_us.value_or(0) + one.estimated_us.value_or(0);
+      all = std::move(one);
+    }
+    return all;
   }
 
   // A kernel that reads more than the launch passed sees what happens to stand behind it, and a rule that this breaks
@@ -392,6 +438,7 @@ class CoreRunner {
   SanitizerOutput sanitizer_output_;
   const bool takes_reports_;
   DebuggerCall debugger_;
+  LaunchPage* const pages_;
 };
 
 }  // namespace

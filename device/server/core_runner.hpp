@@ -7,8 +7,12 @@
 
 namespace softtpu {
 
+class LaunchPage;
 class Memories;
 struct Tools;
+
+// In memory that all cores of a device share. More launches on several cores than this are not under way at once.
+inline constexpr std::size_t kLaunchPages = 64;
 
 // What a core works with; owned by the server.
 struct CoreSetup {
@@ -21,6 +25,7 @@ struct CoreSetup {
   bool sandbox = false;       // from the first launch on
   bool explains = false;      // it runs no kernel, and prints nothing
   bool own_namespace = true;  // where the system allows it (core_process.hpp)
+  LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
   int report_file = -1;       // gets what sanitizers report; -1: nobody reads it
 };
 

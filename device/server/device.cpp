@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 
+#include "device/core/launch_page.hpp"
 #include "device/server/crash_folder.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/transport/socket.hpp"
@@ -57,7 +59,7 @@ std::function<void(Result<Value>)> when_all(std::size_t count, std::function<voi
 
 }  // namespace
 
-Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
+Device::Device(std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
                const Options& options)
     : in_process_(options.in_process),
       poison_(settings.poison),
@@ -65,13 +67,31 @@ Device::Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settin
       memories_(std::move(memories)),
       tools_(std::move(tools)),
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
-      queue_(cores_, limits_) {
+      queue_(cores_, limits_) {}
+
+// Each core has a local memory of its own; L2 and global memory are the same for all.
+Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
+  LaunchPage* pages = nullptr;
+  if (chip().cores > 1) {
+    auto memory = Mapping::create("the pages of launches", kLaunchPages * sizeof(LaunchPage), "softtpu-launches");
+    if (!memory) return memory.error();
+    launch_pages_ = *std::move(memory);
+    pages = reinterpret_cast<LaunchPage*>(launch_pages_.data());
+    for (std::size_t i = 0; i < kLaunchPages; ++i) new (pages + i) LaunchPage;
+    queue_.use_pages({pages, kLaunchPages});
+  }
   for (int i = 0; i < chip().cores; ++i) {
+    if (i > 0) {
+      auto own = memories_->make_for_core(i);
+      if (!own) return own.error();
+      core_memories_.push_back(*std::move(own));
+    }
     // gdb wants to know the processes that it looks at by their own numbers.
     const bool own_namespace = settings.own_namespace && settings.gdb_socket.empty();
-    const CoreLink::Options core{i, in_process_, settings.sandbox, own_namespace, settings.dump_folder};
-    cores_.push_back(std::make_unique<CoreLink>(loop, *memories_, tools_, core));
+    const CoreLink::Options core{i, in_process_, settings.sandbox, own_namespace, settings.dump_folder, pages};
+    cores_.push_back(std::make_unique<CoreLink>(loop, i > 0 ? *core_memories_.back() : *memories_, tools_, core));
   }
+  return {};
 }
 
 Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip, const Settings& settings, Tools tools,
@@ -93,8 +113,9 @@ Result<std::unique_ptr<Device>> Device::create(EventLoop& loop, const Chip& chip
     if (auto made = make_crash_folder(settings.dump_folder); !made) return made.error();
     if (auto copied = keep_file(chip_file->fd(), settings.dump_folder); !copied) return copied.error();
   }
-  std::unique_ptr<Device> device(new Device(loop, std::move(*memories), settings, std::move(tools), options));
+  std::unique_ptr<Device> device(new Device(std::move(*memories), settings, std::move(tools), options));
   device->chip_file_ = std::move(*chip_file);
+  if (auto made = device->make_cores(loop, settings); !made) return made.error();
   for (auto& core : device->cores_) {
     if (auto started = core->start(); !started) return started.error();
   }

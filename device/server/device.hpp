@@ -63,8 +63,9 @@ class Device {
   void flush();
 
  private:
-  Device(EventLoop& loop, std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
+  Device(std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
          const Options& options);
+  Result<void> make_cores(EventLoop& loop, const Settings& settings);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
   std::uint64_t next_used(std::uint64_t address, std::uint64_t end) const;
   CoreLink::Terms terms_of(const void* owner) const { return {owner, limits_.timeout_ms, limits_.limit_ms}; }
@@ -72,6 +73,8 @@ class Device {
   const bool in_process_, poison_;
   const LaunchQueue::Limits limits_;
   std::unique_ptr<Memories> memories_;
+  std::vector<std::unique_ptr<Memories>> core_memories_;  // of the cores but the first
+  Mapping launch_pages_;
   Mapping chip_file_;
   Tools tools_;
   Allocator heap_;

@@ -86,8 +86,8 @@ void close_connections(std::initializer_list<int> keep, bool keeps_sealed) {
 // Other devices' memories and other cores' pages are mapped in the server as well.
 void unmap_what_is_others(const CoreSetup& setup) {
   const Memories& own = setup.memories;
-  const std::array<const void*, 7> kept = {own.global(), own.l2(),      own.static_mem(), own.local(0),
-                                           own.dtcm(),   &setup.status, &setup.spare};
+  const std::array<const void*, 8> kept = {own.global(), own.l2(),      own.static_mem(), own.local(0),
+                                           own.dtcm(),   &setup.status, &setup.spare,     setup.launches};
   keep_shared_ranges(kept);
 }
 

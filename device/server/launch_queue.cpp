@@ -122,7 +122,8 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     Pending& next = stream->pending.front();
     CoreLink& core = *cores_[next.core];
     // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
-    const bool in_order = stream->sent == 0 || stream->last_core == next.core;
+    const std::uint64_t cores = next.group ? next.group->cores() : 1ULL << next.core;
+    const bool in_order = (stream->sent == 0 || stream->last_cores == cores) && (!next.group || !free_pages_.empty());
     const std::size_t window = window_of(seconds_of(next.function));
     // Who finds too much ahead of a launch is the next that this core serves: a client of short kernels, which may be
     // given many ahead, would else fill every place before it.
@@ -142,26 +143,99 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     ++client->sent_;
     ++sent_[launch.core];
     stream->last_core = launch.core;
-    CoreLink::Launch what;
-    what.function = launch.function;
-    what.kernel = launch.kernel;
-    what.args = &launch.args;
-    what.terms = {client.get(), stream->timeout_ms, stream->limit_ms};
-    what.flush = launch.answer != nullptr || !stream->waiters.empty();
-    what.stream = stream->id;
-    what.client = client->findings_.client;
-    what.findings = client->findings_.sink;
-    what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
-      finished(client, *stream, function, answer, std::move(outcome));
-    };
-    stream->last_item = core.launch(what);
+    stream->last_cores = cores;
+    stream->last_group = launch.group;
+    launch.group ? launch_group(client, stream, launch) : this->launch(client, stream, launch);
     return true;
   }
   return false;
 }
 
+CoreLink::Launch LaunchQueue::to_core(const Client& client, const Stream& stream, const Pending& launch) {
+  CoreLink::Launch what;
+  what.kernel = launch.kernel;
+  what.terms = {&client, stream.timeout_ms, stream.limit_ms};
+  what.stream = stream.id;
+  what.client = client.findings_.client;
+  what.findings = client.findings_.sink;
+  return what;
+}
+
+void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
+                         const Pending& launch) {
+  CoreLink::Launch what = to_core(*client, *stream, launch);
+  what.function = launch.function;
+  what.args = &launch.args;
+  what.flush = launch.answer != nullptr || !stream->waiters.empty();
+  what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
+    finished(client, *stream, function, answer, std::move(outcome), cores_[stream->last_core]->estimated_ns());
+  };
+  stream->last_item = cores_[launch.core]->launch(what);
+}
+
+// All cores get their parts at once, so that two launches never wait for each other's cores.
+void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
+                               const Pending& launch) {
+  const std::shared_ptr<GroupLaunch> group = launch.group;
+  const std::uint32_t page = free_pages_.back();
+  free_pages_.pop_back();
+  group->begin(pages_[page - 1], page, launch.answer != nullptr || !stream->waiters.empty());
+  const auto done = [this, client, stream, group, function = launch.function,
+                     answer = launch.answer](Result<void> outcome) {
+    free_pages_.push_back(group->page_number());
+    if (stream->last_group == group) stream->last_group.reset();
+    finished(client, *stream, function, answer, std::move(outcome), group->estimated_ns());
+  };
+  for (std::size_t i = 0; i < group->parts().size(); ++i) {
+    const GroupLaunch::Part& part = group->parts()[i];
+    CoreLink::Launch what = to_core(*client, *stream, launch);
+    what.function = part.function;
+    what.args = &part.args;
+    what.group = group;
+    // Alone in its stream it finds all its cores through with what was before.
+    what.place = group->place_of(i, stream->sent > 1);
+    what.answer = [this, group, i, kernel = launch.kernel, done](const Result<void>& outcome) {
+      part_ended(group, i, kernel, outcome, done);
+    };
+    stream->last_item = cores_[part.core]->launch(what);
+  }
+}
+
+void LaunchQueue::part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
+                             const Result<void>& outcome, const std::function<void(Result<void>)>& answer) {
+  const auto& parts = group->parts();
+  const bool first = group->note_end(part, outcome, cores_[parts[part].core]->estimated_ns());
+  if (group->has_ended()) {
+    const Result<void> all = group->outcome(kernel);
+    if (!all && !group->is_journalled()) {
+      cores_[parts[part].core]->note_failure(MessageType::kCoreLaunch, kernel, to_failure_kind(all.error().kind),
+                                             all.error().text);
+    }
+    return answer(all);
+  }
+  // The others end at about the same time, and say so only when they are asked.
+  if (!first) return;
+  for (std::size_t i = 0; i < parts.size() && !group->has_ended(); ++i) {
+    if (!group->has_ended(i)) cores_[parts[i].core]->collect();
+  }
+}
+
+// Somebody waits for the stream's last launch.
+void LaunchQueue::hurry(Stream& stream) {
+  const auto group = stream.last_group;
+  if (!group) return cores_[stream.last_core]->hurry(stream.last_item);
+  for (std::size_t i = 0; i < group->parts().size() && !group->has_ended(); ++i) {
+    if (!group->has_ended(i)) cores_[group->parts()[i].core]->collect();
+  }
+}
+
+void LaunchQueue::use_pages(std::span<LaunchPage> pages) {
+  pages_ = pages;
+  for (std::size_t i = pages.size(); i > 0; --i) free_pages_.push_back(static_cast<std::uint32_t>(i));
+}
+
 void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function,
-                           const Answer& answer, Result<void> outcome) {
+                           const Answer& answer, Result<void> outcome, std::uint64_t estimate) {
   --stream.sent;
   --sent_[stream.last_core];
   --client->sent_;
@@ -171,7 +245,7 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   ++client->finished_;
   ++launches_;
   if (!outcome) note_fault(outcome.error().text);
-  if (const std::uint64_t estimate = cores_[stream.last_core]->estimated_ns(); outcome && estimate > 0) {
+  if (outcome && estimate > 0) {
     stream.time.last_ns = estimate;
     stream.time.total_ns += estimate;
   }
@@ -250,7 +324,7 @@ void LaunchQueue::wait(const std::shared_ptr<Client>& client, std::uint32_t id, 
   // Hurrying may finish launches, and with them this stream, before the call returns.
   const auto alive = client->streams_[id];
   answer_waiters(*client, *alive);
-  if (alive->sent > 0 && alive->pending.empty()) cores_[alive->last_core]->hurry(alive->last_item);
+  if (alive->sent > 0 && alive->pending.empty()) hurry(*alive);
 }
 
 void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer) {

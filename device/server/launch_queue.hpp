@@ -9,11 +9,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "device/server/core_link.hpp"
+#include "device/server/group_launch.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/protocol/wire.hpp"
 
@@ -28,6 +30,7 @@ class LaunchQueue {
     std::uint32_t core = 0;
     std::string kernel;
     Bytes args;
+    std::shared_ptr<GroupLaunch> group;  // on several cores, of which `core` is the first; null: on that one
     Answer answer;  // of a launch that somebody waits for; else the outcome is kept for the next sync
   };
 
@@ -71,6 +74,8 @@ class LaunchQueue {
       std::uint64_t submitted = 0, finished = 0;
       std::uint64_t last_item = 0;  // on core `last_core`
       std::uint32_t last_core = 0;
+      std::uint64_t last_cores = 0;             // all of that launch, as bits
+      std::shared_ptr<GroupLaunch> last_group;  // null: it had one core
       std::uint32_t sent = 0;  // given to a core and not finished
       StreamTimeReply time;
       bool ready = false;  // in ready_
@@ -105,6 +110,8 @@ class LaunchQueue {
   };
   LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, const Limits& limits) : cores_(cores), limits_(limits) {}
 
+  // Where launches on several cores meet.
+  void use_pages(std::span<LaunchPage> pages);
   std::shared_ptr<Client> make_client() { return std::make_shared<Client>(); }
   void submit(const std::shared_ptr<Client>& client, std::uint32_t stream, Pending launch);
   // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all
@@ -146,8 +153,15 @@ class LaunchQueue {
   void dispatch();
   bool dispatch_one(const std::shared_ptr<Client>& client);
   void leave_line(const Client& client);
+  static CoreLink::Launch to_core(const Client& client, const Stream& stream, const Pending& launch);
+  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, const Pending& launch);
+  void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
+                    const Pending& launch);
+  void part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
+                  const Result<void>& outcome, const std::function<void(Result<void>)>& answer);
+  void hurry(Stream& stream);
   void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
-                Result<void> outcome);
+                Result<void> outcome, std::uint64_t estimated_ns);
   void cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void note_fault(const std::string& text);
   // Nobody asks for this failure any more: it goes to the log.
@@ -163,6 +177,8 @@ class LaunchQueue {
   const Limits limits_;
   std::map<std::uint32_t, std::size_t> sent_;  // launches that each core has been given and not finished
   std::map<std::uint32_t, const Client*> first_in_line_;  // whose launch each core is given before all others'; or none
+  std::span<LaunchPage> pages_;
+  std::vector<std::uint32_t> free_pages_;  // counted from 1
   std::deque<std::shared_ptr<Client>> turns_;
   std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
   std::deque<Fault> faults_;

@@ -154,7 +154,7 @@ void Replay::start(const UniqueFd& image) {
         device_.define(function, module, record_.launch.kernel, client_.get(), [this, function, fail](const Result<void>& defined) {
           if (!defined) return fail(defined.error());
           launched_ = true;
-          LaunchQueue::Pending pending{function, record_.launch.core, record_.launch.kernel, record_.launch.args, {}};
+          LaunchQueue::Pending pending{function, record_.launch.core, record_.launch.kernel, record_.launch.args, {}, {}};
           pending.answer = [this](Result<void> outcome) {
             outcome_ = std::move(outcome);
             loop_.stop();

@@ -28,6 +28,8 @@ constexpr std::size_t kMostUnsentBytes = 512U << 10;
 // ... and what its launches have to say may add that much.
 constexpr std::size_t kMaxUnsentBytes = 256U << 20;
 constexpr std::uint64_t kIncomingPiece = 16 << 10;
+// One after the other on the same cores.
+constexpr std::uint32_t kMostGroups = 65536;
 // How long launches of a client that is gone may go on.
 constexpr std::chrono::milliseconds kAfterlife{500};
 
@@ -419,6 +421,13 @@ void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
                                                     device_->chip().name, device_->core_count())};
   }
   if (function && launch.stream == 0) function = Error{ErrorKind::kUsage, "a launch needs a stream."};
+  if (function && (launch.blocks != 1 || launch.groups != 1 || !launch.others.empty())) {
+    if (auto group = make_group(launch, *function)) {
+      pending.group = *std::move(group);
+    } else {
+      function = group.error();
+    }
+  }
   if (!function) {
     // Nobody reads an answer to an asynchronous launch: what is wrong is kept for the next sync.
     launch.wait ? fail(request, function.error()) : device_->queue().reject(client_, launch.stream, function.error());
@@ -430,6 +439,44 @@ void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
   pending.args = std::move(launch.args);
   if (launch.wait) pending.answer = answer_later(request);
   device_->queue().submit(client_, launch.stream, std::move(pending));
+}
+
+// The launch's cores, each with what it is to do.
+Result<std::shared_ptr<GroupLaunch>> Session::make_group(Launch& launch, std::uint32_t function) const {
+  const std::size_t has = device_->core_count();
+  const auto refuse = [](std::string text) { return Error{ErrorKind::kUsage, std::move(text)}; };
+  if (launch.blocks == 0 || launch.groups == 0 || launch.groups > kMostGroups) {
+    return refuse(fmt::format("a launch of {} groups of {} workitems: both are at least 1, groups at most {}.",
+                              launch.groups, launch.blocks, kMostGroups));
+  }
+  if (!launch.others.empty() && launch.blocks != 1)
+    return refuse("a launch names either how many cores it takes or which, not both.");
+  const std::uint64_t wanted = launch.others.empty() ? launch.blocks : launch.others.size() + 1;
+  if (wanted > has || launch.core + wanted > has + (launch.others.empty() ? 0 : has)) {
+    return refuse(fmt::format("the launch wants {} workitems from core {} on, and chip {} has {} core{}.", wanted,
+                              launch.core, device_->chip().name, has, has == 1 ? "" : "s"));
+  }
+  std::vector<GroupLaunch::Part> parts = {{launch.core, function, launch.args}};
+  for (std::uint32_t i = 1; i < launch.blocks; ++i) parts.push_back({launch.core + i, function, launch.args});
+  for (LaunchPart& other : launch.others) {
+    if (other.core >= has)
+      return refuse(fmt::format("core {} does not exist: chip {} has {}.", other.core, device_->chip().name, has));
+    const auto named = [&](const GroupLaunch::Part& part) { return part.core == other.core; };
+    if (std::any_of(parts.begin(), parts.end(), named))
+      return refuse(fmt::format("the launch names core {} twice.", other.core));
+    if (other.args.size() > kMaxLaunchArgs) {
+      return refuse(
+          fmt::format("the kernel's arguments have {} bytes (limit {}).", other.args.size(), kMaxLaunchArgs));
+    }
+    const auto found = functions_.find(other.function == 0 ? function : other.function);
+    if (found == functions_.end()) return refuse(fmt::format("function {} does not exist.", other.function));
+    if (found->second.module != functions_.at(function).module) {
+      return refuse(fmt::format("the launch mixes programs: \"{}\" and \"{}\" are of different modules.",
+                                functions_.at(function).name, found->second.name));
+    }
+    parts.push_back({other.core, found->first, std::move(other.args)});
+  }
+  return std::make_shared<GroupLaunch>(std::move(parts), launch.groups);
 }
 
 // A stream comes into being when it is named.

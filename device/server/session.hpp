@@ -121,6 +121,7 @@ class Session : public std::enable_shared_from_this<Session> {
   template <class Value>
   std::function<void(Result<Value>)> counted(std::function<void(Result<Value>)> answer, std::size_t weight = 1);
 
+  Result<std::shared_ptr<GroupLaunch>> make_group(Launch& launch, std::uint32_t function) const;
   Result<void> check_stream(std::uint32_t stream) const;
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
   Result<std::uint32_t> find_kernel(const std::string& name);

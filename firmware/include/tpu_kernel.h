@@ -150,12 +150,14 @@ int tpu_core_num(void);
 int tpu_core_index(void);
 int tpu_workitem_num(void);
 int tpu_workitem_index(void);
+int tpu_is_last_workitem(void);
 int tpu_group_num(void);
 int tpu_group_index(void);
 int tpu_start_physical_core_id(void);
 int tpu_tpuv7_env(void);
 int tpu_physical_core_id(void);
 int tpu_physical_core_num(void);
+int tpu_max_core_num(void);
 int tpu_chip_id(void);
 int tpu_chip_num(void);
 int tpu_rank(void);
@@ -181,6 +183,12 @@ void tpu_sync_all_gdma(void);
 void tpu_sync_all_sdma(void);
 void tpu_sync_all_hau(void);
 void tpu_sync_core_innner(void);
+/* A meeting of all cores of the launch, or of core_num of them, that is apart from those with another number. */
+void tpu_sync_all_with_msg_id(int msg_id);
+int tpu_core_barrier(int msg_id, int core_num);
+/* One core at a time holds a lock. */
+void tpu_acquire_lock(int lock_id);
+void tpu_release_lock(int lock_id);
 void tpu_sync_finish(void);
 int tpu_next_msg_id(void);
 void tpu_set_base_msg_id(int base_msg_id);

@@ -10,11 +10,37 @@ namespace {
 
 void control(Op op, ControlAction action) { Call(op).issue(ControlCmd{action}); }
 
+// The cores of a launch share a number of messages; a core alone numbers them as it likes.
+bool check_message(const Call& call, int id) {
+  if (id < 0) {
+    call.fault(fmt::format("msg_id ({}) is negative", id));
+  } else if (call.core().place().page != nullptr && id >= kMostMessages) {
+    call.fault(fmt::format("msg_id ({}) is outside 0..{}", id, kMostMessages - 1));
+  } else {
+    return true;
+  }
+  return false;
+}
+
 void message(Op op, ControlAction action, int message_id, int count) {
   const Call call(op);
-  if (message_id < 0) return call.fault(fmt::format("msg_id ({}) is negative", message_id));
+  if (!check_message(call, message_id)) return;
   if (count < 0) return call.fault(fmt::format("the number of calls on the other side ({}) is negative", count));
+  const int most = call.core().place().page != nullptr ? kMostCount : 0;
+  if (most > 0 && (count < 1 || count > most))
+    return call.fault(fmt::format("the number of calls on the other side ({}) is outside 1..{}", count, most));
   call.issue(ControlCmd{action, message_id, count});
+}
+
+void meet(Op op, int barrier, int count = kAllCores) {
+  Call(op).issue(ControlCmd{ControlAction::kSync, barrier, count});
+}
+
+void lock(Op op, ControlAction action, int lock_id) {
+  const Call call(op);
+  if (lock_id < 0 || lock_id >= kMostLocks)
+    return call.fault(fmt::format("lock_id ({}) is outside 0..{}", lock_id, kMostLocks - 1));
+  call.issue(ControlCmd{action, lock_id});
 }
 
 }  // namespace
@@ -33,10 +59,27 @@ void tpu_parallel_start(void) { control(Op::tpu_parallel_start, ControlAction::k
 void tpu_parallel_end(void) { control(Op::tpu_parallel_end, ControlAction::kParallelEnd); }
 bool tpu_is_parallel_state(void) { return Call(Op::tpu_is_parallel_state).core().state().id.parallel; }
 
-void tpu_sync_all(void) { control(Op::tpu_sync_all, ControlAction::kSync); }
-void tpu_sync_all_bdc(void) { control(Op::tpu_sync_all_bdc, ControlAction::kSync); }
-void tpu_sync_all_gdma(void) { control(Op::tpu_sync_all_gdma, ControlAction::kSync); }
-void tpu_sync_all_hau(void) { control(Op::tpu_sync_all_hau, ControlAction::kSync); }
+void tpu_sync_all(void) { meet(Op::tpu_sync_all, LaunchPage::kAllEngines); }
+void tpu_sync_all_bdc(void) { meet(Op::tpu_sync_all_bdc, LaunchPage::kBdc); }
+void tpu_sync_all_gdma(void) { meet(Op::tpu_sync_all_gdma, LaunchPage::kGdma); }
+void tpu_sync_all_hau(void) { meet(Op::tpu_sync_all_hau, LaunchPage::kHau); }
+void tpu_sync_all_with_msg_id(int msg_id) {
+  if (check_message(Call(Op::tpu_sync_all_with_msg_id), msg_id)) meet(Op::tpu_sync_all_with_msg_id, msg_id);
+}
+int tpu_core_barrier(int msg_id, int core_num) {
+  const Call call(Op::tpu_core_barrier);
+  if (!check_message(call, msg_id)) return -1;
+  const int cores = call.core().place().workitems;
+  if (core_num < 1 || core_num > cores) {
+    call.fault(fmt::format("core_num ({}) is outside 1..{}, the cores of this launch", core_num, cores));
+    return -1;
+  }
+  meet(Op::tpu_core_barrier, msg_id, core_num);
+  return 0;
+}
+void tpu_acquire_lock(int lock_id) { lock(Op::tpu_acquire_lock, ControlAction::kAcquireLock, lock_id); }
+void tpu_release_lock(int lock_id) { lock(Op::tpu_release_lock, ControlAction::kReleaseLock, lock_id); }
+// Orders the engines of this core; it is no meeting with others.
 void tpu_sync_core(void) { control(Op::tpu_sync_core, ControlAction::kSync); }
 void tpu_sync_core_innner(void) { control(Op::tpu_sync_core_innner, ControlAction::kSync); }
 void tpu_sync_finish(void) { control(Op::tpu_sync_finish, ControlAction::kSync); }

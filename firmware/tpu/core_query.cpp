@@ -49,26 +49,33 @@ void tpu_set_bdid(int bdc_id) {
   Call(Op::tpu_set_bdid).core().state().id.bdc = static_cast<std::uint32_t>(bdc_id);
 }
 
-// One core, one work item, one group: the chip runs a kernel on all it has.
-int tpu_core_num(void) { return Call(Op::tpu_core_num).chip().cores; }
-int tpu_core_index(void) { return Call(Op::tpu_core_index).core().index(); }
-int tpu_workitem_num(void) { return Call(Op::tpu_workitem_num).chip().cores; }
-int tpu_workitem_index(void) { return Call(Op::tpu_workitem_index).core().index(); }
-int tpu_group_num(void) { return static_cast<void>(Call(Op::tpu_group_num)), 1; }
-int tpu_group_index(void) { return static_cast<void>(Call(Op::tpu_group_index)), 0; }
+// Cores, work items and groups: what the launch says, not what the chip has.
+int tpu_core_num(void) { return Call(Op::tpu_core_num).core().place().workitems; }
+int tpu_core_index(void) { return Call(Op::tpu_core_index).core().place().workitem; }
+int tpu_workitem_num(void) { return Call(Op::tpu_workitem_num).core().place().workitems; }
+int tpu_workitem_index(void) { return Call(Op::tpu_workitem_index).core().place().workitem; }
+int tpu_is_last_workitem(void) {
+  const LaunchPlace& place = Call(Op::tpu_is_last_workitem).core().place();
+  return place.workitem + 1 == place.workitems && place.group + 1 == place.groups ? 1 : 0;
+}
+int tpu_group_num(void) { return Call(Op::tpu_group_num).core().place().groups; }
+int tpu_group_index(void) { return Call(Op::tpu_group_index).core().place().group; }
+int tpu_max_core_num(void) { return Call(Op::tpu_max_core_num).chip().cores; }
 int tpu_physical_core_num(void) { return Call(Op::tpu_physical_core_num).chip().cores; }
 int tpu_physical_core_id(void) { return Call(Op::tpu_physical_core_id).core().index(); }
-int tpu_start_physical_core_id(void) { return static_cast<void>(Call(Op::tpu_start_physical_core_id)), 0; }
+int tpu_start_physical_core_id(void) { return Call(Op::tpu_start_physical_core_id).core().place().first_core; }
 int tpu_tpuv7_env(void) { return static_cast<void>(Call(Op::tpu_tpuv7_env)), 0; }
 int tpu_chip_num(void) { return static_cast<void>(Call(Op::tpu_chip_num)), 1; }
 int tpu_chip_id(void) { return static_cast<void>(Call(Op::tpu_chip_id)), 0; }
 void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id) {
   const Call call(Op::tpu_core_context_setup);
-  if (core_num != call.chip().cores || core_idx != call.core().index()) {
-    return call.fault(fmt::format("core {} of {} is not this core: {} of {}", core_idx, core_num, call.core().index(),
-                                  call.chip().cores));
+  const LaunchPlace& place = call.core().place();
+  if (core_num != place.workitems || core_idx != place.workitem) {
+    return call.fault(fmt::format("core {} of {} is not this core: {} of {}", core_idx, core_num, place.workitem,
+                                  place.workitems));
   }
   call.core().state().base_message = core_msg_id;
+  call.core().state().messages_taken = 0;
 }
 
 // No engine is ever seen at work: a command is complete when its call returns.
@@ -79,8 +86,10 @@ int tpu_gdma_cmd_overflow(void) { return static_cast<void>(Call(Op::tpu_gdma_cmd
 int tpu_hau_sort_cmd_overflow(void) { return static_cast<void>(Call(Op::tpu_hau_sort_cmd_overflow)), 0; }
 
 int tpu_next_msg_id(void) {
-  CoreState& state = Call(Op::tpu_next_msg_id).core().state();
-  return state.base_message + state.messages_taken++;
+  const Call call(Op::tpu_next_msg_id);
+  CoreState& state = call.core().state();
+  // The first ones are those of the meetings of cores.
+  return state.base_message + (call.chip().cores > 1 ? kFirstMessage : 0) + state.messages_taken++;
 }
 void tpu_set_base_msg_id(int base_msg_id) {
   CoreState& state = Call(Op::tpu_set_base_msg_id).core().state();

@@ -55,6 +55,23 @@ struct CoreDefine {
   }
 };
 
+// A core's place in a launch.
+struct CorePlace {
+  std::uint32_t page = 0;  // that the launch's cores share, counted from 1; 0: it has one core
+  std::uint32_t workitem = 0, workitems = 1, groups = 1;
+  std::uint32_t first_core = 0;
+  bool in_line = false;  // begins when all cores are here: what the stream launched before may not be through
+  template <class V>
+  void fields(V& v) {
+    v("page", page);
+    v("workitem", workitem);
+    v("workitems", workitems);
+    v("groups", groups);
+    v("first_core", first_core);
+    v("in_line", in_line);
+  }
+};
+
 // Runs a function. Success is reported by a CoreDone at the latest when the core runs out of work; at once with
 // `flush`.
 struct CoreLaunch {
@@ -63,12 +80,14 @@ struct CoreLaunch {
   std::uint32_t function = 0;
   bool flush = false;
   std::uint64_t client = 0;  // whose findings they are; 0: nobody shares the device
+  CorePlace place;
   Bytes args;
   template <class V>
   void fields(V& v) {
     v("function", function);
     v("flush", flush);
     v("client", client);
+    v("place", place);
     v("args", args);
   }
 };

@@ -58,7 +58,7 @@ enum class MessageType : std::uint16_t {
 };
 
 inline constexpr std::uint64_t kHelloMagic = 0x0055'5054'5446'4F53;  // "SOFTTPU" and a zero byte
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 // The first message of every connection. Its layout is fixed for all versions, so that any two builds can tell each other why
 // they do not fit.
@@ -360,6 +360,21 @@ inline constexpr std::size_t kMaxLaunchArgs = 4016;  // bytes
 // In the failure of a launch by name: the host library adds what can be done about it.
 inline constexpr const char* kNotRegistered = "no module registers it";
 
+// One more core of a launch, with a function and arguments of its own.
+struct LaunchPart {
+  std::uint32_t core = 0;
+  std::uint32_t function = 0;
+  Bytes args;
+  template <class V>
+  void fields(V& v) {
+    v("core", core);
+    v("function", function);
+    v("args", args);
+  }
+};
+
+// A launch on one core (blocks 1), on `blocks` cores from `core` on, all with the same arguments, or on `core` and those
+// of `others`. All of them do it `groups` times.
 // Answered when the kernel has returned if `wait`, else not at all: Sync reports what happened.
 struct Launch {
   static constexpr MessageType kType = MessageType::kLaunch;
@@ -367,17 +382,22 @@ struct Launch {
   std::uint32_t stream = 0;
   std::uint32_t function = 0;  // 0: by name
   std::uint32_t core = 0;
+  std::uint32_t blocks = 1, groups = 1;
   bool wait = true;
   std::string name;
   Bytes args;
+  std::vector<LaunchPart> others;
   template <class V>
   void fields(V& v) {
     v("stream", stream);
     v("function", function);
     v("core", core);
+    v("blocks", blocks);
+    v("groups", groups);
     v("wait", wait);
     v("name", name);
     v("args", args);
+    v("others", others);
   }
 };
 

@@ -13,10 +13,15 @@ enum class ControlAction : std::uint8_t {
   kHauPoll,
   kParallelStart,
   kParallelEnd,
-  kSync,         // waits for engines, in or outside a parallel section
+  kSync,         // waits for engines, in or outside a parallel section, and for `count` cores at barrier `message`
   kSendMessage,  // an engine sends message `message`, for `count` waits
   kWaitMessage,  // an engine waits until message `message` was sent `count` times
+  kAcquireLock,  // waits for lock `message`
+  kReleaseLock,
 };
+
+// The count of a barrier of all cores of the launch.
+inline constexpr int kAllCores = -1;
 
 struct ControlCmd {
   ControlAction action = ControlAction::kPoll;
