@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "device/chip/chip.hpp"
 
@@ -66,8 +67,21 @@ class BmlibTarget final : public Target {
   Result<void> read(std::uint64_t addr, void* data, std::uint64_t bytes) override {
     return check("bm_memcpy_d2s_u64", bm_memcpy_d2s_u64(handle_, data, bm_mem_from_device_u64(addr, bytes)));
   }
-  Result<void> launch(const void* arguments, std::uint64_t bytes) override {
-    return check("tpu_kernel_launch", tpu_kernel_launch(handle_, function_, const_cast<void*>(arguments), bytes));
+  Result<void> launch(const void* arguments, std::uint64_t bytes, std::size_t cores) override {
+    auto* own = const_cast<void*>(arguments);
+    if (cores == 1) return check("tpu_kernel_launch", tpu_kernel_launch(handle_, function_, own, bytes));
+    if (cores > static_cast<std::size_t>(chip_.cores)) {
+      return Error{ErrorKind::kUsage,
+                   fmt::format("the case has {} cores, chip {} has {}", cores, chip_.name, chip_.cores)};
+    }
+    std::vector<tpu_launch_param_t> parts;
+    for (std::size_t i = 0; i < cores; ++i) {
+      parts.push_back({static_cast<int>(i), function_, own, static_cast<unsigned>(bytes)});
+    }
+    const bm_status_t status =
+        tpu_kernel_launch_async_multicores(handle_, parts.data(), static_cast<int>(parts.size()));
+    if (status != BM_SUCCESS) return failure("tpu_kernel_launch_async_multicores", status);
+    return check("tpu_kernel_sync", tpu_kernel_sync(handle_));
   }
 
  private:

@@ -20,6 +20,7 @@ struct Region {
   Space space = Space::kLocal;
   std::uint32_t first_npu = 0;
   std::uint32_t npus = 1;
+  std::uint32_t core = 0;  // whose local memory it is
   std::uint64_t addr = 0;
   std::uint64_t size = 0;
   std::string dtype;  // "f32", "i8" ...; empty when the case does not say
@@ -53,8 +54,11 @@ struct Case {
   bool abort = false;
   bool nan_is_nan = false;  // an f32 NaN equals any other in f32 regions
   std::vector<Region> setup;
-  std::vector<Call> calls;
+  std::vector<Call> calls;              // of all cores, one core after the other
+  std::vector<std::size_t> core_calls;  // how many are each core's; empty: the case has one core
   std::vector<Region> expect;
+
+  std::size_t cores() const { return core_calls.empty() ? 1 : core_calls.size(); }
 };
 
 struct Family {

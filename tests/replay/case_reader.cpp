@@ -104,6 +104,8 @@ std::uint64_t kind_bytes(std::uint32_t kind) {
   return 4;
 }
 
+constexpr std::size_t kMostCaseCores = 64;
+
 bool lies_within(std::uint64_t begin, std::uint64_t size, std::uint64_t end) {
   return begin <= end && size <= end - begin;
 }
@@ -131,8 +133,15 @@ class FamilyReader {
       result.setup.push_back(read_region(region));
       read_fill(region.at("fill"), result.setup.back());
     }
-    // A case of single instructions has `instructions` instead.
-    if (json.contains("calls") || !json.contains("instructions")) {
+    // A case of single instructions has `instructions` instead, one of several cores a list of calls for each.
+    if (const Json* cores = find_cores(json)) {
+      for (const Json& calls : *cores) {
+        const std::size_t before = result.calls.size();
+        for (const Json& call : calls) read_call(call, result.calls);
+        result.core_calls.push_back(result.calls.size() - before);
+      }
+      check_cores(json, result);
+    } else if (json.contains("calls") || !json.contains("instructions")) {
       for (const Json& call : json.at("calls")) read_call(call, result.calls);
     }
     if (json.contains("expect")) {
@@ -145,8 +154,23 @@ class FamilyReader {
   }
 
  private:
+  static const Json* find_cores(const Json& json) {
+    if (json.contains("core_calls")) return &json.at("core_calls");
+    return json.contains("cores") && json.at("cores").is_array() ? &json.at("cores") : nullptr;
+  }
+  static void check_cores(const Json& json, const Case& result) {
+    const std::size_t cores = result.core_calls.size();
+    if (cores == 0 || cores > kMostCaseCores) throw BadCase(fmt::format("has {} cores", cores));
+    if (json.at("cores").is_number() && json.at("cores").get<std::size_t>() != cores)
+      throw BadCase("has another number of call lists than of cores");
+    for (const Region& region : result.setup) {
+      if (region.core >= cores) throw BadCase("a region belongs to a core that the case does not have");
+    }
+  }
+
   Region read_region(const Json& json) const {
     Region region;
+    region.core = json.value("core", 0U);
     const std::string space = json.at("space").get<std::string>();
     region.addr = to_bits(json.at("addr"));
     region.size = to_bits(json.at("size"));

@@ -1,8 +1,12 @@
 // Replays recorded cases on a core in this process, without server and sockets: the quick loop while an operation is
 // written. The settings choose loops, instruction set and observers (SOFTTPU_TRACE, SOFTTPU_CHECK).
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
 #include <cstdio>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "device/core/core.hpp"
 #include "device/core/execution.hpp"
@@ -38,14 +42,50 @@ class DirectTarget final : public Target {
     std::memcpy(data, memories_->global() + (addr - memories_->chip().global_mem.start), bytes);
     return {};
   }
-  Result<void> launch(const void* arguments, std::uint64_t) override {
+  Result<void> launch(const void* arguments, std::uint64_t, std::size_t cores) override {
+    if (cores > 1) return launch_on_cores(arguments, static_cast<int>(cores));
     const LaunchOutcome outcome = core_.run(softtpu_replay, "softtpu_replay", arguments);
     if (outcome.ok) return {};
     return Error{outcome.kind, outcome.text};
   }
 
  private:
+  // Each core is a thread with a local memory of its own. Nobody watches them.
+  Result<void> launch_on_cores(const void* arguments, int cores) {
+    const Chip& chip = memories_->chip();
+    if (cores > chip.cores) {
+      return Error{ErrorKind::kUsage,
+                   fmt::format("the case has {} cores, chip {} has {}", cores, chip.name, chip.cores)};
+    }
+    while (static_cast<int>(others_.size()) + 1 < cores) {
+      auto memories = memories_->make_for_core(static_cast<int>(others_.size()) + 1);
+      if (!memories) return memories.error();
+      others_.push_back(std::move(*memories));
+    }
+    page_->reset(cores, false);
+    std::vector<LaunchOutcome> outcomes(static_cast<std::size_t>(cores));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < cores; ++i) {
+      threads.emplace_back([&, i] {
+        Core core(i == 0 ? *memories_ : *others_[static_cast<std::size_t>(i - 1)], i);
+        core.set_place({i, cores, 0, 1, 0, i, page_.get(), 1});
+        page_->begin(i, false);
+        outcomes[static_cast<std::size_t>(i)] = core.run(softtpu_replay, "softtpu_replay", arguments);
+        page_->end(i);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::string text;
+    for (const LaunchOutcome& outcome : outcomes) {
+      if (!outcome.ok) text += (text.empty() ? "" : "; ") + outcome.text;
+    }
+    if (text.empty()) return {};
+    return Error{ErrorKind::kUsage, text};
+  }
+
   std::unique_ptr<Memories> memories_;
+  std::vector<std::unique_ptr<Memories>> others_;  // of the cores but the first
+  std::unique_ptr<LaunchPage> page_ = std::make_unique<LaunchPage>();
   Core core_;
 };
 

@@ -123,13 +123,13 @@ CaseResult Replayer::run(const Case& recorded) {
                            target_.write(arguments.answer_addr, &unfinished, sizeof(unfinished))}) {
     if (!done) return judged(done.error().text);
   }
-  const auto launched = target_.launch(&arguments, sizeof(arguments));
+  const auto launched = target_.launch(&arguments, sizeof(arguments), recorded.cores());
   Bytes answer(script.answer_bytes);
   if (const auto done = target_.read(arguments.answer_addr, answer.data(), answer.size()); !done)
     return judged(done.error().text);
   const auto& header = *reinterpret_cast<const AnswerHeader*>(answer.data());
   const auto* answers = reinterpret_cast<const AnswerCall*>(answer.data() + sizeof(AnswerHeader));
-  if (header.finished != 1)
+  if (header.finished != recorded.cores())
     return judged("the launch did not reach its end: " + (launched ? std::string("no fault") : launched.error().text));
   if (!recorded.abort && !launched) return judged(launched.error().text);
   if (recorded.abort && launched) return judged("the call was accepted; it has to be refused");

@@ -19,8 +19,8 @@ class Target {
   virtual Result<std::uint64_t> buffer(std::uint64_t bytes) = 0;
   virtual Result<void> write(std::uint64_t addr, const void* data, std::uint64_t bytes) = 0;
   virtual Result<void> read(std::uint64_t addr, void* data, std::uint64_t bytes) = 0;
-  // Runs the replay kernel; the error is the fault of the launch.
-  virtual Result<void> launch(const void* arguments, std::uint64_t bytes) = 0;
+  // Runs the replay kernel on so many cores; the error is the fault of the launch.
+  virtual Result<void> launch(const void* arguments, std::uint64_t bytes, std::size_t cores) = 0;
 };
 
 enum class Verdict : std::uint8_t { kPassed, kFailed, kSkipped };

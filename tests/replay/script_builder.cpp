@@ -24,7 +24,13 @@ class Writer {
 };
 
 ScriptRegion to_script(const Region& region) {
-  return {static_cast<std::uint64_t>(region.space), region.first_npu, region.npus, region.addr, region.size, 0};
+  return {static_cast<std::uint64_t>(region.space),
+          region.first_npu,
+          region.npus,
+          region.core,
+          region.addr,
+          region.size,
+          0};
 }
 
 ScriptCall to_script(const Call& call, Writer& writer) {
@@ -38,6 +44,15 @@ ScriptCall to_script(const Call& call, Writer& writer) {
   result.arguments = arguments.size();
   result.argument_offset = writer.put_list(arguments);
   return result;
+}
+
+std::uint64_t polls_of(const Case& recorded) {
+  std::uint64_t polls = 0;
+  for (const Call& call : recorded.calls) {
+    if (call.function.find("_hau_") != std::string::npos) polls |= kHauPoll;
+    if (call.function.find("_sdma_") != std::string::npos) polls |= kSdmaPoll;
+  }
+  return polls;
 }
 
 }  // namespace
@@ -62,8 +77,10 @@ Script build_script(const Case& recorded) {
     reads.push_back(to_script(region));
     read_bytes += region.bytes();
   }
-  header = {setups.size(),          writer.put_list(setups),  calls.size(), writer.put_list(calls), reads.size(),
-            writer.put_list(reads), script.snapshot ? 1U : 0U};
+  const std::vector<std::uint64_t> own(recorded.core_calls.begin(), recorded.core_calls.end());
+  header = {
+      setups.size(),          writer.put_list(setups),   calls.size(), writer.put_list(calls), reads.size(),
+      writer.put_list(reads), script.snapshot ? 1U : 0U, own.size(),   writer.put_list(own),   polls_of(recorded)};
   std::memcpy(writer.bytes.data(), &header, sizeof(header));
   script.bytes = std::move(writer.bytes);
   script.answer_bytes =

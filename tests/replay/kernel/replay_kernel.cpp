@@ -23,6 +23,12 @@ struct Device {
   explicit Device(bool okkernel) {
     initialize = find<void (*)()>(okkernel ? "okk_initialize" : "tpu_initialize");
     poll = find<void (*)()>(okkernel ? "okk_poll" : "tpu_poll");
+    if (!okkernel) {
+      meet = find<void (*)()>("tpu_sync_all");
+      hau_poll = find<void (*)()>("tpu_hau_poll");
+      sdma_poll = find<void (*)()>("tpu_sdma_poll");
+      core = static_cast<std::uint64_t>(find<int (*)()>("tpu_core_index")());
+    }
     local = find<Pointer (*)(unsigned, unsigned)>(okkernel ? "okk_local_mem_addr" : "tpu_local_mem_addr");
     global = find<Pointer (*)(unsigned long long)>(okkernel ? "okk_global_mem_addr" : "tpu_global_mem_addr");
     if (okkernel) {
@@ -35,10 +41,17 @@ struct Device {
   }
   void (*initialize)();
   void (*poll)();
+  void (*meet)() = nullptr, (*hau_poll)() = nullptr, (*sdma_poll)() = nullptr;
+  std::uint64_t core = 0;
   Pointer (*local)(unsigned, unsigned);
   Pointer (*global)(unsigned long long);
   Pointer l2 = nullptr, dtcm = nullptr;
 };
+
+// Local memory is its core's to fill and to read, all else the first core's.
+bool is_own(const Device& device, const ScriptRegion& region) {
+  return device.core == (region.space == 0 ? region.core : 0);
+}
 
 // Copies between a region and packed bytes, NPU by NPU.
 void move_region(const Device& device, Pointer scratch, const ScriptRegion& region, Pointer packed, bool store) {
@@ -106,32 +119,48 @@ extern "C" __attribute__((visibility("default"))) void softtpu_replay(const void
   const Pointer scratch = device.global(where.scratch_addr);
   const Pointer answer = device.global(where.answer_addr);
   auto& answer_header = *reinterpret_cast<AnswerHeader*>(answer);
-  answer_header = {0, reinterpret_cast<std::uint64_t>(device.local(0, 0)), reinterpret_cast<std::uint64_t>(scratch),
-                   reinterpret_cast<std::uint64_t>(device.l2)};
+  if (device.core == 0) {
+    answer_header = {0, reinterpret_cast<std::uint64_t>(device.local(0, 0)), reinterpret_cast<std::uint64_t>(scratch),
+                     reinterpret_cast<std::uint64_t>(device.l2)};
+  }
+  const auto meet = [&] {
+    if (header.cores > 1) device.meet();
+  };
   auto* answers = reinterpret_cast<AnswerCall*>(answer + sizeof(AnswerHeader));
   Pointer packed = reinterpret_cast<Pointer>(answers + header.calls);
   const auto* reads = reinterpret_cast<const ScriptRegion*>(script + header.read_offset);
   const auto read_back = [&] {
     for (std::uint64_t i = 0; i < header.reads; ++i) {
-      move_region(device, scratch, reads[i], packed, false);
+      if (is_own(device, reads[i])) move_region(device, scratch, reads[i], packed, false);
       packed += reads[i].size * reads[i].npus;
     }
   };
 
   device.initialize();
+  meet();
   const auto* setups = reinterpret_cast<const ScriptRegion*>(script + header.setup_offset);
   for (std::uint64_t i = 0; i < header.setups; ++i) {
-    move_region(device, scratch, setups[i], script + setups[i].data_offset, true);
+    if (is_own(device, setups[i])) move_region(device, scratch, setups[i], script + setups[i].data_offset, true);
   }
+  meet();
   if (header.snapshot != 0) read_back();
   const auto* calls = reinterpret_cast<const ScriptCall*>(script + header.call_offset);
-  for (std::uint64_t i = 0; i < header.calls; ++i) {
+  const auto* own_calls = reinterpret_cast<const std::uint64_t*>(script + header.core_offset);
+  std::uint64_t first = 0, last = header.calls;
+  if (header.cores > 0) {
+    for (std::uint64_t core = 0; core < device.core; ++core) first += own_calls[core];
+    last = first + own_calls[device.core];
+  }
+  for (std::uint64_t i = first; i < last; ++i) {
     answers[i] = {};
     // What an out-parameter holds before the call, as in the recording.
     std::memset(answers[i].out, 0xA5, sizeof(answers[i].out));
     call_function(script, calls[i], answers[i]);
   }
   device.poll();
+  if ((header.polls & kHauPoll) != 0 && device.hau_poll != nullptr) device.hau_poll();
+  if ((header.polls & kSdmaPoll) != 0 && device.sdma_poll != nullptr) device.sdma_poll();
+  meet();
   read_back();
-  answer_header.finished = 1;
+  __atomic_add_fetch(&answer_header.finished, 1, __ATOMIC_SEQ_CST);
 }

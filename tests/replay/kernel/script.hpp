@@ -24,15 +24,18 @@ enum ArgKind : std::uint32_t {
 inline constexpr std::uint32_t kOutBytes = 32;
 inline constexpr std::uint32_t kMaxArguments = 64;
 inline constexpr std::uint64_t kMissingFunction = 1;
+inline constexpr std::uint64_t kHauPoll = 1, kSdmaPoll = 2;
 
 struct ScriptHeader {
   std::uint64_t setups, setup_offset;
   std::uint64_t calls, call_offset;
   std::uint64_t reads, read_offset;
-  std::uint64_t snapshot;  // 1: also read the regions before the calls
+  std::uint64_t snapshot;            // 1: also read the regions before the calls
+  std::uint64_t cores, core_offset;  // how many of the calls each core makes, one after the other
+  std::uint64_t polls;               // kHauPoll, kSdmaPoll: engines that tpu_poll does not wait for
 };
 struct ScriptRegion {
-  std::uint64_t space, first_npu, npus, addr, size;
+  std::uint64_t space, first_npu, npus, core, addr, size;
   std::uint64_t data_offset;  // setup: the bytes in the script
 };
 struct ScriptCall {
@@ -45,7 +48,7 @@ struct ScriptArgument {
 };
 
 struct AnswerHeader {
-  std::uint64_t finished;  // 1 when the kernel reached its end
+  std::uint64_t finished;  // by how many cores the kernel's end was reached
   std::uint64_t local_base, global_base, l2_base;
 };
 struct AnswerCall {
