@@ -79,7 +79,8 @@ bm_status_t launch_together(const char* function, bm_handle_t handle, const Kern
     if (const bm_status_t status = check_function(function, as_call); status != BM_SUCCESS) return status;
     if (const bm_status_t status = check_args(function, as_call); status != BM_SUCCESS) return status;
     if (const bm_status_t status = check_core(function, *h, other.core); status != BM_SUCCESS) return status;
-    parts.push_back({static_cast<std::uint32_t>(other.core), other.function,
+    parts.push_back({static_cast<std::uint32_t>(other.core),
+                     other.function,
                      {static_cast<const std::byte*>(other.args), other.bytes}});
   }
   const bool one_core = h->device().info().core_count == 1;

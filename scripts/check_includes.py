@@ -24,7 +24,7 @@ RULES = {
     "device/hau": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip", "device/memory", "device/core/commands.hpp"],
     "device/core": ["runtime/base", "runtime/layout", "runtime/report", "device/isa", "device/numeric", "device/chip", "device/memory", "device/bdc", "device/dma",
                     "device/hau"],
-    "device/observe": ["runtime/base", "runtime/layout", "runtime/report", "device/isa", "device/chip", "device/memory", "device/core/observer.hpp", "device/core/call_site.hpp"],
+    "device/observe": ["runtime/base", "runtime/layout", "runtime/report", "device/isa", "device/chip", "device/memory", "device/core/observer.hpp", "device/core/call_site.hpp", "device/core/launch_page.hpp"],
     "device/record": ["runtime/base", "runtime/protocol", "device/isa", "device/chip", "device/memory", "device/core", "device/observe"],
     "device/stream": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip"],
     "device/server": ["runtime", "device"],

@@ -168,10 +168,9 @@ void Core::go_on_after(Meeting meeting) {
   outcome_.kind = ErrorKind::kUsage;
   outcome_.text = fmt::format("core {} was ended", place_.workitem);
   if (meeting != Meeting::kDeadlocked) return;
-  outcome_.text = fmt::format("core {} {} (command {}", place_.workitem, place_.page->wait_text(place_.workitem),
+  outcome_.text = fmt::format("core {} {} (command {})", place_.workitem, place_.page->wait_text(place_.workitem),
                               outcome_.commands);
   if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
-  outcome_.text += ")";
 }
 
 bool Core::waits_in_vain(const ControlCmd& cmd) const {

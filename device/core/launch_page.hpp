@@ -121,9 +121,9 @@ class LaunchPage {
   };
   struct Message {
     int sent = 0;
-    int wait_count = 0;   // of each send: as many waits use the message up
+    int wait_count = 0;  // of each send: as many waits use the message up
     int waits_left = 0;
-    int asked = 0;        // sends that the first wait has asked for; 0: nobody has waited yet
+    int asked = 0;  // sends that the first wait has asked for; 0: nobody has waited yet
     std::uint64_t senders = 0;
   };
   struct Lock {

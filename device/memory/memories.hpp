@@ -54,7 +54,8 @@ class Memories {
   // Makes new, zeroed (sparse) memories and fills static memory with the chip's tables.
   // `label` begins the names of the shared files: LABEL-global.0 and so on.
   static Result<std::unique_ptr<Memories>> create(const Chip& chip, const std::string& label = "softtpu");
-  // What another core of the chip sees: local memory (and DTCM) of its own, all else is shared. The new files' names begin with LABEL-coreN.
+  // What another core of the chip sees: local memory (and DTCM) of its own, all else is shared. The new files' names
+  // begin with LABEL-coreN.
   Result<std::unique_ptr<Memories>> make_for_core(int core) const;
   std::vector<int> fds() const;
 

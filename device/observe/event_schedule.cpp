@@ -39,6 +39,7 @@ std::string_view to_text(Spent what) {
     case Spent::kOnChip: return "GDMA on chip";
     case Spent::kHau: return "HAU";
     case Spent::kSection: return "section ends";
+    case Spent::kCores: return "other cores";
     case Spent::kCount: break;
   }
   unreachable(what);
@@ -63,6 +64,7 @@ std::string_view to_text(WaitFor what) {
     case WaitFor::kHau: return "HAU";
     case WaitFor::kSectionEnd: return "the end of a parallel section";
     case WaitFor::kMessage: return "a message";
+    case WaitFor::kCores: return "other cores";
     case WaitFor::kCount: break;
   }
   unreachable(what);
@@ -139,6 +141,24 @@ void EventSchedule::send(Queue queue, int message) { messages_[message] = lane(q
 void EventSchedule::receive(Queue queue, int message) {
   const auto sent = messages_.find(message);
   if (sent != messages_.end() && sent->second.us > lane(queue).floor.us) lane(queue).floor = sent->second;
+}
+
+void EventSchedule::receive_at(Queue queue, double us) {
+  Lane& own = lane(queue);
+  Moment from = own.floor.us > own.end.us ? own.floor : own.end;
+  if (us <= from.us) return;
+  from.add(Spent::kCores, us - from.us);
+  own.floor = from;
+}
+
+double EventSchedule::meet_at(double us) {
+  wait_for_all();
+  gate_ = end();
+  const double waited = us - gate_.us;
+  if (waited <= 0) return 0;
+  gate_.add(Spent::kCores, waited);
+  gate_reason_ = WaitFor::kCores;
+  return waited;
 }
 
 const Moment& EventSchedule::end() const {

@@ -16,7 +16,7 @@
 
 namespace softtpu {
 
-enum class Spent : std::uint8_t { kLaunch, kIssue, kStart, kBdc, kDdr, kOnChip, kHau, kSection, kCount };
+enum class Spent : std::uint8_t { kLaunch, kIssue, kStart, kBdc, kDdr, kOnChip, kHau, kSection, kCores, kCount };
 constexpr std::size_t kSpentKinds = static_cast<std::size_t>(Spent::kCount);
 std::string_view to_text(Spent what);
 
@@ -35,7 +35,7 @@ constexpr std::size_t kQueues = static_cast<std::size_t>(Queue::kCount);
 std::string_view to_text(Queue queue);
 
 // What an engine that could have worked waited for.
-enum class WaitFor : std::uint8_t { kNothing, kIssue, kBdc, kGdma, kHau, kSectionEnd, kMessage, kCount };
+enum class WaitFor : std::uint8_t { kNothing, kIssue, kBdc, kGdma, kHau, kSectionEnd, kMessage, kCores, kCount };
 constexpr std::size_t kWaits = static_cast<std::size_t>(WaitFor::kCount);
 std::string_view to_text(WaitFor what);
 
@@ -59,6 +59,10 @@ class EventSchedule {
   void poll();  // the control processor waits for all engines
   void send(Queue queue, int message);
   void receive(Queue queue, int message);
+  // The same from and to other cores. How long the engine, or all of them, wait.
+  double sent_us(Queue queue) const { return lane(queue).end.us; }
+  void receive_at(Queue queue, double us);
+  double meet_at(double us);
 
   // The end of everything so far.
   const Moment& end() const;

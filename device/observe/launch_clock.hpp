@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "device/observe/command_cost.hpp"
+#include "device/observe/core_clocks.hpp"
 #include "device/observe/event_schedule.hpp"
 
 namespace softtpu {
@@ -14,7 +15,17 @@ class LaunchClock {
  public:
   explicit LaunchClock(std::unique_ptr<CostModel> model) : model_(std::move(model)), schedule_(0, 0) {}
 
-  void begin() { schedule_ = EventSchedule(model_->launch_us(), model_->section_us()); }
+  // The cores of a launch tell each other their times. Without, each is alone.
+  void share(std::shared_ptr<CoreClocks> clocks) { clocks_ = std::move(clocks); }
+
+  // At this time of the core on the device's timeline; the answer is that of all cores of the launch.
+  double begin(double now_us = 0);
+  // Before a command that may wait for other cores.
+  void arrive(Op op, const ControlCmd& control);
+  // After the last command: when the launch ends on all cores that have ended.
+  double end();
+  // How long the last command has waited for other cores.
+  double waited_for_cores_us() const { return waited_us_; }
   struct Timed {
     CommandCost cost;
     Placed placed;
@@ -27,9 +38,13 @@ class LaunchClock {
 
  private:
   void order(Op op, const ControlCmd& control);
+  bool meets_others(const ControlCmd& control) const;
 
   std::unique_ptr<CostModel> model_;
   EventSchedule schedule_;
+  std::shared_ptr<CoreClocks> clocks_;
+  double ddr_us_ = 0;  // since all cores met last
+  double waited_us_ = 0;
 };
 
 }  // namespace softtpu

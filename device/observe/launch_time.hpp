@@ -40,7 +40,10 @@ struct LaunchTime {
   int core = 0;
   std::uint64_t number = 0;  // launches of this core, from 1
   std::uint64_t commands = 0;
+  int cores = 1, workitem = 0;  // of the launch, and which of them this is
   Moment end;
+  double last_us = 0;  // when the launch ends on all cores that have ended
+  double waited_for_cores_us = 0;
   std::array<QueueTime, kQueues> queues;
   std::array<double, kBytePaths> bytes{};
   double operations = 0, ideal_us = 0;

@@ -7,6 +7,7 @@
 
 #include "device/observe/bank_check.hpp"
 #include "device/observe/constraint_check.hpp"
+#include "device/observe/core_race_check.hpp"
 #include "device/observe/init_check.hpp"
 #include "device/observe/memory_check.hpp"
 #include "device/observe/operand_type_check.hpp"
@@ -57,6 +58,11 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   if (want("memory")) list.push_back(make_overwrite_check(findings));
   if (shadow != nullptr) list.push_back(make_init_check(want("init") ? findings : nullptr, shadow, *allocations));
   if (want("race")) list.push_back(make_race_check(findings));
+  if (want("race") && chip.cores > 1) {
+    auto cores = make_core_race_check(findings, chip);
+    if (!cores) return cores.error();
+    list.push_back(*std::move(cores));
+  }
   // A debugger would stop at every closed page.
   if (want("race")) list.push_back(make_processor_race_check(findings, settings.gdb_socket.empty()));
   if (want("constraint")) list.push_back(make_constraint_check(findings, settings.stack_limit));

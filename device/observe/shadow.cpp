@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/core/launch_page.hpp"
+
 namespace softtpu {
 
 Result<std::shared_ptr<Shadow>> Shadow::create(const Chip& chip) {
@@ -15,7 +17,7 @@ Result<std::shared_ptr<Shadow>> Shadow::create(const Chip& chip) {
     std::uint64_t bytes;
   } parts[] = {{&shadow->global_, chip.global_mem.bytes},
                {&shadow->l2_, chip.l2_sram.bytes},
-               {&shadow->local_, chip.local_mem.bytes},
+               {&shadow->local_, chip.local_mem.bytes * static_cast<unsigned>(chip.cores)},
                {&shadow->launch_, 1}};
   for (const auto& [part, bytes] : parts) {
     auto made = SharedBytes::create(bytes);
@@ -32,7 +34,7 @@ bool Shadow::is_global(std::uint64_t address, std::uint64_t bytes) const {
 
 std::uint8_t* Shadow::find(const Span& span) const {
   switch (span.space) {
-    case SpanSpace::kLocal: return local_.data() + span.begin;
+    case SpanSpace::kLocal: return local() + span.begin;
     case SpanSpace::kStatic: return nullptr;
     case SpanSpace::kSystem: break;
   }
@@ -62,12 +64,19 @@ void Shadow::mark_written(std::uint64_t address, std::uint64_t bytes) {
   std::memset(global(address), kLastLaunch, bytes);
 }
 
+std::uint8_t* Shadow::local() const {
+  return local_.data() + chip_.local_mem.bytes * static_cast<unsigned>(current_place().core);
+}
+
 void Shadow::begin_launch() {
-  std::uint8_t& number = *launch_.data();
-  if (number < kLastLaunch) {
-    ++number;
-    return;
-  }
+  LaunchPage* const page = current_place().page;
+  own_launch_ = page == nullptr ? next_number() : static_cast<std::uint8_t>(page->agree(next_number()));
+  *launch_.data() = own_launch_;
+}
+
+std::uint8_t Shadow::next_number() {
+  const std::uint8_t number = *launch_.data();
+  if (number < kLastLaunch) return static_cast<std::uint8_t>(number + 1);
   // Numbers run out: what was written in any launch becomes an earlier launch's.
   for (const SharedBytes* part : {&local_, &l2_}) {
     std::uint8_t* states = part->data();
@@ -75,12 +84,12 @@ void Shadow::begin_launch() {
       if (states[i] > kFirstLaunch) states[i] = kFirstLaunch;
     }
   }
-  number = kFirstLaunch + 1;
+  return kFirstLaunch + 1;
 }
 
 void Shadow::forget_taints() {
-  std::uint8_t* states = local_.data();
-  for (std::uint64_t i = 0; i < local_.bytes(); ++i) states[i] = is_taint(states[i]) ? kFirstLaunch : states[i];
+  std::uint8_t* states = local();
+  for (std::uint64_t i = 0; i < chip_.local_mem.bytes; ++i) states[i] = is_taint(states[i]) ? kFirstLaunch : states[i];
 }
 
 std::uint64_t find_other(const std::uint8_t* begin, std::uint64_t bytes, std::uint8_t value) {

@@ -32,20 +32,25 @@ class Shadow {
   bool is_global(std::uint64_t address, std::uint64_t bytes) const;
   std::uint8_t* global(std::uint64_t address) const { return global_.data() + (address - chip_.global_mem.start); }
 
-  std::uint8_t* local() const { return local_.data(); }
+  // Of the core that this process is.
+  std::uint8_t* local() const;
   std::uint8_t* l2() const { return l2_.data(); }
 
-  // Numbers the next launch, in which all bytes count as an earlier launch's until they are written again.
+  // Numbers the next launch, in which all bytes count as an earlier launch's until they are written again. The cores of
+  // one launch have the same number.
   void begin_launch();
   // What is tainted counts as an earlier launch's from now on.
   void forget_taints();
-  std::uint8_t launch() const { return *launch_.data(); }
+  std::uint8_t launch() const { return own_launch_; }
 
  private:
   explicit Shadow(const Chip& chip) : chip_(chip) {}
 
+  std::uint8_t next_number();
+
   Chip chip_;
-  SharedBytes global_, l2_, local_, launch_;
+  SharedBytes global_, l2_, local_, launch_;  // local_: of one core after the other
+  std::uint8_t own_launch_ = kFirstLaunch;    // that runs here
 };
 
 // The first byte of [begin, begin + bytes) that is not `value`; `bytes` when all are.

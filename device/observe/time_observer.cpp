@@ -21,12 +21,14 @@ namespace {
 class TimeObserver final : public Observer {
  public:
   TimeObserver(std::unique_ptr<CostModel> model, const TimeSettings& settings, std::unique_ptr<SharedFile> timeline,
-               std::unique_ptr<SharedFile> record)
+               std::unique_ptr<SharedFile> record, std::shared_ptr<CoreClocks> clocks)
       : clock_(std::move(model)),
         print_(settings.print),
         device_(settings.device),
         timeline_(std::move(timeline)),
-        record_(std::move(record)) {}
+        record_(std::move(record)) {
+    clock_.share(std::move(clocks));
+  }
 
   void launch_begins(const Memories&, const std::string& kernel, int core) override {
     const std::uint64_t number = launch_.number + 1;
@@ -34,14 +36,20 @@ class TimeObserver final : public Observer {
     launch_.kernel = kernel;
     launch_.core = core;
     launch_.number = number;
+    launch_.cores = current_place().workitems;
+    launch_.workitem = current_place().workitem;
     call_index_.clear();
-    clock_.begin();
+    begin_us_ = clock_.begin(end_of_last_us_);
     last_us_.reset();
+  }
+
+  void before(Op op, const Command& command) override {
+    if (const auto* control = std::get_if<ControlCmd>(&command)) clock_.arrive(op, *control);
   }
 
   void after(Op op, const Command& command) override {
     const auto timed = clock_.add(op, command);
-    if (!timed) return;
+    if (!timed) return account_meeting(op);
     const std::size_t call = account(op, timed->cost, timed->placed);
     if (!keeps_commands()) return;
     launch_.placed.push_back({timed->placed, call, timed->cost.ddr_bytes()});
@@ -52,6 +60,7 @@ class TimeObserver final : public Observer {
     if (!fault.empty()) return;
     const EventSchedule& schedule = clock_.schedule();
     launch_.end = schedule.end();
+    launch_.last_us = clock_.end();
     for (std::size_t i = 0; i < kQueues; ++i) {
       QueueTime& queue = launch_.queues[i];
       queue.busy_us = schedule.busy_us(static_cast<Queue>(i));
@@ -59,9 +68,9 @@ class TimeObserver final : public Observer {
         queue.waited_us[j] = schedule.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
       }
     }
-    last_us_ = launch_.total_us();
+    last_us_ = launch_.last_us;
     report();
-    end_of_last_us_ += launch_.total_us();
+    end_of_last_us_ = begin_us_ + launch_.total_us();
   }
 
   std::optional<double> estimated_us() const override { return last_us_; }
@@ -69,12 +78,27 @@ class TimeObserver final : public Observer {
  private:
   bool keeps_commands() const { return timeline_ != nullptr || record_ != nullptr; }
 
-  std::size_t account(Op op, const CommandCost& cost, const Placed& placed) {
+  std::size_t index_of(Op op) {
     const CallStack stack = capture_call_stack();
     std::vector<const void*> frames(stack.frames.begin(), stack.frames.begin() + stack.count);
     const auto [place, is_new] = call_index_.emplace(std::pair(op, std::move(frames)), launch_.calls.size());
     if (is_new) launch_.calls.push_back({op, stack, {}, 0, 0, 0, 0, 0, {}});
-    CallTime& call = launch_.calls[place->second];
+    return place->second;
+  }
+
+  // What this core waits for others counts at the call that waits.
+  void account_meeting(Op op) {
+    const double waited = clock_.waited_for_cores_us();
+    if (waited <= 0) return;
+    CallTime& call = launch_.calls[index_of(op)];
+    ++call.commands;
+    call.waited_us += waited;
+    launch_.waited_for_cores_us += waited;
+  }
+
+  std::size_t account(Op op, const CommandCost& cost, const Placed& placed) {
+    const std::size_t index = index_of(op);
+    CallTime& call = launch_.calls[index];
     ++launch_.commands;
     ++call.commands;
     call.engine_us += cost.engine_us();
@@ -87,7 +111,7 @@ class TimeObserver final : public Observer {
       call.bytes[i] += cost.bytes[i];
       launch_.bytes[i] += cost.bytes[i];
     }
-    return place->second;
+    return index;
   }
 
   void map_local_memory(const Command& command, const Placed& placed, std::size_t call) {
@@ -116,7 +140,7 @@ class TimeObserver final : public Observer {
 
   void add_to_timeline() {
     const TraceTracks tracks(device_, launch_.core);
-    std::string events = to_timeline(launch_, tracks, end_of_last_us_);
+    std::string events = to_timeline(launch_, tracks, begin_us_);
     if (!std::exchange(named_, true)) events = tracks.names() + ",\n" + events;
     timeline_->append_elements(events, fmt::format("launch {} of kernel \"{}\"", launch_.number, launch_.kernel));
   }
@@ -137,7 +161,7 @@ class TimeObserver final : public Observer {
   std::map<std::pair<Op, std::vector<const void*>>, std::size_t> call_index_;
   std::set<std::tuple<std::string, std::uint64_t, double>> printed_;
   std::optional<double> last_us_;
-  double end_of_last_us_ = 0;
+  double begin_us_ = 0, end_of_last_us_ = 0;
   bool named_ = false;  // the tracks of the timeline
 };
 
@@ -160,8 +184,14 @@ Result<std::shared_ptr<Observer>> make_time_observer(const Chip& chip, const Tim
     if (!file) return file.error();
     record = std::move(*file);
   }
-  return std::shared_ptr<Observer>(
-      std::make_shared<TimeObserver>(*std::move(model), settings, std::move(timeline), std::move(record)));
+  std::shared_ptr<CoreClocks> clocks;
+  if (chip.cores > 1) {
+    auto made = CoreClocks::create();
+    if (!made) return made.error();
+    clocks = *std::move(made);
+  }
+  return std::shared_ptr<Observer>(std::make_shared<TimeObserver>(*std::move(model), settings, std::move(timeline),
+                                                                  std::move(record), std::move(clocks)));
 }
 
 }  // namespace softtpu

@@ -71,6 +71,23 @@ std::string call_line(const LaunchTime& launch, const CallTime& call) {
   return text;
 }
 
+// Which meeting the core waits at most for the others.
+std::string cores_line(const LaunchTime& launch) {
+  std::string text =
+      fmt::format("   cores     {} of {}, waits {:.1f} us ({:.0f} %) for others", launch.workitem + 1, launch.cores,
+                  launch.waited_for_cores_us, 100 * launch.share(launch.waited_for_cores_us));
+  const CallTime* longest = nullptr;
+  for (const CallTime& call : launch.calls) {
+    const bool meeting = info(call.op).engine == Engine::kControl && call.waited_us > 0;
+    if (meeting && (longest == nullptr || call.waited_us > longest->waited_us)) longest = &call;
+  }
+  if (longest != nullptr) {
+    text += fmt::format(", {:.0f} % in {}{}", 100 * launch.share(longest->waited_us), longest->name(),
+                        longest->where.empty() ? "" : " at " + longest->where);
+  }
+  return text + "\n";
+}
+
 // How much of the estimate is measured: nobody should take a guess for a measurement.
 std::string founded_line(const Chip& chip) {
   std::array<int, 3> counts{};
@@ -102,6 +119,7 @@ std::string to_text(const LaunchTime& launch, const CostModel& model) {
     if (launch.queues[i].busy_us > 0)
       text += fmt::format("   engine    {}\n", queue_line(launch, static_cast<Queue>(i)));
   }
+  if (launch.cores > 1) text += cores_line(launch);
   text += fmt::format("   moved     {}\n", bytes_line(launch, model));
   if (launch.operations > 0 && launch.total_us() > 0) {
     text += fmt::format("   computed  {:.3g} operations, {:.1f} GOP/s, {:.1f} % of the peak of their types\n",

@@ -188,9 +188,8 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   };
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
-  Item& item =
-      add(CoreLaunch{what.function, what.flush && !watched, what.client, what.place, *what.args}, what.kernel,
-          what.terms, std::move(done));
+  Item& item = add(CoreLaunch{what.function, what.flush && !watched, what.client, what.place, *what.args}, what.kernel,
+                   what.terms, std::move(done));
   if (watched) pages_.status->watched_through = watched_ = item.number;
   item.findings = what.findings;
   item.group = what.group;
@@ -363,7 +362,8 @@ void CoreLink::finish(Result<Bytes> result) {
     // The module may have been unloaded since.
     if (module != modules_.end()) module->second.functions[define->function] = define->name;
   }
-  if (!result && !item.group) note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
+  if (!result && !item.group)
+    note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
   const bool timed = result && item.type == MessageType::kCoreLaunch;
   const std::uint64_t estimated_ns = timed ? pages_.status->estimated_ns[item.number % kEstimates].load() : 0;
   estimated_ns_ = estimated_ns;
@@ -466,8 +466,8 @@ void CoreLink::restart(const std::string& how_it_ended) {
   flush();
 }
 
-// The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". What cores share
-// goes on as it is.
+// The next launch finds clean memories on the chip; those of this one stay readable for "softtpu dump". What cores
+// share goes on as it is.
 void CoreLink::renew_memories() {
   if (!dump_folder_.empty()) {
     if (auto kept = keep_memories(memories_.fds(), dump_folder_); !kept) log_warning(kept.error().text);
@@ -622,14 +622,16 @@ void CoreLink::check_progress() {
   const bool begins = running != 0 || items_.front().number != seen_front_;
   seen_front_ = items_.front().number;
   idle_ms_ = begins ? 0 : idle_ms_ + kProgressStepMs;
-  if (known != nullptr && running == 0 && (is_stopped() || is_over(idle_ms_, items_.front().terms.timeout_ms))) return wake();
+  if (known != nullptr && running == 0 && (is_stopped() || is_over(idle_ms_, items_.front().terms.timeout_ms)))
+    return wake();
   // Items before the running one are finished, only not reported yet.
   auto item = std::find_if(items_.begin(), items_.end(), [&](const Item& i) { return i.number == running; });
   if (item == items_.end()) item = items_.begin();
   const bool in_group = item->group && item->number == running;
   over_ms_ = in_group && same_item && item->group->is_over() ? over_ms_ + kProgressStepMs : 0;
   // Whoever is waited for has the limits.
-  if (in_group && item->group->waits(item->workitem)) still_ms_ = 0;
+  const bool waits = in_group && item->group->waits(item->workitem);
+  if (waits) still_ms_ = 0;
   std::string text;
   if (!in_process_ && over_ms_ > kTellMs) {
     text = "was ended with the launch's other cores";
@@ -638,7 +640,7 @@ void CoreLink::check_progress() {
   } else if (is_over(still_ms_, item->terms.timeout_ms)) {
     text = fmt::format("issued no command for {} s (limit: SOFTTPU_TIMEOUT or bm_set_sync_timeout) and was ended",
                        item->terms.timeout_ms / 1000.0);
-  } else if (is_over(ran_ms_, item->terms.limit_ms)) {
+  } else if (!waits && is_over(ran_ms_, item->terms.limit_ms)) {
     text = fmt::format("ran for {} s (limit: SOFTTPU_LAUNCH_LIMIT or bm_set_sync_timeout) and was ended",
                        item->terms.limit_ms / 1000.0);
   } else if (!in_process_ && still_ms_ >= kSleepMs && item->terms.timeout_ms != 0) {
@@ -651,9 +653,7 @@ void CoreLink::check_progress() {
 }
 
 // By SIGSTOP, which anybody of this user can send: a core that runs nothing has no limit that would end it.
-bool CoreLink::is_stopped() const {
-  return pid() > 0 && is_process_stopped(pid());
-}
+bool CoreLink::is_stopped() const { return pid() > 0 && is_process_stopped(pid()); }
 
 // It goes on where it was. One that does not, or is stopped again before it has done anything, is replaced.
 void CoreLink::wake() {

@@ -42,8 +42,8 @@ class CoreLink {
     int index = 0;
     bool in_process = false;  // a thread of this process
     bool sandbox = false;
-    bool own_namespace = true;  // of the core's process, where the system allows it
-    std::string dump_folder;    // gets what a core that ended has left; empty: nobody
+    bool own_namespace = true;       // of the core's process, where the system allows it
+    std::string dump_folder;         // gets what a core that ended has left; empty: nobody
     LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
   };
   CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);

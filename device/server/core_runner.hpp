@@ -21,12 +21,12 @@ struct CoreSetup {
   CoreStatus& status;
   CoreProgress& spare;  // the second copy of status.progress
   const Tools& tools;
-  bool in_program = false;    // a thread of the program that launches
-  bool sandbox = false;       // from the first launch on
-  bool explains = false;      // it runs no kernel, and prints nothing
-  bool own_namespace = true;  // where the system allows it (core_process.hpp)
+  bool in_program = false;         // a thread of the program that launches
+  bool sandbox = false;            // from the first launch on
+  bool explains = false;           // it runs no kernel, and prints nothing
+  bool own_namespace = true;       // where the system allows it (core_process.hpp)
   LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
-  int report_file = -1;       // gets what sanitizers report; -1: nobody reads it
+  int report_file = -1;            // gets what sanitizers report; -1: nobody reads it
 };
 
 // The exit status of a core process that asks for another one in its place: it has answered everything that it has

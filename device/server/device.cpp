@@ -59,8 +59,7 @@ std::function<void(Result<Value>)> when_all(std::size_t count, std::function<voi
 
 }  // namespace
 
-Device::Device(std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
-               const Options& options)
+Device::Device(std::unique_ptr<Memories> memories, const Settings& settings, Tools tools, const Options& options)
     : in_process_(options.in_process),
       poison_(settings.poison),
       limits_(limits_of(settings, options.shared)),

@@ -63,8 +63,7 @@ class Device {
   void flush();
 
  private:
-  Device(std::unique_ptr<Memories> memories, const Settings& settings, Tools tools,
-         const Options& options);
+  Device(std::unique_ptr<Memories> memories, const Settings& settings, Tools tools, const Options& options);
   Result<void> make_cores(EventLoop& loop, const Settings& settings);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
   std::uint64_t next_used(std::uint64_t address, std::uint64_t end) const;

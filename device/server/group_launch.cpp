@@ -64,8 +64,8 @@ Result<void> GroupLaunch::outcome(const std::string& kernel) const {
 }
 
 std::string GroupLaunch::deadlock_text(const std::string& kernel) const {
-  std::string text = fmt::format("kernel \"{}\": deadlock: every core of its launch waits for another one or has ended.",
-                                 kernel);
+  std::string text =
+      fmt::format("kernel \"{}\": deadlock: every core of its launch waits for another one or has ended.", kernel);
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     text += *outcomes_[i] ? fmt::format("\n - core {} has ended", i) : "\n - " + outcomes_[i]->error().text;
   }

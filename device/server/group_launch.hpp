@@ -1,4 +1,5 @@
-// A launch on several cores, as the server sees it: an item of each core, and one outcome. Lives on the server's thread.
+// A launch on several cores, as the server sees it: an item of each core, and one outcome. Lives on the server's
+// thread.
 #pragma once
 
 #include <cstdint>

@@ -269,6 +269,10 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   if (client->gone_ && client->sent_ == 0 && client->on_quiet_) std::exchange(client->on_quiet_, nullptr)();
   if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
   dispatch();
+  // Whose answer this is sends what it has been given; the others' links know of nothing.
+  if (cores_.size() > 1) {
+    for (const auto& core : cores_) core->flush();
+  }
 }
 
 void LaunchQueue::note_fault(const std::string& text) {

@@ -76,7 +76,7 @@ class LaunchQueue {
       std::uint32_t last_core = 0;
       std::uint64_t last_cores = 0;             // all of that launch, as bits
       std::shared_ptr<GroupLaunch> last_group;  // null: it had one core
-      std::uint32_t sent = 0;  // given to a core and not finished
+      std::uint32_t sent = 0;                   // given to a core and not finished
       StreamTimeReply time;
       bool ready = false;  // in ready_
       bool active = false;
@@ -175,7 +175,7 @@ class LaunchQueue {
 
   std::vector<std::unique_ptr<CoreLink>>& cores_;
   const Limits limits_;
-  std::map<std::uint32_t, std::size_t> sent_;  // launches that each core has been given and not finished
+  std::map<std::uint32_t, std::size_t> sent_;             // launches that each core has been given and not finished
   std::map<std::uint32_t, const Client*> first_in_line_;  // whose launch each core is given before all others'; or none
   std::span<LaunchPage> pages_;
   std::vector<std::uint32_t> free_pages_;  // counted from 1

@@ -465,8 +465,7 @@ Result<std::shared_ptr<GroupLaunch>> Session::make_group(Launch& launch, std::ui
     if (std::any_of(parts.begin(), parts.end(), named))
       return refuse(fmt::format("the launch names core {} twice.", other.core));
     if (other.args.size() > kMaxLaunchArgs) {
-      return refuse(
-          fmt::format("the kernel's arguments have {} bytes (limit {}).", other.args.size(), kMaxLaunchArgs));
+      return refuse(fmt::format("the kernel's arguments have {} bytes (limit {}).", other.args.size(), kMaxLaunchArgs));
     }
     const auto found = functions_.find(other.function == 0 ? function : other.function);
     if (found == functions_.end()) return refuse(fmt::format("function {} does not exist.", other.function));

@@ -45,9 +45,7 @@ void tpu_disable_check_id_node(void) { Call(Op::tpu_disable_check_id_node).core(
 void tpu_set_gdma_id(int gdma_id) {
   Call(Op::tpu_set_gdma_id).core().state().id.gdma = static_cast<std::uint32_t>(gdma_id);
 }
-void tpu_set_bdid(int bdc_id) {
-  Call(Op::tpu_set_bdid).core().state().id.bdc = static_cast<std::uint32_t>(bdc_id);
-}
+void tpu_set_bdid(int bdc_id) { Call(Op::tpu_set_bdid).core().state().id.bdc = static_cast<std::uint32_t>(bdc_id); }
 
 // Cores, work items and groups: what the launch says, not what the chip has.
 int tpu_core_num(void) { return Call(Op::tpu_core_num).core().place().workitems; }
@@ -71,8 +69,8 @@ void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id) {
   const Call call(Op::tpu_core_context_setup);
   const LaunchPlace& place = call.core().place();
   if (core_num != place.workitems || core_idx != place.workitem) {
-    return call.fault(fmt::format("core {} of {} is not this core: {} of {}", core_idx, core_num, place.workitem,
-                                  place.workitems));
+    return call.fault(
+        fmt::format("core {} of {} is not this core: {} of {}", core_idx, core_num, place.workitem, place.workitems));
   }
   call.core().state().base_message = core_msg_id;
   call.core().state().messages_taken = 0;
@@ -88,13 +86,15 @@ int tpu_hau_sort_cmd_overflow(void) { return static_cast<void>(Call(Op::tpu_hau_
 int tpu_next_msg_id(void) {
   const Call call(Op::tpu_next_msg_id);
   CoreState& state = call.core().state();
-  // The first ones are those of the meetings of cores.
-  return state.base_message + (call.chip().cores > 1 ? kFirstMessage : 0) + state.messages_taken++;
+  // Where there are several cores the first ones are those of their meetings, whatever the base.
+  const int first = call.chip().cores > 1 ? kFirstMessage : state.base_message;
+  return first + state.messages_taken++;
 }
 void tpu_set_base_msg_id(int base_msg_id) {
-  CoreState& state = Call(Op::tpu_set_base_msg_id).core().state();
+  const Call call(Op::tpu_set_base_msg_id);
+  CoreState& state = call.core().state();
   state.base_message = base_msg_id;
-  state.messages_taken = 0;
+  if (call.chip().cores == 1) state.messages_taken = 0;
 }
 int tpu_get_local_msg_id(void) { return Call(Op::tpu_get_local_msg_id).core().state().base_message; }
 int tpu_get_global_msg_id(void) { return Call(Op::tpu_get_global_msg_id).core().state().base_message; }

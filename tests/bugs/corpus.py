@@ -21,6 +21,7 @@ class Case:
     chip: str = ""
     options: list = dataclasses.field(default_factory=list)
     launches: int = 1
+    cores: int = 1
     expected: list = dataclasses.field(default_factory=list)  # (rule, line)
     text: str = ""
 
@@ -36,8 +37,8 @@ class Case:
 def read_source(path):
     """The cases of one C file."""
     kernels = path.parent.name == "kernels"
-    begins = re.compile(r"KERNEL(?:_WITHOUT_\w+)?\(((?:bug|ok)_\w+)\)" if kernels else r"static void ((?:bug|ok)_\w+)\(void\)")
-    cases, chip, options, launches = [], "", [], 1
+    begins = re.compile(r"(?:CORES_)?KERNEL(?:_WITHOUT_\w+)?\(((?:bug|ok)_\w+)\)" if kernels else r"static void ((?:bug|ok)_\w+)\(void\)")
+    cases, chip, options, launches, cores = [], "", [], 1, 1
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if found := re.match(r"// chip (\w+)", line):
             chip = found.group(1)
@@ -45,9 +46,11 @@ def read_source(path):
             options = found.group(1).replace("{bugs}", str(FOLDER)).split()
         if found := re.match(r"// launches (\d+)", line):
             launches = int(found.group(1))
+        if found := re.match(r"// cores (\d+)", line):
+            cores = int(found.group(1))
         if (found := begins.match(line)) and not line.startswith("#"):
-            cases.append(Case(found.group(1), path, number, path.stem if kernels else "", chip, options, launches))
-            options, launches = [], 1
+            cases.append(Case(found.group(1), path, number, path.stem if kernels else "", chip, options, launches, cores))
+            options, launches, cores = [], 1, 1
         if cases and (found := re.search(r"// finds ((?:[\w-]+/[\w-]+ ?)+)", line)):
             cases[-1].expected += [(rule, number) for rule in found.group(1).split()]
         # The case's own function, up to the brace that ends it.
@@ -68,8 +71,9 @@ def run_case(case, build):
         if not any(option.startswith("--check") for option in case.options):
             command.append("--check=all")
         command += [f"--chip={case.chip}"] if case.chip else []
+        command += [f"--chip={FOLDER / 'four_cores.json'}"] if case.cores > 1 else []
         command += [*case.options, "--", build / "bin/bugs_host"]
-        command += [build / f"lib/bugs_{case.module}.so", case.name, str(case.launches)] if case.module else [case.name]
+        command += [build / f"lib/bugs_{case.module}.so", case.name, str(case.launches), str(case.cores)] if case.module else [case.name]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60)
         content = pathlib.Path(report.name).read_text()
     if not content:

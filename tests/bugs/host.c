@@ -1,4 +1,4 @@
-// Host program of the corpus: runs one kernel (MODULE KERNEL [LAUNCHES]), or one defect of its own (NAME).
+// Host program of the corpus: runs one kernel (MODULE KERNEL [LAUNCHES [CORES]]), or one defect of its own (NAME).
 #include <bmlib_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static bm_device_mem_t allocate(void) {
   return memory;
 }
 
-static void run_kernel(const char* module_path, const char* name, int launches) {
+static void run_kernel(const char* module_path, const char* name, int launches, int cores) {
   bm_device_mem_t out = allocate(), a = allocate(), b = allocate(), scratch = allocate(), freed = allocate();
   for (int i = 0; i < BUFFER_ELEMENTS; ++i) data[i] = (float)(i % 251 + 1);
   bm_memcpy_s2d(handle, a, data);
@@ -29,7 +29,14 @@ static void run_kernel(const char* module_path, const char* name, int launches) 
   tpu_kernel_module_t module = tpu_kernel_load_module_file(handle, module_path);
   tpu_kernel_function_t function = tpu_kernel_get_function(handle, module, name);
   // A launch that fails is what some of the kernels are for.
-  for (args.pass = 0; args.pass < launches; ++args.pass) tpu_kernel_launch(handle, function, &args, sizeof args);
+  const int list[] = {0, 1, 2, 3};
+  for (args.pass = 0; args.pass < launches; ++args.pass) {
+    if (cores > 1) {
+      tpu_kernel_launch_sync_multi_cores(handle, name, &args, sizeof args, list, cores);
+    } else {
+      tpu_kernel_launch(handle, function, &args, sizeof args);
+    }
+  }
   bm_memcpy_d2s(handle, data, out);
   tpu_kernel_free_module(handle, module);
   bm_free_device(handle, out);
@@ -148,7 +155,7 @@ static const struct {
 int main(int argc, char** argv) {
   if (argc < 2 || bm_dev_request(&handle, 0) != BM_SUCCESS) return 2;
   int found = argc > 2;
-  if (argc > 2) run_kernel(argv[1], argv[2], argc > 3 ? atoi(argv[3]) : 1);
+  if (argc > 2) run_kernel(argv[1], argv[2], argc > 3 ? atoi(argv[3]) : 1, argc > 4 ? atoi(argv[4]) : 1);
   for (size_t i = 0; argc == 2 && i < sizeof kCases / sizeof *kCases; ++i) {
     if (strcmp(kCases[i].name, argv[1]) != 0) continue;
     kCases[i].run();

@@ -1,6 +1,6 @@
 // The corpus: kernels with one planted defect each (bug_NAME) and their twins without it (ok_NAME). A comment
 // "finds RULE" marks the line that a finding has to name; "options ..." gives options of `softtpu run`, and
-// "launches N" how often the kernel is launched. tests/bugs/corpus_test.py reads them.
+// "launches N" how often the kernel is launched, "cores N" on how many cores. tests/bugs/corpus_test.py reads them.
 #pragma once
 
 #include <tpu_kernel.h>

@@ -1,0 +1,118 @@
+// What launches on several cores cost, and what they gain: chips like bm1684x with 2 and 8 cores, each core one thread.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bmlib_runtime.h"
+#include "device/chip/builtin.hpp"
+#include "tests/bench/work.hpp"
+
+namespace softtpu::bench {
+namespace {
+
+void need(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "benchmark: %s\n", what);
+  std::exit(1);
+}
+
+// The description of bm1684x, with more cores.
+std::string chip_with(int cores) {
+  for (const BuiltinChip& chip : builtin_chips()) {
+    if (chip.name != "bm1684x") continue;
+    std::string json = chip.json;
+    const std::string one = "\"cores\": 1";
+    const std::size_t at = json.find(one);
+    need(at != std::string::npos, "bm1684x has no one core");
+    return json.replace(at, one.size(), "\"cores\": " + std::to_string(cores));
+  }
+  need(false, "there is no bm1684x");
+  return {};
+}
+
+// A device of its own, of so many cores.
+class ManyCores {
+ public:
+  static ManyCores& of(int cores) {
+    static std::map<int, std::unique_ptr<ManyCores>> known;
+    auto& found = known[cores];
+    if (!found) found.reset(new ManyCores(cores));
+    return *found;
+  }
+
+  void launch(const char* kernel, int count, int cores) {
+    need(tpu_kernel_launch_sync_multi_cores(handle_, kernel, &count, sizeof count, list_.data(), cores) == BM_SUCCESS,
+         "a launch failed");
+  }
+
+ private:
+  explicit ManyCores(int cores) {
+    setenv("SOFTTPU_DEVICE", "embedded", 1);
+    setenv("SOFTTPU_CHIP", chip_with(cores).c_str(), 1);
+    setenv("SOFTTPU_THREADS", "1", 1);
+    setenv("SG_MAX_DEVICE_COUNT", "16", 1);
+    static int next_device = 8;  // away from those of other rows
+    need(bm_dev_request(&handle_, next_device++) == BM_SUCCESS, "no device");
+    unsetenv("SOFTTPU_THREADS");
+    need(tpu_kernel_load_module_file(handle_, SOFTTPU_BENCH_KERNELS) != nullptr, "the kernel module does not load");
+    for (int i = 0; i < cores; ++i) list_.push_back(i);
+  }
+
+  bm_handle_t handle_ = nullptr;
+  std::vector<int> list_;
+};
+
+Work empty_launch(int cores, double at_most) {
+  Work work;
+  work.group = "cores";
+  work.name = "empty kernel on " + std::to_string(cores) + " cores, launch and wait";
+  work.unit = "us";
+  work.figure = [cores] {
+    ManyCores& device = ManyCores::of(cores);
+    constexpr int kLaunches = 200;
+    return 1e6 / kLaunches * seconds_of([&] {
+             for (int i = 0; i < kLaunches; ++i) device.launch("bench_meet", 0, cores);
+           });
+  };
+  work.at_most = at_most;
+  return work;
+}
+
+Work meeting(int cores, double at_most) {
+  Work work;
+  work.group = "cores";
+  work.name = "meeting of " + std::to_string(cores) + " cores (tpu_sync_all)";
+  work.unit = "us";
+  work.figure = [cores] {
+    ManyCores& device = ManyCores::of(cores);
+    constexpr int kMeetings = 2000;
+    return 1e6 / kMeetings * seconds_of([&] { device.launch("bench_meet", kMeetings, cores); });
+  };
+  work.at_most = at_most;
+  return work;
+}
+
+Work products() {
+  constexpr int kProducts = 400;
+  Work work;
+  work.group = "cores";
+  work.name = "fp32_mm 128 x 128 x 128 on 2 cores, one thread each";
+  work.amount = work.limit_amount = kProducts * 2.0 * 128 * 128 * 128 / 1e9;
+  work.unit = "GFLOP";
+  work.run = [] { ManyCores::of(2).launch("bench_products", kProducts, 2); };
+  work.limit_name = "the same on one core";
+  work.limit = [] { ManyCores::of(2).launch("bench_products", kProducts, 1); };
+  work.required = 1.8;
+  return work;
+}
+
+const bool added = add_work([] {
+  return std::vector<Work>{empty_launch(2, 25), empty_launch(8, 60), meeting(2, 5), meeting(8, 100), products()};
+});
+
+}  // namespace
+}  // namespace softtpu::bench
