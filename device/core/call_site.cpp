@@ -8,17 +8,15 @@
 #include <boost/stacktrace.hpp>
 #include <cstdint>
 #include <cstdlib>
-#include <utility>
 #include <vector>
 
-#include "device/core/composite_scope.hpp"
+#include "device/core/core.hpp"
 #include "runtime/report/code_lines.hpp"
 
 namespace softtpu {
 namespace {
 
 thread_local const CallStack* issued_at = nullptr;
-thread_local std::string_view composite;
 
 const void* object_of(const void* address) {
   Dl_info place{};
@@ -79,26 +77,23 @@ const void* caller_address(const CallStack& stack) {
 CallStackScope::CallStackScope(const CallStack& stack) { issued_at = &stack; }
 CallStackScope::~CallStackScope() { issued_at = nullptr; }
 
-CompositeScope::CompositeScope(std::string_view function) : outermost_(composite.empty()) {
-  if (outermost_) composite = function;
-}
-CompositeScope::CompositeScope(CompositeScope&& other) noexcept : outermost_(std::exchange(other.outermost_, false)) {}
-CompositeScope::~CompositeScope() {
-  if (outermost_) composite = {};
-}
-void CompositeScope::forget() { composite = {}; }
-
 CallStack capture_call_stack() {
   if (issued_at != nullptr) return *issued_at;
   CallStack stack;
   stack.count = static_cast<int>(boost::stacktrace::safe_dump_to(0, stack.frames.data(), sizeof(stack.frames)));
-  stack.composite = composite;
+  stack.composite = calling_composite();
   return stack;
 }
 
-std::string call_name(std::string_view function, const CallStack& stack) {
-  if (stack.composite.empty() || stack.composite == function) return std::string(function);
-  return fmt::format("{} [{}]", stack.composite, function);
+std::string call_name(Op op, std::optional<Op> composite) {
+  if (!composite || *composite == op) return std::string(info(op).name);
+  return fmt::format("{} [{}]", info(*composite).name, info(op).name);
+}
+
+std::optional<Op> calling_composite() {
+  if (issued_at != nullptr) return issued_at->composite;
+  const Core* core = Core::current();
+  return core != nullptr ? core->composite() : std::nullopt;
 }
 
 std::vector<SourceLine> find_callers(const CallStack& stack) {

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "device/isa/op.hpp"
 #include "runtime/report/finding.hpp"
 
 namespace softtpu {
@@ -14,7 +15,7 @@ namespace softtpu {
 struct CallStack {
   std::array<const void*, 16> frames{};
   int count = 0;
-  std::string_view composite;  // what the kernel called, where that issues the commands of other functions
+  std::optional<Op> composite;  // what the kernel called, where that issues the commands of other functions
   bool operator==(const CallStack&) const = default;
 };
 
@@ -30,8 +31,12 @@ class CallStackScope {
   CallStackScope& operator=(const CallStackScope&) = delete;
 };
 
-// "tpu_bdc_fp32_exp [tpu_bdc_fp_mul]": the function that the kernel called, with the step in brackets.
-std::string call_name(std::string_view function, const CallStack& stack);
+// "tpu_bdc_fp32_exp [tpu_bdc_fp_mul]": the function that the kernel called, with the step in brackets. Whatever shows a
+// command to a person names it so.
+std::string call_name(Op op, std::optional<Op> composite);
+inline std::string call_name(Op op, const CallStack& stack) { return call_name(op, stack.composite); }
+// Of the call that is being made.
+std::optional<Op> calling_composite();
 
 // The one way from a call to the kernel's source: the calls that a frame stands for, innermost first, more than one
 // where the compiler has put helpers into their callers. Without debug information a function's name alone; empty when

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "device/core/call_site.hpp"
+
 namespace softtpu {
 
 std::string operands_line(const Command& command) {
@@ -21,10 +23,12 @@ std::vector<std::string> CommandRing::last_lines(std::uint64_t count) const {
   const std::uint64_t shown = std::min<std::uint64_t>({count, given, kShown});
   for (std::uint64_t i = given - shown; i < given; ++i) {
     const Entry& entry = entries_[i % kKept];
-    if (static_cast<std::size_t>(entry.op) >= all_ops().size()) continue;  // overwritten by the kernel
+    const std::size_t known = all_ops().size();
+    // Overwritten by the kernel.
+    if (static_cast<std::size_t>(entry.op) >= known || static_cast<std::size_t>(entry.called) >= known) continue;
     const std::string operands = operands_line(entry.command);
-    lines.push_back(
-        fmt::format("{} {}{}{}", i + 1 - (given - count), info(entry.op).name, operands.empty() ? "" : " ", operands));
+    lines.push_back(fmt::format("{} {}{}{}", i + 1 - (given - count), call_name(entry.op, entry.called),
+                                operands.empty() ? "" : " ", operands));
   }
   return lines;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -23,10 +24,11 @@ class CommandRing {
 
   // Some nanoseconds: the command's own bytes are copied, nothing is formatted.
   template <class Cmd>
-  void put(Op op, const Cmd& cmd) {
+  void put(Op op, std::optional<Op> composite, const Cmd& cmd) {
     const std::uint64_t number = given_.load(std::memory_order_relaxed);
     Entry& entry = entries_[number % kKept];
     entry.op = op;
+    entry.called = composite.value_or(op);
     entry.command.template emplace<Cmd>(cmd);
     given_.store(number + 1, std::memory_order_release);
   }
@@ -41,6 +43,7 @@ class CommandRing {
  private:
   struct Entry {
     Op op{};
+    Op called{};  // by the kernel: another where op is a step of it
     Command command;
   };
   // What a dead process left in shared memory must be readable as bytes.

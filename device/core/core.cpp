@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "device/core/call_site.hpp"
-#include "device/core/composite_scope.hpp"
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
 #include "device/memory/kernel_choice.hpp"
@@ -37,6 +36,16 @@ std::string operands_text(const Command& command) {
   return text;
 }
 
+// The function that a sentence begins with.
+std::optional<Op> named_in(std::string_view sentence) { return find_op(sentence.substr(0, sentence.find(':'))); }
+
+// "tpu_bdc_fp32_tan [tpu_bdc_table_lookup]: ..." of a step, which knows itself only.
+std::string with_call_name(const std::string& sentence) {
+  const auto op = named_in(sentence);
+  if (!op) return sentence;
+  return call_name(*op, calling_composite()) + sentence.substr(info(*op).name.size());
+}
+
 }  // namespace
 
 Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {
@@ -56,7 +65,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   observed_by_.clear();
   chain_.clear();
   chaining_ = false;
-  CompositeScope::forget();
+  composite_.reset();  // a launch that was cut off has left its scopes behind
   if (observing_) {
     for (const auto& observer : observers_) observed_by_.push_back(observer.get());
   }
@@ -262,7 +271,9 @@ void Core::count(Engine engine) {
 
 bool Core::refuse(Op op, const Violation& violation, const Command& command) {
   fault(ErrorKind::kUsage, violation->text, &command);
-  for (Observer* observer : observed_by_) observer->refused(op, command, *violation);
+  Refusal refusal = *violation;
+  refusal.text = with_call_name(refusal.text);
+  for (Observer* observer : observed_by_) observer->refused(op, command, refusal);
   return true;
 }
 
@@ -271,16 +282,16 @@ void Core::fault(ErrorKind kind, const std::string& sentence, const Command* com
   if (place_.page != nullptr) place_.page->fail(place_.workitem);
   outcome_.ok = false;
   outcome_.kind = kind;
-  outcome_.text = sentence;
+  outcome_.text = with_call_name(sentence);
   if (command != nullptr) outcome_.text += operands_text(*command);
   outcome_.text +=
       fmt::format("\n - While running kernel \"{}\" on core {}, command {}", kernel_, index_, outcome_.commands);
   if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
   // What only the function knows to be wrong, before there is a command.
-  const auto op = find_op(std::string_view(sentence).substr(0, sentence.find(':')));
+  const auto op = named_in(sentence);
   if (command != nullptr || kind != ErrorKind::kUsage || !op) return;
   Refusal refusal;
-  refusal.text = sentence;
+  refusal.text = with_call_name(sentence);
   for (Observer* observer : observed_by_) observer->refused(*op, ControlCmd{}, refusal);
 }
 

@@ -87,6 +87,10 @@ class Core {
   void begin_chain();
   void end_chain();
 
+  // The function that the kernel called, while that issues the commands of others (CompositeScope).
+  std::optional<Op> composite() const { return composite_; }
+  void set_composite(std::optional<Op> function) { composite_ = function; }
+
   // Keeps the first fault of the launch. `sentence` begins with the function's name.
   void fault(ErrorKind kind, const std::string& sentence, const Command* command = nullptr);
   bool faulted() const { return !outcome_.ok; }
@@ -130,7 +134,7 @@ class Core {
   template <class Cmd>
   void count_command(Op op, const Cmd& cmd) {
     ++outcome_.commands;
-    ring_->put(op, cmd);
+    ring_->put(op, composite_, cmd);
   }
   bool defer(Op op, const Command& command);
   void drain();
@@ -152,6 +156,7 @@ class Core {
   std::unique_ptr<Schedule> schedule_;
   LaneChain chain_;
   bool chaining_ = false;
+  std::optional<Op> composite_;
   bool observing_ = true;
   bool exit_on_assertion_ = false;
   std::jmp_buf end_;

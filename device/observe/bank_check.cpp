@@ -122,8 +122,7 @@ class BankCheck final : public Observer {
         if (!may_conflict(uses[i], uses[j])) continue;
         const double cost = std::min(uses[i].rows, uses[j].rows);
         report("bank/operands", uses[i], uses[j], cost,
-               fmt::format("{} and {} of {} share", uses[i].name, uses[j].name,
-                           call_name(info(uses[j].op).name, uses[j].stack)));
+               fmt::format("{} and {} of {} share", uses[i].name, uses[j].name, call_name(uses[j].op, uses[j].stack)));
         return;
       }
     }
@@ -158,7 +157,7 @@ class BankCheck final : public Observer {
     const std::uint64_t begin = std::uint64_t{chip_->bank_bytes()} * static_cast<unsigned>(bank);
     finding.place = FoundPlace{"local", begin, begin + chip_->bank_bytes(), chip_->npu_of(b.tensor.addr), bank};
     for (const Use* use : {&a, &b}) {
-      const std::string function = call_name(info(use->op).name, use->stack);
+      const std::string function = call_name(use->op, use->stack);
       finding.parties.push_back({function,
                                  fmt::format("{} {} {} {}", function, use->writes ? "writes" : "reads", use->name,
                                              to_text(Operand(use->tensor))),

@@ -17,7 +17,7 @@ namespace {
 
 Party call_of(Op op, const Command& command) {
   const CallStack stack = capture_call_stack();
-  const std::string function = call_name(info(op).name, stack);
+  const std::string function = call_name(op, stack);
   std::string text = function;
   for_each_tensor(command, [&](std::uint32_t, Access, const char* name, const Tensor& tensor) {
     text += fmt::format("{} {} {}", text == function ? "" : ",", name, to_text(Operand(tensor)));
@@ -120,7 +120,7 @@ class ConstraintCheck final : public Observer {
                       {}});
     }
     if (pending_ && fault.empty()) {
-      const std::string name(info(pending_->op).name);
+      const std::string name = call_name(pending_->op, pending_->stack);
       findings_->add({"constraint/unpolled",
                       fmt::format("the kernel returns without waiting for {}", name),
                       {{name, name + " was issued last", pending_->stack, {}}},

@@ -26,7 +26,7 @@ std::string element_at(const Chip& chip, const Tensor& tensor, SpanSpace space, 
 }
 
 Party party_of(const Chip& chip, const CallOperand& call, SpanSpace space, std::uint64_t byte, const CallStack& stack) {
-  const std::string function = call_name(info(call.op).name, stack);
+  const std::string function = call_name(call.op, stack);
   return {function,
           fmt::format("{} {} {} {}{}", function, call.writes ? "writes" : "reads", call.name,
                       to_text(Operand(*call.tensor)), element_at(chip, *call.tensor, space, byte)),

@@ -142,7 +142,7 @@ class InitCheck final : public Observer {
     Finding finding;
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
     finding.rule = rule_of(*finding.place, state);
-    finding.what = fmt::format("{} reads bytes that {}: {}", call_name(info(op).name, here_),
+    finding.what = fmt::format("{} reads bytes that {}: {}", call_name(op, here_),
                                state >= Shadow::kFirstLaunch && state != Shadow::kLastLaunch
                                    ? "were written by an earlier launch only"
                                    : "nobody has written",
@@ -177,12 +177,12 @@ class InitCheck final : public Observer {
     Finding finding;
     finding.rule = "init/stale-tail";
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
-    finding.what = fmt::format("{} reads the stale tail of a tensor", call_name(info(op).name, here_));
+    finding.what = fmt::format("{} reads the stale tail of a tensor", call_name(op, here_));
     if (first) {
       const auto& [write, direction] = *first;
-      finding.what = fmt::format("{} reads the stale {} tail of a tensor {}", call_name(info(op).name, here_),
-                                 direction, to_text(write->tensor.shape));
-      const std::string function = call_name(info(write->op).name, write->stack);
+      finding.what = fmt::format("{} reads the stale {} tail of a tensor {}", call_name(op, here_), direction,
+                                 to_text(write->tensor.shape));
+      const std::string function = call_name(write->op, write->stack);
       finding.parties.push_back(
           {function, fmt::format("{} wrote {}", function, to_text(Operand(write->tensor))), write->stack, {}});
     }
@@ -226,7 +226,7 @@ class InitCheck final : public Observer {
     tail.has_reached = true;
     Finding finding = tail.finding;
     if (!(here_ == tail.reader)) {
-      const std::string function = call_name(info(op).name, here_);
+      const std::string function = call_name(op, here_);
       finding.what = fmt::format("{} uses a result of the stale tail: {}", function, finding.what);
       finding.parties.push_back(
           {function, fmt::format("{} reads {} {}", function, use.name, to_text(Operand(use.tensor))), here_, {}});

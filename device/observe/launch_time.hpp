@@ -21,7 +21,7 @@ struct CallTime {
   double engine_us = 0, waited_us = 0, operations = 0, ideal_us = 0;
   std::array<double, kBytePaths> bytes{};
 
-  std::string name() const { return call_name(info(op).name, stack); }
+  std::string name() const { return call_name(op, stack); }
 };
 
 struct CommandTime {

@@ -95,8 +95,8 @@ class OperandTypeCheck final : public Observer {
     const bool other_kind = write->has_meaning && is_other_kind(given, operand.dtype);
     if (write->tensor.shape.elements() != operand.shape.elements() || !(other_size || other_kind)) return;
     const CallStack here = capture_call_stack();
-    const std::string reader = call_name(info(op).name, here);
-    const std::string writer = call_name(info(write->op).name, write->stack);
+    const std::string reader = call_name(op, here);
+    const std::string writer = call_name(write->op, write->stack);
     Finding finding;
     finding.rule = "constraint/operand-type";
     finding.what =

@@ -77,7 +77,8 @@ class OverlapCheck final : public Observer {
 
  private:
   void report(Op op, const OperandUse& dst, const OperandUse& src, std::uint64_t byte) {
-    const std::string function(info(op).name);
+    const CallStack here = capture_call_stack();
+    const std::string function = call_name(op, here);
     Finding finding;
     finding.rule = "constraint/overlap-order";
     finding.what = fmt::format("{} of {} shares bytes with {}, which lies elsewhere in it (first at 0x{:x})", dst.name,
@@ -85,7 +86,7 @@ class OverlapCheck final : public Observer {
     finding.parties = {{function,
                         fmt::format("{} writes {} {}, reads {} {}", function, dst.name, to_text(Operand(dst.tensor)),
                                     src.name, to_text(Operand(src.tensor))),
-                        capture_call_stack(),
+                        here,
                         {}}};
     findings_->add(finding);
   }

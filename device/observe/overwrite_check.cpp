@@ -219,15 +219,15 @@ class OverwriteCheck final : public Observer {
     finding.rule = "memory/overwritten";
     finding.place = place_of(*chip_, SpanSpace::kLocal, lost.lower(), lost.upper());
     const auto party = [&](const Written& by, const char* verb) {
-      const std::string function = call_name(info(by.op).name, by.stack);
+      const std::string function = call_name(by.op, by.stack);
       return Party{function,
                    fmt::format("{} {} {} {}", function, verb, by.use.name, to_text(Operand(by.use.tensor))),
                    by.stack,
                    {}};
     };
-    finding.what = fmt::format("{} overwrites a part of a tensor that {} reads afterwards: {}",
-                               call_name(info(tensor.taker->op).name, tensor.taker->stack),
-                               call_name(info(op).name, here), finding.place->text());
+    finding.what =
+        fmt::format("{} overwrites a part of a tensor that {} reads afterwards: {}",
+                    call_name(tensor.taker->op, tensor.taker->stack), call_name(op, here), finding.place->text());
     finding.parties = {party(tensor.by, "wrote"), party(*tensor.taker, "overwrites a part with"),
                        party_of(*chip_, {op, use.name, false, &use.tensor}, SpanSpace::kLocal, lost.lower(), here)};
     findings_->add(finding);

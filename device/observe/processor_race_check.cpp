@@ -187,7 +187,7 @@ class ProcessorRaceCheck final : public Observer {
     const std::uint64_t word = byte / kWordBytes * kWordBytes;
     finding.place = place_of(memories_->chip(), window.space, word, word + kWordBytes);
     finding.what = fmt::format("the kernel loads from {} while {} may still write it", finding.place->text(),
-                               call_name(info(command.op).name, command.stack));
+                               call_name(command.op, command.stack));
     finding.parties = {pointer_party(window),
                        party_of(memories_->chip(), call, window.space, byte, command.stack),
                        {"the kernel", "the kernel loads", reader, {}}};
@@ -195,7 +195,7 @@ class ProcessorRaceCheck final : public Observer {
   }
 
   static Party pointer_party(const Window& window) {
-    const std::string function(info(window.op).name);
+    const std::string function = call_name(window.op, window.stack);
     return {function, function + " gave the pointer", window.stack, {}};
   }
 
@@ -241,7 +241,7 @@ class ProcessorRaceCheck final : public Observer {
     finding.rule = "race/processor";
     finding.place = place_of(memories_->chip(), window.space, first, last);
     finding.what = fmt::format("the kernel stores into {} while {} may still use it", finding.place->text(),
-                               call_name(info(command.op).name, command.stack));
+                               call_name(command.op, command.stack));
     finding.parties = {pointer_party(window), party_of(memories_->chip(), call, window.space, first, command.stack)};
     findings_->add(finding);
   }

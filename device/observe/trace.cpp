@@ -42,7 +42,8 @@ class Trace final : public Observer {
   void after(Op op, const Command& command) override {
     const double end = now_us();
     Json args = {{"command", ++number_}};
-    if (const std::string& at = place_of_call(); !at.empty()) args["at"] = at;
+    const CallStack stack = capture_call_stack();
+    if (const std::string& at = place_of(stack); !at.empty()) args["at"] = at;
     std::uint64_t bytes = 0;
     const auto add = [&](Access, const char* name, const Operand& operand) {
       args[name] = to_text(operand);
@@ -52,7 +53,8 @@ class Trace final : public Observer {
     };
     std::visit([&](const auto& cmd) { cmd.operands(add); }, command);
     args["bytes"] = bytes;
-    event(info(op).name, to_text(info(op).engine), tracks_.engine(info(op).engine), start_, end, std::move(args));
+    event(call_name(op, stack), to_text(info(op).engine), tracks_.engine(info(op).engine), start_, end,
+          std::move(args));
   }
 
   void launch_ends(const std::string& fault) override {
@@ -63,8 +65,7 @@ class Trace final : public Observer {
 
  private:
   // Finding a source line takes milliseconds, so each place is looked up once.
-  const std::string& place_of_call() {
-    const CallStack stack = capture_call_stack();
+  const std::string& place_of(const CallStack& stack) {
     std::vector<const void*> frames(stack.frames.begin(), stack.frames.begin() + stack.count);
     const auto [place, is_new] = places_.emplace(std::move(frames), std::string());
     if (is_new) place->second = find_caller(stack).text();

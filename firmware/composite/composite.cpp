@@ -12,7 +12,7 @@ constexpr std::int64_t kChainElements = 4096;
 
 Composite::Composite(Op op, const dim4* shape, int dtype)
     : call_(op),
-      steps_(info(op).name),
+      steps_(call_.core(), op),
       shape_(call_.dim("shape", shape)),
       dtype_(call_.dtype("dtype", dtype)),
       checks_(call_.core().memories(), op) {

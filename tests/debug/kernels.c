@@ -87,3 +87,10 @@ int crashes(const void* raw) {
   return 0;
 }
 TPUKERNEL_FUNC_REGISTER(crashes)
+
+int crashes_after_steps(const void* raw) {
+  const dim4 shape = {1, 64, 4, 16};
+  tpu_bdc_fp_hswish(0x8000, 0xc000, 0x10000, &shape, DT_FP32);
+  return crashes(raw);
+}
+TPUKERNEL_FUNC_REGISTER(crashes_after_steps)

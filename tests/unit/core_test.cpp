@@ -1,4 +1,5 @@
 // Sticky faults, sections and counters of a core.
+#include "device/core/composite_scope.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
@@ -59,6 +60,27 @@ TEST(Core, AFailedAssertionEndsTheLaunchAtOnce) {
   EXPECT_NE(outcome.text.find("Assertion \"rows % 2 == 0\" failed"), std::string::npos) << outcome.text;
   EXPECT_FALSE(went_on);
   EXPECT_TRUE(device.run([] { tpu_poll(); }).ok);
+}
+
+TEST(Core, ARefusedStepHasTheNameThatTheKernelCalled) {
+  TestDevice device;
+  device.expect_fault(
+      [] {
+        const CompositeScope outer(*Core::current(), Op::tpu_bdc_fp32_exp);
+        const CompositeScope inner(*Core::current(), Op::tpu_bdc_fp32_expm1);
+        tpu_bdc_fp_add(0x2, 0x400, 0x800, &kShape, nullptr, nullptr, nullptr, DT_FP32);
+      },
+      "tpu_bdc_fp32_exp [tpu_bdc_fp_add]: ");
+  // What is no step, and what comes after a launch that was cut off in the middle of one, has its own name alone.
+  const LaunchOutcome own = device.run([] { tpu_bdc_fp32_exp(0x2, 0x400, 0x800, 0xC00, 0x1000, 0x1400, &kShape); });
+  EXPECT_EQ(own.text.rfind("tpu_bdc_fp32_exp: ", 0), 0U) << own.text;
+  EXPECT_FALSE(device
+                   .run([] {
+                     const CompositeScope cut_off(*Core::current(), Op::tpu_bdc_fp32_exp);
+                     TPUKERNEL_ASSERT(false);
+                   })
+                   .ok);
+  EXPECT_EQ(device.run(broken_kernel).text.rfind("tpu_bdc_fp_add: ", 0), 0U);
 }
 
 TEST(Core, OrdersParallelSections) {
