@@ -195,7 +195,7 @@ class CoreRunner {
     if (tools_.recorder != nullptr) tools_.recorder->ends(outcome);
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
-    if (takes_reports_) pass_on_reports(function->second.name);
+    pass_on_reports("kernel \"" + function->second.name + "\"", watched);
     if (own_process_) check_heap_after_kernel();
     if (!outcome.ok && outcome.kind == ErrorKind::kUsage)
       outcome.text += arguments_hint(function->second, launch->args.size());
@@ -283,11 +283,12 @@ class CoreRunner {
     return false;
   }
 
-  // What a sanitizer reported without ending the launch.
-  void pass_on_reports(const std::string& kernel) {
+  // What a sanitizer reported without ending what ran. Who may change the process may have written to its file as well.
+  void pass_on_reports(const std::string& who, bool may_change_process) {
+    if (!takes_reports_) return;
     const std::string text = sanitizer_output_.take();
-    if (!text.empty())
-      log_warning(fmt::format("kernel \"{}\" on core {}: a sanitizer reports\n{}", kernel, core_.index(), text));
+    if (!text.empty()) log_warning(fmt::format("{} on core {}: a sanitizer reports\n{}", who, core_.index(), text));
+    if (may_change_process) sanitizer_output_.forget_others();
   }
 
   // With the kernels of all modules that are loaded, so that the debugger can stop in each.
@@ -346,6 +347,7 @@ class CoreRunner {
                               load->name, what_stays_.substr(std::string_view("its ").size())));
     }
     note_code(load->module);
+    pass_on_reports("module " + load->name, modules_.may_change_process(load->module));
     if (takes_reports_) sanitizer_output_.attach();
     append_frame(out_, item, CoreLoadReply{*std::move(kernels)});
     reported_ = item;
@@ -390,6 +392,7 @@ class CoreRunner {
     modules_.unload(unload->module);
     reset_processor_state();
     if (watched) set_back("module");
+    pass_on_reports("the end of a module", watched);
     for (LoadedCode& code : status_.code) {
       if (code.module == unload->module) code.module = 0;
     }

@@ -120,6 +120,10 @@ std::string SanitizerOutput::take() {
   return text;
 }
 
+void SanitizerOutput::forget_others() const {
+  if (attached_.empty()) forget_sanitizer_reports(file_);
+}
+
 void forget_sanitizer_reports(int file) {
   if (::ftruncate(file, 0) == 0) ::lseek(file, 0, SEEK_SET);
 }

@@ -20,6 +20,8 @@ class SanitizerOutput {
   void attach();
   // What was reported since the last call; empty where no sanitizer is.
   std::string take();
+  // Takes away what somebody else has written there: a later crash would tell it as its own.
+  void forget_others() const;
 
  private:
   int file_;
