@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <boost/dll/runtime_symbol_info.hpp>
 #include <filesystem>
+#include <system_error>
 
 #include "device/cli/command.hpp"
 #include "device/cli/outputs.hpp"
@@ -16,10 +16,11 @@ constexpr const char* kKernelFile = "softtpu_replay_kernel.so";
 
 // The module lies beside the libraries, in the build tree and in an installed one.
 std::string find_kernel() {
-  const auto folder = std::filesystem::path(boost::dll::program_location().string()).parent_path().parent_path();
+  std::error_code failed;  // without /proc the loader looks for it
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path().parent_path();
   for (const char* place : {"lib/softtpu", "lib"}) {
     const auto path = folder / place / kKernelFile;
-    if (std::filesystem::exists(path)) return path.string();
+    if (std::filesystem::exists(path, failed)) return path.string();
   }
   return kKernelFile;
 }

@@ -334,6 +334,24 @@ TEST(HangingModules, ADestructorHasTheLimitOfALaunch) {
   EXPECT_THAT(device.server().output(), HasSubstr("unloading kernel module"));
 }
 
+TEST(HangingModules, ALoadWhoseCoreIsLostFailsAndCanBeRepeated) {
+  SharedDevice device(Environment{{"SOFTTPU_TIMEOUT", "60"}});
+  Client witness(device.socket());
+  RawClient client(device);
+  const pid_t core = device.core();
+  std::thread killer([core] {
+    std::this_thread::sleep_for(milliseconds(300));
+    ::kill(core, SIGKILL);
+  });
+  const auto lost = load(client.rpc(), kHangsLoading);
+  killer.join();
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().text, HasSubstr("loading kernel module"));
+  EXPECT_THAT(lost.error().text, HasSubstr("signal 9"));
+  EXPECT_TRUE(load(client.rpc(), kKernels));
+  EXPECT_TRUE(witness.works());
+}
+
 TEST(HangingModules, GoWithTheirClient) {
   SharedDevice device(Environment{{"SOFTTPU_TIMEOUT", "60"}});
   Client witness(device.socket());

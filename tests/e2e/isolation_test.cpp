@@ -74,6 +74,33 @@ TEST_P(Isolation, AKernelHasNoFilesOfTheServer) {
   EXPECT_EQ(words[1], 0) << "modules that can be changed";
 }
 
+TEST_P(Isolation, WhatAKernelWritesToTheFileOfReportsIsNotToldOfAnothersCrash) {
+  SharedDevice device(settings());
+  Client victim(device.socket());
+  Attacker attacker(device);
+  EXPECT_EQ(attacker.attack("attack_report")[0], 1);
+  const auto done = victim.launch("fault_segv");
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().text, HasSubstr("signal 11"));
+  EXPECT_THAT(done.error().text, testing::Not(HasSubstr("planted")));
+  EXPECT_THAT(done.error().text, testing::Not(HasSubstr("anitizer")));
+}
+
+// Files that a kernel has opened stay open, so the next module's descriptor does not arrive.
+TEST_P(Isolation, ALoadThatAUsedCoreCannotMakeIsTriedOnceMoreInANewOne) {
+  SharedDevice device(settings());
+  Attacker attacker(device);
+  Client other(device.socket());
+  const pid_t used = device.core();
+  EXPECT_GT(attacker.attack("attack_take_descriptors")[0], 0);
+  EXPECT_EQ(device.core(), used);
+  other.load(kStateKernels);
+  EXPECT_NE(device.core(), used);
+  EXPECT_TRUE(other.launch("state_look"));
+  EXPECT_TRUE(other.works());
+  EXPECT_TRUE(attacker.works());
+}
+
 TEST_P(Isolation, AKernelHasNoMemoriesOfOtherDevices) {
   SharedDevice device(settings(), {"--devices", "2"});
   Attacker attacker(device);

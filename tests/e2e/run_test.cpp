@@ -253,6 +253,20 @@ TEST(OddFiles, TooFewDescriptorsAreTheReasonThatIsGiven) {
   }
 }
 
+TEST(OddFiles, AMachineWithoutProcIsTheReasonThatIsGiven) {
+  const auto without_proc = [](const std::string& command) {
+    return std::vector<std::string>{"/usr/bin/unshare", ::geteuid() == 0 ? "-m" : "-Urm", "/bin/sh", "-c",
+                                    "mount -t tmpfs none /proc && exec " + command};
+  };
+  if (Program(without_proc("true")).wait() != 0 || kSanitized) GTEST_SKIP() << "no namespaces of mounts here";
+  Program host(without_proc("'" + kHost + "' use '" + kKernels + "'"));
+  EXPECT_NE(host.wait(), 0);
+  EXPECT_THAT(host.output(), HasSubstr("modules are loaded through /proc, which is not mounted"));
+  Program golden(without_proc("'" + kSofttpu + "' golden /no/such/case"));
+  EXPECT_EQ(golden.wait(), 1) << golden.output();
+  EXPECT_THAT(golden.output(), HasSubstr("/no/such/case"));
+}
+
 TEST(SettingOptions, SetTheVariablesOfTheProgram) {
   for (const Setting& setting : kSettings) {
     if (is_of_servers(setting.option)) continue;

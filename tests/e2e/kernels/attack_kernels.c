@@ -79,6 +79,22 @@ KERNEL(attack_files) {
   }
 }
 
+/* Opens files until no more can be opened. words[0]: their number. */
+KERNEL(attack_take_descriptors) {
+  while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) ++words_of(args)[0];
+}
+
+/* Writes what looks like the report of a sanitizer to the file that such reports go to. words[0]: files found. */
+KERNEL(attack_report) {
+  static const char kText[] = "ERROR: AddressSanitizer: planted by attack_report\n";
+  for (int file = 3; file < kMostFiles; ++file) {
+    char target[256];
+    name_of(file, target, sizeof target);
+    if (strstr(target, "softtpu-reports") == NULL) continue;
+    if (pwrite(file, kText, sizeof kText - 1, 0) == (ssize_t)sizeof kText - 1) ++words_of(args)[0];
+  }
+}
+
 /* words[0]: mappings of other devices' memories and of other cores' pages; words[1]: 0 when static memory could be made
    writable. */
 KERNEL(attack_mappings) {
@@ -128,31 +144,12 @@ KERNEL(attack_process) {
 
 /* ---- After the launch ---- */
 
-/* A process of a session of its own, with no parent, that writes to words[1] for ever; value 1: the kernel ends only
-   then. words[0]: 1 when it has begun. */
-KERNEL(attack_escape) {
-  volatile int* words = words_of(args);
+/* Leaves a process of a session of its own, with no parent, that writes to words[1] for ever: the last of `generations`,
+   each of which has another one and ends. words[0]: 1 when it has begun. */
+static void escape(volatile int* words, int generations) {
   const pid_t child = fork();
   if (child == 0) {
-    setsid();
-    if (fork() != 0) _exit(0);
-    for (int i = 1;; ++i) {
-      words[1] = i;
-      words[0] = 1;
-      usleep(500);
-    }
-  }
-  waitpid(child, NULL, 0);
-  while (words[0] == 0) usleep(500);
-  while (PARAM->value == 1) usleep(1000);
-}
-
-/* The same, deep: each process has another one and ends. */
-KERNEL(attack_escape_deep) {
-  volatile int* words = words_of(args);
-  const pid_t child = fork();
-  if (child == 0) {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < generations; ++i) {
       setsid();
       if (fork() != 0) _exit(0);
     }
@@ -164,6 +161,17 @@ KERNEL(attack_escape_deep) {
   }
   waitpid(child, NULL, 0);
   while (words[0] == 0) usleep(500);
+}
+
+/* Value 1: the kernel does not end either. */
+KERNEL(attack_escape) {
+  escape(words_of(args), 1);
+  while (PARAM->value == 1) usleep(1000);
+}
+
+/* Value 1: the kernel crashes. */
+KERNEL(attack_escape_deep) {
+  escape(words_of(args), 20);
   if (PARAM->value == 1) abort();
 }
 
