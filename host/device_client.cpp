@@ -138,6 +138,7 @@ struct DeviceClient::State {
   const int fork_count = forks.load();
   DeviceInfo info;
   std::string preload;             // what the device has loaded before all else
+  std::vector<std::string> given;  // settings that count instead of the environment's
   bool may_be_replaced = false;    // a private process
   std::atomic<bool> used = false;  // something was asked of the device
   bool watched = false;            // the device's checks want to know what this program does
@@ -155,6 +156,7 @@ DeviceClient::DeviceClient(std::unique_ptr<State> state) : state_(std::move(stat
 DeviceClient::~DeviceClient() = default;
 const DeviceInfo& DeviceClient::info() const { return state_->info; }
 int DeviceClient::device_id() const { return state_->device_id; }
+bool DeviceClient::shares_memory() const { return state_->memory != nullptr; }
 
 // ---- Opening ----
 
@@ -218,25 +220,36 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
   }
   auto settings = read_settings();
   if (!settings) return settings.error();
-  const bool shared = !shared_device_name(*settings).empty();
-  if (!shared) {
+  if (shared_device_name(*settings).empty()) {
     if (auto good = check_device_id(device_id, settings->device_count); !good) return good.error();
   }
-  if (const auto module = find_default_module(settings->firmware_path); module && is_private(*settings)) {
+  auto client = make(device_id, *std::move(settings));
+  if (client) devices.by_id[device_id] = *client;
+  return client;
+}
+
+Result<std::shared_ptr<DeviceClient>> DeviceClient::open_alone(int device_id, const std::vector<std::string>& given) {
+  count_forks();
+  auto settings = read_settings(given);
+  if (!settings) return settings.error();
+  return make(device_id, *std::move(settings));
+}
+
+Result<std::shared_ptr<DeviceClient>> DeviceClient::make(int device_id, Settings settings) {
+  if (const auto module = find_default_module(settings.firmware_path); module && is_private(settings)) {
     const UniqueFd file(::open(module->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file) add_preload(*settings, file.get());
+    if (file) add_preload(settings, file.get());
   }
-  auto socket = connect_device(*settings, static_cast<std::uint32_t>(device_id));
+  auto socket = connect_device(settings, static_cast<std::uint32_t>(device_id));
   if (!socket) return socket.error();
-  auto state = std::make_unique<State>(device_id, std::move(*socket), *settings);
-  auto hello = greet(state->rpc, *settings);
+  auto state = std::make_unique<State>(device_id, std::move(*socket), settings);
+  auto hello = greet(state->rpc, settings);
   if (!hello) return hello.error();
-  if (shared) {
+  if (!shared_device_name(settings).empty()) {
     if (auto good = check_device_id(device_id, hello->device_count); !good) return good.error();
   }
   std::shared_ptr<DeviceClient> client(new DeviceClient(std::move(state)));
-  if (auto attached = client->attach(*settings); !attached) return attached.error();
-  devices.by_id[device_id] = client;
+  if (auto attached = client->attach(settings); !attached) return attached.error();
   return client;
 }
 
@@ -254,6 +267,7 @@ Result<void> DeviceClient::attach(const Settings& settings) {
                   opened->global_start, opened->global_bytes, opened->heap_start, opened->in_process};
   state_->watched = opened->watched;
   state_->preload = settings.preload;
+  state_->given = settings.given;
   state_->may_be_replaced = is_private(settings);
   if (!fds.empty()) {
     void* memory =
@@ -434,6 +448,26 @@ Result<void*> DeviceClient::map(std::uint64_t address, std::uint64_t bytes) {
   return static_cast<void*>(state_->at(address));
 }
 
+Result<void*> DeviceClient::map_alone(std::uint64_t address, std::uint64_t bytes, std::uint64_t& into_page) {
+  if (auto inside = state_->check_range("the memory to map", address, bytes); !inside) return inside.error();
+  if (state_->memory == nullptr) {
+    return Error{ErrorKind::kUnsupported,
+                 "device memory cannot be mapped: this device is reached through a socket only."};
+  }
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  into_page = (address - state_->info.global_start) % page;
+  // An old size of 0 makes a second mapping of shared pages.
+  void* const at = ::mremap(state_->at(address) - into_page, 0, into_page + bytes, MREMAP_MAYMOVE);
+  if (at == MAP_FAILED) return Error{ErrorKind::kResource, fmt::format("mapping memory: {}", std::strerror(errno))};
+  return at;
+}
+
+Result<void> DeviceClient::note_mapped(std::uint64_t address, std::uint64_t bytes) {
+  if (auto inside = state_->check_range("the mapped memory", address, bytes); !inside) return inside;
+  note_written(address, bytes);
+  return {};
+}
+
 Result<std::uint64_t> DeviceClient::find_address(const void* pointer) const {
   const auto* at = static_cast<const std::uint8_t*>(pointer);
   if (state_->memory == nullptr || at < state_->memory || at >= state_->memory + state_->info.global_bytes) {
@@ -448,7 +482,7 @@ Result<std::uint64_t> DeviceClient::find_address(const void* pointer) const {
 // Otherwise the device refuses the module, and says what it needs.
 Result<void> DeviceClient::make_ready_for(int fd) {
   if (!state_->may_be_replaced || state_->used || !state_->check_process()) return {};
-  auto settings = read_settings();
+  auto settings = read_settings(state_->given);
   if (!settings) return settings.error();
   settings->preload = state_->preload;
   add_preload(*settings, fd);
@@ -564,6 +598,11 @@ Result<void> DeviceClient::launch_async(const Launch& what) {
 Result<void> DeviceClient::sync(StreamId stream) {
   const auto number = static_cast<std::uint32_t>(stream);
   return state_->wait(Sync{number}, number);
+}
+
+void DeviceClient::cancel(StreamId stream) {
+  if (!state_->check_process()) return;
+  static_cast<void>(state_->rpc.send(Cancel{static_cast<std::uint32_t>(stream)}));
 }
 
 Result<void> DeviceClient::sync_device() { return state_->wait(Sync{0}, 0); }

@@ -54,6 +54,9 @@ class DeviceClient {
   static Result<int> device_count();
   // Starts or connects the device on first use; later calls with the same id return the same object.
   static Result<std::shared_ptr<DeviceClient>> open(int device_id);
+  // Starts or connects a device for this call alone, which ends with the last of its owners. `given`: settings that
+  // count instead of the environment's ("NAME=value").
+  static Result<std::shared_ptr<DeviceClient>> open_alone(int device_id, const std::vector<std::string>& given);
 
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;
@@ -61,6 +64,8 @@ class DeviceClient {
 
   const DeviceInfo& info() const;
   int device_id() const;
+  // Whether its global memory can be mapped.
+  bool shares_memory() const;
 
   // Memory. Addresses are device addresses. Every range must lie inside one allocation of this process.
   Result<std::uint64_t> allocate(std::uint64_t bytes);
@@ -86,6 +91,11 @@ class DeviceClient {
   // The host pointer to device memory; stays valid until the memory is released. Refused when the device is reached by
   // streaming.
   Result<void*> map(std::uint64_t address, std::uint64_t bytes);
+  // A mapping of its own, which stays valid until munmap() of these bytes whatever becomes of device and memory. Starts
+  // on a page: `into_page` gets how far in the address lies. The device's checks are not told.
+  Result<void*> map_alone(std::uint64_t address, std::uint64_t bytes, std::uint64_t& into_page);
+  // The program can have written there without a call, for the device's checks.
+  Result<void> note_mapped(std::uint64_t address, std::uint64_t bytes);
   // The device address behind a pointer that map() returned.
   Result<std::uint64_t> find_address(const void* pointer) const;
 
@@ -124,7 +134,9 @@ class DeviceClient {
   Result<void> launch_async(const Launch& what);
   // Waits for every launch of the stream so far and returns the first failure since the last sync.
   Result<void> sync(StreamId stream);
-  // The same for all streams of this process.
+  // Ends the launch that the stream runs and those that wait; they fail as ended by their program.
+  void cancel(StreamId stream);
+  // The same as sync() for all streams of this process.
   Result<void> sync_device();
   // A launch of this stream that issues no command for so long is ended; 0: no limit. The default is SOFTTPU_TIMEOUT.
   Result<void> set_timeout(StreamId stream, std::uint32_t milliseconds);
@@ -144,6 +156,7 @@ class DeviceClient {
  private:
   struct State;
   explicit DeviceClient(std::unique_ptr<State> state);
+  static Result<std::shared_ptr<DeviceClient>> make(int device_id, Settings settings);
   Result<void> attach(const Settings& settings);
   Result<void> load_default_module(const Settings& settings);
   void note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");

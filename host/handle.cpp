@@ -46,6 +46,14 @@ CallTimer::~CallTimer() {
   handle_.total_call_us.fetch_add(us, std::memory_order_relaxed);
 }
 
+bm_handle_t add_handle(std::shared_ptr<Handle> handle) {
+  Registry& known = registry();
+  const std::unique_lock lock(known.mutex);
+  const bm_handle_t name = known.make_name();
+  known.handles.emplace(name, std::move(handle));
+  return name;
+}
+
 std::shared_ptr<Handle> find_handle(const char* function, bm_handle_t handle) {
   if (handle == nullptr) {
     fail(function, BM_ERR_DEVNOTREADY, "handle is NULL");
@@ -101,11 +109,7 @@ bm_status_t bm_dev_request(bm_handle_t* handle, int devid) {
   if (const bm_status_t status = check_device_id(__func__, devid); status != BM_SUCCESS) return status;
   const Result<std::shared_ptr<DeviceClient>> device = DeviceClient::open(devid);
   if (!device) return fail(__func__, device.error());
-  auto made = std::make_shared<Handle>(*device, (*device)->make_stream());
-  Registry& known = registry();
-  const std::unique_lock lock(known.mutex);
-  *handle = known.make_name();
-  known.handles.emplace(*handle, std::move(made));
+  *handle = add_handle(std::make_shared<Handle>(*device, (*device)->make_stream()));
   return BM_SUCCESS;
 }
 

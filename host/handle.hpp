@@ -17,6 +17,8 @@
 
 namespace softtpu::host {
 
+class DeviceNotes;
+
 // One handle: a queue of launches on a device. Lives as long as a call uses it, even if another thread frees it
 // meanwhile.
 class Handle {
@@ -33,6 +35,7 @@ class Handle {
   void note_launch();
   bool take_launched_by_this_thread();
 
+  std::shared_ptr<DeviceNotes> notes;          // of a device that softtpu_device_open() has opened
   std::atomic<std::uint64_t> last_call_us{0};  // how long the last launch or sync took
   std::atomic<std::uint64_t> total_call_us{0};
 
@@ -43,6 +46,9 @@ class Handle {
   std::mutex mutex_;
   std::set<std::thread::id> launching_threads_;
 };
+
+// Gives the handle its name. A name is never given out twice.
+bm_handle_t add_handle(std::shared_ptr<Handle> handle);
 
 // The handle, or nullptr after a message in the name of `function`.
 std::shared_ptr<Handle> find_handle(const char* function, bm_handle_t handle);

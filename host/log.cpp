@@ -61,7 +61,19 @@ void write_line(const char* tag, int level, const char* format, va_list args) {
 
 }  // namespace
 
+namespace {
+
+LastFailure& own_failure() {
+  thread_local LastFailure failure;
+  return failure;
+}
+
+}  // namespace
+
+const LastFailure& last_failure() { return own_failure(); }
+
 bm_status_t fail(const char* function, bm_status_t status, const std::string& text) {
+  own_failure() = {function, text, status};
   bmlib_log("bmlib", BMLIB_LOG_ERROR, "%s: %s\n", function, text.c_str());
   return status;
 }

@@ -14,6 +14,13 @@ namespace softtpu::host {
 
 // Logs "function: text" as an error and returns the status, so that a refusal is one line where it is found.
 bm_status_t fail(const char* function, bm_status_t status, const std::string& text);
+// What this thread's last fail() has said.
+struct LastFailure {
+  std::string function, text;
+  bm_status_t status = BM_SUCCESS;
+};
+const LastFailure& last_failure();
+
 // The same for an error of the device; `of_launch` tells a kernel's own failure from a refused argument
 // (host/README.md).
 bm_status_t fail(const char* function, const Error& error, bool of_launch = false);

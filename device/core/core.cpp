@@ -12,6 +12,7 @@
 #include "device/core/schedule.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "runtime/base/unreachable.hpp"
+#include "runtime/report/launch_place.hpp"
 
 namespace softtpu {
 namespace {
@@ -285,8 +286,7 @@ void Core::fault(ErrorKind kind, const std::string& sentence, const Command* com
   outcome_.text = with_call_name(sentence);
   if (command != nullptr) outcome_.text += operands_text(*command);
   outcome_.text +=
-      fmt::format("\n - While running kernel \"{}\" on core {}, command {}", kernel_, index_, outcome_.commands);
-  if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
+      launch_place_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
   // What only the function knows to be wrong, before there is a command.
   const auto op = named_in(sentence);
   if (command != nullptr || kind != ErrorKind::kUsage || !op) return;

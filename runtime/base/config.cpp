@@ -335,13 +335,44 @@ std::string variable_text(const Variable& variable) {
   return text != nullptr && *text != '\0' ? text : std::string(variable.fallback);
 }
 
-Result<Settings> read_settings() {
+namespace {
+
+std::string_view name_of(std::string_view given) { return given.substr(0, given.find('=')); }
+
+// The variable's text among `given`, else in the environment.
+std::string text_of(const Variable& variable, std::span<const std::string> given) {
+  for (auto at = given.rbegin(); at != given.rend(); ++at) {
+    if (name_of(*at) != variable.name) continue;
+    std::string value = at->substr(variable.name.size() + 1);
+    return value.empty() ? std::string(variable.fallback) : value;
+  }
+  return variable_text(variable);
+}
+
+Result<void> check_given(std::span<const std::string> given) {
+  for (const std::string& text : given) {
+    const std::string_view name = name_of(text);
+    const auto all = variables();
+    const bool known = std::any_of(all.begin(), all.end(), [&](const Variable& v) { return v.name == name; });
+    if (known && name.size() < text.size()) continue;
+    return Error{ErrorKind::kUsage, fmt::format("\"{}\" is not NAME=VALUE of a setting that `softtpu env` lists.", text)};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> read_settings() { return read_settings({}); }
+
+Result<Settings> read_settings(std::span<const std::string> given) {
+  if (auto good = check_given(given); !good) return good.error();
   Settings settings;
   for (const Variable& variable : variables()) {
-    if (auto done = variable.apply(settings, variable_text(variable)); !done) {
+    if (auto done = variable.apply(settings, text_of(variable, given)); !done) {
       return Error{done.error().kind, fmt::format("{}: {}", variable.name, done.error().text)};
     }
   }
+  settings.given.assign(given.begin(), given.end());
   return settings;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/log.hpp"
@@ -62,6 +63,7 @@ struct Settings {
   std::uint32_t device_count = 2;
   std::string firmware_path;
   int bmlib_log = 16;
+  std::vector<std::string> given;  // "NAME=value": what counts instead of the environment's, for device processes too
 };
 
 // A device that other programs use too: what it is called in SOFTTPU_DEVICE; empty for one of this program's own.
@@ -90,5 +92,8 @@ std::string variable_text(const Variable& variable);
 
 // Reads the environment. The first bad value is an error that names variable, value and what is allowed.
 Result<Settings> read_settings();
+// The same, with values that count instead of the environment's: "NAME=value", an empty value for the default. The last
+// one of a name counts.
+Result<Settings> read_settings(std::span<const std::string> given);
 
 }  // namespace softtpu

@@ -53,7 +53,8 @@ enum Form : std::uint64_t {
 };
 
 // Attributes that are kept.
-constexpr std::uint64_t kName = 0x03, kByteSize = 0x0b, kType = 0x49, kNamesBase = 0x72;
+constexpr std::uint64_t kName = 0x03, kByteSize = 0x0b, kBitSize = 0x0d, kUpperBound = 0x2f, kCount = 0x37,
+                        kMemberOffset = 0x38, kEncoding = 0x3e, kType = 0x49, kNamesBase = 0x72;
 constexpr std::uint64_t kCompileUnit = 0x01;  // DWARF 5's kind of a unit
 constexpr std::size_t kMostUnits = 4096, kMostShapes = 65536;
 
@@ -252,7 +253,15 @@ void DwarfReader::read_attribute(const Unit& unit, const Unit::Attribute& attrib
     default: in.skip(UINT64_MAX); break;  // a form that is not known has no known end
   }
   if (attribute.name == kName) entry.name = std::move(text);
+  const bool is_block = attribute.form == kExprloc || attribute.form == kBlock || attribute.form == kBlock1 ||
+                        attribute.form == kBlock2 || attribute.form == kBlock4;
   if (attribute.name == kByteSize && attribute.form != kExprloc) entry.bytes = value;
+  if (attribute.name == kMemberOffset && !is_block) entry.offset = value;
+  if (attribute.name == kEncoding) entry.encoding = value;
+  if (attribute.name == kCount && !is_block && !is_place) entry.count = value;
+  // An upper bound that refers to another entry is one of a length that is known at run time only.
+  if (attribute.name == kUpperBound && !is_block && !is_place) entry.count = value + 1;
+  if (attribute.name == kBitSize) entry.is_bit_field = true;
   if (attribute.name == kNamesBase) entry.names = value;
   if (attribute.name == kType) entry.type = is_place ? unit.start + value : value;
 }

@@ -14,11 +14,17 @@ namespace softtpu {
 // Tags of entries, as the standard numbers them.
 enum class DwarfTag : std::uint64_t {
   kNone = 0,
+  kArrayType = 0x01,
+  kEnumerationType = 0x04,
   kFormalParameter = 0x05,
   kLexicalBlock = 0x0b,
+  kMember = 0x0d,
   kPointerType = 0x0f,
   kStructureType = 0x13,
   kTypedef = 0x16,
+  kUnionType = 0x17,
+  kSubrangeType = 0x21,
+  kBaseType = 0x24,
   kConstType = 0x26,
   kSubprogram = 0x2e,
   kVariable = 0x34,
@@ -31,6 +37,10 @@ struct DwarfEntry {
   std::string name;
   std::optional<std::uint64_t> type;  // where the entry of its type is
   std::optional<std::uint64_t> bytes;
+  std::optional<std::uint64_t> offset;    // of a member, in its struct
+  std::optional<std::uint64_t> encoding;  // of a base type, as the standard numbers them
+  std::optional<std::uint64_t> count;     // elements of an array's dimension
+  bool is_bit_field = false;
   std::optional<std::uint64_t> names;  // of a unit's first entry: where its part of the table of names begins
   std::uint64_t next = 0;              // where the entry behind it is
 };

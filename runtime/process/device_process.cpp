@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "runtime/transport/socket.hpp"
@@ -57,9 +59,34 @@ class SpawnActions {
   posix_spawn_file_actions_t value;
 };
 
+// The environment of a program that this one starts: this one's, but for what the settings give instead.
+class Environment {
+ public:
+  explicit Environment(const std::vector<std::string>& given) {
+    for (char** own = environ; own != nullptr && *own != nullptr; ++own) {
+      const std::string_view name = name_of(*own);
+      const auto replaces = [&](const std::string& text) { return name_of(text) == name; };
+      if (std::none_of(given.begin(), given.end(), replaces)) texts_.emplace_back(*own);
+    }
+    for (auto text = given.begin(); text != given.end(); ++text) {
+      const auto comes_again = [&](const std::string& later) { return name_of(later) == name_of(*text); };
+      if (std::none_of(text + 1, given.end(), comes_again)) texts_.push_back(*text);
+    }
+    for (std::string& text : texts_) pointers_.push_back(text.data());
+    pointers_.push_back(nullptr);
+  }
+  char* const* pointers() const { return pointers_.data(); }
+
+ private:
+  static std::string_view name_of(std::string_view text) { return text.substr(0, text.find('=')); }
+  std::vector<std::string> texts_;
+  std::vector<char*> pointers_;
+};
+
 // Starts a program that forks and ends at once, so that no child of this process stays behind; the fork has the other
 // end of the returned socket as descriptor 3.
-Result<UniqueFd> start_detached(const std::string& program, const std::vector<std::string>& words) {
+Result<UniqueFd> start_detached(const std::string& program, const std::vector<std::string>& words,
+                                const std::vector<std::string>& given) {
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   SpawnActions actions;
@@ -70,7 +97,9 @@ Result<UniqueFd> start_detached(const std::string& program, const std::vector<st
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, program.c_str(), &actions.value, &attributes.value, arguments.data(), environ);
+  const Environment environment(given);
+  const int failed = ::posix_spawn(&pid, program.c_str(), &actions.value, &attributes.value, arguments.data(),
+                                   environment.pointers());
   if (failed != 0) return Error{ErrorKind::kResource, fmt::format("starting {}: {}", program, std::strerror(failed))};
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -128,7 +157,7 @@ Result<UniqueFd> start_embedded_device(const Settings& settings, std::uint32_t n
   std::vector<std::string> words = {"softtpu-device", "--embedded", "--number", std::to_string(number)};
   if (has_begun.exchange(true)) words.emplace_back("--keep-files");
   if (!settings.preload.empty()) words.insert(words.end(), {"--preload", settings.preload});
-  return start_detached(*binary, words);
+  return start_detached(*binary, words, settings.given);
 }
 
 Result<UniqueFd> start_remote_connection(const Settings& settings) {
@@ -141,7 +170,7 @@ Result<UniqueFd> start_remote_connection(const Settings& settings) {
   std::vector<std::string> words = {"softtpu-remote", "--connect", to_text(settings.remote), "--token-file",
                                     settings.token_file};
   if (!settings.ca_file.empty()) words.insert(words.end(), {"--ca", settings.ca_file});
-  return start_detached(*binary, words);
+  return start_detached(*binary, words, settings.given);
 }
 
 std::string runtime_folder() {

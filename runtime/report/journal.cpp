@@ -15,6 +15,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "runtime/base/own_number.hpp"
 #include "runtime/base/unreachable.hpp"
@@ -58,10 +59,13 @@ class Reader {
     } catch (const Json::exception&) {
     }
   }
+  // What has come since the last time.
   JournalContents take_contents() {
     for (const Found& found : contents.found) left_out_.erase(key_number(found));  // another process had room
     for (const auto& [key, severity] : left_out_) ++contents.left_out.counts[static_cast<std::size_t>(severity)];
-    return std::move(contents);
+    left_out_.clear();
+    by_key_.clear();
+    return std::exchange(contents, {});
   }
 
  private:
@@ -78,18 +82,22 @@ class Reader {
   void take_found(const Json& json, const std::string& id) {
     auto found = find_found(json);
     if (!found) return;
-    const auto [place, is_new] = by_key_.emplace(fold_key(*found), contents.found.size());
-    by_id_[id] = place->second;
-    if (is_new) {
-      contents.found.push_back(*std::move(found));
-    } else {
-      contents.found[place->second].count += found->count;
-    }
+    by_id_[id] = *found;
+    add(*found);
   }
   void take_count(const std::string& id, const Json& count) {
-    const auto found = by_id_.find(id);
-    if (found != by_id_.end() && count.is_number_unsigned()) {
-      contents.found[found->second].count += count.get<std::uint64_t>();
+    const auto known = by_id_.find(id);
+    if (known == by_id_.end() || !count.is_number_unsigned()) return;
+    Found again = known->second;
+    again.count = count.get<std::uint64_t>();
+    add(again);
+  }
+  void add(const Found& found) {
+    const auto [place, is_new] = by_key_.emplace(fold_key(found), contents.found.size());
+    if (is_new) {
+      contents.found.push_back(found);
+    } else {
+      contents.found[place->second].count += found.count;
     }
   }
   void take_left_out(const Json& json) {
@@ -108,7 +116,8 @@ class Reader {
   }
 
   JournalContents contents;
-  std::map<std::string, std::size_t> by_key_, by_id_;
+  std::map<std::string, std::size_t> by_key_;  // in contents.found
+  std::map<std::string, Found> by_id_;
   std::map<std::uint64_t, Severity> left_out_;
 };
 
@@ -180,6 +189,38 @@ Result<JournalContents> read_journal(const std::string& path, int wait_ms) {
   }
   return reader.take_contents();
 }
+
+class JournalFollower::State {
+ public:
+  explicit State(UniqueFd file) : file_(std::move(file)) {}
+  JournalContents take(std::string* lines) {
+    std::array<char, 65536> piece;
+    for (ssize_t got = 0; (got = ::read(file_.get(), piece.data(), piece.size())) > 0;) {
+      unread_.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    const std::size_t end = unread_.rfind('\n') + 1;  // npos + 1 is 0
+    for (std::size_t begin = 0; begin < end;) {
+      const std::size_t line_end = unread_.find('\n', begin);
+      reader_.take(Json::parse(unread_.begin() + static_cast<std::ptrdiff_t>(begin),
+                               unread_.begin() + static_cast<std::ptrdiff_t>(line_end), nullptr, false));
+      begin = line_end + 1;
+    }
+    if (lines != nullptr) lines->assign(unread_, 0, end);
+    unread_.erase(0, end);
+    return reader_.take_contents();
+  }
+
+ private:
+  UniqueFd file_;
+  std::string unread_;
+  Reader reader_;
+};
+
+JournalFollower::JournalFollower(UniqueFd file) : state_(std::make_unique<State>(std::move(file))) {}
+JournalFollower::JournalFollower(JournalFollower&&) noexcept = default;
+JournalFollower& JournalFollower::operator=(JournalFollower&&) noexcept = default;
+JournalFollower::~JournalFollower() = default;
+JournalContents JournalFollower::take(std::string* lines) { return state_->take(lines); }
 
 std::string to_text(const LeftOut& left_out) {
   std::string text;

@@ -82,6 +82,23 @@ struct JournalContents {
   void keep_gravest(std::size_t most);
 };
 
+// Reads a journal while others write it: each take() gives what has come since the last one, a finding that came again
+// as one with the count of this time. Lines that are not whole yet wait for the next take().
+class JournalFollower {
+ public:
+  // Keeps the descriptor, which reads from wherever it stands.
+  explicit JournalFollower(UniqueFd file);
+  JournalFollower(JournalFollower&&) noexcept;
+  JournalFollower& operator=(JournalFollower&&) noexcept;
+  ~JournalFollower();
+  // `lines` gets the whole lines, as they stand in the file.
+  JournalContents take(std::string* lines = nullptr);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
 // Waits until no process writes any more, at most `wait_ms`. Damaged lines are skipped: a process may have been killed.
 Result<JournalContents> read_journal(const std::string& path, int wait_ms);
 

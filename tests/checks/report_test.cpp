@@ -1,6 +1,7 @@
 // Findings on their way into reports: journal, folding, verdicts, formats, allow rules.
 #include "runtime/report/report.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -12,7 +13,9 @@
 #include "device/observe/allow.hpp"
 #include "device/observe/client_findings.hpp"
 #include "device/observe/findings.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/report/finding_message.hpp"
+#include "runtime/report/launch_place.hpp"
 #include "runtime/report/rules.hpp"
 #include "runtime/report/source_root.hpp"
 
@@ -72,6 +75,35 @@ TEST_F(JournalFile, SkipsDamagedLines) {
       << "{\"count\":3,\"id\":9}\n{\"failure\":7}\n{\"failure\":{\"kind\":7}}\n{\"allowed\":{\"count\":[]}}\n{\"fou";
   const JournalContents read = contents();
   EXPECT_TRUE(read.found.empty() && read.allowed.empty() && read.failures.empty());
+}
+
+TEST_F(JournalFile, IsFollowedWhileItIsWritten) {
+  auto journal = Journal::open(path_);
+  ASSERT_TRUE(journal);
+  JournalFollower follower(UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)));
+  EXPECT_TRUE(follower.take().found.empty());
+  (*journal)->add(race("tpu_gdma_cpy_S2L", 7), 1);
+  std::string lines;
+  const JournalContents first = follower.take(&lines);
+  ASSERT_THAT(first.found, SizeIs(1));
+  EXPECT_EQ(first.found[0].count, 1U);
+  EXPECT_THAT(lines, HasSubstr("tpu_gdma_cpy_S2L"));
+  // It came again: the same finding with the count of this time.
+  (*journal)->add_count(1, 5);
+  (*journal)->add(FailureRecord{FailureKind::kCrash, "add", "it crashed"});
+  const JournalContents second = follower.take();
+  ASSERT_THAT(second.found, SizeIs(1));
+  EXPECT_EQ(second.found[0].rule, first.found[0].rule);
+  EXPECT_EQ(second.found[0].count, 5U);
+  ASSERT_THAT(second.failures, SizeIs(1));
+  // A line that is not whole yet waits.
+  std::ofstream(path_, std::ios::app) << R"({"failure": {"kind": "usage", "ker)";
+  EXPECT_TRUE(follower.take().failures.empty());
+  std::ofstream(path_, std::ios::app) << "nel\": \"late\", \"text\": \"t\"}}\n";
+  const JournalContents third = follower.take();
+  ASSERT_THAT(third.failures, SizeIs(1));
+  EXPECT_EQ(third.failures[0].kernel, "late");
+  EXPECT_TRUE(third.found.empty());
 }
 
 TEST_F(JournalFile, RefusesAPathThatCannotBeWritten) {
@@ -214,6 +246,43 @@ TEST(RunReport, SaysOnceWhatFailedAgainAndAgain) {
   }
   report.contents.failures.push_back({FailureKind::kUsage, "k", "a rule"});
   EXPECT_EQ(to_summary(report), "softtpu: crash: kernel \"k\" crashed. (3 times)\nsofttpu: usage: a rule\n");
+}
+
+TEST(LaunchPlaces, AreReadFromTheTextThatTellsThem) {
+  const auto fault = find_launch_place("tpu_bdc_fp_add: a rule." + launch_place_text("add", 3, 17, "add_kernel.c:12") +
+                                       "\n - The launch passed 4 bytes");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kernel, "add");
+  EXPECT_EQ(fault->core, 3U);
+  EXPECT_EQ(fault->command, 17U);
+  EXPECT_EQ(fault->file, "add_kernel.c");
+  EXPECT_EQ(fault->line, 12U);
+  const auto bare = find_launch_place("a rule." + launch_place_text("add", 0, 0, ""));
+  ASSERT_TRUE(bare);
+  EXPECT_EQ(bare->command, 0U);
+  EXPECT_TRUE(bare->file.empty());
+  // The site may be a function without a line.
+  EXPECT_TRUE(find_launch_place("a rule." + launch_place_text("add", 0, 0, "add"))->file.empty());
+}
+
+TEST(LaunchPlaces, OfACrashAreItsInnermostCallWithALine) {
+  const auto crash = find_launch_place(
+      "kernel \"heap\" on core 1 was ended by signal 6 (Aborted), after 11 commands.\n - Calls, innermost first:\n     "
+      "abort\n     write_at (kernel.c:16): 32 bytes, 2 times\n     heap (kernel.c:19)\n - Last commands:\n     x "
+      "(no.c:1)");
+  ASSERT_TRUE(crash);
+  EXPECT_EQ(crash->kernel, "heap");
+  EXPECT_EQ(crash->core, 1U);
+  EXPECT_EQ(crash->command, 11U);
+  EXPECT_EQ(crash->file, "kernel.c");
+  EXPECT_EQ(crash->line, 16U);
+  const auto no_lines = find_launch_place("kernel \"k\" on core 0 called exit(3), after 1 command.");
+  ASSERT_TRUE(no_lines);
+  EXPECT_EQ(no_lines->command, 1U);
+  EXPECT_TRUE(no_lines->file.empty());
+  EXPECT_FALSE(find_launch_place("bm_malloc_device_byte: out of memory"));
+  EXPECT_FALSE(find_launch_place("kernel \"x\" is unknown"));
+  EXPECT_FALSE(find_launch_place(""));
 }
 
 TEST(FindingMessages, CarryAFindingWhole) {

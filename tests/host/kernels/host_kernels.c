@@ -77,3 +77,40 @@ TPUKERNEL_FUNC_REGISTER(hang_kernel)
 // Found by its C name only.
 void exported_not_registered(const void* args);
 void exported_not_registered(const void* args) { write_words((const param_t*)args); }
+
+// A struct with a member of each kind, for softtpu_argument_layout().
+typedef enum { FIRST_MODE, SECOND_MODE } mode_kind_t;
+typedef unsigned long long u64_t;
+typedef struct {
+  u64_t address;
+  float scale;
+  signed char small;
+  bool flag;
+  mode_kind_t mode;
+  const void* pointer;
+  dim4 shape;
+  short table[2][3];
+  struct {
+    double x;
+    union {
+      int as_int;
+      float as_float;
+    } either;
+  } inner[2];
+} many_args_t;
+
+static void many_args(const void* raw) {
+  const many_args_t* args = (const many_args_t*)raw;
+  int* words = (int*)tpu_global_mem_addr(args->address);
+  words[0] = args->shape.h + args->table[1][2] + args->inner[1].either.as_int;
+}
+TPUKERNEL_FUNC_REGISTER(many_args)
+
+typedef struct {
+  unsigned narrow : 3;
+} bits_param_t;
+static void bit_args(const void* raw) {
+  const bits_param_t* param = (const bits_param_t*)raw;
+  TPUKERNEL_ASSERT(param->narrow < 8);
+}
+TPUKERNEL_FUNC_REGISTER(bit_args)
