@@ -1,0 +1,131 @@
+"""What launches give back: results, findings, estimated times; as objects, as text, and as HTML in notebooks."""
+import html
+import json
+
+_COLOURS = {"error": "#c62828", "warning": "#b26a00", "note": "#546e7a"}
+
+
+class Finding:
+    """One thing that a check has found, with everything that the report of `softtpu run` has (runtime/report/README.md).
+
+    rule      its name, "race/raw"                 severity  "error", "warning" or "note"
+    what      one sentence                         why, mend why it matters on the chip, and what removes it
+    kernel    the kernel's name                    core      the core's number
+    count     how often it happened                place     where in memory, a dictionary or None
+    parties   the calls: dictionaries with function, text, and file and line where they are known
+    file, line  of the call that it is about, or None
+    """
+
+    def __init__(self, fields):
+        self._fields = fields
+        self.rule, self.severity = fields.get("rule", ""), fields.get("severity", "error")
+        self.what, self.why, self.mend = fields.get("what", ""), fields.get("why", ""), fields.get("mend", "")
+        self.kernel, self.core, self.count = fields.get("kernel", ""), fields.get("core", -1), fields.get("count", 1)
+        self.place, self.parties = fields.get("place"), fields.get("parties", [])
+        about = next((party for party in reversed(self.parties) if party.get("file")), {})
+        self.file, self.line = about.get("file"), about.get("line")
+
+    def as_dict(self):
+        """All fields, as in the JSON report."""
+        return dict(self._fields)
+
+    def __str__(self):
+        return self._fields.get("text") or f"{self.rule}: {self.what}"
+
+    def __repr__(self):
+        where = f" at {self.file}:{self.line}" if self.file else ""
+        return f"<softtpu.Finding {self.severity} {self.rule} in {self.kernel or 'the program'}{where}>"
+
+    def _repr_html_(self):
+        return _finding_html(self)
+
+
+class Result:
+    """The outcome of a launch that succeeded.
+
+    kernel        the kernel's name
+    findings      what the checks found in it, a tuple of `Finding`
+    estimated_us  how long it would take on the chip, in microseconds (None unless the device was made with time=True)
+    time          the whole estimate: a dictionary as docs/time.md describes it; of several cores the slowest one's
+    """
+
+    def __init__(self, kernel, findings, times, chip):
+        self.kernel, self.chip, self.findings = kernel, chip, tuple(findings)
+        self._lines = [line for line in times.splitlines() if line]
+        self._times = None
+
+    @property
+    def times(self):
+        """The estimate of each core that took part."""
+        if self._times is None:
+            self._times = [json.loads(line) for line in self._lines]
+        return self._times
+
+    @property
+    def time(self):
+        return max(self.times, key=lambda record: record["total_us"], default=None)
+
+    @property
+    def estimated_us(self):
+        slowest = self.time
+        return slowest["total_us"] if slowest else None
+
+    @property
+    def bound(self):
+        """What the estimate says the launch is bound by; None without one."""
+        slowest = self.time
+        return slowest["bound"] if slowest else None
+
+    def __repr__(self):
+        parts = [f"<softtpu.Result {self.kernel}"]
+        if self.estimated_us is not None:
+            parts.append(f"{self.estimated_us:.1f} us estimated, bound by {self.bound}")
+        if self.findings:
+            parts.append(f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'}")
+        return ", ".join(parts) + ">"
+
+    def _repr_html_(self):
+        rows = [f"<b>{_text(self.kernel)}</b> on {_text(self.chip)}"]
+        if self.time:
+            rows.append(_time_html(self.time))
+        rows += [_finding_html(finding) for finding in self.findings] or ([] if self.time else ["no findings"])
+        return _page(rows)
+
+
+def _text(value):
+    return html.escape(str(value))
+
+
+def _page(rows):
+    return "<div style='font-family:sans-serif;line-height:1.4'>" + "".join(f"<div>{row}</div>" for row in rows) + "</div>"
+
+
+def _finding_html(finding):
+    colour = _COLOURS.get(finding.severity, "#333")
+    parties = "".join(f"<li><code>{_text(party.get('text', ''))}</code>"
+                      + (f" <span style='color:#777'>{_text(party.get('site', ''))}</span>" if party.get("site") else "") + "</li>"
+                      for party in finding.parties)
+    return (f"<div style='border-left:4px solid {colour};padding:2px 8px;margin:4px 0'>"
+            f"<b style='color:{colour}'>{_text(finding.severity)}: {_text(finding.rule)}</b> "
+            f"{_text(finding.what)}{f' ({finding.count} times)' if finding.count > 1 else ''}"
+            f"<ul style='margin:2px 0'>{parties}</ul><i>{_text(finding.mend)}</i></div>")
+
+
+def _time_html(time):
+    rows = []
+    for engine in time["engines"]:
+        share = 100 * engine["busy_us"] / time["total_us"] if time["total_us"] else 0
+        rows.append(f"<tr><td>{_text(engine['name'])}</td><td style='width:200px;background:#eee'>"
+                    f"<div style='background:#1976d2;height:10px;width:{min(share, 100):.1f}%'></div></td>"
+                    f"<td>{engine['busy_us']:.1f} us, {share:.0f} %</td></tr>")
+    spent = ", ".join(f"{_text(name)} {us:.1f} us" for name, us in sorted(time["spent_us"].items(), key=lambda item: -item[1]))
+    return (f"{time['total_us']:.1f} us estimated, bound by {_text(time['bound'])}<br><small>{spent}</small>"
+            f"<table>{''.join(rows)}</table>")
+
+
+def error_html(error):
+    """A failed launch for a notebook."""
+    where = f"{error.file}:{error.line}" if error.file else ""
+    rows = [f"<b style='color:{_COLOURS['error']}'>launch of {_text(error.kernel or '?')} failed</b> {_text(where)}",
+            f"<pre style='white-space:pre-wrap'>{_text(error)}</pre>"]
+    return _page(rows + [_finding_html(finding) for finding in error.findings])

@@ -1,0 +1,54 @@
+"""Results of a sweep in an SQLite file: each is there whole or not at all."""
+import json
+import sqlite3
+
+from ..errors import Error
+from .child import Outcome
+from .values import to_plain, to_text
+
+_FORMAT = "softtpu-sweep-1"
+
+
+class Store:
+    """The file at `path`, made where it is missing. `path` None: nothing is kept."""
+
+    def __init__(self, path):
+        self._file = None
+        if path is None:
+            return
+        try:
+            self._file = sqlite3.connect(str(path), isolation_level=None, timeout=30)
+            self._file.execute("PRAGMA journal_mode=WAL")
+            self._file.execute("PRAGMA synchronous=NORMAL")
+            self._file.execute("CREATE TABLE IF NOT EXISTS sweep (format TEXT PRIMARY KEY)")
+            self._file.execute("CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, parameters TEXT, status TEXT, value TEXT,"
+                               " error TEXT, seconds REAL, attempts INTEGER)")
+            self._file.execute("INSERT OR IGNORE INTO sweep VALUES (?)", (_FORMAT,))
+            formats = [row[0] for row in self._file.execute("SELECT format FROM sweep")]
+        except sqlite3.Error as problem:
+            self.close()
+            raise Error(f"{path} cannot hold results: {problem}") from None
+        if formats != [_FORMAT]:
+            self.close()
+            raise Error(f"{path} is of another version: {formats}")
+
+    def load(self, keys):
+        """The outcomes of those tasks that have succeeded, by key."""
+        if self._file is None:
+            return {}
+        wanted = set(keys)
+        rows = self._file.execute("SELECT key, status, value, error, seconds, attempts FROM results WHERE status = 'ok'")
+        return {key: (Outcome(status, json.loads(value), error, seconds), attempts)
+                for key, status, value, error, seconds, attempts in rows if key in wanted}
+
+    def keep(self, key, parameters, outcome, attempts):
+        if self._file is None:
+            return
+        self._file.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)",
+                           (key, to_text(to_plain(parameters)), outcome.status, json.dumps(outcome.value), outcome.error,
+                            outcome.seconds, attempts))
+
+    def close(self):
+        if self._file is not None:
+            self._file.close()
+            self._file = None
