@@ -1,0 +1,350 @@
+"""The reference of public functions as data: hand-written text (docs/reference/*.toml), prototypes (the headers), limits that the
+rules themselves gave (docs/reference/limits.json) and the ledger (device/isa/verified.def), put together once for all its readers."""
+import dataclasses
+import json
+import pathlib
+import re
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SOURCE = ROOT / "docs/reference"
+KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu_bdc_elementwise.h",
+                  "firmware/include/softtpu/tpu_bdc_tensor.h", "firmware/include/softtpu/tpu_dma.h", "firmware/include/okk.h"]
+HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h"]
+PROTOTYPE = re.compile(r"^(?!typedef|static|inline|  )([a-zA-Z_][\w *]*?[ *])(\w+)\(((?:[^()]|\([^()]*\))*)\)(?:\s*__attribute__[^;]*)?;", re.M)
+FAMILY_FIELDS = {"id", "title", "functions", "parameters", "about", "layout", "rounding", "overlap", "notes", "errors", "waits", "numerics",
+                 "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "runs"}
+FUNCTION_FIELDS = {"purpose", "parameters", "rounding", "layout", "notes", "errors", "example", "see", "gives", "returns", "overlap",
+                   "before", "after", "types", "call", "chips", "source"}
+TYPE_WORDS = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": "int8", "DT_UINT8": "uint8", "DT_INT16": "int16",
+              "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32"}
+TYPE_ORDER = ["fp32", "fp16", "bfp16", "int32", "uint32", "int16", "uint16", "int8", "uint8"]
+
+
+class Wrong(Exception):
+    """What a reader of the sources has to be told."""
+
+
+@dataclasses.dataclass
+class Prototype:
+    name: str
+    returns: str
+    parameters: list  # (type, name)
+    header: str
+
+    def text(self, width=100):
+        """The declaration, broken between parameters."""
+        start = f"{self.returns} {self.name}("
+        parts = [kind if name == "..." or "(*" in kind else f"{kind} {name}" for kind, name in self.parameters] or ["void"]
+        lines, line = [], start
+        for i, part in enumerate(parts):
+            piece = part + (", " if i + 1 < len(parts) else ")")
+            if len(line + piece) > width and line.strip() != start:
+                lines.append(line.rstrip())
+                line = "    "
+            line += piece
+        return "\n".join(lines + [line.rstrip()])
+
+
+def prototypes(header):
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / header).read_text(), flags=re.S)
+    text = re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
+    for match in PROTOTYPE.finditer(text):
+        name, inside = match[2], " ".join(match[3].split())
+        parameters = []
+        for part in [] if inside == "void" else re.split(r", (?![^(]*\))", inside):
+            if part == "...":
+                parameters.append(("...", "..."))
+                continue
+            if "(*" in part:
+                parameters.append((part, re.search(r"\(\*(\w+)\)", part)[1]))
+                continue
+            kind, parameter = re.fullmatch(r"(.*[ *])(\w+)(?:\[\d*\])?", part).groups()
+            parameters.append((kind.strip(), parameter))
+        yield Prototype(name, match[1].strip(), parameters, header)
+
+
+def all_prototypes():
+    found = {}
+    for header in KERNEL_HEADERS + HOST_HEADERS:
+        for one in prototypes(header):
+            if not one.name.startswith("softtpu_kernel_"):
+                found.setdefault(one.name, one)
+    return found
+
+
+def ledger():
+    text = (ROOT / "device/isa/verified.def").read_text()
+    rows = {name: {"exact": int(exact), "deviating": int(deviating), "reference": reference, "oracle": int(oracle)}
+            for name, exact, deviating, reference, oracle in re.findall(r'^VERIFIED\((\w+), (\d+), (\d+), "([^"]*)", (\d+)\)', text, re.M)}
+    for name in re.findall(r"^ASSUMED\((\w+)\)", text, re.M):
+        rows.setdefault(name, {"exact": 0, "deviating": 0, "reference": "", "oracle": 0})["assumed"] = True
+    return rows
+
+
+def words(values, last="and"):
+    values = list(values)
+    return values[0] if len(values) < 2 else ", ".join(values[:-1]) + f" {last} {values[-1]}"
+
+
+def in_order(types):
+    return [name for name in TYPE_ORDER if name in types] + sorted(set(types) - set(TYPE_ORDER))
+
+
+def flat(text):
+    """A paragraph without its line breaks; an empty line parts paragraphs, an indented line stays as it is."""
+    out = []
+    for block in re.split(r"\n\s*\n", text.strip("\n")):
+        lines = block.split("\n")
+        if any(line.startswith("    ") for line in lines):
+            out.append("\n".join(lines))
+        else:
+            out.append(" ".join(line.strip() for line in lines))
+    return "\n\n".join(out)
+
+
+class Function:
+    """One public function with everything that is known of it, family texts included."""
+
+    def __init__(self, prototype, family, own, reference):
+        self.prototype, self.family, self.own, self.reference = prototype, family, own, reference
+        self.name = prototype.name
+        self.limits = reference.limits.get(self.name, {})
+        self.is_host = prototype.header in HOST_HEADERS
+
+    def field(self, name):
+        """The function's own text if it has one, else the family's."""
+        return self.own.get(name, self.family.get(name, ""))
+
+    @property
+    def purpose(self):
+        return self.own["purpose"]
+
+    @property
+    def lacks(self):
+        return self.limits.get("lacks", "")
+
+    def parameter_text(self, name, kind):
+        default = self.reference.common["parameters"]
+        for table in (self.own.get("parameters", {}), self.family.get("parameters", {})):
+            if name in table:
+                return flat(table[name])
+        return flat(default.get(f"{kind} {name}", default.get(name, "")))
+
+    # ---- What the rules gave ----
+
+    def types_text(self):
+        if self.field("types"):
+            return flat(self.field("types"))
+        boxes = self.limits.get("types")
+        if boxes is None:
+            fixed = "fp32" if re.search(r"fp32|okk_bdc_(?!.*(fixed|32bit))", self.name) else ""
+            return f"{fixed} only; no argument of type data_type_t" if fixed else ""
+        lines = []
+        for box in boxes:
+            lines.append("; ".join(f"{name} {words(in_order(types), 'or')}" for name, types in box.items()))
+        if len(lines) == 1:
+            return lines[0]
+        return "one of these:\n" + "\n".join(f"    {line}" for line in lines)
+
+    def limits_lines(self):
+        parameters = self.limits.get("parameters", {})
+        lines = []
+        ranges = {}
+        for limits in parameters.values():
+            for what, (low, high) in limits.get("ranges", {}).items():
+                ranges.setdefault((low, high), []).append(what)
+        for (low, high), names in ranges.items():
+            names = sorted(dict.fromkeys(names), key=lambda n: ("nchw".find(n[-1]) if "." in n else 0))
+            top = "at least " + str(low) if high >= 2**31 - 1 else f"{low}..{high}"
+            lines.append(f"{words(names)}: {top}")
+        aligned = {}
+        for name, limits in parameters.items():
+            if "multiple_of" not in limits:
+                continue
+            step, with_strides = limits["multiple_of"], limits.get("multiple_of_with_strides")
+            text = f"a multiple of {step}" + (f" ({with_strides} with strides)" if with_strides else "")
+            aligned.setdefault(text, []).append(name)
+        lines += [f"{words(names)}: {text}" for text, names in aligned.items()]
+        places = {}
+        for name, limits in parameters.items():
+            if limits.get("npu") in ("0", "any"):
+                places.setdefault("starts on NPU 0" if limits["npu"] == "0" else "may start on any NPU", []).append(name)
+            elif limits.get("npu"):
+                places.setdefault("start on one and the same NPU", []).append(name)
+        for text, names in places.items():
+            if len(names) == 1 and text.startswith("start on one"):
+                continue
+            text = text.replace("starts", "start") if len(names) > 1 else text
+            lines.append(f"{words(names)} {text}")
+        return lines
+
+    def null_text(self):
+        pointers = [(name, limits["null"]) for name, limits in self.limits.get("parameters", {}).items() if "null" in limits]
+        may = [name for name, null in pointers if null]
+        must = [name for name, null in pointers if not null]
+        if not pointers:
+            return ""
+        if not may:
+            return f"{words(must)} must not be NULL"
+        layout = "the 128-byte aligned layout" if self.name.startswith("okk_") else "the aligned layout"
+        meaning = ""
+        if any("stride" in name and name != "stride" for name in may):
+            local = [n for n in may if n.endswith("stride") and n != "stride" and self.space(n) == "local"]
+            system = [n for n in may if n.endswith("stride") and n != "stride" and self.space(n) == "system"]
+            parts = ([f"{layout} in local memory"] if local else []) + (["the continuous layout in system memory"] if system else [])
+            meaning = ": " + " and ".join(parts) if parts else ""
+        return f"{words(may)} may be NULL{meaning}" + (f"; {words(must)} must not" if must else "")
+
+    def space(self, stride):
+        wanted = stride.replace("_stride", "_addr")
+        for kind, name in self.prototype.parameters:
+            if name == wanted or (wanted == "index_addr" and name == wanted):
+                return "local" if kind == "local_addr_t" else "system"
+        return "local"
+
+    def in_place_text(self):
+        places = {name: limits["in_place"] for name, limits in self.limits.get("parameters", {}).items() if "in_place" in limits}
+        allowed = [name for name, legal in places.items() if legal]
+        refused = [name for name, legal in places.items() if not legal]
+        parts = [f"{words(allowed)} may be dst itself (same address, same strides)"] if allowed else []
+        parts += [f"{words(refused)} must lie apart from dst"] if refused else []
+        return "; ".join(parts)
+
+    def engine_text(self):
+        engine = self.limits.get("engine")
+        if self.is_host:
+            return ""
+        if self.lacks:
+            return f"{self.reference.chip_name(self.name)} has no {self.lacks}: the call is refused and says so"
+        if engine in (None, "none"):
+            return "none: answered by the processor that runs the kernel, no command is issued"
+        if engine == "control":
+            return "none: acts on the order of commands"
+        composite = " in several commands, one after the other" if self.limits.get("support") == "composite" else ""
+        return f"{engine}{composite}, in the order of the calls" + \
+            ("; inside tpu_parallel_start ... tpu_parallel_end it does not wait for other engines" if self.name.startswith("tpu") else
+             "; inside okk_parallel_start ... okk_parallel_end it does not wait for the other engine")
+
+    def cost_text(self):
+        cost = self.limits.get("cost")
+        if not cost or not cost["commands"]:
+            return ""
+        count = "one command" if cost["commands"] == 1 else f"{cost['commands']} commands"
+        return (f"{count}; {cost['start_us']:g} us of start and {cost['work_us']:g} us of work in the time model for the small call that the "
+                f"rules are asked with (tests/grid); `softtpu run --time` shows yours")
+
+    def chips_text(self):
+        if self.is_host:
+            return ""
+        if self.field("chips"):
+            return self.field("chips")
+        chip = "BM1684" if self.name.startswith("okk_") else "BM1684X"
+        return f"not {chip}" if self.lacks else chip
+
+    def errors_lines(self):
+        lines = [flat(self.field("errors"))] if self.field("errors") else []
+        if self.lacks:
+            return [f"{self.name}: {self.reference.chip_name(self.name)} has no {self.lacks}."] + lines
+        lines += [f"{self.name}: {message}" for message in self.limits.get("messages", [])]
+        if not lines and not self.is_host:
+            lines = ["none: the call accepts every argument" if self.prototype.parameters else "none"]
+        return lines
+
+    def known_text(self):
+        row = self.reference.ledger.get(self.name)
+        if self.is_host:
+            return ""
+        if self.lacks:
+            return "unsupported on this chip"
+        if row is None:
+            return "not verified by a recording or a reference"
+        oracle = f"exact against an independent oracle on {row['oracle']} random cases" if row["oracle"] else ""
+        deviating = f"; differs on purpose from {row['deviating']} cases that show a defect of the recorded emulator" if row["deviating"] else ""
+        if row["exact"]:
+            return f"exact on {row['exact']} recorded cases" + (f"; {oracle}" if oracle else "") + deviating
+        if row["oracle"]:
+            return ("partly assumed (firmware/README.md); " if row.get("assumed") else "") + oracle + deviating
+        return (f"reference within {row['reference']}" if row["reference"] else "not verified by a recording or a reference") + deviating
+
+    # ---- Examples ----
+
+    def example(self):
+        import examples
+        return examples.text_of(self)
+
+    def related(self):
+        own = self.field("see")
+        own = own if isinstance(own, list) else []
+        siblings = [name for name in self.family["functions"] if name != self.name]
+        if len(siblings) > 8:
+            at = list(self.family["functions"]).index(self.name)
+            everyone = [name for name in self.family["functions"]]
+            siblings = [name for name in everyone[max(0, at - 3):at + 4] if name != self.name]
+        return list(dict.fromkeys(own + siblings))
+
+    def notes(self):
+        out = []
+        for table in (self.own, self.family):
+            notes = table.get("notes", [])
+            out += [notes] if isinstance(notes, str) else notes
+        return [flat(note) for note in out]
+
+    def sections(self):
+        """(label, text) in reading order; what is empty is left out."""
+        parameters = [(name, self.parameter_text(name, kind)) for kind, name in self.prototype.parameters if name != "..."]
+        out = [("parameters", parameters)]
+        overlap = "; ".join(part for part in (self.in_place_text(), flat(self.field("overlap"))) if part)
+        out += [("returns", flat(self.field("returns")) if self.prototype.returns != "void" else ""), ("layout", flat(self.field("layout"))),
+                ("types", self.types_text()), ("limits", self.limits_lines()), ("NULL", self.null_text()), ("overlap", overlap),
+                ("rounding" if not self.is_host else "meaning", flat(self.field("rounding"))), ("note", self.notes()),
+                ("errors", self.errors_lines()), ("engine", self.engine_text()), ("waits", flat(self.field("waits"))),
+                ("time", self.cost_text()), ("chips", self.chips_text()), ("source", flat(self.field("source"))),
+                ("numbers", self.numerics()), ("see also", words(self.related()) if self.related() else ""), ("example", self.example())]
+        return [(label, text) for label, text in out if text]
+
+    def numerics(self):
+        target = self.family.get("numerics", "")
+        return f"docs/numerics/{target}" if target else ""
+
+
+class Reference:
+    def __init__(self):
+        self.common = tomllib.loads((SOURCE / "common.toml").read_text())
+        self.limits = json.loads((SOURCE / "limits.json").read_text())
+        self.ledger = ledger()
+        self.prototypes = all_prototypes()
+        self.pages = {}     # file stem -> (title, [family])
+        self.functions = {}
+        for path in sorted(SOURCE.glob("*.toml")):
+            if path.stem != "common":
+                self.read(path)
+
+    def chip_name(self, name):
+        return "BM1684" if name.startswith("okk_") else "BM1684X"
+
+    def read(self, path):
+        data = tomllib.loads(path.read_text())
+        families = data["family"]
+        self.pages[path.stem] = (data["title"], data.get("about", ""), families)
+        for family in families:
+            unknown = set(family) - FAMILY_FIELDS
+            if unknown:
+                raise Wrong(f"{path.name}: family {family.get('id')} has unknown fields {sorted(unknown)}")
+            for name, own in family["functions"].items():
+                own = {"purpose": own} if isinstance(own, str) else own
+                if set(own) - FUNCTION_FIELDS:
+                    raise Wrong(f"{path.name}: {name} has unknown fields {sorted(set(own) - FUNCTION_FIELDS)}")
+                if name in self.functions:
+                    raise Wrong(f"{path.name}: {name} is described twice")
+                if name not in self.prototypes:
+                    if family.get("newer"):
+                        continue
+                    raise Wrong(f"{path.name}: {name} is in no public header")
+                for parameter in list(own.get("parameters", {})):
+                    if parameter not in [n for _, n in self.prototypes[name].parameters]:
+                        raise Wrong(f"{path.name}: {name} has no parameter {parameter}")
+                self.functions[name] = Function(self.prototypes[name], family, own, self)
+
+    def missing(self):
+        return [name for name in self.prototypes if name not in self.functions]

@@ -1,0 +1,280 @@
+// Asks the rules themselves what each function accepts: starting from the valid call of the grid, arguments are changed
+// one at a time and types all together, and what the device answers is written as JSON. docs/reference/limits.json is
+// that output, so the reference cannot contradict the rules. scripts/reference/limits.py compares or rewrites it.
+#include <fmt/format.h>
+
+#include <climits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "device/observe/command_cost.hpp"
+#include "tests/grid/recipes.hpp"
+#include "tests/manual/type_boxes.hpp"
+#include "tests/unit/device_fixture.hpp"
+
+namespace softtpu::manual {
+namespace {
+
+using grid::Function;
+using grid::Parameter;
+using grid::Value;
+using nlohmann::json;
+
+constexpr std::size_t kMostTypeParameters = 4;
+
+// Adds up what the commands of a launch cost on the chip.
+class CostSum : public Observer {
+ public:
+  explicit CostSum(const Chip& chip) {
+    auto model = CostModel::make(chip, TimingPreset::kFull);
+    if (model) model_ = std::move(*model);
+  }
+  void before(Op op, const Command& command) override {
+    if (model_ == nullptr || std::holds_alternative<ControlCmd>(command)) return;
+    const CommandCost cost = model_->cost(op, command);
+    start_us += cost.start_us;
+    work_us += cost.work_us;
+    ++commands;
+  }
+  double start_us = 0, work_us = 0;
+  int commands = 0;
+
+ private:
+  std::unique_ptr<CostModel> model_;
+};
+
+bool is_type(const Parameter& parameter) { return parameter.type == "data_type_t"; }
+
+class Limits {
+ public:
+  Limits(const char* chip, const grid::Recipes& recipes)
+      : recipes_(recipes), device_(chip), cost_(std::make_shared<CostSum>(device_.chip())) {
+    device_.core().add_observer(cost_);
+    for (const Function& function : recipes.functions) known_[function.name] = &function;
+  }
+
+  void add_to(json& all) {
+    const bool okkernel = device_.chip().api == Api::kOkKernel;
+    for (const OpInfo& row : all_ops()) {
+      if (row.name.starts_with("okk_") != okkernel) continue;
+      json entry = {{"engine", to_text(row.engine)}, {"support", support(row)}, {"chip", device_.chip().name}};
+      if (!row.note.empty()) entry["lacks"] = row.note;
+      const auto found = known_.find(row.name);
+      const bool issues = row.engine != Engine::kNone && row.engine != Engine::kControl;
+      if (row.support != Support::kUnsupported && issues && found != known_.end()) probe(*found->second, row, entry);
+      all[std::string(row.name)] = std::move(entry);
+    }
+  }
+
+ private:
+  static const char* support(const OpInfo& row) {
+    switch (row.support) {
+      case Support::kCommand: return "command";
+      case Support::kComposite: return "composite";
+      case Support::kQuery: return "query";
+      case Support::kUnsupported: return "unsupported";
+    }
+    return "";
+  }
+
+  // "" when the call is accepted, else the first line of the message without the function's name.
+  std::string ask(std::vector<Value> values) {
+    const LaunchOutcome outcome = device_.run([&] { function_->call(values); });
+    if (outcome.ok) return {};
+    std::string text = outcome.text.substr(0, outcome.text.find('\n'));
+    const std::string name = std::string(function_->name) + ": ";
+    return text.starts_with(name) ? text.substr(name.size()) : text;
+  }
+  std::string ask_with(std::size_t at, const Value& value) {
+    std::vector<Value> values = valid_;
+    values[at] = value;
+    return ask(std::move(values));
+  }
+  const Parameter& parameter(std::size_t at) const { return function_->parameters[at]; }
+
+  void probe(const Function& function, const OpInfo& row, json& entry) {
+    function_ = &function;
+    valid_ = make_recipe(recipes_, function, row, device_.chip(), grid::Places());
+    std::memset(device_.local<std::uint8_t>(0, 0), 0, device_.chip().local_mem.bytes);
+    if (const grid::Preparation* preparation = find_preparation(recipes_, function.name))
+      device_.run([&] { preparation->kernel(valid_); });
+    messages_.clear();
+    cost_->start_us = cost_->work_us = 0;
+    cost_->commands = 0;
+    if (!ask(valid_).empty()) return;
+    entry["cost"] = {
+        {"start_us", rounded(cost_->start_us)}, {"work_us", rounded(cost_->work_us)}, {"commands", cost_->commands}};
+    probe_types(entry);
+    for (std::size_t at = 0; at < valid_.size(); ++at) probe_parameter(at, entry);
+    for (const auto& [kind, text] : messages_) entry["messages"].push_back(text);
+  }
+
+  static double rounded(double us) { return std::round(us * 1000) / 1000; }
+
+  void probe_types(json& entry) {
+    std::vector<std::size_t> places;
+    for (std::size_t at = 0; at < valid_.size(); ++at) {
+      if (is_type(parameter(at)) && parameter(at).name != "bias_dtype") places.push_back(at);
+    }
+    if (places.empty() || places.size() > kMostTypeParameters) return;
+    std::set<Combination> accepted;
+    std::vector<Value> values = valid_;
+    add_combinations(places, 0, values, {}, accepted);
+    json boxes = json::array();
+    for (const Box& box : to_boxes(accepted)) {
+      json one;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        json names = json::array();
+        for (const int code : box[i]) names.push_back(to_text(static_cast<Dtype>(code)));
+        one[std::string(parameter(places[i]).name)] = names;
+      }
+      boxes.push_back(one);
+    }
+    entry["types"] = boxes;
+  }
+
+  void add_combinations(const std::vector<std::size_t>& places, std::size_t next, std::vector<Value>& values,
+                        const Combination& chosen, std::set<Combination>& accepted) {
+    if (next == places.size()) {
+      const std::string answer = ask(values);
+      if (answer.empty()) {
+        accepted.insert(chosen);
+      } else {
+        keep("data type", answer);
+      }
+      return;
+    }
+    for (const auto& [name, code] : grid::type_codes()) {
+      values[places[next]] = grid::number(code);
+      Combination longer = chosen;
+      longer.push_back(code);
+      add_combinations(places, next + 1, values, longer, accepted);
+    }
+  }
+
+  void probe_parameter(std::size_t at, json& entry) {
+    const std::string name(parameter(at).name);
+    json& limits = entry["parameters"][name];
+    if (grid::is_local(parameter(at)) || grid::is_system(parameter(at))) probe_address(at, limits);
+    if (parameter(at).type.ends_with("*")) probe_pointer(at, limits);
+    if (grid::is_integer(parameter(at))) {
+      for (const std::int64_t value : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{INT_MAX}})
+        note(ask_with(at, grid::number(value)), limits);
+    }
+    if (limits.is_null()) entry["parameters"].erase(name);
+  }
+
+  void probe_address(std::size_t at, json& limits) {
+    const std::int64_t address = valid_[at].number;
+    std::int64_t step = 1;
+    std::string refusal;
+    for (; step <= 128; step *= 2) {
+      const std::string answer = ask_with(at, grid::number(address + step));
+      if (answer.find("multiple") == std::string::npos) break;
+      if (refusal.empty()) refusal = answer;
+    }
+    if (step > 1) limits["multiple_of"] = step;
+    if (!refusal.empty()) keep("alignment", refusal);
+    if (step > 1) probe_strided(at, limits, step);
+    if (!grid::is_local(parameter(at))) return;
+    const std::string other = ask_with(at, grid::number(address + device_.chip().local_bytes));
+    limits["npu"] = other.empty() ? "any" : npu_rule(other);
+    if (!other.empty()) keep("start NPU", other);
+    const std::string beyond =
+        ask_with(at, grid::number(std::int64_t{device_.chip().local_bytes} - device_.chip().eu_bytes));
+    if (beyond.find("ends at offset") != std::string::npos) keep("local memory", beyond);
+    probe_in_place(at, limits);
+  }
+
+  static std::string npu_rule(const std::string& text) {
+    std::smatch match;
+    static const std::regex same("start NPU of .* differs from start NPU of (\\w+)");
+    if (std::regex_search(text, match, same)) return "that of " + match[1].str();
+    if (text.find("NPU 0") != std::string::npos || text.find("is not 0") != std::string::npos) return "0";
+    return "";
+  }
+
+  // The same with strides given for every operand.
+  void probe_strided(std::size_t at, json& limits, std::int64_t step) {
+    std::vector<Value> strided = valid_;
+    bool any = false;
+    for (std::size_t i = 0; i < strided.size(); ++i) {
+      if (!grid::is_stride(parameter(i)) || parameter(i).type != "const dim4*" || !strided[i].null) continue;
+      strided[i] = grid::dims({1024, 256, 32, 1});
+      any = true;
+    }
+    if (!any || !ask(strided).empty()) return;
+    for (std::int64_t smaller = 1; smaller < step; smaller *= 2) {
+      strided[at] = grid::number(valid_[at].number + smaller);
+      if (ask(strided).find("multiple") != std::string::npos) continue;
+      limits["multiple_of_with_strides"] = smaller;
+      return;
+    }
+  }
+
+  void probe_in_place(std::size_t at, json& limits) {
+    if (parameter(at).name.find("src") == std::string_view::npos) return;
+    for (std::size_t i = 0; i < at; ++i) {
+      if (!parameter(i).name.starts_with("dst") || parameter(i).type != parameter(at).type) continue;
+      const std::string answer = ask_with(at, valid_[i]);
+      limits["in_place"] = answer.empty();
+      if (!answer.empty()) keep("overlap", answer);
+      return;
+    }
+  }
+
+  void probe_pointer(std::size_t at, json& limits) {
+    Value null;
+    null.null = true;
+    limits["null"] = valid_[at].null || ask_with(at, null).empty();
+    const bool stride = grid::is_stride(parameter(at));
+    const bool dim2 = parameter(at).type == "const dim2*";
+    const bool window = dim2 || parameter(at).type == "const padding_t*" || parameter(at).type == "const Padding*";
+    if ((parameter(at).type != "const dim4*" && !window) || (stride && !dim2)) return;
+    for (std::size_t i = 0; i < (dim2 ? 2U : 4U); ++i) {
+      for (const int value : {0, -1, INT_MAX}) {
+        Value changed = valid_[at];
+        changed.words[i] = value;
+        note(ask_with(at, changed), limits);
+      }
+    }
+  }
+
+  // Keeps a message that names a range, once for each range.
+  void note(const std::string& text, json& limits) {
+    static const std::regex range("^(.*) \\((-?\\d+)\\) is outside (-?\\d+)\\.\\.(-?\\d+)");
+    std::smatch match;
+    if (!std::regex_search(text, match, range)) return;
+    const std::string what = match[1];
+    if (limits.contains("ranges") && limits["ranges"].contains(what)) return;
+    limits["ranges"][what] = {std::stoll(match[3]), std::stoll(match[4])};
+    keep("range", text);
+  }
+
+  // The first message of each kind.
+  void keep(const char* kind, const std::string& text) { messages_.emplace(kind, text); }
+
+  const grid::Recipes& recipes_;
+  std::map<std::string, std::string> messages_;
+  TestDevice device_;
+  std::shared_ptr<CostSum> cost_;
+  std::map<std::string_view, const Function*> known_;
+  const Function* function_ = nullptr;
+  std::vector<Value> valid_;
+};
+
+}  // namespace
+}  // namespace softtpu::manual
+
+int main() {
+  nlohmann::json all = nlohmann::json::object();
+  softtpu::manual::Limits("bm1684x", softtpu::grid::tpu_recipes()).add_to(all);
+  softtpu::manual::Limits("bm1684", softtpu::grid::okk_recipes()).add_to(all);
+  const char* separator = "{";
+  for (const auto& [name, entry] : all.items()) {
+    fmt::print("{}\n\"{}\": {}", separator, name, entry.dump());
+    separator = ",";
+  }
+  fmt::print("\n}}\n");
+}
