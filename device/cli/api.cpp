@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/chip/chip.hpp"
+#include "device/cli/reference.hpp"
 #include "device/isa/ledger.hpp"
 #include "device/isa/op.hpp"
 
@@ -40,9 +41,56 @@ Standing standing(const OpInfo& row, const Verification& known) {
 
 bool belongs_to(std::string_view name, Api api) { return name.starts_with("okk_") == (api == Api::kOkKernel); }
 
+// What the ledger knows of a function; "" for functions that it does not list.
+std::string known_of(const std::string& name) {
+  const auto op = find_op(name);
+  return op ? standing(info(*op), verification(*op)).detail : "";
+}
+
+int show_function(const FunctionReference& reference, const ApiOptions& options) {
+  const std::string known = known_of(options.filter);
+  if (options.json) {
+    fmt::print("{}\n", reference.page_as_json(options.filter, known).dump(1));
+  } else {
+    fmt::print("{}", reference.page(options.filter, known));
+  }
+  return 0;
+}
+
+int show_search(const FunctionReference& reference, const ApiOptions& options) {
+  const auto hits = reference.search(options.search);
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [name, purpose] : hits) {
+    list.push_back({{"name", name}, {"purpose", purpose}});
+    if (!options.json) fmt::print("{:<44} {}\n", name, purpose);
+  }
+  if (options.json) fmt::print("{}\n", list.dump(1));
+  if (hits.empty()) fmt::print(stderr, "softtpu api: no function's description holds any of these words\n");
+  return hits.empty() ? 1 : 0;
+}
+
+int refuse_name(const FunctionReference& reference, const std::string& name) {
+  std::string near;
+  for (const std::string& other : reference.nearest(name)) near += (near.empty() ? "; did you mean " : ", ") + other;
+  fmt::print(stderr, "softtpu api: no function's name contains \"{}\"{}{}\n", name, near, near.empty() ? "" : "?");
+  return 1;
+}
+
+int list_ledger(const ApiOptions& options);
+
 }  // namespace
 
 int run_api(const ApiOptions& options) {
+  if (options.ledger || (options.filter.empty() && options.search.empty())) return list_ledger(options);
+  const FunctionReference reference;
+  if (!options.search.empty()) return show_search(reference, options);
+  if (reference.has(options.filter)) return show_function(reference, options);
+  return list_ledger(options);
+}
+
+namespace {
+
+int list_ledger(const ApiOptions& options) {
   std::optional<Api> api;
   if (!options.chip.empty()) {
     const auto chip = load_chip(options.chip);
@@ -74,6 +122,8 @@ int run_api(const ApiOptions& options) {
       fmt::print("{:<55} {:<8} {}\n", row.name, to_text(row.engine), found.detail);
     }
   }
+  if (list.empty() && totals.empty() && !options.filter.empty())
+    return refuse_name(FunctionReference(), options.filter);
   if (options.json) {
     fmt::print("{}\n", list.dump(1));
     return 0;
@@ -85,4 +135,5 @@ int run_api(const ApiOptions& options) {
   return 0;
 }
 
+}  // namespace
 }  // namespace softtpu::cli

@@ -19,9 +19,12 @@ namespace {
 Run add_api(CLI::App& app) {
   auto options = std::make_shared<ApiOptions>();
   app.add_option("--chip", options->chip, "only the functions of this chip");
-  app.add_option("filter", options->filter, "only functions whose name contains this text");
+  app.add_option("name", options->filter,
+                 "a function: its manual; any other text: the functions whose name contains it");
+  app.add_option("--search", options->search, "functions whose description holds these words");
+  app.add_flag("--ledger", options->ledger, "how each function is known to be right, also for a whole name");
   app.add_flag("--json", options->json, "as JSON");
-  app.footer("Exit status: 0; 2 when no chip has that name.");
+  app.footer("Exit status: 0; 1 when no function has that name or those words; 2 when no chip has that name.");
   return [options] { return run_api(*options); };
 }
 
@@ -126,7 +129,7 @@ constexpr Row kCommands[] = {
     {"sdk", "Lay out the tree of a vendor's SDK, for projects written for that", add_sdk},
     {"dump", "Show a region or tensor of a device's memories, or write it as a NumPy file", add_dump},
     {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
-    {"api", "List the kernel functions and how each is known to be right", add_api},
+    {"api", "Explain a function, search the functions, list how each is known to be right", add_api},
 #ifdef SOFTTPU_WITH_GOLDEN
     {"golden", "Replay recorded cases through the real kernel path", add_golden},
 #endif

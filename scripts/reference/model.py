@@ -32,6 +32,12 @@ class Prototype:
     parameters: list  # (type, name)
     header: str
 
+    @property
+    def include(self):
+        """What a program includes for it."""
+        name = self.header.split("include/")[1]
+        return "tpu_kernel.h" if name.startswith("softtpu/tpu_") else name
+
     def text(self, width=100):
         """The declaration, broken between parameters."""
         start = f"{self.returns} {self.name}("
@@ -319,6 +325,15 @@ class Reference:
         for path in sorted(SOURCE.glob("*.toml")):
             if path.stem != "common":
                 self.read(path)
+
+        for names in self.common["topics"].values():
+            for name in names:
+                if name not in self.prototypes:
+                    raise Wrong(f"common.toml: a topic names {name}, which is in no public header")
+
+    def topics(self, name):
+        """What the function is looked for under."""
+        return " ".join(topic for topic, names in self.common["topics"].items() if name in names)
 
     def chip_name(self, name):
         return "BM1684" if name.startswith("okk_") else "BM1684X"

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""softtpu api: the manual of a function, searches, mistyped names, JSON, the ledger."""
+import json
+import subprocess
+import sys
+
+SOFTTPU = sys.argv[1]
+
+
+def api(*arguments, status=0):
+    done = subprocess.run([SOFTTPU, "api", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == status, f"softtpu api {arguments}: status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout if status == 0 else done.stderr
+
+
+def main():
+    page = api("tpu_bdc_fp_mm")
+    for text in ("void tpu_bdc_fp_mm(", "left_rows", "types", "1..65535", "2^(emax - 24)", "errors", "known       exact on", "see also",
+                 "#include <tpu_kernel.h>", "tpu_bdc_fp_mm(output, left, right,"):
+        assert text in page, f"{text} is not in the page:\n{page}"
+    assert max(map(len, page.split("\n"))) <= 125, "a line is too long"
+    entry = json.loads(api("bm_memcpy_s2d", "--json"))
+    assert entry["parameters"][0]["name"] == "handle" and "BM_ERR_PARAM" in " ".join(entry["errors"])
+    entry = json.loads(api("tpu_bdc_cast", "--json"))
+    assert entry["known"].startswith("exact on") and "bfp16" in entry["types"]
+
+    assert "tpu_bdc_fp_max_pool2d" in api("--search", "row softmax")
+    assert api("--search", "Gather ROWS index").splitlines()[0].split()[0].startswith("tpu_gdma_h_gather_")
+    assert [hit["name"] for hit in json.loads(api("--search", "inverse sine", "--json"))][0] == "tpu_bdc_fp32_arcsin"
+    assert "holds any of these words" in api("--search", "zzzz", status=1)
+
+    assert "did you mean tpu_bdc_fp_mm" in api("tpu_bdc_fp_mmm", status=1)
+    assert "did you mean" not in api("zzzzzzzzzzzzzzzzzzzzzz", status=1)
+    assert "neither a chip" in api("--chip", "nochip", status=2)
+
+    ledger = api("--ledger", "tpu_bdc_fp_mm")
+    assert "tpu_bdc_fp_mm_R_trans" in ledger and "exact on" in ledger
+    assert len(json.loads(api("--json"))) > 700 and len(json.loads(api("--json", "--chip", "bm1684"))) > 100
+    print("the manual, searches, suggestions and the ledger are as they should be")
+
+
+if __name__ == "__main__":
+    main()
