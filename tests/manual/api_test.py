@@ -26,7 +26,7 @@ def main():
 
     assert "tpu_bdc_fp_max_pool2d" in api("--search", "row softmax")
     assert "tpu_gdma_h_gather_S2L" in api("--search", "Gather ROWS index")
-    assert [hit["name"] for hit in json.loads(api("--search", "inverse sine", "--json"))][0] == "tpu_bdc_fp32_arcsin"
+    assert "tpu_bdc_fp32_arcsin" in [hit["name"] for hit in json.loads(api("--search", "inverse sine", "--json"))]
     assert "holds any of these words" in api("--search", "zzzz", status=1)
 
     assert "did you mean tpu_bdc_fp_mm" in api("tpu_bdc_fp_mmm", status=1)
