@@ -74,8 +74,8 @@ const void* caller_address(const CallStack& stack) {
 
 }  // namespace
 
-CallStackScope::CallStackScope(const CallStack& stack) { issued_at = &stack; }
-CallStackScope::~CallStackScope() { issued_at = nullptr; }
+CallStackScope::CallStackScope(const CallStack& stack) : before_(issued_at) { issued_at = &stack; }
+CallStackScope::~CallStackScope() { issued_at = before_; }
 
 CallStack capture_call_stack() {
   if (issued_at != nullptr) return *issued_at;
@@ -116,7 +116,10 @@ bool is_users_code(const CallStack& stack) {
 }
 
 std::string call_site() {
-  const Callers lines = find_callers(capture_call_stack());
+  const CallStack stack = capture_call_stack();
+  // A command that no code has issued says itself what it is.
+  if (stack.count == 0) return std::string(stack.composite);
+  const Callers lines = find_callers(stack);
   if (lines.empty()) return {};
   return chain_text(lines.front().text(), lines) + lines_hint(lines.front());
 }

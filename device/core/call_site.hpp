@@ -29,6 +29,9 @@ class CallStackScope {
   ~CallStackScope();
   CallStackScope(const CallStackScope&) = delete;
   CallStackScope& operator=(const CallStackScope&) = delete;
+
+ private:
+  const CallStack* before_;
 };
 
 // "tpu_bdc_fp32_exp [tpu_bdc_fp_mul]": the function that the kernel called, with the step in brackets. Whatever shows a

@@ -18,6 +18,7 @@
 #include "device/core/core.hpp"
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
+#include "device/network/kernel.hpp"
 #include "device/record/launch_recorder.hpp"
 #include "device/server/debugger_call.hpp"
 #include "device/server/leftovers.hpp"
@@ -323,6 +324,12 @@ class CoreRunner {
   void on_define(std::uint64_t item, const Frame& frame) {
     const auto define = find_message<CoreDefine>(frame.payload);
     if (!define) return fail(item, ErrorKind::kInternal, "a definition message is damaged.");
+    if (define->module == KernelRegistry::kProgram) {
+      if (const KernelFunction own = network::find_kernel(define->name); own != nullptr) {
+        functions_[define->function] = {own, define->name, define->module, false};
+        return;
+      }
+    }
     auto found = modules_.find(define->module, define->name);
     if (!found) return fail(item, found.error().kind, found.error().text);
     functions_[define->function] = {*found, define->name, define->module, modules_.may_change_process(define->module)};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "device/network/kernel.hpp"
 #include "device/server/module_hash.hpp"
 #include "device/server/session.hpp"
 #include "runtime/base/log.hpp"
@@ -204,6 +205,7 @@ Result<std::uint32_t> Session::find_kernel(const std::string& name) {
   std::optional<std::uint32_t> module;
   if (device_->in_process() && kernel_registry().find(KernelRegistry::kProgram, name) != nullptr)
     module = KernelRegistry::kProgram;
+  if (network::find_kernel(name) != nullptr) module = KernelRegistry::kProgram;
   for (auto it = modules_.begin(); !module && it != modules_.end(); ++it) {
     if (it->second.kernels.contains(name)) module = it->first;
   }

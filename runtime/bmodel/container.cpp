@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <set>
 
 #include "model_generated.h"
 
@@ -98,15 +99,26 @@ class Reader {
   void read_parts(const std::string& where, const fbs::NetParameter& from, Stage& stage) {
     const auto parts = items(from.sub_net());
     if (parts.empty()) read_groups(where, from.cmd_group(), stage);
+    std::set<std::string> known;
+    for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+      for (const Tensor& tensor : *tensors) known.insert(tensor.name);
+    }
     for (const fbs::SubNet* part : parts) {
+      for (const auto* tensors : {part->input_tensor(), part->output_tensor()}) {
+        for (const fbs::Tensor* tensor : items(tensors)) {
+          if (known.insert(text(tensor->name())).second) stage.between.push_back(read_tensor(where, *tensor));
+        }
+      }
       constexpr const char* kKinds[] = {"", "runs on the host's processor", "merges branches",
                                         "switches between branches"};
       const int kind = part->subnet_mode();
       if (kind != 0) {
-        stage.refusals.push_back(
-            fmt::format("part {} {}", part->id(), kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind"));
+        stage.refusals.push_back(fmt::format(
+            "part {} {}{}", part->id(), kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind", makes(*part)));
       } else if (part->is_dynamic() != 0) {
-        stage.refusals.push_back(fmt::format("part {} needs the chip's firmware", part->id()));
+        stage.refusals.push_back(fmt::format("part {} needs the chip's firmware{}", part->id(), makes(*part)));
+      } else if (part->core_commands() != nullptr && part->core_commands()->size() > 0) {
+        stage.refusals.push_back(fmt::format("part {} is compiled for several cores{}", part->id(), makes(*part)));
       } else {
         read_groups(where, part->cmd_group(), stage);
       }
@@ -114,13 +126,35 @@ class Reader {
     if (stage.groups.empty() && stage.refusals.empty()) stage.refusals.push_back("it has no instructions");
   }
 
+  // Which layers a part holds: the file names what they make.
+  static std::string makes(const fbs::SubNet& part) {
+    std::string names;
+    for (const fbs::Tensor* tensor : items(part.output_tensor()))
+      names += (names.empty() ? " (it makes " : ", ") + text(tensor->name());
+    return names.empty() ? names : names + ")";
+  }
+
   void read_groups(const std::string& where, const flatbuffers::Vector<flatbuffers::Offset<fbs::CmdGroup>>* list,
                    Stage& stage) {
     for (const fbs::CmdGroup* from : items(list)) {
-      CommandGroup group{from->bdc_num(), from->gdma_num(), {}, {}};
+      CommandGroup group{from->bdc_num(), from->gdma_num(), {}, {}, {}};
       group.tiu = stream(from->binary_bdc(), from->bdc_cmd_byte(), where + ": the TIU instructions");
       group.dma = stream(from->binary_gdma(), from->gdma_cmd_byte(), where + ": the DMA instructions");
-      stage.groups.push_back(group);
+      read_relocations(where, *from, group);
+      stage.groups.push_back(std::move(group));
+    }
+  }
+
+  void read_relocations(const std::string& where, const fbs::CmdGroup& from, CommandGroup& group) {
+    constexpr std::uint64_t kAddressBytes = 5;
+    if (from.reloc_entries() == nullptr) return;
+    for (const fbs::RelEntry* entry : *from.reloc_entries()) {
+      if (entry->cmd_offset() + kAddressBytes > group.dma.size()) {
+        fail(fmt::format("{}: an address at byte {} of DMA instructions of {} bytes", where, entry->cmd_offset(),
+                         group.dma.size()));
+        return;
+      }
+      group.relocations.push_back({entry->base_addr_id(), entry->addr_offset(), entry->cmd_offset()});
     }
   }
 
@@ -135,7 +169,12 @@ class Reader {
   }
 
   Tensor read_tensor(const std::string& where, const fbs::Tensor& from) {
-    Tensor tensor{text(from.name()), DataType::kFloat32, {}, from.device_addr(), 0, from.scale(), from.zero_point()};
+    Tensor tensor{text(from.name()), DataType::kFloat32, {}, from.device_addr(), 0,
+                  from.scale(),      from.zero_point(),  {}};
+    if (from.relentry() != nullptr) tensor.base_id = from.relentry()->base_addr_id();
+    if (from.gmem_stmode() != 0)
+      fail(
+          fmt::format("{}, tensor \"{}\": storage mode {} is none of BM1684X", where, tensor.name, from.gmem_stmode()));
     if (from.data_type() > static_cast<std::uint32_t>(DataType::kUint4)) {
       fail(fmt::format("{}, tensor \"{}\": data type {} is not known", where, tensor.name, from.data_type()));
       return tensor;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,13 +42,23 @@ struct Tensor {
   std::uint64_t bytes = 0;    // shape x type
   float scale = 1;
   int zero_point = 0;
+  std::optional<std::uint32_t> base_id;  // address mode 4: the number that relocations name it by
+};
+
+// Address mode 4: the five bytes at `offset` of a group's DMA stream are the address of a tensor, plus `add`.
+struct Relocation {
+  std::uint32_t base_id = 0, add = 0, offset = 0;
 };
 
 // Two streams of instructions that run side by side. Groups run one after the other.
 struct CommandGroup {
   std::uint32_t tiu_count = 0, dma_count = 0;  // instructions, the ends included
   Bytes tiu, dma;
+  std::vector<Relocation> relocations;
 };
+
+// Address modes of a network: where its inputs and outputs lie.
+inline constexpr int kIoInContext = 0, kIoAlone = 1, kIoTag = 2, kIoTagFuse = 3, kIoRelocated = 4;
 
 // A network for one set of input shapes.
 struct Stage {
@@ -58,6 +69,7 @@ struct Stage {
   std::vector<std::uint64_t> context_pieces;             // sizes; empty: one piece
   std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
   std::vector<CommandGroup> groups;
+  std::vector<Tensor> between;        // tensors that parts of the network hand to each other
   std::vector<std::string> refusals;  // why this stage cannot run: parts that closed firmware carries out, ...
 };
 

@@ -1,0 +1,163 @@
+#include "device/network/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <list>
+#include <memory>
+
+#include "device/chip/layout.hpp"
+#include "device/core/call_site.hpp"
+#include "device/core/core.hpp"
+#include "device/network/program.hpp"
+#include "runtime/bmodel/network_launch.hpp"
+
+namespace softtpu::network {
+namespace {
+
+using bmodel::NetworkStep;
+using bmodel::NetworkStepKind;
+using Bytes = std::span<const std::uint8_t>;
+
+// Programs that this core has made, the last used one first. Streams lie in memory that anybody may write to, so a
+// program counts only while its streams are as they were.
+class Programs {
+ public:
+  Result<std::shared_ptr<const Program>> find(const Chip& chip, Bytes tiu, Bytes dma, const std::vector<Area>& areas) {
+    for (auto entry = kept_.begin(); entry != kept_.end(); ++entry) {
+      if (!entry->is_for(tiu, dma, areas)) continue;
+      kept_.splice(kept_.begin(), kept_, entry);
+      return kept_.front().program;
+    }
+    auto made = make_program(chip, tiu, dma, areas);
+    if (!made) return made.error();
+    kept_.push_front(
+        {{tiu.begin(), tiu.end()}, {dma.begin(), dma.end()}, areas, std::make_shared<const Program>(*std::move(made))});
+    forget();
+    return kept_.front().program;
+  }
+
+ private:
+  struct Entry {
+    std::vector<std::uint8_t> tiu, dma;
+    std::vector<Area> areas;
+    std::shared_ptr<const Program> program;
+
+    bool is_for(Bytes other_tiu, Bytes other_dma, const std::vector<Area>& other_areas) const {
+      return same(tiu, other_tiu) && same(dma, other_dma) && areas == other_areas;
+    }
+    static bool same(const std::vector<std::uint8_t>& a, Bytes b) {
+      return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+    }
+  };
+  static constexpr std::size_t kMostPrograms = 64;
+  static constexpr std::size_t kMostSteps = 1 << 18;  // of all programs but the last used one
+
+  void forget() {
+    std::size_t steps = 0;
+    std::size_t programs = 0;
+    for (auto entry = std::next(kept_.begin()); entry != kept_.end(); ++entry) {
+      steps += entry->program->steps.size();
+      if (++programs < kMostPrograms && steps <= kMostSteps) continue;
+      kept_.erase(entry, kept_.end());
+      return;
+    }
+  }
+
+  std::list<Entry> kept_;
+};
+
+class Launch {
+ public:
+  Launch(Core& core, Programs& programs) : core_(core), programs_(programs) {}
+
+  void run(const void* raw) {
+    bmodel::NetworkLaunchHead head;
+    std::memcpy(&head, raw, sizeof(head));
+    if (head.magic != bmodel::NetworkLaunchHead::kMagic || head.count > bmodel::kMostNetworkSteps)
+      return refuse("the arguments are not those of a network");
+    const auto* steps = static_cast<const std::uint8_t*>(raw) + sizeof(head);
+    for (std::uint64_t i = 0; i < head.count && !core_.faulted(); ++i) {
+      NetworkStep step;
+      std::memcpy(&step, steps + i * sizeof(step), sizeof(step));
+      take(step);
+    }
+  }
+
+ private:
+  void take(const NetworkStep& step) {
+    switch (step.kind) {
+      case NetworkStepKind::kCopy: return copy(step.a, step.b, step.c);
+      case NetworkStepKind::kArea: areas_.push_back({step.a, step.b, step.c}); return;
+      case NetworkStepKind::kGroup:
+        if (const auto program = find(step)) carry_out(*program);
+        return;
+      case NetworkStepKind::kCheck: static_cast<void>(find(step)); return;
+    }
+    refuse("the arguments hold a step that is not known");
+  }
+
+  void refuse(const std::string& why) { core_.fault(ErrorKind::kUsage, "the network cannot run: " + why); }
+
+  // The network's own copies go through GDMA, as those of the chip's firmware do.
+  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+    constexpr std::uint64_t kMostBytes = 1 << 30;  // of one command
+    static constexpr std::string_view kName = "copy of an input or output";
+    CallStack stack;
+    stack.composite = kName;
+    const CallStackScope site(stack);
+    for (std::uint64_t done = 0; done < bytes && !core_.faulted();) {
+      const std::uint64_t size = std::min(bytes - done, kMostBytes);
+      const Dim4 shape{1, 1, 1, static_cast<int>(size)};
+      const auto block = [&](std::uint64_t address) {
+        return Tensor{Space::kSystem, address + done, shape, continuous_stride(shape), Dtype::kInt8, true};
+      };
+      core_.submit(Op::tpu_gdma_system_cpy, DmaCopyCmd{CopyOrder::kBlock, block(to), block(from)});
+      done += size;
+    }
+  }
+
+  std::shared_ptr<const Program> find(const NetworkStep& step) {
+    const auto tiu = stream_at(step.a, step.b);
+    const auto dma = stream_at(step.c, step.d);
+    if (!tiu || !dma) return nullptr;
+    auto program = programs_.find(core_.chip(), *tiu, *dma, areas_);
+    if (program) return *std::move(program);
+    refuse(program.error().text);
+    return nullptr;
+  }
+  std::optional<Bytes> stream_at(std::uint64_t address, std::uint64_t bytes) {
+    const std::uint8_t* data = core_.memories().find_system(address, bytes).data;
+    if (data != nullptr) return Bytes(data, bytes);
+    refuse(fmt::format("its instructions ({} bytes at {:#x}) lie outside the device's memory", bytes, address));
+    return std::nullopt;
+  }
+
+  void carry_out(const Program& program) {
+    CallStack stack;
+    const CallStackScope site(stack);
+    for (const ProgramStep& step : program.steps) {
+      stack.composite = step.instruction;
+      std::visit([&](const auto& command) { core_.submit(step.op, command); }, step.command);
+      if (core_.faulted()) return;
+    }
+  }
+
+  Core& core_;
+  Programs& programs_;
+  std::vector<Area> areas_;
+};
+
+void run_network(const void* args) {
+  // Of this thread's core.
+  thread_local Programs programs;
+  if (Core* core = Core::current(); core != nullptr) Launch(*core, programs).run(args);
+}
+
+}  // namespace
+
+KernelFunction find_kernel(std::string_view name) {
+  return name.starts_with(bmodel::kNetworkKernel) ? &run_network : nullptr;
+}
+
+}  // namespace softtpu::network

@@ -1,0 +1,39 @@
+// A group of a compiled network, ready to be carried out: both streams decoded, their addresses moved to where the
+// network's areas lie, translated to commands, in one legal order with the messages that keep others illegal.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "device/chip/chip.hpp"
+#include "device/isa/command.hpp"
+#include "device/isa/op.hpp"
+#include "runtime/base/result.hpp"
+
+namespace softtpu::network {
+
+// Compiled addresses [begin, end) lie at `at` in this device.
+struct Area {
+  std::uint64_t begin = 0, end = 0, at = 0;
+  bool operator==(const Area&) const = default;
+};
+
+// One command. `instruction` names the instruction that it stands for ("TIU 12 sAR.add"), and lives as long as the
+// process: what observers keep of a command may outlive its program.
+struct ProgramStep {
+  Op op{};
+  Command command;
+  std::string_view instruction;
+};
+
+struct Program {
+  std::vector<ProgramStep> steps;
+};
+
+// An error names the stream, the offset or the instruction, and what is wrong.
+Result<Program> make_program(const Chip& chip, std::span<const std::uint8_t> tiu, std::span<const std::uint8_t> dma,
+                             std::span<const Area> areas);
+
+}  // namespace softtpu::network
