@@ -9,7 +9,8 @@ file(RELATIVE_PATH SOFTTPU_PKGCONFIG_TO_PREFIX /prefix/${SOFTTPU_PKGCONFIG_DIR} 
 set_target_properties(bmlib PROPERTIES EXPORT_NAME bmlib INSTALL_RPATH $ORIGIN)
 set_target_properties(cmodel_firmware PROPERTIES EXPORT_NAME firmware INSTALL_RPATH $ORIGIN)
 set_target_properties(softtpu_layout PROPERTIES EXPORT_NAME layout INSTALL_RPATH $ORIGIN)
-install(TARGETS bmlib cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+set_target_properties(bmrt PROPERTIES EXPORT_NAME bmrt INSTALL_RPATH $ORIGIN)
+install(TARGETS bmlib bmrt cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(program softtpu softtpu-device softtpu-remote)
   if(TARGET ${program})
@@ -51,5 +52,6 @@ function(softtpu_pkgconfig name description library)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${SOFTTPU_PKGCONFIG_DIR})
 endfunction()
 softtpu_pkgconfig(bmlib "Host runtime of softtpu (bmlib_runtime.h)" bmlib)
+softtpu_pkgconfig(bmrt "Runtime of compiled networks of softtpu (bmruntime_interface.h)" bmrt)
 softtpu_pkgconfig(cmodel_firmware "Kernel functions of softtpu (tpu_kernel.h, okk.h)" cmodel_firmware)
 softtpu_pkgconfig(softtpu_layout "Layouts of convolution weights (softtpu/layout.h)" softtpu_layout)

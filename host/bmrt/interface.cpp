@@ -1,0 +1,355 @@
+// The functions of bmruntime_interface.h.
+#include "bmruntime_interface.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "host/bmrt/launch.hpp"
+
+using namespace softtpu;
+using namespace softtpu::bmrt;
+
+namespace {
+
+constexpr bmodel::DataType kLastType = bmodel::DataType::kUint4;
+
+bool is_type(bm_data_type_t type) { return static_cast<unsigned>(type) <= static_cast<unsigned>(kLastType); }
+
+std::string type_text(bm_data_type_t type) {
+  return is_type(type) ? std::string(to_text(static_cast<bmodel::DataType>(type))) : "?";
+}
+
+// Memory for a tensor of this type and shape.
+bool make_tensor(const char* function, bm_handle_t handle, bm_tensor_t* tensor, bm_data_type_t dtype,
+                 const bm_shape_t& shape) {
+  if (tensor == nullptr) return refuse(function, "the tensor is NULL");
+  if (!is_type(dtype)) return refuse(function, fmt::format("data type {} is not known", static_cast<int>(dtype)));
+  if (shape.num_dims < 0 || shape.num_dims > BM_MAX_DIMS_NUM)
+    return refuse(function, fmt::format("{} dimensions (limit {})", shape.num_dims, BM_MAX_DIMS_NUM));
+  *tensor = {};
+  tensor->dtype = dtype;
+  tensor->shape = shape;
+  const std::size_t bytes = bmrt_tensor_bytesize(tensor);
+  constexpr std::size_t kMostBytes = 0xFFFFFFFF;
+  if (bytes <= kMostBytes &&
+      bm_malloc_device_byte(handle, &tensor->device_mem, static_cast<unsigned>(bytes)) == BM_SUCCESS)
+    return true;
+  return refuse(function, fmt::format("the device has no {} bytes for the tensor", bytes));
+}
+
+void print_tensor(const char* kind, const char* name, bm_data_type_t type, float scale, int zero_point,
+                  const bm_shape_t& shape) {
+  fmt::print("  {} {}: {} {}, scale {}, zero point {}\n", kind, name, type_text(type), to_text(shape), scale,
+             zero_point);
+}
+
+bool check_cores(const char* function, const int* cores, int count) {
+  if (cores == nullptr || count < 1)
+    return refuse(function, cores == nullptr ? "core_list is NULL" : fmt::format("core_num {} is below 1", count));
+  for (int i = 0; i < count; ++i) {
+    if (cores[i] != 0) return refuse(function, fmt::format("core {} does not exist: BM1684X has one", cores[i]));
+  }
+  return true;
+}
+
+// One step of a parallel copy: tensor `index` of all, which device `device` of the runtime has.
+template <class Copy>
+bool for_each_tensor(const char* function, const Runtime& runtime, const int* tensor_num, int device_num, Copy copy) {
+  if (tensor_num == nullptr) return refuse(function, "tensor_num is NULL");
+  if (device_num < 1 || static_cast<std::size_t>(device_num) > runtime.handles().size())
+    return refuse(function, fmt::format("device_num {} is outside 1..{}", device_num, runtime.handles().size()));
+  std::size_t index = 0;
+  for (int device = 0; device < device_num; ++device) {
+    for (int i = 0; i < tensor_num[device]; ++i, ++index) {
+      if (copy(runtime.handles()[static_cast<std::size_t>(device)], index) != BM_SUCCESS)
+        return refuse(function, fmt::format("the copy of tensor {} of device {} failed", i, device));
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+// ---- Shapes and tensors ----
+
+size_t bmrt_data_type_size(bm_data_type_t dtype) {
+  if (!is_type(dtype)) {
+    refuse(__func__, fmt::format("data type {} is not known", static_cast<int>(dtype)));
+    return 0;
+  }
+  return static_cast<size_t>(std::max(bmodel::bits_of(static_cast<bmodel::DataType>(dtype)) / 8, 1));
+}
+
+void bmrt_shape(bm_shape_t* shape, const int* dims, int num_dims) {
+  if (shape == nullptr) return void(refuse(__func__, "the shape is NULL"));
+  *shape = {};
+  if (num_dims < 0 || num_dims > BM_MAX_DIMS_NUM)
+    return void(refuse(__func__, fmt::format("{} dimensions (limit {})", num_dims, BM_MAX_DIMS_NUM)));
+  if (dims == nullptr && num_dims > 0) return void(refuse(__func__, "the extents are NULL"));
+  shape->num_dims = num_dims;
+  std::copy_n(dims, num_dims, shape->dims);
+}
+
+uint64_t bmrt_shape_count(const bm_shape_t* shape) {
+  if (shape == nullptr) return static_cast<uint64_t>(refuse(__func__, "the shape is NULL"));
+  uint64_t count = 1;
+  for (int i = 0; i < std::clamp(shape->num_dims, 0, BM_MAX_DIMS_NUM); ++i)
+    count *= static_cast<uint64_t>(shape->dims[i]);
+  return count;
+}
+
+bool bmrt_shape_is_same(const bm_shape_t* left, const bm_shape_t* right) {
+  if (left == nullptr || right == nullptr) return refuse(__func__, "a shape is NULL");
+  const int count = std::clamp(left->num_dims, 0, BM_MAX_DIMS_NUM);
+  return left->num_dims == right->num_dims && std::equal(left->dims, left->dims + count, right->dims);
+}
+
+bool bmrt_tensor(bm_tensor_t* tensor, void* p_bmrt, bm_data_type_t dtype, bm_shape_t shape) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  return make_tensor(__func__, runtime->handle(), tensor, dtype, shape);
+}
+
+bool bmrt_tensor_ex(bm_tensor_t* tensor, void* p_bmrt, int devid, bm_data_type_t dtype, bm_shape_t shape) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  if (devid < 0 || static_cast<size_t>(devid) >= runtime->handles().size())
+    return refuse(__func__, fmt::format("devid {} is outside 0..{}", devid, runtime->handles().size() - 1));
+  return make_tensor(__func__, runtime->handles()[static_cast<size_t>(devid)], tensor, dtype, shape);
+}
+
+void bmrt_tensor_with_device(bm_tensor_t* tensor, bm_device_mem_t device_mem, bm_data_type_t dtype, bm_shape_t shape) {
+  if (tensor == nullptr) return void(refuse(__func__, "the tensor is NULL"));
+  *tensor = {dtype, shape, device_mem, BM_STORE_1N};
+}
+
+size_t bmrt_tensor_bytesize(const bm_tensor_t* tensor) {
+  if (tensor == nullptr) return static_cast<size_t>(refuse(__func__, "the tensor is NULL"));
+  if (!is_type(tensor->dtype)) return bmrt_data_type_size(tensor->dtype);
+  const auto bits = static_cast<uint64_t>(bmodel::bits_of(static_cast<bmodel::DataType>(tensor->dtype)));
+  return (bmrt_shape_count(&tensor->shape) * bits + 7) / 8;
+}
+
+size_t bmrt_tensor_device_size(const bm_tensor_t* tensor) {
+  if (tensor == nullptr) return static_cast<size_t>(refuse(__func__, "the tensor is NULL"));
+  return bm_mem_get_device_size(tensor->device_mem);
+}
+
+void bmrt_print_network_info(const bm_net_info_t* net_info) {
+  if (net_info == nullptr) return void(refuse(__func__, "the network's information is NULL"));
+  fmt::print("network {}: {} inputs, {} outputs, {} stages, address mode {}\n", net_info->name, net_info->input_num,
+             net_info->output_num, net_info->stage_num, net_info->addr_mode);
+  for (int k = 0; k < net_info->stage_num; ++k) {
+    if (net_info->stage_num > 1) fmt::print("  stage {}\n", k);
+    const bm_stage_info_t& stage = net_info->stages[k];
+    for (int i = 0; i < net_info->input_num; ++i)
+      print_tensor("input", net_info->input_names[i], net_info->input_dtypes[i], net_info->input_scales[i],
+                   net_info->input_zero_point[i], stage.input_shapes[i]);
+    for (int i = 0; i < net_info->output_num; ++i)
+      print_tensor("output", net_info->output_names[i], net_info->output_dtypes[i], net_info->output_scales[i],
+                   net_info->output_zero_point[i], stage.output_shapes[i]);
+  }
+  std::fflush(stdout);
+}
+
+// ---- A runtime, and what is loaded ----
+
+void* bmrt_create_ex(bm_handle_t* bm_handles, int num_handles) {
+  if (bm_handles == nullptr || num_handles < 1) {
+    refuse(__func__, bm_handles == nullptr ? "the handles are NULL" : fmt::format("{} handles", num_handles));
+    return nullptr;
+  }
+  unsigned id = 0;
+  for (int i = 0; i < num_handles; ++i) {
+    if (bm_get_chipid(bm_handles[i], &id) == BM_SUCCESS) continue;
+    refuse(__func__, fmt::format("handle {} is none", i));
+    return nullptr;
+  }
+  return publish(std::make_shared<Runtime>(std::vector<bm_handle_t>(bm_handles, bm_handles + num_handles)));
+}
+
+void* bmrt_create(bm_handle_t bm_handle) { return bmrt_create_ex(&bm_handle, 1); }
+
+void bmrt_destroy(void* p_bmrt) {
+  const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
+  if (runtime == nullptr) return;
+  // What it has launched still uses its memory.
+  static_cast<void>(bm_handle_sync(runtime->handle()));
+  withdraw(p_bmrt);
+}
+
+void* bmrt_get_bm_handle(void* p_bmrt) {
+  SOFTTPU_RUNTIME(p_bmrt, nullptr);
+  return runtime->handle();
+}
+
+void bmrt_set_flags(void* p_bmrt, uint32_t flags) {
+  const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
+  if (runtime == nullptr) return;
+  constexpr uint32_t kKnown = BM_RUNTIME_SHARE_MEM | BM_RUNTIME_CHECK_MEM;
+  if ((flags & ~kKnown) != 0) return void(refuse(__func__, fmt::format("flags {:#x} are not known", flags & ~kKnown)));
+  runtime->flags = flags;
+}
+
+uint32_t bmrt_get_flags(void* p_bmrt) {
+  SOFTTPU_RUNTIME(p_bmrt, 0);
+  return runtime->flags;
+}
+
+bool bmrt_load_bmodel_data(void* p_bmrt, const void* bmodel_data, size_t size) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  if (bmodel_data == nullptr) return refuse(__func__, "the data is NULL");
+  const auto loaded = runtime->load({static_cast<const std::uint8_t*>(bmodel_data), size});
+  return loaded ? true : refuse(__func__, loaded.error().text);
+}
+
+bool bmrt_load_bmodel(void* p_bmrt, const char* bmodel_path) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  if (bmodel_path == nullptr) return refuse(__func__, "the path is NULL");
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(bmodel_path, failed);
+  std::ifstream file(bmodel_path, std::ios::binary);
+  if (failed || !file)
+    return refuse(__func__, fmt::format("{}: {}", bmodel_path, failed ? failed.message() : "it cannot be opened"));
+  std::vector<std::uint8_t> bytes(size);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  if (static_cast<std::uintmax_t>(file.gcount()) != size)
+    return refuse(__func__, fmt::format("{}: it cannot be read", bmodel_path));
+  const auto loaded = runtime->load(bytes);
+  return loaded ? true : refuse(__func__, fmt::format("{}: {}", bmodel_path, loaded.error().text));
+}
+
+void bmrt_show_neuron_network(void* p_bmrt) {
+  const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
+  for (size_t i = 0; runtime != nullptr && i < runtime->count(); ++i)
+    fmt::print("network {}: {}\n", i, runtime->find(i)->name());
+  std::fflush(stdout);
+}
+
+int bmrt_get_network_number(void* p_bmrt) {
+  SOFTTPU_RUNTIME(p_bmrt, 0);
+  return static_cast<int>(runtime->count());
+}
+
+void bmrt_get_network_names(void* p_bmrt, const char*** network_names) {
+  if (network_names == nullptr) return void(refuse(__func__, "network_names is NULL"));
+  *network_names = nullptr;
+  const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
+  if (runtime == nullptr) return;
+  const size_t count = runtime->count();
+  *network_names = static_cast<const char**>(std::calloc(std::max<size_t>(count, 1), sizeof(const char*)));
+  for (size_t i = 0; *network_names != nullptr && i < count; ++i)
+    (*network_names)[i] = runtime->find(i)->name().c_str();
+}
+
+const bm_net_info_t* bmrt_get_network_info(void* p_bmrt, const char* net_name) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, nullptr);
+  return &network->info();
+}
+
+// ---- Running a network ----
+
+bool bmrt_launch_tensor(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors, int input_num,
+                        bm_tensor_t* output_tensors, int output_num) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, false};
+  return launch(__func__, *runtime, *network, tensors);
+}
+
+bool bmrt_launch_tensor_ex(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors, int input_num,
+                           bm_tensor_t* output_tensors, int output_num, bool user_mem, bool /*user_stmode*/) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem};
+  return launch(__func__, *runtime, *network, tensors);
+}
+
+bool bmrt_launch_tensor_multi_cores(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors, int input_num,
+                                    bm_tensor_t* output_tensors, int output_num, bool user_mem, bool /*user_stmode*/,
+                                    const int* core_list, int core_num) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  if (!check_cores(__func__, core_list, core_num)) return false;
+  const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem};
+  return launch(__func__, *runtime, *network, tensors);
+}
+
+bool bmrt_launch_data(void* p_bmrt, const char* net_name, void* const* input_datas, const bm_shape_t* input_shapes,
+                      int input_num, void** output_datas, bm_shape_t* output_shapes, int output_num, bool user_mem) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  const LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem};
+  return launch(__func__, *runtime, *network, data);
+}
+
+bool bmrt_launch_data_multi_cores(void* p_bmrt, const char* net_name, void* const* input_datas,
+                                  const bm_shape_t* input_shapes, int input_num, void** output_datas,
+                                  bm_shape_t* output_shapes, int output_num, bool user_mem, const int* core_list,
+                                  int core_num) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  if (!check_cores(__func__, core_list, core_num)) return false;
+  const LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem};
+  return launch(__func__, *runtime, *network, data);
+}
+
+bool bmrt_pre_alloc_neuron_multi_cores(void* p_bmrt, const char* net_name, int stage_idx, const int* core_list,
+                                       int core_num) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  if (!check_cores(__func__, core_list, core_num)) return false;
+  if (stage_idx >= 0 && static_cast<size_t>(stage_idx) < network->stages()) return true;
+  return refuse(__func__, fmt::format("stage {} is outside 0..{}", stage_idx, network->stages() - 1));
+}
+
+void bmrt_trace(void* p_bmrt) {
+  const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
+  for (size_t i = 0; runtime != nullptr && i < runtime->count(); ++i) {
+    if (const auto good = runtime->find(i)->check_constants(runtime->handle()); !good)
+      refuse(__func__, good.error().text);
+  }
+}
+
+// ---- Copies for several devices ----
+
+bool bmrt_memcpy_s2d_parallel(void* p_bmrt, bm_tensor_t* tensors, void** datas, int* tensor_num, int device_num) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  if (tensors == nullptr || datas == nullptr) return refuse(__func__, "the tensors or the data are NULL");
+  return for_each_tensor(__func__, *runtime, tensor_num, device_num, [&](bm_handle_t handle, size_t i) {
+    return bm_memcpy_s2d_partial(handle, tensors[i].device_mem, datas[i],
+                                 static_cast<unsigned>(bmrt_tensor_bytesize(&tensors[i])));
+  });
+}
+
+bool bmrt_memcpy_d2s_parallel(void* p_bmrt, void** datas, bm_tensor_t* tensors, int* tensor_num, int device_num) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  if (tensors == nullptr || datas == nullptr) return refuse(__func__, "the tensors or the data are NULL");
+  return for_each_tensor(__func__, *runtime, tensor_num, device_num, [&](bm_handle_t handle, size_t i) {
+    return bm_memcpy_d2s_partial(handle, datas[i], tensors[i].device_mem,
+                                 static_cast<unsigned>(bmrt_tensor_bytesize(&tensors[i])));
+  });
+}
+
+bool bmrt_memcpy_d2d_byte_parallel(void* p_bmrt, bm_tensor_t* dst_tensors, size_t* dst_offsets,
+                                   bm_tensor_t* src_tensors, size_t* src_offsets, size_t* sizes, int* tensor_num,
+                                   int device_num) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  if (dst_tensors == nullptr || src_tensors == nullptr || sizes == nullptr || dst_offsets == nullptr ||
+      src_offsets == nullptr)
+    return refuse(__func__, "an array is NULL");
+  return for_each_tensor(__func__, *runtime, tensor_num, device_num, [&](bm_handle_t handle, size_t i) {
+    return bm_memcpy_d2d_byte(handle, dst_tensors[i].device_mem, dst_offsets[i], src_tensors[i].device_mem,
+                              src_offsets[i], sizes[i]);
+  });
+}
+
+bool bmrt_memcpy_d2d_stride_ex_parallel(void* p_bmrt, bm_tensor_t* /*dst_tensors*/, size_t* /*dst_offsets*/,
+                                        bm_shape_t* /*dst_strides*/, bm_tensor_t* /*src_tensors*/,
+                                        size_t* /*src_offsets*/, bm_shape_t* /*src_strides*/, bm_shape_t* /*shapes*/,
+                                        int* /*tensor_num*/, int /*device_num*/) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  return refuse(__func__,
+                "in which unit its strides and offsets count is not published; use bmrt_memcpy_d2d_byte_parallel");
+}
+
+}  // extern "C"

@@ -1,0 +1,32 @@
+// Launches of networks: what the functions of both generations share.
+#pragma once
+
+#include "host/bmrt/runtime.hpp"
+
+namespace softtpu::bmrt {
+
+struct LaunchTensors {
+  const bm_tensor_t* inputs = nullptr;
+  int input_num = 0;
+  bm_tensor_t* outputs = nullptr;
+  int output_num = 0;
+  bool user_mem = false;  // the outputs have memory
+};
+
+// Checks everything, makes the outputs' memory where asked to, fills in their types and shapes, queues the launch.
+// False: nothing was made, and the log says why.
+bool launch(const char* function, Runtime& runtime, Network& network, const LaunchTensors& tensors);
+
+// The same for arrays of the host; waits.
+struct LaunchData {
+  void* const* inputs = nullptr;
+  const bm_shape_t* input_shapes = nullptr;
+  int input_num = 0;
+  void** outputs = nullptr;
+  bm_shape_t* output_shapes = nullptr;
+  int output_num = 0;
+  bool user_mem = false;
+};
+bool launch(const char* function, Runtime& runtime, Network& network, const LaunchData& data);
+
+}  // namespace softtpu::bmrt

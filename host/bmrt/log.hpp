@@ -1,0 +1,14 @@
+// Messages of libbmrt, through libbmlib's log: one line for each call that fails.
+#pragma once
+
+#include <string>
+
+#include "runtime/base/result.hpp"
+
+namespace softtpu::bmrt {
+
+// Logs "function: text" as an error. Always false, so that a refusal is one line where it is found.
+bool refuse(const char* function, const std::string& text);
+void log_info(const char* function, const std::string& text);
+
+}  // namespace softtpu::bmrt

@@ -1,0 +1,361 @@
+#include "host/bmrt/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace softtpu::bmrt {
+namespace {
+
+using bmodel::NetworkStep;
+using bmodel::NetworkStepKind;
+
+// Compiled addresses of relocated tensors (address mode 4): behind everything a compiler uses.
+constexpr std::uint64_t kRelocated = 0xC0'0000'0000;
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kGlobalStart = 0x1'0000'0000;  // where compilers put global memory of BM1684X
+
+std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+NetworkStep area(std::uint64_t begin, std::uint64_t end, std::uint64_t at) {
+  return {NetworkStepKind::kArea, begin, end, at, 0};
+}
+
+bool contains(const NetworkStep& area, std::uint64_t address) { return address >= area.a && address < area.b; }
+
+// bmlib's older descriptor, in which bm_tensor_t has its memory.
+bm_device_mem_t to_memory(std::uint64_t address, std::uint64_t bytes) {
+  bm_device_mem_t memory{};
+  bm_set_device_mem(&memory, static_cast<unsigned>(bytes), address);
+  return memory;
+}
+
+// What the interface can say about a tensor.
+Result<void> check_tensor(const bmodel::Tensor& tensor) {
+  if (tensor.shape.size() > BM_MAX_DIMS_NUM)
+    return Error{ErrorKind::kUnsupported, fmt::format("tensor \"{}\" has {} dimensions (limit {})", tensor.name,
+                                                      tensor.shape.size(), BM_MAX_DIMS_NUM)};
+  for (const std::uint64_t extent : tensor.shape) {
+    if (extent > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+      return Error{ErrorKind::kUnsupported, fmt::format("tensor \"{}\" has an extent of {}", tensor.name, extent)};
+  }
+  if (tensor.bytes > std::numeric_limits<unsigned>::max())
+    return Error{ErrorKind::kUnsupported, fmt::format("tensor \"{}\" has {} bytes", tensor.name, tensor.bytes)};
+  return {};
+}
+
+Result<void> check_same_tensors(const std::vector<bmodel::Tensor>& first, const std::vector<bmodel::Tensor>& other) {
+  const bool same = std::equal(first.begin(), first.end(), other.begin(), other.end(),
+                               [](const auto& a, const auto& b) { return a.name == b.name && a.type == b.type; });
+  if (same) return {};
+  return Error{ErrorKind::kUsage, "its stages have different inputs or outputs"};
+}
+
+}  // namespace
+
+bm_shape_t to_shape(const std::vector<std::uint64_t>& extents) {
+  bm_shape_t shape{};
+  shape.num_dims = static_cast<int>(extents.size());
+  for (std::size_t i = 0; i < extents.size(); ++i) shape.dims[i] = static_cast<int>(extents[i]);
+  return shape;
+}
+
+std::string to_text(const bm_shape_t& shape) {
+  const int count = std::clamp(shape.num_dims, 0, BM_MAX_DIMS_NUM);
+  return fmt::format("[{}]", fmt::join(shape.dims, shape.dims + count, ", "));
+}
+
+Network::~Network() = default;
+
+Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel::Network& network,
+                                               SharedContext* shared) {
+  std::unique_ptr<Network> loaded(new Network);
+  loaded->name_ = network.name;
+  loaded->kernel_ = (std::string(bmodel::kNetworkKernel) + network.name).substr(0, 64);
+  loaded->address_mode_ = network.address_mode;
+  if (network.stages.empty()) return Error{ErrorKind::kUsage, "it has no stage"};
+  if (network.address_mode < bmodel::kIoInContext || network.address_mode > bmodel::kIoRelocated)
+    return Error{ErrorKind::kUnsupported, fmt::format("its address mode {} is not known", network.address_mode)};
+  for (const bmodel::Stage& stage : network.stages) {
+    if (!stage.refusals.empty())
+      return Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(stage.refusals, "; "))};
+    for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+      for (const bmodel::Tensor& tensor : *tensors) {
+        if (auto good = check_tensor(tensor); !good) return good.error();
+      }
+    }
+    for (const auto& [first, other] :
+         {std::pair(&network.stages[0].inputs, &stage.inputs), std::pair(&network.stages[0].outputs, &stage.outputs)}) {
+      if (auto same = check_same_tensors(*first, *other); !same) return same.error();
+    }
+  }
+  for (const bmodel::Stage& stage : network.stages) {
+    auto made = loaded->load_stage(handle, stage, shared);
+    if (!made) return made.error();
+    loaded->stages_.push_back(*std::move(made));
+  }
+  loaded->describe();
+  return loaded;
+}
+
+Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared) {
+  Stage loaded;
+  loaded.inputs = stage.inputs;
+  loaded.outputs = stage.outputs;
+  if (stage.context_address + stage.context_bytes < stage.context_address ||
+      stage.io_address + stage.io_bytes < stage.io_address || stage.context_bytes > kRelocated) {
+    return Error{ErrorKind::kUsage, "its areas of memory end behind the last address"};
+  }
+  // Constants lie in front of everything else.
+  const std::uint64_t constants_end = stage.io_bytes > 0 ? stage.io_address : stage.context_address;
+  if (!stage.coefficients.empty()) {
+    auto constants = share_constants(handle, stage.coefficients);
+    if (!constants) return constants.error();
+    loaded.constants = *constants;
+    loaded.constants_hash = hash_constants(stage.coefficients);
+    const std::uint64_t begin = stage.coefficient_address;
+    const std::uint64_t end = std::min(constants_end, begin + whole_pages(stage.coefficients.size()));
+    if (begin < end) loaded.areas.push_back(area(begin, end, loaded.constants->address()));
+  }
+  if (stage.io_bytes > 0) {
+    auto io = DeviceMemory::make(handle, stage.io_bytes);
+    if (!io) return io.error();
+    loaded.io = *std::move(io);
+    loaded.areas.push_back(area(stage.io_address, stage.io_address + stage.io_bytes, loaded.io.address()));
+  }
+  if (stage.context_bytes > 0) {
+    // Pieces may lie anywhere; one behind the other is as good.
+    const bool reuse = shared != nullptr && shared->memory != nullptr && shared->memory->bytes() >= stage.context_bytes;
+    if (reuse) {
+      loaded.context = shared->memory;
+    } else {
+      auto context = DeviceMemory::make(handle, stage.context_bytes);
+      if (!context) return context.error();
+      loaded.context = std::make_shared<DeviceMemory>(*std::move(context));
+      if (shared != nullptr) shared->memory = loaded.context;
+    }
+    loaded.areas.push_back(
+        area(stage.context_address, stage.context_address + stage.context_bytes, loaded.context->address()));
+  }
+  for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+    for (const bmodel::Tensor& tensor : *tensors) {
+      if (address_mode_ == bmodel::kIoRelocated || tensor.bytes == 0) continue;
+      const auto in = std::find_if(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkStep& one) {
+        return contains(one, tensor.address) && tensor.bytes <= one.b - tensor.address;
+      });
+      if (in == loaded.areas.end())
+        return Error{ErrorKind::kUsage, fmt::format("tensor \"{}\" ({} bytes at {:#x}) lies in no area of the network",
+                                                    tensor.name, tensor.bytes, tensor.address)};
+    }
+  }
+  if (auto groups = load_groups(handle, stage, loaded); !groups) return groups.error();
+  return loaded;
+}
+
+Result<void> Network::load_groups(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded) {
+  std::vector<std::uint64_t> bases;  // of relocated tensors, by their number
+  if (address_mode_ == bmodel::kIoRelocated) {
+    constexpr std::size_t kMostTensors = bmodel::kMostNetworkSteps / 2;  // each is an area of a launch
+    if (stage.inputs.size() + stage.outputs.size() > kMostTensors)
+      return Error{ErrorKind::kUnsupported, fmt::format("it has more than {} relocated tensors", kMostTensors)};
+    std::uint64_t next = kRelocated;
+    for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+      for (const bmodel::Tensor& tensor : *tensors) {
+        bases.push_back(next);
+        next += whole_pages(tensor.bytes) + kPage;
+      }
+    }
+  }
+  for (const bmodel::CommandGroup& group : stage.groups) {
+    std::vector<std::uint8_t> dma(group.dma.begin(), group.dma.end());
+    for (const bmodel::Relocation& one : group.relocations) {
+      if (address_mode_ != bmodel::kIoRelocated) break;
+      if (one.base_id >= bases.size())
+        return Error{ErrorKind::kUsage,
+                     fmt::format("an address belongs to tensor {} of {}", one.base_id, bases.size())};
+      const std::uint64_t address = bases[one.base_id] + one.add;
+      std::memcpy(dma.data() + one.offset, &address, 5);
+    }
+    auto tiu_memory = DeviceMemory::make(handle, group.tiu);
+    auto dma_memory = DeviceMemory::make(handle, dma);
+    if (!tiu_memory) return tiu_memory.error();
+    if (!dma_memory) return dma_memory.error();
+    loaded.groups.push_back(
+        {NetworkStepKind::kGroup, tiu_memory->address(), group.tiu.size(), dma_memory->address(), dma.size()});
+    loaded.streams.push_back(*std::move(tiu_memory));
+    loaded.streams.push_back(*std::move(dma_memory));
+  }
+  return check_streams(handle, loaded);
+}
+
+// The device reads all instructions once, so that what is wrong with them is said now.
+Result<void> Network::check_streams(bm_handle_t handle, const Stage& stage) const {
+  std::vector<NetworkStep> steps = stage.areas;
+  if (address_mode_ == bmodel::kIoRelocated) {
+    // Where they will lie is not known yet.
+    steps.push_back(area(kRelocated, std::uint64_t{1} << 40, kGlobalStart));
+  }
+  for (NetworkStep group : stage.groups) {
+    group.kind = NetworkStepKind::kCheck;
+    steps.push_back(group);
+  }
+  if (issue(handle, steps, true) == BM_SUCCESS) return {};
+  return Error{ErrorKind::kUsage, "its instructions cannot be carried out (the line above says why)"};
+}
+
+Result<std::size_t> Network::find_stage(const bm_tensor_t* inputs, int count) const {
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    bool same = true;
+    for (int k = 0; k < count; ++k)
+      same = same && bmrt_shape_is_same(&inputs[k].shape, &stages_[i].input_shapes[static_cast<std::size_t>(k)]);
+    if (same) return i;
+  }
+  std::string given;
+  for (int k = 0; k < count; ++k) given += (k == 0 ? "" : ", ") + to_text(inputs[k].shape);
+  std::string known;
+  for (const Stage& stage : stages_) {
+    known += known.empty() ? "" : " or ";
+    for (std::size_t k = 0; k < stage.input_shapes.size(); ++k)
+      known += (k == 0 ? "" : ", ") + to_text(stage.input_shapes[k]);
+  }
+  return Error{ErrorKind::kUsage,
+               fmt::format("network \"{}\" is compiled for inputs {}, not for {}", name_, known, given)};
+}
+
+std::uint64_t Network::place(const Stage& stage, std::uint64_t address) const {
+  for (const NetworkStep& one : stage.areas) {
+    if (contains(one, address)) return one.c + (address - one.a);
+  }
+  return 0;
+}
+
+bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
+                            const bm_tensor_t* outputs) {
+  const Stage& of = stages_[stage];
+  std::vector<NetworkStep> steps;
+  const bool relocated = address_mode_ == bmodel::kIoRelocated;
+  std::uint64_t next = kRelocated;
+  const auto relocate = [&](const bm_tensor_t& tensor, std::uint64_t bytes) {
+    const std::uint64_t end = next + whole_pages(bytes) + kPage;
+    steps.push_back(area(next, end, bm_mem_get_device_addr(tensor.device_mem)));
+    next = end;
+  };
+  for (std::size_t i = 0; i < of.inputs.size(); ++i) {
+    const bmodel::Tensor& tensor = of.inputs[i];
+    if (relocated) {
+      relocate(inputs[i], tensor.bytes);
+    } else {
+      steps.push_back({NetworkStepKind::kCopy, place(of, tensor.address), bm_mem_get_device_addr(inputs[i].device_mem),
+                       tensor.bytes, 0});
+    }
+  }
+  if (relocated) {
+    for (std::size_t i = 0; i < of.outputs.size(); ++i) relocate(outputs[i], of.outputs[i].bytes);
+  }
+  steps.insert(steps.end(), of.areas.begin(), of.areas.end());
+  steps.insert(steps.end(), of.groups.begin(), of.groups.end());
+  for (std::size_t i = 0; !relocated && i < of.outputs.size(); ++i) {
+    const bmodel::Tensor& tensor = of.outputs[i];
+    steps.push_back({NetworkStepKind::kCopy, bm_mem_get_device_addr(outputs[i].device_mem), place(of, tensor.address),
+                     tensor.bytes, 0});
+  }
+  const std::lock_guard lock(launching_);
+  return issue(handle, steps, false);
+}
+
+// As many launches as the steps need. Areas hold for one launch, so each that has groups begins with them.
+bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& steps, bool wait) const {
+  std::vector<NetworkStep> areas;
+  std::vector<NetworkStep> part;
+  const auto send = [&] {
+    bmodel::NetworkLaunchHead head;
+    head.count = part.size();
+    std::vector<std::uint8_t> args(sizeof(head) + part.size() * sizeof(NetworkStep));
+    std::memcpy(args.data(), &head, sizeof(head));
+    std::memcpy(args.data() + sizeof(head), part.data(), part.size() * sizeof(NetworkStep));
+    const auto size = static_cast<unsigned>(args.size());
+    return wait ? tpu_kernel_launch_sync(handle, kernel_.c_str(), args.data(), size)
+                : softtpu_kernel_launch_async_by_name(handle, kernel_.c_str(), args.data(), size);
+  };
+  for (const NetworkStep& step : steps) {
+    if (part.size() == bmodel::kMostNetworkSteps) {
+      if (const bm_status_t status = send(); status != BM_SUCCESS) return status;
+      part = areas;
+    }
+    part.push_back(step);
+    if (step.kind == NetworkStepKind::kArea) areas.push_back(step);
+  }
+  return part.empty() ? BM_SUCCESS : send();
+}
+
+Result<void> Network::check_constants(bm_handle_t handle) const {
+  for (const Stage& stage : stages_) {
+    if (stage.constants == nullptr) continue;
+    std::vector<std::uint8_t> bytes(stage.constants->bytes());
+    bm_device_mem_u64_t memory{};
+    bm_set_device_mem_u64(&memory, bytes.size(), stage.constants->address());
+    if (bm_memcpy_d2s_u64(handle, bytes.data(), memory) != BM_SUCCESS)
+      return Error{ErrorKind::kConnection, fmt::format("the constants of \"{}\" cannot be read", name_)};
+    if (hash_constants(bytes) != stage.constants_hash)
+      return Error{ErrorKind::kUsage, fmt::format("the constants of \"{}\" on the device have changed", name_)};
+  }
+  return {};
+}
+
+void Network::describe() {
+  describe(inputs_, true);
+  describe(outputs_, false);
+  for (Stage& stage : stages_) {
+    for (const bmodel::Tensor& tensor : stage.inputs) {
+      stage.input_shapes.push_back(to_shape(tensor.shape));
+      stage.input_mems.push_back(to_memory(place(stage, tensor.address), tensor.bytes));
+    }
+    for (const bmodel::Tensor& tensor : stage.outputs) {
+      stage.output_shapes.push_back(to_shape(tensor.shape));
+      stage.output_mems.push_back(to_memory(place(stage, tensor.address), tensor.bytes));
+    }
+  }
+  for (Stage& stage : stages_)
+    stage_infos_.push_back(
+        {stage.input_shapes.data(), stage.output_shapes.data(), stage.input_mems.data(), stage.output_mems.data()});
+  info_.name = name_.c_str();
+  info_.input_num = static_cast<int>(inputs_.names.size());
+  info_.input_names = inputs_.name_list.data();
+  info_.input_dtypes = inputs_.types.data();
+  info_.input_scales = inputs_.scales.data();
+  info_.output_num = static_cast<int>(outputs_.names.size());
+  info_.output_names = outputs_.name_list.data();
+  info_.output_dtypes = outputs_.types.data();
+  info_.output_scales = outputs_.scales.data();
+  info_.stage_num = static_cast<int>(stages_.size());
+  info_.stages = stage_infos_.data();
+  info_.max_input_bytes = inputs_.bytes.data();
+  info_.max_output_bytes = outputs_.bytes.data();
+  info_.input_zero_point = inputs_.zero_points.data();
+  info_.output_zero_point = outputs_.zero_points.data();
+  info_.input_loc_devices = inputs_.devices.data();
+  info_.output_loc_devices = outputs_.devices.data();
+  info_.core_num = 1;
+  info_.addr_mode = address_mode_;
+}
+
+void Network::describe(Description& to, bool inputs) {
+  const auto of = [&](const Stage& stage) -> const auto& { return inputs ? stage.inputs : stage.outputs; };
+  const auto& first = of(stages_[0]);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const bmodel::Tensor& tensor = first[i];
+    to.names.push_back(tensor.name);
+    to.name_list.push_back(to.names.back().c_str());
+    to.types.push_back(static_cast<bm_data_type_t>(tensor.type));
+    to.scales.push_back(tensor.scale);
+    to.zero_points.push_back(tensor.zero_point);
+    to.devices.push_back(0);
+    std::uint64_t most = 0;
+    for (const Stage& stage : stages_) most = std::max(most, of(stage)[i].bytes);
+    to.bytes.push_back(most);
+  }
+}
+
+}  // namespace softtpu::bmrt

@@ -1,0 +1,92 @@
+// One network, loaded on a device: memory, instructions, and how its launches look.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "bmruntime_interface.h"
+#include "host/bmrt/constants.hpp"
+#include "host/bmrt/device_memory.hpp"
+#include "runtime/bmodel/container.hpp"
+#include "runtime/bmodel/network_launch.hpp"
+
+namespace softtpu::bmrt {
+
+// Memory that all networks of a runtime work in, where they were asked to share it.
+struct SharedContext {
+  std::shared_ptr<DeviceMemory> memory;
+};
+
+class Network {
+ public:
+  // Judges a network completely and makes its memory; nothing stays when there is an error. The context is `shared`
+  // where it is large enough.
+  static Result<std::unique_ptr<Network>> load(bm_handle_t handle, const bmodel::Network& network,
+                                               SharedContext* shared);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  const std::string& name() const { return name_; }
+  const bm_net_info_t& info() const { return info_; }
+  std::size_t stages() const { return stages_.size(); }
+
+  // The stage for inputs of these shapes. An error says which shapes there are.
+  Result<std::size_t> find_stage(const bm_tensor_t* inputs, int count) const;
+  // Queues a launch. Tensors are those of the stage, and large enough.
+  bm_status_t launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs);
+  // How many constants' bytes on the device are not those of the file, by a hash of each.
+  Result<void> check_constants(bm_handle_t handle) const;
+
+  // Bytes of one input or output of a stage.
+  std::uint64_t input_bytes(std::size_t stage, std::size_t i) const { return stages_[stage].inputs[i].bytes; }
+  std::uint64_t output_bytes(std::size_t stage, std::size_t i) const { return stages_[stage].outputs[i].bytes; }
+
+ private:
+  struct Stage {
+    std::vector<bmodel::Tensor> inputs, outputs;
+    std::shared_ptr<const DeviceMemory> constants;
+    std::vector<std::uint8_t> constants_hash;
+    std::shared_ptr<DeviceMemory> context;
+    DeviceMemory io;
+    std::vector<DeviceMemory> streams;
+    std::vector<bmodel::NetworkStep> areas, groups;
+    std::vector<bm_shape_t> input_shapes, output_shapes;
+    std::vector<bm_device_mem_t> input_mems, output_mems;
+  };
+
+  Network() = default;
+  Result<Stage> load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared);
+  Result<void> load_groups(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
+  Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
+  void describe();
+  std::uint64_t place(const Stage& stage, std::uint64_t address) const;
+  bm_status_t issue(bm_handle_t handle, const std::vector<bmodel::NetworkStep>& steps, bool wait) const;
+
+  std::string name_, kernel_;
+  int address_mode_ = 0;
+  std::vector<Stage> stages_;
+  std::mutex launching_;  // launches of several parts stay together
+  // What info_ points to.
+  bm_net_info_t info_{};
+  std::vector<bm_stage_info_t> stage_infos_;
+  struct Description {
+    std::deque<std::string> names;
+    std::vector<const char*> name_list;
+    std::vector<bm_data_type_t> types;
+    std::vector<float> scales;
+    std::vector<int> zero_points, devices;
+    std::vector<std::size_t> bytes;
+  };
+  Description inputs_, outputs_;
+  void describe(Description& to, bool inputs);
+};
+
+// The extents of a tensor of the file as the interface has them.
+bm_shape_t to_shape(const std::vector<std::uint64_t>& extents);
+std::string to_text(const bm_shape_t& shape);
+
+}  // namespace softtpu::bmrt

@@ -1,0 +1,123 @@
+#include "host/bmrt/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <mutex>
+
+namespace softtpu::bmrt {
+namespace {
+
+// Never destroyed: exit handlers of the program may still come here.
+struct Published {
+  std::mutex mutex;
+  std::map<void*, std::shared_ptr<Runtime>> known;
+};
+Published& published() {
+  static auto& instance = *new Published;
+  return instance;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return text;
+}
+
+constexpr unsigned kChipId = 0x1686;  // BM1684X, whose instructions softtpu reads
+
+Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
+  if (lower(model.chip) != "bm1684x")
+    return Error{ErrorKind::kUnsupported,
+                 fmt::format("the file is for chip {}; networks of BM1684X are what runs", model.chip)};
+  unsigned id = 0;
+  if (bm_get_chipid(handle, &id) != BM_SUCCESS) return Error{ErrorKind::kConnection, "the device does not answer"};
+  if (id == kChipId) return {};
+  return Error{ErrorKind::kUsage, fmt::format("the file is for BM1684X, the device is a {:x} (SOFTTPU_CHIP)", id)};
+}
+
+}  // namespace
+
+Result<void> Runtime::load(std::span<const std::uint8_t> file) {
+  const auto model = bmodel::read_model(file);
+  if (!model) return model.error();
+  if (auto good = check_chip(handle(), *model); !good) return good;
+  const std::unique_lock lock(mutex_);
+  std::vector<std::unique_ptr<Network>> loaded;
+  for (const bmodel::Network& network : model->networks) {
+    const auto has_name = [&](const auto& other) { return other->name() == network.name; };
+    if (std::any_of(networks_.begin(), networks_.end(), has_name) ||
+        std::any_of(loaded.begin(), loaded.end(), has_name))
+      return Error{ErrorKind::kUsage, fmt::format("a network \"{}\" is loaded already", network.name)};
+    const bool share = (flags & BM_RUNTIME_SHARE_MEM) != 0;
+    auto made = Network::load(handle(), network, share ? &context_ : nullptr);
+    if (!made) return Error{made.error().kind, fmt::format("network \"{}\": {}", network.name, made.error().text)};
+    loaded.push_back(*std::move(made));
+  }
+  if (loaded.empty()) return Error{ErrorKind::kUsage, "the file holds no network"};
+  std::move(loaded.begin(), loaded.end(), std::back_inserter(networks_));
+  return {};
+}
+
+Network* Runtime::find(const char* name) const {
+  if (name == nullptr) return nullptr;
+  const std::shared_lock lock(mutex_);
+  const auto found =
+      std::find_if(networks_.begin(), networks_.end(), [&](const auto& network) { return network->name() == name; });
+  return found == networks_.end() ? nullptr : found->get();
+}
+
+Network* Runtime::find(std::size_t index) const {
+  const std::shared_lock lock(mutex_);
+  return index < networks_.size() ? networks_[index].get() : nullptr;
+}
+
+std::size_t Runtime::count() const {
+  const std::shared_lock lock(mutex_);
+  return networks_.size();
+}
+
+void* publish(std::shared_ptr<Runtime> runtime) {
+  void* const pointer = runtime.get();
+  const std::lock_guard lock(published().mutex);
+  published().known.emplace(pointer, std::move(runtime));
+  return pointer;
+}
+
+bool withdraw(void* p_bmrt) {
+  std::shared_ptr<Runtime> last;  // freed when the lock is
+  const std::lock_guard lock(published().mutex);
+  const auto found = published().known.find(p_bmrt);
+  if (found == published().known.end()) return false;
+  last = std::move(found->second);
+  published().known.erase(found);
+  return true;
+}
+
+std::shared_ptr<Runtime> find_runtime(const char* function, void* p_bmrt) {
+  const std::lock_guard lock(published().mutex);
+  const auto found = published().known.find(p_bmrt);
+  if (found != published().known.end()) return found->second;
+  refuse(function, p_bmrt == nullptr ? "the runtime is NULL" : "the runtime was destroyed or never created");
+  return nullptr;
+}
+
+Network* find_network(const char* function, const Runtime& runtime, const char* name) {
+  Network* const network = runtime.find(name);
+  if (network == nullptr)
+    refuse(function, name == nullptr ? "the network's name is NULL" : fmt::format("no network \"{}\" is loaded", name));
+  return network;
+}
+
+bool refuse(const char* function, const std::string& text) {
+  bmlib_log("bmrt", BMLIB_LOG_ERROR, "%s: %s.\n", function, text.c_str());
+  return false;
+}
+
+void log_info(const char* function, const std::string& text) {
+  bmlib_log("bmrt", BMLIB_LOG_INFO, "%s: %s.\n", function, text.c_str());
+}
+
+}  // namespace softtpu::bmrt

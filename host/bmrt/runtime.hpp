@@ -1,0 +1,59 @@
+// What a p_bmrt points to: a device and the networks loaded on it. Pointers that programs pass in are looked up, never
+// trusted. Any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/bmrt/log.hpp"
+#include "host/bmrt/network.hpp"
+
+namespace softtpu::bmrt {
+
+class Runtime {
+ public:
+  explicit Runtime(std::vector<bm_handle_t> handles) : handles_(std::move(handles)) {}
+
+  bm_handle_t handle() const { return handles_.front(); }
+  const std::vector<bm_handle_t>& handles() const { return handles_; }
+
+  // All networks of a file, or none.
+  Result<void> load(std::span<const std::uint8_t> file);
+  // Null: there is none.
+  Network* find(const char* name) const;
+  Network* find(std::size_t index) const;
+  std::size_t count() const;
+
+  std::atomic<std::uint32_t> flags{BM_RUNTIME_AUTO};
+
+ private:
+  std::vector<bm_handle_t> handles_;
+  mutable std::shared_mutex mutex_;
+  std::vector<std::unique_ptr<Network>> networks_;  // only ever more
+  SharedContext context_;
+};
+
+// Gives a runtime out, and takes it back. A runtime lives as long as a call uses it.
+void* publish(std::shared_ptr<Runtime> runtime);
+bool withdraw(void* p_bmrt);
+// Null, after a message in the name of `function`, when the pointer is none.
+std::shared_ptr<Runtime> find_runtime(const char* function, void* p_bmrt);
+
+}  // namespace softtpu::bmrt
+
+// The first lines of a function that takes a runtime: `runtime` is it, or the function returns.
+#define SOFTTPU_RUNTIME(p_bmrt, result)                                                                  \
+  const std::shared_ptr<softtpu::bmrt::Runtime> runtime = softtpu::bmrt::find_runtime(__func__, p_bmrt); \
+  if (runtime == nullptr) return result
+// The same with the network of a name.
+#define SOFTTPU_NETWORK(p_bmrt, name, result)                                                    \
+  SOFTTPU_RUNTIME(p_bmrt, result);                                                               \
+  softtpu::bmrt::Network* const network = softtpu::bmrt::find_network(__func__, *runtime, name); \
+  if (network == nullptr) return result
+namespace softtpu::bmrt {
+Network* find_network(const char* function, const Runtime& runtime, const char* name);
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Makes compiled networks that the compiler's small ones are no examples of: with two stages, with relocated tensors, with
+parts that closed firmware would run. Each is a recorded network whose tables are changed as JSON, by flatc."""
+import argparse
+import json
+import pathlib
+import struct
+import subprocess
+import tempfile
+
+HEADER = struct.Struct("<4I48x")
+
+
+class Model:
+    def __init__(self, options, path):
+        self.options = options
+        data = path.read_bytes()
+        magic, header, tables, binary = HEADER.unpack(data[:64])
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "tables.bin")
+            file.write_bytes(data[header:header + tables])
+            self.flatc(folder, "--json", "--raw-binary", "--strict-json", options.schema, "--", file)
+            self.tables = json.loads(file.with_suffix(".json").read_text())
+        self.binary = data[header + tables:]
+
+    def flatc(self, folder, *arguments):
+        subprocess.run([self.options.flatc, "-o", folder, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+
+    def write(self, name):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "tables.json")
+            file.write_text(json.dumps(self.tables))
+            self.flatc(folder, "--binary", self.options.schema, file)
+            tables = file.with_suffix(".bin").read_bytes()
+        tables += bytes(-len(tables) % 16)
+        header = HEADER.pack(0xFF55AAEE, 64, len(tables), len(self.binary))
+        (self.options.output / name).write_bytes(header + tables + self.binary)
+
+    def stage(self):
+        return self.tables["net"][0]["parameter"][0]
+
+    def parts(self, stage):
+        return [tensor for key in ("input_tensor", "output_tensor") for tensor in stage[key]]
+
+
+def binaries(node):
+    """Every range of the binary part in the tables."""
+    if isinstance(node, dict):
+        if set(node) == {"start", "size"}:
+            yield node
+        for child in node.values():
+            yield from binaries(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from binaries(child)
+
+
+def rename(stage, names):
+    for place in [stage, *stage["sub_net"]]:
+        for key in ("input_tensor", "output_tensor"):
+            for tensor in place.get(key, []):
+                tensor["name"] = names[key]
+
+
+def two_stages(options):
+    """softmax and a convolution as one network: the input's shape chooses."""
+    first, second = (Model(options, options.networks / name) for name in ("softmax_INT8.bmodel", "conv_3d_F32.bmodel"))
+    offset = len(first.binary)
+    for part in binaries(second.tables):
+        part["start"] += offset
+    names = {"input_tensor": "x", "output_tensor": "y"}
+    rename(first.stage(), names)
+    rename(second.stage(), names)
+    first.tables["net"][0]["parameter"].append(second.stage())
+    first.binary += second.binary
+    first.write("two_stages.bmodel")
+
+
+def two_networks(options):
+    first, second = (Model(options, options.networks / name) for name in ("resize_F32.bmodel", "reduce_INT8.bmodel"))
+    offset = len(first.binary)
+    for part in binaries(second.tables):
+        part["start"] += offset
+    first.tables["net"] += second.tables["net"]
+    first.binary += second.binary
+    first.write("two_networks.bmodel")
+
+
+def relocated(options):
+    """Addresses of inputs and outputs are written into the instructions."""
+    model = Model(options, options.networks / "addtwoioalone_F16.bmodel")
+    net, stage = model.tables["net"][0], model.stage()
+    net["addr_mode"] = 4
+    begin, end = stage["io_addr"], stage["io_addr"] + stage["io_size"]
+    tensors = sorted((tensor["device_addr"], i) for i, tensor in enumerate(model.parts(stage)))
+    for group in [*stage["cmd_group"], *stage["sub_net"][0]["cmd_group"]]:
+        start, size = group["binary_gdma"]["start"], group["gdma_cmd_byte"]
+        stream = bytearray(model.binary[start:start + size])
+        entries = []
+        # Its DMA instructions are all tensors of 96 bytes, with the addresses at 64 and 72.
+        for at in (first + place for first in range(0, size - 96, 96) for place in (64, 72)):
+            address = int.from_bytes(stream[at:at + 5], "little")
+            if begin <= address < end:
+                base, tensor = max(entry for entry in tensors if entry[0] <= address)
+                entries.append({"base_addr_id": tensor, "addr_offset": address - base, "cmd_offset": at})
+        group["reloc_entries"] = entries
+        for entry in entries:  # nothing is right before it is relocated
+            stream[entry["cmd_offset"]:entry["cmd_offset"] + 5] = bytes(5)
+        changed = bytes(stream)
+    for group in [*stage["cmd_group"], *stage["sub_net"][0]["cmd_group"]]:
+        group["binary_gdma"]["start"] = len(model.binary)
+    model.binary += changed
+    for i, tensor in enumerate(model.parts(stage)):
+        tensor["device_addr"] = 0
+        tensor["relentry"] = {"base_addr_id": i, "addr_offset": 0, "cmd_offset": 0}
+    del stage["io_addr"], stage["io_size"]
+    model.write("relocated.bmodel")
+
+
+def refused(options):
+    for name, change in {
+            "cpu_part": lambda stage: stage["sub_net"][0].update(subnet_mode=1, id=3),
+            "dynamic_part": lambda stage: stage["sub_net"][0].update(is_dynamic=1, id=3),
+            "dynamic": lambda stage: stage.update(is_dynamic=1),
+            "huge_context": lambda stage: stage.update(ctx_size=100 << 30, ctx_sizes=[100 << 30]),
+            "stray_tensor": lambda stage: stage["output_tensor"][0].update(device_addr=0x1FFFFFFFF),
+            "eight_cores": lambda stage: stage.update(core_num=8),
+    }.items():
+        model = Model(options, options.networks / "softmax_INT8.bmodel")
+        change(model.stage())
+        model.write(name + ".bmodel")
+    model = Model(options, options.networks / "softmax_INT8.bmodel")
+    model.tables["chip"] = "BM1688"
+    model.write("other_chip.bmodel")
+    # A stream that is damaged, and one whose last dependency never comes.
+    model = Model(options, options.networks / "softmax_INT8.bmodel")
+    start = model.stage()["cmd_group"][0]["binary_bdc"]["start"]
+    changed = bytearray(model.binary)
+    word = int.from_bytes(changed[start:start + 8], "little")
+    changed[start:start + 8] = (word & ~(0xF << 41) | 8 << 41).to_bytes(8, "little")
+    model.binary = bytes(changed)
+    model.write("unknown_instruction.bmodel")
+    changed[start:start + 8] = (word & ~(0xFFFFF << 21) | 0xFFFF << 21).to_bytes(8, "little")
+    model.binary = bytes(changed)
+    model.write("waits_for_ever.bmodel")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--flatc", default="flatc")
+    parser.add_argument("--schema", type=pathlib.Path, required=True)
+    parser.add_argument("--networks", type=pathlib.Path, required=True)
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    two_stages(options)
+    two_networks(options)
+    relocated(options)
+    refused(options)
+
+
+if __name__ == "__main__":
+    main()

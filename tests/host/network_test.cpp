@@ -1,0 +1,500 @@
+// libbmrt as programs use it: networks on a device, in a process of their own, byte for byte; and what is refused.
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "bmruntime_cpp.h"
+#include "bmruntime_legacy.h"
+#include "tests/host/host_fixture.hpp"
+
+namespace softtpu::host_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_FALSE(bytes.empty()) << path;
+  return bytes;
+}
+
+// A recorded network: its file, and what goes in and comes out.
+struct Recorded {
+  std::string path;
+  Bytes input, output;
+};
+Recorded recorded_at(const fs::path& path) {
+  const auto beside = [&](const char* ending) { return read_file(fs::path(path).replace_extension(ending)); };
+  return {path.string(), beside(".input.bin"), beside(".output.bin")};
+}
+Recorded recorded(const std::string& name) { return recorded_at(fs::path(SOFTTPU_TEST_NETWORKS) / (name + ".bmodel")); }
+std::string made(const std::string& name) { return std::string(SOFTTPU_MADE_NETWORKS) + "/" + name + ".bmodel"; }
+
+// Parts of `all` for tensors of these sizes.
+std::vector<Bytes> split(const Bytes& all, const std::vector<std::size_t>& sizes) {
+  std::vector<Bytes> parts;
+  auto at = all.begin();
+  for (const std::size_t size : sizes) {
+    EXPECT_LE(size, static_cast<std::size_t>(all.end() - at));
+    parts.emplace_back(at, at + static_cast<std::ptrdiff_t>(size));
+    at += static_cast<std::ptrdiff_t>(size);
+  }
+  return parts;
+}
+
+class Networks : public Host {
+ protected:
+  void SetUp() override {
+    Host::SetUp();
+    runtime_ = bmrt_create(handle_);
+    ASSERT_NE(runtime_, nullptr);
+  }
+  void TearDown() override {
+    bmrt_destroy(runtime_);
+    Host::TearDown();
+  }
+
+  std::vector<std::string> names() {
+    const char** list = nullptr;
+    bmrt_get_network_names(runtime_, &list);
+    std::vector<std::string> all(list, list + bmrt_get_network_number(runtime_));
+    std::free(list);
+    return all;
+  }
+  // The one network of a file that was loaded.
+  const bm_net_info_t& load(const std::string& path) {
+    EXPECT_TRUE(bmrt_load_bmodel(runtime_, path.c_str())) << testing::PrintToString(take_log());
+    return *bmrt_get_network_info(runtime_, names().back().c_str());
+  }
+  std::vector<bm_tensor_t> inputs(const bm_net_info_t& info, const Bytes& bytes, int stage = 0) {
+    std::vector<bm_tensor_t> tensors(static_cast<std::size_t>(info.input_num));
+    std::size_t at = 0;
+    for (int i = 0; i < info.input_num; ++i) {
+      bm_tensor_t& tensor = tensors[static_cast<std::size_t>(i)];
+      EXPECT_TRUE(bmrt_tensor(&tensor, runtime_, info.input_dtypes[i], info.stages[stage].input_shapes[i]));
+      const std::size_t size = bmrt_tensor_bytesize(&tensor);
+      EXPECT_LE(size, bytes.size() - at);
+      Bytes part(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(at + size));
+      EXPECT_EQ(bm_memcpy_s2d(handle_, tensor.device_mem, part.data()), BM_SUCCESS);
+      at += size;
+    }
+    return tensors;
+  }
+  Bytes contents(const std::vector<bm_tensor_t>& tensors) {
+    Bytes all;
+    for (const bm_tensor_t& tensor : tensors) {
+      Bytes part(bmrt_tensor_bytesize(&tensor));
+      EXPECT_EQ(bm_memcpy_d2s(handle_, part.data(), tensor.device_mem), BM_SUCCESS);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+  void release(std::vector<bm_tensor_t>& tensors) {
+    for (bm_tensor_t& tensor : tensors) bm_free_device(handle_, tensor.device_mem);
+  }
+  // What comes out of a network that makes memory for its outputs itself.
+  Bytes run(const bm_net_info_t& info, const Bytes& input, int stage = 0) {
+    auto in = inputs(info, input, stage);
+    std::vector<bm_tensor_t> out(static_cast<std::size_t>(info.output_num));
+    EXPECT_TRUE(bmrt_launch_tensor(runtime_, info.name, in.data(), info.input_num, out.data(), info.output_num))
+        << testing::PrintToString(take_log());
+    EXPECT_EQ(bmrt_thread_sync(runtime_), BM_SUCCESS) << testing::PrintToString(take_log());
+    const Bytes all = contents(out);
+    release(in);
+    release(out);
+    return all;
+  }
+
+  void* runtime_ = nullptr;
+};
+
+TEST_F(Networks, GiveTheRecordedBytes) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(SOFTTPU_TEST_NETWORKS)) {
+    if (entry.path().extension() != ".bmodel") continue;
+    const Recorded network = recorded_at(entry.path());
+    const bm_net_info_t& info = load(network.path);
+    EXPECT_EQ(run(info, network.input), network.output) << network.path;
+    EXPECT_EQ(run(info, network.input), network.output) << network.path << ", once more";
+    ++count;
+  }
+  EXPECT_GE(count, 6);
+}
+
+TEST_F(Networks, AllRecordedOnes) {
+  if (!fs::exists(SOFTTPU_ALL_NETWORKS)) GTEST_SKIP() << "the complete collection is not here";
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(SOFTTPU_ALL_NETWORKS)) {
+    if (entry.path().extension() != ".bmodel") continue;
+    const Recorded network = recorded_at(entry.path());
+    void* const before = std::exchange(runtime_, bmrt_create(handle_));
+    EXPECT_EQ(run(load(network.path), network.input), network.output) << network.path;
+    bmrt_destroy(std::exchange(runtime_, before));
+    ++count;
+  }
+  EXPECT_EQ(count, 66);
+}
+
+TEST_F(Networks, ReadAndWriteArraysOfTheHost) {
+  const Recorded network = recorded("reduce_INT8");
+  const bm_net_info_t& info = load(network.path);
+  Bytes input = network.input;
+  void* const in[] = {input.data()};
+  std::vector<void*> out(static_cast<std::size_t>(info.output_num));
+  std::vector<bm_shape_t> shapes(out.size());
+  ASSERT_TRUE(bmrt_launch_data(runtime_, info.name, in, info.stages[0].input_shapes, 1, out.data(), shapes.data(),
+                               info.output_num, false));
+  Bytes all;
+  std::vector<Bytes> own;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    EXPECT_TRUE(bmrt_shape_is_same(&shapes[i], &info.stages[0].output_shapes[i]));
+    const auto* bytes = static_cast<std::uint8_t*>(out[i]);
+    all.insert(all.end(), bytes, bytes + info.max_output_bytes[i]);
+    own.emplace_back(info.max_output_bytes[i]);
+    std::free(out[i]);
+    out[i] = own.back().data();
+  }
+  EXPECT_EQ(all, network.output);
+  const int cores[] = {0};
+  ASSERT_TRUE(bmrt_launch_data_multi_cores(runtime_, info.name, in, info.stages[0].input_shapes, 1, out.data(),
+                                           shapes.data(), info.output_num, true, cores, 1));
+  EXPECT_EQ(own, split(network.output, {own[0].size(), own[1].size(), own[2].size()}));
+}
+
+TEST_F(Networks, WriteIntoMemoryThatIsGiven) {
+  const Recorded network = recorded("attention_small_F16");
+  const bm_net_info_t& info = load(network.path);
+  auto in = inputs(info, network.input);
+  std::vector<bm_tensor_t> out(1);
+  // Larger than needed: what is behind the tensor stays.
+  out[0].device_mem = upload(Bytes(network.output.size() + 64, 0x5A));
+  ASSERT_TRUE(bmrt_launch_tensor_ex(runtime_, info.name, in.data(), 1, out.data(), 1, true, false));
+  EXPECT_EQ(bm_thread_sync(handle_), BM_SUCCESS);
+  Bytes want = network.output;
+  want.resize(want.size() + 64, 0x5A);
+  EXPECT_EQ(download(out[0].device_mem), want);
+  EXPECT_EQ(bmrt_tensor_device_size(&out[0]), want.size());
+  release(in);
+  release(out);
+}
+
+TEST_F(Networks, TheInputsShapeChoosesTheStage) {
+  const bm_net_info_t& info = load(made("two_stages"));
+  ASSERT_EQ(info.stage_num, 2);
+  const Recorded first = recorded("softmax_INT8");
+  const Recorded second = recorded("conv_3d_F32");
+  EXPECT_EQ(run(info, second.input, 1), second.output);
+  EXPECT_EQ(run(info, first.input, 0), first.output);
+  EXPECT_EQ(run(info, second.input, 1), second.output);
+  EXPECT_EQ(info.max_input_bytes[0], std::max(first.input.size(), second.input.size()));
+  EXPECT_EQ(info.max_output_bytes[0], std::max(first.output.size(), second.output.size()));
+}
+
+TEST_F(Networks, SeveralInOneFileAndRuntime) {
+  ASSERT_TRUE(bmrt_load_bmodel(runtime_, made("two_networks").c_str()));
+  const Recorded other = recorded("softmax_INT8");
+  load(other.path);
+  EXPECT_THAT(names(), testing::ElementsAre("resize", "reduce", "softmax"));
+  for (const char* name : {"reduce_INT8", "resize_F32", "softmax_INT8"}) {
+    const Recorded network = recorded(name);
+    const std::string short_name(name, std::string_view(name).find('_'));
+    EXPECT_EQ(run(*bmrt_get_network_info(runtime_, short_name.c_str()), network.input), network.output) << name;
+  }
+  take_log();
+  EXPECT_FALSE(bmrt_load_bmodel(runtime_, other.path.c_str()));
+  EXPECT_ONE_LINE("bmrt_load_bmodel", "a network \"softmax\" is loaded already");
+}
+
+TEST_F(Networks, RelocatedTensorsLieWhereTheProgramHasThem) {
+  const bm_net_info_t& info = load(made("relocated"));
+  EXPECT_EQ(info.addr_mode, 4);
+  const Recorded network = recorded("addtwoioalone_F16");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run(info, network.input), network.output) << i;
+}
+
+std::uint64_t used_bytes(bm_handle_t handle) {
+  bm_dev_stat_t stat{};
+  EXPECT_EQ(bm_get_stat(handle, &stat), BM_SUCCESS);
+  return static_cast<std::uint64_t>(stat.mem_used);
+}
+
+TEST_F(Networks, ShareConstantsAmongRuntimes) {
+  const Recorded network = recorded("attention_small_F16");
+  const Bytes file = read_file(network.path);
+  load(network.path);
+  bm_handle_t second = nullptr;
+  ASSERT_EQ(bm_dev_request(&second, 0), BM_SUCCESS);
+  void* const other = bmrt_create(second);
+  ASSERT_TRUE(bmrt_load_bmodel_data(other, file.data(), file.size()));
+  // The first one goes, the constants stay.
+  bmrt_destroy(std::exchange(runtime_, other));
+  EXPECT_EQ(run(*bmrt_get_network_info(other, "attention_small"), network.input), network.output);
+  bmrt_trace(other);
+  bmrt_destroy(std::exchange(runtime_, bmrt_create(handle_)));
+  bm_dev_free(second);
+}
+
+TEST_F(Networks, OfTheSameBytesUseMemoryForConstantsOnce) {
+  const Bytes file = read_file(recorded("attention_small_F16").path);
+  const std::uint64_t before = used_bytes(handle_);
+  load(recorded("attention_small_F16").path);
+  const std::uint64_t one = used_bytes(handle_) - before;
+  void* const other = bmrt_create(handle_);
+  ASSERT_TRUE(bmrt_load_bmodel_data(other, file.data(), file.size()));
+  const std::uint64_t both = used_bytes(handle_) - before;
+  EXPECT_LT(both - one, one);
+  bmrt_destroy(other);
+  EXPECT_EQ(used_bytes(handle_) - before, one);
+}
+
+TEST_F(Networks, ShareTheirMemoryWhenAsked) {
+  bmrt_set_flags(runtime_, BM_RUNTIME_SHARE_MEM);
+  EXPECT_EQ(bmrt_get_flags(runtime_), static_cast<uint32_t>(BM_RUNTIME_SHARE_MEM));
+  std::vector<Recorded> all;
+  for (const char* name : {"resize_F32", "softmax_INT8", "conv_3d_F32"}) {
+    all.push_back(recorded(name));
+    load(all.back().path);
+  }
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      EXPECT_EQ(run(*bmrt_get_network_info(runtime_, names()[i].c_str()), all[i].input), all[i].output);
+  }
+  bmrt_set_flags(runtime_, 64);
+  EXPECT_ONE_LINE("bmrt_set_flags", "flags 0x40 are not known");
+}
+
+TEST_F(Networks, ThreadsMayShareARuntimeOrHaveTheirOwn) {
+  const Recorded shared = recorded("reduce_INT8");
+  const bm_net_info_t& info = load(shared.path);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      bm_handle_t handle = nullptr;
+      if (bm_dev_request(&handle, 0) != BM_SUCCESS) return void(++wrong);
+      void* const own = bmrt_create(handle);
+      const Recorded mine = recorded(t % 2 == 0 ? "softmax_INT8" : "conv_3d_F32");
+      if (!bmrt_load_bmodel(own, mine.path.c_str())) ++wrong;
+      const auto run_data = [&](void* runtime, const bm_net_info_t& net, const Recorded& network) {
+        Bytes input = network.input;
+        void* const in[] = {input.data()};
+        std::vector<void*> out(static_cast<std::size_t>(net.output_num));
+        if (!bmrt_launch_data(runtime, net.name, in, net.stages[0].input_shapes, 1, out.data(), nullptr, net.output_num,
+                              false))
+          return void(++wrong);
+        const std::uint8_t* want = network.output.data();
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          if (std::memcmp(out[i], want, net.max_output_bytes[i]) != 0) ++wrong;
+          want += net.max_output_bytes[i];
+          std::free(out[i]);
+        }
+      };
+      const char** list = nullptr;
+      bmrt_get_network_names(own, &list);
+      const bm_net_info_t& net = *bmrt_get_network_info(own, list[0]);
+      std::free(list);
+      for (int i = 0; i < 8; ++i) {
+        run_data(runtime_, info, shared);
+        run_data(own, net, mine);
+      }
+      bmrt_destroy(own);
+      bm_dev_free(handle);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Networks, DevicesOfOneProgram) {
+  bm_handle_t second = nullptr;
+  ASSERT_EQ(bm_dev_request(&second, 1), BM_SUCCESS);
+  const Recorded network = recorded("conv_3d_F32");
+  void* const other = bmrt_create(second);
+  load(network.path);
+  ASSERT_TRUE(bmrt_load_bmodel(other, network.path.c_str()));
+  EXPECT_EQ(run(*bmrt_get_network_info(runtime_, "conv_3d"), network.input), network.output);
+  std::swap(handle_, second);
+  std::swap(runtime_, *const_cast<void**>(&other));
+  EXPECT_EQ(run(*bmrt_get_network_info(runtime_, "conv_3d"), network.input), network.output);
+  std::swap(handle_, second);
+  std::swap(runtime_, *const_cast<void**>(&other));
+  bmrt_destroy(other);
+  bm_dev_free(second);
+}
+
+struct RefusedFile {
+  const char* name;
+  const char* text;
+};
+class RefusedNetworks : public Networks, public testing::WithParamInterface<RefusedFile> {};
+
+TEST_P(RefusedNetworks, WithTheReason) {
+  take_log();
+  EXPECT_FALSE(bmrt_load_bmodel(runtime_, made(GetParam().name).c_str()));
+  const auto lines = take_log();
+  ASSERT_FALSE(lines.empty());
+  std::string all;
+  for (const std::string& line : lines) all += line;
+  EXPECT_THAT(all, HasSubstr(GetParam().text));
+  EXPECT_THAT(lines.back(), testing::StartsWith("bmrt_load_bmodel: "));
+  EXPECT_EQ(bmrt_get_network_number(runtime_), 0);
+  // Nothing is lost: another one runs.
+  const Recorded good = recorded("softmax_INT8");
+  EXPECT_EQ(run(load(good.path), good.input), good.output);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, RefusedNetworks,
+    testing::Values(RefusedFile{"cpu_part", "part 3 runs on the host's processor (it makes softmax1_0_Softmax_f32)"},
+                    RefusedFile{"dynamic_part", "part 3 needs the chip's firmware (it makes softmax1_0_Softmax_f32)"},
+                    RefusedFile{"dynamic", "compiled for shapes that change"},
+                    RefusedFile{"eight_cores", "compiled for 8 cores"},
+                    RefusedFile{"huge_context", "no 107374182400 bytes of memory"},
+                    RefusedFile{"stray_tensor", "lies in no area of the network"},
+                    RefusedFile{"other_chip", "the file is for chip BM1688"},
+                    RefusedFile{"unknown_instruction", "no short instruction has operation 8"},
+                    RefusedFile{"waits_for_ever", "the streams wait for ever: TIU 1 for DMA 65535"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Networks, DamagedFilesAreRefusedOrRun) {
+  const Bytes file = read_file(recorded("softmax_INT8").path);
+  for (std::size_t size : {std::size_t{0}, std::size_t{63}, std::size_t{100}, file.size() / 2}) {
+    EXPECT_FALSE(bmrt_load_bmodel_data(runtime_, file.data(), size)) << size;
+  }
+  take_log();
+  EXPECT_FALSE(bmrt_load_bmodel_data(runtime_, nullptr, 5));
+  EXPECT_ONE_LINE("bmrt_load_bmodel_data", "the data is NULL");
+  EXPECT_FALSE(bmrt_load_bmodel(runtime_, "/nowhere/x.bmodel"));
+  EXPECT_ONE_LINE("bmrt_load_bmodel", "/nowhere/x.bmodel: No such file");
+  EXPECT_FALSE(bmrt_load_context(runtime_, "/nowhere"));
+  EXPECT_ONE_LINE("bmrt_load_bmodel", "/nowhere/compilation.bmodel");
+}
+
+TEST_F(Networks, WrongArgumentsAreRefusedByName) {
+  const Recorded network = recorded("softmax_INT8");
+  const bm_net_info_t& info = load(network.path);
+  auto in = inputs(info, network.input);
+  std::vector<bm_tensor_t> out(1);
+  const auto launch = [&](const char* name, const bm_tensor_t* from, int input_num, bm_tensor_t* to, int output_num) {
+    take_log();
+    return bmrt_launch_tensor(runtime_, name, from, input_num, to, output_num);
+  };
+  EXPECT_FALSE(launch("nothing", in.data(), 1, out.data(), 1));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "no network \"nothing\" is loaded");
+  EXPECT_FALSE(launch(nullptr, in.data(), 1, out.data(), 1));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "the network's name is NULL");
+  EXPECT_FALSE(launch(info.name, in.data(), 2, out.data(), 1));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "has 1 inputs and 1 outputs; 2 and 1 are given");
+  EXPECT_FALSE(launch(info.name, nullptr, 1, out.data(), 1));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "the inputs are NULL");
+  const auto changed = [&](auto change) {
+    bm_tensor_t tensor = in[0];
+    change(tensor);
+    return launch(info.name, &tensor, 1, out.data(), 1);
+  };
+  EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.dtype = BM_INT8; }));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "is of type 2, the network's is 0");
+  EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.shape.dims[0] += 1; }));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "is compiled for inputs [");
+  EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.shape.num_dims = 9; }));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "has 9 dimensions (limit 8)");
+  EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.device_mem.size -= 1; }));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "has memory of");
+  EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.st_mode = BM_STORE_4N; }));
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "storage mode 2 is none of BM1684X");
+  EXPECT_FALSE(bmrt_launch_tensor_multi_cores(runtime_, info.name, in.data(), 1, out.data(), 1, false, false,
+                                              std::array{1}.data(), 1));
+  EXPECT_ONE_LINE("bmrt_launch_tensor_multi_cores", "core 1 does not exist");
+  EXPECT_EQ(bmrt_create(nullptr), nullptr);
+  take_log();
+  int nobody = 0;
+  EXPECT_EQ(bmrt_get_network_number(&nobody), 0);
+  EXPECT_ONE_LINE("bmrt_get_network_number", "was destroyed or never created");
+  EXPECT_FALSE(bmrt_load_bmodel(nullptr, "x"));
+  EXPECT_ONE_LINE("bmrt_load_bmodel", "the runtime is NULL");
+  EXPECT_EQ(get_bmodel_api_info_c(runtime_, info.name, in.data(), 1, out.data(), 1, false, false, nullptr), nullptr);
+  EXPECT_ONE_LINE("get_bmodel_api_info_c", "sends no messages to a firmware");
+  release(in);
+}
+
+TEST_F(Networks, AnInstructionThatBreaksARuleIsNamed) {
+  const Recorded network = recorded("softmax_INT8");
+  const bm_net_info_t& info = load(network.path);
+  auto in = inputs(info, network.input);
+  in[0].device_mem.u.device.device_addr = 0xFFFFFFFFFF00;
+  std::vector<bm_tensor_t> out(1);
+  ASSERT_TRUE(bmrt_launch_tensor(runtime_, info.name, in.data(), 1, out.data(), 1));
+  take_log();
+  EXPECT_EQ(bm_thread_sync(handle_), BM_ERR_FAILURE);
+  const auto lines = take_log();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("kernel \"network softmax\" on core 0, command 1, at copy of an input or output"));
+  release(out);
+}
+
+TEST_F(Networks, FunctionsOfTheFirstGeneration) {
+  const Recorded network = recorded("softmax_INT8");
+  const bm_net_info_t& info = load(network.path);
+  int count = 0;
+  const char** list = nullptr;
+  ASSERT_TRUE(bmrt_get_input_tensor(runtime_, 0, nullptr, &count, &list));
+  EXPECT_EQ(count, 1);
+  EXPECT_STREQ(list[0], "x");
+  int extents[8] = {};
+  const bm_shape_t& shape = info.stages[0].input_shapes[0];
+  ASSERT_EQ(bmrt_get_input_blob_max_shape(runtime_, "x", 0, info.name, extents), shape.num_dims);
+  EXPECT_TRUE(std::equal(extents, extents + shape.num_dims, shape.dims));
+  EXPECT_EQ(bmrt_get_output_data_type(runtime_, info.output_names[0], 0, nullptr), BM_FLOAT32);
+  EXPECT_EQ(bmrt_get_input_gmem_stmode(runtime_, "x", 0, nullptr), BM_STORE_1N);
+  take_log();
+  EXPECT_EQ(bmrt_get_input_data_type(runtime_, "z", 0, nullptr), -1);
+  EXPECT_ONE_LINE("bmrt_get_input_data_type", "network \"softmax\" has no input \"z\"");
+  bm_device_mem_t in{};
+  bm_device_mem_t out{};
+  ASSERT_EQ(bmrt_malloc_device_byte(runtime_, &in, static_cast<unsigned>(network.input.size())), BM_SUCCESS);
+  ASSERT_EQ(bmrt_malloc_device_byte(runtime_, &out, static_cast<unsigned>(network.output.size())), BM_SUCCESS);
+  Bytes input = network.input;
+  ASSERT_EQ(bmrt_memcpy_s2d(runtime_, in, input.data()), BM_SUCCESS);
+  bm_shape_t output_shape{};
+  for (int way = 0; way < 3; ++way) {
+    const Bytes poison(network.output.size(), 0x77);
+    ASSERT_EQ(bmrt_memcpy_s2d(runtime_, out, const_cast<std::uint8_t*>(poison.data())), BM_SUCCESS);
+    const int* dims = shape.dims;
+    const bool launched =
+        way == 0   ? bmrt_launch(runtime_, 0, nullptr, &in, 1, &out, 1, &output_shape)
+        : way == 1 ? bmrt_launch_nhw(runtime_, 0, nullptr, &in, 1, &out, 1, dims[0], dims[2], dims[3], &output_shape)
+                   : bmrt_launch_shape(runtime_, 0, info.name, &in, 1, &shape.num_dims, dims, &out, 1, &output_shape);
+    ASSERT_TRUE(launched) << way << testing::PrintToString(take_log());
+    EXPECT_EQ(bmrt_thread_sync(runtime_), BM_SUCCESS);
+    EXPECT_EQ(download(out), network.output) << way;
+    EXPECT_TRUE(bmrt_shape_is_same(&output_shape, &info.stages[0].output_shapes[0]));
+  }
+  bmrt_free_device(runtime_, in);
+  bmrt_free_device(runtime_, out);
+}
+
+TEST_F(Networks, ClassesOfCpp) {
+  bmruntime::Context context(handle_);
+  const Recorded network = recorded("attention_small_F16");
+  ASSERT_EQ(context.load_bmodel(network.path.c_str()), BM_SUCCESS);
+  bmruntime::Network net(context, "attention_small");
+  ASSERT_EQ(net.Inputs().size(), 1U);
+  ASSERT_EQ(net.Input("x")->CopyFrom(network.input.data()), BM_SUCCESS);
+  ASSERT_EQ(net.Forward(), BM_SUCCESS);
+  Bytes output(net.Outputs()[0]->ByteSize());
+  ASSERT_EQ(net.Outputs()[0]->CopyTo(output.data()), BM_SUCCESS);
+  EXPECT_EQ(output, network.output);
+  EXPECT_EQ(net.Input("y"), nullptr);
+  EXPECT_EQ(bmruntime::ByteSize(BM_BFLOAT16), 2U);
+}
+
+}  // namespace
+}  // namespace softtpu::host_test
