@@ -118,7 +118,7 @@ bool is_users_code(const CallStack& stack) {
 std::string call_site() {
   const CallStack stack = capture_call_stack();
   // A command that no code has issued says itself what it is.
-  if (stack.count == 0) return std::string(stack.composite);
+  if (stack.count == 0) return std::string(stack.step);
   const Callers lines = find_callers(stack);
   if (lines.empty()) return {};
   return chain_text(lines.front().text(), lines) + lines_hint(lines.front());

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/isa/op.hpp"
@@ -16,6 +17,7 @@ struct CallStack {
   std::array<const void*, 16> frames{};
   int count = 0;
   std::optional<Op> composite;  // what the kernel called, where that issues the commands of other functions
+  std::string_view step;        // what a command that no code has issued says of itself; outlives the command
   bool operator==(const CallStack&) const = default;
 };
 

@@ -104,7 +104,7 @@ class Launch {
     constexpr std::uint64_t kMostBytes = 1 << 30;  // of one command
     static constexpr std::string_view kName = "copy of an input or output";
     CallStack stack;
-    stack.composite = kName;
+    stack.step = kName;
     const CallStackScope site(stack);
     for (std::uint64_t done = 0; done < bytes && !core_.faulted();) {
       const std::uint64_t size = std::min(bytes - done, kMostBytes);
@@ -137,7 +137,7 @@ class Launch {
     CallStack stack;
     const CallStackScope site(stack);
     for (const ProgramStep& step : program.steps) {
-      stack.composite = step.instruction;
+      stack.step = step.instruction;
       std::visit([&](const auto& command) { core_.submit(step.op, command); }, step.command);
       if (core_.faulted()) return;
     }

@@ -28,7 +28,7 @@ bool take(std::string_view& text, std::string_view beginning) {
 }
 
 // NAME" on core N
-bool take_kernel_and_core(std::string_view& text, LaunchPlace& place) {
+bool take_kernel_and_core(std::string_view& text, FaultPlace& place) {
   const std::size_t end = text.find(kOnCore);
   if (end == std::string_view::npos) return false;
   place.kernel = text.substr(0, end);
@@ -37,7 +37,7 @@ bool take_kernel_and_core(std::string_view& text, LaunchPlace& place) {
 }
 
 // "add.c:12"; what is not of this form leaves the place as it is.
-void set_line(std::string_view text, LaunchPlace& place) {
+void set_line(std::string_view text, FaultPlace& place) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return;
   std::string_view digits = text.substr(colon + 1);
@@ -48,7 +48,7 @@ void set_line(std::string_view text, LaunchPlace& place) {
 }
 
 // The innermost call whose line is known: "     write_at (kernel.c:16)".
-void set_innermost_line(std::string_view text, LaunchPlace& place) {
+void set_innermost_line(std::string_view text, FaultPlace& place) {
   std::size_t begin = text.find(kCalls);
   if (begin == std::string_view::npos) return;
   text.remove_prefix(begin + kCalls.size());
@@ -61,12 +61,12 @@ void set_innermost_line(std::string_view text, LaunchPlace& place) {
   }
 }
 
-std::optional<LaunchPlace> find_fault(std::string_view text) {
+std::optional<FaultPlace> find_fault(std::string_view text) {
   const std::size_t at = text.rfind(kRunning);
   if (at == std::string_view::npos) return std::nullopt;
   text = text.substr(at + kRunning.size());
   text = text.substr(0, text.find('\n'));
-  LaunchPlace place;
+  FaultPlace place;
   std::uint64_t command = 0;
   if (!take_kernel_and_core(text, place) || !take(text, kCommand) || !take_number(text, command)) return std::nullopt;
   place.command = command;
@@ -74,9 +74,9 @@ std::optional<LaunchPlace> find_fault(std::string_view text) {
   return place;
 }
 
-std::optional<LaunchPlace> find_crash(std::string_view text) {
+std::optional<FaultPlace> find_crash(std::string_view text) {
   const std::string_view all = text;
-  LaunchPlace place;
+  FaultPlace place;
   if (!take(text, kKernel) || !take_kernel_and_core(text, place)) return std::nullopt;
   std::string_view first = text.substr(0, text.find('\n'));
   if (const std::size_t after = first.rfind(kAfter); after != std::string_view::npos) {
@@ -96,7 +96,7 @@ std::string launch_place_text(std::string_view kernel, std::uint32_t core, std::
                      site);
 }
 
-std::optional<LaunchPlace> find_launch_place(const std::string& text) {
+std::optional<FaultPlace> find_launch_place(const std::string& text) {
   if (auto fault = find_fault(text)) return fault;
   return find_crash(text);
 }

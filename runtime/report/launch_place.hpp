@@ -9,7 +9,7 @@
 
 namespace softtpu {
 
-struct LaunchPlace {
+struct FaultPlace {
   std::string kernel;
   std::uint32_t core = 0;
   std::optional<std::uint64_t> command;  // how many commands the kernel had issued
@@ -22,6 +22,6 @@ std::string launch_place_text(std::string_view kernel, std::uint32_t core, std::
                               std::string_view site);
 
 // From that line, or from what a crash report says; nullopt: the text tells of no launch.
-std::optional<LaunchPlace> find_launch_place(const std::string& text);
+std::optional<FaultPlace> find_launch_place(const std::string& text);
 
 }  // namespace softtpu
