@@ -64,14 +64,9 @@ class Encoder {
   }
 
  private:
-  void put(std::uint64_t value, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) out_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-  }
-  void put_bytes(const void* data, std::size_t bytes) {
-    put(bytes, 4);
-    const auto* from = static_cast<const std::uint8_t*>(data);
-    out_.insert(out_.end(), from, from + bytes);
-  }
+  // At most 8 bytes. This and its like stand in wire.cpp: every message's fields() calls them, in most files of both sides.
+  void put(std::uint64_t value, std::size_t bytes);
+  void put_bytes(const void* data, std::size_t bytes);
   Bytes& out_;
 };
 
@@ -94,18 +89,8 @@ class Decoder {
       value = static_cast<T>(static_cast<wire::Raw<T>>(raw));
     }
   }
-  void operator()(const char*, std::string& text) {
-    if (const std::size_t bytes = get_count(); ok_) {
-      text.assign(reinterpret_cast<const char*>(in_.data()), bytes);
-      in_ = in_.subspan(bytes);
-    }
-  }
-  void operator()(const char*, Bytes& out) {
-    if (const std::size_t bytes = get_count(); ok_) {
-      out.assign(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(bytes));
-      in_ = in_.subspan(bytes);
-    }
-  }
+  void operator()(const char*, std::string& text);
+  void operator()(const char*, Bytes& out);
   template <wire::Record T>
   void operator()(const char*, T& message) { message.fields(*this); }
   template <wire::Item T>
@@ -116,19 +101,9 @@ class Decoder {
   }
 
  private:
-  bool get(std::uint64_t& value, std::size_t bytes) {
-    if (!ok_ || in_.size() < bytes) return ok_ = false;
-    for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(in_[i]) << (8 * i);
-    in_ = in_.subspan(bytes);
-    return true;
-  }
+  bool get(std::uint64_t& value, std::size_t bytes);
   // Every item takes at least one byte.
-  std::size_t get_count() {
-    std::uint64_t count = 0;
-    if (!get(count, 4)) return 0;
-    if (count > in_.size()) ok_ = false;
-    return ok_ ? static_cast<std::size_t>(count) : 0;
-  }
+  std::size_t get_count();
   std::span<const std::uint8_t> in_;
   bool ok_ = true;
 };
@@ -140,17 +115,10 @@ class Printer {
 
   template <wire::Number T>
   void operator()(const char* name, const T& value) {
-    label(name);
-    text_ += std::to_string(static_cast<std::uint64_t>(static_cast<wire::Raw<T>>(value)));
+    number(name, static_cast<std::uint64_t>(static_cast<wire::Raw<T>>(value)));
   }
-  void operator()(const char* name, const std::string& value) {
-    label(name);
-    text_ += '"' + value + '"';
-  }
-  void operator()(const char* name, const Bytes& bytes) {
-    label(name);
-    text_ += '[' + std::to_string(bytes.size()) + " bytes]";
-  }
+  void operator()(const char* name, const std::string& value);
+  void operator()(const char* name, const Bytes& bytes);
   template <wire::Record T>
   void operator()(const char* name, T& message) {
     label(name);
@@ -171,11 +139,8 @@ class Printer {
   }
 
  private:
-  void label(const char* name) {
-    if (!text_.empty() && text_.back() != '{' && text_.back() != '[') text_ += ", ";
-    text_ += name;
-    if (*name != '\0') text_ += '=';
-  }
+  void label(const char* name);
+  void number(const char* name, std::uint64_t value);
   std::string text_;
 };
 

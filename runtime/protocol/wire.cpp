@@ -1,0 +1,68 @@
+#include "runtime/protocol/wire.hpp"
+
+#include <array>
+
+namespace softtpu {
+
+void Encoder::put(std::uint64_t value, std::size_t bytes) {
+  std::array<std::uint8_t, sizeof(value)> little;
+  for (std::size_t i = 0; i < bytes; ++i) little[i] = static_cast<std::uint8_t>(value >> (8 * i));
+  out_.insert(out_.end(), little.data(), little.data() + bytes);
+}
+
+void Encoder::put_bytes(const void* data, std::size_t bytes) {
+  put(bytes, 4);
+  const auto* from = static_cast<const std::uint8_t*>(data);
+  out_.insert(out_.end(), from, from + bytes);
+}
+
+void Decoder::operator()(const char*, std::string& text) {
+  if (const std::size_t bytes = get_count(); ok_) {
+    text.assign(reinterpret_cast<const char*>(in_.data()), bytes);
+    in_ = in_.subspan(bytes);
+  }
+}
+
+void Decoder::operator()(const char*, Bytes& out) {
+  if (const std::size_t bytes = get_count(); ok_) {
+    out.assign(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(bytes));
+    in_ = in_.subspan(bytes);
+  }
+}
+
+bool Decoder::get(std::uint64_t& value, std::size_t bytes) {
+  if (!ok_ || in_.size() < bytes) return ok_ = false;
+  for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(in_[i]) << (8 * i);
+  in_ = in_.subspan(bytes);
+  return true;
+}
+
+std::size_t Decoder::get_count() {
+  std::uint64_t count = 0;
+  if (!get(count, 4)) return 0;
+  if (count > in_.size()) ok_ = false;
+  return ok_ ? static_cast<std::size_t>(count) : 0;
+}
+
+void Printer::operator()(const char* name, const std::string& value) {
+  label(name);
+  text_ += '"' + value + '"';
+}
+
+void Printer::operator()(const char* name, const Bytes& bytes) {
+  label(name);
+  text_ += '[' + std::to_string(bytes.size()) + " bytes]";
+}
+
+void Printer::label(const char* name) {
+  if (!text_.empty() && text_.back() != '{' && text_.back() != '[') text_ += ", ";
+  text_ += name;
+  if (*name != '\0') text_ += '=';
+}
+
+void Printer::number(const char* name, std::uint64_t value) {
+  label(name);
+  text_ += std::to_string(value);
+}
+
+}  // namespace softtpu
