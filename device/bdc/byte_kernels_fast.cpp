@@ -6,6 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/byte_kernels_fast.cpp"
+#define SOFTTPU_WITH_AVX3_DL
 #include "device/memory/simd_targets.hpp"
 
 #include "device/bdc/product.hpp"

@@ -3,6 +3,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/load_rows_fast.cpp"
+#define SOFTTPU_WITH_AVX3_DL
 #include "device/memory/simd_targets.hpp"
 
 #include "device/bdc/simd_float.hpp"

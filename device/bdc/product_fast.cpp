@@ -4,6 +4,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/product_fast.cpp"
+#define SOFTTPU_WITH_AVX3_DL
 #include "device/memory/simd_targets.hpp"
 
 #include "device/bdc/group_sums.hpp"

@@ -6,6 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/shifted_sums_fast.cpp"
+#define SOFTTPU_WITH_AVX3_DL
 #include "device/memory/simd_targets.hpp"
 
 #include <hwy/highway.h>
