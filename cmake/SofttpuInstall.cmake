@@ -1,5 +1,7 @@
 # `cmake --install`: a tree that works wherever it is moved (run paths, CMake package and pkg-config files are relative).
+# Two components: runtime (programs and libraries; what names none), and development (headers, CMake and pkg-config files).
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME runtime)
 
 set(SOFTTPU_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/softtpu)
 set(SOFTTPU_PKGCONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -19,7 +21,7 @@ foreach(program softtpu softtpu-device softtpu-remote)
   endif()
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/firmware/include/ ${PROJECT_SOURCE_DIR}/host/include/
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h")
 
 install(FILES ${PROJECT_SOURCE_DIR}/device/cli/gdb/softtpu.py DESTINATION ${CMAKE_INSTALL_DATADIR}/softtpu/gdb)
 
@@ -35,13 +37,13 @@ install(FILES ${PROJECT_SOURCE_DIR}/firmware/include/okk.h ${PROJECT_SOURCE_DIR}
 install(FILES ${PROJECT_SOURCE_DIR}/firmware/include/softtpu/kernel_common.h
         DESTINATION include/softtpu COMPONENT okkernel EXCLUDE_FROM_ALL)
 
-install(EXPORT softtpu NAMESPACE softtpu:: FILE softtpuTargets.cmake DESTINATION ${SOFTTPU_CMAKE_DIR})
+install(EXPORT softtpu NAMESPACE softtpu:: FILE softtpuTargets.cmake DESTINATION ${SOFTTPU_CMAKE_DIR} COMPONENT development)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/softtpuConfig.cmake.in ${PROJECT_BINARY_DIR}/softtpuConfig.cmake
                               INSTALL_DESTINATION ${SOFTTPU_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/softtpuConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/softtpuConfig.cmake ${PROJECT_BINARY_DIR}/softtpuConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/SofttpuKernel.cmake
-        DESTINATION ${SOFTTPU_CMAKE_DIR})
+        DESTINATION ${SOFTTPU_CMAKE_DIR} COMPONENT development)
 
 # softtpu_pkgconfig(NAME DESCRIPTION LIBRARY): one .pc file for a library of the tree.
 function(softtpu_pkgconfig name description library)
@@ -49,7 +51,8 @@ function(softtpu_pkgconfig name description library)
   set(PC_DESCRIPTION ${description})
   set(PC_LIBRARY ${library})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/library.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${SOFTTPU_PKGCONFIG_DIR})
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${SOFTTPU_PKGCONFIG_DIR} COMPONENT development)
+  set(SOFTTPU_PC_FILES ${SOFTTPU_PC_FILES} ${PROJECT_BINARY_DIR}/${name}.pc PARENT_SCOPE)
 endfunction()
 softtpu_pkgconfig(bmlib "Host runtime of softtpu (bmlib_runtime.h)" bmlib)
 softtpu_pkgconfig(bmrt "Runtime of compiled networks of softtpu (bmruntime_interface.h)" bmrt)

@@ -11,7 +11,8 @@ namespace softtpu::host {
 namespace {
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
-constexpr int kDriverVersion = 0x000100;  // 0.1.0, one byte each
+// One byte each.
+constexpr int kDriverVersion = SOFTTPU_VERSION_MAJOR << 16 | SOFTTPU_VERSION_MINOR << 8 | SOFTTPU_VERSION_PATCH;
 
 unsigned long chip_bit(std::uint32_t chip_id) {
   switch (chip_id) {

@@ -8,6 +8,7 @@
 #include "device/cli/command.hpp"
 #include "device/cli/dump.hpp"
 #include "device/cli/layout.hpp"
+#include "device/cli/version.hpp"
 #include "runtime/report/report.hpp"
 #ifdef SOFTTPU_WITH_GOLDEN
 #include "device/cli/golden.hpp"
@@ -168,7 +169,7 @@ int main(int argc, char** argv) {
   using namespace softtpu::cli;
   CLI::App app("softtpu: an emulator of SOPHGO's BM1684X and BM1684 for TPUKernel and OKKernel programs.", "softtpu");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "softtpu " SOFTTPU_VERSION);
+  app.set_version_flag("--version", version_text(SOFTTPU_VERSION));
   int status = 0;
   for (const Row& row : kCommands) {
     CLI::App* command = app.add_subcommand(row.name, row.help);
