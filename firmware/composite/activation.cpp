@@ -13,11 +13,13 @@ constexpr float kGeluCubic = 0.0447149985F;
 constexpr float kGeluScale = 0.797884583F;
 // tanh(log(1 + e^x)) is 1 in f32 from here on, and (e^x + 1)^2 is still finite.
 constexpr float kMishLimit = 43.0F;
-// Where chips that have a limit take softplus and mish as x.
+// The same for e^x itself.
+constexpr float kMishExpLimit = 1e10F;
+// Where chips that have a limit take softplus as x.
 constexpr float kLinearLimit = 20.0F;
 
 void silu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  sigmoid_steps(s, dst, src, b);
+  sigmoid_steps(s, exp_steps, dst, src, b);
   s.mul(dst, dst, src);
 }
 
@@ -35,9 +37,15 @@ void selu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuf
 
 // x (1 + tanh(0.7979 (x + 0.0447 x^3))) / 2
 void gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  s.mul(dst, src, src);
-  s.mul(dst, dst, src);
-  s.mul_C(dst, dst, kGeluCubic);
+  if (s.has(ChipRule::kHalfBeforeGelu)) {
+    s.mul_C(dst, src, kGeluCubic);
+    s.mul(dst, dst, src);
+    s.mul(dst, dst, src);
+  } else {
+    s.mul(dst, src, src);
+    s.mul(dst, dst, src);
+    s.mul_C(dst, dst, kGeluCubic);
+  }
   s.add(dst, dst, src);
   s.mul_C(dst, dst, kGeluScale);
   tanh_steps(s, dst, dst, b);
@@ -54,15 +62,17 @@ void gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const E
 // x tanh(log(1 + e^x)) = x (1 - 2 / ((e^x + 1)^2 + 1)). The recorded emulator leaves the reciprocal out.
 void mish_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   if (s.has(ChipRule::kExpByExponent)) {
+    // What the exponential of a huge number leaves, NaN among it, ends between 0 and the limit.
     exp_steps(s, dst, src, b);
+    s.max_C(dst, dst, 0.0F);
+    s.min_C(dst, dst, kMishExpLimit);
     s.add_C(dst, dst, 1.0F);
     s.mul(dst, dst, dst);
     s.add_C(dst, dst, 1.0F);
     s.reciprocal(dst, dst);
-    s.mul_C(dst, dst, 2.0F);
     s.mul(dst, src, dst);
+    s.mul_C(dst, dst, 2.0F);
     s.sub(dst, src, dst);
-    s.replace_above(dst, src, kLinearLimit, tensor_variable(src));
     return;
   }
   s.min_C(dst, src, kMishLimit);
@@ -129,7 +139,7 @@ void tpu_bdc_fp32_swish(local_addr_t dst_addr, local_addr_t src_addr, local_addr
   const Composite run = exp_call(Op::tpu_bdc_fp32_swish, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
   const Steps s = run.steps();
   s.mul_C(dst_addr, src_addr, beta);
-  sigmoid_steps(s, dst_addr, dst_addr, buffers);
+  sigmoid_steps(s, exp_steps, dst_addr, dst_addr, buffers);
   s.mul(dst_addr, dst_addr, src_addr);
 }
 
@@ -158,10 +168,10 @@ void tpu_bdc_fp32_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, loca
   Composite run = exp_call(Op::tpu_bdc_fp32_log_sigmoid, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
   run.table("ln_coeff", ln_coeff_addr, kFp32Terms);
   const Steps s = run.steps();
-  s.C_sub(dst_addr, 0.0F, src_addr);
-  log1p_exp_steps(s, dst_addr, buffers, ln_coeff_addr);
-  s.C_sub(dst_addr, 0.0F, dst_addr);
-  s.min(dst_addr, dst_addr, src_addr);
+  exp_steps(s, dst_addr, src_addr, buffers);
+  s.add_C(dst_addr, dst_addr, 1.0F);
+  log_steps(s, dst_addr, dst_addr, buffers.work0, ln_coeff_addr);
+  s.sub(dst_addr, src_addr, dst_addr);
 }
 
 void tpu_bdc_fp_silu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
@@ -171,7 +181,7 @@ void tpu_bdc_fp_silu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t 
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
   run.reads("src", src_addr, SourceUse::kAgain).table("coeff", coeff_addr, exp_terms(run.dtype()));
   const Steps s = run.steps();
-  general_sigmoid_steps(s, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});
+  sigmoid_steps(s, general_exp_steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});
   s.mul(dst_addr, dst_addr, src_addr);
 }
 
@@ -196,7 +206,7 @@ void tpu_bdc_fp_hsigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_add
   s.min_C(dst_addr, work0_addr, 1.0F);
 }
 
-// x min(max(x + 3, 0), 6) / 6
+// min(max(x + 3, 0), 6) x / 6
 void tpu_bdc_fp_hswish(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape,
                        data_type_t dtype) {
   Composite run(Op::tpu_bdc_fp_hswish, shape, dtype);
@@ -205,8 +215,8 @@ void tpu_bdc_fp_hswish(local_addr_t dst_addr, local_addr_t src_addr, local_addr_
   s.add_C(work0_addr, src_addr, 3.0F);
   s.max_C(work0_addr, work0_addr, 0.0F);
   s.min_C(work0_addr, work0_addr, 6.0F);
-  s.mul_C(work0_addr, work0_addr, 1.0F / 6.0F);
-  s.mul(dst_addr, work0_addr, src_addr);
+  s.mul(work0_addr, work0_addr, src_addr);
+  s.mul_C(dst_addr, work0_addr, 1.0F / 6.0F);
 }
 
 // 1 where src is neither infinite nor NaN, else 0.

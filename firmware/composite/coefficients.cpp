@@ -22,8 +22,8 @@ constexpr CoefficientTables kSinTables{static_offset::kSinCoeff, static_offset::
                                        static_offset::kSinBf16Coeff};
 constexpr CoefficientTables kCosTables{static_offset::kCosCoeff, static_offset::kCosFp16Coeff,
                                        static_offset::kCosBf16Coeff};
-// Of the sine and cosine every type takes as many terms.
-int trigonometric_terms(Dtype) { return kFp32Terms; }
+// Of the sine and cosine every type takes as many terms; in f32 the series is loaded as far as it goes.
+int trigonometric_terms(Dtype type) { return type == Dtype::kFp32 ? 2 * kFp32Terms : kFp32Terms; }
 
 void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, int (*terms)(Dtype)) {
   const Call call(op);

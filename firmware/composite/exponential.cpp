@@ -9,33 +9,15 @@ namespace {
 constexpr float kLowest = -103.0F;
 constexpr float kHighest = 88.0F;
 
-// ln 2 as a sum whose parts, times an exponent of the type, are exact, and a rest: subtracting k * ln 2 part by part
-// loses nothing but the rounding of the rest. f16 and f32 have room for the first three parts in one.
 constexpr float kInverseLn2 = 1.44269504F;
 constexpr float kLn2 = 0.693147182F;
-// Where the exponential is put together from its exponent: the bound of the argument, and that of the exponents of 2.
-constexpr float kLargest = 3.40282e35F;
-constexpr float kHighestExponent = 127.0F;
+// Where the exponential is put together from its exponent: the bound of the argument. The recordings leave it in
+// 32752..45408 for f16, from 2.36e38 on for bf16, and in 3.4e35..1e36 for f32.
+constexpr float largest(Dtype type) {
+  return type == Dtype::kFp16 ? 32768.0F : type == Dtype::kBfp16 ? 3.38953139e38F : 3.40282e35F;
+}
 // From here on the hyperbolic tangent is taken as 1.
 constexpr float kTanhLimit = 40.0F;
-constexpr float kLn2Parts[] = {0.5F, 0.125F, 0.0625F};
-constexpr float kLn2Head = 0.6875F;
-constexpr float kLn2Rest = 0.00564718056F;
-
-// Arguments outside of these give 0 or infinity; the exponents of 2 that the result is built with.
-struct ExpRange {
-  float lowest, highest;
-  float lowest_exponent, highest_exponent;
-};
-constexpr ExpRange exp_range(Dtype type) {
-  if (type == Dtype::kFp16) return {-18.0F, 12.0F, -26.0F, 15.0F};
-  return {-88.0F, 89.0F, -127.0F, 127.0F};
-}
-
-constexpr float kLowestNormalFp16 = -14.0F;
-
-// The largest argument whose exponential is finite: 1 / infinity is not 0 on this chip.
-constexpr float finite_limit(Dtype type) { return type == Dtype::kFp16 ? 11.0F : 88.0F; }
 
 }  // namespace
 
@@ -47,27 +29,26 @@ Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, con
   return run;
 }
 
-namespace {
+int exp_terms(Dtype type) { return type == Dtype::kFp32 ? 10 : 7; }
 
-// e^x = 2^k e^(x - k ln 2), k = floor(x / ln 2).
-void exp_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  s.max_C(b.work0, src, -kLargest);
-  s.min_C(b.work0, b.work0, kLargest);
+// e^x = 2^k e^(x - k ln 2), k = floor(x / ln 2). An exponent out of range becomes that of 0, or of the largest power.
+void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  const auto bias = static_cast<float>(s.exponent_bias());
+  s.max_C(b.work0, src, -largest(s.type()));
+  s.min_C(b.work0, b.work0, largest(s.type()));
   s.mul_C(b.work1, b.work0, kInverseLn2);
   s.floor(b.work1, b.work1);
   s.mul_C(dst, b.work1, kLn2);
   s.sub(b.work0, b.work0, dst);
-  s.taylor(dst, b.work0, b.coeff, exp_terms(Dtype::kFp32));
-  s.max_C(b.work1, b.work1, -kHighestExponent);
-  s.min_C(b.work1, b.work1, kHighestExponent);
+  s.taylor(dst, b.work0, b.coeff, exp_terms(s.type()));
+  s.max_C(b.work1, b.work1, -bias);
+  s.min_C(b.work1, b.work1, bias);
   s.power_of_two(b.work1, b.work1);
   s.mul(dst, dst, b.work1);
 }
 
-}  // namespace
-
 void exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  if (s.has(ChipRule::kExpByExponent)) return exp_by_exponent(s, dst, src, b);
+  if (s.has(ChipRule::kExpByExponent)) return general_exp_steps(s, dst, src, b);
   s.max_C(b.work0, src, kLowest);
   s.min_C(b.work0, b.work0, kHighest);
   s.round(b.work1, b.work0);
@@ -88,9 +69,9 @@ void expm1_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBu
   s.sub_C(dst, dst, 1.0F);
 }
 
-void sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+void sigmoid_steps(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   s.C_sub(dst, 0.0F, src);
-  exp_steps(s, dst, dst, b);
+  exp(s, dst, dst, b);
   s.add_C(dst, dst, 1.0F);
   s.reciprocal(dst, dst);
 }
@@ -99,7 +80,7 @@ void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuf
   const bool limited = s.has(ChipRule::kExpByExponent);
   if (limited) {
     // The bound is put on the argument, where the quotient is 1 already: src may be dst.
-    s.max_C(dst, src, -kLargest);
+    s.max_C(dst, src, -largest(s.type()));
     s.min_C(dst, dst, kTanhLimit);
     s.mul_C(dst, dst, 2.0F);
     exp_steps(s, dst, dst, b);
@@ -112,69 +93,28 @@ void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuf
   s.scale_bias_C(dst, dst, -2.0F, 1.0F);
 }
 
-int exp_terms(Dtype type) { return type == Dtype::kFp32 ? 10 : 7; }
-
-void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  const ExpRange range = exp_range(s.type());
-  s.max_C(b.work0, src, range.lowest);
-  s.min_C(b.work0, b.work0, range.highest);
-  // work1 = k = floor(x / ln 2), work0 = x - k ln 2.
-  s.mul_C(b.work1, b.work0, kInverseLn2);
-  s.floor(b.work1, b.work1);
-  s.max_C(b.work1, b.work1, range.lowest_exponent);
-  s.min_C(b.work1, b.work1, range.highest_exponent);
-  const auto subtract = [&](float part) {
-    s.mul_C(dst, b.work1, part);
-    s.sub(b.work0, b.work0, dst);
-  };
-  if (s.type() == Dtype::kBfp16) {
-    for (const float part : kLn2Parts) subtract(part);
-  } else {
-    subtract(kLn2Head);
-  }
-  subtract(kLn2Rest);
-  s.taylor(dst, b.work0, b.coeff, exp_terms(s.type()));
-  if (s.type() == Dtype::kFp16) {
-    // f16 has subnormal results: what the exponent of a normal number cannot take is a second factor.
-    s.max_C(b.work0, b.work1, kLowestNormalFp16);
-    s.sub(b.work1, b.work1, b.work0);
-    s.power_of_two(b.work0, b.work0);
-    s.mul(dst, dst, b.work0);
-  }
-  s.power_of_two(b.work1, b.work1);
-  s.mul(dst, dst, b.work1);
-}
-
-void general_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  s.C_sub(dst, 0.0F, src);
-  s.min_C(dst, dst, finite_limit(s.type()));
-  general_exp_steps(s, dst, dst, b);
-  s.add_C(dst, dst, 1.0F);
-  s.reciprocal(dst, dst);
-}
-
 namespace {
 
-// e^|x| in dst; the sign is left to the caller.
-void exp_abs(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  s.abs(b.work0, src);
-  exp_steps(s, dst, b.work0, b);
+// dst = e^x, work0 = e^-x as its reciprocal.
+void exp_pair(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  exp_steps(s, dst, src, b);
+  s.reciprocal(b.work0, dst);
 }
 
 void sinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  exp_abs(s, dst, src, b);
-  s.reciprocal(b.work0, dst);
+  exp_pair(s, dst, src, b);
   s.sub(dst, dst, b.work0);
   s.mul_C(dst, dst, 0.5F);
-  s.sign(b.work0, src);
-  s.mul(dst, dst, b.work0);
 }
 
 void cosh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  exp_abs(s, dst, src, b);
-  s.reciprocal(b.work0, dst);
+  exp_pair(s, dst, src, b);
   s.add(dst, dst, b.work0);
   s.mul_C(dst, dst, 0.5F);
+}
+
+void fp32_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  sigmoid_steps(s, exp_steps, dst, src, b);
 }
 
 }  // namespace
@@ -191,9 +131,9 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
   }
 EXP_FUNCTION(tpu_bdc_fp32_exp, exp_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_expm1, expm1_steps, SourceUse::kOnce)
-EXP_FUNCTION(tpu_bdc_fp32_sigmoid, sigmoid_steps, SourceUse::kOnce)
+EXP_FUNCTION(tpu_bdc_fp32_sigmoid, fp32_sigmoid_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_tanh, tanh_steps, SourceUse::kOnce)
-EXP_FUNCTION(tpu_bdc_fp32_sinh, sinh_steps, SourceUse::kAgain)
+EXP_FUNCTION(tpu_bdc_fp32_sinh, sinh_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_cosh, cosh_steps, SourceUse::kOnce)
 
 void tpu_bdc_fp_exp(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
@@ -220,6 +160,6 @@ void tpu_bdc_fp_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr
   Composite run(Op::tpu_bdc_fp_sigmoid, shape, dtype);
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
   run.reads("src", src_addr, SourceUse::kOnce).table("coeff", coeff_addr, exp_terms(run.dtype()));
-  general_sigmoid_steps(run.steps(), dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});
+  sigmoid_steps(run.steps(), general_exp_steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});
 }
 }

@@ -26,24 +26,27 @@ struct ExpBuffers {
 // The checked arguments of a function in f32 that takes what an exponential takes.
 Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b, const dim4* shape);
 
-// ---- exponentials in f32, by table or by exponent as the chip does it (exponential.cpp) ----
+// ---- exponentials (exponential.cpp) ----
+// An exponential that a function is given.
+using ExpSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+// In f32, by table or by exponent as the chip does it.
 void exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+// In any float type, by exponent.
+void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+// Terms of its series, by type.
+int exp_terms(Dtype type);
 void expm1_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
-void sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+void sigmoid_steps(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 
-// ---- exponentials in any float type without table (exponential.cpp) ----
-// Terms of the series, by type.
-int exp_terms(Dtype type);
-void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
-void general_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
-
-// The exponential that a function is given.
-using ExpSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
-
 // ---- logarithms in any float type (logarithm.cpp) ----
+// Terms of the series, by type.
 int log_terms(Dtype type);
-void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
+// What becomes of the logarithm of +0, where the chip takes the exponent exactly: in f32 -Inf, or else the logarithm of
+// the smallest normal number.
+enum class LogOfZero : std::uint8_t { kInfinite, kFinite };
+void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
+               LogOfZero zero = LogOfZero::kInfinite);
 void log1p_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
 
 // ---- error function (error_function.cpp) ----

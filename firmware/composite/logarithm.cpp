@@ -7,29 +7,29 @@
 #include "firmware/composite/functions.hpp"
 
 namespace softtpu {
+
+int log_terms(Dtype type) { return type == Dtype::kFp32 ? kFp32Terms : 8; }
+
 namespace {
 
 constexpr float kLn2 = 0.693147182F;
 
-}  // namespace
+float smallest_normal(Dtype type) { return type == Dtype::kFp16 ? 0x1p-14F : std::numeric_limits<float>::min(); }
 
-int log_terms(Dtype) { return kFp32Terms; }
-
-namespace {
-
-// As log_steps where the exponent is exact: with y = max(x, the smallest normal number), log y = log(y / p) + (e - 127)
-// ln 2, 1 / p by integer arithmetic. +Inf gives itself, +0 gives -Inf where `zero` says so.
+// With y = max(x, the smallest normal number), log y = log(y / p) + (e - bias) ln 2, p = 2^e the nearest power of two,
+// 1 / p by integer arithmetic. +Inf gives itself.
 void log_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
-                     bool zero) {
+                     LogOfZero zero) {
   const float infinity = std::numeric_limits<float>::infinity();
-  const std::uint32_t two_one = 0x7F000000U;  // the sum of the bits of p and 1 / p
-  s.max_C(work, src, std::numeric_limits<float>::min());
+  // The sum of the bits of p and 1 / p.
+  const auto two_one = static_cast<std::uint32_t>(2 * s.exponent_bias()) << static_cast<unsigned>(s.mantissa_bits());
+  s.max_C(work, src, smallest_normal(s.type()));
   s.power_of_two_part(work, work);
   s.integer_C_sub(work, two_one, work);
   // An infinite quotient stays infinite through the series: src may be dst, so nothing is left to look at afterwards.
-  if (zero) s.replace_at(work, src, 0.0F, -infinity);
+  if (zero == LogOfZero::kInfinite && s.type() == Dtype::kFp32) s.replace_at(work, src, 0.0F, -infinity);
   s.replace_at(work, src, infinity, 1.0F);
-  s.max_C(dst, src, std::numeric_limits<float>::min());
+  s.max_C(dst, src, smallest_normal(s.type()));
   s.mul(dst, dst, work);
   s.sub_C(dst, dst, 1.0F);
   s.taylor(dst, dst, coeff, log_terms(s.type()));
@@ -40,12 +40,9 @@ void log_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, local_a
   s.add(dst, dst, work);
 }
 
-}  // namespace
-
 // log x = log(x / p) + e ln 2, p = 2^e the nearest power of two. The recorded emulator leaves the format's bias in e
 // (README.md, "Where the recording is not followed").
-void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
-  if (s.has(ChipRule::kExpByExponent)) return log_by_exponent(s, dst, src, work, coeff, true);
+void log_by_division(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
   s.power_of_two_part(work, src);
   s.div(dst, src, work);
   s.sub_C(dst, dst, 1.0F);
@@ -56,34 +53,41 @@ void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t 
   s.add(dst, dst, work);
 }
 
+}  // namespace
+
+void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
+               LogOfZero zero) {
+  if (s.has(ChipRule::kExpByExponent)) return log_by_exponent(s, dst, src, work, coeff, zero);
+  log_by_division(s, dst, src, work, coeff);
+}
+
 void log1p_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
   s.add_C(dst, src, 1.0F);
-  if (s.has(ChipRule::kExpByExponent)) return log_by_exponent(s, dst, dst, work, coeff, false);
-  log_steps(s, dst, dst, work, coeff);
+  log_steps(s, dst, dst, work, coeff, LogOfZero::kFinite);
 }
 
 namespace {
 
-// sign(x) log(|x| + sqrt(x^2 + 1))
-void arcsinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
-  s.abs(work, src);
-  s.mul(dst, work, work);
-  s.add_C(dst, dst, 1.0F);
-  s.sqrt(dst, dst);
-  s.add(dst, dst, work);
-  log_steps(s, dst, dst, work, coeff);
-  s.sign(work, src);
-  s.mul(dst, dst, work);
+void fp32_log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  log_steps(s, dst, src, work, coeff);
 }
 
-// log(x + sqrt((x - 1) (x + 1)))
+// log(x + sqrt(x^2 + square)), with 1 the inverse of sinh, with -1 that of cosh
+void log_of_root(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
+                 float square) {
+  s.mul(work, src, src);
+  s.add_C(work, work, square);
+  s.sqrt(work, work);
+  s.add(dst, src, work);
+  log_steps(s, dst, dst, work, coeff, LogOfZero::kFinite);
+}
+
+void arcsinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  log_of_root(s, dst, src, work, coeff, 1.0F);
+}
+
 void arccosh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
-  s.sub_C(work, src, 1.0F);
-  s.add_C(dst, src, 1.0F);
-  s.mul(dst, dst, work);
-  s.sqrt(dst, dst);
-  s.add(dst, dst, src);
-  log_steps(s, dst, dst, work, coeff);
+  log_of_root(s, dst, src, work, coeff, -1.0F);
 }
 
 // log((1 + x) / (1 - x)) / 2
@@ -91,7 +95,7 @@ void arctanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_add
   s.C_sub(work, 1.0F, src);
   s.add_C(dst, src, 1.0F);
   s.div(dst, dst, work);
-  log_steps(s, dst, dst, work, coeff);
+  log_steps(s, dst, dst, work, coeff, LogOfZero::kFinite);
   s.mul_C(dst, dst, 0.5F);
 }
 
@@ -109,10 +113,10 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
     run.table("coeff", coeff_addr, kFp32Terms);                                                            \
     body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
   }
-LOG_FUNCTION(tpu_bdc_fp32_log, log_steps, SourceUse::kOnce)
+LOG_FUNCTION(tpu_bdc_fp32_log, fp32_log_steps, SourceUse::kOnce)
 LOG_FUNCTION(tpu_bdc_fp32_log1p, log1p_steps, SourceUse::kOnce)
-LOG_FUNCTION(tpu_bdc_fp32_arcsinh, arcsinh_steps, SourceUse::kAgain)
-LOG_FUNCTION(tpu_bdc_fp32_arccosh, arccosh_steps, SourceUse::kAgain)
+LOG_FUNCTION(tpu_bdc_fp32_arcsinh, arcsinh_steps, SourceUse::kToDst)
+LOG_FUNCTION(tpu_bdc_fp32_arccosh, arccosh_steps, SourceUse::kToDst)
 LOG_FUNCTION(tpu_bdc_fp32_arctanh, arctanh_steps, SourceUse::kOnce)
 
 void tpu_bdc_fp_log(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
@@ -120,7 +124,7 @@ void tpu_bdc_fp_log(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t w
   Composite run(Op::tpu_bdc_fp_log, shape, dtype);
   run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, SourceUse::kOnce);
   run.table("coeff", coeff_addr, log_terms(run.dtype()));
-  log_steps(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);
+  log_by_exponent(run.steps(), dst_addr, src_addr, work_addr, coeff_addr, LogOfZero::kInfinite);
 }
 
 void tpu_bdc_fp32_logx(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,

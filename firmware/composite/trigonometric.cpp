@@ -9,9 +9,6 @@ namespace {
 constexpr float kInverseTwoPi = 0.159154937F;
 constexpr float kInversePi = 0.318309873F;
 constexpr float kHalfPi = 1.57079637F;
-// 2 pi as a sum whose first parts have few bits: k times such a part is exact, so that the 16-bit types can subtract
-// whole turns without losing the rest.
-constexpr float kTwoPiParts[] = {6.0F, 0.25F, 0.0331853069F};
 
 // work = x / 2 pi less the nearest integer; the other steps of the chip follow on it.
 void turn_fraction(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work) {
@@ -20,42 +17,17 @@ void turn_fraction(const Steps& s, local_addr_t dst, local_addr_t src, local_add
   s.sub(work, work, dst);
 }
 
-// The same for the 16-bit types: whole turns are subtracted before the division by 2 pi. src is read three times, so
-// that the only other tensor is dst.
-void reduced_turn_fraction(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work) {
-  const auto whole_turns = [&](float part) {
-    s.mul_C(dst, src, kInverseTwoPi);
-    s.round(dst, dst);
-    s.mul_C(dst, dst, part);
-  };
-  whole_turns(kTwoPiParts[0]);
-  s.sub(work, src, dst);
-  for (const float part : {kTwoPiParts[1], kTwoPiParts[2]}) {
-    whole_turns(part);
-    s.sub(work, work, dst);
-  }
-  s.mul_C(work, work, kInverseTwoPi);
-}
-
-void sin_of_fraction(const Steps& s, local_addr_t dst, local_addr_t work, local_addr_t coeff) {
+void sin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  turn_fraction(s, dst, src, work);
   s.mul(dst, work, work);
   s.taylor(dst, dst, coeff, kFp32Terms);
   s.mul(dst, work, dst);
 }
 
-void cos_of_fraction(const Steps& s, local_addr_t dst, local_addr_t work, local_addr_t coeff) {
-  s.mul(dst, work, work);
-  s.taylor(dst, dst, coeff, kFp32Terms);
-}
-
-void sin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
-  turn_fraction(s, dst, src, work);
-  sin_of_fraction(s, dst, work, coeff);
-}
-
 void cos_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
   turn_fraction(s, dst, src, work);
-  cos_of_fraction(s, dst, work, coeff);
+  s.mul(dst, work, work);
+  s.taylor(dst, dst, coeff, kFp32Terms);
 }
 
 // dst = t = tan(y / 2), work = 1 - t^2, for y = x less the nearest multiple of pi: the series converges quickly at
@@ -82,8 +54,8 @@ void half_tangent(const Call& call, const Steps& s, local_addr_t dst, local_addr
 void arcsin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
   if (s.has(ChipRule::kExpByExponent)) {
     // The difference itself.
-    s.mul_C(work, src, 0.5F);
-    s.mul(work, work, work);
+    s.mul(work, src, src);
+    s.mul_C(work, work, 0.25F);
     s.C_sub(work, 0.25F, work);
     s.sqrt(work, work);
     s.C_sub(work, 0.5F, work);
@@ -113,8 +85,6 @@ void arccos_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr
   arcsin_steps(s, dst, src, work, coeff);
   s.C_sub(dst, kHalfPi, dst);
 }
-
-using CircleSteps = void (*)(const Steps&, local_addr_t, local_addr_t, local_addr_t);
 
 Composite checked(Op op, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
                   const dim4* shape, int dtype, SourceUse use) {
@@ -161,23 +131,13 @@ void tpu_bdc_fp32_cot(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t
   s.div(dst_addr, work_addr, dst_addr);
 }
 
-void tpu_bdc_fp_sin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-                    const dim4* shape, data_type_t dtype) {
-  const Composite run =
-      checked(Op::tpu_bdc_fp_sin, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, SourceUse::kAgain);
-  const Steps s = run.steps();
-  const CircleSteps fraction = dtype == DT_FP32 ? turn_fraction : reduced_turn_fraction;
-  fraction(s, dst_addr, src_addr, work_addr);
-  sin_of_fraction(s, dst_addr, work_addr, coeff_addr);
-}
-
-void tpu_bdc_fp_cos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-                    const dim4* shape, data_type_t dtype) {
-  const Composite run =
-      checked(Op::tpu_bdc_fp_cos, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, SourceUse::kAgain);
-  const Steps s = run.steps();
-  const CircleSteps fraction = dtype == DT_FP32 ? turn_fraction : reduced_turn_fraction;
-  fraction(s, dst_addr, src_addr, work_addr);
-  cos_of_fraction(s, dst_addr, work_addr, coeff_addr);
-}
+#define GENERAL_ANGLE_FUNCTION(name, body)                                                                 \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
+            const dim4* shape, data_type_t dtype) {                                                        \
+    const SourceUse use = SourceUse::kOnce;                                                                \
+    const Composite run = checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, use); \
+    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
+  }
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_sin, sin_steps)
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_cos, cos_steps)
 }
