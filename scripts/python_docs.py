@@ -24,6 +24,7 @@ PARTS = [
     ("sweep/__init__", "Sweeps", ["run", "stream", "grid_of"]),
     ("sweep/tuning", "Tuning", ["tune", "Tuning", "KernelCase", "pareto"]),
     ("sweep/table", "Tables", ["Table", "Row"]),
+    ("golden", "Recorded cases on a cluster", []),
     ("pytest_plugin", "Tests with pytest", ["softtpu_device", "softtpu_device_options"]),
 ]
 HEAD = """# softtpu for Python
@@ -98,7 +99,7 @@ def members(node):
 def part(name, heading, wanted):
     tree = ast.parse((PACKAGE / f"{name}.py").read_text())
     nodes = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    names = wanted or [found for found in nodes if not found.startswith("_")]
+    names = wanted if wanted is not None else [found for found in nodes if not found.startswith("_")]
     shown = name.replace("/__init__", "").replace("/", ".")
     lines = [f"## {heading}", "", f"Module `softtpu.{shown}`. ", ""]
     lines[2] = lines[2].strip()

@@ -1,9 +1,15 @@
 #include "device/cli/golden.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "device/cli/command.hpp"
 #include "device/cli/outputs.hpp"
@@ -25,9 +31,43 @@ std::string find_kernel() {
   return kKernelFile;
 }
 
+// The package of a checkout, for the program of its build tree.
+void add_python_path() {
+  const auto program = std::filesystem::path(boost::dll::program_location().string());
+  const auto package = program.parent_path().parent_path().parent_path().parent_path() / "python";
+  if (!std::filesystem::exists(package / "softtpu")) return;
+  const char* old = std::getenv("PYTHONPATH");
+  ::setenv("PYTHONPATH", (package.string() + (old != nullptr ? std::string(":") + old : "")).c_str(), 1);
+}
+
+// Python has the clients of clusters; there is none here. Returns only when it cannot be started.
+int run_on_cluster(const GoldenOptions& options) {
+  add_python_path();
+  std::vector<std::string> words = {"python3", "-m", "softtpu.golden", "--cluster", options.cluster};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  };
+  add("--results", options.results);
+  add("--ledger", options.ledger);
+  add("--filter", options.session.filter);
+  add("--function", options.session.function);
+  add("--failures", std::to_string(options.session.shown_failures));
+  if (options.session.details) words.emplace_back("--verbose");
+  if (options.session.list_skipped) words.emplace_back("--skipped");
+  words.emplace_back("--");
+  words.insert(words.end(), options.session.paths.begin(), options.session.paths.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  fail(fmt::format("--cluster needs python3 with the package softtpu: {}", std::strerror(errno)).c_str());
+  return 1;
+}
+
 }  // namespace
 
 int run_golden(const GoldenOptions& options) {
+  if (!options.cluster.empty()) return run_on_cluster(options);
   const std::string kernel = options.kernel.empty() ? find_kernel() : options.kernel;
   if (!options.ledger.empty()) {
     if (auto writable = check_writable("--ledger", options.ledger); !writable) {

@@ -9,11 +9,14 @@ namespace softtpu::cli {
 
 struct GoldenOptions {
   replay::SessionOptions session;
-  std::string ledger;  // write the counts per function to this JSON file
-  std::string kernel;  // path of the replay kernel's module; empty: beside this program
+  std::string ledger;   // write the counts per function to this JSON file
+  std::string kernel;   // path of the replay kernel's module; empty: beside this program
+  std::string cluster;  // address of a Dask scheduler, whose workers replay; empty: this program does
+  std::string results;  // file that keeps what a cluster has replayed
 };
 
-// Exit status: 0 no case failed, 1 a case failed or a file could not be read, 3 the ledger cannot be written.
+// Exit status: 0 no case failed, 1 a case failed or a file could not be read, 3 the ledger cannot be written; of a
+// cluster's, what python/softtpu/golden.py ends with.
 int run_golden(const GoldenOptions& options);
 
 }  // namespace softtpu::cli

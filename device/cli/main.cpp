@@ -67,7 +67,11 @@ Run add_golden(CLI::App& app) {
                "all of a failure: elements with coordinates, expected and got");
   app.add_flag("--skipped", options->session.list_skipped, "list what is skipped");
   app.add_option("--ledger", options->ledger, "write the counts for each function to this file (JSON)");
-  app.add_option("--kernel", options->kernel, "the replay kernel's module");
+  auto* kernel = app.add_option("--kernel", options->kernel, "the replay kernel's module");
+  auto* cluster = app.add_option("--cluster", options->cluster,
+                                 "replays on the workers of a Dask cluster: the scheduler's address, or local (Python)");
+  cluster->excludes(kernel);
+  app.add_option("--results", options->results, "SQLite file that keeps what the cluster has replayed")->needs(cluster);
   app.footer(
       "Exit status: 0 when every case passes; 1 when one fails; 2 when an option is not usable; 3 when the ledger\n"
       "cannot be written.");

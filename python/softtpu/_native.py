@@ -68,7 +68,7 @@ def _find_tree():
         return bundled
     prefix = os.environ.get("SOFTTPU_PREFIX")
     if prefix:
-        tree = _prefix_tree(pathlib.Path(prefix))
+        tree = _prefix_tree(pathlib.Path(prefix).absolute())
         if tree is None:
             raise Error(f"SOFTTPU_PREFIX={prefix}: {_LIBRARY} is not in its lib folder.")
         return tree

@@ -10,6 +10,7 @@ import pytest
 
 import sweep_cases as cases
 from softtpu import Error, sweep
+from softtpu.sweep import runners
 
 distributed = pytest.importorskip("distributed")
 SCHEDULER = "from distributed.cli.dask_scheduler import main; main()"
@@ -52,7 +53,8 @@ def cluster(tmp_path_factory):
     made.close()
 
 
-def test_nobody_at_the_address_is_an_error():
+def test_nobody_at_the_address_is_an_error(monkeypatch):
+    monkeypatch.setattr(runners, "_CONNECT_SECONDS", 1)
     with pytest.raises(Error, match="cluster tcp://127.0.0.1:9"):
         sweep.run(cases.product, grid=dict(rows=[1], columns=[1]), cluster="tcp://127.0.0.1:9")
 
@@ -95,3 +97,25 @@ def test_a_killed_worker_costs_nothing_but_time(cluster, tmp_path):
     here = sweep.run(cases.slow, grid=grid, workers=2)
     assert sorted(rows) == list(range(60)) and all(row.ok for row in rows.values())
     assert [rows[i]["square"] for i in range(60)] == [row["square"] for row in here]
+
+
+GOLDEN = os.path.join(os.path.dirname(__file__), "../golden/bm1684")
+
+
+def golden(*options):
+    return subprocess.run([sys.executable, "-m", "softtpu", "golden", *options], capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.skipif(not os.path.isdir(GOLDEN), reason="no recorded cases")
+def test_recorded_cases_are_replayed_by_the_workers(cluster, tmp_path):
+    here = golden(GOLDEN, "--function", "okk_bdc_add", "--ledger", str(tmp_path / "here.json"))
+    there = golden(GOLDEN, "--function", "okk_bdc_add", "--ledger", str(tmp_path / "there.json"), "--cluster", cluster.address)
+    assert there.returncode == here.returncode == 0, there.stderr
+    assert there.stdout.splitlines()[-1] == here.stdout.splitlines()[-1] and here.stdout.splitlines()[-1][0] in "123456789"
+    assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines())
+    assert (tmp_path / "there.json").read_text() == (tmp_path / "here.json").read_text()
+
+
+def test_a_missing_corpus_is_an_error():
+    missing = golden("/no/such/corpus", "--cluster", "local")
+    assert missing.returncode == 1 and "/no/such/corpus" in missing.stderr

@@ -42,6 +42,8 @@ def run_local(payload, tasks, *, workers, retries):
 
 # ---- Dask
 
+_CONNECT_SECONDS = 10
+
 _payloads, _pools, _lock = {}, {}, threading.Lock()  # of a worker's process
 
 
@@ -72,8 +74,8 @@ def _get_child(key):
         return _pools[key].get()
 
 
-def run_on_worker(key, parameters, retries):
-    """One task in a worker's thread: in a process beside the worker, so that nothing it does harms the worker."""
+def _run_task(key, parameters, retries):
+    """One task in a process beside the worker, so that nothing it does harms the worker."""
     for attempt in range(1, retries + 2):
         child = _get_child(key)
         try:
@@ -93,6 +95,11 @@ def run_on_worker(key, parameters, retries):
     return None
 
 
+def run_on_worker(key, several, retries):
+    """Tasks in a worker's thread, one after the other."""
+    return [_run_task(key, parameters, retries) for parameters in several]
+
+
 def _connect(cluster):
     """A client for an address, a Client or a cluster object, and whether it is ours to close."""
     try:
@@ -102,9 +109,60 @@ def _connect(cluster):
     if isinstance(cluster, distributed.Client):
         return cluster, False
     try:
-        return distributed.Client(cluster, timeout="10s", set_as_default=False), True
+        return distributed.Client(cluster, timeout=_CONNECT_SECONDS, set_as_default=False), True
     except (OSError, TimeoutError) as problem:
         raise errors.Error(f"cluster {cluster}: {problem}") from None
+
+
+# What is sent at a time is to take so long, and has so many tasks at most: a journey costs milliseconds, and what a worker that is lost
+# had not sent back is done again.
+_BUNDLE_SECONDS, _MOST_IN_BUNDLE = 0.25, 32
+
+
+class _Bundles:
+    """Deals tasks out in bundles, of one task each until it is known how long they take."""
+
+    def __init__(self, client, key, tasks, retries):
+        self._client, self._key, self._retries = client, key, retries
+        self._waiting, self._seconds, self._ended, self._made = collections.deque(tasks), 0.0, 0, 0
+        self._single = collections.deque()  # of bundles that were given up
+        self._run = uuid.uuid4().hex[:12]  # the same sweep again has tasks of its own
+        self.running = {}
+
+    def note(self, seconds):
+        self._seconds += seconds
+        self._ended += 1
+
+    def _size(self):
+        if self._ended == 0:
+            return 1
+        mean = max(self._seconds / self._ended, 1e-4)
+        threads = max(sum(self._client.nthreads().values()), 1)
+        fair = -(-len(self._waiting) // (2 * threads))  # nobody waits at the end for one bundle
+        return max(1, min(int(_BUNDLE_SECONDS / mean), _MOST_IN_BUNDLE, fair))
+
+    def submit(self):
+        """The next bundles, until every thread of the workers has one and another waits: their futures."""
+        fresh = []
+        threads = max(sum(self._client.nthreads().values()), 1)
+        while (self._waiting or self._single) and len(self.running) < 2 * threads:
+            if self._single:
+                bundle = [self._single.popleft()]
+            else:
+                bundle = [self._waiting.popleft() for _ in range(min(self._size(), len(self._waiting)))]
+            self._made += 1
+            future = self._client.submit(run_on_worker, self._key, [parameters for _, parameters in bundle], self._retries, pure=False,
+                                         retries=self._retries, key=f"softtpu-{self._key[:12]}-{self._run}-{self._made}")
+            self.running[future] = bundle
+            fresh.append(future)
+        return fresh
+
+    def give_up(self, bundle):
+        """What is lost for good when the cluster gives a bundle up: a single task, else each is tried by itself."""
+        if len(bundle) == 1:
+            return bundle
+        self._single.extend(bundle)
+        return []
 
 
 def run_on_cluster(payload, tasks, *, cluster, retries):
@@ -112,31 +170,30 @@ def run_on_cluster(payload, tasks, *, cluster, retries):
     client, is_ours = _connect(cluster)
     import distributed
     key = hashlib.sha256(payload).hexdigest()
-    plugin = _Payload(key, payload)
-    futures = {}
+    plugin, bundles = _Payload(key, payload), _Bundles(client, key, tasks, retries)
     try:
         register = getattr(client, "register_plugin", None) or client.register_worker_plugin
         register(plugin, name=plugin.name)
-        numbers, parameters = zip(*tasks)
-        run = uuid.uuid4().hex[:12]  # of the same sweep again: tasks of their own
-        names = [f"softtpu-{key[:12]}-{run}-{number}" for number in numbers]
-        made = client.map(run_on_worker, [key] * len(numbers), parameters, [retries] * len(numbers), key=names, pure=False, retries=retries)
-        futures = dict(zip(made, numbers))
-        # Results are fetched for many tasks at a time: each fetch is a journey to the workers and back.
-        for batch in distributed.as_completed(list(futures), loop=client.loop).batches():
+        completed = distributed.as_completed(bundles.submit(), loop=client.loop)
+        while bundles.running:
+            batch = completed.next_batch(block=True)
+            # One journey for many results.
             ended = [future for future in batch if future.status == "finished"]
             outcomes = dict(zip(ended, client.gather(ended, errors="skip")))
             for future in batch:
-                number = futures.pop(future)
-                if future in outcomes:
-                    *outcome, attempts = outcomes[future]
+                bundle = bundles.running.pop(future)
+                for (number, _), (*outcome, attempts) in zip(bundle, outcomes.get(future, ())):
+                    bundles.note(outcome[-1])
                     yield number, Outcome(*outcome), attempts
-                else:
+                if future not in outcomes:
                     problem = future.exception() if future.status == "error" else future.status
-                    yield number, Outcome(LOST, error=f"the cluster gave the task up: {problem!r}"), retries + 1
+                    for number, _ in bundles.give_up(bundle):
+                        yield number, Outcome(LOST, error=f"the cluster gave the task up: {problem!r}"), retries + 1
+            for future in bundles.submit():
+                completed.add(future)
     finally:
-        if futures:
-            client.cancel(list(futures), force=True)
+        if bundles.running:
+            client.cancel(list(bundles.running), force=True)
         unregister = getattr(client, "unregister_worker_plugin", None)
         try:
             if unregister is not None:
@@ -144,4 +201,3 @@ def run_on_cluster(payload, tasks, *, cluster, retries):
         finally:
             if is_ours:
                 client.close()
-
