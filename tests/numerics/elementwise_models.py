@@ -1,0 +1,243 @@
+"""Functions of element-wise recordings, carried out by the Python of docs/numerics/bm1684x-elementwise.md."""
+import json
+
+import numpy as np
+
+from golden import BITS, BYTES, DTYPES, FLOATS, ROOT, Tensor
+
+COEFFICIENTS = {name: np.array([int(word, 16) for word in words], np.uint32)
+                for name, words in json.loads((ROOT / "docs/numerics/bm1684x-sfu-tables.json").read_text()).items()
+                if isinstance(words, list)}
+
+
+def scalar(value, shape, dtype):
+    size = BYTES[dtype]
+    return np.full(shape, value & ((1 << 8 * size) - 1), BITS[size])
+
+
+def signed(words, dtype):
+    """Bits as Python-sized integers."""
+    kinds = {"int8": np.int8, "int16": np.int16, "int32": np.int32}
+    return words.view(kinds[dtype]).astype(np.int64) if dtype in kinds else words.astype(np.int64)
+
+
+class Elementwise:
+    """Looks at a call's arguments by their names, as the headers give them, and calls the page's function."""
+
+    def __init__(self, memory, page):
+        self.memory, self.page = memory, page
+
+    def tensor(self, a, name, dtype, shape=None, layout=None):
+        address = a[f"{name}_addr"]
+        shape = shape or a["shape"]
+        stride = a.get(f"{name}_stride")
+        size = BYTES[dtype]
+        if layout == "compact":
+            stride = self.page.compact_stride(shape, address // self.memory.npu_bytes)
+        if layout == "line":
+            stride = self.page.line_aligned_stride(shape, size, address // self.memory.npu_bytes)
+        return Tensor(self.memory, address, shape, stride or self.page.aligned_stride(shape, size, address // self.memory.npu_bytes), size)
+
+    def parameter(self, a, name, dtype):
+        """One value per channel, compact."""
+        words = self.tensor(a, name, dtype, (1, a["shape"][1], 1, 1), "compact").get()
+        return np.broadcast_to(words, a["shape"])
+
+    # ---- what is computed, by name ----
+
+    def binary(self, op, x, y, dtype):
+        p = self.page
+        if op in ("fp_add", "fp_sub", "fp_mul"):
+            return p.fp_binary(op[3:], x, y, dtype)
+        if op == "fp_diff_abs":
+            return p.difference(x, y, dtype)
+        if dtype in FLOATS:
+            return (p.maximum if op == "max" else p.minimum)(x, y, dtype)
+        larger = signed(x, dtype) > signed(y, dtype)
+        return np.where(larger, x, y) if op == "max" else np.where(larger, y, x)
+
+    def run(self, function, a):
+        """Carries the call out; False when no page has this function."""
+        op = function.removeprefix("tpu_bdc_")
+        dtype = DTYPES.get(a.get("dtype"))
+        if op in ("fp_add", "fp_sub", "fp_mul", "fp_diff_abs", "max", "min"):
+            x, y = self.tensor(a, "src0", dtype).get(), self.tensor(a, "src1", dtype).get()
+            if a["src0_stride"] is None and a["src1_stride"] is not None and op != "fp_sub":
+                x, y = y, x
+            self.tensor(a, "dst", dtype).put(self.binary(op, x, y, dtype))
+            return True
+        if op in ("fp_add_C", "fp_sub_C", "fp_mul_C", "fp_diff_abs_C", "max_C", "min_C", "fp_C_sub"):
+            x, c = self.tensor(a, "src", dtype).get(), scalar(a["C"], a["shape"], dtype)
+            result = self.binary("fp_sub", c, x, dtype) if op == "fp_C_sub" else self.binary(op[:-2], x, c, dtype)
+            self.tensor(a, "dst", dtype).put(result)
+            return True
+        return any(group(op, a, dtype) for group in (self.logic, self.unary, self.comparison, self.integer, self.per_channel, self.conversion,
+                                                     self.special, self.movement))
+
+    def logic(self, op, a, dtype):
+        base = op.removesuffix("_C")
+        if base not in ("and", "or", "xor", "not"):
+            return False
+        x = self.tensor(a, "src0" if "src0_addr" in a else "src", dtype).get()
+        if base == "not":
+            result = ~x
+        else:
+            y = scalar(a["C"], a["shape"], dtype) if op.endswith("_C") else self.tensor(a, "src1", dtype).get()
+            result = {"and": x & y, "or": x | y, "xor": x ^ y}[base]
+        self.tensor(a, "dst", dtype).put(result)
+        return True
+
+    def unary(self, op, a, dtype):
+        p = self.page
+        if op not in ("abs", "neg", "relu", "fp_round", "fp_floor", "fp_ceil", "fp32_mac", "fp32_mac_C"):
+            return False
+        if op.startswith("fp32_mac"):
+            dst = self.tensor(a, "dst", "fp32")
+            x = self.tensor(a, "src" if op.endswith("C") else "src0", "fp32").get()
+            y = np.full(x.shape, a["C"], np.uint32) if op.endswith("C") else self.tensor(a, "src1", "fp32").get()
+            dst.put(p.add(p.mul(x, y), dst.get()))
+            return True
+        x = self.tensor(a, "src", dtype).get()
+        zero = np.zeros_like(x)
+        top = x.dtype.type(1 << (8 * BYTES[dtype] - 1))
+        if op.startswith("fp_"):
+            mode = {"fp_floor": "RM_DOWN", "fp_ceil": "RM_UP"}.get(op) or a["mode"]
+            result = p.fp_round(x, dtype, mode)
+        elif op == "relu":
+            result = p.maximum(x, zero, dtype) if dtype in FLOATS else np.where(signed(x, dtype) > 0, x, zero)
+        elif op == "abs":
+            result = x & ~top if dtype in FLOATS else np.where(signed(x, dtype) < 0, -x.view(x.dtype), x)
+        else:
+            result = p.fp_binary("sub", zero, x, dtype) if dtype in FLOATS else -x
+        self.tensor(a, "dst", dtype).put(result)
+        return True
+
+    def comparison(self, op, a, dtype):
+        base = op.removesuffix("_C")
+        if base not in ("greater", "less", "equal", "greater_equal", "less_equal", "not_equal"):
+            return False
+        of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+        x = self.tensor(a, "src" if op.endswith("_C") else "src0", of).get()
+        y = scalar(a["C"], a["shape"], of) if op.endswith("_C") else self.tensor(a, "src1", of).get()
+        if of not in FLOATS:
+            x, y = signed(x, of), signed(y, of)
+        holds = self.page.compare(base, x, y, of)
+        self.tensor(a, "dst", to).put(np.where(holds, scalar(a["true_val"], a["shape"], to), 0))
+        return True
+
+    def integer(self, op, a, dtype):
+        if not op.startswith(("int_add", "int_sub", "int_mul", "int_C_sub", "int_pcs_")) or "mm" in op:
+            return False
+        parts = op.removeprefix("int_").removeprefix("pcs_").split("_")
+        base = next(part for part in parts if part != "C")
+        to = DTYPES[a["dst_dtype"]]
+        if "src0_addr" in a:
+            types = DTYPES[a["src0_dtype"]], DTYPES[a["src1_dtype"]]
+            x, y = self.tensor(a, "src0", types[0]).get(), self.tensor(a, "src1", types[1]).get()
+        else:
+            types = DTYPES[a["src_dtype"]], DTYPES[a["C_dtype"]]
+            x, y = self.tensor(a, "src", types[0]).get(), scalar(a["C"], a["shape"], types[1])
+        x, y = signed(x, types[0]), signed(y, types[1])
+        if parts[0] == "C":
+            x, y = y, x
+        shift = signed(self.parameter(a, "shift", "int8").copy(), "int8") if "shift_addr" in a else np.full(x.shape, a["shift"])
+        words = [self.page.int_binary(base, int(u), int(v), int(s), a["rounding_mode"], a["saturation"], to) % 2**32
+                 for u, v, s in zip(x.flat, y.flat, shift.flat)]
+        self.tensor(a, "dst", to).put(np.array(words, np.uint64).reshape(x.shape))
+        return True
+
+    def per_channel(self, op, a, dtype):
+        p = self.page
+        if op not in ("fp_bias", "fp_scale", "fp_scale_bias", "fp_add_bias_sqr", "fp_sub_bias_sqr"):
+            return False
+        x = self.tensor(a, "src", dtype).get()
+        def two(name, u, v):
+            return p.fp_binary(name, u, v, dtype)
+        if op == "fp_bias":
+            result = two("add", self.parameter(a, "bias", dtype), x)
+        elif op == "fp_scale":
+            result = two("add", two("mul", self.parameter(a, "scale", dtype), x), np.zeros_like(x))
+        elif op == "fp_scale_bias":
+            result = two("add", self.parameter(a, "bias", dtype), two("mul", self.parameter(a, "scale", dtype), x))
+        else:
+            t = two(op[3:6], x, self.parameter(a, "bias", dtype))
+            result = two("mul", t, t)
+        self.tensor(a, "dst", dtype).put(result)
+        return True
+
+    def conversion(self, op, a, dtype):
+        if op == "int_requant":
+            of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+            x = signed(self.tensor(a, "src", of).get(), of)
+            offset = a["offset"] & 0xffff
+            if to.startswith("int") and offset >= 0x8000:
+                offset -= 0x10000
+            words = [self.page.int_requant(int(v), a["multiplier"], a["shift"], offset, a["rounding_mode"], to) % 2**32 for v in x.flat]
+            self.tensor(a, "dst", to).put(np.array(words, np.uint64).reshape(x.shape))
+            return True
+        if op != "cast" or DTYPES[a["src_dtype"]] not in FLOATS or DTYPES[a["dst_dtype"]] in FLOATS:
+            return False
+        of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+        x = self.tensor(a, "src", of).get()
+        low, high = self.page.RANGES[to]
+        self.tensor(a, "dst", to).put(self.page.float_to_int(x, of, low, high, a["mode"]) & 0xffffffff)
+        return True
+
+    def special(self, op, a, dtype):
+        p = self.page
+        plain = op.replace("tunable_", "")
+        steps = a.get("num_iter", 3)
+        if plain in ("fp32_rsqrt", "fp32_sqrt"):
+            result = getattr(p, plain[5:])(self.tensor(a, "src", "fp32").get(), steps)
+        elif plain in ("fp32_div", "fp32_div_C", "fp32_C_div", "fp32_reciprocal"):
+            x = self.tensor(a, "src0" if plain == "fp32_div" else "src", "fp32").get()
+            one = np.full(x.shape, a.get("C", 0x3f800000), np.uint32)
+            if plain == "fp32_div":
+                result = p.divide(x, self.tensor(a, "src1", "fp32").get(), steps)
+            else:
+                result = p.divide(x, one, steps) if plain == "fp32_div_C" else p.divide(one, x, steps)
+        elif plain == "fp_taylor":
+            x = self.tensor(a, "src", dtype)
+            size = BYTES[dtype]
+            rows = self.memory.local[:, a["coeff_addr"]:a["coeff_addr"] + a["num"] * size].copy().view(BITS[size])
+            words, result = x.get(), np.zeros(x.npu.shape, BITS[size])
+            for npu in np.unique(x.npu):    # each NPU has its own copy
+                result[x.npu == npu] = p.taylor(words[x.npu == npu], list(rows[npu]), dtype)
+        elif plain == "fp_exponent_part":
+            of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+            if to in FLOATS:
+                return False
+            self.tensor(a, "dst", to).put(p.exponent_part(self.tensor(a, "src", of).get(), of))
+            return True
+        else:
+            return self.composite(plain, a)
+        self.tensor(a, "dst", dtype or "fp32").put(result)
+        return True
+
+    def composite(self, op, a):
+        p = self.page
+        coefficients = {name.removesuffix("_coeff"): list(words) for name, words in COEFFICIENTS.items()}
+        table = COEFFICIENTS["exp_table"]
+        if op not in ("fp32_sin", "fp32_cos", "fp32_exp", "fp32_sigmoid", "fp32_tanh"):
+            return False
+        x = self.tensor(a, "src", "fp32").get()
+        if op in ("fp32_sin", "fp32_cos"):
+            result = p.sine(x, coefficients["sin"]) if op == "fp32_sin" else p.cosine(x, coefficients["cos"])
+        else:
+            result = getattr(p, op[5:])(x, coefficients["exp"], table)
+        dst = self.tensor(a, "dst", "fp32")
+        dst.put(result)
+        return True
+
+    def movement(self, op, a, dtype):
+        if op == "cpy":
+            self.tensor(a, "dst", dtype).put(self.tensor(a, "src", dtype).get())
+        elif op == "set_C":
+            self.tensor(a, "dst", dtype).put(scalar(a["C"], a["shape"], dtype))
+        elif op in ("cw_trans", "wc_trans"):
+            n, c, h, w = a["shape"]
+            src = self.tensor(a, "src", dtype, (n, w, h, c)).get()
+            self.tensor(a, "dst", dtype, layout="line" if op == "cw_trans" else None).put(self.page.wc_trans(src))
+        else:
+            return False
+        return True

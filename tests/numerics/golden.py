@@ -1,0 +1,165 @@
+"""Recorded cases for the models of docs/numerics: fills, memories, tensors. The format is described in tests/replay/README.md."""
+import json
+import pathlib
+import re
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SIZES = {"f32": 4, "i32": 4, "u32": 4, "f16": 2, "bf16": 2, "i16": 2, "u16": 2, "i8": 1, "u8": 1}
+DTYPES = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": "int8", "DT_UINT8": "uint8", "DT_INT16": "int16",
+          "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32"}
+BYTES = {"fp32": 4, "fp16": 2, "bfp16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4}
+BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
+FLOATS = ("fp32", "fp16", "bfp16")
+GLOBAL_BYTES = 1 << 24
+
+
+def read_special_tables():
+    """The tables of special values, from the C++ reader of the same format."""
+    text = (ROOT / "tests/replay/fill.cpp").read_text()
+    found = {name: [int(word, 16) for word in re.findall(r"0x([0-9a-fA-F]+)", body)]
+             for name, body in re.findall(r"kSpecial(\w+)\[\] = \{([^}]*)\}", text)}
+    return {"f32": found["F32"], "f16": found["F16"], "bf16": found["Bf16"], "i8": found["8"], "u8": found["8"], "i16": found["16"],
+            "u16": found["16"], "i32": found["32"], "u32": found["32"]}
+
+
+def mixed(seed, count):
+    """x(i) of the fills."""
+    i = np.arange(count, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed % 2**64) + i * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def real(values, dtype):
+    f = values.astype(np.float32)
+    if dtype == "f32":
+        return f.view(np.uint32)
+    if dtype == "f16":
+        with np.errstate(over="ignore"):
+            return f.astype(np.float16).view(np.uint16)
+    u = f.view(np.uint32).astype(np.uint64)
+    return ((u + 0x7fff + ((u >> np.uint64(16)) & np.uint64(1))) >> np.uint64(16)).astype(np.uint16)
+
+
+def unit(x):
+    return (x >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def fill_bytes(fill, size, tables):
+    kind = fill["kind"]
+    if kind == "byte":
+        return np.full(size, fill.get("value", 0xA5), np.uint8)
+    dtype = fill["dtype"]
+    count = size // SIZES[dtype]
+    is_float = dtype in ("f32", "f16", "bf16")
+    x = mixed(fill.get("seed", 0), count)
+    i = np.arange(count)
+    if kind == "const":
+        word = fill["bits"] if "bits" in fill else None
+        values = np.full(count, word if word is not None else fill["value"], np.float64 if is_float and word is None else np.int64)
+        words = real(values, dtype) if is_float and word is None else values
+    elif kind == "uniform":
+        span = fill["hi"] - fill["lo"]
+        words = real(fill["lo"] + unit(x) * span, dtype) if is_float else (x % np.uint64(span + 1)).astype(np.int64) + fill["lo"]
+    elif kind == "normal":
+        y = mixed(fill.get("seed", 0) ^ 0xD1B54A32D192ED03, count)
+        total = sum(((v >> np.uint64(16 * part)) & np.uint64(0xffff)).astype(np.int64) for v in (x, y) for part in range(4))
+        values = (total - 262140.0) * 1.86881188e-05 * fill.get("std", 1.0) + fill.get("mean", 0.0)
+        words = real(values, dtype) if is_float else values.astype(np.int64)
+    elif kind == "bits":
+        words = x
+    elif kind == "iota":
+        values = fill.get("start", 0) + fill.get("step", 1) * i
+        words = real(values.astype(np.float64), dtype) if is_float else values.astype(np.int64)
+    elif kind == "perm":
+        order = list(range(count))
+        for at in range(count - 1, 0, -1):
+            other = int(x[at]) % (at + 1)
+            order[at], order[other] = order[other], order[at]
+        words = np.array(order, np.int64) + fill.get("start", 0)
+    else:
+        table = np.array(tables[dtype], np.uint64)
+        if kind == "special_row":
+            words = table[(i // len(table)) % len(table)]
+        elif kind == "special_col":
+            words = table[i % len(table)]
+        else:
+            other = real(-8 + 16 * unit(x), dtype).astype(np.uint64) if is_float else x >> np.uint64(16)
+            words = np.where(x % np.uint64(4) != 3, table[((x >> np.uint64(8)) % np.uint64(len(table))).astype(np.int64)], other)
+    return np.ascontiguousarray(np.asarray(words).astype(np.uint64).astype(BITS[SIZES[dtype]])).view(np.uint8)
+
+
+class Memory:
+    """Local memory of all NPUs and a block of global memory."""
+
+    def __init__(self, npu_bytes, npus=64):
+        self.npus, self.npu_bytes = npus, npu_bytes
+        self.local = np.zeros((npus, npu_bytes), np.uint8)
+        self.spaces = {"gmem": np.zeros(GLOBAL_BYTES, np.uint8), "l2": np.zeros(1 << 21, np.uint8)}
+
+    def region(self, entry):
+        """A view of a region of a case."""
+        at, size = entry["addr"], entry["size"]
+        if entry["space"] == "lmem":
+            first, count = entry.get("npu", [0, self.npus])
+            return self.local[first:first + count, at:at + size]
+        return self.spaces[entry["space"]][at:at + size]
+
+
+class Tensor:
+    """A tensor in local memory: reads and writes bit patterns."""
+
+    def __init__(self, memory, address, shape, stride, size):
+        self.memory, self.size = memory, size
+        n, c, h, w = shape
+        first, offset = divmod(address, memory.npu_bytes)
+        lane = (np.arange(c) + first)[None, :, None, None]
+        self.npu = np.broadcast_to(lane % memory.npus, shape)
+        self.at = offset + size * (np.arange(n)[:, None, None, None] * stride[0] + (lane // memory.npus) * stride[1] +
+                                   np.arange(h)[None, None, :, None] * stride[2] + np.arange(w)[None, None, None, :] * stride[3])
+
+    def get(self):
+        out = np.zeros(self.npu.shape, np.uint64)
+        for i in range(self.size):
+            out |= self.memory.local[self.npu, self.at + i].astype(np.uint64) << np.uint64(8 * i)
+        return out.astype(BITS[self.size])
+
+    def put(self, values):
+        words = np.broadcast_to(np.asarray(values), self.npu.shape).astype(np.uint64)
+        for i in range(self.size):
+            self.memory.local[self.npu, self.at + i] = ((words >> np.uint64(8 * i)) & np.uint64(255)).astype(np.uint8)
+
+
+class Corpus:
+    """The recorded cases of a chip in tests/golden."""
+
+    def __init__(self, chip, npu_bytes):
+        self.folder, self.npu_bytes = ROOT / "tests/golden" / chip, npu_bytes
+        self.tables = read_special_tables()
+
+    def families(self):
+        return sorted(path.stem for path in self.folder.glob("*.json"))
+
+    def cases(self, family):
+        data = np.frombuffer((self.folder / f"{family}.bin").read_bytes(), np.uint8)
+        for case in json.loads((self.folder / f"{family}.json").read_text())["cases"]:
+            if not case.get("abort") and not case.get("deviation"):
+                yield case, data
+
+    def prepare(self, memory, case, data):
+        for entry in case["setup"]:
+            view, fill = memory.region(entry), entry["fill"]
+            words = data[fill["data"][0]:sum(fill["data"])] if "data" in fill else fill_bytes(fill, view.size, self.tables)
+            view[...] = words.reshape(view.shape)
+
+    @staticmethod
+    def differences(memory, case, data):
+        wrong = 0
+        for entry in case["expect"]:
+            view = memory.region(entry)
+            wrong += int((view != data[entry["data"][0]:sum(entry["data"])].reshape(view.shape)).sum())
+        return wrong

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The specification of docs/numerics: its Python gives the recorded bytes, and what the code cites is there.
+
+    numerics_test.py [--links | --models] [-v]
+"""
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "grid"))
+ROOT = HERE.parent.parent
+PAGES = ROOT / "docs/numerics"
+SOURCES = ["device", "firmware", "host", "runtime", "tests", "docs", "samples", "scripts"]
+KNOWN_ENDINGS = {".cpp", ".hpp", ".h", ".c", ".def", ".md", ".py", ".toml", ".json", ".txt"}
+
+
+# ---- links ----
+
+def anchor(title):
+    """The anchor that a Markdown heading gets."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+
+
+def headings(page):
+    return re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+
+
+def cited_files():
+    for folder in SOURCES:
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in KNOWN_ENDINGS and "golden" not in path.parts and path.is_file():
+                yield path
+
+
+def broken_citations():
+    """Citations of a page or a section that does not exist."""
+    for path in cited_files():
+        text = re.sub(r"\n\s*(//|\*|#)?\s*", " ", path.read_text(errors="replace"))
+        for match in re.finditer(r"numerics(?::|/| )\s*((?:bm|README)[\w.\-]*?\.(?:md|json))(#[\w\-]+)?(?: sections? (\d+(?:(?:, | and | to )\d+)*))?", text):
+            page = PAGES / match[1]
+            where = path.relative_to(ROOT)
+            if not page.exists():
+                yield f"{where}: docs/numerics/{match[1]} does not exist"
+                continue
+            if match[2] and match[2][1:] not in map(anchor, headings(page)):
+                yield f"{where}: docs/numerics/{match[1]} has no heading {match[2]}"
+            for number in re.findall(r"\d+", match[3] or ""):
+                if not any(title.startswith(f"{number}. ") for title in headings(page)):
+                    yield f"{where}: docs/numerics/{match[1]} has no section {number}"
+
+
+def broken_references():
+    """`numerics` of a family in docs/reference."""
+    for path in (ROOT / "docs/reference").glob("*.toml"):
+        for name, target in re.findall(r'^numerics = "([^"#]+)#([^"]+)"', path.read_text(), re.M):
+            page = PAGES / name
+            if not page.exists() or target not in map(anchor, headings(page)):
+                yield f"{path.relative_to(ROOT)}: docs/numerics/{name}#{target} does not exist"
+
+
+def check_links():
+    wrong = sorted(set(broken_citations()) | set(broken_references()))
+    for line in wrong:
+        print(line)
+    print(f"{len(wrong)} citations of docs/numerics lead nowhere")
+    return 1 if wrong else 0
+
+
+# ---- models ----
+
+def argument_value(argument):
+    kind, value = next(iter(argument.items()))
+    return None if kind == "null" else value
+
+
+NOT_MODELLED = ("limits", "sync", "static_seq")     # refusals and what is no arithmetic
+
+
+def check_models(verbose):
+    import numpy
+    import golden
+    import models
+    numpy.seterr(all="ignore")  # NaN and infinities are operands like others
+    from signatures import prototypes
+    names = {name: [parameter for _, parameter in parameters]
+             for header in (*(ROOT / "firmware/include/softtpu").glob("tpu_*.h"), ROOT / "firmware/include/tpu_kernel.h", ROOT / "firmware/include/okk.h")
+             for _, name, parameters in prototypes(header)}
+    checked, wrong = collections.Counter(), 0
+    for chip, npu_bytes, run in models.CHIPS:
+        corpus = golden.Corpus(chip, npu_bytes)
+        for family in corpus.families():
+            if family in NOT_MODELLED:
+                continue
+            for case, data in corpus.cases(family):
+                if any("l2addr" in argument for call in case["calls"] for argument in call["args"]):
+                    continue    # the same rules in another memory
+                calls = [(call["fn"], dict(zip(names[call["fn"]], map(argument_value, call["args"])))) for call in case["calls"]]
+                memory = golden.Memory(npu_bytes)
+                corpus.prepare(memory, case, data)
+                if not all(run(memory, name, arguments) for name, arguments in calls):
+                    continue
+                bytes_wrong = corpus.differences(memory, case, data)
+                checked[f"{chip} {calls[-1][0]}"] += 1
+                if bytes_wrong:
+                    wrong += 1
+                    print(f"{case['id']}: {bytes_wrong} bytes differ from the recording")
+    for name, count in sorted(checked.items()) if verbose else []:
+        print(f"{name}: {count}")
+    print(f"{sum(checked.values())} recorded cases of {len(checked)} functions, {wrong} not reproduced")
+    return 1 if wrong or len(checked) < models.LEAST_FUNCTIONS else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--links", action="store_true", help="only what the code cites")
+    parser.add_argument("--models", action="store_true", help="only the models")
+    parser.add_argument("-v", "--verbose", action="store_true", help="each function with its number of cases")
+    options = parser.parse_args()
+    status = 0
+    if not options.models:
+        status |= check_links()
+    if not options.links:
+        status |= check_models(options.verbose)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
