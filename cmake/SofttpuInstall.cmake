@@ -12,7 +12,8 @@ set_target_properties(bmlib PROPERTIES EXPORT_NAME bmlib INSTALL_RPATH $ORIGIN)
 set_target_properties(cmodel_firmware PROPERTIES EXPORT_NAME firmware INSTALL_RPATH $ORIGIN)
 set_target_properties(softtpu_layout PROPERTIES EXPORT_NAME layout INSTALL_RPATH $ORIGIN)
 set_target_properties(bmrt PROPERTIES EXPORT_NAME bmrt INSTALL_RPATH $ORIGIN)
-install(TARGETS bmlib bmrt cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+set_target_properties(softtpu_client PROPERTIES EXPORT_NAME client INSTALL_RPATH $ORIGIN)
+install(TARGETS softtpu_client bmlib bmrt cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(program softtpu softtpu-device softtpu-remote)
   if(TARGET ${program})
@@ -45,8 +46,12 @@ install(FILES ${PROJECT_BINARY_DIR}/softtpuConfig.cmake ${PROJECT_BINARY_DIR}/so
               ${CMAKE_CURRENT_LIST_DIR}/SofttpuKernel.cmake
         DESTINATION ${SOFTTPU_CMAKE_DIR} COMPONENT development)
 
-# softtpu_pkgconfig(NAME DESCRIPTION LIBRARY): one .pc file for a library of the tree.
+# softtpu_pkgconfig(NAME DESCRIPTION LIBRARY [FOLDER]): one .pc file for a library of the tree; FOLDER below include/ has its headers.
 function(softtpu_pkgconfig name description library)
+  set(PC_INCLUDE "")
+  if(ARGN)
+    set(PC_INCLUDE " -I\${includedir}/${ARGN}")
+  endif()
   set(PC_NAME ${name})
   set(PC_DESCRIPTION ${description})
   set(PC_LIBRARY ${library})

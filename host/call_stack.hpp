@@ -4,10 +4,15 @@
 #include <string>
 #include <vector>
 
-namespace softtpu::host {
+namespace softtpu {
+namespace [[gnu::visibility("default")]] host {
 
-// "main.c:20 (main)", innermost first, without frames of this library and of the C library's start-up code. Slow
+// A library whose frames say nothing to the program's author: `place` is anything in it.
+bool leave_out_of_call_stacks(const void* place);
+
+// "main.c:20 (main)", innermost first, without frames of softtpu's libraries and of the C library's start-up code. Slow
 // (milliseconds) for each place that it has not seen before.
 std::vector<std::string> call_stack();
 
-}  // namespace softtpu::host
+}  // namespace gnu::visibility("default")]]host
+}  // namespace softtpu

@@ -133,7 +133,9 @@ struct DeviceClient::State {
     return error;
   }
 
-  const int device_id;
+  const int device_id;       // as the program calls it
+  std::uint32_t number = 0;  // among all devices
+  std::uint32_t most_workitems = 1;
   const pid_t process = ::getpid();
   const int fork_count = forks.load();
   DeviceInfo info;
@@ -146,8 +148,9 @@ struct DeviceClient::State {
   FindingReport findings;           // of a device that others share
   std::uint8_t* memory = nullptr;   // global memory, when it is mapped
   bool remote = false;              // no descriptor can be sent
-  mutable std::shared_mutex mutex;  // guards the two below
+  mutable std::shared_mutex mutex;  // guards what follows
   Allocations allocations;
+  std::uint64_t allocated = 0, peak = 0;  // bytes
   std::optional<ModuleId> default_module;
   std::atomic<std::uint32_t> last_stream{0};
 };
@@ -157,6 +160,7 @@ DeviceClient::~DeviceClient() = default;
 const DeviceInfo& DeviceClient::info() const { return state_->info; }
 int DeviceClient::device_id() const { return state_->device_id; }
 bool DeviceClient::shares_memory() const { return state_->memory != nullptr; }
+Result<void> DeviceClient::check_process() const { return state_->check_process(); }
 
 // ---- Opening ----
 
@@ -188,9 +192,20 @@ Result<HelloReply> greet(RpcClient& rpc, const Settings& settings) {
   return reply;
 }
 
-Result<void> check_device_id(int device_id, std::uint32_t count) {
-  if (device_id >= 0 && static_cast<std::uint32_t>(device_id) < count) return {};
+Result<void> check_device_id(int device_id, std::size_t count) {
+  if (device_id >= 0 && static_cast<std::size_t>(device_id) < count) return {};
   return Error{ErrorKind::kUsage, fmt::format("device {} is out of range (0 to {}).", device_id, count - 1)};
+}
+
+// The device, of so many, that the program calls `device_id`.
+Result<std::uint32_t> find_device(const Settings& settings, int device_id, std::uint32_t count) {
+  const auto& visible = settings.visible_devices;
+  if (auto good = check_device_id(device_id, visible.empty() ? count : visible.size()); !good) return good.error();
+  const auto id = static_cast<std::uint32_t>(device_id);
+  if (visible.empty()) return id;
+  if (auto good = check_device_id(static_cast<int>(visible[id]), count); !good)
+    return with_prefix("TPU_VISIBLE_DEVICES", good.error());
+  return visible[id];
 }
 
 }  // namespace
@@ -198,6 +213,7 @@ Result<void> check_device_id(int device_id, std::uint32_t count) {
 Result<int> DeviceClient::device_count() {
   auto settings = read_settings();
   if (!settings) return settings.error();
+  if (!settings->visible_devices.empty()) return static_cast<int>(settings->visible_devices.size());
   if (shared_device_name(*settings).empty()) return static_cast<int>(settings->device_count);
   auto socket = connect_device(*settings);
   if (!socket) return socket.error();
@@ -220,10 +236,11 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
   }
   auto settings = read_settings();
   if (!settings) return settings.error();
-  if (shared_device_name(*settings).empty()) {
-    if (auto good = check_device_id(device_id, settings->device_count); !good) return good.error();
-  }
-  auto client = make(device_id, *std::move(settings));
+  const bool shared = !shared_device_name(*settings).empty();
+  Result<std::uint32_t> number = 0U;
+  if (!shared) number = find_device(*settings, device_id, settings->device_count);
+  if (!number) return number.error();
+  auto client = make(device_id, *number, *std::move(settings));
   if (client) devices.by_id[device_id] = *client;
   return client;
 }
@@ -232,22 +249,25 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open_alone(int device_id, co
   count_forks();
   auto settings = read_settings(given);
   if (!settings) return settings.error();
-  return make(device_id, *std::move(settings));
+  return make(device_id, static_cast<std::uint32_t>(device_id), *std::move(settings));
 }
 
-Result<std::shared_ptr<DeviceClient>> DeviceClient::make(int device_id, Settings settings) {
+Result<std::shared_ptr<DeviceClient>> DeviceClient::make(int device_id, std::uint32_t number, Settings settings) {
   if (const auto module = find_default_module(settings.firmware_path); module && is_private(settings)) {
     const UniqueFd file(::open(module->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file) add_preload(settings, file.get());
   }
-  auto socket = connect_device(settings, static_cast<std::uint32_t>(device_id));
+  auto socket = connect_device(settings, number);
   if (!socket) return socket.error();
   auto state = std::make_unique<State>(device_id, std::move(*socket), settings);
   auto hello = greet(state->rpc, settings);
   if (!hello) return hello.error();
   if (!shared_device_name(settings).empty()) {
-    if (auto good = check_device_id(device_id, hello->device_count); !good) return good.error();
+    const auto found = find_device(settings, device_id, hello->device_count);
+    if (!found) return found.error();
+    number = *found;
   }
+  state->number = number;
   std::shared_ptr<DeviceClient> client(new DeviceClient(std::move(state)));
   if (auto attached = client->attach(settings); !attached) return attached.error();
   return client;
@@ -257,7 +277,7 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::make(int device_id, Settings
 Result<void> DeviceClient::attach(const Settings& settings) {
   Open request;
   // An embedded or in-process server has one device, whatever number the program knows it by.
-  request.device = shared_device_name(settings).empty() ? 0 : static_cast<std::uint32_t>(state_->device_id);
+  request.device = shared_device_name(settings).empty() ? 0 : state_->number;
   state_->remote = settings.device == DeviceChoice::kRemote;
   request.share_memory = !settings.streaming && !state_->remote;
   std::vector<UniqueFd> fds;
@@ -265,6 +285,8 @@ Result<void> DeviceClient::attach(const Settings& settings) {
   if (!opened) return opened.error();
   state_->info = {opened->chip_name,    opened->chip_id,      opened->soc_mode,   opened->core_count,
                   opened->global_start, opened->global_bytes, opened->heap_start, opened->in_process};
+  state_->most_workitems =
+      settings.most_workitems == 0 ? opened->core_count : std::min(settings.most_workitems, opened->core_count);
   state_->watched = opened->watched;
   state_->preload = settings.preload;
   state_->given = settings.given;
@@ -306,6 +328,8 @@ Result<std::uint64_t> DeviceClient::allocate(std::uint64_t bytes) {
   {
     const std::unique_lock lock(state_->mutex);
     state_->allocations[reply->address] = bytes;
+    state_->allocated += bytes;
+    state_->peak = std::max(state_->peak, state_->allocated);
   }
   if (state_->watched) note(HostEvent::kAllocated, reply->address, bytes, false);
   return reply->address;
@@ -315,12 +339,25 @@ Result<void> DeviceClient::release(std::uint64_t address) {
   if (auto own = state_->check_process(); !own) return own;
   {
     const std::unique_lock lock(state_->mutex);
-    if (state_->allocations.erase(address) == 0) {
+    const auto found = state_->allocations.find(address);
+    if (found == state_->allocations.end()) {
       return Error{ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", address)};
     }
+    state_->allocated -= found->second;
+    state_->allocations.erase(found);
   }
   if (state_->watched) note(HostEvent::kFreeing, address, 0, false);
   return to_void(state_->call<Done>(Release{address}));
+}
+
+std::uint64_t DeviceClient::peak_bytes() const {
+  const std::shared_lock lock(state_->mutex);
+  return state_->peak;
+}
+
+void DeviceClient::reset_peak() {
+  const std::unique_lock lock(state_->mutex);
+  state_->peak = state_->allocated;
 }
 
 Result<std::uint64_t> DeviceClient::allocation_bytes(std::uint64_t address) const {
@@ -330,6 +367,10 @@ Result<std::uint64_t> DeviceClient::allocation_bytes(std::uint64_t address) cons
     return Error{ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", address)};
   }
   return found->second;
+}
+
+Result<void> DeviceClient::check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
+  return state_->check_range(what, address, bytes);
 }
 
 Result<void> DeviceClient::write(std::uint64_t destination, const void* source, std::uint64_t bytes) {
@@ -487,10 +528,11 @@ Result<void> DeviceClient::make_ready_for(int fd) {
   settings->preload = state_->preload;
   add_preload(*settings, fd);
   if (settings->preload == state_->preload) return {};
-  auto socket = connect_device(*settings, static_cast<std::uint32_t>(state_->device_id));
+  auto socket = connect_device(*settings, state_->number);
   if (!socket) return socket.error();
   auto fresh = std::make_unique<State>(state_->device_id, std::move(*socket), *settings);
   fresh->last_stream = state_->last_stream.load();
+  fresh->number = state_->number;
   if (auto hello = greet(fresh->rpc, *settings); !hello) return hello.error();
   ::shutdown(state_->rpc.socket(), SHUT_RDWR);
   retired_.push_back(std::exchange(state_, std::move(fresh)));
@@ -564,6 +606,18 @@ void DeviceClient::close_stream(StreamId stream) {
 
 namespace {
 
+// The one place that knows how many workitems a device can run at a time.
+Result<void> check_grid(const DeviceClient::Launch& what, std::uint32_t most_workitems) {
+  if (what.groups == 0 || what.blocks == 0)
+    return Error{ErrorKind::kUsage,
+                 fmt::format("a launch of {} groups of {} workitems is none.", what.groups, what.blocks)};
+  const std::uint32_t workitems = std::min(what.blocks, most_workitems);
+  if (what.groups == 1 && workitems == 1) return {};
+  return Error{
+      ErrorKind::kUnsupported,
+      fmt::format("{} groups of {} workitems: launches run one group of one workitem here.", what.groups, workitems)};
+}
+
 softtpu::Launch to_message(const DeviceClient::Launch& what, bool wait) {
   softtpu::Launch launch;
   launch.stream = static_cast<std::uint32_t>(what.stream);
@@ -587,11 +641,14 @@ softtpu::Launch to_message(const DeviceClient::Launch& what, bool wait) {
 }  // namespace
 
 Result<void> DeviceClient::launch(const Launch& what) {
+  if (auto good = check_grid(what, state_->most_workitems); !good) return good;
   return state_->wait(to_message(what, true), static_cast<std::uint32_t>(what.stream));
 }
 
 Result<void> DeviceClient::launch_async(const Launch& what) {
-  if (auto own = state_->check_process(); !own) return own;
+  auto good = state_->check_process();
+  if (good) good = check_grid(what, state_->most_workitems);
+  if (!good) return good;
   return state_->rpc.send(to_message(what, false));
 }
 
@@ -642,7 +699,8 @@ Result<std::optional<DeviceClient::EstimatedTime>> DeviceClient::estimated_time(
   if (!reply) return reply.error();
   if (reply->last_ns == 0) return std::optional<EstimatedTime>();
   constexpr std::uint64_t kHalf = 500;
-  return std::optional(EstimatedTime{(reply->last_ns + kHalf) / 1000, (reply->total_ns + kHalf) / 1000});
+  return std::optional(
+      EstimatedTime{(reply->last_ns + kHalf) / 1000, (reply->total_ns + kHalf) / 1000, reply->total_ns});
 }
 
 Result<DeviceStat> DeviceClient::stat() {

@@ -18,9 +18,12 @@
 #include "runtime/base/result.hpp"
 
 namespace softtpu {
-
 struct Settings;
 enum class HostEvent : std::uint8_t;
+}  // namespace softtpu
+
+// The libraries of all interfaces share one copy of what stands here: libsofttpu_client.so.
+namespace [[gnu::visibility("default")]] softtpu {
 
 struct DeviceInfo {
   std::string chip_name;      // "bm1684x"
@@ -66,12 +69,19 @@ class DeviceClient {
   int device_id() const;
   // Whether its global memory can be mapped.
   bool shares_memory() const;
+  // An error: this process is a fork of the one that opened the device.
+  Result<void> check_process() const;
 
   // Memory. Addresses are device addresses. Every range must lie inside one allocation of this process.
   Result<std::uint64_t> allocate(std::uint64_t bytes);
   Result<void> release(std::uint64_t address);
+  // The most bytes that this process has had allocated at a time, since the start or the last reset_peak().
+  std::uint64_t peak_bytes() const;
+  void reset_peak();
   // The size that was asked for, for an address that allocate() returned and that is not released yet.
   Result<std::uint64_t> allocation_bytes(std::uint64_t address) const;
+  // Whether the range lies inside one allocation; `what` names it in the error.
+  Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
   Result<void> write(std::uint64_t destination, const void* source, std::uint64_t bytes);
   Result<void> read(std::uint64_t source, void* destination, std::uint64_t bytes);
   // Repeats the pattern (1 to 4 bytes) over the range; `bytes` is a multiple of the pattern's size.
@@ -124,6 +134,7 @@ class DeviceClient {
     FunctionId function{};  // else by name
     std::string_view name;  // looked up in all modules, first registered first
     std::uint32_t core = 0;
+    // On so many cores, or on all if there are fewer; so many times, one after the other.
     std::uint32_t blocks = 1, groups = 1;
     std::span<const std::byte> args;
     std::span<const LaunchPart> others;
@@ -141,9 +152,11 @@ class DeviceClient {
   // A launch of this stream that issues no command for so long is ended; 0: no limit. The default is SOFTTPU_TIMEOUT.
   Result<void> set_timeout(StreamId stream, std::uint32_t milliseconds);
 
-  // How long the stream's launches would have taken on the chip; nullopt when the device estimates no times.
+  // How long the stream's launches would have taken on the chip (stream 0: those of all streams); nullopt when the
+  // device estimates no times.
   struct EstimatedTime {
     std::uint64_t last_us = 0, total_us = 0;
+    std::uint64_t total_ns = 0;
   };
   Result<std::optional<EstimatedTime>> estimated_time(StreamId stream);
 
@@ -156,7 +169,7 @@ class DeviceClient {
  private:
   struct State;
   explicit DeviceClient(std::unique_ptr<State> state);
-  static Result<std::shared_ptr<DeviceClient>> make(int device_id, Settings settings);
+  static Result<std::shared_ptr<DeviceClient>> make(int device_id, std::uint32_t number, Settings settings);
   Result<void> attach(const Settings& settings);
   Result<void> load_default_module(const Settings& settings);
   void note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");
@@ -168,4 +181,4 @@ class DeviceClient {
   std::vector<std::unique_ptr<State>> retired_;
 };
 
-}  // namespace softtpu
+}  // namespace gnu::visibility("default")]]softtpu

@@ -3,31 +3,20 @@
 
 #include <fmt/format.h>
 
-#include <shared_mutex>
-#include <unordered_map>
+#include <utility>
+
+#include "host/tables.hpp"
 
 namespace softtpu::host {
 namespace {
 
-struct Registry {
-  std::shared_mutex mutex;
-  std::unordered_map<bm_handle_t, std::shared_ptr<Handle>> handles;
-  std::uintptr_t made = 0;
-
-  // A value that is never given out twice, so that a freed handle stays refused. Nothing lies behind it.
-  bm_handle_t make_name() { return reinterpret_cast<bm_handle_t>(++made << 4); }
-};
-
 // Never destroyed: exit handlers of the program may still use handles.
-Registry& registry() {
-  static auto& instance = *new Registry;
+HandleTable<Handle>& handles() {
+  static auto& instance = *new HandleTable<Handle>;
   return instance;
 }
 
 }  // namespace
-
-Handle::Handle(std::shared_ptr<DeviceClient> device, StreamId stream) : device_(std::move(device)), stream_(stream) {}
-Handle::~Handle() { device_->close_stream(stream_); }
 
 void Handle::note_launch() {
   const std::lock_guard lock(mutex_);
@@ -47,11 +36,9 @@ CallTimer::~CallTimer() {
 }
 
 bm_handle_t add_handle(std::shared_ptr<Handle> handle) {
-  Registry& known = registry();
-  const std::unique_lock lock(known.mutex);
-  const bm_handle_t name = known.make_name();
-  known.handles.emplace(name, std::move(handle));
-  return name;
+  void* const name = stream_table().add(handle->shared_stream());
+  handles().add_as(name, std::move(handle));
+  return static_cast<bm_handle_t>(name);
 }
 
 std::shared_ptr<Handle> find_handle(const char* function, bm_handle_t handle) {
@@ -59,15 +46,12 @@ std::shared_ptr<Handle> find_handle(const char* function, bm_handle_t handle) {
     fail(function, BM_ERR_DEVNOTREADY, "handle is NULL");
     return nullptr;
   }
-  Registry& known = registry();
-  const std::shared_lock lock(known.mutex);
-  const auto found = known.handles.find(handle);
-  if (found == known.handles.end()) {
+  auto found = handles().find(handle);
+  if (found == nullptr) {
     fail(function, BM_ERR_DEVNOTREADY,
          fmt::format("handle {} was freed or never requested", static_cast<const void*>(handle)));
-    return nullptr;
   }
-  return found->second;
+  return found;
 }
 
 namespace {
@@ -109,7 +93,7 @@ bm_status_t bm_dev_request(bm_handle_t* handle, int devid) {
   if (const bm_status_t status = check_device_id(__func__, devid); status != BM_SUCCESS) return status;
   const Result<std::shared_ptr<DeviceClient>> device = DeviceClient::open(devid);
   if (!device) return fail(__func__, device.error());
-  *handle = add_handle(std::make_shared<Handle>(*device, (*device)->make_stream()));
+  *handle = add_handle(std::make_shared<Handle>(Stream::make(*device)));
   return BM_SUCCESS;
 }
 
@@ -121,13 +105,10 @@ int bm_get_devid(bm_handle_t handle) {
 void bm_dev_free(bm_handle_t handle) {
   const std::shared_ptr<Handle> h = find_handle(__func__, handle);
   if (h == nullptr) return;
-  Registry& known = registry();
+  handles().take(handle);
+  stream_table().take(handle);
   bool last = true;
-  {
-    const std::unique_lock lock(known.mutex);
-    known.handles.erase(handle);
-    for (const auto& [name, other] : known.handles) last = last && &other->device() != &h->device();
-  }
+  for (const auto& other : handles().all()) last = last && &other->device() != &h->device();
   if (last) h->device().note_closed();
 }
 

@@ -13,6 +13,7 @@
 #include "bmlib_runtime.h"
 #include "host/device_client.hpp"
 #include "host/log.hpp"
+#include "host/stream.hpp"
 #include "host/trace.hpp"
 
 namespace softtpu::host {
@@ -23,12 +24,12 @@ class DeviceNotes;
 // meanwhile.
 class Handle {
  public:
-  Handle(std::shared_ptr<DeviceClient> device, StreamId stream);
-  ~Handle();
+  explicit Handle(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
 
-  DeviceClient& device() const { return *device_; }
-  const std::shared_ptr<DeviceClient>& shared_device() const { return device_; }
-  StreamId stream() const { return stream_; }
+  DeviceClient& device() const { return stream_->device(); }
+  const std::shared_ptr<DeviceClient>& shared_device() const { return stream_->shared_device(); }
+  Stream& stream() const { return *stream_; }
+  const std::shared_ptr<Stream>& shared_stream() const { return stream_; }
   TraceLog& trace() { return trace_; }
 
   // bm_thread_sync() waits only if its thread has launched something since it last waited.
@@ -40,8 +41,7 @@ class Handle {
   std::atomic<std::uint64_t> total_call_us{0};
 
  private:
-  std::shared_ptr<DeviceClient> device_;
-  StreamId stream_;
+  const std::shared_ptr<Stream> stream_;
   TraceLog trace_;
   std::mutex mutex_;
   std::set<std::thread::id> launching_threads_;

@@ -4,15 +4,13 @@
 #include <cstring>
 
 #include "host/descriptor.hpp"
+#include "host/driver.hpp"
 #include "host/handle.hpp"
-#include "runtime/base/text.hpp"
 
 namespace softtpu::host {
 namespace {
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
-// One byte each.
-constexpr int kDriverVersion = SOFTTPU_VERSION_MAJOR << 16 | SOFTTPU_VERSION_MINOR << 8 | SOFTTPU_VERSION_PATCH;
 
 unsigned long chip_bit(std::uint32_t chip_id) {
   switch (chip_id) {
@@ -35,11 +33,6 @@ bm_status_t find_heap(const char* function, bm_handle_t handle, const Mem* mem, 
   if (!owner) return fail(function, owner.error());
   *heap_id = 0;
   return BM_SUCCESS;
-}
-
-// "1684X-EMU": chip and board, in the SDK's form.
-std::string board_name(const std::string& chip) {
-  return to_upper(chip.starts_with("bm") ? chip.substr(2) : chip) + "-EMU";
 }
 
 // Each device is a card with one chip.
@@ -176,14 +169,14 @@ bm_status_t bm_get_gmem_heap_id_u64(bm_handle_t handle, bm_device_mem_u64_t* pme
   return find_heap(__func__, handle, pmem, heapid);
 }
 
-// Times are those that this handle's launches would take on the chip when the device estimates them (SOFTTPU_TIME), else
-// those that its calls took on the host.
+// Times are those that this handle's launches would take on the chip when the device estimates them (SOFTTPU_TIME),
+// else those that its calls took on the host.
 bm_status_t bm_get_profile(bm_handle_t handle, bm_profile_t* profile) {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(profile);
   const Result<DeviceStat> now = h->device().stat();
   if (!now) return fail(__func__, now.error());
-  const auto estimate = h->device().estimated_time(h->stream());
+  const auto estimate = h->device().estimated_time(h->stream().id());
   if (!estimate) return fail(__func__, estimate.error());
   *profile = {};
   profile->tpu_process_time = *estimate ? (*estimate)->total_us : h->total_call_us.load();
@@ -195,7 +188,7 @@ bm_status_t bm_get_profile(bm_handle_t handle, bm_profile_t* profile) {
 bm_status_t bm_get_last_api_process_time_us(bm_handle_t handle, unsigned long* time_us) {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(time_us);
-  const auto estimate = h->device().estimated_time(h->stream());
+  const auto estimate = h->device().estimated_time(h->stream().id());
   if (!estimate) return fail(__func__, estimate.error());
   *time_us = *estimate ? (*estimate)->last_us : h->last_call_us.load();
   return BM_SUCCESS;

@@ -14,11 +14,13 @@ namespace {
 
 // Sizes of argument blocks are multiples of the device's message words.
 constexpr std::size_t kArgsAlign = 4;
+// The largest block that fits the SDK's message.
+constexpr std::size_t kMostArgs = 4016;
 
 bm_status_t check_args(const char* function, const KernelCall& call) {
-  if (call.bytes > kMaxLaunchArgs) {
+  if (call.bytes > kMostArgs) {
     return fail(function, BM_ERR_PARAM,
-                fmt::format("size {} of the arguments is above the limit ({} bytes)", call.bytes, kMaxLaunchArgs));
+                fmt::format("size {} of the arguments is above the limit ({} bytes)", call.bytes, kMostArgs));
   }
   if (call.bytes % kArgsAlign != 0) {
     return fail(function, BM_ERR_PARAM,
@@ -84,7 +86,7 @@ bm_status_t launch_together(const char* function, bm_handle_t handle, const Kern
                      {static_cast<const std::byte*>(other.args), other.bytes}});
   }
   const bool one_core = h->device().info().core_count == 1;
-  const DeviceClient::Launch what{.stream = h->stream(),
+  const DeviceClient::Launch what{.stream = {},
                                   .function = call.function,
                                   .name = call.name == nullptr ? std::string_view() : std::string_view(call.name),
                                   .core = one_core ? 0U : static_cast<std::uint32_t>(call.core),
@@ -94,16 +96,16 @@ bm_status_t launch_together(const char* function, bm_handle_t handle, const Kern
                                   .others = parts};
   h->note_launch();
   const TracedCall traced(h->trace(), static_cast<std::uint32_t>(call.function));
-  if (wait == Wait::kUntilQueued) return to_status(function, h->device().launch_async(what), true);
+  if (wait == Wait::kUntilQueued) return to_status(function, h->stream().launch_async(what), true);
   const CallTimer timer(*h);
-  return to_status(function, h->device().launch(what), true);
+  return to_status(function, h->stream().launch(what), true);
 }
 
 bm_status_t sync(const char* function, bm_handle_t handle) {
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
   const CallTimer timer(*h);
-  return to_status(function, h->device().sync(h->stream()), true);
+  return to_status(function, h->stream().synchronize(), true);
 }
 
 namespace {

@@ -1,63 +1,19 @@
 #include "host/log.hpp"
 
-#include <atomic>
 #include <cstdarg>
-#include <cstdio>
 #include <mutex>
 #include <set>
 #include <string_view>
 
+#include "host/call_stack.hpp"
 #include "host/device_client.hpp"
-#include "runtime/base/config.hpp"
+#include "host/log_sink.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu::host {
 namespace {
 
-using Callback = void (*)(const char*, int, const char*, va_list);
-
-struct LevelName {
-  int level;
-  const char* name;
-};
-constexpr LevelName kLevels[] = {
-    {BMLIB_LOG_QUIET, "quiet"},     {BMLIB_LOG_PANIC, "panic"},     {BMLIB_LOG_FATAL, "fatal"},
-    {BMLIB_LOG_ERROR, "error"},     {BMLIB_LOG_WARNING, "warning"}, {BMLIB_LOG_INFO, "info"},
-    {BMLIB_LOG_VERBOSE, "verbose"}, {BMLIB_LOG_DEBUG, "debug"},     {BMLIB_LOG_TRACE, "trace"},
-};
-
-const char* level_name(int level) {
-  const char* name = kLevels[0].name;
-  for (const LevelName& known : kLevels) {
-    if (known.level <= level) name = known.name;
-  }
-  return name;
-}
-
-// A bad setting is reported by the call that opens a device.
-int initial_level() {
-  const Result<Settings> settings = read_settings();
-  return settings ? settings->bmlib_log : BMLIB_LOG_ERROR;
-}
-
-std::atomic<int>& current_level() {
-  static std::atomic<int> level{initial_level()};
-  return level;
-}
-
-std::atomic<Callback> callback{nullptr};
-
-void write_line(const char* tag, int level, const char* format, va_list args) {
-  if (level > current_level().load(std::memory_order_relaxed)) return;
-  if (const Callback function = callback.load()) {
-    function(tag, level, format, args);
-    return;
-  }
-  char text[2048];
-  const int length = std::vsnprintf(text, sizeof text, format, args);
-  const bool ends_line = length > 0 && length < static_cast<int>(sizeof text) && text[length - 1] == '\n';
-  std::fprintf(stderr, "[%s][%s] %s%s", tag, level_name(level), text, ends_line ? "" : "\n");
-}
+[[maybe_unused]] const bool left_out = leave_out_of_call_stacks(&left_out);
 
 }  // namespace
 
@@ -123,21 +79,20 @@ bm_status_t to_status(const char* function, const Result<void>& result, bool of_
 
 }  // namespace softtpu::host
 
-using softtpu::host::callback;
-using softtpu::host::current_level;
-
 extern "C" {
 
 void bmlib_log(const char* tag, int level, const char* fmt, ...) {
   if (fmt == nullptr) return;
   va_list args;
   va_start(args, fmt);
-  softtpu::host::write_line(tag == nullptr ? "bmlib" : tag, level, fmt, args);
+  softtpu::host::write_log(tag == nullptr ? "bmlib" : tag, level, fmt, args);
   va_end(args);
 }
 
-int bmlib_log_get_level(void) { return current_level().load(); }
-void bmlib_log_set_level(int level) { current_level().store(level); }
-void bmlib_log_set_callback(void (*function)(const char*, int, const char*, va_list)) { callback.store(function); }
+int bmlib_log_get_level(void) { return softtpu::host::log_level(); }
+void bmlib_log_set_level(int level) { softtpu::host::set_log_level(level); }
+void bmlib_log_set_callback(void (*function)(const char*, int, const char*, va_list)) {
+  softtpu::host::set_log_callback(function);
+}
 
 }  // extern "C"

@@ -1,69 +1,31 @@
 // Kernel modules: shared libraries with kernels, and the functions in them.
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
-#include <cstring>
+#include <cstddef>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "host/launch.hpp"
+#include "host/tables.hpp"
 
 namespace softtpu::host {
 namespace {
 
-// What a tpu_kernel_module_t points to. It stays until tpu_kernel_free_module, unloaded or not.
-struct Module {
-  bm_module published{};
-  std::shared_ptr<DeviceClient> owner;
-  ModuleId id{};
-  bool loaded = true;
-};
+// A tpu_kernel_module_t points to what its module publishes.
+static_assert(offsetof(bm_module, lib_name) == offsetof(KernelModule::Published, lib_name) &&
+              offsetof(bm_module, md5) == offsetof(KernelModule::Published, md5));
 
-struct Modules {
-  std::mutex mutex;
-  std::map<const bm_module*, std::unique_ptr<Module>> known;
-};
-
-// Never destroyed: exit handlers of the program may still use modules.
-Modules& modules() {
-  static auto& instance = *new Modules;
-  return instance;
-}
-
-void set_md5(bm_module& module, std::span<const std::byte> image) {
-  unsigned length = 0;
-  EVP_Digest(image.data(), image.size(), module.md5, &length, EVP_md5(), nullptr);
-}
-
-tpu_kernel_module_t keep(const char* function, Handle& handle, const Result<ModuleId>& id, const std::string& name,
-                         std::span<const std::byte> image) {
-  if (!id) {
-    fail(function, id.error());
+tpu_kernel_module_t keep(const char* function, const Result<std::shared_ptr<KernelModule>>& module) {
+  if (!module) {
+    fail(function, module.error());
     return nullptr;
   }
-  auto module = std::make_unique<Module>();
-  name.copy(module->published.lib_name, LIB_MAX_NAME_LEN - 1);
-  set_md5(module->published, image);
-  module->owner = handle.shared_device();
-  module->id = *id;
-  Modules& all = modules();
-  const std::lock_guard lock(all.mutex);
-  bm_module* const published = &module->published;
-  all.known.emplace(published, std::move(module));
-  return published;
-}
-
-std::vector<std::byte> read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::vector<std::byte> bytes(file ? static_cast<std::size_t>(file.tellg()) : 0);
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  return bytes;
+  KernelModule::Published* const name = &(*module)->published();
+  module_table().add_as(name, *module);
+  return reinterpret_cast<tpu_kernel_module_t>(name);
 }
 
 tpu_kernel_module_t load_file(const char* function, bm_handle_t handle, const char* module_file, int core_id) {
@@ -80,10 +42,7 @@ tpu_kernel_module_t load_file(const char* function, bm_handle_t handle, const ch
          fmt::format("the file name \"{}\" has {} characters (at most {})", name, name.size(), LIB_MAX_NAME_LEN - 1));
     return nullptr;
   }
-  std::error_code ignored;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
-  const Result<ModuleId> id = h->device().load_module_file(absolute.string());
-  return keep(function, *h, id, name, id ? read_file(absolute) : std::vector<std::byte>());
+  return keep(function, KernelModule::load_file(h->shared_device(), path.string()));
 }
 
 tpu_kernel_module_t load_bytes(const char* function, bm_handle_t handle, const char* data, size_t length, int core_id) {
@@ -94,28 +53,24 @@ tpu_kernel_module_t load_bytes(const char* function, bm_handle_t handle, const c
     return nullptr;
   }
   const std::span image(reinterpret_cast<const std::byte*>(data), length);
-  return keep(function, *h, h->device().load_module_bytes(image), "memory", image);
+  return keep(function, KernelModule::load_bytes(h->shared_device(), image));
 }
 
-// The module, or nullptr after a message. The lock of modules() is held by the caller.
-Module* find_module(const char* function, tpu_kernel_module_t module) {
-  const auto found = modules().known.find(module);
-  if (found != modules().known.end()) return found->second.get();
-  fail(function, BM_ERR_PARAM, module == nullptr ? "the module is NULL" : "the module was freed or never loaded");
-  return nullptr;
+// The module, or nullptr after a message.
+std::shared_ptr<KernelModule> find_module(const char* function, tpu_kernel_module_t module) {
+  auto found = module_table().find(module);
+  if (found == nullptr)
+    fail(function, BM_ERR_PARAM, module == nullptr ? "the module is NULL" : "the module was freed or never loaded");
+  return found;
 }
 
 bm_status_t unload(const char* function, bm_handle_t handle, tpu_kernel_module_t module, bool forget) {
   if (find_handle(function, handle) == nullptr) return BM_ERR_DEVNOTREADY;
-  const std::lock_guard lock(modules().mutex);
-  Module* const found = find_module(function, module);
+  const auto found = find_module(function, module);
   if (found == nullptr) return BM_ERR_PARAM;
-  if (!found->loaded && !forget) return fail(function, BM_ERR_PARAM, "the module is unloaded already");
-  bm_status_t status = BM_SUCCESS;
-  if (found->loaded) status = to_status(function, found->owner->unload_module(found->id));
-  found->loaded = false;
-  if (forget) modules().known.erase(module);
-  return status;
+  if (forget) module_table().take(module);
+  if (forget && !found->is_loaded()) return BM_SUCCESS;
+  return to_status(function, found->unload());
 }
 
 tpu_kernel_function_t get_function(const char* function, bm_handle_t handle, tpu_kernel_module_t module,
@@ -124,14 +79,13 @@ tpu_kernel_function_t get_function(const char* function, bm_handle_t handle, tpu
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr || check_core(function, *h, core_id) != BM_SUCCESS) return kNone;
   if (check_kernel_name(function, name) != BM_SUCCESS) return kNone;
-  const std::lock_guard lock(modules().mutex);
-  const Module* const found = find_module(function, module);
+  const auto found = find_module(function, module);
   if (found == nullptr) return kNone;
-  if (!found->loaded || found->owner.get() != &h->device()) {
-    fail(function, BM_ERR_PARAM, found->loaded ? "the module is loaded on another device" : "the module is unloaded");
+  if (found->device() != h->shared_device()) {
+    fail(function, BM_ERR_PARAM, "the module is loaded on another device");
     return kNone;
   }
-  const Result<FunctionId> id = h->device().find_function(found->id, name);
+  const Result<FunctionId> id = found->find(name);
   if (id) return static_cast<tpu_kernel_function_t>(*id);
   fail(function, id.error());
   return kNone;

@@ -65,7 +65,7 @@ bm_status_t open(const char* function, bm_handle_t* handle, int device_id, std::
   for (std::string& text : (*notes)->settings()) given.push_back(std::move(text));
   auto device = DeviceClient::open_alone(device_id, given);
   if (!device) return fail(function, device.error());
-  auto made = std::make_shared<Handle>(*device, (*device)->make_stream());
+  auto made = std::make_shared<Handle>(Stream::make(*device));
   made->notes = *std::move(notes);
   *handle = add_handle(std::move(made));
   return BM_SUCCESS;
@@ -137,7 +137,7 @@ bm_status_t softtpu_stream_open(bm_handle_t* stream, bm_handle_t device) {
   *stream = nullptr;
   const std::shared_ptr<Handle> h = find_with_notes(__func__, device);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;
-  auto made = std::make_shared<Handle>(h->shared_device(), h->device().make_stream());
+  auto made = std::make_shared<Handle>(Stream::make(h->shared_device()));
   made->notes = h->notes;
   *stream = add_handle(std::move(made));
   return BM_SUCCESS;
@@ -145,7 +145,7 @@ bm_status_t softtpu_stream_open(bm_handle_t* stream, bm_handle_t device) {
 
 bm_status_t softtpu_cancel(bm_handle_t handle) {
   SOFTTPU_HANDLE(handle);
-  h->device().cancel(h->stream());
+  h->device().cancel(h->stream().id());
   return BM_SUCCESS;
 }
 

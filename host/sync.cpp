@@ -10,7 +10,7 @@ extern "C" {
 bm_status_t bm_device_sync(bm_handle_t handle) {
   SOFTTPU_HANDLE(handle);
   const CallTimer timer(*h);
-  return to_status(__func__, h->device().sync_device(), true);
+  return to_status(__func__, Stream::synchronize_all(h->device()), true);
 }
 
 bm_status_t bm_handle_sync(bm_handle_t handle) { return sync(__func__, handle); }
@@ -36,7 +36,7 @@ void bm_flush(bm_handle_t handle) { sync(__func__, handle); }
 bm_status_t bm_set_sync_timeout(bm_handle_t handle, int timeout) {
   SOFTTPU_HANDLE(handle);
   if (timeout < 0) return fail(__func__, BM_ERR_PARAM, fmt::format("timeout {} ms is negative", timeout));
-  return to_status(__func__, h->device().set_timeout(h->stream(), static_cast<unsigned>(timeout)));
+  return to_status(__func__, h->device().set_timeout(h->stream().id(), static_cast<unsigned>(timeout)));
 }
 
 }  // extern "C"

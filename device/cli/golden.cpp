@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <boost/dll/runtime_symbol_info.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>

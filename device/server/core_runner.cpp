@@ -38,7 +38,7 @@
 namespace softtpu {
 namespace {
 
-constexpr std::size_t kArgsBytes = 4096;
+constexpr std::size_t kArgsBytes = kMaxLaunchArgs;
 
 // Tells the server of a launch's findings while it runs, so that a kernel that crashes takes none along.
 template <class Tell>

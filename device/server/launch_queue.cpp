@@ -246,8 +246,10 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   ++launches_;
   if (!outcome) note_fault(outcome.error().text);
   if (outcome && estimate > 0) {
-    stream.time.last_ns = estimate;
-    stream.time.total_ns += estimate;
+    for (StreamTimeReply* time : {&stream.time, &client->time_}) {
+      time->last_ns = estimate;
+      time->total_ns += estimate;
+    }
   }
   measure(function);
   // Other failures of a program that has gone are of that.
@@ -398,7 +400,7 @@ void LaunchQueue::reject(const std::shared_ptr<Client>& client, std::uint32_t id
 }
 
 StreamTimeReply LaunchQueue::time(const std::shared_ptr<Client>& client, std::uint32_t stream) {
-  return stream_of(*client, stream).time;
+  return stream == 0 ? client->time_ : stream_of(*client, stream).time;
 }
 
 void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {

@@ -95,6 +95,7 @@ class LaunchQueue {
     Findings findings_;
     std::size_t queued_ = 0, sent_ = 0;
     std::uint64_t finished_ = 0;
+    StreamTimeReply time_;  // of all streams
     bool in_turn_ = false;
     bool gone_ = false;
     std::function<void()> on_quiet_;
@@ -119,7 +120,7 @@ class LaunchQueue {
   void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
   // Both limits of the stream's later launches.
   void set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds);
-  // Estimated times of the stream's launches so far.
+  // Estimated times of the stream's launches so far. Stream 0: of all streams.
   StreamTimeReply time(const std::shared_ptr<Client>& client, std::uint32_t stream);
   void close_stream(const std::shared_ptr<Client>& client, std::uint32_t stream);
   // Launches of the stream that wait fail, those that run are ended. Stream 0: of all streams.

@@ -163,6 +163,34 @@ Result<void> set_bmlib_log(Settings& settings, std::string_view text) {
   return set_choice(settings.bmlib_log, text, kLevels);
 }
 
+Result<void> set_visible_devices(Settings& settings, std::string_view text) {
+  settings.visible_devices.clear();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    std::uint32_t number = 0;
+    if (auto done = set_number(number, text.substr(begin, end - begin), 0, 63); !done) return done;
+    if (std::ranges::count(settings.visible_devices, number) != 0) return bad(text, "a list without repetitions");
+    settings.visible_devices.push_back(number);
+    begin = end + 1;
+  }
+  return {};
+}
+
+// Of several variables that name a limit the lowest holds.
+Result<void> set_most_workitems(Settings& settings, std::string_view text) {
+  if (text.empty()) return {};
+  std::uint32_t most = 0;
+  if (auto done = set_number(most, text, 1, 1024); !done) return done;
+  settings.most_workitems = settings.most_workitems == 0 ? most : std::min(settings.most_workitems, most);
+  return {};
+}
+
+// Of several variables that name a module the first holds.
+Result<void> set_kernel_path(Settings& settings, std::string_view text) {
+  if (settings.kernel_path.empty()) settings.kernel_path = text;
+  return {};
+}
+
 constexpr std::array kVariables = {
     Variable{"SOFTTPU_DEVICE", "",
              "embedded: a private device process; inprocess: kernels run inside the program; "
@@ -245,7 +273,8 @@ constexpr std::array kVariables = {
              set_text<&Settings::journal_path>},
     Variable{"SOFTTPU_TIME", "",
              "on: estimates how long launches would take on the chip, and reports what they spend it on; vendor: with "
-             "nothing but the vendor's own figures, which leave out launch, issue and start-up; empty: off",
+             "nothing but the vendor's own figures, which leave out launch, issue and start-up; empty: off. "
+             "tpuRtEventElapsedTime gives the estimate if there is one, else the time that has passed",
              set_time},
     Variable{"SOFTTPU_TIMELINE", "", "file that gets the estimated time of every command (Chrome trace JSON)",
              set_text<&Settings::timeline_path>},
@@ -292,6 +321,15 @@ constexpr std::array kVariables = {
              set_memory_bytes<&Settings::global_bytes>},
     Variable{"SG_MAX_DEVICE_COUNT", "2", "number of devices that a program sees (embedded and inprocess)",
              [](Settings& settings, std::string_view text) { return set_number(settings.device_count, text, 1, 64); }},
+    Variable{"TPU_VISIBLE_DEVICES", "",
+             "numbers of the devices that a program sees, separated by commas: it calls the first one 0; empty: all",
+             set_visible_devices},
+    Variable{"TPU_RT_CORE_NUM", "", "cores that a launch uses at most; empty: all that the chip has",
+             set_most_workitems},
+    Variable{"TILELANG_TPU_NUM_CORES", "", "the same for programs that TileLang makes; the lower of both holds",
+             set_most_workitems},
+    Variable{"PPL_KERNEL_PATH", "", "kernel module of a tpuDNN handle that its program gives none", set_kernel_path},
+    Variable{"TPU_KERNEL_PATH", "", "the same; PPL_KERNEL_PATH comes first", set_kernel_path},
     Variable{"TPUKERNEL_FIRMWARE_PATH", "",
              "kernel module loaded when a program opens a device; empty: libcmodel.so on the library path",
              set_text<&Settings::firmware_path>},

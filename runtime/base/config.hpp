@@ -61,6 +61,9 @@ struct Settings {
   std::optional<std::uint32_t> parallel_steps;  // empty: what measurements found best
   std::optional<std::uint64_t> global_bytes;
   std::uint32_t device_count = 2;
+  std::vector<std::uint32_t> visible_devices;  // by the program's own numbers; empty: all
+  std::uint32_t most_workitems = 0;            // of a launch at a time; 0: one on each core
+  std::string kernel_path;                     // module of a tpuDNN handle without one
   std::string firmware_path;
   int bmlib_log = 16;
   std::vector<std::string> given;  // "NAME=value": what counts instead of the environment's, for device processes too

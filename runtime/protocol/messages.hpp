@@ -353,9 +353,9 @@ struct FindFunctionReply {
   }
 };
 
-// The SDK's limits. The host library refuses what is above them, and the server whatever comes from elsewhere.
-inline constexpr std::size_t kMaxKernelName = 64;    // characters
-inline constexpr std::size_t kMaxLaunchArgs = 4016;  // bytes
+// The limits of any SDK. The host libraries refuse what is above them, and the server whatever comes from elsewhere.
+inline constexpr std::size_t kMaxKernelName = 64;     // characters
+inline constexpr std::size_t kMaxLaunchArgs = 65536;  // bytes; libbmlib's limit is lower
 
 // In the failure of a launch by name: the host library adds what can be done about it.
 inline constexpr const char* kNotRegistered = "no module registers it";

@@ -169,8 +169,8 @@ TEST_F(Record, WithImpossibleContentsIsRefused) {
     return record ? "" : record.error().text;
   };
   RecordedLaunch launch = launch_;
-  launch.args.resize(5000);
-  EXPECT_THAT(refused(launch, {}), HasSubstr("its arguments have 5000 bytes, of 4016 at most"));
+  launch.args.resize(70000);
+  EXPECT_THAT(refused(launch, {}), HasSubstr("its arguments have 70000 bytes, of 65536 at most"));
   launch = launch_;
   launch.kernel.clear();
   EXPECT_THAT(refused(launch, {}), HasSubstr("its kernel has no possible name"));

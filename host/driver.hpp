@@ -1,0 +1,24 @@
+// What the emulated board and its driver are called.
+#pragma once
+
+#include <string>
+
+#include "runtime/base/text.hpp"
+
+namespace softtpu::host {
+
+// One byte each.
+inline constexpr int kDriverVersion =
+    SOFTTPU_VERSION_MAJOR << 16 | SOFTTPU_VERSION_MINOR << 8 | SOFTTPU_VERSION_PATCH;
+
+inline std::string driver_version_text() {
+  return std::to_string(kDriverVersion >> 16) + "." + std::to_string(kDriverVersion >> 8 & 255) + "." +
+         std::to_string(kDriverVersion & 255);
+}
+
+// "1684X-EMU": chip and board, in the SDK's form.
+inline std::string board_name(const std::string& chip) {
+  return to_upper(chip.starts_with("bm") ? chip.substr(2) : chip) + "-EMU";
+}
+
+}  // namespace softtpu::host

@@ -1,0 +1,25 @@
+#include "host/tables.hpp"
+
+#include <atomic>
+
+namespace softtpu::host {
+namespace {
+
+template <class Thing>
+HandleTable<Thing>& table_of() {
+  static auto& instance = *new HandleTable<Thing>;
+  return instance;
+}
+
+}  // namespace
+
+void* new_handle_name() {
+  static std::atomic<std::uintptr_t> made{0};
+  return reinterpret_cast<void*>(++made << 4);
+}
+
+HandleTable<Stream>& stream_table() { return table_of<Stream>(); }
+HandleTable<Event>& event_table() { return table_of<Event>(); }
+HandleTable<KernelModule>& module_table() { return table_of<KernelModule>(); }
+
+}  // namespace softtpu::host

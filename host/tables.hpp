@@ -1,0 +1,19 @@
+// What the libraries' functions know by name, in one place: a stream or module of one interface can be used by another.
+#pragma once
+
+#include "host/event.hpp"
+#include "host/handle_table.hpp"
+#include "host/kernel_module.hpp"
+#include "host/stream.hpp"
+
+namespace softtpu {
+namespace [[gnu::visibility("default")]] host {
+
+// Never destroyed: exit handlers of the program may still use what is in them. A bm_handle_t is the name of its stream.
+HandleTable<Stream>& stream_table();
+HandleTable<Event>& event_table();
+// By the address of what they publish.
+HandleTable<KernelModule>& module_table();
+
+}  // namespace gnu::visibility("default")]]host
+}  // namespace softtpu
