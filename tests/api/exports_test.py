@@ -36,7 +36,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--firmware", required=True, help="libcmodel_firmware.so")
     parser.add_argument("--bmlib", help="libbmlib.so")
-    parser.add_argument("--bmrt", help="libbmrt.so")
+    parser.add_argument("--host", nargs=2, action="append", default=[], metavar=("LIBRARY", "FACTS"), help="another host library")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
 
@@ -57,10 +57,11 @@ def main():
         absent = host - exported(options.bmlib)
         failures += [f"libbmlib.so does not export {name}" for name in sorted(absent)]
         print(f"libbmlib.so: {len(host - absent)} of {len(host)} functions exported")
-    if options.bmrt:
-        absent = published("bmrt") - exported(options.bmrt)
-        failures += [f"libbmrt.so does not export {name}" for name in sorted(absent)]
-        print(f"libbmrt.so: {len(published('bmrt')) - len(absent)} of {len(published('bmrt'))} functions exported")
+    for library, facts in options.host:
+        name, host = pathlib.Path(library).name, published(facts)
+        absent = host - exported(library)
+        failures += [f"{name} does not export {function}" for function in sorted(absent)]
+        print(f"{name}: {len(host - absent)} of {len(host)} functions exported")
     for failure in failures:
         print("FAILED:", failure)
     return 1 if failures else 0

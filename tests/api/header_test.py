@@ -16,7 +16,7 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 HEADERS = {"tpukernel": "tpu_kernel.h", "okkernel": "okk.h", "bm_atomic": "bm_atomic.h", "bmlib": "bmlib_runtime.h",
-           "bmlib_internal": "bmlib_internal.h", "bmrt": "bmruntime_legacy.h"}
+           "bmlib_internal": "bmlib_internal.h", "bmrt": "bmruntime_legacy.h", "tpuv7rt": "tpuv7/tpuv7_manager.h"}
 # Headers that include another one have its functions too.
 INCLUDES = {"bm_atomic": "okkernel", "bmlib_internal": "bmlib", "bmrt": "bmlib"}
 FLAGS = "-Wall -Wextra -Werror -Wsign-compare -Wunused-variable -fsigned-char -fvisibility=hidden -fsyntax-only".split()
@@ -104,7 +104,7 @@ def declared(includes, name):
     paths = [f"-I{path}" for path in includes]
     text = subprocess.run(["gcc", "-E", "-P", *paths, "-include", HEADERS[name], "-xc", "/dev/null"], check=True,
                           capture_output=True, text=True).stdout
-    return set(re.findall(r"\b((?:tpu|okk|bm|sg|bmcpu|bmlib|bmkernel|okkernel|sfu|bmrt|create)_\w+|show_md5|destroy_bmruntime|get_bmodel_api_info_c)\s*\([^*)]", text))
+    return set(re.findall(r"\b((?:tpu|okk|bm|sg|bmcpu|bmlib|bmkernel|okkernel|sfu|bmrt|create)_\w+|tpu(?:Rt|dnn)?[A-Z]\w+|show_md5|destroy_bmruntime|get_bmodel_api_info_c)\s*\([^*)]", text))
 
 
 def own_names(text):
