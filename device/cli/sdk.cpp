@@ -2,9 +2,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "device/cli/command.hpp"
 
@@ -25,6 +30,13 @@ void link_to(const fs::path& target, const fs::path& link) {
   fs::create_symlink(target, link);
 }
 
+// Where the libraries look for a device process, and a gateway to one.
+void link_programs(const fs::path& prefix, const fs::path& folder) {
+  for (const char* program : {"softtpu", "softtpu-device", "softtpu-remote"}) {
+    if (fs::exists(prefix / "bin" / program)) link_to(prefix / "bin" / program, folder / "bin" / program);
+  }
+}
+
 // include/ and lib/cmodel/libbmlib.so, as the OKKernel SDK has them. Build tree and installed tree have the same
 // places.
 void lay_out_okkernel(const fs::path& prefix, const fs::path& folder) {
@@ -34,21 +46,165 @@ void lay_out_okkernel(const fs::path& prefix, const fs::path& folder) {
   copy_into(prefix / "lib/okkernel/libbmlib.so", folder / "lib/cmodel/libbmlib.so");
   // What programs ask the loader for: see host/okkernel/README.md.
   link_to("libbmlib.so", folder / "lib/cmodel/libbmlib_okkernel.so");
-  // Where the library looks for a device process, and a gateway to one.
-  for (const char* program : {"softtpu", "softtpu-device", "softtpu-remote"}) {
-    if (fs::exists(prefix / "bin" / program)) link_to(prefix / "bin" / program, folder / "bin" / program);
+  link_programs(prefix, folder);
+}
+
+void copy_libraries(const fs::path& prefix, const fs::path& to, std::initializer_list<const char*> names) {
+  for (const char* name : names) copy_into(prefix / "lib" / name, to / name);
+}
+
+// Headers of kernels: tpu_kernel.h and what it includes.
+void copy_kernel_headers(const fs::path& prefix, const fs::path& to) {
+  for (const auto& header : fs::directory_iterator(prefix / "include")) {
+    const std::string name = header.path().filename();
+    if (header.is_regular_file() && (name.starts_with("tpu_") || name.starts_with("bm_"))) copy_into(header, to / name);
+  }
+  for (const auto& header : fs::directory_iterator(prefix / "include/softtpu")) {
+    if (header.is_regular_file()) copy_into(header, to / "softtpu" / header.path().filename());
   }
 }
 
-int run(const std::string& folder) {
+// include/ and lib/ of tpuv7's runtime and emulator, with every name that projects link.
+void lay_out_tpuv7(const fs::path& prefix, const fs::path& folder) {
+  for (const char* header : {"tpuv7_rt.h", "tpuv7_manager.h"}) {
+    copy_into(prefix / "include/tpuv7" / header, folder / "include" / header);
+    copy_into(prefix / "include/tpuv7" / header, folder / "include/tpuv7" / header);
+  }
+  copy_kernel_headers(prefix, folder / "include");
+  copy_libraries(prefix, folder / "lib", {"libsofttpu_client.so", "libtpuv7_rt.so", "libcmodel_firmware.so"});
+  // The host's part of the emulator is the runtime, the chip's part is what kernels call.
+  link_to("libtpuv7_rt.so", folder / "lib/libcdm_daemon_emulator.so");
+  for (const char* name : {"libtpuv7_emulator.so", "libtpuv7_scalar_emulator.so"}) {
+    link_to("libcmodel_firmware.so", folder / "lib" / name);
+  }
+  link_programs(prefix, folder);
+}
+
+// A PPL project's builds ask for these by PPL_RUNTIME_PATH, and for a chip by its code.
+struct PplChip {
+  const char* name;   // as CHIP_ARCH and softtpu know it
+  const char* code;   // as folders are called
+  const char* macro;  // defined for kernels and hosts
+  bool has_tpuv7;     // hosts use tpuv7_rt, else libbmlib
+};
+constexpr PplChip kPplChips[] = {{"bm1684x", "tpu_6_0", "__bm1684x__", false},
+                                 {"bm1688", "tpul_6_0", "__bm1688__", false},
+                                 {"bm1690", "tpub_7_1", "__bm1690__", true}};
+
+void write_text(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw fs::filesystem_error("writing", path, std::make_error_code(std::errc::io_error));
+}
+
+// What the project's own build file reads: where things are, and what to link.
+std::string ppl_config(const PplChip& chip) {
+  return fmt::format(R"(# Made by "softtpu sdk ppl": {0}.
+get_filename_component(SOFTTPU_PPL "${{CMAKE_CURRENT_LIST_DIR}}/../.." ABSOLUTE)
+set(TPUKERNEL_TOP ${{SOFTTPU_PPL}}/chip/{1}/TPU1686)
+set(KERNEL_TOP ${{SOFTTPU_PPL}}/kernel)
+set(CUS_TOP ${{SOFTTPU_PPL}}/customize)
+set(RUNTIME_TOP ${{SOFTTPU_PPL}}/runtime/{2})
+set(BACKEND_LIB_PATH ${{SOFTTPU_PPL}}/chip/{1}/lib)
+set(BMLIB_CMODEL_PATH ${{BACKEND_LIB_PATH}}/{3})
+set(RUNTIME_LIBS {4})
+set(CHECKER)
+set(EXTRA_IDIRS)
+set(EXTRA_LDIRS)
+set(EXTRA_CFLAGS)
+set(EXTRA_LDFLAGS)
+add_definitions(-D{5})
+)",
+                     chip.name, chip.code, chip.has_tpuv7 ? "tpuv7-runtime" : "libsophon",
+                     chip.has_tpuv7 ? "libtpuv7_emulator.so" : "libcmodel_firmware.so",
+                     chip.has_tpuv7 ? "tpuv7_rt cdm_daemon_emulator" : "bmlib", chip.macro);
+}
+
+constexpr const char* kGenChipDef = R"(# Turns the name of a chip into its code: CHIP is set to the name of its folder.
+if(NOT DEFINED CHIP)
+  if(DEFINED ENV{CHIP_ARCH})
+    set(CHIP $ENV{CHIP_ARCH})
+  else()
+    message(FATAL_ERROR "CHIP (or CHIP_ARCH in the environment) names the chip")
+  endif()
+endif()
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../chip/chip_map.json SOFTTPU_CHIP_MAP)
+string(JSON SOFTTPU_CHIP_CODE ERROR_VARIABLE SOFTTPU_NO_CHIP GET "${SOFTTPU_CHIP_MAP}" ${CHIP})
+if(SOFTTPU_CHIP_CODE)
+  set(CHIP ${SOFTTPU_CHIP_CODE})
+endif()
+if(NOT EXISTS ${CMAKE_CURRENT_LIST_DIR}/../chip/${CHIP}/config_common.cmake)
+  message(FATAL_ERROR "chip ${CHIP} is not one of ${SOFTTPU_CHIP_MAP}")
+endif()
+)";
+
+constexpr const char* kAddPpl = R"(# Kernels that a PPL compiler has generated already are only built here.
+function(set_ppl_chip name)
+endfunction()
+function(ppl_gen input output opt_level)
+  find_program(PPL_COMPILE ppl-compile HINTS $ENV{PPL_PROJECT_ROOT}/bin REQUIRED)
+  execute_process(COMMAND ${PPL_COMPILE} ${input} --print-debug-info --print-ir --chip ${CHIP} --O${opt_level} --o ${output}
+                  COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+)";
+
+void lay_out_ppl(const fs::path& prefix, const fs::path& folder) {
+  std::string map;
+  for (const PplChip& chip : kPplChips) {
+    map += fmt::format("{}\n  \"{}\": \"{}\"", map.empty() ? "{" : ",", chip.name, chip.code);
+    const fs::path place = folder / "chip" / chip.code;
+    write_text(place / "config_common.cmake", ppl_config(chip));
+    copy_kernel_headers(prefix, place / "TPU1686/kernel/include");
+    for (const char* header : {"tpuDNN.h", "tpuDNNTensor.h"}) {
+      copy_into(prefix / "include/tpudnn" / header, place / "TPU1686/tpuDNN/include" / header);
+    }
+    copy_libraries(
+        prefix, place / "lib",
+        {"libsofttpu_client.so", "libtpudnn.so", "libtpu_runtime_api.so", "libtpuv7_rt.so", "libcmodel_firmware.so"});
+    if (chip.has_tpuv7) link_to("libcmodel_firmware.so", place / "lib/libtpuv7_emulator.so");
+    // Libraries look for the device process in ../bin.
+    link_to("../../bin", folder / "chip" / chip.code / "bin");
+  }
+  write_text(folder / "chip/chip_map.json", map + "\n}\n");
+  write_text(folder / "scripts/GenChipDef.cmake", kGenChipDef);
+  write_text(folder / "scripts/AddPPL.cmake", kAddPpl);
+  lay_out_tpuv7(prefix, folder / "runtime/tpuv7-runtime");
+  for (const char* header : {"bmlib_runtime.h", "bmlib_internal.h", "bmlib_type.h", "bmlib_memory.h"}) {
+    copy_into(prefix / "include" / header, folder / "runtime/libsophon/include" / header);
+  }
+  copy_libraries(prefix, folder / "runtime/libsophon/lib", {"libsofttpu_client.so", "libbmlib.so"});
+  link_to("../../bin", folder / "runtime/libsophon/bin");
+  copy_into(prefix / "include/tpu_runtime_api/tpu_runtime_api.h", folder / "customize/host/include/tpu_runtime_api.h");
+  for (const char* place : {"kernel", "customize/dev/utils/include"}) fs::create_directories(folder / place);
+  write_text(folder / "customize/dev/utils/src/ppl_helper.c",
+             "/* Generated kernels are compiled together with this file; what they call is in tpu_kernel.h. */\n"
+             "typedef int softtpu_ppl_helper_is_empty;\n");
+  link_programs(prefix, folder);
+}
+
+struct Sdk {
+  const char* name;
+  void (*lay_out)(const fs::path& prefix, const fs::path& folder);
+  const char* what;
+};
+constexpr Sdk kSdks[] = {
+    {"okkernel", lay_out_okkernel, "include/, lib/cmodel/libbmlib.so and bin/ for OKKernel projects (BM1684)"},
+    {"tpuv7", lay_out_tpuv7, "include/, lib/ and bin/ for projects on tpuv7_rt (BM1690 and newer)"},
+    {"ppl", lay_out_ppl,
+     "chip/, runtime/, customize/, scripts/ for PPL projects: the PPL_RUNTIME_PATH of their builds"},
+};
+
+int run(const std::string& kind, const std::string& folder) {
+  const Sdk& sdk = *std::ranges::find(kSdks, kind, &Sdk::name);
   try {
     const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-    lay_out_okkernel(prefix, folder);
+    sdk.lay_out(prefix, folder);
   } catch (const fs::filesystem_error& error) {
     fail(error.what());
     return kNotWritten;
   }
-  fmt::print("{}: include/, lib/cmodel/libbmlib.so and bin/ for OKKernel projects (BM1684)\n", folder);
+  fmt::print("{}: {}\n", folder, sdk.what);
   return 0;
 }
 
@@ -57,11 +213,13 @@ int run(const std::string& folder) {
 Run add_sdk(CLI::App& app) {
   auto kind = std::make_shared<std::string>();
   auto folder = std::make_shared<std::string>();
-  app.add_option("kind", *kind, "which SDK")->required()->check(CLI::IsMember({"okkernel"}));
+  std::vector<std::string> names;
+  for (const Sdk& sdk : kSdks) names.emplace_back(sdk.name);
+  app.add_option("kind", *kind, "which SDK")->required()->check(CLI::IsMember(names));
   app.add_option("folder", *folder, "where to; made when it is not there")->required();
   app.footer("Exit status: 0; 2 when there is no such SDK; 3 when the tree cannot be written.");
   // The parser writes into both.
-  return [kind, folder] { return run(*folder); };
+  return [kind, folder] { return run(*kind, *folder); };
 }
 
 }  // namespace softtpu::cli

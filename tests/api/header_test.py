@@ -16,7 +16,8 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 HEADERS = {"tpukernel": "tpu_kernel.h", "okkernel": "okk.h", "bm_atomic": "bm_atomic.h", "bmlib": "bmlib_runtime.h",
-           "bmlib_internal": "bmlib_internal.h", "bmrt": "bmruntime_legacy.h", "tpuv7rt": "tpuv7/tpuv7_manager.h"}
+           "bmlib_internal": "bmlib_internal.h", "bmrt": "bmruntime_legacy.h", "tpuv7rt": "tpuv7/tpuv7_manager.h",
+           "tpudnn": "tpudnn/tpuDNN.h", "tpurtwrap": "tpu_runtime_api/tpu_runtime_api.h"}
 # Headers that include another one have its functions too.
 INCLUDES = {"bm_atomic": "okkernel", "bmlib_internal": "bmlib", "bmrt": "bmlib"}
 FLAGS = "-Wall -Wextra -Werror -Wsign-compare -Wunused-variable -fsigned-char -fvisibility=hidden -fsyntax-only".split()

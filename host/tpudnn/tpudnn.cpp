@@ -1,0 +1,295 @@
+// libtpudnn: handles, launches by name, copies. A handle is a stream with modules; whichever interface made the stream.
+#include "tpudnn/tpuDNN.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bmlib_runtime.h"
+#include "host/call_stack.hpp"
+#include "host/log_sink.hpp"
+#include "host/tables.hpp"
+#include "runtime/base/config.hpp"
+#include "runtime/protocol/messages.hpp"
+
+namespace softtpu::tpudnn {
+namespace {
+
+[[maybe_unused]] const bool left_out = host::leave_out_of_call_stacks(&left_out);
+
+using host::KernelModule;
+using host::Stream;
+
+struct Handle {
+  std::shared_ptr<Stream> stream;
+  std::vector<std::shared_ptr<KernelModule>> modules;  // empty: kernels of any module, by name
+  std::uint64_t profiled_from_ns = 0;
+};
+
+host::HandleTable<Handle>& handles() {
+  static auto& instance = *new host::HandleTable<Handle>;
+  return instance;
+}
+host::HandleTable<const Stream::Graph>& graphs() {
+  static auto& instance = *new host::HandleTable<const Stream::Graph>;
+  return instance;
+}
+
+tpudnnStatus_t fail(const char* function, const std::string& text) {
+  host::write_log("tpudnn", BMLIB_LOG_ERROR, fmt::format("{}: {}", function, text));
+  return TPUDNN_STATUS_FAILED;
+}
+tpudnnStatus_t to_status(const char* function, const Result<void>& result) {
+  return result ? TPUDNN_STATUS_SUCCESS : fail(function, result.error().text);
+}
+
+// nullptr after a message.
+std::shared_ptr<Handle> find_handle(const char* function, tpudnnHandle_t handle) {
+  auto found = handles().find(handle);
+  if (found == nullptr)
+    fail(function, handle == nullptr ? "the handle is NULL" : "the handle was destroyed or never created");
+  return found;
+}
+
+tpudnnHandle_t make_handle(const char* function, std::shared_ptr<Stream> stream, std::span<void* const> modules) {
+  Handle made{std::move(stream), {}, 0};
+  for (const void* module : modules) {
+    if (module == nullptr) continue;
+    auto found = host::module_table().find(module);
+    if (found == nullptr || found->device() != made.stream->shared_device()) {
+      fail(function, found == nullptr ? "the module was unloaded or never loaded"
+                                      : "the module is loaded on another device than the stream's");
+      return nullptr;
+    }
+    made.modules.push_back(std::move(found));
+  }
+  const auto settings = read_settings();
+  if (made.modules.empty() && settings && !settings->kernel_path.empty()) {
+    auto module = KernelModule::load_file(made.stream->shared_device(), settings->kernel_path);
+    if (!module) {
+      fail(function, module.error().text);
+      return nullptr;
+    }
+    made.modules.push_back(*std::move(module));
+  }
+  return static_cast<tpudnnHandle_t>(handles().add(std::make_shared<Handle>(std::move(made))));
+}
+
+// The stream knows its device, whatever number comes with it.
+tpudnnHandle_t make_handle_of(const char* function, void* name, std::span<void* const> modules) {
+  auto stream = host::stream_table().find(name);
+  if (stream == nullptr) {
+    fail(function, name == nullptr ? "the stream is NULL" : "the stream was destroyed or never created");
+    return nullptr;
+  }
+  return make_handle(function, std::move(stream), modules);
+}
+
+// The first module that has the kernel. Without modules the device looks for the name.
+Result<FunctionId> find_kernel(const Handle& handle, const char* name) {
+  Result<FunctionId> found = FunctionId{};
+  for (const auto& module : handle.modules) {
+    found = module->find(name);
+    if (found) break;
+  }
+  return found;
+}
+
+Result<void> check_launch(const char* name, const void* arg, std::size_t bytes, int groups, int size) {
+  const auto refused = [](std::string text) { return Error{ErrorKind::kUsage, std::move(text)}; };
+  if (name == nullptr || *name == '\0') return refused("the kernel has no name");
+  if (strnlen(name, kMaxKernelName + 1) > kMaxKernelName)
+    return refused(fmt::format("the kernel's name is longer than {} characters", kMaxKernelName));
+  if (bytes > kMaxLaunchArgs) return refused(fmt::format("{} bytes of arguments (at most {})", bytes, kMaxLaunchArgs));
+  if (arg == nullptr && bytes != 0) return refused(fmt::format("arg is NULL with {} bytes", bytes));
+  if (groups < 1 || size < 1) return refused(fmt::format("{} groups of {} workitems are none", groups, size));
+  return {};
+}
+
+Result<void> launch(const Handle& handle, const char* name, const void* arg, std::size_t bytes, int groups, int size) {
+  if (auto good = check_launch(name, arg, bytes, groups, size); !good) return good;
+  const Result<FunctionId> kernel = find_kernel(handle, name);
+  if (!kernel) return kernel.error();
+  return handle.stream->launch_async({.stream = {},
+                                      .function = *kernel,
+                                      .name = handle.modules.empty() ? std::string_view(name) : std::string_view(),
+                                      .core = 0,
+                                      .blocks = static_cast<std::uint32_t>(size),
+                                      .groups = static_cast<std::uint32_t>(groups),
+                                      .args = {static_cast<const std::byte*>(arg), bytes}});
+}
+
+// What stands before it in the stream is done first.
+Result<void> copy(const Handle& handle, const void* host, std::size_t bytes,
+                  const std::function<Result<void>()>& move) {
+  if (bytes == 0) return {};
+  if (host == nullptr) return Error{ErrorKind::kUsage, fmt::format("the host's memory of {} bytes is NULL", bytes)};
+  if (auto done = handle.stream->wait_for_all(); !done) return done;
+  return move();
+}
+
+Result<std::uint64_t> estimated_ns(const Handle& handle) {
+  const auto estimate = handle.stream->device().estimated_time(handle.stream->id());
+  if (!estimate) return estimate.error();
+  return *estimate ? (*estimate)->total_ns : 0;
+}
+
+}  // namespace
+}  // namespace softtpu::tpudnn
+
+using namespace softtpu;
+using namespace softtpu::tpudnn;
+
+// The first line of a function that takes a handle.
+#define SOFTTPU_DNN_HANDLE(handle, result)      \
+  const auto h = find_handle(__func__, handle); \
+  if (h == nullptr) return result
+#define SOFTTPU_DNN_NOT_NULL(argument) \
+  if ((argument) == nullptr) return fail(__func__, #argument " is NULL")
+
+extern "C" {
+
+tpudnnHandle_t tpudnnCreate(int deviceID) {
+  const auto device = DeviceClient::open(deviceID);
+  if (!device) {
+    fail(__func__, device.error().text);
+    return nullptr;
+  }
+  return make_handle(__func__, Stream::make(*device), {});
+}
+tpudnnHandle_t tpudnnHandleFromStream(int /*deviceID*/, void* stream, void* module) {
+  return make_handle_of(__func__, stream, std::array{module});
+}
+tpudnnHandle_t tpudnnHandleFromStreamV2(int /*deviceID*/, void* stream, std::tuple<void*, void*> module) {
+  return make_handle_of(__func__, stream, std::array{std::get<0>(module), std::get<1>(module)});
+}
+void tpudnnDestroy(tpudnnHandle_t handle) {
+  if (find_handle(__func__, handle) != nullptr) handles().take(handle);
+}
+
+tpudnnStatus_t tpudnnLaunchKernel(tpudnnHandle_t handle, const char* kernelName, void* arg, size_t argBytes,
+                                  int groupNum, int groupSize) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  return to_status(__func__, launch(*h, kernelName, arg, argBytes, groupNum, groupSize));
+}
+tpudnnStatus_t tpudnnSync(tpudnnHandle_t handle) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  return to_status(__func__, h->stream->synchronize());
+}
+tpudnnStatus_t tpudnnFlush(tpudnnHandle_t handle) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  return to_status(__func__, h->stream->synchronize());
+}
+
+void* tpudnnPhysToVirt(tpudnnHandle_t handle, uint64_t addr) {
+  SOFTTPU_DNN_HANDLE(handle, nullptr);
+  return reinterpret_cast<void*>(addr);
+}
+uint64_t tpudnnVirtToPhys(tpudnnHandle_t handle, void* addr) {
+  SOFTTPU_DNN_HANDLE(handle, 0);
+  return reinterpret_cast<std::uintptr_t>(addr);
+}
+
+tpudnnStatus_t tpudnnMemcpyHostToDevice(tpudnnHandle_t handle, uint64_t dst, void* src, size_t size) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  return to_status(__func__, copy(*h, src, size, [&] { return h->stream->device().write(dst, src, size); }));
+}
+tpudnnStatus_t tpudnnMemcpyDeviceToHost(tpudnnHandle_t handle, void* dst, uint64_t src, size_t size) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  return to_status(__func__, copy(*h, dst, size, [&] { return h->stream->device().read(src, dst, size); }));
+}
+
+tpudnnStatus_t tpudnnStreamBeginCapture(tpudnnHandle_t handle) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  return to_status(__func__, h->stream->begin_capture());
+}
+tpudnnStatus_t tpudnnStreamEndCapture(tpudnnHandle_t handle, tpudnnGraph_t* graph) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  SOFTTPU_DNN_NOT_NULL(graph);
+  auto captured = h->stream->end_capture();
+  if (!captured) return fail(__func__, captured.error().text);
+  *graph = graphs().add(std::make_shared<const Stream::Graph>(*std::move(captured)));
+  return TPUDNN_STATUS_SUCCESS;
+}
+tpudnnStatus_t tpudnnGraphInstantiate(tpudnnGraphExec_t* instance, tpudnnGraph_t graph, void* /*ext*/) {
+  SOFTTPU_DNN_NOT_NULL(instance);
+  auto found = graphs().find(graph);
+  if (found == nullptr) return fail(__func__, "the graph was destroyed or never captured");
+  *instance = graphs().add(std::move(found));
+  return TPUDNN_STATUS_SUCCESS;
+}
+tpudnnStatus_t tpudnnGraphLaunch(tpudnnGraphExec_t instance, tpudnnHandle_t handle) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  const auto found = graphs().find(instance);
+  if (found == nullptr) return fail(__func__, "the graph was destroyed or never captured");
+  return to_status(__func__, h->stream->replay(*found));
+}
+tpudnnStatus_t tpudnnGraphDestroy(tpudnnGraph_t graph) {
+  return graphs().take(graph) != nullptr ? TPUDNN_STATUS_SUCCESS
+                                         : fail(__func__, "the graph was destroyed or never captured");
+}
+tpudnnStatus_t tpudnnGraphExecDestroy(tpudnnGraphExec_t instance) {
+  return graphs().take(instance) != nullptr ? TPUDNN_STATUS_SUCCESS
+                                            : fail(__func__, "the graph was destroyed or never captured");
+}
+
+tpudnnStatus_t tpudnnSetupC2CTopology(void) { return TPUDNN_STATUS_SUCCESS; }
+tpudnnStatus_t tpudnnGetC2CTopology(int* chipNum, const int** outTopology) {
+  SOFTTPU_DNN_NOT_NULL(chipNum);
+  SOFTTPU_DNN_NOT_NULL(outTopology);
+  const Result<int> count = DeviceClient::device_count();
+  if (!count) return fail(__func__, count.error().text);
+  static auto& numbers = *new std::vector<int>([&] {
+    std::vector<int> made;
+    for (int id = 0; id < *count; ++id) made.push_back(id);
+    return made;
+  }());
+  *chipNum = static_cast<int>(numbers.size());
+  *outTopology = numbers.data();
+  return TPUDNN_STATUS_SUCCESS;
+}
+// One chip is a ring of its own; more would need links.
+tpudnnStatus_t tpudnnCheckChipMap(int world_size, int* chipMap) {
+  SOFTTPU_DNN_NOT_NULL(chipMap);
+  if (world_size == 1) return TPUDNN_STATUS_SUCCESS;
+  return fail(__func__, fmt::format("{} chips: emulated chips are not linked", world_size));
+}
+tpudnnStatus_t tpudnnGetC2CRing(int world_size, int* chipMap) {
+  SOFTTPU_DNN_NOT_NULL(chipMap);
+  if (world_size != 1) return fail(__func__, fmt::format("{} chips: emulated chips are not linked", world_size));
+  *chipMap = 0;
+  return TPUDNN_STATUS_SUCCESS;
+}
+tpudnnStatus_t tpudnnGetUniqueId(tpudnnHandle_t handle, char* uniqueId) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  SOFTTPU_DNN_NOT_NULL(uniqueId);
+  uniqueId[0] = '0';
+  uniqueId[1] = '\0';
+  return TPUDNN_STATUS_SUCCESS;
+}
+
+tpudnnStatus_t tpudnnEnableProfile(tpudnnHandle_t handle, int /*max_record_num*/, int /*mode*/) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  if (auto done = h->stream->wait_for_all(); !done) return to_status(__func__, done);
+  const auto now = estimated_ns(*h);
+  if (!now) return fail(__func__, now.error().text);
+  h->profiled_from_ns = *now;
+  return TPUDNN_STATUS_SUCCESS;
+}
+tpudnnStatus_t tpudnnDisableProfile(tpudnnHandle_t handle) {
+  SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
+  if (auto done = h->stream->wait_for_all(); !done) return to_status(__func__, done);
+  const auto now = estimated_ns(*h);
+  if (!now) return fail(__func__, now.error().text);
+  const double us = static_cast<double>(*now - h->profiled_from_ns) / 1000;
+  host::write_log("tpudnn", BMLIB_LOG_INFO,
+                  *now == 0 ? fmt::format("{}: no times are estimated: see SOFTTPU_TIME", __func__)
+                            : fmt::format("{}: {:.2f} us on the chip since tpudnnEnableProfile", __func__, us));
+  return TPUDNN_STATUS_SUCCESS;
+}
+
+}  // extern "C"
