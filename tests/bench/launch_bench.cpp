@@ -21,6 +21,7 @@
 #include "tests/bench/device.hpp"
 #include "tests/bench/work.hpp"
 #include "tpu_kernel.h"
+#include "tpuv7/tpuv7_rt.h"
 
 namespace softtpu::bench {
 namespace {
@@ -140,6 +141,51 @@ std::vector<Work> launches() {
   return {sync, okkernel, queued};
 }
 
+// The same through libtpuv7_rt, on a stream.
+struct RtProgram {
+  RtProgram() {
+    setenv("SOFTTPU_DEVICE", "embedded", 1);
+    setenv("SOFTTPU_CHIP", "bm1684x", 1);
+    need(tpuRtSetDevice(0) == tpuRtSuccess && tpuRtStreamCreate(&stream) == tpuRtSuccess, "no device");
+    module = tpuRtKernelLoadModuleFile(SOFTTPU_BENCH_KERNELS, stream);
+    need(module != nullptr, "the kernel module does not load");
+    need(tpuRtMalloc(&memory, 64 * kMega, 0) == tpuRtSuccess, "no memory");
+  }
+  static RtProgram& get() {
+    static RtProgram program;
+    return program;
+  }
+  void launch() {
+    need(tpuRtKernelLaunch(module, "bench_nothing", nullptr, 0, 1, 1, stream) == tpuRtSuccess, "a launch failed");
+  }
+  void queue() {
+    need(tpuRtKernelLaunchAsync(module, "bench_nothing", nullptr, 0, 1, 1, stream) == tpuRtSuccess,
+         "a launch was not queued");
+  }
+  void sync() { need(tpuRtStreamSynchronize(stream) == tpuRtSuccess, "a launch failed"); }
+
+  tpuRtStream_t stream = nullptr;
+  tpuRtKernelModule_t module = nullptr;
+  void* memory = nullptr;
+};
+
+// Beside its own limits the vendor's runtime on BM1690: 14 ms for an empty launch, 5 ms for a queued one.
+std::vector<Work> rt_launches() {
+  Work sync = launch_and_wait("tpuv7_rt", 14e3, [] { RtProgram::get().launch(); });
+  Work queued;
+  queued.group = "tpuv7_rt";
+  queued.name = "empty kernel, 1000 queued, then wait";
+  queued.amount = 1000;
+  queued.unit = "launches";
+  queued.run = [] {
+    for (int i = 0; i < 1000; ++i) RtProgram::get().queue();
+    RtProgram::get().sync();
+  };
+  queued.at_least = 200e3;
+  queued.vendor = 200;
+  return {sync, queued};
+}
+
 // Nanoseconds of one command on one element, in a kernel with many of them.
 Work smallest(const char* name, void (*command)()) {
   BenchDevice& device = BenchDevice::of("bm1684x");
@@ -172,9 +218,9 @@ std::vector<Work> commands() {
 
 std::vector<Work> host_copies() {
   auto bytes = std::make_shared<std::vector<char>>(64 * kMega, 1);
-  const auto copy = [](const char* name, double vendor, std::function<void()> run) {
+  const auto copy = [](const char* name, double vendor, std::function<void()> run, const char* group = "host") {
     Work work;
-    work.group = "host";
+    work.group = group;
     work.name = name;
     work.amount = work.limit_amount = static_cast<double>(64 * kMega) / 1e9;
     work.unit = "GB";
@@ -201,6 +247,20 @@ std::vector<Work> host_copies() {
              Program& program = Program::get();
              need(bm_memcpy_d2s(program.handle, bytes->data(), program.memory) == BM_SUCCESS, "a copy failed");
            }),
+      copy(
+          "S2D 64 MB", 0.2,
+          [bytes] {
+            need(tpuRtMemcpyS2D(RtProgram::get().memory, bytes->data(), bytes->size()) == tpuRtSuccess,
+                 "a copy failed");
+          },
+          "tpuv7_rt"),
+      copy(
+          "D2S 64 MB", 0.17,
+          [bytes] {
+            need(tpuRtMemcpyD2S(bytes->data(), RtProgram::get().memory, bytes->size()) == tpuRtSuccess,
+                 "a copy failed");
+          },
+          "tpuv7_rt"),
   };
 }
 
@@ -262,7 +322,7 @@ std::vector<Work> starts() {
 
 const bool added = add_work([] {
   std::vector<Work> list = launches();
-  for (const auto& more : {commands(), host_copies(), starts()})
+  for (const auto& more : {rt_launches(), commands(), host_copies(), starts()})
     for (const Work& work : more) list.push_back(work);
   return list;
 });
