@@ -13,7 +13,7 @@ KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu
 HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h"]
 PROTOTYPE = re.compile(r"^(?!typedef|static|inline|  )([a-zA-Z_][\w *]*?[ *])(\w+)\(((?:[^()]|\([^()]*\))*)\)(?:\s*__attribute__[^;]*)?;", re.M)
 FAMILY_FIELDS = {"id", "title", "functions", "parameters", "about", "layout", "rounding", "overlap", "notes", "errors", "waits", "numerics",
-                 "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "runs"}
+                 "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures"}
 FUNCTION_FIELDS = {"purpose", "parameters", "rounding", "layout", "notes", "errors", "example", "see", "gives", "returns", "overlap",
                    "before", "after", "types", "call", "chips", "source"}
 TYPE_WORDS = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": "int8", "DT_UINT8": "uint8", "DT_INT16": "int16",
@@ -346,6 +346,9 @@ class Reference:
             unknown = set(family) - FAMILY_FIELDS
             if unknown:
                 raise Wrong(f"{path.name}: family {family.get('id')} has unknown fields {sorted(unknown)}")
+            for figure in family.get("figures", []):
+                if not (ROOT / "docs/figures" / figure).exists():
+                    raise Wrong(f"{path.name}: family {family['id']} shows docs/figures/{figure}, which does not exist")
             for name, own in family["functions"].items():
                 own = {"purpose": own} if isinstance(own, str) else own
                 if set(own) - FUNCTION_FIELDS:

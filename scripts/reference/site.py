@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Writes the documentation as a static site: the reference of functions and the pages of docs/, by mkdocs (Debian), with its search; no network."""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import model  # noqa: E402
+
+DOCS = model.ROOT / "docs"
+LABELS = {"types": "Types", "limits": "Limits", "NULL": "NULL", "overlap": "Overlap", "rounding": "Rounding", "meaning": "Meaning", "note": "Notes",
+          "errors": "What breaking a rule says", "engine": "Engine", "waits": "Waiting", "time": "Time", "chips": "Chips", "source": "Source", "returns": "Returns",
+          "layout": "Layout"}
+STYLE = """
+table { display: block; overflow-x: auto; max-width: 100%; }
+pre, pre code { overflow-x: auto; white-space: pre; }
+h1, h2, h3, p code, li code, td code, a { overflow-wrap: anywhere; }
+img, svg { max-width: 100%; height: auto; }
+.rst-content table { margin-bottom: 24px; }
+.rst-content table td, .rst-content table th { padding: 4px 8px; }
+.wy-nav-content { max-width: 60rem; }
+.rst-content table.docutils td, .rst-content table td { white-space: normal; }
+"""
+
+
+def cell(text):
+    return re.sub(r"\s*\n\s*", "<br>", text.strip()).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+
+
+def shown(text):
+    """A text in Markdown: literal, except that indented lines are kept."""
+    out = []
+    for line in text.split("\n"):
+        out.append(line if line.startswith("    ") else re.sub(r"([*_<>|])", r"\\\1", line))
+    return re.sub(r"\n(?=    )", "\n\n", "\n".join(out), count=1)
+
+
+def function_text(function, reference, pages):
+    out = [f"### {function.name}\n", shown(function.purpose) + "\n", f"```c\n#include <{function.prototype.include}>\n\n{function.prototype.text()};\n```\n"]
+    for label, value in function.sections():
+        if label == "parameters":
+            if value:
+                out.append("| parameter | |\n|---|---|")
+                out += [f"| `{name}` | {cell(text)} |" for name, text in value]
+                out.append("")
+        elif label == "see also":
+            links = [f"[{name}]({pages.get(name, '')}#{name})" for name in function.related() if name in pages]
+            out.append("**See also** " + ", ".join(links) + "\n")
+        elif label == "example":
+            out.append(f"**Example**\n\n```c\n{value}\n```\n")
+        elif label == "errors":
+            out.append("**What breaking a rule says**\n\n" + "\n".join(f"- `{one}`" if one.startswith(function.name) else f"- {shown(one)}" for one in value) + "\n")
+        elif label == "numbers":
+            page, _, anchor = value.removeprefix("docs/numerics/").partition("#")
+            out.append(f"**Numbers** [{page}](../../numerics/{page}#{anchor})\n")
+        elif isinstance(value, list):
+            out.append(f"**{LABELS[label]}**\n\n" + "\n".join(f"- {shown(one)}" for one in value) + "\n")
+        else:
+            out.append(f"**{LABELS[label]}** {shown(value)}\n")
+    known = function.known_text()
+    if known:
+        out.append(f"**Known** {shown(known)}\n")
+    return "\n".join(out)
+
+
+def write_reference(target, reference):
+    """One page for each family; returns the navigation."""
+    pages = {name: f"../{page}/{family['id']}.md" for page, (_, _, families) in reference.pages.items() for family in families
+             for name in family["functions"] if name in reference.functions}
+    navigation = ["  - Reference:\n    - All functions: reference/index.md"]
+    for page, (title, about, families) in reference.pages.items():
+        folder = target / "reference" / page
+        folder.mkdir(parents=True, exist_ok=True)
+        entries = []
+        for family in families:
+            functions = [reference.functions[name] for name in family["functions"] if name in reference.functions]
+            if not functions:
+                continue
+            text = [f"# {family['title']}\n", shown(model.flat(about)) + "\n" if about else "", shown(model.flat(family.get("about", ""))) + "\n"]
+            text += [f"![{figure.removesuffix('.svg').replace('_', ' ')}](../../figures/{figure})\n" for figure in family.get("figures", [])]
+            text += [function_text(function, reference, pages) for function in functions]
+            (folder / f"{family['id']}.md").write_text("\n".join(text))
+            entries.append(f'      - "{family["title"]}": reference/{page}/{family["id"]}.md')
+        navigation.append(f'    - "{title}":\n' + "\n".join(entries))
+    lines = ["# All functions\n", "| function | |\n|---|---|"]
+    lines += [f"| [{name}]({pages[name].removeprefix('../')}#{name}) | {cell(reference.functions[name].purpose)} |" for name in sorted(pages)]
+    (target / "reference/index.md").write_text("\n".join(lines) + "\n")
+    return navigation
+
+
+def copy_docs(target):
+    """The pages of docs/ with their figures; links that leave docs/ become plain text."""
+    for path in sorted(DOCS.rglob("*")):
+        if "reference" in path.relative_to(DOCS).parts or path.is_dir():
+            continue
+        to = target / path.relative_to(DOCS)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix != ".md":
+            shutil.copy(path, to)
+            continue
+        def kept(match, path=path):
+            link = match[2].split("#")[0]
+            if not link or re.match(r"\w+://", link):
+                return match[0]
+            there = (path.parent / link).resolve()
+            if there.is_relative_to(DOCS) and there.exists() and "reference" not in there.relative_to(DOCS).parts:
+                return match[0]
+            return match[1]
+        to.write_text(re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", kept, path.read_text()))
+    (target / "index.md").write_text("# softtpu\n\nAn emulator of SOPHGO's TPUs for TPUKernel and OKKernel programs. [All functions](reference/index.md) · "
+                                     "[the numbers](numerics/README.md) · [layouts](layouts.md) · [debugging](debugging.md)\n")
+    (target / "README.md").unlink(missing_ok=True)
+
+
+def pages_navigation():
+    def title(path):
+        return path.read_text().split("\n")[0].removeprefix("# ")
+    top = [f'    - "{title(path)}": {path.name}' for path in sorted(DOCS.glob("*.md")) if path.name != "README.md"]
+    rules = [f'    - "{title(path)}": rules/{path.name}' for path in sorted((DOCS / "rules").glob("*.md"))]
+    numbers = [f'    - "{title(path)}": numerics/{path.name}' for path in sorted((DOCS / "numerics").glob("*.md"))]
+    return ["  - Numbers:\n" + "\n".join(numbers), "  - Guides:\n" + "\n".join(top), "  - Rules of the checks:\n" + "\n".join(rules)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path, help="where the site goes (FOLDER/site)")
+    options = parser.parse_args()
+    if shutil.which("mkdocs", path="/usr/bin") is None:
+        print("mkdocs is not installed (scripts/packages.txt)", file=sys.stderr)
+        return 77
+    source = options.folder / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    copy_docs(source)
+    navigation = write_reference(source, model.Reference())
+    (source / "extra.css").write_text(STYLE)
+    settings = ["site_name: softtpu", "docs_dir: source", "site_dir: site", "use_directory_urls: false", "theme:\n  name: readthedocs\n  highlightjs: false\n  navigation_depth: 2",
+                "extra_css: [extra.css]", "plugins: [search]", "nav:", "  - Home: index.md", *navigation, *pages_navigation()]
+    (options.folder / "mkdocs.yml").write_text("\n".join(settings) + "\n")
+    environment = {**os.environ, "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(["mkdocs", "build", "-q", "-f", options.folder / "mkdocs.yml"], env=environment, capture_output=True, text=True, check=False)
+    print("\n".join(line for line in (done.stdout + done.stderr).split("\n") if "WARNING" in line or "ERROR" in line or done.returncode))
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The site and the man pages of the reference: every function is there, the search knows it, nothing comes from the network, and pages fit windows of 1280 and of 390
+pixels (looked at in a headless browser)."""
+import html
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "scripts/reference"))
+import model  # noqa: E402
+
+SKIPPED = 77
+PAGES = ["reference/matrix/fp_mm.html", "reference/window/fp_conv.html", "reference/index.html", "numerics/bm1684x-elementwise.html", "layouts.html"]
+
+
+def check_content(site, reference):
+    search = (site / "search/search_index.json").read_text()
+    for name in reference.functions:
+        assert f'"{name}"' in search, f"the search does not know {name}"
+    for page in site.rglob("*.html"):
+        text = page.read_text()
+        outside = re.findall(r'<(?:script|img|iframe)[^>]*src="(https?:[^"]*)"|<link[^>]*rel="stylesheet"[^>]*href="(https?:[^"]*)"', text)
+        assert not outside, f"{page} needs the network: {outside}"
+
+
+def check_man(folder, reference):
+    for name in reference.functions:
+        text = (folder / f"man3/{name}.3").read_text()
+        assert text.startswith(".TH") and ".SH SYNOPSIS" in text and ".SH EXAMPLE" in text, name
+    if shutil.which("groff"):
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", *(folder / f"man3/{name}.3" for name in list(reference.functions)[:40])],
+                              capture_output=True, text=True, check=True)
+        assert not done.stderr.strip(), done.stderr
+    assert ".SH softtpu run" in (folder / "man1/softtpu.1").read_text()
+
+
+# A window cannot be narrower than 500 pixels, a frame can.
+AROUND = """<!doctype html><body style="margin:0"><script>addEventListener("message", event => {
+  const result = document.createElement("pre");
+  result.id = "result";
+  result.textContent = event.data;
+  document.body.append(result);
+});</script><iframe src="%s" style="border:0" width="%d" height="2000"></iframe></body>"""
+
+
+def look_at(browser, site, page, width):
+    inner = (site / page).with_name(f"looked_at_{width}.html")
+    outer = inner.with_name(f"around_{width}.html")
+    script = (pathlib.Path(__file__).parent / "look.js").read_text()
+    inner.write_text((site / page).read_text().replace("</body>", f"<script>{script}</script></body>"))
+    outer.write_text(AROUND % (inner.name, width))
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,2000", "--virtual-time-budget=5000",
+                           "--dump-dom", outer.as_uri()], capture_output=True, text=True, timeout=120, check=False)
+    inner.unlink()
+    outer.unlink()
+    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
+    assert found, f"{page}: the browser drew nothing\n{done.stderr[-500:]}"
+    result = json.loads(html.unescape(found[1]))
+    assert result["room"] == width, f"{page}: the window is {result['room']} wide, not {width}"
+    assert not result["wrong"], f"{page} at {width} pixels:\n  " + "\n  ".join(result["wrong"][:10])
+    return result["headings"]
+
+
+def main():
+    folder, softtpu = pathlib.Path(sys.argv[1]), sys.argv[2]
+    reference = model.Reference()
+    subprocess.run([sys.executable, ROOT / "scripts/reference/man.py", folder / "man", "--softtpu", softtpu], check=True)
+    check_man(folder / "man", reference)
+    built = subprocess.run([sys.executable, ROOT / "scripts/reference/site.py", folder], capture_output=True, text=True, check=False)
+    if built.returncode == SKIPPED:
+        print("SKIPPED: no mkdocs (package mkdocs), so the site is not built; the man pages are as they should be")
+        return SKIPPED
+    assert built.returncode == 0 and "WARNING" not in built.stdout, built.stdout + built.stderr
+    check_content(folder / "site", reference)
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        print("SKIPPED: no Chromium (package chromium), so nobody has looked at the site")
+        return SKIPPED
+    for width in (1280, 390):
+        for page in PAGES:
+            look_at(browser, folder / "site", page, width)
+    print(f"{len(reference.functions)} functions; {len(PAGES)} pages looked at, 1280 and 390 pixels wide")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
