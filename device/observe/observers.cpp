@@ -10,6 +10,7 @@
 #include "device/observe/core_race_check.hpp"
 #include "device/observe/init_check.hpp"
 #include "device/observe/memory_check.hpp"
+#include "device/observe/nan_check.hpp"
 #include "device/observe/operand_type_check.hpp"
 #include "device/observe/overlap_check.hpp"
 #include "device/observe/overwrite_check.hpp"
@@ -69,6 +70,7 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   if (want("constraint")) list.push_back(make_overlap_check(findings));
   if (want("constraint")) list.push_back(make_operand_type_check(findings));
   if (want("bank")) list.push_back(make_bank_check(findings, chip));
+  if (want("nan")) list.push_back(make_nan_check(findings));
   if (!targets->empty()) list.push_back(make_portability_check(findings, *targets));
   // The server's findings are its own: in a program with linked-in kernels it runs beside the core.
   const auto clients = tools.clients ? std::make_shared<ClientFindings>(options) : nullptr;

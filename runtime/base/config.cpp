@@ -121,7 +121,7 @@ Result<void> set_text(Settings& settings, std::string_view text) {
 }
 
 constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"}, CheckName{"race"},
-                                CheckName{"constraint"}, CheckName{"bank", false}, CheckName{"output", false}};
+                                CheckName{"constraint"}, CheckName{"bank", false}, CheckName{"output", false}, CheckName{"nan", false}};
 
 Result<void> set_checks(Settings& settings, std::string_view text) {
   if (auto checks = parse_checks(text); !checks) return checks.error();
@@ -248,7 +248,7 @@ constexpr std::array kVariables = {
     Variable{
         "SOFTTPU_CHECK", "",
         "checks of what kernels do, separated by commas: memory, init, race, constraint, or all of these; bank: what "
-        "waits for memory banks cost; output: results that no kernel has written",
+        "waits for memory banks cost; output: results that no kernel has written; nan: where NaN and infinities come from",
         set_checks},
     Variable{"SOFTTPU_PORTABLE_TO", "", "other chips, separated by commas, that kernels should run on (checked)",
              set_text<&Settings::portable_to>},
