@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <list>
+#include <map>
 #include <memory>
 
 #include "device/chip/layout.hpp"
@@ -77,11 +78,13 @@ class Launch {
     if (head.magic != bmodel::NetworkLaunchHead::kMagic || head.count > bmodel::kMostNetworkSteps)
       return refuse("the arguments are not those of a network");
     const auto* steps = static_cast<const std::uint8_t*>(raw) + sizeof(head);
+    core_.submit(Op::tpu_initialize, ControlCmd{ControlAction::kInitialize, 0, 0});
     for (std::uint64_t i = 0; i < head.count && !core_.faulted(); ++i) {
       NetworkStep step;
       std::memcpy(&step, steps + i * sizeof(step), sizeof(step));
       take(step);
     }
+    core_.submit(Op::tpu_poll, ControlCmd{ControlAction::kPoll, 0, 0});
   }
 
  private:
@@ -89,8 +92,10 @@ class Launch {
     switch (step.kind) {
       case NetworkStepKind::kCopy: return copy(step.a, step.b, step.c);
       case NetworkStepKind::kArea: areas_.push_back({step.a, step.b, step.c}); return;
+      case NetworkStepKind::kKeep: keeps_.push_back({step.a, step.b, step.c}); return;
       case NetworkStepKind::kGroup:
         if (const auto program = find(step)) carry_out(*program);
+        keeps_.clear();
         return;
       case NetworkStepKind::kCheck: static_cast<void>(find(step)); return;
     }
@@ -134,18 +139,55 @@ class Launch {
   }
 
   void carry_out(const Program& program) {
+    const auto last_writes = find_last_writes(program);
     CallStack stack;
     const CallStackScope site(stack);
-    for (const ProgramStep& step : program.steps) {
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      const ProgramStep& step = program.steps[i];
       stack.step = step.instruction;
       std::visit([&](const auto& command) { core_.submit(step.op, command); }, step.command);
       if (core_.faulted()) return;
+      const auto [first, end] = last_writes.equal_range(i);
+      for (auto keep = first; keep != end; ++keep) copy(keep->second.to, keep->second.from, keep->second.bytes);
     }
+  }
+
+  struct Keep {
+    std::uint64_t to = 0, from = 0, bytes = 0;
+  };
+  // Behind which step each tensor that is kept is complete. What nothing writes is complete before the first one.
+  std::multimap<std::size_t, Keep> find_last_writes(const Program& program) const {
+    std::multimap<std::size_t, Keep> found;
+    for (const Keep& keep : keeps_) {
+      std::size_t last = 0;
+      for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        if (writes(program.steps[i].command, keep)) last = i;
+      }
+      found.emplace(last, keep);
+    }
+    return found;
+  }
+  static bool writes(const Command& command, const Keep& keep) {
+    bool found = false;
+    const auto look = [&](Access access, const char*, const Operand& operand) {
+      const auto* tensor = std::get_if<Tensor>(&operand);
+      if (access == Access::kRead || tensor == nullptr || tensor->space != Space::kSystem) return;
+      const Dim4& shape = tensor->shape;
+      const Stride4& stride = tensor->stride;
+      const auto last = [](int extent, auto step) { return std::int64_t{extent - 1} * step; };
+      const std::int64_t elements =
+          last(shape.n, stride.n) + last(shape.c, stride.c) + last(shape.h, stride.h) + last(shape.w, stride.w) + 1;
+      const std::uint64_t end = tensor->addr + static_cast<std::uint64_t>(elements * size_of(tensor->dtype));
+      found = found || (tensor->addr < keep.from + keep.bytes && end > keep.from);
+    };
+    std::visit([&](const auto& cmd) { cmd.operands(look); }, command);
+    return found;
   }
 
   Core& core_;
   Programs& programs_;
   std::vector<Area> areas_;
+  std::vector<Keep> keeps_;
 };
 
 void run_network(const void* args) {

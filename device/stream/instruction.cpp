@@ -79,6 +79,11 @@ bool Instruction::is_end() const {
   return format->name == "sDMA_sys" && function() == kDmaEnd;
 }
 
+const Format* find_format(const InstructionSet& set, Unit unit, std::span<const std::uint8_t, 8> bytes) {
+  const Head head = read_head(unit, bytes);
+  return set.find(unit, head.short_form, head.operation, head.function);
+}
+
 Result<Instruction> decode(const InstructionSet& set, Unit unit, Bytes bytes, std::uint64_t offset) {
   if (bytes.size() < kHeadBytes) {
     return bad(unit, offset, bytes,

@@ -27,6 +27,9 @@ struct Instruction {
   bool operator==(const Instruction&) const = default;
 };
 
+// The format that the first eight bytes of an instruction choose; nullptr: none.
+const Format* find_format(const InstructionSet& set, Unit unit, std::span<const std::uint8_t, 8> head);
+
 // The instruction at the start of `bytes`. An error names the offset, the first word and what is wrong.
 // `offset` is where `bytes` lie in their stream, for that text.
 Result<Instruction> decode(const InstructionSet& set, Unit unit, std::span<const std::uint8_t> bytes,

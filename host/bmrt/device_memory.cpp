@@ -22,4 +22,10 @@ Result<DeviceMemory> DeviceMemory::make(bm_handle_t handle, std::span<const std:
   return made;
 }
 
+Result<std::vector<std::uint8_t>> DeviceMemory::read() const {
+  std::vector<std::uint8_t> contents(bytes());
+  if (empty() || bm_memcpy_d2s_u64(handle_, contents.data(), memory_) == BM_SUCCESS) return contents;
+  return Error{ErrorKind::kConnection, fmt::format("{} bytes cannot be read from the device", bytes())};
+}
+
 }  // namespace softtpu::bmrt

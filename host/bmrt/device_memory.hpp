@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "bmlib_runtime.h"
 #include "runtime/base/result.hpp"
@@ -29,6 +30,8 @@ class DeviceMemory {
   static Result<DeviceMemory> make(bm_handle_t handle, std::uint64_t bytes);
   // With these contents.
   static Result<DeviceMemory> make(bm_handle_t handle, std::span<const std::uint8_t> contents);
+
+  Result<std::vector<std::uint8_t>> read() const;
 
   bool empty() const { return handle_ == nullptr; }
   std::uint64_t address() const { return empty() ? 0 : bm_mem_get_device_addr_u64(memory_); }

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "host/bmrt/launch.hpp"
+#include "softtpu/networks.h"
 
 using namespace softtpu;
 using namespace softtpu::bmrt;
@@ -305,8 +306,7 @@ bool bmrt_pre_alloc_neuron_multi_cores(void* p_bmrt, const char* net_name, int s
 void bmrt_trace(void* p_bmrt) {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   for (size_t i = 0; runtime != nullptr && i < runtime->count(); ++i) {
-    if (const auto good = runtime->find(i)->check_constants(runtime->handle()); !good)
-      refuse(__func__, good.error().text);
+    if (const auto good = runtime->find(i)->check_constants(); !good) refuse(__func__, good.error().text);
   }
 }
 
@@ -350,6 +350,19 @@ bool bmrt_memcpy_d2d_stride_ex_parallel(void* p_bmrt, bm_tensor_t* /*dst_tensors
   SOFTTPU_RUNTIME(p_bmrt, false);
   return refuse(__func__,
                 "in which unit its strides and offsets count is not published; use bmrt_memcpy_d2d_byte_parallel");
+}
+
+// ---- softtpu/networks.h ----
+
+bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, void* user) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  runtime->show = nullptr;
+  if (callback == nullptr) return true;
+  runtime->show = [callback, user](const bmodel::Tensor& tensor, const std::vector<std::uint8_t>& bytes) {
+    const bm_shape_t shape = to_shape(tensor.shape);
+    callback(user, tensor.name.c_str(), static_cast<bm_data_type_t>(tensor.type), &shape, bytes.data(), bytes.size());
+  };
+  return true;
 }
 
 }  // extern "C"

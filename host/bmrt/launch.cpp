@@ -138,7 +138,10 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
     output.dtype = info.output_dtypes[i];
     output.shape = info.stages[*stage].output_shapes[i];
   }
-  good = good && network.launch(handle, *stage, tensors.inputs, tensors.outputs) == BM_SUCCESS;
+  if (good) {
+    good = (runtime.show ? network.launch_and_show(handle, *stage, tensors.inputs, tensors.outputs, runtime.show)
+                         : network.launch(handle, *stage, tensors.inputs, tensors.outputs)) == BM_SUCCESS;
+  }
   if (!good) free_outputs(handle, tensors.outputs, made);
   return good;
 }

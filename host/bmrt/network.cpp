@@ -104,6 +104,7 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
   Stage loaded;
   loaded.inputs = stage.inputs;
   loaded.outputs = stage.outputs;
+  loaded.between = stage.between;
   if (stage.context_address + stage.context_bytes < stage.context_address ||
       stage.io_address + stage.io_bytes < stage.io_address || stage.context_bytes > kRelocated) {
     return Error{ErrorKind::kUsage, "its areas of memory end behind the last address"};
@@ -231,9 +232,8 @@ std::uint64_t Network::place(const Stage& stage, std::uint64_t address) const {
   return 0;
 }
 
-bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
-                            const bm_tensor_t* outputs) {
-  const Stage& of = stages_[stage];
+std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                                           const std::vector<NetworkStep>& keeps) const {
   std::vector<NetworkStep> steps;
   const bool relocated = address_mode_ == bmodel::kIoRelocated;
   std::uint64_t next = kRelocated;
@@ -255,14 +255,53 @@ bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tens
     for (std::size_t i = 0; i < of.outputs.size(); ++i) relocate(outputs[i], of.outputs[i].bytes);
   }
   steps.insert(steps.end(), of.areas.begin(), of.areas.end());
-  steps.insert(steps.end(), of.groups.begin(), of.groups.end());
+  for (const NetworkStep& group : of.groups) {
+    // Each group may be the last one that writes; a later one keeps the tensor again.
+    steps.insert(steps.end(), keeps.begin(), keeps.end());
+    steps.push_back(group);
+  }
   for (std::size_t i = 0; !relocated && i < of.outputs.size(); ++i) {
     const bmodel::Tensor& tensor = of.outputs[i];
     steps.push_back({NetworkStepKind::kCopy, bm_mem_get_device_addr(outputs[i].device_mem), place(of, tensor.address),
                      tensor.bytes, 0});
   }
+  return steps;
+}
+
+bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
+                            const bm_tensor_t* outputs) {
   const std::lock_guard lock(launching_);
-  return issue(handle, steps, false);
+  return issue(handle, steps_of(stages_[stage], inputs, outputs, {}), false);
+}
+
+bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
+                                     const bm_tensor_t* outputs, const Show& show) {
+  const Stage& of = stages_[stage];
+  std::vector<NetworkStep> keeps;
+  std::vector<const bmodel::Tensor*> tensors;
+  std::vector<DeviceMemory> kept;
+  for (const auto* list : {&of.inputs, &of.between, &of.outputs}) {
+    for (const bmodel::Tensor& tensor : *list) {
+      const std::uint64_t from = place(of, tensor.address);
+      if (from == 0 || tensor.bytes == 0) continue;
+      auto memory = DeviceMemory::make(handle, tensor.bytes);
+      if (!memory) return BM_ERR_NOMEM;
+      keeps.push_back({NetworkStepKind::kKeep, memory->address(), from, tensor.bytes, 0});
+      tensors.push_back(&tensor);
+      kept.push_back(*std::move(memory));
+    }
+  }
+  {
+    const std::lock_guard lock(launching_);
+    if (const bm_status_t status = issue(handle, steps_of(of, inputs, outputs, keeps), true); status != BM_SUCCESS)
+      return status;
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const auto bytes = kept[i].read();
+    if (!bytes) return BM_ERR_FAILURE;
+    show(*tensors[i], *bytes);
+  }
+  return BM_SUCCESS;
 }
 
 // As many launches as the steps need. Areas hold for one launch, so each that has groups begins with them.
@@ -290,15 +329,12 @@ bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& s
   return part.empty() ? BM_SUCCESS : send();
 }
 
-Result<void> Network::check_constants(bm_handle_t handle) const {
+Result<void> Network::check_constants() const {
   for (const Stage& stage : stages_) {
     if (stage.constants == nullptr) continue;
-    std::vector<std::uint8_t> bytes(stage.constants->bytes());
-    bm_device_mem_u64_t memory{};
-    bm_set_device_mem_u64(&memory, bytes.size(), stage.constants->address());
-    if (bm_memcpy_d2s_u64(handle, bytes.data(), memory) != BM_SUCCESS)
-      return Error{ErrorKind::kConnection, fmt::format("the constants of \"{}\" cannot be read", name_)};
-    if (hash_constants(bytes) != stage.constants_hash)
+    const auto bytes = stage.constants->read();
+    if (!bytes) return bytes.error();
+    if (hash_constants(*bytes) != stage.constants_hash)
       return Error{ErrorKind::kUsage, fmt::format("the constants of \"{}\" on the device have changed", name_)};
   }
   return {};

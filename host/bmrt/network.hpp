@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,8 +39,12 @@ class Network {
   Result<std::size_t> find_stage(const bm_tensor_t* inputs, int count) const;
   // Queues a launch. Tensors are those of the stage, and large enough.
   bm_status_t launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs);
-  // How many constants' bytes on the device are not those of the file, by a hash of each.
-  Result<void> check_constants(bm_handle_t handle) const;
+  // The same; waits, and shows each tensor that the file names as it was after its last write.
+  using Show = std::function<void(const bmodel::Tensor& tensor, const std::vector<std::uint8_t>& bytes)>;
+  bm_status_t launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
+                              const bm_tensor_t* outputs, const Show& show);
+  // Whether the constants on the device are still those of the file.
+  Result<void> check_constants() const;
 
   // Bytes of one input or output of a stage.
   std::uint64_t input_bytes(std::size_t stage, std::size_t i) const { return stages_[stage].inputs[i].bytes; }
@@ -47,7 +52,7 @@ class Network {
 
  private:
   struct Stage {
-    std::vector<bmodel::Tensor> inputs, outputs;
+    std::vector<bmodel::Tensor> inputs, outputs, between;
     std::shared_ptr<const DeviceMemory> constants;
     std::vector<std::uint8_t> constants_hash;
     std::shared_ptr<DeviceMemory> context;
@@ -64,6 +69,8 @@ class Network {
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;
+  std::vector<bmodel::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                                            const std::vector<bmodel::NetworkStep>& keeps) const;
   bm_status_t issue(bm_handle_t handle, const std::vector<bmodel::NetworkStep>& steps, bool wait) const;
 
   std::string name_, kernel_;

@@ -16,6 +16,7 @@ enum class NetworkStepKind : std::uint64_t {
   kCopy = 1,  // a = destination, b = source, c = bytes: all of global memory
   kArea,      // a = first compiled address, b = the one behind the last, c = where the area lies in this device
   kGroup,     // a, b = address and bytes of the TIU stream, c, d = of the DMA stream
+  kKeep,      // the next group copies c bytes from b to a, when they have been written for the last time
   kCheck,     // like kGroup, but the streams are only read and judged
 };
 

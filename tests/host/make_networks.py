@@ -145,6 +145,17 @@ def refused(options):
     model.write("waits_for_ever.bmodel")
 
 
+def missing_dependency(options):
+    """The first TIU instruction does not wait for the DMA that brings its operand."""
+    model = Model(options, options.networks / "softmax_INT8.bmodel")
+    start = model.stage()["cmd_group"][0]["binary_bdc"]["start"]
+    changed = bytearray(model.binary)
+    word = int.from_bytes(changed[start:start + 8], "little")
+    changed[start:start + 8] = (word & ~(0xFFFFF << 21)).to_bytes(8, "little")
+    model.binary = bytes(changed)
+    model.write("missing_dependency.bmodel")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flatc", default="flatc")
@@ -157,6 +168,7 @@ def main():
     two_networks(options)
     relocated(options)
     refused(options)
+    missing_dependency(options)
 
 
 if __name__ == "__main__":

@@ -436,7 +436,7 @@ TEST_F(Networks, AnInstructionThatBreaksARuleIsNamed) {
   EXPECT_EQ(bm_thread_sync(handle_), BM_ERR_FAILURE);
   const auto lines = take_log();
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_THAT(lines[0], HasSubstr("kernel \"network softmax\" on core 0, command 1, at copy of an input or output"));
+  EXPECT_THAT(lines[0], HasSubstr("kernel \"network softmax\" on core 0, command 2, at copy of an input or output"));
   release(out);
 }
 

@@ -1,0 +1,25 @@
+/* What softtpu's libbmrt shows beyond the published functions. */
+#ifndef SOFTTPU_NETWORKS_H_
+#define SOFTTPU_NETWORKS_H_
+
+#include "../bmruntime_interface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* A tensor as it was when the network had written it for the last time. `data` stays until the callback returns. */
+typedef void (*softtpu_tensor_callback)(void* user, const char* name, bm_data_type_t dtype, const bm_shape_t* shape,
+                                        const void* data, size_t bytes);
+
+/* Every later launch of the runtime waits for its end and then calls back for each tensor that the file names and that
+   lies in global memory: inputs, outputs, and what parts of the network hand to each other. NULL ends it. */
+bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, void* user);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
