@@ -29,6 +29,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/firmware/include/ ${PROJECT_SOURCE_DIR}/
 
 install(FILES ${PROJECT_SOURCE_DIR}/device/cli/gdb/softtpu.py DESTINATION ${CMAKE_INSTALL_DATADIR}/softtpu/gdb)
 
+# For `softtpu sdk tpu-mlir`.
+set_target_properties(cmodel_bm1684x PROPERTIES INSTALL_RPATH $ORIGIN)
+install(TARGETS cmodel_bm1684x LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 # Kept for `softtpu sdk okkernel`.
 install(TARGETS okkernel_bmlib LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/okkernel)
 set(SOFTTPU_OKKERNEL_LINK ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/okkernel/libbmlib_okkernel.so)
@@ -63,7 +67,7 @@ function(softtpu_pkgconfig name description library)
   set(SOFTTPU_PC_FILES ${SOFTTPU_PC_FILES} ${PROJECT_BINARY_DIR}/${name}.pc PARENT_SCOPE)
 endfunction()
 softtpu_pkgconfig(bmlib "Host runtime of softtpu (bmlib_runtime.h)" bmlib)
-softtpu_pkgconfig(bmrt "Runtime of compiled networks of softtpu (bmruntime_interface.h)" bmrt)
+softtpu_pkgconfig(bmrt "Runtime of compiled networks of softtpu (bmruntime_interface.h)" "bmrt -lbmlib")
 softtpu_pkgconfig(tpuv7_rt "Host runtime of newer chips (tpuv7_rt.h)" tpuv7_rt tpuv7)
 softtpu_pkgconfig(tpudnn "Kernel launches by name (tpuDNN.h)" tpudnn tpudnn)
 softtpu_pkgconfig(tpu_runtime_api "Host runtime of all chips (tpu_runtime_api.h)" tpu_runtime_api tpu_runtime_api)

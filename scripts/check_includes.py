@@ -29,6 +29,7 @@ RULES = {
     "device/stream": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip"],
     "device/network": ["runtime/base", "runtime/bmodel/network_launch.hpp", "runtime/module/kernel_registry.hpp", "device/isa", "device/numeric", "device/chip",
                        "device/memory", "device/core", "device/stream"],
+    "device/cmodel": ["runtime/base", "device"],
     "device/server": ["runtime", "device"],
     "device/cli": ["runtime", "device", "host/include", "tests/replay"],
     "firmware": ["runtime/base", "runtime/module/kernel_registry.hpp", "device/isa", "device/chip", "device/memory",

@@ -66,6 +66,8 @@ class Trace final : public Observer {
  private:
   // Finding a source line takes milliseconds, so each place is looked up once.
   const std::string& place_of(const CallStack& stack) {
+    // No code has issued it: an instruction of a network, say.
+    if (stack.count == 0) return instruction_ = stack.step;
     std::vector<const void*> frames(stack.frames.begin(), stack.frames.begin() + stack.count);
     const auto [place, is_new] = places_.emplace(std::move(frames), std::string());
     if (is_new) place->second = find_caller(stack).text();
@@ -85,6 +87,7 @@ class Trace final : public Observer {
   TraceTracks tracks_;
   bool named_ = false;
   std::map<std::vector<const void*>, std::string> places_;
+  std::string instruction_;
   std::string kernel_;
   std::uint64_t number_ = 0;
   double start_ = 0;
