@@ -128,6 +128,7 @@ constexpr Row kCommands[] = {
      kNotStarted},
     {"report", "Run a program with estimated times and checks, and write an HTML page about it", add_report,
      kNotStarted},
+    {"bmodel", "Show, run and compare compiled networks (.bmodel)", add_bmodel},
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"rules", "List the rules of the checks", add_rules},
     {"env", "List every environment variable with its value", add_env},

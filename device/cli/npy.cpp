@@ -63,8 +63,8 @@ std::string element_text(Dtype dtype, const std::uint8_t* from) {
 
 }  // namespace
 
-Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<std::uint64_t>& shape,
-                       const std::vector<std::uint8_t>& bytes) {
+Result<std::string> encode_npy(Dtype dtype, const std::vector<std::uint64_t>& shape,
+                               const std::vector<std::uint8_t>& bytes) {
   const char* name = npy_name(dtype);
   if (name == nullptr) return Error{ErrorKind::kUsage, fmt::format("{} has no type in .npy files", to_text(dtype))};
   std::vector<std::uint8_t> widened;
@@ -86,12 +86,17 @@ Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<s
   std::string start = "\x93NUMPY";
   for (const std::size_t byte : {std::size_t{1}, std::size_t{0}, header.size() & 0xFF, header.size() >> 8})
     start += static_cast<char>(byte);
+  return start + header + std::string(data.begin(), data.end());
+}
+
+Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<std::uint64_t>& shape,
+                       const std::vector<std::uint8_t>& bytes) {
+  const auto contents = encode_npy(dtype, shape, bytes);
+  if (!contents) return contents.error();
   // For its owner: it holds what a program computes with.
   const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   std::FILE* file = opened >= 0 ? ::fdopen(opened, "wb") : nullptr;
-  bool good = file != nullptr && std::fwrite(start.data(), 1, start.size(), file) == start.size() &&
-              std::fwrite(header.data(), 1, header.size(), file) == header.size() &&
-              std::fwrite(data.data(), 1, data.size(), file) == data.size();
+  bool good = file != nullptr && std::fwrite(contents->data(), 1, contents->size(), file) == contents->size();
   if (file != nullptr) good = std::fclose(file) == 0 && good;
   if (good) return {};
   return Error{ErrorKind::kResource, fmt::format("cannot write \"{}\": {}", path, std::strerror(errno))};

@@ -10,6 +10,10 @@
 
 namespace softtpu::cli {
 
+// The contents of such a file.
+Result<std::string> encode_npy(Dtype dtype, const std::vector<std::uint64_t>& shape,
+                               const std::vector<std::uint8_t>& bytes);
+
 // Version 1.0 of the .npy format, C order, little endian.
 Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<std::uint64_t>& shape,
                        const std::vector<std::uint8_t>& bytes);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "device/cli/command.hpp"
@@ -180,6 +181,16 @@ void lay_out_ppl(const fs::path& prefix, const fs::path& folder) {
   write_text(folder / "customize/dev/utils/src/ppl_helper.c",
              "/* Generated kernels are compiled together with this file; what they call is in tpu_kernel.h. */\n"
              "typedef int softtpu_ppl_helper_is_empty;\n");
+}
+
+// The libraries that the compiler's model runner and debugger open, under the names that they ask for.
+void lay_out_tpu_mlir(const fs::path& prefix, const fs::path& folder) {
+  const fs::path lib = folder / "lib";
+  copy_libraries(prefix, lib, {"libsofttpu_client.so", "libbmrt.so", "libbmlib.so", "libcmodel_bm1684x.so"});
+  for (const auto& [target, name] :
+       {std::pair("libbmrt.so", "libbmrt.so.1.0"), std::pair("libbmlib.so", "libbmlib.so.0"),
+        std::pair("libcmodel_bm1684x.so", "libcmodel.so")})
+    link_to(target, lib / name);
   link_programs(prefix, folder);
 }
 
@@ -193,6 +204,8 @@ constexpr Sdk kSdks[] = {
     {"tpuv7", lay_out_tpuv7, "include/, lib/ and bin/ for projects on tpuv7_rt (BM1690 and newer)"},
     {"ppl", lay_out_ppl,
      "chip/, runtime/, customize/, scripts/ for PPL projects: the PPL_RUNTIME_PATH of their builds"},
+    {"tpu-mlir", lay_out_tpu_mlir,
+     "lib/ with libbmrt, libbmlib and libcmodel_bm1684x for the compiler's tools (put it first in LD_LIBRARY_PATH)"},
 };
 
 int run(const std::string& kind, const std::string& folder) {

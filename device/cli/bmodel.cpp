@@ -1,0 +1,179 @@
+// softtpu bmodel: compiled networks - what a file holds, its instructions, running it, comparing what comes out.
+#include "device/cli/bmodel.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "device/cli/command.hpp"
+#include "device/cli/outputs.hpp"
+#include "runtime/report/report.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const std::vector<std::uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+void show_tensor(const char* kind, const bmodel::Tensor& tensor) {
+  fmt::print("    {:<8} {:<40} {:<4} {:<20} {} bytes at {:#x}, scale {}, zero point {}\n", kind, tensor.name,
+             to_text(tensor.type), text_of(tensor.shape), tensor.bytes, tensor.address, tensor.scale,
+             tensor.zero_point);
+}
+
+void show_stage(const bmodel::Stage& stage) {
+  for (const bmodel::Tensor& tensor : stage.inputs) show_tensor("input", tensor);
+  for (const bmodel::Tensor& tensor : stage.outputs) show_tensor("output", tensor);
+  for (const bmodel::Tensor& tensor : stage.between) show_tensor("between", tensor);
+  fmt::print(
+      "    memory   {} bytes of constants at {:#x}, {} bytes between layers at {:#x}, {} bytes of inputs and "
+      "outputs\n",
+      stage.coefficients.size(), stage.coefficient_address, stage.context_bytes, stage.context_address, stage.io_bytes);
+  for (const bmodel::CommandGroup& group : stage.groups)
+    fmt::print("    streams  {} TIU instructions ({} bytes), {} DMA instructions ({} bytes)\n", group.tiu_count,
+               group.tiu.size(), group.dma_count, group.dma.size());
+  for (const std::string& refusal : stage.refusals) fmt::print("    cannot run: {}\n", refusal);
+}
+
+// `run` and `compare` start this program again, as any program under `softtpu run`.
+int run_in_program(const BmodelOptions& options, bool compare) {
+  const auto model = load_model(options.file);
+  if (!model) {
+    fail(model.error());
+    return static_cast<int>(Verdict::kNotStarted);
+  }
+  if (!options.output.empty()) {
+    if (auto writable = check_writable("--output", options.output); !writable) {
+      fail(writable.error());
+      return static_cast<int>(Verdict::kNotStarted);
+    }
+  }
+  RunOptions run = options.run;
+  run.program = {fs::read_symlink("/proc/self/exe").string(), "bmodel", "execute", options.file};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) run.program.insert(run.program.end(), {name, value});
+  };
+  add("--network", options.network);
+  add("--stage", std::to_string(options.stage));
+  add("--input", options.input);
+  add("--output", options.output);
+  add("--reference", compare ? options.reference : "");
+  add("--dump-layers", options.layers);
+  add("--seed", std::to_string(options.seed));
+  add("--repeat", std::to_string(options.repeat));
+  add("--tolerance", fmt::format("{}", options.tolerance));
+  return run_with_options(run);
+}
+
+void add_file(CLI::App& app, BmodelOptions& options) {
+  app.add_option("file", options.file, "a compiled network (.bmodel)")->required();
+}
+void add_choice(CLI::App& app, BmodelOptions& options) {
+  app.add_option("--network", options.network, "the network's name, where the file holds several");
+  app.add_option("--stage", options.stage, "number of the stage, where the network has several")
+      ->check(CLI::NonNegativeNumber);
+}
+void add_execution(CLI::App& app, BmodelOptions& options) {
+  add_file(app, options);
+  add_choice(app, options);
+  app.add_option("--input", options.input,
+                 "inputs (.npz, or .npy of one) by name, else in order; without it they are random");
+  app.add_option("--output", options.output, "gets the outputs (.npz)");
+  app.add_option("--dump-layers", options.layers,
+                 "folder that gets every tensor that the file names, as .npy, as it was after its last write");
+  app.add_option("--seed", options.seed, "of random inputs")->capture_default_str();
+  app.add_option("--repeat", options.repeat, "launches, of which the fastest is reported")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--tolerance", options.tolerance, "compare: the largest difference that counts as equal")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+Result<LoadedModel> load_model(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || fs::is_directory(path)) {
+    const char* why = file ? "it is a folder" : std::strerror(errno);
+    return Error{ErrorKind::kUsage, fmt::format("{}: {}", path, why)};
+  }
+  LoadedModel loaded;
+  loaded.bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  auto model = bmodel::read_model(loaded.bytes);
+  if (!model) return Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)};
+  loaded.model = *std::move(model);
+  return loaded;
+}
+
+Dtype to_dtype(bmodel::DataType type) {
+  constexpr Dtype kTypes[] = {Dtype::kFp32,  Dtype::kFp16,   Dtype::kInt8,  Dtype::kUint8,
+                              Dtype::kInt16, Dtype::kUint16, Dtype::kInt32, Dtype::kUint32,
+                              Dtype::kBfp16, Dtype::kInt4,   Dtype::kUint4};
+  return kTypes[static_cast<std::size_t>(type)];
+}
+
+int show_model(const BmodelOptions& options) {
+  const auto loaded = load_model(options.file);
+  if (!loaded) return fail(loaded.error());
+  const bmodel::Model& model = loaded->model;
+  // The compiler's time ends with a line's end.
+  const std::string time = model.time.substr(0, model.time.find('\n'));
+  fmt::print("{}: chip {}, compiler {}, {}\n", options.file, model.chip, model.version, time);
+  for (const bmodel::Network& network : model.networks) {
+    fmt::print("network {}, address mode {}\n", network.name, network.address_mode);
+    for (std::size_t i = 0; i < network.stages.size(); ++i) {
+      fmt::print("  stage {}\n", i);
+      show_stage(network.stages[i]);
+    }
+  }
+  return kDone;
+}
+
+Run add_bmodel(CLI::App& app) {
+  auto options = std::make_shared<BmodelOptions>();
+  auto run = std::make_shared<Run>();
+  const auto command = [&](const char* name, const char* help, const Run& what) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->callback([run, what] { *run = what; });
+    return sub;
+  };
+  add_file(*command("info", "Show the networks of a file, their tensors and memory",
+                    [options] { return show_model(*options); }),
+           *options);
+  CLI::App* disasm = command("disasm", "Print every instruction with its operands and what it waits for",
+                             [options] { return disassemble_model(*options); });
+  add_file(*disasm, *options);
+  add_choice(*disasm, *options);
+  disasm->add_flag("--json", options->json, "one JSON object for each instruction");
+  const std::string statuses =
+      std::string("Exit status: 0; 1 when the network failed or differs, unless\n") + kGraveStatuses;
+  CLI::App* execute = command("run", "Run a network; takes the options of `softtpu run`",
+                              [options] { return run_in_program(*options, false); });
+  add_execution(*execute, *options);
+  add_run_options(*execute, options->run, SettingUser::kProgram);
+  execute->footer(statuses);
+  CLI::App* compare = command("compare", "Run a network and compare its outputs with those of a file",
+                              [options] { return run_in_program(*options, true); });
+  add_execution(*compare, *options);
+  compare->add_option("--reference", options->reference, "what the outputs should be (.npz)")->required();
+  add_run_options(*compare, options->run, SettingUser::kProgram);
+  compare->footer(statuses);
+  CLI::App* inner = command("execute", "", [options] { return execute_model(*options); });
+  inner->group("");  // not shown: what the two above start
+  add_execution(*inner, *options);
+  inner->add_option("--reference", options->reference);
+  app.require_subcommand(1);
+  app.footer(
+      "\"softtpu bmodel COMMAND --help\" lists the options. Exit status: 0; 1 when a network failed or differs;\n"
+      "2 when the file is not usable; 120 to 125 as of \"softtpu run\".");
+  return [run] { return (*run)(); };
+}
+
+}  // namespace softtpu::cli

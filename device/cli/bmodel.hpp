@@ -1,0 +1,41 @@
+// softtpu bmodel: what the parts of the command share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/cli/run.hpp"
+#include "device/isa/types.hpp"
+#include "runtime/bmodel/container.hpp"
+
+namespace softtpu::cli {
+
+struct BmodelOptions {
+  std::string file, network;
+  int stage = 0;
+  bool json = false;
+  // run, compare
+  RunOptions run;
+  std::string input, output, reference, layers;
+  std::uint64_t seed = 1;
+  int repeat = 1;
+  double tolerance = 0;
+};
+
+// A file in memory, and what it holds: the model's parts are views into the bytes.
+struct LoadedModel {
+  std::vector<std::uint8_t> bytes;
+  bmodel::Model model;
+};
+Result<LoadedModel> load_model(const std::string& path);
+
+Dtype to_dtype(bmodel::DataType type);
+
+// The subcommands; each returns its exit status.
+int show_model(const BmodelOptions& options);
+int disassemble_model(const BmodelOptions& options);
+// In the program that `softtpu bmodel run` and `compare` start under the chosen settings.
+int execute_model(const BmodelOptions& options);
+
+}  // namespace softtpu::cli

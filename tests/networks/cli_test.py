@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""softtpu bmodel: info, disasm, run and compare on recorded networks; what goes wrong is said with the right status."""
+import argparse
+import json
+import pathlib
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import numpy_files
+
+HERE = pathlib.Path(__file__).resolve().parent
+NETWORKS = HERE.parent / "golden-networks"
+OPTIONS = None
+
+
+def softtpu(*words, status=0):
+    done = subprocess.run([OPTIONS.build / "bin/softtpu", "bmodel", *map(str, words)], capture_output=True, text=True, timeout=100)
+    if done.returncode != status:
+        raise AssertionError(f"{words}: status {done.returncode}, not {status}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+class Bmodel(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.at = pathlib.Path(self.folder.name)
+
+    def recorded(self, name, part):
+        return (NETWORKS / f"{name}.{part}.bin").read_bytes()
+
+    def write_input(self):
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (1, 12, 48), self.recorded("attention_small_F16", "input"))})
+        return self.at / "x.npz"
+
+    def test_info_lists_tensors_memory_and_streams(self):
+        text = softtpu("info", NETWORKS / "attention_small_F16.bmodel")
+        for part in ("chip BM1684X", "network attention_small, address mode 0", "[1, 12, 48]", "scale 1, zero point 0",
+                     "131072 bytes of constants at 0x100000000", "212 TIU instructions (12032 bytes)"):
+            self.assertIn(part, text)
+        self.assertIn("part 3 runs on the host's processor (it makes", softtpu("info", OPTIONS.made / "cpu_part.bmodel"))
+
+    def test_disasm_names_every_instruction(self):
+        lines = softtpu("disasm", "--json", NETWORKS / "attention_small_F16.bmodel").splitlines()
+        rows = [json.loads(line) for line in lines]
+        self.assertEqual(len(rows), 212 + 21)
+        self.assertEqual([row["id"] for row in rows[:211]], list(range(1, 212)))
+        self.assertTrue(all(row["function"] for row in rows if row["operation"] not in ("end", "sys")))
+        text = softtpu("disasm", NETWORKS / "softmax_INT8.bmodel")
+        self.assertIn("TIU 1 sAR.cast after DMA 1", text)
+        self.assertIn("= tpu_bdc_cast\n            reads src 0x00000000, shape [1, 63, 1, 29], fp32", text)
+
+    def test_run_writes_the_recorded_outputs(self):
+        out = self.at / "y.npz"
+        text = softtpu("run", NETWORKS / "attention_small_F16.bmodel", "--input", self.write_input(), "--output", out, "--repeat", 3)
+        self.assertRegex(text, r"attention_small: [\d.]+ ms here, [\d.]+ images/s \(fastest of 3\)")
+        ((name, (dtype, shape, data)),) = numpy_files.read_npz(out).items()
+        self.assertEqual((name, dtype, shape), ("add55_0_Add_f32", "<f4", (1, 12, 48)))
+        self.assertEqual(data, self.recorded("attention_small_F16", "output"))
+
+    def test_compare_names_the_first_difference(self):
+        good = self.recorded("attention_small_F16", "output")
+        numpy_files.write_npz(self.at / "good.npz", {"add55_0_Add_f32": ("<f4", (1, 12, 48), good)})
+        command = ("compare", NETWORKS / "attention_small_F16.bmodel", "--input", self.write_input(), "--reference")
+        self.assertIn("cosine 1.000000000, maximum error 0, 0 of 576 elements differ", softtpu(*command, self.at / "good.npz"))
+        element = 3 * 48 + 2
+        changed = bytearray(good)
+        value = struct.unpack_from("<f", changed, 4 * element)[0]
+        struct.pack_into("<f", changed, 4 * element, value + 0.5)
+        numpy_files.write_npz(self.at / "bad.npz", {"y": ("<f4", (1, 12, 48), bytes(changed))}, compression=0)
+        text = softtpu(*command, self.at / "bad.npz", status=1)
+        self.assertIn("1 of 576 elements differ, the first at [0, 3, 2]", text)
+        self.assertRegex(text, r"maximum error 0\.5\b")
+        softtpu(*command, self.at / "bad.npz", "--tolerance", 0.6)
+
+    def test_random_inputs_come_from_the_seed(self):
+        def run(seed):
+            softtpu("run", NETWORKS / "reduce_INT8.bmodel", "--seed", seed, "--output", self.at / "y.npz")
+            return numpy_files.read_npz(self.at / "y.npz")
+        self.assertEqual(run(1), run(1))
+        self.assertNotEqual(run(1), run(2))
+
+    def test_layers_are_dumped_after_their_last_write(self):
+        softtpu("run", NETWORKS / "attention_small_F16.bmodel", "--input", self.write_input(), "--dump-layers", self.at / "layers")
+        files = {path.stem: numpy_files.decode(path.read_bytes()) for path in (self.at / "layers").iterdir()}
+        self.assertEqual(files["x"][2], self.recorded("attention_small_F16", "input"))
+        self.assertEqual(files["add55_0_Add_f32"], ("<f4", (1, 12, 48), self.recorded("attention_small_F16", "output")))
+
+    def test_traces_and_times_know_instructions(self):
+        text = softtpu("run", "--time", "--trace", self.at / "t.json", NETWORKS / "softmax_INT8.bmodel")
+        self.assertRegex(text, r"on the chip \d+ us, [\d.]+ images/s \(estimate\)")
+        self.assertIn("TIU 1 sAR.cast [tpu_bdc_cast]", text)
+        events = json.loads((self.at / "t.json").read_text())
+        events = events["traceEvents"] if isinstance(events, dict) else events
+        self.assertIn("TIU 1 sAR.cast", [event.get("args", {}).get("at") for event in events])
+
+    def test_a_missing_dependency_is_a_finding(self):
+        softtpu("run", "--check=race", NETWORKS / "softmax_INT8.bmodel")
+        text = softtpu("run", "--check=race", OPTIONS.made / "missing_dependency.bmodel", status=120)
+        self.assertIn("race/", text)
+        self.assertIn("TIU 1 sAR.cast [tpu_bdc_cast] reads src", text)
+
+    def test_every_legal_order_gives_the_same(self):
+        softtpu("run", "--schedules", 6, NETWORKS / "softmax_INT8.bmodel")
+        numpy_files.write_npz(self.at / "good.npz", {"y": ("<f4", (1, 12, 48), self.recorded("attention_small_F16", "output"))})
+        for order in ("late", "random:7"):
+            softtpu("compare", "--schedule", order, NETWORKS / "attention_small_F16.bmodel", "--input", self.write_input(),
+                    "--reference", self.at / "good.npz")
+
+    def test_what_cannot_be_used_is_said(self):
+        file = NETWORKS / "attention_small_F16.bmodel"
+        self.assertIn("No such file", softtpu("info", "/nowhere.bmodel", status=2))
+        self.assertIn("/nowhere.bmodel", softtpu("run", "/nowhere.bmodel", status=125))
+        self.assertIn("not a .bmodel file", softtpu("info", HERE / "cli_test.py", status=2))
+        (self.at / "x.npz").write_bytes(b"PK\x05\x06 this is no archive")
+        softtpu("run", file, "--input", self.at / "x.npz", status=2)
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (1, 12, 47), bytes(4 * 12 * 47))})
+        self.assertIn("has shape [1, 12, 47], input \"x\" has [1, 12, 48]", softtpu("run", file, "--input", self.at / "x.npz", status=2))
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<c8", (1,), bytes(8))})
+        self.assertIn("elements of type", softtpu("run", file, "--input", self.at / "x.npz", status=2))
+        self.assertIn("no such network or stage", softtpu("run", file, "--network", "other", status=2))
+        self.assertIn("needs the chip's firmware", softtpu("run", OPTIONS.made / "dynamic_part.bmodel", status=1))
+        self.assertIn("--output", softtpu("run", file, "--output", "/nowhere/y.npz", status=125))
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--made", type=pathlib.Path, required=True, help="folder of tests/host/make_networks.py")
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=["cli_test.py", *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The compiler's tools, as far as softtpu is concerned: `softtpu sdk tpu-mlir` lays out the libraries, one program executes a
+network instruction by instruction as the debugger does, another runs it as the model runner does."""
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+NETWORKS = HERE.parent / "golden-networks"
+GLOBAL_START = 0x100000000
+# Of attention_small_F16: addresses as compiled, and where its parts lie in the file.
+PLACES = {"coefficients": {"address": GLOBAL_START, "file": 4096, "bytes": 131072}, "input": GLOBAL_START + 131072,
+          "output": GLOBAL_START + 135168, "TIU": 135168, "DMA": 147456}
+
+
+class LocalMemory(ctypes.Structure):
+    _fields_ = [("raw_ptr", ctypes.c_void_p), ("mem_arr", ctypes.POINTER(ctypes.c_void_p)), ("count", ctypes.c_int),
+                ("size_per_mem", ctypes.c_int), ("align_num", ctypes.c_int), ("need_free", ctypes.c_int)]
+
+
+def check(right, text):
+    if not right:
+        sys.exit(f"FAILED: {text}")
+
+
+def streams(build, file):
+    """Both streams as lists of (number, number of the other one that it waits for, offset)."""
+    lines = subprocess.run([build / "bin/softtpu", "bmodel", "disasm", "--json", file], check=True, capture_output=True, text=True).stdout
+    rows = [json.loads(line) for line in lines.splitlines()]
+    found = {}
+    for unit in ("TIU", "DMA"):
+        own = [row for row in rows if row["unit"] == unit]
+        found[unit] = [(row["id"], row["waits_for"], row["offset"]) for row in own]
+    return found
+
+
+def debugger(library, build, file):
+    """Call order of the debugger: init, select, memories, execute, deinit."""
+    emulator = ctypes.CDLL(str(library))
+    emulator.get_global_memaddr.restype = emulator.get_l2_sram.restype = ctypes.c_void_p
+    emulator.get_static_memaddr_by_node.restype = ctypes.c_void_p
+    emulator.get_local_mem.restype = ctypes.POINTER(LocalMemory)
+    emulator.cmodel_init.argtypes = [ctypes.c_int, ctypes.c_ulonglong]
+    emulator.cmodel_get_global_mem_size.restype = ctypes.c_ulonglong
+    emulator.cmodel_get_gmem_start_addr.restype = ctypes.c_uint64
+    emulator.execute_command.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+    check((emulator.tpu_npu_num(), emulator.tpu_bank_num(), emulator.tpu_local_mem_size_per_npu(), emulator.tpu_eu_num(1),
+           emulator.tpu_get_ic_parallel(1)) == (64, 16, 262144, 64, 64), "geometry before cmodel_init")
+    check(emulator.get_total_nodechip_num() == 1 and emulator.get_chip_id() == 0x1686, "chip")
+    check(emulator.cmodel_init(0, 1 << 30) == 0, "cmodel_init")
+    check(emulator.cmodel_init(1, 1 << 30) != 0, "there is no core 1")
+    emulator.set_cur_nodechip_idx(0)
+    local = emulator.get_local_mem(0).contents
+    check((local.count, local.size_per_mem, local.align_num, local.need_free) == (64, 262144, 16, 0), "local memory's description")
+    check(local.mem_arr[1] == local.raw_ptr + 262144, "local memory of NPU 1")
+    check(ctypes.string_at(local.raw_ptr, 8) == b"\xef\xbe\xad\xde" * 2, "fresh local memory")
+    check(emulator.cmodel_get_global_mem_size(0) == 1 << 30 and emulator.cmodel_get_gmem_start_addr() == GLOBAL_START, "global memory")
+    memory = emulator.get_global_memaddr(0)
+    check(ctypes.string_at(memory, 8) == bytes(8), "fresh global memory")
+    # The debugger writes the tables itself.
+    tables = emulator.get_static_memaddr_by_node(0)
+    ctypes.memmove(tables, ctypes.string_at(tables, 16384), 16384)
+
+    info = PLACES
+    data = file.read_bytes()
+    ctypes.memmove(memory + info["coefficients"]["address"] - GLOBAL_START,
+                   data[info["coefficients"]["file"]:][:info["coefficients"]["bytes"]], info["coefficients"]["bytes"])
+    given = file.with_suffix(".input.bin").read_bytes()
+    ctypes.memmove(memory + info["input"] - GLOBAL_START, given, len(given))
+    units = streams(build, file)
+    done = {"TIU": 0, "DMA": 0}
+    while any(done[unit] < len(units[unit]) for unit in units):
+        progress = False
+        for number, (unit, other) in enumerate((("TIU", "DMA"), ("DMA", "TIU"))):
+            while done[unit] < len(units[unit]) and units[unit][done[unit]][1] <= done[other]:
+                at = info[unit] + units[unit][done[unit]][2]
+                check(emulator.execute_command(0, data[at:at + 128], number) == 0, f"{unit} {done[unit] + 1}")
+                done[unit] += 1
+                progress = True
+        check(progress, "the streams wait for ever")
+    want = file.with_suffix(".output.bin").read_bytes()
+    check(ctypes.string_at(memory + info["output"] - GLOBAL_START, len(want)) == want, "the network's output")
+    check(emulator.execute_command(0, b"\xff" * 128, 0) != 0, "an instruction that does not exist")
+    check(emulator.execute_command(0, data[info["TIU"]:][:128], 2) != 0, "an engine that does not exist")
+    emulator.cmodel_deinit(0)
+    check(emulator.cmodel_init(0, 1 << 28) == 0, "cmodel_init once more")
+    emulator.cmodel_deinit(0)
+
+
+class Shape(ctypes.Structure):
+    _fields_ = [("num_dims", ctypes.c_int), ("dims", ctypes.c_int * 8)]
+
+
+def model_runner(folder, file):
+    """By the names that the model runner opens."""
+    bmlib = ctypes.CDLL(str(folder / "lib/libbmlib.so.0"))
+    bmrt = ctypes.CDLL(str(folder / "lib/libbmrt.so.1.0"))
+    bmrt.bmrt_create.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p()
+    check(bmlib.bm_dev_request(ctypes.byref(handle), 0) == 0, "bm_dev_request")
+    runtime = ctypes.c_void_p(bmrt.bmrt_create(handle))
+    check(runtime and bmrt.bmrt_load_bmodel(runtime, str(file).encode()), "bmrt_load_bmodel")
+    given, want = file.with_suffix(".input.bin").read_bytes(), file.with_suffix(".output.bin").read_bytes()
+    shape = Shape(3, (ctypes.c_int * 8)(1, 12, 48))
+    output = ctypes.create_string_buffer(len(want))
+    inputs = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.c_char_p(given), ctypes.c_void_p))
+    outputs = (ctypes.c_void_p * 1)(ctypes.addressof(output))
+    shapes = (Shape * 1)()
+    bmrt.bmrt_launch_data.restype = ctypes.c_bool
+    good = bmrt.bmrt_launch_data(runtime, b"attention_small", inputs, ctypes.byref(shape), 1, outputs, shapes, 1, ctypes.c_bool(True))
+    check(good and output.raw == want, "bmrt_launch_data")
+    check(list(shapes[0].dims[:3]) == [1, 12, 48], "the output's shape")
+    bmrt.bmrt_destroy(runtime)
+    bmlib.bm_dev_free(handle)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--sdk", type=pathlib.Path, help="the tree, in the program that uses it")
+    options = parser.parse_args()
+    file = NETWORKS / "attention_small_F16.bmodel"
+    if options.sdk:
+        debugger(options.sdk / "lib/libcmodel_bm1684x.so", options.build, file)
+        model_runner(options.sdk, file)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        tree = pathlib.Path(folder, "sdk")
+        subprocess.run([options.build / "bin/softtpu", "sdk", "tpu-mlir", tree], check=True, stdout=subprocess.DEVNULL)
+        for name in ("libbmrt.so", "libbmrt.so.1.0", "libbmlib.so", "libbmlib.so.0", "libcmodel_bm1684x.so", "libcmodel.so"):
+            check((tree / "lib" / name).exists(), name)
+        # The tools find libraries by LD_LIBRARY_PATH.
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(tree / "lib")}
+        subprocess.run([sys.executable, __file__, "--build", options.build, "--sdk", tree], check=True, env=environment, timeout=100)
+    print("debugger and model runner: right")
+
+
+if __name__ == "__main__":
+    main()
