@@ -124,7 +124,7 @@ bool has_one_core(bm_handle_t handle, const char* function) {
 
 // One launch on all listed cores.
 bm_status_t launch_on_cores(const char* function, bm_handle_t handle, const char* name, const void* args,
-                            std::size_t bytes, const int* cores, int count) {
+                            std::size_t bytes, const int* cores, int count, Wait wait) {
   if (cores == nullptr) return fail(function, BM_ERR_PARAM, "core_list is NULL");
   if (count < 1) return fail(function, BM_ERR_PARAM, fmt::format("core_num {} is below 1", count));
   if (!has_one_core(handle, function)) {
@@ -132,13 +132,13 @@ bm_status_t launch_on_cores(const char* function, bm_handle_t handle, const char
     std::vector<CorePart> others;
     for (int i = 1; i < count; ++i) others.push_back({cores[i], {}, args, bytes});
     return launch_together(function, handle, {.name = name, .args = args, .bytes = bytes, .core = cores[0]}, others,
-                           Wait::kUntilQueued);
+                           wait);
   }
   for (int i = 0; i < count; ++i) {
     const bm_status_t status = launch_name(function, handle, name, args, bytes, Wait::kUntilQueued, cores[i]);
     if (status != BM_SUCCESS) return status;
   }
-  return BM_SUCCESS;
+  return wait == Wait::kUntilFinished ? sync(function, handle) : BM_SUCCESS;
 }
 
 }  // namespace
@@ -212,12 +212,11 @@ bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_pa
 }
 bm_status_t tpu_kernel_launch_async_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
                                                 size_t api_size, const int* core_list, const int core_num) {
-  return launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num);
+  return launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num, Wait::kUntilQueued);
 }
 bm_status_t tpu_kernel_launch_sync_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
                                                size_t api_size, const int* core_list, const int core_num) {
-  const bm_status_t status = launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num);
-  return status == BM_SUCCESS ? sync(__func__, handle) : status;
+  return launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num, Wait::kUntilFinished);
 }
 
 bm_status_t tpu_kernel_sync(bm_handle_t handle) { return sync(__func__, handle); }

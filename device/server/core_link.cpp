@@ -209,9 +209,13 @@ void CoreLink::hurry(std::uint64_t item) {
 }
 
 void CoreLink::collect() {
-  hurry(last_number_);
+  pages_.status->flush_through = last_number_;
   const std::uint64_t completed = completed_items();
-  if (!items_.empty() && completed >= items_.front().number && receive_all()) finish_through(completed);
+  if (items_.empty() || completed < items_.front().number) return;
+  // What fails says so before it counts as completed.
+  const CoreProgress* known = progress();
+  if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return;
+  finish_through(completed);
 }
 
 void CoreLink::watch_launch() {

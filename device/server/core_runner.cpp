@@ -186,14 +186,22 @@ class CoreRunner {
     };
     ServerSink sink(tell);
     if (tools_.clients != nullptr) tools_.clients->turn_to(launch->client, sink);
-    if (tools_.recorder != nullptr) {
+    // Both put memory back as it was, which others of the launch are at work on.
+    const bool alone = core_.place().page == nullptr;
+    if (!alone && (tools_.recorder != nullptr || tools_.schedules > 1) && core_.place().workitem == 0) {
+      log_warning(
+          fmt::format("kernel \"{}\" runs on several cores: its launch is not kept, and its orders not compared",
+                      function->second.name));
+    }
+    LaunchRecorder* const recorder = alone ? tools_.recorder.get() : nullptr;
+    if (recorder != nullptr) {
       const auto file = modules_.find_file(function->second.module);
-      tools_.recorder->begins(core_, {function->second.name, file.name, file.image, launch->args});
+      recorder->begins(core_, {function->second.name, file.name, file.image, launch->args});
     }
     // Made for each launch, so that the same seed gives the same order.
     if (!tools_.schedule.empty()) core_.set_schedule(*Schedule::parse(tools_.schedule));
-    LaunchOutcome outcome = tools_.schedules > 1 ? run_schedules(core_, tools_, run) : run();
-    if (tools_.recorder != nullptr) tools_.recorder->ends(outcome);
+    LaunchOutcome outcome = alone && tools_.schedules > 1 ? run_schedules(core_, tools_, run) : run();
+    if (recorder != nullptr) recorder->ends(outcome);
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
     pass_on_reports("kernel \"" + function->second.name + "\"", watched);

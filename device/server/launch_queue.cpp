@@ -166,6 +166,8 @@ void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::share
   CoreLink::Launch what = to_core(*client, *stream, launch);
   what.function = launch.function;
   what.args = &launch.args;
+  what.place.groups = launch.groups;
+  what.place.first_core = launch.core;
   what.flush = launch.answer != nullptr || !stream->waiters.empty();
   what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
     finished(client, *stream, function, answer, std::move(outcome), cores_[stream->last_core]->estimated_ns());

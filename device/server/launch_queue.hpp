@@ -31,7 +31,8 @@ class LaunchQueue {
     std::string kernel;
     Bytes args;
     std::shared_ptr<GroupLaunch> group;  // on several cores, of which `core` is the first; null: on that one
-    Answer answer;  // of a launch that somebody waits for; else the outcome is kept for the next sync
+    Answer answer;             // of a launch that somebody waits for; else the outcome is kept for the next sync
+    std::uint32_t groups = 1;  // so many times; of a launch on one core
   };
 
   // The streams of one connection.

@@ -422,11 +422,13 @@ void Session::on_launch(std::uint64_t request, Launch& launch, Frame&) {
   }
   if (function && launch.stream == 0) function = Error{ErrorKind::kUsage, "a launch needs a stream."};
   if (function && (launch.blocks != 1 || launch.groups != 1 || !launch.others.empty())) {
-    if (auto group = make_group(launch, *function)) {
-      pending.group = *std::move(group);
-    } else {
+    auto group = make_group(launch, *function);
+    if (!group) {
       function = group.error();
+    } else if ((*group)->parts().size() > 1) {
+      pending.group = *std::move(group);
     }
+    pending.groups = launch.groups;
   }
   if (!function) {
     // Nobody reads an answer to an asynchronous launch: what is wrong is kept for the next sync.

@@ -382,22 +382,22 @@ struct Launch {
   std::uint32_t stream = 0;
   std::uint32_t function = 0;  // 0: by name
   std::uint32_t core = 0;
-  std::uint32_t blocks = 1, groups = 1;
   bool wait = true;
   std::string name;
   Bytes args;
-  std::vector<LaunchPart> others;
+  std::vector<LaunchPart> others{};
+  std::uint32_t blocks = 1, groups = 1;
   template <class V>
   void fields(V& v) {
     v("stream", stream);
     v("function", function);
     v("core", core);
-    v("blocks", blocks);
-    v("groups", groups);
     v("wait", wait);
     v("name", name);
     v("args", args);
     v("others", others);
+    v("blocks", blocks);
+    v("groups", groups);
   }
 };
 

@@ -103,7 +103,8 @@ TEST(Frames, NamesItsFieldsInText) {
   launch.stream = 3;
   launch.name = "add";
   launch.args = {1, 2};
-  EXPECT_EQ(to_text(launch), "Launch{stream=3, function=0, core=0, wait=1, name=\"add\", args=[2 bytes]}");
+  EXPECT_EQ(to_text(launch), "Launch{stream=3, function=0, core=0, wait=1, name=\"add\", args=[2 bytes], others=[], "
+                           "blocks=1, groups=1}");
 }
 
 TEST(Frames, ComeOutOfBytesInAnyPieces) {
