@@ -18,6 +18,14 @@ struct ByteTile {
   const std::int64_t* offsets = nullptr;
 };
 
+// How sums of few terms end: sat((sum + its row's start) >> right), where nothing on the way leaves 32 bits.
+struct QuickEnd {
+  const std::uint32_t* starts = nullptr;  // of each row of the tile: with what rounds
+  int right = 0;
+  std::int32_t low = 0, high = 0;
+  int result_bytes = 1;  // or 2
+};
+
 struct ByteKernels {
   int per_word;        // elements in a word
   std::uint32_t ones;  // a word of elements 1
@@ -34,6 +42,8 @@ struct ByteKernels {
                 std::uint32_t* sums);
   // sums[row][col] += the products, modulo 2^32.
   void (*multiply)(const ByteTile& tile, std::uint32_t* sums);
+  // The products of all words, ended in registers: results in rows of kTileCols. nullptr: multiply() first.
+  void (*multiply_and_end)(const ByteTile& tile, const QuickEnd& end, void* results);
 };
 
 extern const ByteKernels kPlainByteKernels;

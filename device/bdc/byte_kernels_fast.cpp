@@ -1,6 +1,7 @@
 // Products of bytes with SIMD instructions, compiled for several instruction sets and chosen at run time.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "device/bdc/byte_kernels.hpp"
 
@@ -161,20 +162,14 @@ HWY_INLINE Register factor_at(const std::uint32_t* place) {
   return hn::Set(Ints(), static_cast<std::int32_t>(*place)).raw;
 }
 
-template <int kRows, int kVectors, bool kLeftSigned>
-void byte_block(const ByteTile& tile, int row, int col, std::uint32_t* HWY_RESTRICT out) {
+// acc += the products of kRows rows and kVectors vectors of columns.
+template <bool kLeftSigned, int kRows, int kVectors>
+HWY_INLINE void add_words(const ByteTile& tile, int row, int col, Register (&acc)[kRows][kVectors]) {
   const Ints d;
   const std::uint32_t* HWY_RESTRICT left = tile.left + row * tile.left_step;
   const std::int64_t step = tile.left_step;
   const auto* HWY_RESTRICT right = reinterpret_cast<const std::int32_t*>(tile.right) + col;
   const std::int64_t* HWY_RESTRICT offsets = tile.offsets;
-  auto* HWY_RESTRICT sums = reinterpret_cast<std::int32_t*>(out) + row * kTileCols + col;
-  Register acc[kRows][kVectors];
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(6)
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes).raw;
-  }
   const int words = tile.size.inner;
   for (int k = 0; k < words; ++k) {
     const std::int32_t* HWY_RESTRICT place = right + offsets[k];
@@ -188,11 +183,69 @@ void byte_block(const ByteTile& tile, int row, int col, std::uint32_t* HWY_RESTR
       for (int v = 0; v < kVectors; ++v) add_dot<kLeftSigned>(acc[r][v], values[v], factors);
     }
   }
+}
+
+template <int kRows, int kVectors, bool kLeftSigned>
+void byte_block(const ByteTile& tile, int row, int col, std::uint32_t* HWY_RESTRICT out) {
+  const Ints d;
+  auto* HWY_RESTRICT sums = reinterpret_cast<std::int32_t*>(out) + row * kTileCols + col;
+  Register acc[kRows][kVectors];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(6)
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes).raw;
+  }
+  add_words<kLeftSigned>(tile, row, col, acc);
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(6)
     for (int v = 0; v < kVectors; ++v) hn::StoreU(hn::Vec<Ints>{acc[r][v]}, d, sums + r * kTileCols + v * kLanes);
   }
+}
+
+template <int kRows, int kVectors, bool kLeftSigned, class T>
+void ended_block(const ByteTile& tile, const QuickEnd& end, int row, int col, T* HWY_RESTRICT results) {
+  const Ints d;
+  const hn::Rebind<T, Ints> stored;
+  Register acc[kRows][kVectors];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    const auto start = factor_at(end.starts + row + r);
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = start;
+  }
+  add_words<kLeftSigned>(tile, row, col, acc);
+  const int right = end.right;
+  const auto low = hn::Set(d, end.low), high = hn::Set(d, end.high), bits = hn::Set(d, std::numeric_limits<T>::max());
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto value = hn::ShiftRightSame(hn::Vec<Ints>{acc[r][v]}, right);
+      // As in shifted_sums_fast.cpp: not TruncateTo.
+      const auto kept = hn::And(hn::Min(hn::Max(value, low), high), bits);
+      hn::StoreU(hn::DemoteTo(stored, kept), stored, results + (row + r) * kTileCols + col + v * kLanes);
+    }
+  }
+}
+
+template <bool kLeftSigned, class T>
+void multiply_and_end_as(const ByteTile& tile, const QuickEnd& end, void* results) {
+  for_each_block(tile.size.rows, tile.size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
+    ended_block<decltype(rows)::value, decltype(vectors)::value, kLeftSigned>(tile, end, row, col,
+                                                                              static_cast<T*>(results));
+  });
+}
+
+void multiply_and_end(const ByteTile& tile, const QuickEnd& end, void* results) {
+  if (end.result_bytes == 1) {
+    const auto make =
+        tile.left_signed ? multiply_and_end_as<true, std::uint8_t> : multiply_and_end_as<false, std::uint8_t>;
+    return make(tile, end, results);
+  }
+  const auto make =
+      tile.left_signed ? multiply_and_end_as<true, std::uint16_t> : multiply_and_end_as<false, std::uint16_t>;
+  make(tile, end, results);
 }
 
 template <bool kLeftSigned>
@@ -215,7 +268,9 @@ void multiply(const ByteTile& tile, std::uint32_t* sums) {
 
 }  // namespace
 
-ByteKernels best_byte_kernels() { return {kPerWord, kOnes, kTurnsRight, pack_right, pack_left, begin, multiply}; }
+ByteKernels best_byte_kernels() {
+  return {kPerWord, kOnes, kTurnsRight, pack_right, pack_left, begin, multiply, multiply_and_end};
+}
 
 #endif
 

@@ -57,6 +57,6 @@ void multiply(const ByteTile& tile, std::uint32_t* sums) {
 
 }  // namespace
 
-const ByteKernels kPlainByteKernels = {kPerWord, 0x01010101U, false, pack_right, pack_left, begin, multiply};
+const ByteKernels kPlainByteKernels = {kPerWord, 0x01010101U, false, pack_right, pack_left, begin, multiply, nullptr};
 
 }  // namespace softtpu

@@ -13,7 +13,11 @@ namespace {
 
 constexpr int kRowsAtOnce = 64;    // rows of the result whose sums stay in the first-level cache
 constexpr int kWordsAtOnce = 256;  // words of a column that pass over them
-constexpr int kLeftRows = 64;      // rows of the left matrix that are loaded together
+// Where a result has few terms, writing it takes most of the time: of so few channels, whose lines lie at addresses
+// that throw each other out of the cache, all stay there until they are full.
+constexpr int kShallowRows = 16;
+constexpr int kShallowWords = 16;
+constexpr int kLeftRows = 64;  // rows of the left matrix that are loaded together
 // Words of the right matrix that are packed before they are multiplied.
 constexpr std::int64_t kPackedWords = 4 << 20;
 
@@ -28,10 +32,12 @@ class Multiplication {
         kernels_(byte_kernels()),
         rows_(product.size.rows),
         words_((product.size.inner + kernels_.per_word - 1) / kernels_.per_word),
+        height_(words_ <= kShallowWords ? kShallowRows : kRowsAtOnce),
         turn_(byte_turn(product.left_signed, product.right_signed)) {
     // An unsigned byte is 128 larger than the signed one that it was, the other way round 128 smaller.
     if (turn_ != 0) moved_by_ = product.right_signed ? 128U : static_cast<std::uint32_t>(-128);
     pack_left();
+    if (ends_at_once()) make_starts();
   }
 
   void run() {
@@ -102,20 +108,44 @@ class Multiplication {
     return packed;
   }
 
+  // Sums of that few terms are far from the ends of 32 bits, with starts and what rounds as well.
+  bool ends_at_once() const {
+    if (!product_.ending || product_.store_last || kernels_.multiply_and_end == nullptr || words_ > kWordsAtOnce)
+      return false;
+    constexpr std::uint32_t kMostStart = 1U << 28;
+    const ByteProduct::Ending& ending = *product_.ending;
+    const RoundedShift steps = ending.rule.shift.steps();
+    const bool only_shifts = ending.rule.multiplier == 1 && ending.rule.offset == 0 &&
+                             ending.rule.floor == SumShift::kNoFloor && steps.left == 0 && steps.right < 28 &&
+                             steps.even == 0 && steps.positive == steps.negative;
+    // What is read as unsigned is never below zero, and has starts that are not.
+    const std::uint32_t lowest = ending.rule.is_signed ? 0U - kMostStart : 0U;
+    return only_shifts && ending.result_bytes <= 2 && product_.zero_points == ZeroPoints::kNone &&
+           std::all_of(ending.starts.begin(), ending.starts.end(),
+                       [=](std::uint32_t start) { return start - lowest < kMostStart - lowest; });
+  }
+  void make_starts() {
+    starts_ = room<std::uint32_t, struct Starts>(rows_);
+    const auto rounds = static_cast<std::uint32_t>(product_.ending->rule.shift.steps().positive);
+    for (int row = 0; row < rows_; ++row)
+      starts_[row] = product_.ending->starts[static_cast<std::size_t>(row)] + rounds - bases_[row];
+  }
+
   void multiply(const PackedRight<std::uint32_t>& packed, int col, Results<std::uint32_t>& results) {
-    const int tiles = packed.tiles(), down = (rows_ + kRowsAtOnce - 1) / kRowsAtOnce;
+    const int tiles = packed.tiles(), down = (rows_ + height_ - 1) / height_;
     const bool by_rows = std::int64_t{words_} * packed.parts * packed.part_cols <= kKeptWords;
     const std::int64_t steps = std::int64_t{rows_} * words_ * packed.parts * packed.part_cols;
     parallel_for(tiles * down, steps, [&](int index) {
-      const int row = (by_rows ? index / tiles : index % down) * kRowsAtOnce;
+      const int row = (by_rows ? index / tiles : index % down) * height_;
       const int at = by_rows ? index % tiles : index / down;
-      const Tile tile{row, std::min(kRowsAtOnce, rows_ - row), col + at * kTileCols, packed.cols(at)};
+      const Tile tile{row, std::min(height_, rows_ - row), col + at * kTileCols, packed.cols(at)};
       multiply_tile(tile, packed.tile(at), packed.offsets.data(), results);
     });
   }
 
   void multiply_tile(const Tile& tile, const std::uint32_t* right, const std::int64_t* offsets,
                      Results<std::uint32_t>& results) {
+    if (starts_ != nullptr) return end_tile(tile, right, offsets);
     alignas(64) std::uint32_t points[kTileCols] = {};
     if (product_.zero_points == ZeroPoints::kOfColumns)
       std::copy_n(product_.points.data() + tile.col, tile.cols, points);
@@ -137,12 +167,30 @@ class Multiplication {
     results.tile(tile, sums);
   }
 
+  void end_tile(const Tile& tile, const std::uint32_t* right, const std::int64_t* offsets) {
+    const ByteProduct::Ending& ending = *product_.ending;
+    const ByteTile part{{tile.rows, words_, tile.cols},
+                        product_.left_signed,
+                        product_.right_signed,
+                        left_ + std::int64_t{tile.row} * words_,
+                        words_,
+                        right,
+                        offsets};
+    const QuickEnd end{starts_ + tile.row, ending.rule.shift.steps().right, static_cast<std::int32_t>(ending.rule.low),
+                       static_cast<std::int32_t>(ending.rule.high), ending.result_bytes};
+    auto* results = room<std::uint16_t, struct EndedTile>(kRowsAtOnce * kTileCols);
+    kernels_.multiply_and_end(part, end, results);
+    ending.store(tile, results, kTileCols);
+  }
+
   const ByteProduct& product_;
   const ByteKernels kernels_;
   const int rows_, words_;  // words of a left row
+  const int height_;        // rows of a tile
   const std::uint8_t turn_;
   std::uint32_t moved_by_ = 0;
   std::uint32_t *left_ = nullptr, *bases_ = nullptr, *factors_ = nullptr, *ones_ = nullptr;
+  std::uint32_t* starts_ = nullptr;  // of sums that end as they are made
 };
 
 }  // namespace

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "device/bdc/product.hpp"
+#include "device/bdc/shifted_sums.hpp"
 
 namespace softtpu {
 
@@ -29,6 +31,16 @@ struct ByteProduct {
   std::vector<std::uint32_t> points;
   Store<std::uint32_t> store;
   bool store_last = false;
+
+  // What `store` does to sums without zero points, said so that loops may do it as they make them: results of 1 or 2
+  // bytes, for store_results(tile, results, step).
+  struct Ending {
+    SumShift rule;
+    std::vector<std::uint32_t> starts;  // of each row
+    int result_bytes;
+    std::function<void(const Tile&, const void*, std::int64_t step)> store;
+  };
+  std::optional<Ending> ending;
 };
 void multiply(const ByteProduct& product);
 

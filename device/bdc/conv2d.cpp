@@ -1,5 +1,7 @@
 // Convolutions (numerics: bm1684x-matmul-conv-pool.md sections 1, 3 and 4): products of the weights, one row for each
 // output channel, and the windows, one column for each output pixel.
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "device/chip/rules.hpp"
@@ -19,6 +21,46 @@
 
 namespace softtpu {
 namespace {
+
+// The first kLanes of each tap, of which `step` elements are stored, filled up to kFilled with zeros.
+template <int kLanes, int kFilled, class T>
+void copy_taps(const T* stored, int step, int taps, T* values) {
+  for (int tap = 0; tap < taps; ++tap, stored += step, values += kFilled) {
+    T lanes[kFilled] = {};
+    std::memcpy(lanes, stored, kLanes * sizeof(T));
+    std::memcpy(values, lanes, kFilled * sizeof(T));
+  }
+}
+// The same for numbers that are found at run time. A few lanes are copied as what they are: one by one, and a tap's are
+// far from the next one's, they would take longer than all products that they are for.
+template <class T, class In>
+void load_taps(const T* stored, int step, int taps, int lanes, int filled, In* values) {
+  if constexpr (std::is_same_v<T, In>) {
+    switch (lanes * 8 + filled) {
+      case 1 * 8 + 1: return copy_taps<1, 1>(stored, step, taps, values);
+      case 1 * 8 + 2: return copy_taps<1, 2>(stored, step, taps, values);
+      case 1 * 8 + 4: return copy_taps<1, 4>(stored, step, taps, values);
+      case 2 * 8 + 2: return copy_taps<2, 2>(stored, step, taps, values);
+      case 2 * 8 + 4: return copy_taps<2, 4>(stored, step, taps, values);
+      case 3 * 8 + 3: return copy_taps<3, 3>(stored, step, taps, values);
+      case 3 * 8 + 4: return copy_taps<3, 4>(stored, step, taps, values);
+      case 4 * 8 + 4: return copy_taps<4, 4>(stored, step, taps, values);
+      case 5 * 8 + 5: return copy_taps<5, 5>(stored, step, taps, values);
+      case 5 * 8 + 6: return copy_taps<5, 6>(stored, step, taps, values);
+      case 5 * 8 + 8: return copy_taps<5, 8>(stored, step, taps, values);
+      case 6 * 8 + 6: return copy_taps<6, 6>(stored, step, taps, values);
+      case 6 * 8 + 8: return copy_taps<6, 8>(stored, step, taps, values);
+      case 7 * 8 + 7: return copy_taps<7, 7>(stored, step, taps, values);
+      case 7 * 8 + 8: return copy_taps<7, 8>(stored, step, taps, values);
+      case 8 * 8 + 8: return copy_taps<8, 8>(stored, step, taps, values);
+      default: break;
+    }
+  }
+  for (int tap = 0; tap < taps; ++tap, stored += step, values += filled) {
+    load_run(stored, values, lanes);
+    std::fill_n(values + lanes, filled - lanes, In());
+  }
+}
 
 // The weights of an output channel in the inner order; the channels of each group are filled up to a multiple of
 // `together` with zeros. Input channels that do not exist are zero on the other side, whatever a constant gives them.
@@ -46,11 +88,10 @@ std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv
           values += taps * width;
           continue;
         }
-        for (int tap = 0; tap < taps; ++tap, values += lanes + missing) {
-          const T* group = stored + std::int64_t{first} * taps + (turned ? taps - 1 - tap : tap) * width;
-          load_run(group, values, lanes);
-          std::fill_n(values + lanes, missing, In());
-        }
+        const T* group = stored + std::int64_t{first} * taps;
+        load_taps(turned ? group + (taps - 1) * width : group, turned ? -width : width, taps, lanes, lanes + missing,
+                  values);
+        values += taps * (lanes + missing);
       }
     }
   };
@@ -137,39 +178,60 @@ bool must_store_last(const Memories& mem, const Conv2dCmd& cmd) {
          (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias));
 }
 
-// What belongs to the columns [col, col + count) in a channel of the output: visit(i, first, run) for neighbours in
-// memory, or visit(i, element) for each. Columns are pixels, counted over batches, or places of planes. The output has
-// no gaps between its rows.
+// What belongs to columns of the product in a channel of the output. Columns are pixels, counted over batches, or
+// places of planes. The output has no gaps between its rows.
 class OutputPixels {
  public:
   OutputPixels(const Memories& mem, const Tensor& dst, const PlaneGeometry* planes = nullptr)
-      : view_(mem, dst), pixels_(dst.shape.h * dst.shape.w), planes_(planes) {}
-  template <class T, class Visit>
-  void runs(int channel, int col, int count, Visit visit) const {
+      : view_(mem, dst), width_(dst.shape.w), pixels_(dst.shape.h * dst.shape.w), planes_(planes) {}
+  // Columns i to i + count that are neighbours in every channel, from pixel `pixel` of batch n on.
+  struct Run {
+    int i, n, pixel, count;
+  };
+  // Those of the columns [col, col + count), until this thread asks again: found once for all channels of a tile.
+  std::span<const Run> runs(int col, int count) const {
+    Run* list = room<Run, struct PixelRuns>(count);
+    std::size_t found = 0;
     if (planes_ != nullptr) {
-      return planes_->joined_pixels(
-          col, count, [&](int i, int n, int oh, int ow, int run) { visit(i, view_.at<T>(n, channel, oh, ow), run); });
+      planes_->joined_pixels(col, count, [&](int i, int n, int oh, int ow, int run) {
+        list[found++] = {i, n, oh * width_ + ow, run};
+      });
+      return {list, found};
     }
     for (int done = 0; done < count;) {
       const int pixel = (col + done) % pixels_;
       const int length = std::min(pixels_ - pixel, count - done);
-      visit(done, view_.at<T>((col + done) / pixels_, channel, 0, 0) + pixel, length);
+      list[found++] = {done, (col + done) / pixels_, pixel, length};
       done += length;
     }
+    return {list, found};
   }
-
+  // visit(i, first, run) for each of them in a channel.
+  template <class T, class Visit>
+  void visit(int channel, std::span<const Run> runs, Visit visit) const {
+    for (const Run& run : runs) visit(run.i, view_.at<T>(run.n, channel, 0, 0) + run.pixel, run.count);
+  }
   // Values of a whole piece of a row at once: pixels of planes are short runs, with places between them that are no
   // pixels.
   template <class T>
-  void store(int channel, int col, int count, const T* values) const {
-    runs<T>(channel, col, count, [&](int i, T* first, int run) { std::copy_n(values + i, run, first); });
+  void store(int channel, std::span<const Run> runs, const T* values) const {
+    visit<T>(channel, runs, [&](int i, T* first, int run) { copy_run(values + i, run, first); });
   }
 
  private:
   TensorView view_;
-  int pixels_;
+  int width_, pixels_;
   const PlaneGeometry* planes_;
 };
+
+// Takes a result channel by channel: store(channel, runs, count, values).
+template <class T, class StoreChannel>
+Store<T> by_channels(const OutputPixels& output, StoreChannel store) {
+  return [&output, store](const Tile& tile, const T* values, std::int64_t step) {
+    const auto runs = output.runs(tile.col, tile.cols);
+    for (int i = 0; i < tile.rows; ++i) store(tile.row + i, runs, tile.cols, values + i * step);
+  };
+}
 
 void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   FloatProduct product;
@@ -193,15 +255,15 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   }
   if (cmd.add_old) {
     product.addends.push_back([&output](int row, int col, int count, float* values) {
-      output.runs<const float>(row, col, count,
-                               [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
+      output.visit<const float>(row, output.runs(col, count),
+                                [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
     });
   }
   product.relu = cmd.relu;
   product.store_last = must_store_last(mem, cmd);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = by_rows<float>([&output](int row, int col, int count, const float* values) {
-      output.runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(values + i, run, first); });
+    product.store = by_channels<float>(output, [&output](int row, const auto& runs, int, const float* values) {
+      output.visit<T>(row, runs, [&](int i, T* first, int run) { store_run(values + i, run, first); });
     });
     multiply(product);
   });
@@ -230,12 +292,17 @@ void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
   const SumShift rule{is_signed, {-cmd.rshift, Rounding::kHalfUp}, low, range.high};
   const std::vector<std::uint32_t> bias = biases(mem, cmd);
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = by_rows<std::uint32_t>(
-        [&, shift = shift_sums(sizeof(T))](int row, int col, int count, const std::uint32_t* sums) {
+    product.store = by_channels<std::uint32_t>(
+        output, [&, shift = shift_sums(sizeof(T))](int row, const auto& runs, int count, const std::uint32_t* sums) {
           T* ended = room<T, struct Ended>(count);
           shift(rule, sums, bias[static_cast<std::size_t>(row)], nullptr, count, ended);
-          output.store(row, col, count, ended);
+          output.store(row, runs, ended);
         });
+    const Store<T> store_ended =
+        by_channels<T>(output, [&](int row, const auto& runs, int, const T* ended) { output.store(row, runs, ended); });
+    product.ending = {rule, bias, sizeof(T), [&](const Tile& tile, const void* results, std::int64_t step) {
+                        store_ended(tile, static_cast<const T*>(results), step);
+                      }};
     multiply(product);
   });
 }
@@ -289,15 +356,15 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels
   product.zero_points = ZeroPoints::kOfRows;
   product.points = zero_points(mem, cmd);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
-    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      output.runs<T>(row, col, count, [&](int i, T* first, int run) {
+    product.store = by_channels<std::uint32_t>(output, [&](int row, const auto& runs, int, const std::uint32_t* sums) {
+      output.visit<T>(row, runs, [&](int i, T* first, int run) {
         const std::uint32_t* values = sums + i;
         if constexpr (sizeof(T) < 4) {
           for (int j = 0; j < run; ++j) first[j] = static_cast<T>(cut_to_half(values[j], is_unsigned));
         } else if (add_old) {
           for (int j = 0; j < run; ++j) first[j] += values[j];
         } else {
-          std::copy_n(values, run, first);
+          copy_run(values, run, first);
         }
       });
     });
@@ -314,18 +381,19 @@ void convolve_requantised(Memories& mem, const Conv2dCmd& cmd, const OutputPixel
   product.zero_points = ZeroPoints::kOfRows;
   product.points = zero_points(mem, cmd);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
-    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      if (add_old) {
-        std::uint32_t* added = room<std::uint32_t, struct Added>(count);
-        output.runs<T>(row, col, count, [&](int i, const T* old, int run) {
-          for (int j = 0; j < run; ++j) added[i + j] = sums[i + j] + old[j];
+    product.store =
+        by_channels<std::uint32_t>(output, [&](int row, const auto& runs, int count, const std::uint32_t* sums) {
+          if (add_old) {
+            std::uint32_t* added = room<std::uint32_t, struct Added>(count);
+            output.visit<T>(row, runs, [&](int i, const T* old, int run) {
+              for (int j = 0; j < run; ++j) added[i + j] = sums[i + j] + old[j];
+            });
+            sums = added;
+          }
+          T* ended = room<T, struct Ended>(count);
+          ends.of(row)(sums, bias[static_cast<std::size_t>(row)], count, ended);
+          output.store(row, runs, ended);
         });
-        sums = added;
-      }
-      T* ended = room<T, struct Ended>(count);
-      ends.of(row)(sums, bias[static_cast<std::size_t>(row)], count, ended);
-      output.store(row, col, count, ended);
-    });
     multiply(product);
   });
 }

@@ -43,17 +43,36 @@ void load_run(const T* stored, In* values, int count) {
   }
 }
 
-// Runs are mostly a few elements long: the usual lengths are copied without a loop.
+// From half of kMost bytes to all of them, in two parts that may overlap.
+template <unsigned kMost>
+void copy_halves(const void* from, unsigned bytes, void* to) {
+  struct Half {
+    unsigned char bytes[kMost / 2];
+  } first, last;
+  std::memcpy(&first, from, sizeof first);
+  std::memcpy(&last, static_cast<const unsigned char*>(from) + bytes - sizeof last, sizeof last);
+  std::memcpy(to, &first, sizeof first);
+  std::memcpy(static_cast<unsigned char*>(to) + bytes - sizeof last, &last, sizeof last);
+}
+
+// Runs are mostly a few elements long: the usual lengths are copied without a loop, and others below a cache line
+// without a call.
 template <class T>
 void copy_run(const T* from, int run, T* to) {
+  const unsigned bytes = static_cast<unsigned>(run) * sizeof(T);
   switch (run) {
     case 1: *to = *from; return;
     case 2: std::memcpy(to, from, 2 * sizeof(T)); return;
     case 4: std::memcpy(to, from, 4 * sizeof(T)); return;
     case 8: std::memcpy(to, from, 8 * sizeof(T)); return;
     case 16: std::memcpy(to, from, 16 * sizeof(T)); return;
-    default: std::memcpy(to, from, static_cast<unsigned>(run) * sizeof(T)); return;
+    default: break;
   }
+  if (bytes > 64 || bytes < 4) return static_cast<void>(std::memcpy(to, from, bytes));
+  if (bytes > 32) return copy_halves<64>(from, bytes, to);
+  if (bytes > 16) return copy_halves<32>(from, bytes, to);
+  if (bytes > 8) return copy_halves<16>(from, bytes, to);
+  copy_halves<8>(from, bytes, to);
 }
 
 // The same for `rows` runs of one length. Later ones are asked for: a run mostly fills only part of a cache line, and

@@ -132,18 +132,34 @@ TEST_P(ShallowConvolutions, OfBytesHaveThePlainBits) {
     scalar_t point, outside;
     point.u32 = static_cast<std::uint32_t>(in(0, 127));
     outside.u32 = static_cast<std::uint32_t>(in(0, 127));
-    const bool shifted = in(0, 1) != 0;
     expect_the_plain_bits(
         [&] {
-          if (shifted) {
-            tpu_bdc_int8_sym_quant_conv2d(kResult, kInput, kWeight, kBias, &s.input, nullptr, s.oc, &s.kernel, &s.pad,
-                                          &s.stride, &s.dilation, DT_INT8, input, DT_INT8, DT_INT16, 5, true, false);
-          } else {
-            tpu_bdc_int8_asym_quant_conv2d(kResult, kInput, kWeight, point, outside, &s.input, nullptr, s.oc, &s.kernel,
-                                           &s.pad, &s.stride, &s.dilation, DT_INT32, input, weight, DT_INT8, false);
-          }
+          tpu_bdc_int8_asym_quant_conv2d(kResult, kInput, kWeight, point, outside, &s.input, nullptr, s.oc, &s.kernel,
+                                         &s.pad, &s.stride, &s.dilation, DT_INT32, input, weight, DT_INT8, false);
         },
-        fmt::format("{}, shifted {}", s.text(), shifted));
+        s.text());
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ShallowConvolutions, OfBytesThatAreShiftedHaveThePlainBits) {
+  const data_type_t wide[] = {DT_INT8, DT_UINT8, DT_INT16, DT_UINT16};
+  for (int i = 0; i < 40; ++i) {
+    const Shape s = shape();
+    fill(Values::kAny);
+    const data_type_t input = in(0, 1) != 0 ? DT_INT8 : DT_UINT8, weight = in(0, 1) != 0 ? DT_INT8 : DT_UINT8;
+    const data_type_t bias = in(0, 1) != 0 ? DT_INT16 : DT_UINT16;
+    const bool has_bias = in(0, 1) != 0, relu = in(0, 1) != 0;
+    const bool is_signed = input == DT_INT8 || weight == DT_INT8 || (has_bias && bias == DT_INT16);
+    const data_type_t output = wide[2 * in(0, 1) + (is_signed && !relu ? 0 : 1)];
+    const auto shift = static_cast<unsigned char>(in(0, 3) == 0 ? in(0, 31) : in(0, 12));
+    expect_the_plain_bits(
+        [&] {
+          tpu_bdc_int8_sym_quant_conv2d(kResult, kInput, kWeight, kBias, &s.input, nullptr, s.oc, &s.kernel, &s.pad,
+                                        &s.stride, &s.dilation, output, input, weight, bias, shift, has_bias, relu);
+        },
+        fmt::format("{}, {} x {} + {} {} >> {}, relu {}, to {}", s.text(), static_cast<int>(input),
+                    static_cast<int>(weight), has_bias, static_cast<int>(bias), shift, relu, static_cast<int>(output)));
     if (HasFatalFailure()) return;
   }
 }
