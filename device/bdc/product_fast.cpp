@@ -30,6 +30,24 @@ using Ints = hn::ScalableTag<std::int32_t>;
 
 static_assert(kTileCols % (kLanes * kBlockVectors) == 0, "a tile has to be whole blocks");
 
+// The sums of a block, from memory to registers and back.
+template <int kRows, int kVectors>
+HWY_INLINE void load_sums(const float* HWY_RESTRICT sums, hn::Vec<Floats> (&acc)[kRows][kVectors]) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(Floats(), sums + r * kTileCols + v * kLanes);
+  }
+}
+template <int kRows, int kVectors>
+HWY_INLINE void store_sums(const hn::Vec<Floats> (&acc)[kRows][kVectors], float* HWY_RESTRICT sums) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[r][v], Floats(), sums + r * kTileCols + v * kLanes);
+  }
+}
+
 // ---- Running sums of rounded products ----
 
 // acc += the products k = 0, 2, 4 ... of kRows rows and kVectors vectors of columns.
@@ -55,19 +73,10 @@ HWY_INLINE void add_lane(int inner, const float* HWY_RESTRICT left, std::int64_t
 template <int kRows, int kVectors>
 void lane_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
                 const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
-  const Floats d;
   hn::Vec<Floats> acc[kRows][kVectors];
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
-  }
+  load_sums(sums, acc);
   add_lane(inner, left, step, right, offsets, acc);
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[r][v], d, sums + r * kTileCols + v * kLanes);
-  }
+  store_sums(acc, sums);
 }
 
 void one_lane(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
@@ -155,11 +164,7 @@ void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, 
                   const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
   const Floats d;
   hn::Vec<Floats> acc[kRows][kVectors];
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(d, sums + r * kTileCols + v * kLanes);
-  }
+  load_sums(sums, acc);
   for (int k = 0; k < inner; ++k) {
     hn::Vec<Floats> values[kVectors];
     HWY_UNROLL(3)
@@ -172,11 +177,7 @@ void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, 
         acc[r][v] = hn::Add(acc[r][v], joined(hn::Mul(factor, values[v]), hn::Zero(d)));
     }
   }
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[r][v], d, sums + r * kTileCols + v * kLanes);
-  }
+  store_sums(acc, sums);
 }
 
 // sums += one group of `count` products for kRows rows and one vector of columns. A product is scaled so that the
