@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "device/observe/observers.hpp"
+#include "device/server/closing.hpp"
 #include "device/server/crash_folder.hpp"
 #include "device/server/fault_handler.hpp"
 #include "device/server/group_launch.hpp"
@@ -152,10 +153,13 @@ void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd imag
 
 void CoreLink::unload(std::uint32_t module, const Terms& terms, Answered answer) {
   std::string name = std::to_string(module);
-  if (const auto found = modules_.find(module); found != modules_.end()) name = found->second.name;
-  modules_.erase(module);
+  std::shared_ptr<UniqueFd> image;  // longer than the core has it
+  if (auto known = modules_.extract(module)) {
+    name = std::move(known.mapped().name);
+    if (!in_process_) image = closed_aside(std::move(known.mapped().image));
+  }
   // Once more at the end: a load that is under way now, a new core's for example, enters the module again.
-  auto done = [this, module, answer = std::move(answer)](const Result<Bytes>& result) {
+  auto done = [this, module, image = std::move(image), answer = std::move(answer)](const Result<Bytes>& result) {
     modules_.erase(module);
     if (!result) return answer(result.error());
     answer({});

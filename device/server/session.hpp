@@ -126,7 +126,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
   Result<std::uint32_t> find_kernel(const std::string& name);
   void check_and_load(std::uint64_t request, const std::string& name, Result<UniqueFd> copy, ClientShare::Hold hold);
-  void start_load(std::uint64_t request, const std::string& name, UniqueFd image, ClientShare::Hold hold);
+  void start_load(std::uint64_t request, const std::string& name, const std::shared_ptr<UniqueFd>& image,
+                  ClientShare::Hold hold);
   void unload_in_turn(std::uint32_t module, ClientShare::Hold hold);
   void in_turn(ClientShare::Job job);
   Result<void> check_functions() const;

@@ -1,10 +1,12 @@
 // What a client does with kernel modules: loads and unloads them, and looks up their functions.
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "device/network/kernel.hpp"
+#include "device/server/closing.hpp"
 #include "device/server/module_hash.hpp"
 #include "device/server/session.hpp"
 #include "runtime/base/log.hpp"
@@ -20,6 +22,14 @@ constexpr std::size_t kMostFunctions = 16384;
 // Definitions that go to the core ahead of others' launches: a client has few of them under way.
 constexpr std::size_t kDefinitionWeight = 64;
 
+// A copy that is being made. Its client may go before it is whole.
+std::shared_ptr<ModuleCopy> held(ModuleCopy copy, bool aside) {
+  return {new ModuleCopy(std::move(copy)), [aside](ModuleCopy* last) {
+            if (aside) close_aside(last->give_up());
+            delete last;
+          }};
+}
+
 }  // namespace
 
 void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
@@ -32,7 +42,7 @@ void Session::on_load(std::uint64_t request, LoadModule& load, Frame& frame) {
   // A copy of our own: the sender could change or shorten its file while the loader reads it.
   auto begun = ModuleCopy::of_file(std::move(frame.fds[0]), load.name);
   if (!begun) return fail(request, begun.error());
-  const auto copy = std::make_shared<ModuleCopy>(*std::move(begun));
+  const auto copy = held(*std::move(begun), !device_->in_process());
   const auto failed = std::make_shared<std::optional<Error>>();
   work_in_pieces(
       [copy, failed] {
@@ -57,7 +67,7 @@ Result<std::optional<std::size_t>> Session::begin_module(const FrameHeader& head
   const auto failed = std::make_shared<std::optional<Error>>();
   if (!begun) *failed = begun.error();
   if (!hold) *failed = hold.error();
-  const auto copy = std::make_shared<ModuleCopy>(begun ? *std::move(begun) : ModuleCopy());
+  const auto copy = held(begun ? *std::move(begun) : ModuleCopy(), !device_->in_process());
   incoming_ = {(*module)->bytes,
                [copy, failed](std::span<const std::uint8_t> piece) {
                  if (*failed) return;
@@ -74,18 +84,18 @@ Result<std::optional<std::size_t>> Session::begin_module(const FrameHeader& head
 void Session::check_and_load(std::uint64_t request, const std::string& name, Result<UniqueFd> copy,
                              ClientShare::Hold hold) {
   if (!copy) return fail(request, copy.error());
-  UniqueFd image = *std::move(copy);
-  if (auto good = check_module(image.get(), name); !good) return fail(request, good.error());
+  const auto image =
+      device_->in_process() ? std::make_shared<UniqueFd>(*std::move(copy)) : closed_aside(*std::move(copy));
+  if (auto good = check_module(image->get(), name); !good) return fail(request, good.error());
   if (watch() != nullptr && watch()->wants_symbols()) {
-    if (auto symbols = undefined_symbols(image.get(), name)) watch()->loaded(name, *symbols);
+    if (auto symbols = undefined_symbols(image->get(), name)) watch()->loaded(name, *symbols);
   }
-  if (!is_logged(LogLevel::kInfo)) return start_load(request, name, std::move(image), std::move(hold));
-  const auto hash = std::make_shared<ModuleHash>(image.get());
-  const auto held = std::make_shared<UniqueFd>(std::move(image));
+  if (!is_logged(LogLevel::kInfo)) return start_load(request, name, image, std::move(hold));
+  const auto hash = std::make_shared<ModuleHash>(image->get());
   work_in_pieces([hash] { return hash->step(); },
-                 [this, request, name, hash, held, hold = std::move(hold)] {
+                 [this, request, name, hash, image, hold = std::move(hold)] {
                    log_info(fmt::format("{} loads kernel module {}, sha256 {}", name_, name, hash->text()));
-                   start_load(request, name, std::move(*held), hold);
+                   start_load(request, name, image, hold);
                  });
 }
 
@@ -101,7 +111,8 @@ void Session::in_turn(ClientShare::Job job) {
   });
 }
 
-void Session::start_load(std::uint64_t request, const std::string& name, UniqueFd image, ClientShare::Hold hold) {
+void Session::start_load(std::uint64_t request, const std::string& name, const std::shared_ptr<UniqueFd>& image,
+                         ClientShare::Hold hold) {
   const std::uint32_t id = device_->next_module();
   CoreLink::Loaded loaded = [self = shared_from_this(), request, id, name,
                              hold = std::move(hold)](Result<std::vector<std::string>> kernels) {
@@ -117,14 +128,14 @@ void Session::start_load(std::uint64_t request, const std::string& name, UniqueF
     }
     self->flush();
   };
-  const auto held = std::make_shared<UniqueFd>(std::move(image));
-  in_turn([self = shared_from_this(), id, name, held,
+  in_turn([self = shared_from_this(), id, name, image,
            loaded = counted(std::move(loaded))](const std::function<void()>& done) {
     if (self->closed_) return done();
-    self->device_->load(id, name, *held, self->client_.get(), [loaded, done](Result<std::vector<std::string>> kernels) {
-      loaded(std::move(kernels));
-      done();
-    });
+    self->device_->load(id, name, *image, self->client_.get(),
+                        [loaded, done](Result<std::vector<std::string>> kernels) {
+                          loaded(std::move(kernels));
+                          done();
+                        });
   });
 }
 
@@ -209,8 +220,7 @@ Result<std::uint32_t> Session::find_kernel(const std::string& name) {
   for (auto it = modules_.begin(); !module && it != modules_.end(); ++it) {
     if (it->second.kernels.contains(name)) module = it->first;
   }
-  if (!module)
-    return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: {}.", name, kNotRegistered)};
+  if (!module) return Error{ErrorKind::kUsage, fmt::format("kernel \"{}\" is not found: {}.", name, kNotRegistered)};
   if (auto room = check_functions(); !room) return room.error();
   const std::uint32_t id = device_->next_function();
   functions_[id] = {*module, name};

@@ -30,6 +30,8 @@ class ModuleCopy {
   std::uint64_t bytes() const { return bytes_; }
   // The copy, which nobody can change any more.
   Result<UniqueFd> take();
+  // What has been copied so far, if anything is left.
+  UniqueFd give_up() { return std::move(copy_); }
 
  private:
   UniqueFd copy_, file_;

@@ -1,5 +1,6 @@
 // Clients that ask for more than their share, and modules that do not come to an end: the others notice nothing.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -10,6 +11,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <thread>
@@ -287,6 +290,37 @@ TEST(GreedyClients, HaveAShareOfConnections) {
     RpcClient again(*connect_unix(device.socket()));
     return bool(again.call<HelloReply>(Hello{}));
   }));
+}
+
+// The pages of a large module go in one call, which takes milliseconds: neither the server nor the core makes it.
+TEST(GreedyClients, ALargeModuleIsClosedByAProcessOfItsOwn) {
+  SharedDevice device;
+  Client witness(device.socket());
+  RawClient client(device);
+  const auto closers = [&] { return device.server().processes("softtpu-closer").size(); };
+  const auto large = std::filesystem::temp_directory_path() / fmt::format("softtpu-large-{}.so", ::getpid());
+  std::filesystem::copy_file(kKernels, large, std::filesystem::copy_options::overwrite_existing);
+  {
+    std::ofstream file(large, std::ios::app);
+    file << std::string(12 * kMiB, 'x');
+  }
+  for (const std::string& module : {kKernels, large.string(), large.string()}) {
+    const auto loaded = load(client.rpc(), module);
+    ASSERT_TRUE(loaded) << loaded.error().text;
+    EXPECT_TRUE(client.rpc().call<Done>(UnloadModule{loaded->module}));
+    EXPECT_TRUE(witness.works());
+    if (module == kKernels) {
+      EXPECT_EQ(closers(), 0U);
+    } else {
+      EXPECT_TRUE(eventually([&] { return closers() == 1; }));
+    }
+  }
+  std::filesystem::remove(large);
+  const auto open = device.open_files();
+  // Somebody ends it: the server closes, or starts another one.
+  for (const pid_t closer : device.server().processes("softtpu-closer")) ::kill(closer, SIGKILL);
+  EXPECT_TRUE(witness.works());
+  EXPECT_LE(device.open_files(), open);
 }
 
 TEST(GreedyClients, CannotSetALongerTimeLimitThanTheServers) {
