@@ -95,8 +95,8 @@ class Steps {
   // ---- one operand ----
   void abs(local_addr_t dst, local_addr_t a) const { tpu_bdc_abs(dst, a, &shape_, nullptr, nullptr, code_); }
   void sign(local_addr_t dst, local_addr_t a) const { tpu_bdc_sign(dst, a, &shape_, code_); }
-  void round(local_addr_t dst, local_addr_t a) const {
-    tpu_bdc_fp_round(dst, a, &shape_, nullptr, nullptr, code_, RM_HALF_AWAY_FROM_ZERO);
+  void round(local_addr_t dst, local_addr_t a, rounding_mode_t ties = RM_HALF_AWAY_FROM_ZERO) const {
+    tpu_bdc_fp_round(dst, a, &shape_, nullptr, nullptr, code_, ties);
   }
   void floor(local_addr_t dst, local_addr_t a) const { tpu_bdc_fp_floor(dst, a, &shape_, nullptr, nullptr, code_); }
   // The power of two nearest to a, and its exponent with the format's bias as a float.
@@ -121,6 +121,19 @@ class Steps {
   }
   // dst = bits - a, as integers of the elements' size.
   void integer_C_sub(local_addr_t dst, std::uint32_t bits, local_addr_t a) const;
+
+  // ---- bits ----
+  void bits_or(local_addr_t dst, local_addr_t a, local_addr_t b) const {
+    tpu_bdc_or(dst, a, b, &shape_, nullptr, nullptr, nullptr, integer());
+  }
+  void bits_xor(local_addr_t dst, local_addr_t a, local_addr_t b) const {
+    tpu_bdc_xor(dst, a, b, &shape_, nullptr, nullptr, nullptr, integer());
+  }
+  void bits_and_C(local_addr_t dst, local_addr_t a, std::uint32_t bits) const {
+    scalar_t value{};
+    value.u32 = bits;
+    tpu_bdc_and_C(dst, a, value, &shape_, nullptr, nullptr, integer());
+  }
 
   // The integer type of the elements' size.
   data_type_t integer() const { return type_ == Dtype::kFp32 ? DT_INT32 : DT_INT16; }

@@ -49,6 +49,63 @@ void half_tangent(const Call& call, const Steps& s, local_addr_t dst, local_addr
   s.C_sub(work, 1.0F, work);
 }
 
+void old_tan_steps(const Composite& run, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  const Steps s = run.steps();
+  half_tangent(run.call(), s, dst, src, work, coeff);
+  s.mul_C(dst, dst, 2.0F);
+  s.div(dst, dst, work);
+}
+
+void old_cot_steps(const Composite& run, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  const Steps s = run.steps();
+  half_tangent(run.call(), s, dst, src, work, coeff);
+  s.mul_C(dst, dst, 2.0F);
+  s.div(dst, work, dst);
+}
+
+// tan(pi y) for y in work; dst is no operand. With f = y less the nearest integer and v = tan(pi / 4 - pi |f|), which
+// the series gives, the result is 2 / (1 + v) - 1 with the sign of f.
+void tan_of_turns(const Steps& s, local_addr_t dst, local_addr_t work, local_addr_t coeff) {
+  constexpr std::uint32_t kSign = 0x80000000U;
+  s.round(dst, work, RM_HALF_TO_EVEN);
+  s.sub(work, work, dst);
+  s.bits_and_C(dst, work, ~kSign);
+  s.C_sub(dst, 0.25F, dst);
+  s.mul(dst, dst, dst);
+  s.taylor(dst, dst, coeff, kFp32Terms);
+  // There is no third tensor for the sign of f: the series, which is positive, takes it and hands it on to the product.
+  // work = 1/4 - |f|.
+  s.bits_xor(dst, dst, work);
+  s.bits_and_C(work, work, ~kSign);
+  s.bits_xor(dst, dst, work);
+  s.C_sub(work, 0.25F, work);
+  s.mul(dst, dst, work);
+  // work = the sign of f, dst = v.
+  s.bits_xor(work, work, dst);
+  s.bits_and_C(work, work, kSign);
+  s.bits_xor(dst, dst, work);
+  s.add_C(dst, dst, 1.0F);
+  s.reciprocal(dst, dst);
+  s.mul_C(dst, dst, 2.0F);
+  s.sub_C(dst, dst, 1.0F);
+  s.bits_or(dst, dst, work);
+}
+
+void tan_steps(const Composite& run, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  if (!run.has(ChipRule::kExpByExponent)) return old_tan_steps(run, dst, src, work, coeff);
+  const Steps s = run.steps();
+  s.mul_C(work, src, kInversePi);
+  tan_of_turns(s, dst, work, coeff);
+}
+
+void cot_steps(const Composite& run, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  if (!run.has(ChipRule::kExpByExponent)) return old_cot_steps(run, dst, src, work, coeff);
+  const Steps s = run.steps();
+  s.mul_C(work, src, kInversePi);
+  s.C_sub(work, 0.5F, work);
+  tan_of_turns(s, dst, work, coeff);
+}
+
 // sign(x) 2 arcsin sqrt(z), z = (1 - sqrt(1 - x^2)) / 2 = y^2 / (1/2 + sqrt(1/4 - y^2)) with y = x / 2: the quotient
 // keeps the digits that the difference loses for small x.
 void arcsin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
@@ -111,25 +168,15 @@ ANGLE_FUNCTION(tpu_bdc_fp32_cos, cos_steps, SourceUse::kOnce)
 ANGLE_FUNCTION(tpu_bdc_fp32_arcsin, arcsin_steps, SourceUse::kAgain)
 ANGLE_FUNCTION(tpu_bdc_fp32_arccos, arccos_steps, SourceUse::kAgain)
 
-void tpu_bdc_fp32_tan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-                      const dim4* shape) {
-  const Composite run =
-      checked(Op::tpu_bdc_fp32_tan, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, SourceUse::kOnce);
-  const Steps s = run.steps();
-  half_tangent(run.call(), s, dst_addr, src_addr, work_addr, coeff_addr);
-  s.mul_C(dst_addr, dst_addr, 2.0F);
-  s.div(dst_addr, dst_addr, work_addr);
-}
-
-void tpu_bdc_fp32_cot(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-                      const dim4* shape) {
-  const Composite run =
-      checked(Op::tpu_bdc_fp32_cot, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, SourceUse::kOnce);
-  const Steps s = run.steps();
-  half_tangent(run.call(), s, dst_addr, src_addr, work_addr, coeff_addr);
-  s.mul_C(dst_addr, dst_addr, 2.0F);
-  s.div(dst_addr, work_addr, dst_addr);
-}
+#define TANGENT_FUNCTION(name, body)                                                                            \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,      \
+            const dim4* shape) {                                                                                \
+    const SourceUse use = SourceUse::kOnce;                                                                     \
+    body(checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, use), dst_addr, src_addr, \
+         work_addr, coeff_addr);                                                                                \
+  }
+TANGENT_FUNCTION(tpu_bdc_fp32_tan, tan_steps)
+TANGENT_FUNCTION(tpu_bdc_fp32_cot, cot_steps)
 
 #define GENERAL_ANGLE_FUNCTION(name, body)                                                                 \
   void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
