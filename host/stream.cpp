@@ -56,7 +56,8 @@ DeviceClient::Launch to_launch(const Stream::Item& item, StreamId stream) {
           .core = item.core,
           .blocks = item.blocks,
           .groups = item.groups,
-          .args = item.args};
+          .args = item.args,
+          .others = {}};
 }
 
 }  // namespace

@@ -336,8 +336,8 @@ void convolve_and_clamp(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
   product.zero_points = ZeroPoints::kOfRows;
   product.points = zero_points(mem, cmd);
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
-      output.runs<T>(row, col, count, [&](int i, T* first, int run) {
+    product.store = by_channels<std::uint32_t>(output, [&](int row, const auto& runs, int, const std::uint32_t* sums) {
+      output.visit<T>(row, runs, [&](int i, T* first, int run) {
         for (int j = 0; j < run; ++j) {
           std::int64_t value = static_cast<std::int32_t>(sums[i + j]);
           if (add_old) value += static_cast<std::int32_t>(first[j]);

@@ -5,11 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/chip/chip.hpp"
+#include "device/chip/rules.hpp"
 #include "device/cli/command.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/base/text.hpp"
@@ -25,10 +28,55 @@ void print_chips() {
   for (const std::string& name : builtin_chip_names()) {
     const auto chip = load_chip(name);
     if (!chip) continue;
-    fmt::print("  {:8} {} NPUs x {} in {} banks, EU {} bytes, global memory {}, {}\n", name, chip->npu_num,
+    fmt::print("  {:13} {} NPUs x {} in {} banks, EU {} bytes, global memory {}, {}\n", name, chip->npu_num,
                to_size_text(chip->local_bytes), chip->banks, chip->eu_bytes, to_size_text(chip->global_mem.bytes),
                chip->api == Api::kTpuKernel ? "tpu_*" : "okk_*");
   }
+}
+
+// One row of the comparison: what each chip has.
+void print_row(const std::string& title, const std::vector<Chip>& chips,
+               const std::function<std::string(const Chip&)>& cell) {
+  fmt::print("{:26}", title);
+  for (const Chip& chip : chips) fmt::print(" {:>13}", cell(chip));
+  fmt::print("\n");
+}
+
+// All built-in chips side by side: geometry, then the rules by which they differ.
+int compare_chips() {
+  std::vector<std::string> names = builtin_chip_names();
+  std::vector<Chip> chips;
+  for (const std::string& name : names) {
+    auto chip = load_chip(name);
+    if (!chip) return fail(chip.error());
+    chips.push_back(*std::move(chip));
+  }
+  fmt::print("{:26}", "");
+  for (const std::string& name : names) fmt::print(" {:>13}", name);
+  fmt::print("\n");
+  const auto size = [](std::uint64_t bytes) { return to_size_text(bytes); };
+  const auto number = [](auto value) { return std::to_string(value); };
+  print_row("revision", chips, [](const Chip& c) { return c.revision.empty() ? std::string("-") : c.revision; });
+  print_row("functions", chips, [](const Chip& c) { return c.api == Api::kTpuKernel ? "tpu_*" : "okk_*"; });
+  print_row("cores", chips, [&](const Chip& c) { return number(c.cores); });
+  print_row("NPUs of a core", chips, [&](const Chip& c) { return number(c.npu_num); });
+  print_row("local memory of an NPU", chips, [&](const Chip& c) { return size(c.local_bytes); });
+  print_row("banks", chips, [&](const Chip& c) { return number(c.banks); });
+  print_row("bytes of the EUs", chips, [&](const Chip& c) { return number(c.eu_bytes); });
+  print_row("L2", chips, [&](const Chip& c) { return size(c.l2_usable) + (c.l2_per_core ? "/core" : ""); });
+  print_row("global memory", chips, [&](const Chip& c) { return size(c.global_mem.bytes); });
+  print_row("DTCM", chips, [&](const Chip& c) { return c.dtcm ? size(c.dtcm->bytes) : std::string("-"); });
+  print_row("16-bit products in a sum", chips, [&](const Chip& c) { return number(c.sum_group); });
+  print_row("8-bit weights in a block", chips, [&](const Chip& c) { return number(c.weight_block); });
+  print_row("functions refused", chips, [&](const Chip& c) { return number(c.refused.size()); });
+  print_row("times", chips, [](const Chip& c) { return c.timing.empty() ? "-" : "estimated"; });
+  fmt::print("rules:\n");
+  for (const ChipRuleInfo& rule : all_chip_rules())
+    print_row("  " + std::string(rule.name), chips, [&](const Chip& c) { return c.has(rule.rule) ? "x" : "-"; });
+  fmt::print("\n");
+  for (const ChipRuleInfo& rule : all_chip_rules())
+    fmt::print("{}: {}. [{}]\n", rule.name, rule.meaning, rule.source);
+  return 0;
 }
 
 Result<UniqueFd> connect(const Settings& settings) {
@@ -100,8 +148,10 @@ int run(const std::string& wanted) {
 Run add_info(CLI::App& app) {
   auto socket = std::make_shared<std::string>();
   app.add_option("--socket", *socket, "socket of the shared device (default: of SOFTTPU_DEVICE, else softtpu serve's)");
+  auto chips = std::make_shared<bool>(false);
+  app.add_flag("--chips", *chips, "only the built-in chips, side by side, with the rules by which they differ");
   app.footer("Exit status: 0; 1 when the shared device that is named does not answer; 2 when a setting is not usable.");
-  return [socket] { return run(*socket); };
+  return [socket, chips] { return *chips ? compare_chips() : run(*socket); };
 }
 
 }  // namespace softtpu::cli
