@@ -133,7 +133,8 @@ struct DeviceClient::State {
     return error;
   }
 
-  const int device_id;       // as the program calls it
+  const int device_id;       // of a shared device: its server's number
+  int name = device_id;      // what this program calls it
   std::uint32_t number = 0;  // among all devices
   std::uint32_t most_workitems = 1;
   const pid_t process = ::getpid();
@@ -158,7 +159,7 @@ struct DeviceClient::State {
 DeviceClient::DeviceClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
 DeviceClient::~DeviceClient() = default;
 const DeviceInfo& DeviceClient::info() const { return state_->info; }
-int DeviceClient::device_id() const { return state_->device_id; }
+int DeviceClient::device_id() const { return state_->name; }
 bool DeviceClient::shares_memory() const { return state_->memory != nullptr; }
 Result<void> DeviceClient::check_process() const { return state_->check_process(); }
 
@@ -174,6 +175,18 @@ struct OpenDevices {
 // Never destroyed: the end of the process closes the connections, after the last thread that may use them.
 OpenDevices& open_devices() {
   static auto* const devices = new OpenDevices;
+  return *devices;
+}
+
+// Those of open_alone(). Their numbers lie above any that a program counts to.
+struct LoneDevices {
+  std::mutex mutex;
+  std::map<int, std::weak_ptr<DeviceClient>> by_name;
+  int next_name = 1 << 20;
+};
+
+LoneDevices& lone_devices() {
+  static auto* const devices = new LoneDevices;
   return *devices;
 }
 
@@ -249,7 +262,22 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open_alone(int device_id, co
   count_forks();
   auto settings = read_settings(given);
   if (!settings) return settings.error();
-  return make(device_id, static_cast<std::uint32_t>(device_id), *std::move(settings));
+  auto client = make(device_id, static_cast<std::uint32_t>(device_id), *std::move(settings));
+  if (!client) return client;
+  LoneDevices& devices = lone_devices();
+  const std::lock_guard lock(devices.mutex);
+  const int name = devices.next_name++;
+  (*client)->state_->name = name;
+  std::erase_if(devices.by_name, [](const auto& row) { return row.second.expired(); });
+  devices.by_name[name] = *client;
+  return client;
+}
+
+std::shared_ptr<DeviceClient> DeviceClient::find_alone(int device_id) {
+  LoneDevices& devices = lone_devices();
+  const std::lock_guard lock(devices.mutex);
+  const auto found = devices.by_name.find(device_id);
+  return found == devices.by_name.end() ? nullptr : found->second.lock();
 }
 
 Result<std::shared_ptr<DeviceClient>> DeviceClient::make(int device_id, std::uint32_t number, Settings settings) {
@@ -533,6 +561,7 @@ Result<void> DeviceClient::make_ready_for(int fd) {
   auto fresh = std::make_unique<State>(state_->device_id, std::move(*socket), *settings);
   fresh->last_stream = state_->last_stream.load();
   fresh->number = state_->number;
+  fresh->name = state_->name;
   if (auto hello = greet(fresh->rpc, *settings); !hello) return hello.error();
   ::shutdown(state_->rpc.socket(), SHUT_RDWR);
   retired_.push_back(std::exchange(state_, std::move(fresh)));

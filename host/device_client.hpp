@@ -58,8 +58,11 @@ class DeviceClient {
   // Starts or connects the device on first use; later calls with the same id return the same object.
   static Result<std::shared_ptr<DeviceClient>> open(int device_id);
   // Starts or connects a device for this call alone, which ends with the last of its owners. `given`: settings that
-  // count instead of the environment's ("NAME=value").
+  // count instead of the environment's ("NAME=value"). Its device_id() is a number that no other device of this program
+  // has or gets.
   static Result<std::shared_ptr<DeviceClient>> open_alone(int device_id, const std::vector<std::string>& given);
+  // The device that open_alone() gave this number to; nullptr: none that is still there.
+  static std::shared_ptr<DeviceClient> find_alone(int device_id);
 
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;

@@ -65,6 +65,7 @@ bm_status_t device_count(const char* function, int& count) {
 }
 
 bm_status_t check_device_id(const char* function, int devid) {
+  if (DeviceClient::find_alone(devid) != nullptr) return BM_SUCCESS;
   int count = 0;
   if (const bm_status_t status = device_count(function, count); status != BM_SUCCESS) return status;
   if (devid >= 0 && devid < count) return BM_SUCCESS;
@@ -91,7 +92,10 @@ bm_status_t bm_dev_request(bm_handle_t* handle, int devid) {
   SOFTTPU_NOT_NULL(handle);
   *handle = nullptr;
   if (const bm_status_t status = check_device_id(__func__, devid); status != BM_SUCCESS) return status;
-  const Result<std::shared_ptr<DeviceClient>> device = DeviceClient::open(devid);
+  // A library that a device of its own was handed to (libbmrt) asks for another handle by the device's number.
+  std::shared_ptr<DeviceClient> alone = DeviceClient::find_alone(devid);
+  const Result<std::shared_ptr<DeviceClient>> device =
+      alone != nullptr ? Result(std::move(alone)) : DeviceClient::open(devid);
   if (!device) return fail(__func__, device.error());
   *handle = add_handle(std::make_shared<Handle>(Stream::make(*device)));
   return BM_SUCCESS;

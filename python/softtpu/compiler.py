@@ -93,12 +93,17 @@ def _build(command, path, target):
 
 
 def _put(path, make):
-    """Makes a file that others see whole or not at all."""
+    """Makes a file that others see whole or not at all. One that is there by now stays: what is in it is the same, and somebody may
+    have it open already."""
     handle, place = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
     os.close(handle)
     try:
         make(pathlib.Path(place))
-        os.replace(place, path)
-    except BaseException:
+        try:
+            os.link(place, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            os.replace(place, path)
+    finally:
         pathlib.Path(place).unlink(missing_ok=True)
-        raise

@@ -86,6 +86,8 @@ def main():
     print(tuning)
     refused = {row["verdict"] for row in tuning.table if row["NORMALISE"] == 2}
     ok = ok and tuning.best is not None and refused == {"wrong result"} and len(tuning.accepted) == 32
+    if not ok:
+        print(tuning.table)
     draw(tuning, os.fspath(options.picture))
     return 0 if ok else 1
 

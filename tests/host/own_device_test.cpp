@@ -58,6 +58,30 @@ TEST_F(OwnDevice, HasSettingsOfItsOwn) {
   bm_dev_free(other);
 }
 
+// As libbmrt asks for a handle for the constants of networks.
+TEST_F(OwnDevice, IsFoundByItsNumber) {
+  const bm_handle_t other = open();
+  bm_handle_t one = nullptr;
+  ASSERT_EQ(softtpu_device_open(&one, 0, nullptr, 0), BM_SUCCESS);
+  EXPECT_NE(bm_get_devid(one), bm_get_devid(other));
+  const int number = bm_get_devid(one);
+  EXPECT_EQ(take(softtpu_device_info(one))["device_id"], number);
+  EXPECT_EQ(bm_dev_query(number), BM_SUCCESS);
+  bm_handle_t again = nullptr;
+  ASSERT_EQ(bm_dev_request(&again, number), BM_SUCCESS);
+  EXPECT_EQ(bm_get_devid(again), number);
+  bm_device_mem_t memory{};
+  ASSERT_EQ(bm_malloc_device_byte(again, &memory, 12), BM_SUCCESS);
+  int words[3] = {1, 2, 3}, read[3] = {};
+  EXPECT_EQ(bm_memcpy_s2d(again, memory, words), BM_SUCCESS);
+  bm_dev_free(again);
+  EXPECT_EQ(bm_memcpy_d2s(one, read, memory), BM_SUCCESS);
+  EXPECT_EQ(read[2], 3);
+  bm_dev_free(one);
+  EXPECT_REFUSED(bm_dev_request(&again, number), BM_ERR_PARAM, "bm_dev_request", "is outside");
+  bm_dev_free(other);
+}
+
 TEST_F(OwnDevice, RefusesWhatIsNoSetting) {
   bm_handle_t handle = nullptr;
   for (const char* bad : {"SOFTTPU_NO_SUCH=1", "SOFTTPU_CHIP", "PATH=/", "=x", ""}) {

@@ -315,6 +315,24 @@ def test_compiling_again_takes_what_is_there(dev, kernels_file, tmp_path):
         assert out.numpy()[0] == value
 
 
+def test_two_that_compile_the_same_at_once_have_one_file(tmp_path):
+    source = tmp_path / "both.c"
+    source.write_text("#include <tpu_kernel.h>\nvoid both(const void* raw) { (void)raw; }\nTPUKERNEL_FUNC_REGISTER(both)\n")
+    seen, start = [], threading.Barrier(4)
+
+    def compile_once():
+        start.wait()
+        path = softtpu.compile(source)
+        seen.append((path, path.stat().st_ino))
+    threads = [threading.Thread(target=compile_once) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    path = seen[0][0]
+    assert set(seen) == {(path, path.stat().st_ino)} and os.listdir(path.parent) == ["both.so"]
+
+
 def test_what_does_not_compile_says_what_the_compiler_said(dev, tmp_path):
     bad = tmp_path / "bad.c"
     bad.write_text("int x = ;\n")

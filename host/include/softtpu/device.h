@@ -28,10 +28,11 @@ enum {
   SOFTTPU_KEEP_TIMES = 1 /* estimate how long launches take on the chip, for softtpu_take_times() */
 };
 
-/* A device of this handle's own: every call starts another one, which ends when its last handle is freed. `settings`:
- * "NAME=value" texts with NULL behind the last one, which count instead of the environment (`softtpu env` lists them);
- * NULL: none. With SOFTTPU_DEVICE naming a shared device a connection of its own to device `device_id` of it; what a
- * private device alone can do (checks, times) is refused then. */
+/* A device of this handle's own: every call starts another one, which ends when its last handle and module are freed.
+ * `settings`: "NAME=value" texts with NULL behind the last one, which count instead of the environment (`softtpu env`
+ * lists them); NULL: none. With SOFTTPU_DEVICE naming a shared device a connection of its own to device `device_id` of
+ * it; what a private device alone can do (checks, times) is refused then. bm_get_devid() of the handle is a number of
+ * the device's own, with which bm_dev_request() gives further handles of it. */
 bm_status_t softtpu_device_open(bm_handle_t* handle, int device_id, const char* const* settings, int flags);
 
 /* Another queue of launches on the device of a handle that softtpu_device_open() gave. Freed by bm_dev_free(). */

@@ -1,0 +1,49 @@
+"""Compiled networks: their outputs bit for bit, where libbmrt is built."""
+import pathlib
+
+import numpy as np
+import pytest
+
+import softtpu
+from softtpu import _native
+
+NETWORKS = pathlib.Path(__file__).parent.parent / "golden-networks"
+has_bmrt = (_native.tree().lib / "libbmrt.so").exists()
+
+
+@pytest.fixture
+def network():
+    return sorted(NETWORKS.glob("*.bmodel"))[0]
+
+
+@pytest.mark.skipif(has_bmrt, reason="libbmrt is there")
+def test_without_libbmrt_the_error_says_so(dev, network):
+    with pytest.raises(softtpu.Error, match="compiled networks need libbmrt.so"):
+        dev.load_model(network)
+
+
+def test_a_missing_file_is_an_error(dev):
+    with pytest.raises(softtpu.Error, match="no-such.bmodel is no file"):
+        dev.load_model("no-such.bmodel")
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+@pytest.mark.parametrize("path", sorted(NETWORKS.glob("*.bmodel"))[:3], ids=lambda path: path.stem)
+def test_outputs_are_those_recorded(dev, path):
+    with dev.load_model(path) as model:
+        raw = np.fromfile(path.with_suffix(".input.bin"), np.uint8)
+        inputs, at = {}, 0
+        for tensor in model.inputs():
+            storage = softtpu.types.element_type(tensor.dtype).storage
+            count = int(np.prod(tensor.shapes[0])) * storage.itemsize
+            inputs[tensor.name] = raw[at:at + count].view(storage).reshape(tensor.shapes[0])
+            at += count
+        assert at == raw.size
+        outputs = model(inputs)
+        got = b"".join(outputs[tensor.name].tobytes() for tensor in model.outputs())
+        assert got == path.with_suffix(".output.bin").read_bytes()
+        with pytest.raises(softtpu.ArgumentError, match="the network has the inputs"):
+            model(*inputs.values(), 3)
+        first = model.inputs()[0]
+        with pytest.raises(softtpu.ArgumentError, match="is given with shape"):
+            model({**inputs, first.name: np.zeros((1,) * 7)})
