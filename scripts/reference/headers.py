@@ -13,6 +13,7 @@ import model  # noqa: E402
 
 WIDTH = 112
 MOST_LINES = 8
+MOST_TYPES = 3
 OURS = re.compile(r"^/\*\* .*?\*/\n", re.M | re.S)
 START = re.compile(r"^(?!typedef|static|inline|extern|#|/)([a-zA-Z_][\w *]*?[ *])(\w+)\(", re.M)
 
@@ -28,12 +29,14 @@ def matters(function):
 
 def comment(function):
     lines = textwrap.wrap(function.purpose, WIDTH)
-    notes = []
+    layout = model.flat(function.field("layout")).split("\n")[0]
+    first = re.match(r".*?[^.]\.(?= [A-Z]|$)", layout)
+    notes = textwrap.wrap(f"Layout: {first[0]}", WIDTH, subsequent_indent="  ") if first else []
     for name, text in matters(function):
         notes += textwrap.wrap(f"{name}: {text}", WIDTH, subsequent_indent="  ")
-    types = function.types_text()
-    if types and "\n" not in types:
-        notes += textwrap.wrap(f"Types: {types}", WIDTH, subsequent_indent="  ")
+    types = [line.strip() for line in function.types_text().removeprefix("one of these:\n").split("\n")]
+    if types != [""] and len(types) <= MOST_TYPES and "no argument" not in types[0]:
+        notes += textwrap.wrap(f"Types: {' | '.join(types)}", WIDTH, subsequent_indent="  ")
     if function.lacks:
         notes = [f"{function.reference.chip_name(function.name)} has no {function.lacks}: the call is refused."]
     lines += notes[:MOST_LINES]

@@ -20,6 +20,8 @@ TYPE_WORDS = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT
               "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32"}
 TYPE_ORDER = ["fp32", "fp16", "bfp16", "int32", "uint32", "int16", "uint16", "int8", "uint8"]
 
+MOST_SIBLINGS = 9   # of a larger family only the neighbours are named
+
 
 class Wrong(Exception):
     """What a reader of the sources has to be told."""
@@ -282,12 +284,10 @@ class Function:
     def related(self):
         own = self.field("see")
         own = own if isinstance(own, list) else []
-        siblings = [name for name in self.family["functions"] if name != self.name]
-        if len(siblings) > 8:
-            at = list(self.family["functions"]).index(self.name)
-            everyone = [name for name in self.family["functions"]]
-            siblings = [name for name in everyone[max(0, at - 3):at + 4] if name != self.name]
-        return list(dict.fromkeys(own + siblings))
+        family = [name for name in self.family["functions"] if name in self.reference.prototypes]
+        at = family.index(self.name)
+        near = family if len(family) <= MOST_SIBLINGS else family[max(0, at - 3):at + 4]
+        return [name for name in dict.fromkeys(own + near) if name != self.name]
 
     def notes(self):
         out = []
