@@ -88,6 +88,7 @@ void LaunchPage::reset(int cores, bool awaited) {
   over_ = 0;
   lock_ = 0;
   awaited_ = awaited;
+  ++serial_;
   seed_ = 0;
   turn_ = 0;
   drawn_ = 0;

@@ -87,6 +87,8 @@ class LaunchPage {
   Phase phase(int core) const { return states_[index(core, kMostCores)].phase; }
   // Cores that have not ended.
   int left() const { return left_; }
+  // Another one for each launch on this page.
+  std::uint32_t serial() const { return serial_; }
   // What the first of the launch's cores to ask has said; not 0.
   std::uint32_t agree(std::uint32_t proposal);
   // A message that was sent for more waits than have come.
@@ -158,6 +160,7 @@ class LaunchPage {
   bool awaited_ = false;
   bool may_spin_ = false;
   int used_messages_ = kMostMessages, used_barriers_ = kBarriers;  // that reset() has to clear
+  std::uint32_t serial_ = 0;
   std::array<State, kMostCores> states_{};
   std::array<Barrier, kBarriers> barriers_{};
   std::array<Message, kMostMessages> messages_{};

@@ -40,9 +40,11 @@ double CoreClocks::begin(const LaunchPlace& place, double now_us) {
   if (place.page == nullptr || place.page_number < 1 || place.page_number >= kPages) return now_us;
   board_ = reinterpret_cast<Board*>(boards_.data()) + place.page_number;
   const Lock lock(*board_);
-  // Whoever is the first of the launch begins with a clean board; the last one of it has left. No launch on several
-  // cores begins before the one before it.
-  if (board_->present++ > 0) return board_->begin_us;
+  // Of a second group the meetings are others.
+  group_ = static_cast<std::uint32_t>(place.group) << 20;
+  // Whoever is the first of the launch begins with a clean board.
+  if (board_->serial == place.page->serial()) return board_->begin_us;
+  board_->serial = place.page->serial();
   board_->begin_us = std::max(now_us, device().end_us);
   board_->end = {};
   for (auto& both : board_->meetings) both = {};
@@ -60,7 +62,7 @@ double CoreClocks::time_of(const Point& point) const {
 }
 
 void CoreClocks::arrive(int barrier, int count, double us, double ddr_us) {
-  const std::uint32_t generation = ++arrivals_[barrier];
+  const std::uint32_t generation = group_ + ++arrivals_[barrier];
   const Lock lock(*board_);
   Point& point = point_of(barrier);
   if (point.generation != generation) point = {generation, 0, 0, count == place_.workitems};
@@ -89,7 +91,6 @@ double CoreClocks::received(int message) {
 
 double CoreClocks::end(double us, double ddr_us) {
   const Lock lock(*board_);
-  --board_->present;
   board_->end.all = true;
   board_->end.us = std::max(board_->end.us, us);
   board_->end.ddr_us += ddr_us;

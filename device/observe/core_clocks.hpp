@@ -40,7 +40,7 @@ class CoreClocks {
   };
   struct Board {
     std::atomic<int> lock{0};
-    int present = 0;
+    std::uint32_t serial = 0;         // of the launch
     double begin_us = 0, end_us = 0;  // on the device's timeline
     Point end;
     std::array<std::array<Point, 2>, LaunchPage::kBarriers> meetings;
@@ -56,6 +56,7 @@ class CoreClocks {
   SharedBytes boards_;
   LaunchPlace place_;
   Board* board_ = nullptr;
+  std::uint32_t group_ = 0;
   double last_met_us_ = 0;  // of all cores
   std::map<int, std::uint32_t> arrivals_;
 };

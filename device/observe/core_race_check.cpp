@@ -82,7 +82,8 @@ struct Point {
 // One launch's part of what the cores share.
 struct Board {
   std::atomic<int> lock{0};
-  int present = 0;  // cores that are in the launch
+  std::uint32_t serial = 0;  // of the launch
+  int ended = 0;             // cores, each once for each group
   std::uint64_t next = 0;
   std::array<Record, kMostRecords> records;
   std::array<Clock, kMostCores> known;  // what each core knows
@@ -119,9 +120,10 @@ class CoreRaceCheck final : public Observer {
     if (place_.page == nullptr || place_.page_number >= kPages) return;
     findings_->begin(kernel, core);
     board_ = reinterpret_cast<Board*>(boards_.data()) + place_.page_number;
-    arrivals_.clear();
     const BoardLock lock(*board_);
-    if (board_->present++ == 0) forget();
+    if (board_->serial != place_.page->serial()) forget();
+    if (place_.group > 0) return;  // goes on where the group before has ended
+    arrivals_.clear();
     own_ = {};
     own_[me()] = 1;
     board_->known[me()] = own_;
@@ -168,8 +170,8 @@ class CoreRaceCheck final : public Observer {
     bool last = false;
     {
       const BoardLock lock(*board_);
-      last = --board_->present == 0;
-      board_->known[me()].fill(~0U);  // it touches nothing any more
+      last = ++board_->ended == place_.workitems * place_.groups;
+      if (place_.group + 1 == place_.groups) board_->known[me()].fill(~0U);  // it touches nothing any more
     }
     if (last && fault.empty() && !place_.page->is_over()) report_unawaited();
     findings_->report();
@@ -183,7 +185,10 @@ class CoreRaceCheck final : public Observer {
   std::size_t me() const { return at(place_.workitem, kMostCores); }
   static Site here() { return Site::of(find_caller(capture_call_stack())); }
 
+  // The first core of another launch is here.
   void forget() {
+    board_->serial = place_.page->serial();
+    board_->ended = 0;
     board_->next = 0;
     board_->known = {};
     for (Point& point : board_->messages) point = {};

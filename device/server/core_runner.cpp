@@ -116,6 +116,8 @@ class CoreRunner {
   // Nothing more to do at once: the server learns how far the work is, unless it looks for itself.
   Result<Received> receive_next() {
     if (done_ > std::max(reported_, status_.watched_through.load()) && !report_done()) return Received::kEnd;
+    // The next launch comes by way of a server that wants the processor, and so do the other cores.
+    if (core_.place().page != nullptr) return receive(socket_.get(), buffer_, true);
     return receive_soon(socket_.get(), buffer_, wait_);
   }
 
