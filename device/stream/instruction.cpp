@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 namespace softtpu::stream {
 namespace {
@@ -19,6 +21,11 @@ std::uint64_t low_bits(unsigned width) { return width == 64 ? ~std::uint64_t{0} 
 // At most 64 bits from `bit` on; the caller has checked that they are there.
 std::uint64_t read_bits(Bytes bytes, unsigned bit, unsigned width) {
   std::uint64_t value = 0;
+  // Nearly all fields lie in eight bytes that are there.
+  if (bit % 8 + width <= 64 && bit / 8 + sizeof(value) <= bytes.size()) {
+    std::memcpy(&value, bytes.data() + bit / 8, sizeof(value));
+    return value >> bit % 8 & low_bits(width);
+  }
   for (unsigned done = 0; done < width;) {
     const unsigned at = bit + done;
     const unsigned take = std::min(8 - at % 8, width - done);
@@ -39,8 +46,10 @@ void write_bits(std::vector<std::uint8_t>& bytes, unsigned bit, unsigned width, 
 
 // Where reserved bits are set, the first of them; -1: nowhere. Reserved parts may be wider than 64 bits.
 int set_reserved_bit(Bytes bytes, const FieldPlace& place) {
-  for (unsigned bit = place.bit; bit < unsigned{place.bit} + place.width; ++bit) {
-    if (read_bits(bytes, bit, 1) != 0) return static_cast<int>(bit);
+  const unsigned end = unsigned{place.bit} + place.width;
+  for (unsigned bit = place.bit; bit < end; bit += 64) {
+    const std::uint64_t bits = read_bits(bytes, bit, std::min(64U, end - bit));
+    if (bits != 0) return static_cast<int>(bit) + std::countr_zero(bits);
   }
   return -1;
 }
@@ -144,6 +153,8 @@ Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instru
 
 Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit unit, Bytes bytes) {
   std::vector<Instruction> instructions;
+  // Few instructions have less than 32 bytes; what a file of any size claims is not believed.
+  instructions.reserve(std::min<std::size_t>(bytes.size() / 32 + 1, 1 << 14));
   for (std::uint64_t offset = 0;;) {
     Result<Instruction> next = decode(set, unit, bytes.subspan(offset), offset);
     if (!next) return next.error();
