@@ -123,7 +123,7 @@ class NanCheck final : public Observer {
     Finding finding;
     finding.rule = rule;
     finding.place = place_of(chip, space, at, at + static_cast<std::uint64_t>(size_of(use.tensor.dtype)));
-    finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(info(op).name, here), what,
+    finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(op, here), what,
                                element_at(chip, use.tensor, space, at));
     finding.parties = {party_of(chip, {op, use.name, true, &use.tensor}, space, at, here)};
     findings_->add(finding);
