@@ -62,8 +62,8 @@ std::vector<Function> fp32_functions() {
       {"expm1", -20, 20, 1e-7, 4e-7, [](double x) { return std::expm1(x); }, EXP_CALL(tpu_bdc_fp32_expm1), true},
       {"sigmoid", -60, 60, 1e-12, 6e-7, sigmoid, EXP_CALL(tpu_bdc_fp32_sigmoid), true},
       {"tanh", -40, 40, 7e-7, 0, [](double x) { return std::tanh(x); }, EXP_CALL(tpu_bdc_fp32_tanh), true},
-      {"sinh", -88, 88, 2e-7, 8e-7, [](double x) { return std::sinh(x); }, EXP_CALL(tpu_bdc_fp32_sinh)},
-      {"cosh", -88, 88, 2e-7, 8e-7, [](double x) { return std::cosh(x); }, EXP_CALL(tpu_bdc_fp32_cosh), true},
+      {"sinh", -40, 40, 2e-7, 3e-6, [](double x) { return std::sinh(x); }, EXP_CALL(tpu_bdc_fp32_sinh), true},
+      {"cosh", -40, 40, 2e-7, 3e-6, [](double x) { return std::cosh(x); }, EXP_CALL(tpu_bdc_fp32_cosh), true},
       {"silu", -60, 60, 1e-9, 8e-7, [](double x) { return x * sigmoid(x); }, EXP_CALL(tpu_bdc_fp32_silu)},
       {"mish", -20, 200, 4e-6, 6e-7, [](double x) { return x * std::tanh(softplus(x)); }, EXP_CALL(tpu_bdc_fp32_mish)},
       {"selu", -30, 30, 3e-7, 4e-7,
@@ -88,7 +88,7 @@ std::vector<Function> fp32_functions() {
        [](const Arguments& a) {
          tpu_bdc_fp32_softplus(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.log_coeff, a.table, a.shape, 4.0F);
        }},
-      {"log_sigmoid", -300, 30, 3e-7, 4e-7, [](double x) { return -softplus(-x); },
+      {"log_sigmoid", -300, 30, 3e-6, 4e-7, [](double x) { return -softplus(-x); },
        [](const Arguments& a) {
          tpu_bdc_fp32_log_sigmoid(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.table, a.log_coeff, a.shape);
        }},
@@ -115,10 +115,9 @@ std::vector<Function> fp32_functions() {
        [](const Arguments& a) {
          tpu_bdc_fp32_pow(a.dst, a.src, a.src, a.work[0], a.work[1], a.exp_coeff, a.log_coeff, a.table, a.shape);
        }},
-      {"arcsinh", -1e6, 1e6, 4e-7, 3e-7, [](double x) { return std::asinh(x); }, LOG_CALL(tpu_bdc_fp32_arcsinh), false,
-       1},
-      {"arcsinh", -2, 2, 4e-7, 3e-7, [](double x) { return std::asinh(x); }, LOG_CALL(tpu_bdc_fp32_arcsinh), false, 1},
-      {"arccosh", 1, 3, 4e-7, 3e-7, [](double x) { return std::acosh(x); }, LOG_CALL(tpu_bdc_fp32_arccosh), false, 1},
+      {"arcsinh", 0, 1e6, 4e-7, 5e-7, [](double x) { return std::asinh(x); }, LOG_CALL(tpu_bdc_fp32_arcsinh), true, 1},
+      {"arcsinh", -2, 2, 4e-6, 3e-7, [](double x) { return std::asinh(x); }, LOG_CALL(tpu_bdc_fp32_arcsinh), true, 1},
+      {"arccosh", 1, 3, 1e-5, 3e-7, [](double x) { return std::acosh(x); }, LOG_CALL(tpu_bdc_fp32_arccosh), true, 1},
       {"arctanh", -0.999, 0.999, 4e-7, 4e-7, [](double x) { return std::atanh(x); }, LOG_CALL(tpu_bdc_fp32_arctanh),
        true, 1},
       {"sin", -6.5, 6.5, 3e-6, 0, [](double x) { return std::sin(x); }, CIRCLE_CALL(tpu_bdc_fp32_sin), true, 1,
@@ -154,10 +153,10 @@ std::vector<Function> fp32_functions() {
 // The same for any float type; the tolerance is in steps of the type at 1 (2^-24, 2^-11, 2^-8) and grows with it.
 std::vector<Function> general_functions() {
   return {
-      {"fp_exp", -9, 11, 0, 8, [](double x) { return std::exp(x); },
+      {"fp_exp", -9, 11, 0, 32, [](double x) { return std::exp(x); },
        [](const Arguments& a) { tpu_bdc_fp_exp(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.shape, a.type); },
        true},
-      {"fp_expm1", -8, 8, 4, 8, [](double x) { return std::expm1(x); },
+      {"fp_expm1", -8, 8, 4, 24, [](double x) { return std::expm1(x); },
        [](const Arguments& a) { tpu_bdc_fp_expm1(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.shape, a.type); },
        true},
       {"fp_sigmoid", -9, 9, 0, 12, sigmoid,
@@ -188,10 +187,10 @@ std::vector<Function> general_functions() {
        },
        false, 4},
       {"fp_sin", -6.5, 6.5, 24, 0, [](double x) { return std::sin(x); },
-       [](const Arguments& a) { tpu_bdc_fp_sin(a.dst, a.src, a.work[0], a.circle_coeff, a.shape, a.type); }, false, 1,
+       [](const Arguments& a) { tpu_bdc_fp_sin(a.dst, a.src, a.work[0], a.circle_coeff, a.shape, a.type); }, true, 1,
        [](const Arguments& a) { tpu_bdc_load_fp_sin_coeff(a.circle_coeff, a.type); }},
       {"fp_cos", -6.5, 6.5, 40, 0, [](double x) { return std::cos(x); },
-       [](const Arguments& a) { tpu_bdc_fp_cos(a.dst, a.src, a.work[0], a.circle_coeff, a.shape, a.type); }, false, 1,
+       [](const Arguments& a) { tpu_bdc_fp_cos(a.dst, a.src, a.work[0], a.circle_coeff, a.shape, a.type); }, true, 1,
        [](const Arguments& a) { tpu_bdc_load_fp_cos_coeff(a.circle_coeff, a.type); }},
       {"fp_hsigmoid", -9, 9, 2, 2, [](double x) { return clipped(x / 8 + 0.5, 0, 1); },
        [](const Arguments& a) { tpu_bdc_fp_hsigmoid(a.dst, a.src, a.work[0], a.shape, 0.125F, 0.5F, a.type); }, true,
@@ -332,6 +331,8 @@ class CompositeTest : public testing::Test {
     if (!function.in_place) refused("overlaps", [](Arguments& a) { a.src = a.dst; });
   }
 
+  explicit CompositeTest(const std::string& chip = "bm1684x") : device_(chip) {}
+
   TestDevice device_;
   std::mt19937 random_{777};
   Dtype type_ = Dtype::kFp32;
@@ -340,7 +341,14 @@ class CompositeTest : public testing::Test {
   int npu_ = 0;
 };
 
-TEST_F(CompositeTest, Fp32FunctionsMatchTheReference) {
+// The chip of 2023: its results are as near to the documented functions as f32 allows, but for those that
+// docs/deviations.md names; today's are those of by_exponent_oracle_test.cpp.
+class CompositeByTableTest : public CompositeTest {
+ protected:
+  CompositeByTableTest() : CompositeTest("bm1684x-23.05") {}
+};
+
+TEST_F(CompositeByTableTest, Fp32FunctionsMatchTheReference) {
   for (const Function& function : fp32_functions()) {
     choose(Dtype::kFp32);
     check(function, 1, false);
@@ -388,21 +396,19 @@ TEST_F(CompositeTest, IsFiniteTellsNumbersFromInfinityAndNan) {
   }
 }
 
-TEST_F(CompositeTest, ExponentialReachesBothEndsOfItsType) {
+// No argument gives infinity: the exponent of 2 stops at its largest, and that of 0 stands for all small results.
+TEST_F(CompositeTest, ExponentialEndsAtTheLargestPowerOfTwo) {
   struct Point {
     Dtype type;
     float x;
-    double want, tolerance;
+    double low, high;
   };
-  const double infinity = std::numeric_limits<double>::infinity();
   for (const Point& point :
-       {Point{Dtype::kFp32, 88.5F, std::exp(88.5), 1e-5}, Point{Dtype::kFp32, 90.0F, infinity, 0},
+       {Point{Dtype::kFp32, 90.0F, 0x1p127, 0x1p128}, Point{Dtype::kFp32, INFINITY, 0x1p127, 0x1p128},
         Point{Dtype::kFp32, -100.0F, 0, 0}, Point{Dtype::kFp32, -INFINITY, 0, 0},
-        Point{Dtype::kFp32, INFINITY, infinity, 0}, Point{Dtype::kFp16, 11.0F, std::exp(11.0), 4e-3},
-        Point{Dtype::kFp16, 11.5F, infinity, 0}, Point{Dtype::kFp16, -12.0F, std::exp(-12.0), 8e-3},
-        Point{Dtype::kFp16, -15.0F, std::exp(-15.0), 0.1}, Point{Dtype::kFp16, -30.0F, 0, 0},
-        Point{Dtype::kFp16, INFINITY, infinity, 0}, Point{Dtype::kBfp16, 88.0F, std::exp(88.0), 3e-2},
-        Point{Dtype::kBfp16, -86.0F, std::exp(-86.0), 3e-2}, Point{Dtype::kBfp16, -200.0F, 0, 0}}) {
+        Point{Dtype::kFp16, 11.5F, 0x1p15, 0x1p16}, Point{Dtype::kFp16, INFINITY, 0x1p15, 0x1p16},
+        Point{Dtype::kFp16, -12.0F, 0, 0}, Point{Dtype::kFp16, -INFINITY, 0, 0}, Point{Dtype::kFp16, NAN, 0, 0},
+        Point{Dtype::kBfp16, 100.0F, 0x1p126, 0x1p128}, Point{Dtype::kBfp16, -200.0F, 0, 0}}) {
     choose(point.type);
     const Arguments a = arguments();
     load_tables(a, true);
@@ -413,11 +419,9 @@ TEST_F(CompositeTest, ExponentialReachesBothEndsOfItsType) {
     ASSERT_TRUE(
         device_.run([&] { tpu_bdc_fp_exp(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.shape, a.type); }).ok);
     const double got = reference::value_of(tensor(0).read(device_.chip(), memory)[0], point.type);
-    if (std::isinf(point.want)) {
-      EXPECT_EQ(got, point.want) << to_text(point.type) << " exp(" << point.x << ')';
-    } else {
-      EXPECT_NEAR(got, point.want, point.tolerance * point.want) << to_text(point.type) << " exp(" << point.x << ')';
-    }
+    EXPECT_GE(got, point.low) << to_text(point.type) << " exp(" << point.x << ')';
+    EXPECT_LE(got, point.high) << to_text(point.type) << " exp(" << point.x << ')';
+    EXPECT_FALSE(std::isinf(got)) << to_text(point.type) << " exp(" << point.x << ')';
   }
 }
 
@@ -441,7 +445,7 @@ TEST_F(CompositeTest, OneThreadGivesTheSameBitsAsMany) {
 
 // The steps of exp, each as a command of its own: the table's rules then look at every index, and accept those that any
 // bits of the argument lead to.
-TEST_F(CompositeTest, ExponentialIsItsStepsForAllKindsOfBits) {
+TEST_F(CompositeByTableTest, ExponentialIsItsStepsForAllKindsOfBits) {
   shape_ = {1, 64, 8, 64};
   c_shape_ = {1, 64, 8, 64};
   const Arguments a = arguments();
@@ -488,6 +492,8 @@ TEST_F(CompositeTest, LengthsOfTheSeriesFitTheirTables) {
                     EXPECT_EQ(sfu_taylor_exp_len(DT_FP16), 7);
                     EXPECT_EQ(sfu_taylor_exp_len(DT_BFP16), 7);
                     EXPECT_EQ(sfu_taylor_log_len(DT_FP32), 16);
+                    EXPECT_EQ(sfu_taylor_log_len(DT_FP16), 8);
+                    EXPECT_EQ(sfu_taylor_log_len(DT_BFP16), 8);
                   })
                   .ok);
   EXPECT_FALSE(device_.run([] { sfu_taylor_exp_len(DT_INT8); }).ok);
