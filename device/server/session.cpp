@@ -344,6 +344,11 @@ bool Session::on_hello(const Frame& frame) {
   const auto hello = frame.type == MessageType::kHello ? find_message<Hello>(frame.payload) : std::nullopt;
   if (!hello || hello->magic != kHelloMagic) return false;
   greeted_ = hello->version == kProtocolVersion;
+  if (!greeted_) {
+    log_warning(fmt::format(
+        "{} speaks version {} of the protocol, this device version {}: it needs the libraries of this softtpu.", name_,
+        hello->version, kProtocolVersion));
+  }
   // Another version gets the answer as well: it says which one this is.
   reply(frame.request, HelloReply{kProtocolVersion, static_cast<std::uint32_t>(host_.devices.size())});
   return true;
