@@ -75,6 +75,19 @@ TEST(Operations, TheLogGoesToAFile) {
   fs::remove(log);
 }
 
+TEST(Operations, AClientOfAnotherVersionIsNamedInTheLog) {
+  const fs::path log = temporary("log");
+  {
+    SharedDevice device(Environment{{"SOFTTPU_LOG_FILE", log}});
+    RpcClient old(*connect_unix(device.socket()));
+    EXPECT_TRUE(old.call<HelloReply>(Hello{kHelloMagic, kProtocolVersion + 1}));
+    EXPECT_FALSE(old.call<OpenReply>(Open{}));
+  }
+  EXPECT_THAT(read_text(log),
+              ContainsRegex("process [0-9]+ speaks version [0-9]+ of the protocol, this device version"));
+  fs::remove(log);
+}
+
 // ---- How it ends ----
 
 TEST(Operations, AServerThatEndsWaitsForRunningLaunches) {
