@@ -86,7 +86,8 @@ def write_reference(target, reference):
             text += [function_text(function, reference, pages) for function in functions]
             (folder / f"{family['id']}.md").write_text("\n".join(text))
             entries.append(f'      - "{family["title"]}": reference/{page}/{family["id"]}.md')
-        navigation.append(f'    - "{title}":\n' + "\n".join(entries))
+        if entries:
+            navigation.append(f'    - "{title}":\n' + "\n".join(entries))
     lines = ["# All functions\n", "| function | |\n|---|---|"]
     lines += [f"| [{name}]({pages[name].removeprefix('../')}#{name}) | {cell(reference.functions[name].purpose)} |" for name in sorted(pages)]
     (target / "reference/index.md").write_text("\n".join(lines) + "\n")
