@@ -24,22 +24,38 @@ struct bm_trace_item_data {
 };
 
 /* The calling thread's trace. What has been recorded stays until it is fetched; the oldest of more than 1024 items is given up. */
+/** Begins to record this thread's copies and launches. */
 bm_status_t bm_trace_enable(bm_handle_t handle);
+/** Ends the recording; what was recorded stays. */
 bm_status_t bm_trace_disable(bm_handle_t handle);
+/** Number of recorded items.
+ * number: receives the number of items */
 bm_status_t bm_traceitem_number(bm_handle_t handle, long long* number);
 /* Takes the oldest item, or all of them (bm_traceitem_number says how many). BM_ERR_FAILURE when there is none. */
+/** Takes the oldest item.
+ * trace_data: receives the item, or all items */
 bm_status_t bm_trace_dump(bm_handle_t handle, struct bm_trace_item_data* trace_data);
+/** Takes all items.
+ * trace_data: receives the item, or all items */
 bm_status_t bm_trace_dump_all(bm_handle_t handle, struct bm_trace_item_data* trace_data);
 
 /* ---- Sizes of descriptors in bytes ---- */
 
+/** Size of a descriptor, as bm_mem_get_device_size.
+ * mem: the descriptor */
 u32 bm_mem_get_size(struct bm_mem_desc mem);
+/** Size of an sg descriptor, as sg_mem_get_device_size.
+ * mem: the descriptor */
 u64 sg_mem_get_size(struct sg_mem_desc mem);
+/** Size of a 64-bit descriptor.
+ * mem: the descriptor */
 u64 bm_mem_get_size_u64(struct bm_mem_desc_u64 mem);
 
 /* ---- The IOMMU of a real host: copies need none here, and nothing changes ---- */
 
+/** Switches the host's IOMMU on; nothing changes here. */
 void bm_enable_iommu(bm_handle_t handle);
+/** Switches the host's IOMMU off; nothing changes here. */
 void bm_disable_iommu(bm_handle_t handle);
 
 /* ---- Registers of the chip and memory of the host by address: only a real card has them ---- */
@@ -57,21 +73,45 @@ struct bm_rw {
   u64 paddr;
 };
 
+/** Reads a register of the chip.
+ * p_reg: address and value of the register */
 bm_status_t bm_get_reg(bm_handle_t handle, struct bm_reg* p_reg);
+/** Writes a register of the chip.
+ * p_reg: address and value of the register */
 bm_status_t bm_set_reg(bm_handle_t handle, struct bm_reg* p_reg);
+/** Reads or writes memory of the host by its physical address.
+ * p_rw: what is read or written */
 bm_status_t bm_rw_host(bm_handle_t handle, struct bm_rw* p_rw);
+/** Reads or writes memory by its physical address.
+ * p_rw: what is read or written */
 bm_status_t bm_rw_mix(bm_handle_t handle, struct bm_rw* p_rw);
 
 /* ---- The recorder behind the SDK's profile of a network: `softtpu run --trace` and `--time` show more ---- */
 
 typedef enum { ALLOC = 0, FREE = 1, INVALIDATE = 2, FLUSH = 3 } bm_mem_op_type_t;
 
+/** Tells the profile of a launch.
+ * api_id: number of the call
+ * param: parameters of the call */
 void bm_profile_record_send_api(bm_handle_t handle, u32 api_id, const void* param, int core_id);
+/** Tells the profile that waiting begins. */
 void bm_profile_record_sync_begin(bm_handle_t handle, int core_id);
+/** Tells the profile that waiting ends. */
 void bm_profile_record_sync_end(bm_handle_t handle, int core_id);
+/** Tells the profile that a copy begins. */
 void bm_profile_record_memcpy_begin(bm_handle_t handle);
+/** Tells the profile that a copy ends.
+ * src_addr: address of the source
+ * dst_addr: address of the destination
+ * size: bytes
+ * dir: direction of the copy */
 void bm_profile_record_memcpy_end(bm_handle_t handle, u64 src_addr, u64 dst_addr, u32 size, u32 dir);
+/** Tells the profile that an allocation begins. */
 void bm_profile_record_mem_begin(bm_handle_t handle);
+/** Tells the profile that an allocation ends.
+ * type: what is done with the memory
+ * device_addr: device address
+ * size: bytes */
 void bm_profile_record_mem_end(bm_handle_t handle, bm_mem_op_type_t type, u64 device_addr, u32 size);
 
 #pragma GCC visibility pop

@@ -40,23 +40,59 @@ typedef struct softtpu_conv_block {
 } softtpu_conv_block_t;
 
 /* Sizes. All return 0 for a block that is impossible; softtpu_layout_error() then tells why. */
+/** Bytes of a whole block of weights.
+ * block: the convolution's weights: chip, extents, storage mode */
 size_t softtpu_conv_block_bytes(const softtpu_conv_block_t* block);         /* of the whole block */
+/** NPUs that hold a part of a block.
+ * block: the convolution's weights: chip, extents, storage mode */
 size_t softtpu_conv_block_lanes(const softtpu_conv_block_t* block);         /* NPUs that hold a part of it */
+/** Bytes of one NPU's part, a multiple of 4.
+ * block: the convolution's weights: chip, extents, storage mode */
 size_t softtpu_conv_block_lane_bytes(const softtpu_conv_block_t* block);    /* of one NPU's part; a multiple of 4 */
+/** Where in an NPU's part the weights begin, behind the bias.
+ * block: the convolution's weights: chip, extents, storage mode */
 size_t softtpu_conv_block_weight_offset(const softtpu_conv_block_t* block); /* weights' offset in an NPU; 0: no bias */
 
 /* The functions below return 0, or -1 when an argument is wrong: then nothing is written and softtpu_layout_error() tells
  * why. Each pointer is followed by the number of bytes it points to, which must be exactly what the block says. */
 
 /* Weights only: block->bias_bytes must be 0. */
+/** Brings weights into the chip's order.
+ * block: the convolution's weights: chip, extents, storage mode
+ * weights: plain (OC, IC, KH, KW)
+ * weights_bytes: bytes of the plain weights, exactly
+ * out: receives the result
+ * out_bytes: bytes of the result, exactly */
 int softtpu_conv_reorder(const softtpu_conv_block_t* block, const void* weights, size_t weights_bytes, void* out,
                          size_t out_bytes);
+/** Brings weights back into plain order.
+ * block: the convolution's weights: chip, extents, storage mode
+ * reordered: weights in the chip's order
+ * reordered_bytes: bytes of them, exactly
+ * weights: plain (OC, IC, KH, KW)
+ * weights_bytes: bytes of the plain weights, exactly */
 int softtpu_conv_restore(const softtpu_conv_block_t* block, const void* reordered, size_t reordered_bytes, void* weights,
                          size_t weights_bytes);
 
 /* Weights and bias: block->bias_bytes must not be 0. */
+/** Makes one block of bias and weights that one copy loads.
+ * block: the convolution's weights: chip, extents, storage mode
+ * weights: plain (OC, IC, KH, KW)
+ * weights_bytes: bytes of the plain weights, exactly
+ * bias: one value per output channel
+ * bias_bytes: bytes of the bias, exactly
+ * out: receives the result
+ * out_bytes: bytes of the result, exactly */
 int softtpu_conv_merge(const softtpu_conv_block_t* block, const void* weights, size_t weights_bytes, const void* bias,
                        size_t bias_bytes, void* out, size_t out_bytes);
+/** Takes a block apart into weights and bias.
+ * block: the convolution's weights: chip, extents, storage mode
+ * merged: block of bias and weights in the chip's order
+ * merged_bytes: bytes of the block, exactly
+ * weights: plain (OC, IC, KH, KW)
+ * weights_bytes: bytes of the plain weights, exactly
+ * bias: one value per output channel
+ * bias_bytes: bytes of the bias, exactly */
 int softtpu_conv_split(const softtpu_conv_block_t* block, const void* merged, size_t merged_bytes, void* weights,
                        size_t weights_bytes, void* bias, size_t bias_bytes);
 
@@ -78,16 +114,31 @@ typedef struct softtpu_batch_words {
 } softtpu_batch_words_t;
 
 /* Bytes of the words; 0 for an impossible tensor, softtpu_layout_error() then tells why. */
+/** Bytes of a tensor packed for BM1684 (4N, 2N).
+ * tensor: extents and packing */
 size_t softtpu_batch_words_bytes(const softtpu_batch_words_t* tensor);
 
 /* Return values and byte counts as above: plain has n * c * h * w elements, words has softtpu_batch_words_bytes(). Batches that
  * fill the last word up are zero in words and dropped on the way back. */
+/** Packs 8- or 16-bit batches into words.
+ * tensor: extents and packing
+ * plain: plain NCHW elements
+ * plain_bytes: bytes of them, exactly
+ * words: packed words
+ * words_bytes: bytes of them, exactly */
 int softtpu_batch_pack(const softtpu_batch_words_t* tensor, const void* plain, size_t plain_bytes, void* words,
                        size_t words_bytes);
+/** Unpacks words into 8- or 16-bit batches.
+ * tensor: extents and packing
+ * words: packed words
+ * words_bytes: bytes of them, exactly
+ * plain: plain NCHW elements
+ * plain_bytes: bytes of them, exactly */
 int softtpu_batch_unpack(const softtpu_batch_words_t* tensor, const void* words, size_t words_bytes, void* plain,
                          size_t plain_bytes);
 
 /* Why this thread's last call failed. Valid until this thread's next failing call; never NULL. */
+/** Why this thread's last call failed. */
 const char* softtpu_layout_error(void);
 
 #ifdef __cplusplus
