@@ -635,24 +635,13 @@ void DeviceClient::close_stream(StreamId stream) {
 
 namespace {
 
-// The one place that knows how many workitems a device can run at a time.
-Result<void> check_grid(const DeviceClient::Launch& what, std::uint32_t most_workitems) {
-  if (what.groups == 0 || what.blocks == 0)
-    return Error{ErrorKind::kUsage,
-                 fmt::format("a launch of {} groups of {} workitems is none.", what.groups, what.blocks)};
-  const std::uint32_t workitems = std::min(what.blocks, most_workitems);
-  if (what.groups == 1 && workitems == 1) return {};
-  return Error{
-      ErrorKind::kUnsupported,
-      fmt::format("{} groups of {} workitems: launches run one group of one workitem here.", what.groups, workitems)};
-}
-
-softtpu::Launch to_message(const DeviceClient::Launch& what, bool wait) {
+// A launch asks for as many workitems as it likes and gets at most `most`.
+softtpu::Launch to_message(const DeviceClient::Launch& what, std::uint32_t most, bool wait) {
   softtpu::Launch launch;
   launch.stream = static_cast<std::uint32_t>(what.stream);
   launch.function = static_cast<std::uint32_t>(what.function);
   launch.core = what.core;
-  launch.blocks = what.blocks;
+  launch.blocks = std::min(what.blocks, most);
   launch.groups = what.groups;
   launch.wait = wait;
   launch.name = what.name;
@@ -670,15 +659,12 @@ softtpu::Launch to_message(const DeviceClient::Launch& what, bool wait) {
 }  // namespace
 
 Result<void> DeviceClient::launch(const Launch& what) {
-  if (auto good = check_grid(what, state_->most_workitems); !good) return good;
-  return state_->wait(to_message(what, true), static_cast<std::uint32_t>(what.stream));
+  return state_->wait(to_message(what, state_->most_workitems, true), static_cast<std::uint32_t>(what.stream));
 }
 
 Result<void> DeviceClient::launch_async(const Launch& what) {
-  auto good = state_->check_process();
-  if (good) good = check_grid(what, state_->most_workitems);
-  if (!good) return good;
-  return state_->rpc.send(to_message(what, false));
+  if (auto good = state_->check_process(); !good) return good;
+  return state_->rpc.send(to_message(what, state_->most_workitems, false));
 }
 
 Result<void> DeviceClient::sync(StreamId stream) {

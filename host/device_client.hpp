@@ -140,7 +140,7 @@ class DeviceClient {
     // On so many cores, or on all if there are fewer; so many times, one after the other.
     std::uint32_t blocks = 1, groups = 1;
     std::span<const std::byte> args;
-    std::span<const LaunchPart> others;
+    std::span<const LaunchPart> others = {};
   };
   // Waits for the kernel and returns its outcome.
   Result<void> launch(const Launch& what);

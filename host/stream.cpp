@@ -46,10 +46,19 @@ Stream::Item to_item(const DeviceClient::Launch& what) {
   item.blocks = what.blocks;
   item.groups = what.groups;
   item.args.assign(what.args.begin(), what.args.end());
+  for (const DeviceClient::LaunchPart& other : what.others) {
+    Stream::Item& part = item.others.emplace_back();
+    part.core = other.core;
+    part.function = other.function;
+    part.args.assign(other.args.begin(), other.args.end());
+  }
   return item;
 }
 
-DeviceClient::Launch to_launch(const Stream::Item& item, StreamId stream) {
+// `parts` is room for what the launch points to.
+DeviceClient::Launch to_launch(const Stream::Item& item, StreamId stream,
+                               std::vector<DeviceClient::LaunchPart>& parts) {
+  for (const Stream::Item& other : item.others) parts.push_back({other.core, other.function, other.args});
   return {.stream = stream,
           .function = item.function,
           .name = item.name,
@@ -57,7 +66,7 @@ DeviceClient::Launch to_launch(const Stream::Item& item, StreamId stream) {
           .blocks = item.blocks,
           .groups = item.groups,
           .args = item.args,
-          .others = {}};
+          .others = parts};
 }
 
 }  // namespace
@@ -159,7 +168,8 @@ void Stream::carry_out(const Item& item) {
     const std::lock_guard lock(mutex_);
     ++launched_;
   }
-  keep(device_->launch_async(to_launch(item, id_)));
+  std::vector<DeviceClient::LaunchPart> parts;
+  keep(device_->launch_async(to_launch(item, id_, parts)));
 }
 
 bool Stream::is_own_thread() const { return own_stream == this; }
@@ -289,7 +299,8 @@ bool Stream::is_captured() const {
 
 Result<void> Stream::replay(const Graph& graph) {
   for (const Item& item : graph) {
-    const auto given = item.step ? add(item.step) : launch_async(to_launch(item, id_));
+    std::vector<DeviceClient::LaunchPart> parts;
+    const auto given = item.step ? add(item.step) : launch_async(to_launch(item, id_, parts));
     if (!given) return given;
   }
   return {};

@@ -32,6 +32,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::uint32_t core = 0;
     std::uint32_t blocks = 1, groups = 1;
     std::vector<std::byte> args;
+    std::vector<Item> others;  // the launch's other cores: core, function and args of each
   };
   // What a stream was given while it was captured, in order.
   using Graph = std::vector<Item>;

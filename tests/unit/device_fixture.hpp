@@ -17,7 +17,8 @@ namespace softtpu {
 
 class TestDevice {
  public:
-  explicit TestDevice(const std::string& chip_name = "bm1684x") {
+  // By default the revision whose results the oracles of these tests state.
+  explicit TestDevice(const std::string& chip_name = "bm1684x-23.05") {
     auto chip = load_chip(chip_name);
     EXPECT_TRUE(chip) << chip.error().text;
     auto memories = Memories::create(*chip);
