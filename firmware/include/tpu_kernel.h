@@ -24,193 +24,568 @@ extern "C" {
 
 /* ---- Registration and failure: TPUKERNEL_FUNC_REGISTER and TPUKERNEL_ASSERT use these ---- */
 
+/** Makes a kernel known by name; TPUKERNEL_FUNC_REGISTER calls it when a module is loaded.
+ * name: name of the kernel, at most 63 characters
+ * func: the kernel: it gets the address of a copy of the launch's arguments */
 void tpu_register_kernel_func(const char* name, tpu_kernel_func_t func);
+/** Prints the names of all registered kernels. */
 void tpu_dump_registered_kernel_funcs(void);
+/** Prints the kernel's call stack; TPUKERNEL_ASSERT uses it. */
 void __print_trace(void);
+/** Whether a failed TPUKERNEL_ASSERT ends the program. */
 int get_atomic_cmodel_assert_enable(void);
 
 /* ---- Command counters (id nodes), waiting, parallel sections ---- */
 
+/** Sets the command counters to a node that tpu_get_id_node filled.
+ * Layout: A node has 12 bytes: number of BDC commands (32 bits), number of GDMA commands (32 bits), a flag of the
+ *   parallel section, 3 bytes unused.
+ * node: 12 bytes */
 void tpu_set_id_node(void* node);
+/** Copies the command counters.
+ * Layout: A node has 12 bytes: number of BDC commands (32 bits), number of GDMA commands (32 bits), a flag of the
+ *   parallel section, 3 bytes unused.
+ * node: 12 bytes */
 void tpu_get_id_node(void* node);
+/** Sets the counters of both engines in a parallel section.
+ * Layout: A node has 12 bytes: number of BDC commands (32 bits), number of GDMA commands (32 bits), a flag of the
+ *   parallel section, 3 bytes unused.
+ * bd_node: 12 bytes, the counters of BDC in a parallel section
+ * gdma_node: 12 bytes, the counters of GDMA in a parallel section */
 void tpu_set_parallel_id_node(void* bd_node, void* gdma_node);
+/** Copies the counters of both engines in a parallel section.
+ * Layout: A node has 12 bytes: number of BDC commands (32 bits), number of GDMA commands (32 bits), a flag of the
+ *   parallel section, 3 bytes unused.
+ * bd_node: 12 bytes, the counters of BDC in a parallel section
+ * gdma_node: 12 bytes, the counters of GDMA in a parallel section */
 void tpu_get_parallel_id_node(void* bd_node, void* gdma_node);
+/** Lets the counters start again at 0 when they pass 60000 (the default).
+ * Layout: A node has 12 bytes: number of BDC commands (32 bits), number of GDMA commands (32 bits), a flag of the
+ *   parallel section, 3 bytes unused. */
 void tpu_enable_check_id_node(void);
+/** Lets the counters go on beyond 60000.
+ * Layout: A node has 12 bytes: number of BDC commands (32 bits), number of GDMA commands (32 bits), a flag of the
+ *   parallel section, 3 bytes unused. */
 void tpu_disable_check_id_node(void);
+/** Begins a kernel: resets the command counters and leaves a parallel section. */
 void tpu_initialize(void);
+/** Begins a kernel on a chip with several cores; here the same as tpu_initialize. */
 void tpu_initialize_parallel(void);
+/** Waits until BDC and GDMA have finished all commands; the last call of a kernel. */
 void tpu_poll(void);
+/** Waits until the command queues are empty. */
 void tpu_poll_empty(void);
+/** Waits for all engines of a chip with several cores; here as tpu_poll_empty. */
 void tpu_poll_parallel(void);
+/** Waits until the HAU has finished; may be called in a parallel section. */
 void tpu_hau_poll(void);
+/** Begins a section in which BDC and GDMA do not wait for each other. */
 void tpu_parallel_start(void);
+/** Ends a parallel section: both engines wait for each other. */
 void tpu_parallel_end(void);
+/** Whether a parallel section is open. */
 bool tpu_is_parallel_state(void);
 
 /* ---- The chip: number of NPUs, sizes, start addresses, pointers for the kernel's own loads and stores ---- */
 
+/** Number of NPUs.
+ * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
 int tpu_npu_num(void);
+/** Number of banks of an NPU's local memory.
+ * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
 int tpu_bank_num(void);
+/** Elements of a type that an NPU works on at once; rows of the aligned layout begin at multiples of it.
+ * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
 int tpu_eu_num(data_type_t dtype);
+/** Input channels that weights keep side by side.
+ * dtype: data type of the weights
+ * Types: fp32, fp16, bfp16, int8 or uint8 */
 int tpu_get_ic_parallel(data_type_t dtype);
+/** Bytes of local memory of each NPU.
+ * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
 int tpu_local_mem_size_per_npu(void);
+/** Bytes of L2 SRAM.
+ * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
 int tpu_l2_sram_size(void);
+/** First system address of L2 SRAM. */
 unsigned long long tpu_l2_sram_get_start_addr(void);
+/** First system address of global memory. */
 unsigned long long tpu_global_mem_get_start_addr(void);
+/** First system address of the window onto local memory. */
 unsigned long long tpu_local_mem_get_start_addr(void);
+/** First system address of static memory. */
 unsigned long long tpu_static_mem_get_start_addr(void);
+/** Pointer to global memory for the kernel's own loads and stores. */
 void* tpu_global_mem_addr(global_addr_t addr);
+/** Pointer to local memory of one NPU.
+ * start_idx: number of the NPU */
 void* tpu_local_mem_addr(int start_idx, local_addr_t addr);
+/** Pointer to local memory by its unified address (NPU * size + offset). */
 void* tpu_local_mem_addr_unified(local_addr_t addr);
+/** Pointer to L2 SRAM. */
 void* tpu_l2_sram_addr(l2_sram_addr_t addr);
+/** Largest extent of a dimension that one GDMA transfer moves.
+ * dim: dimension: 0 n, 1 c, 2 h, 3 w
+ * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
 int tpu_gdma_shape_limit(int dim);
+/** Largest distance in bytes between neighbours of a row that GDMA moves.
+ * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
 int tpu_gdma_move_max_wstride_byte_len(void);
 
 /* ---- Layouts: where a tensor's elements lie in local memory ---- */
 
+/** NPU of a unified local address.
+ * addr: unified local address
+ * Types: any data_type_t that has a size in bytes */
 int tpu_npu_index(local_addr_t addr);
+/** Bank of an address.
+ * addr: unified local address
+ * Types: any data_type_t that has a size in bytes */
 int tpu_bank_index(local_addr_t addr);
+/** Channels that the busiest NPU holds (the published name has this spelling).
+ * start_idx: NPU of channel 0, 0..63
+ * num_channels: number of channels
+ * Types: any data_type_t that has a size in bytes */
 int tpu_channle_num_per_npu(int start_idx, int num_channels);
+/** Bytes of one channel in the aligned layout.
+ * h: extent h
+ * w: extent w
+ * Types: any data_type_t that has a size in bytes */
 int tpu_aligned_feature_size(int h, int w, data_type_t dtype);
+/** Bytes of the weights of one output channel.
+ * ic: input channels
+ * ker: h and w of the kernel
+ * dtype: data type of the weights
+ * Types: fp32, fp16, bfp16, int8 or uint8 */
 int tpu_conv_kernel_size_per_oc(int ic, const dim2* ker, data_type_t dtype);
+/** Bytes that weights take in each NPU.
+ * oc: output channels
+ * ic: input channels
+ * ker: h and w of the kernel
+ * dtype: data type of the weights
+ * Types: fp32, fp16, bfp16, int8 or uint8 */
 int tpu_conv_kernel_size(int oc, int ic, const dim2* ker, data_type_t dtype);
+/** Strides of the aligned layout: channels begin at multiples of 64 bytes.
+ * start_idx: NPU of channel 0, 0..63
+ * shape: n, c, h, w of the tensor
+ * Types: any data_type_t that has a size in bytes */
 void tpu_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype);
+/** Strides of the compact layout: channels without gaps.
+ * start_idx: NPU of channel 0, 0..63
+ * shape: n, c, h, w of the tensor
+ * Types: any data_type_t that has a size in bytes */
 void tpu_compact_stride(dim4* stride, int start_idx, const dim4* shape);
+/** Strides of the line-aligned layout: rows begin at multiples of 64 bytes.
+ * start_idx: NPU of channel 0, 0..63
+ * shape: n, c, h, w of the tensor
+ * Types: any data_type_t that has a size in bytes */
 void tpu_line_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype);
+/** Strides of plain NCHW, as in system memory.
+ * shape: n, c, h, w of the tensor
+ * Types: any data_type_t that has a size in bytes */
 void tpu_continuous_stride(dim4* stride, const dim4* shape);
+/** Channel stride of the aligned or compact layout.
+ * h: extent h
+ * w: extent w
+ * Types: any data_type_t that has a size in bytes */
 int tpu_get_local_cstride(int h, int w, bool align, data_type_t dtype);
+/** Batch stride from the channel stride.
+ * c_stride: elements from channel to channel on one NPU
+ * c: channels
+ * start_idx: NPU of channel 0, 0..63
+ * Types: any data_type_t that has a size in bytes */
 int tpu_get_local_nstride(int c_stride, int c, int start_idx);
+/** Bytes that a tensor takes in each NPU.
+ * shape: n, c, h, w of the tensor
+ * start_idx: NPU of channel 0, 0..63
+ * Types: any data_type_t that has a size in bytes */
 int tpu_get_local_size(const dim4* shape, data_type_t dtype, int start_idx, bool align);
+/** Shape of a five-dimensional tensor in local memory: the depth joins the batch.
+ * shape_5d: n, c, d, h, w
+ * shape_4d: receives (n * d, c, h, w)
+ * Types: any data_type_t that has a size in bytes */
 void tpu_local_shape_5d_to_4d(const dim5* shape_5d, dim4* shape_4d);
+/** First and last bank that a block of bytes touches.
+ * addr: unified local address
+ * size: bytes, at least 1
+ * Types: any data_type_t that has a size in bytes */
 range_t tpu_bank_range(local_addr_t addr, int size);
+/** Whether two ranges share a value.
+ * r0: first and last value, both included
+ * r1: first and last value, both included
+ * Types: any data_type_t that has a size in bytes */
 bool tpu_range_overlapped(const range_t* r0, const range_t* r1);
+/** Whether any two of several ranges share a value.
+ * ranges: num ranges
+ * num: number of ranges
+ * Types: any data_type_t that has a size in bytes */
 bool tpu_any_range_overlapped(const range_t* ranges, int num);
+/** Offset of a channel inside its NPU.
+ * c: number of the channel, counted from one on NPU 0
+ * c_stride: elements from channel to channel on one NPU
+ * Types: any data_type_t that has a size in bytes */
 int tpu_npu_c_offset(int c, int c_stride, data_type_t dtype);
+/** Unified local address of a channel of a tensor at address 0.
+ * c: number of the channel, counted from one on NPU 0
+ * c_stride: elements from channel to channel on one NPU
+ * Types: any data_type_t that has a size in bytes */
 int tpu_unified_c_offset(int c, int c_stride, data_type_t dtype);
+/** First message number of this core. */
 int tpu_get_local_msg_id(void);
 
 /* ---- Data types and conversion of single values ---- */
 
+/** Whether a type has signed values: floats and signed integers.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_signed(data_type_t dtype);
+/** Whether a type is an integer.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_int(data_type_t dtype);
+/** Whether a type is a 4-bit integer.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_int4(data_type_t dtype);
+/** Whether a type is an 8-bit integer.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_int8(data_type_t dtype);
+/** Whether a type is a 16-bit integer.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_int16(data_type_t dtype);
+/** Whether a type is a 32-bit integer.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_int32(data_type_t dtype);
+/** Whether a type is a signed integer.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_signed_int(data_type_t dtype);
+/** Whether a type is an unsigned integer.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_unsigned_int(data_type_t dtype);
+/** Whether a type is fp32, fp16 or bfp16.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_fp(data_type_t dtype);
+/** Whether a type is an 8-bit float; answered on every chip.
+ * Types: any data_type_t, 4-bit integers included */
 bool tpu_is_data_type_fp8(data_type_t dtype);
+/** Bytes of an element.
+ * Types: any data_type_t, 4-bit integers included */
 int tpu_data_type_size(data_type_t dtype);
+/** Bits of an element.
+ * Types: any data_type_t, 4-bit integers included */
 int tpu_data_type_bits(data_type_t dtype);
+/** Converts an integer to another integer type; it is clamped.
+ * Types: integers */
 scalar_t tpu_int_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype);
+/** Converts a float to another float type.
+ * Types: src_dtype and dst_dtype fp32, fp16 or bfp16 */
 scalar_t tpu_fp_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode);
+/** Converts a float to an integer; it is rounded and clamped.
+ * Types: src_dtype a float, dst_dtype an integer */
 scalar_t tpu_fp_to_int_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode);
+/** Converts an integer to a float; it is rounded.
+ * Types: src_dtype an integer, dst_dtype a float */
 scalar_t tpu_int_to_fp_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode);
+/** Converts one value to another data type.
+ * Types: any two types, but not fp16 and bfp16 into each other */
 scalar_t tpu_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode);
 
 /* ---- HAU: sorting, non-maximum suppression, gathering of lines ---- */
 
+/** Sorts a row of values and writes the first K.
+ * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
+ *   4.
+ * len: number of values
+ * K: how many of the sorted values are written, 1..len
+ * Types: dtype fp32, int32 or uint32 */
 void tpu_hau_sort(system_addr_t output_addr, system_addr_t input_addr, int len, int K, bool descended,
     data_type_t dtype);
+/** Sorts a row of values and writes the first K with their positions.
+ * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
+ *   4.
+ * output_data_addr: system address of the K sorted values
+ * output_idx_addr: system address of the K indices that belong to them
+ * len: number of values
+ * K: how many of the sorted values are written, 1..len
+ * Types: dtype fp32, int32 or uint32 */
 void tpu_hau_sort_natural_index(system_addr_t output_data_addr, system_addr_t output_idx_addr,
     system_addr_t input_addr, int len, int K, bool descended, data_type_t dtype);
+/** Sorts a row of values, each with an index of its own, and writes the first K with their indices.
+ * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
+ *   4.
+ * output_data_addr: system address of the K sorted values
+ * output_idx_addr: system address of the K indices that belong to them
+ * input_data_addr: system address of the values
+ * input_idx_addr: system address of the indices (int32), one per value
+ * len: number of values
+ * K: how many of the sorted values are written, 1..len
+ * More: softtpu api tpu_hau_sort_specific_index */
 void tpu_hau_sort_specific_index(system_addr_t output_data_addr, system_addr_t output_idx_addr,
     system_addr_t input_data_addr, system_addr_t input_idx_addr, int len, int K, bool descended, data_type_t dtype);
+/** Sorts a row of values; flags choose indices and direction.
+ * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
+ *   4.
+ * src_data_addr: system address of the values
+ * src_idx_addr: system address of the indices; not read when idx_auto is set
+ * dst_data_addr: system address of the sorted values
+ * dst_idx_addr: system address of the indices that belong to them; not written when idx_enable is 0
+ * dtype_flags: data type of the values, a data_type_t
+ * len: number of values
+ * More: softtpu api tpu_hau_sort_general */
 void tpu_hau_sort_general(system_addr_t src_data_addr, system_addr_t src_idx_addr, system_addr_t dst_data_addr,
     system_addr_t dst_idx_addr, int dtype_flags, int len, int is_descend, int idx_enable, int idx_auto, int topk);
+/** Sorts each row of a matrix and writes the first K of each.
+ * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
+ *   4.
+ * row_num: number of rows; the results of a row follow those of the row before it
+ * len: number of values
+ * K: how many of the sorted values are written, 1..len
+ * Types: dtype fp32, int32 or uint32 */
 void tpu_hau_sort_2d(system_addr_t output_addr, system_addr_t input_addr, int row_num, int len, int K, bool descended,
     data_type_t dtype);
+/** Sorts each row of a matrix and writes the first K of each with their positions in the row.
+ * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
+ *   4.
+ * output_data_addr: system address of the K sorted values
+ * output_idx_addr: system address of the K indices that belong to them
+ * row_num: number of rows; the results of a row follow those of the row before it
+ * len: number of values
+ * K: how many of the sorted values are written, 1..len
+ * Types: dtype fp32, int32 or uint32 */
 void tpu_hau_sort_natural_index_2d(system_addr_t output_data_addr, system_addr_t output_idx_addr,
     system_addr_t input_addr, int row_num, int len, int K, bool descended, data_type_t dtype);
+/** Sorts each row of a matrix, each value with an index of its own, and writes the first K of each.
+ * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
+ *   4.
+ * output_data_addr: system address of the K sorted values
+ * output_idx_addr: system address of the K indices that belong to them
+ * input_data_addr: system address of the values
+ * input_idx_addr: system address of the indices (int32), one per value
+ * row_num: number of rows; the results of a row follow those of the row before it
+ * len: number of values
+ * More: softtpu api tpu_hau_sort_specific_index_2d */
 void tpu_hau_sort_specific_index_2d(system_addr_t output_data_addr, system_addr_t output_idx_addr,
     system_addr_t input_data_addr, system_addr_t input_idx_addr, int row_num, int len, int K, bool descended,
     data_type_t dtype);
+/** Keeps boxes and drops those that a kept one suppresses.
+ * Layout: The output is a bitmap of ceil(box_num / 8) bytes: box i is bit i % 8 of byte i / 8, spare bits are 0.
+ * output_addr: system address of the bitmap of kept boxes, a multiple of 4
+ * input_addr: system address of box_num x box_num bytes: bit 0 of byte [i][j], j > i, is 1 when j survives i
+ * box_num: number of boxes
+ * keep_num: how many boxes are kept at most; 0: no limit */
 void tpu_hau_hard_nms(system_addr_t output_addr, system_addr_t input_addr, int box_num, int keep_num);
+/** Keeps the best box again and again while the scores of the others fall.
+ * Layout: The output is a bitmap of ceil(box_num / 8) bytes: box i is bit i % 8 of byte i / 8, spare bits are 0.
+ * output_addr: system address of the bitmap of kept boxes, a multiple of 4
+ * iou_addr: system address of box_num x box_num f32 factors, row by row
+ * score_addr: system address of box_num f32 scores; they are not changed
+ * threshold: boxes whose score is not above it are dropped
+ * box_num: number of boxes
+ * keep_num: how many boxes are kept at most; 0: no limit */
 void tpu_hau_soft_nms(system_addr_t output_addr, system_addr_t iou_addr, system_addr_t score_addr, float threshold,
     int box_num, int keep_num);
+/** Copies lines by index from a table in global memory.
+ * Layout: param, index and output lie at multiples of 64.
+ * param_addr: system address of line number start
+ * index_addr: system address of index_len 32-bit indices
+ * line_num: number of lines that exist; end is below it
+ * line_len: elements of a line
+ * index_len: number of indices and of output lines
+ * start: first index that counts as inside
+ * end: last index that counts as inside
+ * More: softtpu api tpu_hau_line_gather */
 void tpu_hau_line_gather(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr, scalar_t C,
     int line_num, int line_len, int index_len, int start, int end, data_type_t dtype, bool fill_const);
 
 /* ---- Caches, memory helpers, printing ---- */
 
+/** Drops what the kernel's processor has cached of a range, before it reads what an engine wrote.
+ * address: first byte of the range, in global memory or L2 SRAM
+ * size: bytes
+ * Types: any data_type_t that has a size in bytes */
 void tpu_invalidate_cache(system_addr_t address, unsigned long long size);
+/** Writes back what the kernel's processor has cached of a range, before an engine reads it.
+ * address: first byte of the range, in global memory or L2 SRAM
+ * size: bytes
+ * Types: any data_type_t that has a size in bytes */
 void tpu_flush_cache(system_addr_t address, unsigned long long size);
+/** Bytes of a cache line of the kernel's processor.
+ * Types: any data_type_t that has a size in bytes */
 int tpu_cache_line_size(void);
+/** Copies bytes on the kernel's processor.
+ * dst: destination, a pointer of the kernel
+ * src: source, a pointer of the kernel
+ * n: number of bytes
+ * Types: any data_type_t that has a size in bytes */
 void* tpu_kernel_memcpy(void* dst, const void* src, size_t n);
+/** Fills bytes on the kernel's processor.
+ * dst: destination, a pointer of the kernel
+ * c: the byte
+ * n: number of bytes
+ * Types: any data_type_t that has a size in bytes */
 void* tpu_kernel_memset(void* dst, int c, size_t n);
+/** Prints a tensor in local memory, a line for each row.
+ * local_offset: offset in each NPU
+ * start_idx: NPU of channel 0
+ * Types: any data_type_t that has a size in bytes */
 void tpu_print_local_mem_data(local_addr_t local_offset, int start_idx, const dim4* shape, const dim4* stride,
     data_type_t dtype);
+/** Writes a tensor in global memory to a text file.
+ * filename: file to write, one element a line
+ * addr: address in global memory
+ * dims: number of extents
+ * Types: any data_type_t that has a size in bytes */
 void tpu_dump_global_layer_data(const char* filename, global_addr_t addr, const int* shape, int dims,
     data_type_t dtype);
 
 /* ---- Cores, work items, chips ---- */
 
+/** Number of cores that run this launch. */
 int tpu_core_num(void);
+/** Number of the core that runs this copy of the kernel. */
 int tpu_core_index(void);
+/** Number of work items of this launch. */
 int tpu_workitem_num(void);
+/** Number of this work item. */
 int tpu_workitem_index(void);
+/** Whether this work item is the last of its launch. */
 int tpu_is_last_workitem(void);
+/** Number of groups of this launch. */
 int tpu_group_num(void);
+/** Number of this work item's group. */
 int tpu_group_index(void);
+/** Number on the chip of the launch's first core. */
 int tpu_start_physical_core_id(void);
+/** Whether the kernel runs under the tpuv7 runtime. */
 int tpu_tpuv7_env(void);
+/** Number of this core on the chip. */
 int tpu_physical_core_id(void);
+/** Number of cores of the chip. */
 int tpu_physical_core_num(void);
+/** Largest number of cores that a launch can have on this chip. */
 int tpu_max_core_num(void);
+/** Number of this chip among those of the launch. */
 int tpu_chip_id(void);
+/** Number of chips of the launch. */
 int tpu_chip_num(void);
+/** Number of this chip in its group.
+ * BM1684X has no links to other chips: the call is refused. */
 int tpu_rank(void);
+/** Chip numbers of the group by rank.
+ * BM1684X has no links to other chips: the call is refused. */
 int* tpu_chip_map(void);
+/** Makes a group of chips for collective operations.
+ * BM1684X has no links to other chips: the call is refused. */
 void tpu_sccl_init(int chip_num, int rank, int* chip_map);
 
 /* ---- State of the engines ---- */
 
+/** Whether BDC is at work. */
 int tpu_bdc_busy(void);
+/** Whether GDMA is at work. */
 int tpu_gdma_busy(void);
+/** Whether SDMA is at work.
+ * BM1684X has no SDMA engine: the call is refused. */
 int tpu_sdma_busy(void);
+/** Whether the HAU is sorting. */
 int tpu_hau_sort_busy(void);
+/** Whether the queue of GDMA commands overflowed. */
 int tpu_gdma_cmd_overflow(void);
+/** Whether the queue of SDMA commands overflowed.
+ * BM1684X has no SDMA engine: the call is refused. */
 int tpu_sdma_cmd_overflow(void);
+/** Whether the queue of the HAU overflowed. */
 int tpu_hau_sort_cmd_overflow(void);
 
 /* ---- Synchronisation and messages between engines and cores ---- */
 
+/** Waits for the engines of this core. */
 void tpu_sync_core(void);
+/** Waits until every engine of every core has finished: a barrier of all cores. */
 void tpu_sync_all(void);
+/** Waits for BDC of all cores. */
 void tpu_sync_all_bdc(void);
+/** Waits for GDMA of all cores. */
 void tpu_sync_all_gdma(void);
+/** Waits for SDMA of all cores.
+ * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sync_all_sdma(void);
+/** Waits for the HAU of all cores. */
 void tpu_sync_all_hau(void);
+/** Waits for the engines of this core (the published name has this spelling). */
 void tpu_sync_core_innner(void);
 /* A meeting of all cores of the launch, or of core_num of them, that is apart from those with another number. */
+/** Waits until every engine of every core has finished, by the message number that is given.
+ * msg_id: number of the message slot */
 void tpu_sync_all_with_msg_id(int msg_id);
+/** Waits until all cores of the launch have come to this call.
+ * msg_id: number of the message slot
+ * core_num: cores that meet */
 int tpu_core_barrier(int msg_id, int core_num);
 /* One core at a time holds a lock. */
+/** Takes a lock that the cores share, waiting until it is free.
+ * lock_id: number of the lock */
 void tpu_acquire_lock(int lock_id);
+/** Gives a lock back.
+ * lock_id: number of the lock */
 void tpu_release_lock(int lock_id);
+/** Ends a launch of several cores. */
 void tpu_sync_finish(void);
+/** Gives a message number that this kernel has not used. */
 int tpu_next_msg_id(void);
+/** Sets the first number that tpu_next_msg_id gives.
+ * base_msg_id: first number that tpu_next_msg_id gives */
 void tpu_set_base_msg_id(int base_msg_id);
+/** Tells a kernel thread which core it is.
+ * core_idx: number of this core
+ * core_num: cores of the launch
+ * core_msg_id: first message number of the launch */
 void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id);
+/** BDC sends a message when its earlier commands are finished. */
 void tpu_bdc_send_msg(int msg_id, int wait_cnt);
+/** BDC waits for messages before its next command. */
 void tpu_bdc_wait_msg(int msg_id, int send_cnt);
+/** GDMA sends a message when its earlier commands are finished. */
 void tpu_gdma_send_msg(int msg_id, int wait_cnt);
+/** GDMA waits for messages before its next command. */
 void tpu_gdma_wait_msg(int msg_id, int send_cnt);
+/** The HAU sends a message when its earlier commands are finished. */
 void tpu_hau_send_msg(int msg_id, int wait_cnt);
+/** The HAU waits for messages before its next command. */
 void tpu_hau_wait_msg(int msg_id, int send_cnt);
+/** SDMA sends a message when its earlier commands are finished.
+ * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_send_msg(int msg_id, int wait_cnt);
+/** A port sends a message when its earlier commands are finished.
+ * BM1684X has no VSDMA engine: the call is refused. */
 void tpu_vsdma_send_msg(int msg_id, int wait_cnt, int port_id);
+/** SDMA waits for messages before its next command.
+ * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_wait_msg(int msg_id, int send_cnt);
+/** A port waits for messages before its next command.
+ * BM1684X has no VSDMA engine: the call is refused. */
 void tpu_vsdma_wait_msg(int msg_id, int send_cnt, int port_id);
+/** A port sends a message.
+ * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_send_msg(int port, int msg_id, int wait_cnt);
+/** A port waits for messages.
+ * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_wait_msg(int port, int msg_id, int send_cnt);
+/** The sending half of a port sends a message.
+ * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_tx_send_msg(int port, int msg_id, int wait_cnt);
+/** The sending half of a port waits for messages.
+ * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_tx_wait_msg(int port, int msg_id, int send_cnt);
+/** The receiving half of a port sends a message.
+ * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_rx_send_msg(int port, int msg_id, int wait_cnt);
+/** The receiving half of a port waits for messages.
+ * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_rx_wait_msg(int port, int msg_id, int send_cnt);
+/** First message number that all cores share. */
 int tpu_get_global_msg_id(void);
+/** First message number of collective operations.
+ * BM1684X has no links to other chips: the call is refused. */
 int tpu_get_ccl_msg_id(void);
+/** Message number that tpu_sync_core uses. */
 int tpu_get_core_sync_msg_id(void);
 
 #pragma GCC visibility pop
