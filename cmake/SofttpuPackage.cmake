@@ -82,25 +82,22 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_SOFTTPU_PACKAGE_NAME softtpu)
 set(CPACK_DEBIAN_SOFTTPU_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/okkernel)
-set(CPACK_COMPONENT_GROUP_SOFTTPU_DESCRIPTION "emulator of SOPHGO's TPUs for TPUKernel and OKKernel programs
- Runs host programs and kernels that were written for SOPHGO's TPUs on any
- machine, bit for bit as the chip's emulator computes, and says what a kernel
- does wrong.")
+set(CPACK_DEBIAN_SOFTTPU_DESCRIPTION "Runs host programs and kernels that were written for SOPHGO's TPUs on any
+machine, bit for bit as the chip's emulator computes, and says what a kernel
+does wrong. This package has the programs and libraries.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME softtpu-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "softtpu (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "gcc, pkg-config")
-set(CPACK_COMPONENT_GROUP_DEVELOPMENT_DESCRIPTION "headers of softtpu, an emulator of SOPHGO's TPUs
- What host programs and kernels are compiled with: headers of bmlib, TPUKernel
- and OKKernel, and files for CMake and pkg-config.")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "What host programs and kernels are compiled with: headers of bmlib, TPUKernel
+and OKKernel, and files for CMake and pkg-config.")
 if(EXISTS ${PROJECT_SOURCE_DIR}/python/softtpu)
   list(APPEND CPACK_COMPONENTS_ALL debian-python3-softtpu)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-softtpu)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "softtpu (= ${PROJECT_VERSION}), softtpu-dev (= ${PROJECT_VERSION}), python3:any (>= 3.9), python3-numpy")
-  set(CPACK_COMPONENT_GROUP_PYTHON_DESCRIPTION "Python package of softtpu, an emulator of SOPHGO's TPUs
- Launches kernels from Python and NumPy, checks and times them, and runs sweeps
- over many variants.")
+  set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Launches kernels from Python and NumPy, checks and times them, and runs sweeps
+over many variants.")
 endif()
 include(CPack)
 cpack_add_component_group(softtpu)
