@@ -57,7 +57,7 @@ TEST(RunStatus, SaysThatTheProgramCouldNotBeStarted) {
 // The program does not begin: it would have run for nothing.
 TEST(RunStatus, RefusesBadValuesBeforeTheProgramStarts) {
   const std::pair<const char*, const char*> kBad[] = {
-      {"--check=luck", "SOFTTPU_CHECK: \"luck\" is not one of memory, init, race, constraint, bank, output, all"},
+      {"--check=luck", "SOFTTPU_CHECK: \"luck\" is not one of memory, init, race, constraint, bank, output, nan, all"},
       {"--check=race,,init", "SOFTTPU_CHECK: \"\" is not one of"},
       {"--schedule=early", "SOFTTPU_SCHEDULE: \"early\" is not one of program, late, random:NUMBER"},
       {"--chip=bm1", "SOFTTPU_CHIP: "},
