@@ -51,7 +51,11 @@ void store_as(Dtype type, std::uint8_t* to, double value) {
     case Dtype::kInt32: return store_whole<std::int32_t>(to, value);
     case Dtype::kUint32: return store_whole<std::uint32_t>(to, value);
     case Dtype::kInt4:
-    case Dtype::kUint4: return;  // refused before
+    case Dtype::kUint4:
+    case Dtype::kFp8E5M2:
+    case Dtype::kFp8E4M3:
+    case Dtype::kFp20:
+    case Dtype::kTf32: return;  // refused before, or no type of a network
   }
 }
 
@@ -71,7 +75,11 @@ double value_of(Dtype type, const std::uint8_t* from) {
     case Dtype::kInt32: return load(std::int32_t{});
     case Dtype::kUint32: return load(std::uint32_t{});
     case Dtype::kInt4:
-    case Dtype::kUint4: return 0;
+    case Dtype::kUint4:
+    case Dtype::kFp8E5M2:
+    case Dtype::kFp8E4M3:
+    case Dtype::kFp20:
+    case Dtype::kTf32: return 0;
   }
   return 0;
 }

@@ -36,7 +36,7 @@ std::string_view to_text(Queue queue);
 
 // What an engine that could have worked waited for.
 enum class WaitFor : std::uint8_t { kNothing, kIssue, kBdc, kGdma, kHau, kSectionEnd, kMessage, kCores, kCount };
-constexpr std::size_t kWaits = static_cast<std::size_t>(WaitFor::kCount);
+constexpr std::size_t kWaitKinds = static_cast<std::size_t>(WaitFor::kCount);
 std::string_view to_text(WaitFor what);
 
 struct Placed {
@@ -76,7 +76,7 @@ class EventSchedule {
     Moment floor;  // a message it has waited for
     bool in_section = false;
     double busy_us = 0;
-    std::array<double, kWaits> waited_us{};
+    std::array<double, kWaitKinds> waited_us{};
   };
   Lane& lane(Queue queue) { return lanes_[static_cast<std::size_t>(queue)]; }
   const Lane& lane(Queue queue) const { return lanes_[static_cast<std::size_t>(queue)]; }

@@ -32,7 +32,7 @@ struct CommandTime {
 
 struct QueueTime {
   double busy_us = 0;
-  std::array<double, kWaits> waited_us{};
+  std::array<double, kWaitKinds> waited_us{};
 };
 
 struct LaunchTime {

@@ -64,7 +64,7 @@ class TimeObserver final : public Observer {
     for (std::size_t i = 0; i < kQueues; ++i) {
       QueueTime& queue = launch_.queues[i];
       queue.busy_us = schedule.busy_us(static_cast<Queue>(i));
-      for (std::size_t j = 0; j < kWaits; ++j) {
+      for (std::size_t j = 0; j < kWaitKinds; ++j) {
         queue.waited_us[j] = schedule.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
       }
     }

@@ -39,7 +39,7 @@ std::string queue_line(const LaunchTime& launch, Queue queue) {
   if (waited <= 0) return text;
   text += fmt::format(", waited {:.1f} us:", waited);
   const char* comma = " ";
-  for (std::size_t i = 0; i < kWaits; ++i) {
+  for (std::size_t i = 0; i < kWaitKinds; ++i) {
     if (time.waited_us[i] <= 0) continue;
     text += fmt::format("{}{:.1f} us for {}", comma, time.waited_us[i], to_text(static_cast<WaitFor>(i)));
     comma = ", ";
