@@ -51,9 +51,16 @@ Call::Call(Op op) : op_(op), core_(running_core(op)) {
 }
 
 Dtype Call::dtype(std::string_view name, int code) const {
-  // Types that the chip lacks are refused by the functions that would compute with them.
-  constexpr TypeSet kKnown = kAllTypes | kFp8s | types(Dtype::kInt4, Dtype::kUint4, Dtype::kTf32, Dtype::kFp20);
-  if (code >= 0 && code < 64 && contains(kKnown, static_cast<Dtype>(code))) return static_cast<Dtype>(code);
+  return type_in(name, code, kAllTypes | types(Dtype::kInt4, Dtype::kUint4) | chip().extra_types);
+}
+
+Dtype Call::published_dtype(std::string_view name, int code) const {
+  return type_in(name, code,
+                 kAllTypes | kFp8s | types(Dtype::kInt4, Dtype::kUint4, Dtype::kTf32, Dtype::kFp20));
+}
+
+Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
+  if (code >= 0 && code < 64 && contains(allowed, static_cast<Dtype>(code))) return static_cast<Dtype>(code);
   fault(fmt::format("{} ({}) is not a data type of {}", name, code, chip().name));
   return Dtype::kInt8;
 }

@@ -33,7 +33,10 @@ class Call {
   }
 
   // ---- arguments ----
+  // A data type that the chip has.
   Dtype dtype(std::string_view name, int code) const;
+  // Any data type: for questions about types, which every chip answers.
+  Dtype published_dtype(std::string_view name, int code) const;
   Rounding rounding(int code, std::string_view name = "rounding mode") const;
   // An integer argument that stands for a size; the nearest allowed value where it is outside.
   int in_range(std::string_view name, std::int64_t value, int low, int high) const;
@@ -80,6 +83,8 @@ class Call {
   Op op() const { return op_; }
 
  private:
+  Dtype type_in(std::string_view name, int code, TypeSet allowed) const;
+
   Op op_;
   Core& core_;
 };

@@ -203,6 +203,9 @@ Memories::Place Memories::find_system(std::uint64_t addr, std::uint64_t bytes) c
   };
   // L2 may lie in the reserved part of global memory.
   if (inside(chip_.l2_sram)) return {l2_.data() + (addr - chip_.l2_sram.start), "L2 SRAM"};
+  // What begins in L2 and ends behind it, or the other way round, is in neither.
+  const MemoryRange& l2 = chip_.l2_sram;
+  if (l2.contains(addr) || (addr < l2.start && bytes > l2.start - addr)) return {};
   if (inside(chip_.global_mem)) return {global_.data() + (addr - chip_.global_mem.start), "global memory"};
   if (inside(chip_.local_mem)) return {local_.data() + (addr - chip_.local_mem.start), "local memory"};
   if (chip_.dtcm && inside(*chip_.dtcm)) return {dtcm_.data() + (addr - chip_.dtcm->start), "DTCM"};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr TypeSet kInts4 = types(Dtype::kInt4, Dtype::kUint4);
 
-bool is_in(Op op, data_type_t dtype, TypeSet set) { return contains(set, Call(op).dtype("dtype", dtype)); }
+bool is_in(Op op, data_type_t dtype, TypeSet set) { return contains(set, Call(op).published_dtype("dtype", dtype)); }
 
 // What a conversion of the chip cannot do, or nullptr.
 const char* obstacle(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
@@ -69,12 +69,12 @@ bool tpu_is_data_type_fp8(data_type_t dtype) { return dtype == DT_FP8E5M2 || dty
 
 int tpu_data_type_size(data_type_t dtype) {
   const Call call(Op::tpu_data_type_size);
-  const int size = size_of(call.dtype("dtype", dtype));
+  const int size = size_of(call.published_dtype("dtype", dtype));
   call.require(size != 0, [] { return "4-bit types have no size in bytes"; });
   return size;
 }
 int tpu_data_type_bits(data_type_t dtype) {
-  const Dtype type = Call(Op::tpu_data_type_bits).dtype("dtype", dtype);
+  const Dtype type = Call(Op::tpu_data_type_bits).published_dtype("dtype", dtype);
   return contains(kInts4, type) ? 4 : 8 * size_of(type);
 }
 

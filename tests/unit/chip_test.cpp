@@ -38,7 +38,8 @@ TEST(ChipDescription, BuiltInOnesAreAccepted) {
   for (const std::string& name : builtin_chip_names()) {
     const Result<Chip> chip = load_chip(name);
     ASSERT_TRUE(chip) << chip.error().text;
-    EXPECT_EQ(chip->name, name);
+    // An older revision is called by both; a chip's own name is today's.
+    EXPECT_TRUE(name == chip->name || name == chip->full_name()) << name;
   }
 }
 

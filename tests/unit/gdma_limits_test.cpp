@@ -55,7 +55,7 @@ TEST_F(GdmaLimits, RefusesAndChangesNothing) {
 
 // The newer emulator of the chip cuts such copies into pieces; a local memory of this chip holds the row.
 TEST(GdmaExtents, CopiesAndFillsGoBeyond65535Columns) {
-  TestDevice device;
+  TestDevice device("bm1684x");
   const dim4 row = {1, 1, 1, 100000};
   const std::uint64_t from = device.scratch(), to = device.scratch(1 << 20);
   auto* source = device.global<std::uint8_t>(from);

@@ -43,8 +43,10 @@ TEST_F(HauTest, SortsValuesAndIndices) {
           if (form == 0) tpu_hau_sort(dst, src, len, kept, descending, type);
           if (form == 1) tpu_hau_sort_natural_index(dst, dst_index, src, len, kept, descending, type);
           if (form == 2) tpu_hau_sort_specific_index(dst, dst_index, src, src_index, len, kept, descending, type);
+          // The flags of this function are codes of their own.
+          const int flags = type == DT_FP32 ? 0 : type == DT_INT32 ? 1 : 2;
           if (form == 3)
-            tpu_hau_sort_general(src, src_index, dst, dst_index, type, len, descending ? 1 : 0, 1, 0, kept);
+            tpu_hau_sort_general(src, src_index, dst, dst_index, flags, len, descending ? 1 : 0, 1, 0, kept);
         },
         "sort");
     reference::sort(entries, static_cast<Dtype>(type), descending);

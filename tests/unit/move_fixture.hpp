@@ -129,8 +129,13 @@ class ChipMoveTest : public MoveTest, public ::testing::WithParamInterface<const
   int cases() const { return small_chip() ? 40 : 15; }
   int channels() { return between(1, coin() ? 9 : 2 * device.chip().npu_num + 2); }
 };
-inline const auto kMoveChips = ::testing::Values("demo4", "bm1684x");
-inline std::string chip_name(const ::testing::TestParamInfo<const char*>& chip) { return chip.param; }
+inline const auto kMoveChips = ::testing::Values("demo4", "bm1684x-23.05");
+inline std::string chip_name(const ::testing::TestParamInfo<const char*>& chip) {
+  std::string name = chip.param;
+  for (char& letter : name)
+    if (letter == '-' || letter == '.') letter = '_';
+  return name;
+}
 
 inline dim4 to_dim4(const reference::Extents& shape) { return {shape[0], shape[1], shape[2], shape[3]}; }
 inline dim4 to_dim4(const reference::Strides& stride) {

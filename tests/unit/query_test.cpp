@@ -11,7 +11,7 @@ namespace {
 
 class QueryTest : public MoveTest {
  protected:
-  QueryTest() : MoveTest("bm1684x") {}
+  QueryTest() : MoveTest("bm1684x-23.05") {}
 
   // Runs the questions as a kernel, which has to succeed.
   void ask(const std::function<void()>& questions) {
