@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "device/chip/rules.hpp"
 #include "device/chip/layout.hpp"
 #include "device/memory/shared_ranges.hpp"
 #include "device/memory/static_tables.hpp"
@@ -197,12 +198,18 @@ std::string Memories::find_neighbour(const std::uint8_t* pointer) const {
 
 std::vector<int> Memories::fds() const { return {global_.fd(), l2_.fd(), static_.fd(), local_.fd(), dtcm_.fd()}; }
 
+// As much of L2's window as commands reach.
+static MemoryRange reachable_l2(const Chip& chip) {
+  if (chip.l2_per_core || chip.has(ChipRule::kOpenL2End)) return chip.l2_sram;
+  return {chip.l2_sram.start, chip.l2_usable};
+}
+
 Memories::Place Memories::find_system(std::uint64_t addr, std::uint64_t bytes) const {
   const auto inside = [&](const MemoryRange& range) {
     return range.contains(addr) && bytes <= range.bytes - (addr - range.start);
   };
   // L2 may lie in the reserved part of global memory.
-  if (inside(chip_.l2_sram)) return {l2_.data() + (addr - chip_.l2_sram.start), "L2 SRAM"};
+  if (inside(reachable_l2(chip_))) return {l2_.data() + (addr - chip_.l2_sram.start), "L2 SRAM"};
   // What begins in L2 and ends behind it, or the other way round, is in neither.
   const MemoryRange& l2 = chip_.l2_sram;
   if (l2.contains(addr) || (addr < l2.start && bytes > l2.start - addr)) return {};

@@ -185,7 +185,7 @@ TEST_F(Kernels, FailuresAreReportedAndTheDeviceGoesOn) {
   EXPECT_REFUSED(okkernel_launch_sync(handle_, "fault_kernel", nullptr, 0), BM_ERR_FAILURE, "okkernel_launch_sync",
                  "tpu_bdc_fp_add: shape.c (0) is outside");
   EXPECT_REFUSED(okkernel_launch_sync(handle_, "unsupported_kernel", nullptr, 0), BM_NOT_SUPPORTED,
-                 "okkernel_launch_sync", "tpu_vsdma_poll: BM1684X has no VSDMA engine");
+                 "okkernel_launch_sync", "tpu_sync_all_sdma: BM1684X has no SDMA engine");
   EXPECT_REFUSED(okkernel_launch_sync(handle_, "crash_kernel", nullptr, 0), BM_ERR_FAILURE, "okkernel_launch_sync",
                  "crash_kernel");
   ASSERT_EQ(tpu_kernel_launch_sync(handle_, "write_kernel", args(2, 1), kSize), BM_SUCCESS) << "after a crash";

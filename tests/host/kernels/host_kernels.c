@@ -57,7 +57,7 @@ TPUKERNEL_FUNC_REGISTER(fault_kernel)
 
 static void unsupported_kernel(const void* args) {
   UNUSED(args);
-  tpu_vsdma_poll();
+  tpu_sync_all_sdma();
 }
 TPUKERNEL_FUNC_REGISTER(unsupported_kernel)
 
