@@ -90,6 +90,15 @@ std::string call_name(Op op, std::optional<Op> composite) {
   return fmt::format("{} [{}]", info(*composite).name, info(op).name);
 }
 
+std::string call_name(Op op, const CallStack& stack) {
+  if (stack.step.empty()) return call_name(op, stack.composite);
+  return fmt::format("{} [{}]", stack.step, info(op).name);
+}
+
+std::string call_name(Op op) {
+  return issued_at != nullptr ? call_name(op, *issued_at) : call_name(op, calling_composite());
+}
+
 std::optional<Op> calling_composite() {
   if (issued_at != nullptr) return issued_at->composite;
   const Core* core = Core::current();

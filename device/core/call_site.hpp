@@ -39,8 +39,10 @@ class CallStackScope {
 // "tpu_bdc_fp32_exp [tpu_bdc_fp_mul]": the function that the kernel called, with the step in brackets. Whatever shows a
 // command to a person names it so.
 std::string call_name(Op op, std::optional<Op> composite);
-inline std::string call_name(Op op, const CallStack& stack) { return call_name(op, stack.composite); }
+// A command that no code has issued: "TIU 12 sAR.add [tpu_bdc_fp_add]".
+std::string call_name(Op op, const CallStack& stack);
 // Of the call that is being made.
+std::string call_name(Op op);
 std::optional<Op> calling_composite();
 
 // The one way from a call to the kernel's source: the calls that a frame stands for, innermost first, more than one

@@ -44,7 +44,7 @@ std::optional<Op> named_in(std::string_view sentence) { return find_op(sentence.
 std::string with_call_name(const std::string& sentence) {
   const auto op = named_in(sentence);
   if (!op) return sentence;
-  return call_name(*op, calling_composite()) + sentence.substr(info(*op).name.size());
+  return call_name(*op) + sentence.substr(info(*op).name.size());
 }
 
 }  // namespace

@@ -326,7 +326,7 @@ void tpu_hau_sort_specific_index(system_addr_t output_data_addr, system_addr_t o
  * src_idx_addr: system address of the indices; not read when idx_auto is set
  * dst_data_addr: system address of the sorted values
  * dst_idx_addr: system address of the indices that belong to them; not written when idx_enable is 0
- * dtype_flags: data type of the values, a data_type_t
+ * dtype_flags: data type of the values: 0 f32, 1 i32, 2 u32
  * len: number of values
  * More: softtpu api tpu_hau_sort_general */
 void tpu_hau_sort_general(system_addr_t src_data_addr, system_addr_t src_idx_addr, system_addr_t dst_data_addr,

@@ -165,7 +165,7 @@ const std::vector<Alias> kAliases = {
 };
 
 TEST(InvalidCalls, EachArgumentOfEachTpuFunctionIsChecked) {
-  CallGrid grid({"bm1684x", tpu_recipes(), kLegal, kAliases});
+  CallGrid grid({"bm1684x-23.05", tpu_recipes(), kLegal, kAliases});
   const Counts counts = grid.run();
   fmt::print("{} rows, {} valid, {} invalid and {} legal calls\n", counts.rows, counts.valid, counts.invalid,
              counts.legal);

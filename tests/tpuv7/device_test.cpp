@@ -109,7 +109,7 @@ TEST_F(Rt, TellsWhatTheDeviceIs) {
   tpuRt_misc_info_t misc;
   EXPECT_EQ(tpuRtGetMiscInfo(0, &misc), tpuRtSuccess);
   EXPECT_STREQ(misc.chipid, "0x1686");
-  EXPECT_STREQ(misc.driver_version, "0.1.0");
+  EXPECT_STREQ(misc.driver_version, SOFTTPU_VERSION);
 }
 
 TEST_F(Rt, CountsMemory) {

@@ -724,8 +724,11 @@ void tpu_bdc_arithmetic_sequence_distribute(local_addr_t dst_addr, int start, in
  * start: first value, int32
  * step: difference between neighbours, int32 */
 void tpu_bdc_arithmetic_sequence_distribute_aligned(local_addr_t dst_addr, int start, int step, int num);
-/** Writes 0, 1, 2 ... in any data type.
- * BM1684X has no described way to generate a sequence of any type: the call is refused. */
+/** Writes 0, 1, 2 ... into one row of one NPU, never fewer than 64 of them.
+ * Layout: dst is one row of the NPU of dst_addr: max(num, 64) adjacent elements of dtype.
+ * num: how many are wanted; fewer than 64 write 64
+ * dtype: DT_UINT32 or DT_UINT16
+ * Types: dtype uint32 or uint16 */
 void tpu_bdc_generate_arithmetic_sequence(local_addr_t dst_addr, int num, data_type_t dtype);
 /** Writes start, start + step, ... as one row on every NPU, with a buffer for long sequences.
  * Layout: dst is (1, npu_num, 1, num) int32 in the aligned layout.

@@ -611,8 +611,7 @@ unsigned int tpu_sdma_get_filter_num(void);
 
 /* ---- VSDMA: SDMA through a named port ---- */
 
-/** Waits for all ports of VSDMA.
- * BM1684X has no VSDMA engine: the call is refused. */
+/** Waits for all ports of VSDMA; a chip without any has nothing to wait for. */
 void tpu_vsdma_poll(void);
 /** Copies a tensor inside system memory through a port.
  * BM1684X has no VSDMA engine: the call is refused. */
@@ -665,14 +664,12 @@ unsigned int tpu_vsdma_get_filter_num(int port_id);
 
 /* ---- CDMA: copies between chips ---- */
 
-/** Prepares all ports of CDMA.
- * BM1684X has no CDMA engine: the call is refused. */
+/** Prepares all ports of CDMA; a chip without any has nothing to prepare. */
 void tpu_cdma_initialize(void);
 /** Prepares one port of CDMA.
  * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_port_initialize(int port);
-/** Waits for all ports of CDMA.
- * BM1684X has no CDMA engine: the call is refused. */
+/** Waits for all ports of CDMA; a chip without any has nothing to wait for. */
 void tpu_cdma_poll(void);
 /** Waits for one port of CDMA.
  * BM1684X has no CDMA engine: the call is refused. */
