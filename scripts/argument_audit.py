@@ -47,7 +47,7 @@ def audited():
 def local_bytes():
     """{chip: bytes of an NPU's local memory}."""
     chips = (json.loads(path.read_text()) for path in (ROOT / "device/chip/chips").glob("*.json"))
-    return {chip["name"]: chip["local_mem"]["bytes_per_npu"] for chip in chips}
+    return {chip["name"]: chip["local_mem"]["bytes_per_npu"] for chip in chips if "base" not in chip}
 
 
 def alignment(address):
