@@ -69,7 +69,6 @@ const std::vector<Legal> kLegal = {
     // Shapes that the function splits.
     {"tpu_gdma_*_S2S", "*shape", "?=65536", "split into several transfers"},
     {"tpu_gdma_cpy_???", "shape", "?=65536", "split into several transfers"},
-    {"tpu_gdma_compact_*", "shape", "?=65536", "split into several transfers"},
     {"tpu_gdma_set_C_*", "shape", "?=65536", "split into several transfers"},
     {"tpu_gdma_cpy_S2S", "shape", "n=0", "moves nothing"},
     {"tpu_gdma_matrix_*", "*row_stride", "0", "the same row again"},
@@ -81,6 +80,7 @@ const std::vector<Legal> kLegal = {
     {"*", "start_pos", "*", "any value: indices below it are other parts' rows"},
     {"*", "inplace_add", "*", "a flag"},
     {"tpu_hau_sort_general", "src_idx_addr", "*", "natural indices: idx_auto is set"},
+    {"tpu_hau_sort_general", "dtype_flags", "0", "f32"},
     {"tpu_hau_line_gather", "start", "0", "from the first line"},
     {"tpu_hau_line_gather", "end", "0", "no line in the range"},
     {"tpu_hau_line_gather", "line_num", "largest", "lines beyond the range are not read"},
@@ -136,7 +136,6 @@ const std::vector<Alias> kAliases = {
     {"tpu_hau_line_gather", "start", "end"},
     {"tpu_hau_line_gather", "line_num", "end"},
     {"tpu_hau_line_gather", "*_len", "output"},
-    {"tpu_hau_sort_general", "dtype_flags", "input type"},
     {"tpu_hau_sort_general", "dst_idx_addr", "output_idx"},
     {"tpu_gdma_system_bcast", "dst_channel", "shape.c"},
     {"tpu_gdma_system_bcast", "count", "shape.w"},
