@@ -55,8 +55,7 @@ Dtype Call::dtype(std::string_view name, int code) const {
 }
 
 Dtype Call::published_dtype(std::string_view name, int code) const {
-  return type_in(name, code,
-                 kAllTypes | kFp8s | types(Dtype::kInt4, Dtype::kUint4, Dtype::kTf32, Dtype::kFp20));
+  return type_in(name, code, kAllTypes | kFp8s | types(Dtype::kInt4, Dtype::kUint4, Dtype::kTf32, Dtype::kFp20));
 }
 
 Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {

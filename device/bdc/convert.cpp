@@ -1,8 +1,8 @@
 // Conversions between data types (numerics: bm1684x-elementwise.md section 4) and quantisation through f32 (section 5).
 #include "device/numeric/convert.hpp"
 
-#include "device/chip/conversions.hpp"
 #include "device/bdc/fast_rows.hpp"
+#include "device/chip/conversions.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -38,10 +38,9 @@ void float_to_float(Memories& mem, const CastCmd& cmd) {
   if (cmd.src.dtype == Dtype::kBfp16)
     return map<float, Bf16>(mem, cmd, [](Bf16 value) { return widen_bf16(value.bits); });
   if (cmd.dst.dtype == Dtype::kFp16)
-    return map<F16, float>(
-        mem, cmd, [=](float value) { return F16{convert_to_half(value, Dtype::kFp16, mode, specials)}; });
-  map<Bf16, float>(mem, cmd,
-                   [=](float value) { return Bf16{convert_to_half(value, Dtype::kBfp16, mode, specials)}; });
+    return map<F16, float>(mem, cmd,
+                           [=](float value) { return F16{convert_to_half(value, Dtype::kFp16, mode, specials)}; });
+  map<Bf16, float>(mem, cmd, [=](float value) { return Bf16{convert_to_half(value, Dtype::kBfp16, mode, specials)}; });
 }
 
 void to_int(Memories& mem, const CastCmd& cmd) {
@@ -72,7 +71,8 @@ void int_to_float_type(Memories& mem, const CastCmd& cmd) {
 void execute(Memories& mem, const CastCmd& cmd) {
   if (cmd.src.dtype == cmd.dst.dtype) return execute(mem, CopyCmd{cmd.dst, cmd.src});
   if (fast_rows(mem, cmd.dst, cmd.src)) {
-    if (const UnaryRow row = fast_cast_row(cmd.dst.dtype, cmd.src.dtype, cmd.rounding, conversion_specials(mem.chip()))) return walk(mem, row, cmd);
+    if (const UnaryRow row = fast_cast_row(cmd.dst.dtype, cmd.src.dtype, cmd.rounding, conversion_specials(mem.chip())))
+      return walk(mem, row, cmd);
   }
   if (is_integer(cmd.dst.dtype)) return to_int(mem, cmd);
   if (is_integer(cmd.src.dtype)) return int_to_float_type(mem, cmd);

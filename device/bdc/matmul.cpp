@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "device/chip/rules.hpp"
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/load.hpp"
 #include "device/bdc/product.hpp"
@@ -14,6 +13,7 @@
 #include "device/bdc/stored_results.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/bdc/zero_points.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/scratch.hpp"
@@ -299,9 +299,8 @@ void shift_and_multiply(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
     const auto& stored = std::get<Tensor>(*cmd.bias);
     is_signed = is_signed || is_signed_int(stored.dtype);
     const StoredMatrix row(mem, stored, true, false);
-    row.along_row<const std::uint32_t>(0, 0, cmd.cols, [&](int i, const std::uint32_t* element) {
-      bias[static_cast<std::size_t>(i)] = *element;
-    });
+    row.along_row<const std::uint32_t>(
+        0, 0, cmd.cols, [&](int i, const std::uint32_t* element) { bias[static_cast<std::size_t>(i)] = *element; });
   }
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;

@@ -140,7 +140,9 @@ void execute(Memories& mem, const DivideCmd& cmd) {
       for_each_block(done, count, [&](int first, int size) {
         const Block x = load_block(a + first, size);
         const Block y = load_block(b + first, size);
-        const auto compute = [&]<class Arithmetic>(Arithmetic) { return divide<Arithmetic>(x, y, cmd.iterations, ends); };
+        const auto compute = [&]<class Arithmetic>(Arithmetic) {
+          return divide<Arithmetic>(x, y, cmd.iterations, ends);
+        };
         store_block(dst + first, settled<T>(compute), size);
       });
     };

@@ -96,10 +96,26 @@ void read_local_mem(Reader& reader, Chip& chip) {
 
 // What a description may say; a misspelt member must not pass as one that is absent.
 void check_members(Reader& reader) {
-  static constexpr std::string_view kKnown[] = {"name",     "api",        "mode",      "chip_id", "npu_num",
-                                                "eu_bytes", "cores",      "local_mem", "dtcm",    "static_mem",
-                                                "l2_sram",  "global_mem", "timing",    "revision", "rules",
-                                                "refused",  "sum_group",  "weight_block", "dma_w_stride_bytes", "types"};
+  static constexpr std::string_view kKnown[] = {"name",
+                                                "api",
+                                                "mode",
+                                                "chip_id",
+                                                "npu_num",
+                                                "eu_bytes",
+                                                "cores",
+                                                "local_mem",
+                                                "dtcm",
+                                                "static_mem",
+                                                "l2_sram",
+                                                "global_mem",
+                                                "timing",
+                                                "revision",
+                                                "rules",
+                                                "refused",
+                                                "sum_group",
+                                                "weight_block",
+                                                "dma_w_stride_bytes",
+                                                "types"};
   if (!reader.object().is_object()) return;
   for (const auto& item : reader.object().items())
     if (std::find(std::begin(kKnown), std::end(kKnown), item.key()) == std::end(kKnown))
@@ -191,10 +207,13 @@ void read_types(Reader& reader, Chip& chip) {
   const Json& list = reader.object().at("types");
   if (!list.is_array()) return reader.complain("types", "is not a list");
   for (const Json& item : list) {
-    constexpr Dtype kTypes[] = {Dtype::kUint4, Dtype::kInt4, Dtype::kFp8E5M2, Dtype::kFp8E4M3, Dtype::kTf32, Dtype::kFp20};
-    const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                           [&](Dtype type) { return item.is_string() && item == std::string(to_text(type)); });
-    if (found == std::end(kTypes)) return reader.complain("types", fmt::format("names {}, which is no such type", item.dump()));
+    constexpr Dtype kTypes[] = {Dtype::kUint4,   Dtype::kInt4, Dtype::kFp8E5M2,
+                                Dtype::kFp8E4M3, Dtype::kTf32, Dtype::kFp20};
+    const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes), [&](Dtype type) {
+      return item.is_string() && item == std::string(to_text(type));
+    });
+    if (found == std::end(kTypes))
+      return reader.complain("types", fmt::format("names {}, which is no such type", item.dump()));
     chip.extra_types |= types(*found);
   }
 }
@@ -247,7 +266,8 @@ Chip read_chip(Reader& reader) {
 
 const BuiltinChip* find_builtin(const std::string& name) {
   const auto& chips = builtin_chips();
-  const auto found = std::find_if(chips.begin(), chips.end(), [&](const BuiltinChip& chip) { return chip.name == name; });
+  const auto found =
+      std::find_if(chips.begin(), chips.end(), [&](const BuiltinChip& chip) { return chip.name == name; });
   return found == chips.end() ? nullptr : &*found;
 }
 
@@ -257,8 +277,8 @@ std::string known_names() {
   return names;
 }
 
-// Puts what `json` says over the built-in chip that its "base" names. Members of objects are replaced one by one; a null
-// removes one. A base has no base itself, or a built-in one.
+// Puts what `json` says over the built-in chip that its "base" names. Members of objects are replaced one by one; a
+// null removes one. A base has no base itself, or a built-in one.
 Result<Json> apply_base(Json json, const std::string& origin) {
   if (!json.is_object() || !json.contains("base")) return json;
   const Json base = json.at("base");

@@ -73,8 +73,8 @@ struct Chip {
   }
 };
 
-// A built-in name (bm1684x, bm1684x-23.05, bm1688, ...), the path of a JSON file, or the JSON itself. Errors name the file, the member
-// and what is wrong.
+// A built-in name (bm1684x, bm1684x-23.05, bm1688, ...), the path of a JSON file, or the JSON itself. Errors name the
+// file, the member and what is wrong.
 Result<Chip> load_chip(const std::string& name_or_path);
 Result<Chip> parse_chip(const std::string& json_text, const std::string& origin);
 std::vector<std::string> builtin_chip_names();

@@ -16,8 +16,8 @@ static_assert(std::size(kRules) <= 64, "Chip::rules has one bit for each rule");
 std::span<const ChipRuleInfo> all_chip_rules() { return kRules; }
 
 const ChipRuleInfo* find_chip_rule(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kRules), std::end(kRules),
-                                   [&](const ChipRuleInfo& rule) { return rule.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kRules), std::end(kRules), [&](const ChipRuleInfo& rule) { return rule.name == name; });
   return found == std::end(kRules) ? nullptr : found;
 }
 

@@ -74,8 +74,7 @@ int compare_chips() {
   for (const ChipRuleInfo& rule : all_chip_rules())
     print_row("  " + std::string(rule.name), chips, [&](const Chip& c) { return c.has(rule.rule) ? "x" : "-"; });
   fmt::print("\n");
-  for (const ChipRuleInfo& rule : all_chip_rules())
-    fmt::print("{}: {}. [{}]\n", rule.name, rule.meaning, rule.source);
+  for (const ChipRuleInfo& rule : all_chip_rules()) fmt::print("{}: {}. [{}]\n", rule.name, rule.meaning, rule.source);
   return 0;
 }
 

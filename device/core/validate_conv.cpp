@@ -4,8 +4,8 @@
 #include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
-#include "device/memory/tensor_view.hpp"
 #include "device/core/window_checks.hpp"
+#include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
 namespace {

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "device/chip/rules.hpp"
 #include "device/chip/layout.hpp"
+#include "device/chip/rules.hpp"
 #include "device/memory/shared_ranges.hpp"
 #include "device/memory/static_tables.hpp"
 #include "runtime/base/text.hpp"

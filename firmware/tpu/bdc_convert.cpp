@@ -77,7 +77,8 @@ void tpu_bdc_int_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local_
                             data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
   QUANT_TENSORS(tpu_bdc_int_pc_requant)
   const ChannelParameters quant(call, quant_addr, dim, 3);
-  const Operand offset = quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(2, offset_type(dst_type));
+  const Operand offset =
+      quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(2, offset_type(dst_type));
   call.issue(IntQuantCmd{Quant::kRequant, dst, src, quant.word(0, Dtype::kInt32), quant.word(1, Dtype::kInt8), offset,
                          call.rounding(rounding_mode)});
 }
@@ -94,9 +95,10 @@ void tpu_bdc_int_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_
   const ChannelParameters quant(call, quant_addr, dim, 3);
   // Compact records are those of requantisation; the others begin with the offset.
   const int first = quant.compact() ? 0 : 1;
-  const Operand offset = quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(0, offset_type(src_type));
-  call.issue(IntQuantCmd{Quant::kDequant, dst, src, quant.word(first, Dtype::kInt32), quant.word(first + 1, Dtype::kInt8),
-                         offset, call.rounding(rounding_mode)});
+  const Operand offset =
+      quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(0, offset_type(src_type));
+  call.issue(IntQuantCmd{Quant::kDequant, dst, src, quant.word(first, Dtype::kInt32),
+                         quant.word(first + 1, Dtype::kInt8), offset, call.rounding(rounding_mode)});
 }
 
 void tpu_bdc_fp32_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, float scale, float offset,

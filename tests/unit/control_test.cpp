@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cstring>
 
 #include <cmath>
 #include <cstdio>
@@ -261,6 +263,40 @@ TEST_F(ControlTest, RegistrationKeepsTheFirstFunctionOfAName) {
   EXPECT_NE(printed.find(" 0# "), std::string::npos) << "no backtrace: " << printed;
   for (const Op op : {Op::tpu_register_kernel_func, Op::tpu_dump_registered_kernel_funcs, Op::__print_trace})
     device.oracle().confirm(op);
+}
+
+// One core meets itself and shares its locks with nobody.
+TEST(Control, MeetingsAndLocksOfOneCoreReturnAtOnce) {
+  TestDevice device("bm1684x");
+  for (const int number : {4, 5, 17, 40}) {
+    const LaunchOutcome outcome = device.run([&] {
+      tpu_sync_all_with_msg_id(number);
+      tpu_core_barrier(number, 1);
+      tpu_acquire_lock(number % 8);
+      tpu_release_lock(number % 8);
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+  }
+}
+
+// Rows of 0, 1, 2 ... of 64 elements or more, at any address of any NPU.
+TEST(Control, GeneratedSequencesAreCountedFromZero) {
+  TestDevice device("bm1684x");
+  for (const int num : {1, 63, 64, 65, 200, 1000}) {
+    for (const data_type_t type : {DT_UINT32, DT_UINT16}) {
+      const local_addr_t addr =
+          0x1000U + static_cast<local_addr_t>(num % 3) * 0x40000U + static_cast<local_addr_t>(num) * 64U;
+      const LaunchOutcome outcome = device.run([&] { tpu_bdc_generate_arithmetic_sequence(addr, num, type); });
+      ASSERT_TRUE(outcome.ok) << outcome.text;
+      const std::uint8_t* row = device.memories().local(num % 3) + addr % 0x40000U;
+      const int size = type == DT_UINT32 ? 4 : 2;
+      for (int i = 0; i < std::max(num, 64); ++i) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, row + i * size, static_cast<std::size_t>(size));
+        ASSERT_EQ(value, static_cast<std::uint32_t>(i)) << num;
+      }
+    }
+  }
 }
 
 }  // namespace
