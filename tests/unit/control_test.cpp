@@ -283,19 +283,19 @@ TEST(Control, MeetingsAndLocksOfOneCoreReturnAtOnce) {
 TEST(Control, GeneratedSequencesAreCountedFromZero) {
   TestDevice device("bm1684x");
   for (const int num : {1, 63, 64, 65, 200, 1000}) {
-    for (const data_type_t type : {DT_UINT32, DT_UINT16}) {
-      const local_addr_t addr =
-          0x1000U + static_cast<local_addr_t>(num % 3) * 0x40000U + static_cast<local_addr_t>(num) * 64U;
-      const LaunchOutcome outcome = device.run([&] { tpu_bdc_generate_arithmetic_sequence(addr, num, type); });
-      ASSERT_TRUE(outcome.ok) << outcome.text;
-      const std::uint8_t* row = device.memories().local(num % 3) + addr % 0x40000U;
-      const int size = type == DT_UINT32 ? 4 : 2;
-      for (int i = 0; i < std::max(num, 64); ++i) {
-        std::uint32_t value = 0;
-        std::memcpy(&value, row + i * size, static_cast<std::size_t>(size));
-        ASSERT_EQ(value, static_cast<std::uint32_t>(i)) << num;
+    for (const local_addr_t place : {0U, 64U, 0x2000U})
+      for (const data_type_t type : {DT_UINT32, DT_UINT16}) {
+        const local_addr_t addr = 0x1000U + static_cast<local_addr_t>(num % 3) * 0x40000U + place;
+        const LaunchOutcome outcome = device.run([&] { tpu_bdc_generate_arithmetic_sequence(addr, num, type); });
+        ASSERT_TRUE(outcome.ok) << outcome.text;
+        const std::uint8_t* row = device.memories().local(num % 3) + addr % 0x40000U;
+        const int size = type == DT_UINT32 ? 4 : 2;
+        for (int i = 0; i < std::max(num, 64); ++i) {
+          std::uint32_t value = 0;
+          std::memcpy(&value, row + i * size, static_cast<std::size_t>(size));
+          ASSERT_EQ(value, static_cast<std::uint32_t>(i)) << num;
+        }
       }
-    }
   }
 }
 
