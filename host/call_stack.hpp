@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-namespace softtpu {
-namespace [[gnu::visibility("default")]] host {
+#pragma GCC visibility push(default)
+namespace softtpu::host {
 
 // A library whose frames say nothing to the program's author: `place` is anything in it.
 bool leave_out_of_call_stacks(const void* place);
@@ -14,5 +14,5 @@ bool leave_out_of_call_stacks(const void* place);
 // (milliseconds) for each place that it has not seen before.
 std::vector<std::string> call_stack();
 
-}  // namespace gnu::visibility("default")]]host
-}  // namespace softtpu
+}  // namespace softtpu::host
+#pragma GCC visibility pop

@@ -23,7 +23,8 @@ enum class HostEvent : std::uint8_t;
 }  // namespace softtpu
 
 // The libraries of all interfaces share one copy of what stands here: libsofttpu_client.so.
-namespace [[gnu::visibility("default")]] softtpu {
+#pragma GCC visibility push(default)
+namespace softtpu {
 
 struct DeviceInfo {
   std::string chip_name;      // "bm1684x"
@@ -184,4 +185,5 @@ class DeviceClient {
   std::vector<std::unique_ptr<State>> retired_;
 };
 
-}  // namespace gnu::visibility("default")]]softtpu
+}  // namespace softtpu
+#pragma GCC visibility pop

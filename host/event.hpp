@@ -10,8 +10,8 @@
 
 #include "host/stream.hpp"
 
-namespace softtpu {
-namespace [[gnu::visibility("default")]] host {
+#pragma GCC visibility push(default)
+namespace softtpu::host {
 
 // One mark. It happens once.
 class Mark {
@@ -50,5 +50,5 @@ class Event : public std::enable_shared_from_this<Event> {
   const Stream* stream_ = nullptr;  // compared only
 };
 
-}  // namespace gnu::visibility("default")]]host
-}  // namespace softtpu
+}  // namespace softtpu::host
+#pragma GCC visibility pop

@@ -12,8 +12,8 @@
 
 #include "host/device_client.hpp"
 
-namespace softtpu {
-namespace [[gnu::visibility("default")]] host {
+#pragma GCC visibility push(default)
+namespace softtpu::host {
 
 using Md5 = std::array<unsigned char, 16>;
 
@@ -55,5 +55,5 @@ class KernelModule {
   std::map<std::string, FunctionId, std::less<>> functions_;
 };
 
-}  // namespace gnu::visibility("default")]]host
-}  // namespace softtpu
+}  // namespace softtpu::host
+#pragma GCC visibility pop

@@ -5,8 +5,8 @@
 #include <cstdarg>
 #include <string>
 
-namespace softtpu {
-namespace [[gnu::visibility("default")]] host {
+#pragma GCC visibility push(default)
+namespace softtpu::host {
 
 using LogCallback = void (*)(const char* tag, int level, const char* format, va_list args);
 
@@ -33,5 +33,5 @@ class CalledAs {
 // The function that the program called on this thread, which is `own` unless it came through another one.
 const char* called_function(const char* own);
 
-}  // namespace gnu::visibility("default")]]host
-}  // namespace softtpu
+}  // namespace softtpu::host
+#pragma GCC visibility pop

@@ -17,8 +17,8 @@
 
 #include "host/device_client.hpp"
 
-namespace softtpu {
-namespace [[gnu::visibility("default")]] host {
+#pragma GCC visibility push(default)
+namespace softtpu::host {
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
@@ -102,5 +102,5 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::uint64_t waited_for_ = 0;  // ... and how many of them somebody has waited for
 };
 
-}  // namespace gnu::visibility("default")]]host
-}  // namespace softtpu
+}  // namespace softtpu::host
+#pragma GCC visibility pop

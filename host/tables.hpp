@@ -6,8 +6,8 @@
 #include "host/kernel_module.hpp"
 #include "host/stream.hpp"
 
-namespace softtpu {
-namespace [[gnu::visibility("default")]] host {
+#pragma GCC visibility push(default)
+namespace softtpu::host {
 
 // Never destroyed: exit handlers of the program may still use what is in them. A bm_handle_t is the name of its stream.
 HandleTable<Stream>& stream_table();
@@ -15,5 +15,5 @@ HandleTable<Event>& event_table();
 // By the address of what they publish.
 HandleTable<KernelModule>& module_table();
 
-}  // namespace gnu::visibility("default")]]host
-}  // namespace softtpu
+}  // namespace softtpu::host
+#pragma GCC visibility pop

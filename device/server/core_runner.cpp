@@ -178,7 +178,7 @@ class CoreRunner {
     if (watched) leftovers_.before_launch();
     if (!take_place(launch->place)) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
     const auto run = [&] {
-      std::memcpy(args_.data(), launch->args.data(), launch->args.size());
+      std::ranges::copy(launch->args, args_.begin());
       return run_groups(launch->place, function->second);
     };
     const auto tell = [this, item](const auto& finding) {
