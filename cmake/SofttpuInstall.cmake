@@ -33,6 +33,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/device/cli/gdb/softtpu.py DESTINATION ${CMAK
 set_target_properties(cmodel_bm1684x PROPERTIES INSTALL_RPATH $ORIGIN)
 install(TARGETS cmodel_bm1684x LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# For `softtpu golden`.
+set_target_properties(softtpu_golden_kernel PROPERTIES INSTALL_RPATH $ORIGIN)
+install(TARGETS softtpu_golden_kernel LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 # Kept for `softtpu sdk okkernel`.
 install(TARGETS okkernel_bmlib LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/okkernel)
 set(SOFTTPU_OKKERNEL_LINK ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/okkernel/libbmlib_okkernel.so)

@@ -14,12 +14,12 @@
 
 #include "device/cli/command.hpp"
 #include "device/cli/outputs.hpp"
-#include "tests/replay/bmlib_target.hpp"
+#include "device/golden/bmlib_target.hpp"
 
 namespace softtpu::cli {
 namespace {
 
-constexpr const char* kKernelFile = "softtpu_replay_kernel.so";
+constexpr const char* kKernelFile = "softtpu_golden_kernel.so";
 
 // The module lies beside the libraries, in the build tree and in an installed one.
 std::string find_kernel() {

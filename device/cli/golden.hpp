@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/replay/session.hpp"
+#include "device/golden/session.hpp"
 
 namespace softtpu::cli {
 

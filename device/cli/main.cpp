@@ -7,12 +7,10 @@
 #include "device/cli/api.hpp"
 #include "device/cli/command.hpp"
 #include "device/cli/dump.hpp"
+#include "device/cli/golden.hpp"
 #include "device/cli/layout.hpp"
 #include "device/cli/version.hpp"
 #include "runtime/report/report.hpp"
-#ifdef SOFTTPU_WITH_GOLDEN
-#include "device/cli/golden.hpp"
-#endif
 
 namespace softtpu::cli {
 namespace {
@@ -54,7 +52,6 @@ Run add_layout(CLI::App& app) {
   return [options] { return run_layout(*options); };
 }
 
-#ifdef SOFTTPU_WITH_GOLDEN
 Run add_golden(CLI::App& app) {
   auto options = std::make_shared<GoldenOptions>();
   app.add_option("path", options->session.paths, "family files (*.json) or folders of them")->required();
@@ -77,7 +74,6 @@ Run add_golden(CLI::App& app) {
       "cannot be written.");
   return [options] { return run_golden(*options); };
 }
-#endif
 
 Run add_dump(CLI::App& app) {
   auto options = std::make_shared<DumpOptions>();
@@ -136,9 +132,7 @@ constexpr Row kCommands[] = {
     {"dump", "Show a region or tensor of a device's memories, or write it as a NumPy file", add_dump},
     {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
     {"api", "Explain a function, search the functions, list how each is known to be right", add_api},
-#ifdef SOFTTPU_WITH_GOLDEN
     {"golden", "Replay recorded cases through the real kernel path", add_golden},
-#endif
 };
 
 // What is wrong with the command line, in one line, and where the right options stand.

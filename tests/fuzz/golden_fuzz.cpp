@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/fuzz/input.hpp"
-#include "tests/replay/case.hpp"
+#include "device/golden/case.hpp"
 
 namespace {
 

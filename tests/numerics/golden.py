@@ -1,4 +1,4 @@
-"""Recorded cases for the models of docs/numerics: fills, memories, tensors. The format is described in tests/replay/README.md."""
+"""Recorded cases for the models of docs/numerics: fills, memories, tensors. The format is described in device/golden/case.hpp."""
 import json
 import pathlib
 import re
@@ -17,7 +17,7 @@ GLOBAL_BYTES = 1 << 24
 
 def read_special_tables():
     """The tables of special values, from the C++ reader of the same format."""
-    text = (ROOT / "tests/replay/fill.cpp").read_text()
+    text = (ROOT / "device/golden/fill.cpp").read_text()
     found = {name: [int(word, 16) for word in re.findall(r"0x([0-9a-fA-F]+)", body)]
              for name, body in re.findall(r"kSpecial(\w+)\[\] = \{([^}]*)\}", text)}
     return {"f32": found["F32"], "f16": found["F16"], "bf16": found["Bf16"], "i8": found["8"], "u8": found["8"], "i16": found["16"],

@@ -12,8 +12,8 @@
 #include "device/core/execution.hpp"
 #include "device/observe/observers.hpp"
 #include "runtime/base/config.hpp"
-#include "tests/replay/kernel/script.hpp"
-#include "tests/replay/session.hpp"
+#include "device/golden/kernel/script.hpp"
+#include "device/golden/session.hpp"
 
 extern "C" void softtpu_replay(const void* argument);
 

@@ -12,7 +12,7 @@
 
 #include "device/core/core.hpp"
 #include "device/stream/translate.hpp"
-#include "tests/replay/case.hpp"
+#include "device/golden/case.hpp"
 
 namespace softtpu::replay {
 namespace {

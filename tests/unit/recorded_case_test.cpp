@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "tests/replay/case.hpp"
-#include "tests/replay/fill.hpp"
+#include "device/golden/case.hpp"
+#include "device/golden/fill.hpp"
 
 namespace softtpu::replay {
 namespace {

@@ -1,5 +1,5 @@
 // The fills of golden/README.md: how the recorded cases describe memory contents.
-#include "tests/replay/fill.hpp"
+#include "device/golden/fill.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/replay/case.hpp"
+#include "device/golden/case.hpp"
 
 namespace softtpu::replay {
 

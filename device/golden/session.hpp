@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/replay/replayer.hpp"
+#include "device/golden/replayer.hpp"
 
 namespace softtpu::replay {
 

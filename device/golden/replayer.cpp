@@ -1,4 +1,4 @@
-#include "tests/replay/replayer.hpp"
+#include "device/golden/replayer.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <span>
 
 #include "device/numeric/formats.hpp"
-#include "tests/replay/kernel/script.hpp"
-#include "tests/replay/script_builder.hpp"
+#include "device/golden/kernel/script.hpp"
+#include "device/golden/script_builder.hpp"
 
 namespace softtpu::replay {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/replay/session.hpp"
+#include "device/golden/session.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "tests/replay/lists.hpp"
+#include "device/golden/lists.hpp"
 
 namespace softtpu::replay {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/replay/replayer.hpp"
+#include "device/golden/replayer.hpp"
 
 namespace softtpu::replay {
 

@@ -1,4 +1,4 @@
-#include "tests/replay/bmlib_target.hpp"
+#include "device/golden/bmlib_target.hpp"
 
 #include <bmlib_runtime.h>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "tests/replay/kernel/script.hpp"
+#include "device/golden/kernel/script.hpp"
 
 namespace {
 

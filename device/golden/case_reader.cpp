@@ -8,9 +8,9 @@
 
 #include "okk.h"
 #include "runtime/base/text_file.hpp"
-#include "tests/replay/case.hpp"
-#include "tests/replay/fill.hpp"
-#include "tests/replay/kernel/script.hpp"
+#include "device/golden/case.hpp"
+#include "device/golden/fill.hpp"
+#include "device/golden/kernel/script.hpp"
 #include "tpu_defs.h"
 
 namespace softtpu::replay {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/replay/case.hpp"
+#include "device/golden/case.hpp"
 
 namespace softtpu::replay {
 

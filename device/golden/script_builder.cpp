@@ -1,8 +1,8 @@
-#include "tests/replay/script_builder.hpp"
+#include "device/golden/script_builder.hpp"
 
 #include <cstring>
 
-#include "tests/replay/kernel/script.hpp"
+#include "device/golden/kernel/script.hpp"
 
 namespace softtpu::replay {
 namespace {
