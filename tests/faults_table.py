@@ -86,7 +86,7 @@ SECTIONS = [
           isolation("EveryLaunchBeginsWithTheProcessorOfAFreshCore")),
          ("the same by a constructor (-ffast-math); umask, environment", "module", "bits; state", isolation("AModuleThatSetsTheProcessorWhenItIsLoadedChangesNothing")),
          ("what cannot be set back, by a constructor", "`setpriority`", "the module is refused with the reason", isolation("AModuleThatChangesItsCoreForGoodIsRefused")),
-         ("the core's state changed", "24 ways: signals, timers, limits, directories, environment, filters, mappings ...",
+         ("the core's state changed", "25 ways: signals, timers, limits, directories, environment, filters, mappings ...",
           "state of a fresh core; modules can be loaded", isolation("EveryLaunchBeginsWithTheStateOfAFreshCore")),
          ("timers that go off later", "`alarm`, `timer_create`, a raw call", "2.5 s of another client's launches succeed", isolation("NobodyIsBlamedForAnothersTimer")),
          ("a kernel that never comes back", "`pthread_exit`, a lock taken twice, an exit handler that pauses; limit 30 s", "ended after a second, with the reason",

@@ -55,6 +55,7 @@ void ClientShare::wait_for_turn(EventLoop& loop, std::function<void()> callback)
 
 void ClientShare::next_turn(EventLoop& loop) {
   loop.soon([self = shared_from_this(), &loop] {
+    loop.let_woken_run();
     const auto callback = std::move(self->turns_.front());
     self->turns_.pop_front();
     callback();

@@ -132,6 +132,7 @@ void CoreLink::send(Item& item) {
   } else {
     out_.push_frame(item.frame);
   }
+  loop_.has_woken();
   watch_progress();
 }
 

@@ -30,12 +30,15 @@
 #include "device/observe/observers.hpp"
 #include "device/server/fault_handler.hpp"
 #include "device/server/kernel_stack.hpp"
+#include "device/server/time_slice.hpp"
 
 namespace softtpu {
 namespace {
 
 // What cannot be ended within this time sleeps in the system.
 constexpr std::chrono::seconds kSweepTime{3};
+// The shortest that there is: a core that has slept gets the processor when a launch comes.
+constexpr std::chrono::microseconds kSlice{100};
 
 void tell(int channel, const KeeperMessage& message) {
   static_cast<void>(::send(channel, &message, sizeof message, MSG_NOSIGNAL));
@@ -123,6 +126,7 @@ void give_up_rights() {
   ::prctl(PR_SET_NAME, name.c_str());
   if (setup.explains) be_silent();
   install_fault_handlers(setup.status);
+  if (!setup.explains) set_time_slice(kSlice);
   ::_exit(run_core(setup, std::move(socket)) ? kReplaceStatus : 0);
 }
 

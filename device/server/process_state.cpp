@@ -16,12 +16,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <string_view>
 #include <unordered_set>
+
+#include "device/server/time_slice.hpp"
 
 namespace softtpu {
 namespace {
@@ -145,6 +148,9 @@ std::string read_order() {
   return fmt::format("{} {} {}", priority, ::sched_getscheduler(0), ::syscall(SYS_ioprio_get, 1, 0));
 }
 
+std::string read_slice() { return bytes_of(time_slice()); }
+void set_slice(const std::string& saved) { set_time_slice(value_of<std::chrono::nanoseconds>(saved)); }
+
 // Those that a process can be asked for: to read, to set.
 constexpr std::array<std::array<int, 2>, 7> kSwitches = {{{PR_GET_DUMPABLE, PR_SET_DUMPABLE},
                                                           {PR_GET_TIMERSLACK, PR_SET_TIMERSLACK},
@@ -205,6 +211,7 @@ constexpr std::array kParts = {
     Part{"its signal mask", read_mask, set_mask},
     Part{"its limits", read_limits, set_limits},
     Part{"its priority", read_order, nullptr},
+    Part{"its time slice", read_slice, set_slice},
     Part{"its switches (prctl)", read_switches, set_switches},
     Part{"its locale", read_locale, set_locale},
     Part{"its session", read_session, nullptr},

@@ -83,6 +83,8 @@ void Session::work_off() {
   }
   if (closed_) return;
   if (device_ != nullptr) device_->flush();
+  // All that it has asked for is answered: it goes on.
+  if (what == Waiting::kBytes && !out_.empty()) host_.loop.has_woken();
   flush();
   wait_for(what);
 }
@@ -359,6 +361,7 @@ void Session::fail(std::uint64_t request, const Error& error) { reply(request, F
 std::function<void(Result<void>)> Session::answer_later(std::uint64_t request) {
   return [self = shared_from_this(), request](const Result<void>& outcome) {
     outcome ? self->reply(request, Done{}) : self->fail(request, outcome.error());
+    self->host_.loop.has_woken();
     self->flush();
   };
 }

@@ -5,7 +5,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/transport/short_wait.hpp"
 
@@ -73,6 +75,10 @@ void EventLoop::after(std::chrono::milliseconds delay, Callback callback) {
 }
 
 void EventLoop::soon(Callback callback) { asio::post(impl_->context, std::move(callback)); }
+
+void EventLoop::let_woken_run() {
+  if (std::exchange(has_woken_, false)) std::this_thread::yield();
+}
 
 void EventLoop::on_signal(std::initializer_list<int> signals, std::function<void(int)> callback) {
   for (const int signal : signals) impl_->signals.add(signal);

@@ -33,12 +33,18 @@ class EventLoop {
   void after(std::chrono::milliseconds delay, Callback callback);
   // Called once, as soon as the current callback has returned.
   void soon(Callback callback);
+  // Somebody who waits for a moment only was woken: a core that has work, a client that has its answer.
+  void has_woken() { has_woken_ = true; }
+  // For work that takes long, between two parts of it: gives the processor to those who were woken since the last time.
+  // The system may have put them behind this thread, and would leave them there for milliseconds.
+  void let_woken_run();
   // Called at the first of these signals.
   void on_signal(std::initializer_list<int> signals, std::function<void(int)> callback);
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  bool has_woken_ = false;
 };
 
 }  // namespace softtpu

@@ -265,7 +265,7 @@ TEST_P(Isolation, EveryLaunchBeginsWithTheStateOfAFreshCore) {
   SharedDevice device(settings());
   Attacker spoiler(device, kStateKernels), other(device, kStateKernels);
   const std::vector<int> fresh = look(other, "state_look");
-  constexpr int kWays = 24;
+  constexpr int kWays = 25;
   for (int what = 0; what < kWays; ++what) {
     const auto done = spoiler.launch("state_spoil", what);
     const bool fails_itself = what == 21 || what == 22;  // memories that its own launch needs

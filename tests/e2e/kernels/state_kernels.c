@@ -58,6 +58,26 @@ KERNEL(state_arithmetic) {
 
 /* ---- The state of the process, in numbers that are the same in every fresh core of a server ---- */
 
+/* The system's sched_attr, which not every C library declares. */
+struct scheduling {
+  uint32_t bytes, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t slice_ns, deadline_ns, period_ns;
+};
+
+static int time_slice(void) {
+  struct scheduling now = {0};
+  syscall(SYS_sched_getattr, 0, &now, sizeof now, 0);
+  return (int)now.slice_ns;
+}
+
+static void ask_for_time_slice(uint64_t ns) {
+  struct scheduling wanted = {.bytes = sizeof wanted, .slice_ns = ns};
+  syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
 KERNEL(state_look) {
   int* words = (int*)tpu_global_mem_addr(PARAM->address);
   sigset_t mask;
@@ -100,6 +120,7 @@ KERNEL(state_look) {
   prctl(PR_GET_CHILD_SUBREAPER, &value);
   words[at++] = value;
   words[at++] = fcntl(1, F_GETFD) >= 0;
+  words[at++] = time_slice();
 }
 
 /* The mapping whose line has the name. */
@@ -207,6 +228,7 @@ KERNEL(state_spoil) {
       find_mapping("libc.so", &begin, &end);
       mprotect((void*)begin, 4096, PROT_READ | PROT_WRITE);
       break;
+    case 24: ask_for_time_slice(50000000); break; /* systems before Linux 6.12 do not listen */
     default: break;
   }
   words[0] = failed != 0 ? errno : 0;

@@ -1,0 +1,16 @@
+// How long the system lets a thread run before others have their turn (its slice), which does not change how much of
+// the processor it gets. Who has a short one and was asleep goes before those with longer ones as soon as it is woken.
+// Linux knows such a wish from 6.12 on; older systems do not listen to it.
+#pragma once
+
+#include <chrono>
+
+namespace softtpu {
+
+// Of the calling thread, and of the threads and processes that it starts from now on. Only what the system shares out
+// fairly among all has a slice; a thread with another policy keeps what it has.
+void set_time_slice(std::chrono::nanoseconds slice);
+// Zero: the system does not tell.
+std::chrono::nanoseconds time_slice();
+
+}  // namespace softtpu
