@@ -47,6 +47,14 @@ std::string with_call_name(const std::string& sentence) {
   return call_name(*op) + sentence.substr(info(*op).name.size());
 }
 
+// A kernel has one parameter, or two (TPUKERNEL_FUNC2_REGISTER); C hands over both, and the first kind looks at one.
+#ifdef __clang__
+__attribute__((no_sanitize("function")))
+#endif
+void call_kernel(KernelFunction function, const void* args, unsigned bytes) {
+  reinterpret_cast<void (*)(const void*, unsigned)>(reinterpret_cast<void (*)()>(function))(args, bytes);
+}
+
 }  // namespace
 
 Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {
@@ -58,7 +66,7 @@ Core::~Core() = default;
 
 Core* Core::current() { return current_core; }
 
-LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, const void* args) {
+LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, const void* args, std::size_t bytes) {
   kernel_ = kernel;
   entry_ = function;
   outcome_ = {};
@@ -75,7 +83,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   for (Observer* observer : observed_by_) observer->launch_begins(memories_, kernel_, index_);
   current_core = this;
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
-  if (setjmp(end_) == 0) function(args);
+  if (setjmp(end_) == 0) call_kernel(function, args, static_cast<unsigned>(bytes));
   reset_processor_state();  // the next kernel begins with the same
   if (schedule_ != nullptr) drain();
   current_core = nullptr;

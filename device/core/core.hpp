@@ -71,8 +71,8 @@ class Core {
   void set_place(const LaunchPlace& place) { place_ = place; }
   const LaunchPlace& place() const { return place_; }
 
-  // Runs one kernel to its end. `args` is the kernel's own copy.
-  LaunchOutcome run(KernelFunction function, const std::string& kernel, const void* args);
+  // Runs one kernel to its end. `args` is the kernel's own copy; `bytes` of it are what a second parameter gets.
+  LaunchOutcome run(KernelFunction function, const std::string& kernel, const void* args, std::size_t bytes = 0);
 
   // Validates, shows to the observers and executes one command. Does nothing after a fault.
   template <class Cmd>

@@ -177,10 +177,7 @@ class CoreRunner {
     const bool watched = own_process_ && function->second.may_change_process;
     if (watched) leftovers_.before_launch();
     if (!take_place(launch->place)) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
-    const auto run = [&] {
-      std::ranges::copy(launch->args, args_.begin());
-      return run_groups(launch->place, function->second);
-    };
+    const auto run = [&] { return run_groups(launch->place, function->second, launch->args); };
     const auto tell = [this, item](const auto& finding) {
       append_frame(out_, item, finding);
       told_ = item;
@@ -241,8 +238,8 @@ class CoreRunner {
     return true;
   }
 
-  // The kernel, once for each group of the launch, one after the other.
-  LaunchOutcome run_groups(const CorePlace& where, const Function& function) {
+  // The kernel, once for each group of the launch, one after the other. Each has a copy of the arguments of its own.
+  LaunchOutcome run_groups(const CorePlace& where, const Function& function, std::span<const std::uint8_t> args) {
     LaunchPlace place = core_.place();
     if (place.page != nullptr && place.page->begin(place.workitem, where.in_line) != Meeting::kDone) {
       LaunchOutcome outcome;
@@ -256,7 +253,8 @@ class CoreRunner {
     LaunchOutcome all;
     for (place.group = 0; place.group < place.groups && all.ok; ++place.group) {
       core_.set_place(place);
-      LaunchOutcome one = core_.run(function.entry, function.name, args_.data());
+      std::ranges::copy(args, args_.begin());
+      LaunchOutcome one = core_.run(function.entry, function.name, args_.data(), args.size());
       one.commands += all.commands;
       if (all.estimated_us || one.estimated_us)
         one.estimated_us = all.estimated_us.value_or(0) + one.estimated_us.value_or(0);

@@ -641,6 +641,8 @@ int tpu_get_core_sync_msg_id(void);
 /* ---- Registration: one line per kernel, at file scope ---- */
 
 #define TPUKERNEL_FUNC_REGISTER(func) SOFTTPU_REGISTER(func, tpu_kernel_func_t, tpu_register_kernel_func)
+/* For a kernel with a second parameter, unsigned int: the number of bytes that the first one points to. */
+#define TPUKERNEL_FUNC2_REGISTER(func) TPUKERNEL_FUNC_REGISTER(func)
 
 /* ---- Messages and assertions ---- */
 

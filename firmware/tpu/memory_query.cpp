@@ -14,8 +14,10 @@ int tpu_local_mem_size_per_npu(void) {
   return static_cast<int>(Call(Op::tpu_local_mem_size_per_npu).chip().local_bytes);
 }
 int tpu_l2_sram_size(void) {
-  const Chip& chip = Call(Op::tpu_l2_sram_size).chip();
-  return static_cast<int>(chip.l2_usable);
+  const Call call(Op::tpu_l2_sram_size);
+  const Chip& chip = call.chip();
+  const int cores = chip.l2_per_core ? call.core().place().workitems : 1;
+  return static_cast<int>(chip.l2_usable) * cores;
 }
 unsigned long long tpu_l2_sram_get_start_addr(void) {
   return Call(Op::tpu_l2_sram_get_start_addr).chip().l2_sram.start;

@@ -33,6 +33,73 @@ TPUKERNEL_FUNC_REGISTER(count_runs)
 void last_word(const void* args) { words_of(args)[0] = ((const int*)args)[value_of(args) / 4 - 1]; }
 TPUKERNEL_FUNC_REGISTER(last_word)
 
+// Thirty-two words for each workitem of each group: who it is, and what it sees of its arguments.
+void place(const void* args, unsigned int size) {
+  enum { kWords = 32, kMostWorkitems = 8 };
+  static int runs = 0;
+  int* const all = words_of(args);
+  int* const words = all + kWords * (1 + tpu_group_index() * kMostWorkitems + tpu_workitem_index());
+  const int count = (int)(size / 4);
+  int sum = 0;
+  for (int i = 0; i < count; ++i) sum += ((const int*)args)[i];
+  ((int*)args)[count - 1] = -1;  // in its own copy
+  words[0] = __sync_add_and_fetch(&all[0], 1);
+  words[1] = tpu_core_index();
+  words[2] = tpu_workitem_index();
+  words[3] = tpu_physical_core_id();
+  words[4] = tpu_core_num();
+  words[5] = tpu_workitem_num();
+  words[6] = tpu_group_index();
+  words[7] = tpu_group_num();
+  words[8] = tpu_is_last_workitem();
+  words[9] = tpu_start_physical_core_id();
+  words[10] = tpu_get_global_msg_id();
+  words[11] = tpu_l2_sram_size();
+  words[12] = (int)size;
+  words[13] = sum;
+  words[14] = ++runs;
+}
+TPUKERNEL_FUNC2_REGISTER(place)
+
+// Every workitem leaves a one, meets the others, and counts the ones.
+void meet(const void* args) {
+  volatile int* const words = words_of(args);
+  const int me = tpu_workitem_index(), all = tpu_workitem_num();
+  tpu_initialize();
+  for (int round = 1; round <= value_of(args); ++round) {
+    usleep((unsigned)(me * 500));
+    words[me] = round;
+    tpu_sync_all();
+    for (int i = 0; i < all; ++i) words[16 + me] += words[i] == round;
+    tpu_sync_all();
+  }
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(meet)
+
+// Leaves `value` in local memory and in L2; look_back() tells what is there.
+void leave_behind(const void* args) {
+  *(int*)tpu_local_mem_addr(0, 64) = value_of(args) + tpu_workitem_index();
+  if (tpu_workitem_index() == 0) *(int*)tpu_l2_sram_addr(tpu_l2_sram_get_start_addr()) = value_of(args);
+}
+TPUKERNEL_FUNC_REGISTER(leave_behind)
+
+void look_back(const void* args) {
+  int* const words = words_of(args) + 2 * tpu_workitem_index();
+  words[0] = *(int*)tpu_local_mem_addr(0, 64);
+  words[1] = *(int*)tpu_l2_sram_addr(tpu_l2_sram_get_start_addr());
+}
+TPUKERNEL_FUNC_REGISTER(look_back)
+
+// Only the workitem `value` fails.
+void one_fails(const void* args) {
+  tpu_initialize();
+  TPUKERNEL_ASSERT(tpu_workitem_index() != value_of(args));
+  tpu_sync_all();
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(one_fails)
+
 void add_tensors(const void* args) {
   const rt_param_t* param = (const rt_param_t*)args;
   const dim4 shape = {1, tpu_npu_num(), 1, param->value};
