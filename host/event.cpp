@@ -54,7 +54,8 @@ Result<void> Event::record(Stream& stream) {
 Result<void> Event::make_wait(Stream& stream) {
   if (stream.is_captured()) {
     return stream.add([self = shared_from_this()]() -> Result<void> {
-      if (const auto mark = self->last()) mark->wait();
+      // A mark behind this in the stream waits for this.
+      if (const auto mark = self->last(); mark && !self->is_pending_in_own_stream()) mark->wait();
       return {};
     });
   }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +16,9 @@ namespace softtpu::host {
 
 // Of all tables and libraries of the program, so that no two things have one name.
 [[gnu::visibility("default")]] void* new_handle_name();
+// Why a table has nothing of that name: "the stream is NULL", "the stream was destroyed or never created".
+[[gnu::visibility("default")]] std::string why_unknown(std::string_view kind, const void* name,
+                                                               std::string_view fate = "destroyed or never created");
 
 template <class Thing>
 class HandleTable {

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "runtime/protocol/messages.hpp"
+#include "host/launch_check.hpp"
 
 namespace softtpu::host {
 namespace {
@@ -18,17 +17,7 @@ constexpr std::size_t kArgsAlign = 4;
 constexpr std::size_t kMostArgs = 4016;
 
 bm_status_t check_args(const char* function, const KernelCall& call) {
-  if (call.bytes > kMostArgs) {
-    return fail(function, BM_ERR_PARAM,
-                fmt::format("size {} of the arguments is above the limit ({} bytes)", call.bytes, kMostArgs));
-  }
-  if (call.bytes % kArgsAlign != 0) {
-    return fail(function, BM_ERR_PARAM,
-                fmt::format("size {} of the arguments is not a multiple of {}", call.bytes, kArgsAlign));
-  }
-  if (call.args == nullptr && call.bytes != 0)
-    return fail(function, BM_ERR_PARAM, fmt::format("args is NULL with size {}", call.bytes));
-  return BM_SUCCESS;
+  return to_status(function, check_arguments({call.args, call.bytes, kMostArgs, kArgsAlign}));
 }
 
 bm_status_t check_function(const char* function, const KernelCall& call) {
@@ -41,15 +30,7 @@ bm_status_t check_function(const char* function, const KernelCall& call) {
 }  // namespace
 
 bm_status_t check_kernel_name(const char* function, const char* name) {
-  if (name == nullptr) return fail(function, BM_ERR_PARAM, "the kernel's name is NULL");
-  const std::size_t length = strnlen(name, kMaxKernelName + 1);
-  if (length == 0) return fail(function, BM_ERR_PARAM, "the kernel's name is empty");
-  if (length > kMaxKernelName) {
-    return fail(function, BM_ERR_PARAM,
-                fmt::format("the kernel's name \"{}...\" is longer than {} characters",
-                            std::string_view(name, kMaxKernelName), kMaxKernelName));
-  }
-  return BM_SUCCESS;
+  return to_status(function, check_name("the kernel's name", name));
 }
 
 bm_status_t check_core(const char* function, const Handle& handle, int core_id) {
@@ -70,10 +51,7 @@ bm_status_t launch_together(const char* function, bm_handle_t handle, const Kern
   if (const bm_status_t status = check_args(function, call); status != BM_SUCCESS) return status;
   if (const bm_status_t status = check_core(function, *h, call.core); status != BM_SUCCESS) return status;
 
-  if (call.blocks < 1 || call.groups < 1) {
-    return fail(function, BM_ERR_PARAM,
-                fmt::format("{} groups of {} workitems: both are at least 1", call.groups, call.blocks));
-  }
+  if (auto good = check_counts(call.groups, call.blocks); !good) return to_status(function, good);
   std::vector<DeviceClient::LaunchPart> parts;
   for (const CorePart& other : others) {
     const KernelCall as_call{call.name != nullptr ? call.function : other.function, call.name, other.args, other.bytes,

@@ -30,7 +30,7 @@ const LastFailure& last_failure() { return own_failure(); }
 
 bm_status_t fail(const char* function, bm_status_t status, const std::string& text) {
   own_failure() = {function, text, status};
-  bmlib_log("bmlib", BMLIB_LOG_ERROR, "%s: %s\n", function, text.c_str());
+  bmlib_log("bmlib", BMLIB_LOG_ERROR, "%s: %s\n", called_function(function), text.c_str());
   return status;
 }
 

@@ -103,7 +103,7 @@ Result<void> Stream::launch(DeviceClient::Launch what) {
 Result<void> Stream::launch_async(DeviceClient::Launch what) {
   what.stream = id_;
   const std::lock_guard lock(mutex_);
-  if (captured_ || !is_quiet()) return push(to_item(what));
+  if (!goes_on()) return push(to_item(what));
   ++launched_;
   return device_->launch_async(what);
 }
@@ -289,7 +289,7 @@ Result<void> Stream::begin_capture() {
 Result<Stream::Graph> Stream::end_capture() {
   const std::lock_guard lock(mutex_);
   if (!captured_) return Error{ErrorKind::kUsage, "the stream is not being captured."};
-  return *std::exchange(captured_, std::nullopt);
+  return Graph{device_, *std::exchange(captured_, std::nullopt)};
 }
 
 bool Stream::is_captured() const {
@@ -298,10 +298,19 @@ bool Stream::is_captured() const {
 }
 
 Result<void> Stream::replay(const Graph& graph) {
-  for (const Item& item : graph) {
+  if (graph.device != device_) {
+    return Error{ErrorKind::kUsage, "the graph was captured on device " + std::to_string(graph.device->device_id()) +
+                                        ", the stream belongs to device " + std::to_string(device_->device_id()) + "."};
+  }
+  const std::lock_guard lock(mutex_);
+  for (const Item& item : graph.items) {
     std::vector<DeviceClient::LaunchPart> parts;
-    const auto given = item.step ? add(item.step) : launch_async(to_launch(item, id_, parts));
-    if (!given) return given;
+    if (item.step || !goes_on()) {
+      if (auto kept = push(item); !kept) return kept;
+      continue;
+    }
+    ++launched_;
+    if (auto sent = device_->launch_async(to_launch(item, id_, parts)); !sent) return sent;
   }
   return {};
 }

@@ -34,8 +34,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::vector<std::byte> args;
     std::vector<Item> others;  // the launch's other cores: core, function and args of each
   };
-  // What a stream was given while it was captured, in order.
-  using Graph = std::vector<Item>;
+  // What a stream was given while it was captured, in order. Launches name kernels of the stream's device.
+  struct Graph {
+    std::shared_ptr<DeviceClient> device;
+    std::vector<Item> items;
+  };
 
   static std::shared_ptr<Stream> make(std::shared_ptr<DeviceClient> device);
   ~Stream();
@@ -65,6 +68,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Result<void> begin_capture();
   Result<Graph> end_capture();
   bool is_captured() const;
+  // Gives all of it in one piece: what other threads give meanwhile comes before or behind it.
   Result<void> replay(const Graph& graph);
 
   // Of all streams of the device that this process has.
@@ -78,7 +82,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
  private:
   explicit Stream(std::shared_ptr<DeviceClient> device);
-  bool is_quiet() const { return items_.empty() && !busy_; }
+  // A launch can go to the device at once.
+  bool goes_on() const { return !captured_ && items_.empty() && !busy_; }
   Result<void> check_not_captured() const;
   Result<void> push(Item item);
   Result<void> start_thread();
@@ -97,7 +102,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool busy_ = false;  // the thread is at an item
   bool has_thread_ = false;
   std::optional<Error> failure_;
-  std::optional<Graph> captured_;
+  std::optional<std::vector<Item>> captured_;
   std::uint64_t launched_ = 0;    // asynchronous launches that the device was given ...
   std::uint64_t waited_for_ = 0;  // ... and how many of them somebody has waited for
 };

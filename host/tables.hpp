@@ -14,6 +14,8 @@ HandleTable<Stream>& stream_table();
 HandleTable<Event>& event_table();
 // By the address of what they publish.
 HandleTable<KernelModule>& module_table();
+// What was captured, and what was made of it to be launched: both are the same thing.
+HandleTable<const Stream::Graph>& graph_table();
 
 }  // namespace softtpu::host
 #pragma GCC visibility pop

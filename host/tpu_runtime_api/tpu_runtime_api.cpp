@@ -60,19 +60,17 @@ tpuRtKernelModule_t rt_module(tpuKernelModule_t module) { return static_cast<tpu
 
 // ---- Graphs ----
 
-host::HandleTable<const Stream::Graph>& graphs() {
-  static auto& instance = *new host::HandleTable<const Stream::Graph>;
-  return instance;
-}
+using host::graph_table;
 
-constexpr const char* kNoGraph = "the graph was destroyed or never captured";
+tpuError_t fail_graph(const char* function, const void* graph) {
+  return fail(function, tpuErrorInvalidValue, host::why_unknown("graph", graph));
+}
 
 // nullptr after a message.
 std::shared_ptr<Stream> find_stream(const char* function, tpuStream_t stream) {
   auto found = host::stream_table().find(stream);
   if (found == nullptr)
-    fail(function, tpuErrorInvalidValue,
-         stream == nullptr ? "the stream is NULL" : "the stream was destroyed or never created");
+    fail(function, tpuErrorInvalidValue, host::why_unknown("stream", stream));
   return found;
 }
 
@@ -206,28 +204,28 @@ tpuError_t tpuStreamEndCapture(tpuStream_t capture_stream, tpuGraph_t* graph) {
   if (graph == nullptr) return fail(__func__, tpuErrorInvalidParam, "graph is NULL");
   auto captured = stream->end_capture();
   if (!captured) return fail(__func__, tpuErrorInvalidParam, captured.error().text);
-  *graph = graphs().add(std::make_shared<const Stream::Graph>(*std::move(captured)));
+  *graph = graph_table().add(std::make_shared<const Stream::Graph>(*std::move(captured)));
   return tpuSuccess;
 }
 tpuError_t tpuGraphInstantiate(tpuGraphExec_t* graph_exec, tpuGraph_t graph, void* /*ext*/) {
   if (graph_exec == nullptr) return fail(__func__, tpuErrorInvalidParam, "graph_exec is NULL");
-  auto found = graphs().find(graph);
-  if (found == nullptr) return fail(__func__, tpuErrorInvalidValue, kNoGraph);
-  *graph_exec = graphs().add(std::move(found));
+  auto found = graph_table().find(graph);
+  if (found == nullptr) return fail_graph(__func__, graph);
+  *graph_exec = graph_table().add(std::move(found));
   return tpuSuccess;
 }
 tpuError_t tpuGraphLaunch(tpuGraphExec_t graph_exec, tpuStream_t capture_stream) {
   const auto stream = find_stream(__func__, capture_stream);
   if (stream == nullptr) return tpuErrorInvalidValue;
-  const auto found = graphs().find(graph_exec);
-  if (found == nullptr) return fail(__func__, tpuErrorInvalidValue, kNoGraph);
+  const auto found = graph_table().find(graph_exec);
+  if (found == nullptr) return fail_graph(__func__, graph_exec);
   return to_error(__func__, stream->replay(*found));
 }
 tpuError_t tpuGraphDestroy(tpuGraph_t graph) {
-  return graphs().take(graph) != nullptr ? tpuSuccess : fail(__func__, tpuErrorInvalidValue, kNoGraph);
+  return graph_table().take(graph) != nullptr ? tpuSuccess : fail_graph(__func__, graph);
 }
 tpuError_t tpuGraphExecDestroy(tpuGraphExec_t graph_exec) {
-  return graphs().take(graph_exec) != nullptr ? tpuSuccess : fail(__func__, tpuErrorInvalidValue, kNoGraph);
+  return graph_table().take(graph_exec) != nullptr ? tpuSuccess : fail_graph(__func__, graph_exec);
 }
 
 }  // extern "C"

@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "bmlib_runtime.h"
 #include "host/call_stack.hpp"
+#include "host/launch_check.hpp"
 #include "host/log_sink.hpp"
 #include "host/tables.hpp"
 #include "runtime/base/config.hpp"
@@ -21,21 +22,18 @@ namespace {
 
 [[maybe_unused]] const bool left_out = host::leave_out_of_call_stacks(&left_out);
 
+using host::graph_table;
 using host::KernelModule;
 using host::Stream;
 
 struct Handle {
   std::shared_ptr<Stream> stream;
   std::vector<std::shared_ptr<KernelModule>> modules;  // empty: kernels of any module, by name
-  std::uint64_t profiled_from_ns = 0;
+  std::atomic<std::uint64_t> profiled_from_ns = 0;
 };
 
 host::HandleTable<Handle>& handles() {
   static auto& instance = *new host::HandleTable<Handle>;
-  return instance;
-}
-host::HandleTable<const Stream::Graph>& graphs() {
-  static auto& instance = *new host::HandleTable<const Stream::Graph>;
   return instance;
 }
 
@@ -50,40 +48,40 @@ tpudnnStatus_t to_status(const char* function, const Result<void>& result) {
 // nullptr after a message.
 std::shared_ptr<Handle> find_handle(const char* function, tpudnnHandle_t handle) {
   auto found = handles().find(handle);
-  if (found == nullptr)
-    fail(function, handle == nullptr ? "the handle is NULL" : "the handle was destroyed or never created");
+  if (found == nullptr) fail(function, host::why_unknown("handle", handle));
   return found;
 }
 
 tpudnnHandle_t make_handle(const char* function, std::shared_ptr<Stream> stream, std::span<void* const> modules) {
-  Handle made{std::move(stream), {}, 0};
+  const auto made = std::make_shared<Handle>();
+  made->stream = std::move(stream);
   for (const void* module : modules) {
     if (module == nullptr) continue;
     auto found = host::module_table().find(module);
-    if (found == nullptr || found->device() != made.stream->shared_device()) {
-      fail(function, found == nullptr ? "the module was unloaded or never loaded"
+    if (found == nullptr || found->device() != made->stream->shared_device()) {
+      fail(function, found == nullptr ? host::why_unknown("module", module, "unloaded or never loaded")
                                       : "the module is loaded on another device than the stream's");
       return nullptr;
     }
-    made.modules.push_back(std::move(found));
+    made->modules.push_back(std::move(found));
   }
   const auto settings = read_settings();
-  if (made.modules.empty() && settings && !settings->kernel_path.empty()) {
-    auto module = KernelModule::load_file(made.stream->shared_device(), settings->kernel_path);
+  if (made->modules.empty() && settings && !settings->kernel_path.empty()) {
+    auto module = KernelModule::load_file(made->stream->shared_device(), settings->kernel_path);
     if (!module) {
       fail(function, module.error().text);
       return nullptr;
     }
-    made.modules.push_back(*std::move(module));
+    made->modules.push_back(*std::move(module));
   }
-  return static_cast<tpudnnHandle_t>(handles().add(std::make_shared<Handle>(std::move(made))));
+  return static_cast<tpudnnHandle_t>(handles().add(made));
 }
 
 // The stream knows its device, whatever number comes with it.
 tpudnnHandle_t make_handle_of(const char* function, void* name, std::span<void* const> modules) {
   auto stream = host::stream_table().find(name);
   if (stream == nullptr) {
-    fail(function, name == nullptr ? "the stream is NULL" : "the stream was destroyed or never created");
+    fail(function, host::why_unknown("stream", name));
     return nullptr;
   }
   return make_handle(function, std::move(stream), modules);
@@ -99,19 +97,10 @@ Result<FunctionId> find_kernel(const Handle& handle, const char* name) {
   return found;
 }
 
-Result<void> check_launch(const char* name, const void* arg, std::size_t bytes, int groups, int size) {
-  const auto refused = [](std::string text) { return Error{ErrorKind::kUsage, std::move(text)}; };
-  if (name == nullptr || *name == '\0') return refused("the kernel has no name");
-  if (strnlen(name, kMaxKernelName + 1) > kMaxKernelName)
-    return refused(fmt::format("the kernel's name is longer than {} characters", kMaxKernelName));
-  if (bytes > kMaxLaunchArgs) return refused(fmt::format("{} bytes of arguments (at most {})", bytes, kMaxLaunchArgs));
-  if (arg == nullptr && bytes != 0) return refused(fmt::format("arg is NULL with {} bytes", bytes));
-  if (groups < 1 || size < 1) return refused(fmt::format("{} groups of {} workitems are none", groups, size));
-  return {};
-}
-
 Result<void> launch(const Handle& handle, const char* name, const void* arg, std::size_t bytes, int groups, int size) {
-  if (auto good = check_launch(name, arg, bytes, groups, size); !good) return good;
+  if (auto good = host::check_name("kernelName", name); !good) return good;
+  if (auto good = host::check_arguments({arg, bytes, kMaxLaunchArgs, 1}); !good) return good;
+  if (auto good = host::check_counts(groups, size); !good) return good;
   const Result<FunctionId> kernel = find_kernel(handle, name);
   if (!kernel) return kernel.error();
   return handle.stream->launch_async({.stream = {},
@@ -212,29 +201,29 @@ tpudnnStatus_t tpudnnStreamEndCapture(tpudnnHandle_t handle, tpudnnGraph_t* grap
   SOFTTPU_DNN_NOT_NULL(graph);
   auto captured = h->stream->end_capture();
   if (!captured) return fail(__func__, captured.error().text);
-  *graph = graphs().add(std::make_shared<const Stream::Graph>(*std::move(captured)));
+  *graph = graph_table().add(std::make_shared<const Stream::Graph>(*std::move(captured)));
   return TPUDNN_STATUS_SUCCESS;
 }
 tpudnnStatus_t tpudnnGraphInstantiate(tpudnnGraphExec_t* instance, tpudnnGraph_t graph, void* /*ext*/) {
   SOFTTPU_DNN_NOT_NULL(instance);
-  auto found = graphs().find(graph);
-  if (found == nullptr) return fail(__func__, "the graph was destroyed or never captured");
-  *instance = graphs().add(std::move(found));
+  auto found = graph_table().find(graph);
+  if (found == nullptr) return fail(__func__, host::why_unknown("graph", graph));
+  *instance = graph_table().add(std::move(found));
   return TPUDNN_STATUS_SUCCESS;
 }
 tpudnnStatus_t tpudnnGraphLaunch(tpudnnGraphExec_t instance, tpudnnHandle_t handle) {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
-  const auto found = graphs().find(instance);
-  if (found == nullptr) return fail(__func__, "the graph was destroyed or never captured");
+  const auto found = graph_table().find(instance);
+  if (found == nullptr) return fail(__func__, host::why_unknown("graph", instance));
   return to_status(__func__, h->stream->replay(*found));
 }
 tpudnnStatus_t tpudnnGraphDestroy(tpudnnGraph_t graph) {
-  return graphs().take(graph) != nullptr ? TPUDNN_STATUS_SUCCESS
-                                         : fail(__func__, "the graph was destroyed or never captured");
+  return graph_table().take(graph) != nullptr ? TPUDNN_STATUS_SUCCESS
+                                              : fail(__func__, host::why_unknown("graph", graph));
 }
 tpudnnStatus_t tpudnnGraphExecDestroy(tpudnnGraphExec_t instance) {
-  return graphs().take(instance) != nullptr ? TPUDNN_STATUS_SUCCESS
-                                            : fail(__func__, "the graph was destroyed or never captured");
+  return graph_table().take(instance) != nullptr ? TPUDNN_STATUS_SUCCESS
+                                                 : fail(__func__, host::why_unknown("graph", instance));
 }
 
 tpudnnStatus_t tpudnnSetupC2CTopology(void) { return TPUDNN_STATUS_SUCCESS; }

@@ -20,11 +20,7 @@ template <class Thing>
 std::shared_ptr<Thing> find(const char* function, const host::HandleTable<Thing>& table, const void* name,
                             const char* kind) {
   auto found = table.find(name);
-  if (found == nullptr) {
-    fail(function, kNoHandle,
-         name == nullptr ? fmt::format("the {} is NULL", kind)
-                         : fmt::format("{} {} was destroyed or never created", kind, name));
-  }
+  if (found == nullptr) fail(function, kNoHandle, host::why_unknown(kind, name));
   return found;
 }
 

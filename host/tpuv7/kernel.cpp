@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <span>
 #include <utility>
 
+#include "host/launch_check.hpp"
 #include "host/tpuv7/face.hpp"
 #include "runtime/protocol/messages.hpp"
 
@@ -92,7 +92,7 @@ tpuRtKernelModule_t load_bytes(const char* function, const char* data, std::size
 std::shared_ptr<KernelModule> find_module(const char* function, tpuRtKernelModule_t module) {
   auto found = host::module_table().find(module);
   if (found == nullptr)
-    fail(function, kNoHandle, module == nullptr ? "the module is NULL" : "the module was unloaded or never loaded");
+    fail(function, kNoHandle, host::why_unknown("module", module, "unloaded or never loaded"));
   return found;
 }
 
@@ -127,26 +127,14 @@ enum class Wait { kUntilFinished, kUntilQueued };
 constexpr std::uint32_t kSizeAlign = 4;
 constexpr std::uint64_t kMostCount = UINT32_MAX;  // more workitems than any chip has cores; more groups are refused
 
-tpuRtStatus_t check(const char* function, const Call& call) {
-  if (call.name == nullptr || *call.name == '\0')
-    return fail(function, tpuRtErrParam, call.name == nullptr ? "func_name is NULL" : "func_name is empty");
-  if (strnlen(call.name, kMaxKernelName + 1) > kMaxKernelName)
-    return fail(function, tpuRtErrParam,
-                fmt::format("the kernel's name \"{}...\" is longer than {} characters",
-                            std::string_view(call.name, kMaxKernelName), kMaxKernelName));
-  if (call.size % kSizeAlign != 0)
-    return fail(function, tpuRtErrParam,
-                fmt::format("size {} of the arguments is not a multiple of {}", call.size, kSizeAlign));
-  if (call.size > kMaxLaunchArgs)
-    return fail(function, tpuRtErrParam,
-                fmt::format("size {} of the arguments is above the limit ({} bytes)", call.size, kMaxLaunchArgs));
-  if (call.args == nullptr && call.size != 0)
-    return fail(function, tpuRtErrParam, fmt::format("args is NULL with size {}", call.size));
-  if (call.groups == 0 || call.blocks == 0)
-    return fail(function, tpuRtErrParam, call.groups == 0 ? "group_num is 0" : "block_num is 0");
+Result<void> check(const Call& call) {
+  if (auto good = host::check_name("func_name", call.name); !good) return good;
+  if (auto good = host::check_arguments({call.args, call.size, kMaxLaunchArgs, kSizeAlign}); !good) return good;
+  const auto count = [](std::uint64_t many) { return static_cast<std::int64_t>(std::min(many, kMostCount)); };
+  if (auto good = host::check_counts(count(call.groups), count(call.blocks)); !good) return good;
   if (call.groups > kMostCount)
-    return fail(function, tpuRtErrParam, fmt::format("group_num {} is above {}", call.groups, kMostCount));
-  return tpuRtSuccess;
+    return Error{ErrorKind::kUsage, fmt::format("group_num {} is above {}", call.groups, kMostCount)};
+  return {};
 }
 
 tpuRtStatus_t launch(const char* function, const Call& call, tpuRtStream_t stream, Wait wait) {
@@ -154,7 +142,7 @@ tpuRtStatus_t launch(const char* function, const Call& call, tpuRtStream_t strea
   if (found == nullptr) return kNoHandle;
   const auto module = find_module(function, call.module);
   if (module == nullptr) return kNoHandle;
-  if (const auto status = check(function, call); status != tpuRtSuccess) return status;
+  if (auto good = check(call); !good) return to_status(function, good);
   if (module->device() != found->shared_device())
     return fail(function, kNoHandle,
                 fmt::format("the module is loaded on device {}, the stream belongs to device {}",

@@ -95,7 +95,7 @@ TEST_F(Rt, ArgumentsAreCopiedAndMayBeLong) {
   EXPECT_REFUSED(send(65540), tpuRtErrParam, "tpuRtKernelLaunch", "above the limit (65536 bytes)");
   EXPECT_EQ(tpuRtKernelLaunch(module_, "nothing", nullptr, 0, 1, 1, stream_), tpuRtSuccess);
   EXPECT_REFUSED(tpuRtKernelLaunch(module_, "nothing", nullptr, 4, 1, 1, stream_), tpuRtErrParam, "tpuRtKernelLaunch",
-                 "args is NULL with size 4");
+                 "the arguments are NULL with size 4");
 }
 
 TEST_F(Rt, GroupsAndBlocksAreCounted) {
@@ -103,8 +103,8 @@ TEST_F(Rt, GroupsAndBlocksAreCounted) {
   const auto run = [&](std::uint64_t groups, std::uint64_t blocks) {
     return tpuRtKernelLaunch(module_, "append", &param, sizeof param, groups, blocks, stream_);
   };
-  EXPECT_REFUSED(run(0, 1), tpuRtErrParam, "tpuRtKernelLaunch", "group_num is 0");
-  EXPECT_REFUSED(run(1, 0), tpuRtErrParam, "tpuRtKernelLaunch", "block_num is 0");
+  EXPECT_REFUSED(run(0, 1), tpuRtErrParam, "tpuRtKernelLaunch", "0 groups of 1 workitems");
+  EXPECT_REFUSED(run(1, 0), tpuRtErrParam, "tpuRtKernelLaunch", "1 groups of 0 workitems");
   EXPECT_REFUSED(run(1ULL << 32, 1), tpuRtErrParam, "tpuRtKernelLaunch", "group_num 4294967296 is above");
   // More blocks than the chip has cores are as many as it has: one here.
   EXPECT_EQ(run(1, 8), tpuRtSuccess);

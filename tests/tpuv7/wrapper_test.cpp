@@ -120,7 +120,7 @@ TEST_F(Rt, AGraphIsReplayedInItsOrder) {
   EXPECT_EQ(tpuGraphExecDestroy(exec), tpuSuccess);
   EXPECT_REFUSED(tpuGraphLaunch(exec, stream_), tpuErrorInvalidValue, "tpuGraphLaunch", "was destroyed");
   EXPECT_REFUSED(tpuGraphDestroy(graph), tpuErrorInvalidValue, "tpuGraphDestroy", "was destroyed");
-  EXPECT_REFUSED(tpuGraphExecDestroy(nullptr), tpuErrorInvalidValue, "tpuGraphExecDestroy", "was destroyed");
+  EXPECT_REFUSED(tpuGraphExecDestroy(nullptr), tpuErrorInvalidValue, "tpuGraphExecDestroy", "the graph is NULL");
 }
 
 // ---- tpuDNN ----
@@ -166,9 +166,9 @@ TEST_F(Rt, TpudnnRefusesWhatIsWrong) {
     return tpudnnLaunchKernel(handle, name, block, bytes, groups, size);
   };
   EXPECT_REFUSED(launch("unknown", &param, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "unknown");
-  EXPECT_REFUSED(launch(nullptr, &param, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "no name");
-  EXPECT_REFUSED(launch("append", nullptr, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "arg is NULL");
-  EXPECT_REFUSED(launch("append", &param, 70000, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "at most 65536");
+  EXPECT_REFUSED(launch(nullptr, &param, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "kernelName is NULL");
+  EXPECT_REFUSED(launch("append", nullptr, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "are NULL with size 16");
+  EXPECT_REFUSED(launch("append", &param, 70000, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "above the limit (65536 bytes)");
   EXPECT_REFUSED(launch("append", &param, 16, 0, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "0 groups");
   EXPECT_EQ(launch("crash", &param, 16, 1, 1), TPUDNN_STATUS_SUCCESS);
   EXPECT_REFUSED(tpudnnSync(handle), TPUDNN_STATUS_FAILED, "tpudnnSync", "signal 11");

@@ -1,0 +1,29 @@
+// What every interface refuses of a launch before anything of it goes to the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/base/result.hpp"
+
+namespace softtpu {
+namespace [[gnu::visibility("default")]] host {
+
+// `what` is how the interface calls the name: "func_name", "the kernel's name".
+Result<void> check_name(std::string_view what, const char* name);
+
+// An argument block. The limits are those of the interface's SDK.
+struct ArgumentBlock {
+  const void* args = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t most = 0;
+  std::uint64_t align = 1;
+};
+Result<void> check_arguments(const ArgumentBlock& block);
+
+// How many times, and on how many workitems.
+Result<void> check_counts(std::int64_t groups, std::int64_t blocks);
+
+}  // namespace gnu::visibility("default")]]host
+}  // namespace softtpu
