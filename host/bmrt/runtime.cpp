@@ -7,6 +7,9 @@
 #include <map>
 #include <mutex>
 
+#include "host/handle_table.hpp"
+#include "host/log_sink.hpp"
+
 namespace softtpu::bmrt {
 namespace {
 
@@ -100,7 +103,7 @@ std::shared_ptr<Runtime> find_runtime(const char* function, void* p_bmrt) {
   const std::lock_guard lock(published().mutex);
   const auto found = published().known.find(p_bmrt);
   if (found != published().known.end()) return found->second;
-  refuse(function, p_bmrt == nullptr ? "the runtime is NULL" : "the runtime was destroyed or never created");
+  refuse(function, host::why_unknown("runtime", p_bmrt));
   return nullptr;
 }
 
@@ -112,7 +115,7 @@ Network* find_network(const char* function, const Runtime& runtime, const char* 
 }
 
 bool refuse(const char* function, const std::string& text) {
-  bmlib_log("bmrt", BMLIB_LOG_ERROR, "%s: %s.\n", function, text.c_str());
+  bmlib_log("bmrt", BMLIB_LOG_ERROR, "%s: %s.\n", host::called_function(function), text.c_str());
   return false;
 }
 

@@ -17,9 +17,10 @@ import time
 HERE = pathlib.Path(__file__).parent
 HEADERS = {"tpukernel": "tpu_kernel.h", "okkernel": "okk.h", "bm_atomic": "bm_atomic.h", "bmlib": "bmlib_runtime.h",
            "bmlib_internal": "bmlib_internal.h", "bmrt": "bmruntime_legacy.h", "tpuv7rt": "tpuv7/tpuv7_manager.h",
+           "tpuv7modelrt": "tpuv7/tpuv7_modelrt.h",
            "tpudnn": "tpudnn/tpuDNN.h", "tpurtwrap": "tpu_runtime_api/tpu_runtime_api.h"}
 # Headers that include another one have its functions too.
-INCLUDES = {"bm_atomic": "okkernel", "bmlib_internal": "bmlib", "bmrt": "bmlib"}
+INCLUDES = {"bm_atomic": "okkernel", "bmlib_internal": "bmlib", "bmrt": "bmlib", "tpuv7modelrt": "tpuv7rt"}
 FLAGS = "-Wall -Wextra -Werror -Wsign-compare -Wunused-variable -fsigned-char -fvisibility=hidden -fsyntax-only".split()
 COMPILERS = [("gcc", "c99"), ("gcc", "gnu11"), ("clang", "c99"), ("g++", "c++17"), ("clang++", "c++17")]
 

@@ -1,0 +1,105 @@
+/* tpuv7_modelrt: runs compiled networks (.bmodel) in streams of tpuv7_rt. A call that fails writes one line to the log. */
+#ifndef TPUV7_MODELRT_H_
+#define TPUV7_MODELRT_H_
+
+#include <stdbool.h>
+
+#include "tpuv7_rt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+typedef enum {
+  TPU_FLOAT32 = 0,
+  TPU_FLOAT16 = 1,
+  TPU_INT8 = 2,
+  TPU_UINT8 = 3,
+  TPU_INT16 = 4,
+  TPU_UINT16 = 5,
+  TPU_INT32 = 6,
+  TPU_UINT32 = 7,
+  TPU_BFLOAT16 = 8,
+  TPU_INT4 = 9,
+  TPU_UINT4 = 10
+} tpuRtDataType_t;
+
+typedef struct {
+  int num_dims;
+  int dims[8];
+} tpuRtShape_t;
+
+/* A tensor in device memory. */
+typedef struct {
+  tpuRtDataType_t dtype;
+  tpuRtShape_t shape;
+  void* data; /* device address, as tpuRtMalloc gives it */
+  unsigned char reserved[64];
+} tpuRtTensor_t;
+
+/* One set of shapes that a network was compiled for. The memories are the network's own. */
+typedef struct tpu_stage_info_s {
+  tpuRtShape_t* input_shapes;
+  tpuRtShape_t* output_shapes;
+  void** input_mems;
+  void** output_mems;
+} tpuRtStageInfo_t;
+
+/* Inputs, or outputs. */
+typedef struct {
+  int num;
+  const char** names;
+  float* scales;
+  int* zero_points;
+  tpuRtDataType_t* dtypes;
+} tpuRtIOInfo_t;
+
+/* What a network is. It points into the network, until tpuRtUnloadNet. */
+typedef struct tpu_net_info_s {
+  const char* name;
+  bool is_dynamic;
+  tpuRtIOInfo_t input;
+  tpuRtIOInfo_t output;
+  int stage_num;
+  tpuRtStageInfo_t* stages;
+  unsigned char reserved[64];
+} tpuRtNetInfo_t;
+
+typedef void* tpuRtNet_t;
+typedef void* tpuRtNetContext_t;
+
+/* Where networks are loaded: the device that this thread has chosen. */
+tpuRtStatus_t tpuRtCreateNetContext(tpuRtNetContext_t* context);
+/* What was loaded in it stays until tpuRtUnloadNet. */
+tpuRtStatus_t tpuRtDestroyNetContext(tpuRtNetContext_t context);
+
+/* All networks of a file, which is judged completely before anything of it counts. */
+tpuRtStatus_t tpuRtLoadNet(const char* net_path, tpuRtNetContext_t context, tpuRtNet_t* net);
+/* The same for a file's bytes, which need not stay. */
+tpuRtStatus_t tpuRtLoadNetFromMem(const void* net_data, size_t size, tpuRtNetContext_t context, tpuRtNet_t* net);
+/* Launches that streams were given are still carried out. */
+tpuRtStatus_t tpuRtUnloadNet(tpuRtNet_t net);
+
+/* All zero when no network of that name was loaded with `net`. */
+tpuRtNetInfo_t tpuRtGetNetInfo(const tpuRtNet_t net, const char* name);
+
+/* In its place in the stream. The inputs' shapes choose the stage; outputs lie in memory that the caller gives, and get
+ * their types and shapes at once. The tensors' memory is used then, and not before. */
+tpuRtStatus_t tpuRtLaunchNetAsync(tpuRtNet_t net, const tpuRtTensor_t* input, tpuRtTensor_t* output,
+                                  const char* net_name, tpuRtStream_t stream);
+/* The same; waits, and returns the network's outcome. */
+tpuRtStatus_t tpuRtLaunchNet(tpuRtNet_t net, const tpuRtTensor_t* input, tpuRtTensor_t* output, const char* net_name,
+                             tpuRtStream_t stream);
+
+/* How many networks; `names` receives an array of their names, to be freed with tpuRtFreeNetNames. -1: a wrong
+ * argument. */
+int tpuRtGetNetNames(const tpuRtNet_t net, char*** names);
+void tpuRtFreeNetNames(char** names);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
