@@ -289,7 +289,7 @@ void okk_gdma_8bit_set_C_local(local_addr_t dst_addr, x8 C, const dim4* shape, c
 void okk_bdc_32bit_cpy(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride);
 /** Fills a tensor of 32-bit elements.
- * C: the constant */
+ * C: the constant, 32 bits */
 void okk_bdc_32bit_set_C(local_addr_t dst_addr, x32 C, const dim4* shape, const dim4* dst_stride);
 /** Converts fp32 to int32, towards zero and clamped.
  * Layout: dst, src and work lie in the aligned layout.
@@ -322,21 +322,21 @@ void okk_bdc_int8_to_fp32(local_addr_t dst_addr, local_addr_t src_addr, local_ad
 void okk_bdc_32bit_and(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Bit-wise and with a constant.
- * C: the constant */
+ * C: the constant, 32 bits */
 void okk_bdc_32bit_and_C(local_addr_t dst_addr, local_addr_t src_addr, x32 C, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride);
 /** Bit-wise or of two tensors. */
 void okk_bdc_32bit_or(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Bit-wise or with a constant.
- * C: the constant */
+ * C: the constant, 32 bits */
 void okk_bdc_32bit_or_C(local_addr_t dst_addr, local_addr_t src_addr, x32 C, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride);
 /** Bit-wise exclusive or of two tensors. */
 void okk_bdc_32bit_xor(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Bit-wise exclusive or with a constant.
- * C: the constant */
+ * C: the constant, 32 bits */
 void okk_bdc_32bit_xor_C(local_addr_t dst_addr, local_addr_t src_addr, x32 C, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride);
 /** Shifts each element by the amount in another tensor, keeping the sign.

@@ -115,14 +115,18 @@ unsigned long long tpu_global_mem_get_start_addr(void);
 unsigned long long tpu_local_mem_get_start_addr(void);
 /** First system address of static memory. */
 unsigned long long tpu_static_mem_get_start_addr(void);
-/** Pointer to global memory for the kernel's own loads and stores. */
+/** Pointer to global memory for the kernel's own loads and stores.
+ * addr: address in global memory; it is not checked */
 void* tpu_global_mem_addr(global_addr_t addr);
 /** Pointer to local memory of one NPU.
- * start_idx: number of the NPU */
+ * start_idx: number of the NPU
+ * addr: offset in the NPU, or a unified local address */
 void* tpu_local_mem_addr(int start_idx, local_addr_t addr);
-/** Pointer to local memory by its unified address (NPU * size + offset). */
+/** Pointer to local memory by its unified address (NPU * size + offset).
+ * addr: offset in the NPU, or a unified local address */
 void* tpu_local_mem_addr_unified(local_addr_t addr);
-/** Pointer to L2 SRAM. */
+/** Pointer to L2 SRAM.
+ * addr: full address in L2 SRAM */
 void* tpu_l2_sram_addr(l2_sram_addr_t addr);
 /** Largest extent of a dimension that one GDMA transfer moves.
  * dim: dimension: 0 n, 1 c, 2 h, 3 w
@@ -166,21 +170,25 @@ int tpu_conv_kernel_size_per_oc(int ic, const dim2* ker, data_type_t dtype);
  * Types: fp32, fp16, bfp16, int8 or uint8 */
 int tpu_conv_kernel_size(int oc, int ic, const dim2* ker, data_type_t dtype);
 /** Strides of the aligned layout: channels begin at multiples of 64 bytes.
+ * stride: receives the strides in elements
  * start_idx: NPU of channel 0, 0..63
  * shape: n, c, h, w of the tensor
  * Types: any data_type_t that has a size in bytes */
 void tpu_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype);
 /** Strides of the compact layout: channels without gaps.
+ * stride: receives the strides in elements
  * start_idx: NPU of channel 0, 0..63
  * shape: n, c, h, w of the tensor
  * Types: any data_type_t that has a size in bytes */
 void tpu_compact_stride(dim4* stride, int start_idx, const dim4* shape);
 /** Strides of the line-aligned layout: rows begin at multiples of 64 bytes.
+ * stride: receives the strides in elements
  * start_idx: NPU of channel 0, 0..63
  * shape: n, c, h, w of the tensor
  * Types: any data_type_t that has a size in bytes */
 void tpu_line_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype);
 /** Strides of plain NCHW, as in system memory.
+ * stride: receives the strides in elements
  * shape: n, c, h, w of the tensor
  * Types: any data_type_t that has a size in bytes */
 void tpu_continuous_stride(dim4* stride, const dim4* shape);
@@ -424,12 +432,14 @@ void* tpu_kernel_memset(void* dst, int c, size_t n);
 /** Prints a tensor in local memory, a line for each row.
  * local_offset: offset in each NPU
  * start_idx: NPU of channel 0
+ * stride: strides in elements; NULL: aligned
  * Types: any data_type_t that has a size in bytes */
 void tpu_print_local_mem_data(local_addr_t local_offset, int start_idx, const dim4* shape, const dim4* stride,
     data_type_t dtype);
 /** Writes a tensor in global memory to a text file.
  * filename: file to write, one element a line
  * addr: address in global memory
+ * shape: the extents
  * dims: number of extents
  * Types: any data_type_t that has a size in bytes */
 void tpu_dump_global_layer_data(const char* filename, global_addr_t addr, const int* shape, int dims,

@@ -262,12 +262,14 @@ typedef void (*bmlib_api_dbg_callback)(int, int, int, const char*);
 
 /* ---- Devices and handles ---- */
 
-/** Number of devices. */
+/** Number of devices.
+ * count: receives how many devices there are */
 bm_status_t bm_dev_getcount(int* count);
 /** Whether a device of this number exists.
  * devid: number of the device, from 0 */
 bm_status_t bm_dev_query(int devid);
 /** Opens a device; the first call of a program starts an emulated one.
+ * handle: receives the handle
  * devid: number of the device, from 0 */
 bm_status_t bm_dev_request(bm_handle_t* handle, int devid);
 /** Number of the device that a handle belongs to. */
@@ -833,15 +835,15 @@ bm_status_t sg_mem_flush_partial_device_mem(bm_handle_t handle, sg_device_mem_t*
 bm_status_t bm_mem_flush_partial_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem,
     unsigned long long offset, unsigned long long len);
 /** Ends a mapping.
- * vmem: receives the host's address, or is it
+ * vmem: the host's address
  * size: bytes that were mapped */
 bm_status_t bm_mem_unmap_device_mem(bm_handle_t handle, void* vmem, int size);
 /** Ends a mapping of an sg descriptor.
- * vmem: receives the host's address, or is it
+ * vmem: the host's address
  * size: bytes that were mapped */
 bm_status_t sg_mem_unmap_device_mem(bm_handle_t handle, void* vmem, unsigned long long size);
 /** Ends a mapping of a 64-bit descriptor.
- * vmem: receives the host's address, or is it
+ * vmem: the host's address
  * size: bytes that were mapped */
 bm_status_t bm_mem_unmap_device_mem_u64(bm_handle_t handle, void* vmem, unsigned long long size);
 /** Writes back everything that the host has cached. */

@@ -26,8 +26,8 @@ def body(function):
     """The example with its claim, if it makes one, as a check."""
     lines = []
     claim = function.own.get("gives")
-    if claim is None and function.is_host and function.prototype.returns == "bm_status_t":
-        claim = "status == BM_SUCCESS"
+    if claim is None and function.is_host and function.prototype.returns in model.SUCCESS:
+        claim = f"status == {model.SUCCESS[function.prototype.returns]}"
     text = function.example().split("\n")
     after = function.field("after").strip().split("\n") if function.field("after") else []
     main = text[:len(text) - len(after)]

@@ -20,11 +20,10 @@ START = re.compile(r"^(?!typedef|static|inline|extern|#|/)([a-zA-Z_][\w *]*?[ *]
 
 def matters(function):
     """Parameters with a text of this function or family: the usual ones explain themselves."""
-    for _, name in function.prototype.parameters:
-        for table in (function.own.get("parameters", {}), function.family.get("parameters", {})):
-            if name in table:
-                yield name, model.flat(table[name])
-                break
+    for kind, name in function.prototype.parameters:
+        text = function.own_parameter_text(name, kind)
+        if text:
+            yield name, text
 
 
 def comment(function):

@@ -10,7 +10,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "docs/reference"
 KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu_bdc_elementwise.h",
                   "firmware/include/softtpu/tpu_bdc_tensor.h", "firmware/include/softtpu/tpu_dma.h", "firmware/include/okk.h"]
-HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h"]
+HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h",
+                "host/include/tpuv7/tpuv7_rt.h", "host/include/tpuv7/tpuv7_manager.h", "host/include/tpuv7/tpuv7_modelrt.h",
+                "host/include/tpudnn/tpuDNN.h", "host/include/tpudnn/tpuDNNTensor.h", "host/include/tpu_runtime_api/tpu_runtime_api.h"]
+# What a status that says that all went well is called.
+SUCCESS = {"bm_status_t": "BM_SUCCESS", "tpuRtStatus_t": "tpuRtSuccess", "tpudnnStatus_t": "TPUDNN_STATUS_SUCCESS", "tpuError_t": "tpuSuccess"}
 PROTOTYPE = re.compile(r"^(?!typedef|static|inline|  )([a-zA-Z_][\w *]*?[ *])(\w+)\(((?:[^()]|\([^()]*\))*)\)(?:\s*__attribute__[^;]*)?;", re.M)
 FAMILY_FIELDS = {"id", "title", "functions", "parameters", "about", "layout", "rounding", "overlap", "notes", "errors", "waits", "numerics",
                  "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures"}
@@ -56,6 +60,9 @@ class Prototype:
 
 def prototypes(header):
     text = re.sub(r"/\*.*?\*/", "", (ROOT / header).read_text(), flags=re.S)
+    # What C++ programs have besides is not described, nor are defaults.
+    text = re.sub(r"^#ifdef __cplusplus\n(?:(?!^#).*\n)*#endif", "", text, flags=re.M)
+    text = re.sub(r" TPUDNN_DEFAULT\(\w+\)(?=[,)])", "", text)
     text = re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
     for match in PROTOTYPE.finditer(text):
         name, inside = match[2], " ".join(match[3].split())
@@ -132,12 +139,18 @@ class Function:
     def lacks(self):
         return self.limits.get("lacks", "")
 
+    def own_parameter_text(self, name, kind):
+        """What the function or its family says of a parameter; a text can belong to a type of it alone."""
+        for table in (self.own.get("parameters", {}), self.family.get("parameters", {})):
+            for key in (f"{kind} {name}", name):
+                if key in table:
+                    return flat(table[key])
+        return ""
+
     def parameter_text(self, name, kind):
         default = self.reference.common["parameters"]
-        for table in (self.own.get("parameters", {}), self.family.get("parameters", {})):
-            if name in table:
-                return flat(table[name])
-        return flat(default.get(f"{kind} {name}", default.get(name, "")))
+        found = self.own_parameter_text(name, kind)
+        return found if found else flat(default.get(f"{kind} {name}", default.get(name, "")))
 
     # ---- What the rules gave ----
 

@@ -8,6 +8,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <tpu_runtime_api/tpu_runtime_api.h>
+#include <tpudnn/tpuDNN.h>
+#include <tpuv7/tpuv7_manager.h>
+#include <tpuv7/tpuv7_modelrt.h>
 
 typedef struct {
   const char* name;
@@ -31,6 +35,18 @@ extern softtpu_conv_block_t block; /* 64 x 40 weights of 3 x 3, fp16, in the 32I
 extern unsigned short weights[64 * 40 * 3 * 3];
 extern float bias[64];
 extern unsigned char out[1 << 20];
+/* Of the newer runtimes, on the same device. */
+extern tpuRtStream_t stream;
+extern tpuRtEvent_t event;           /* has happened */
+extern void *memory, *other_memory;  /* 4096 bytes each */
+extern tpuRtKernelModule_t rt_module;
+extern tpudnnHandle_t dnn;
+extern tpuRtNetContext_t context;
+extern tpuRtNet_t net;
+extern const char *net_path, *net_name, *net_data;
+extern size_t net_bytes;
+extern tpuRtTensor_t net_input, net_output;
+int example_callback(void* user_data);
 void example_log(const char* tag, int level, const char* format, va_list arguments);
 
 void example_failed(const char* claim);

@@ -46,9 +46,13 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Between the two, times are those of SOFTTPU_TIME: the second writes to the log what the launches took on the chip. The
- * numbers have no effect. */
+/** Begins to count estimated time.
+ * handle: the handle
+ * max_record_num: not used
+ * mode: not used */
 tpudnnStatus_t tpudnnEnableProfile(tpudnnHandle_t handle, int max_record_num, int mode);
+/** Says in the log how long the handle's kernels since tpudnnEnableProfile take on the chip.
+ * handle: the handle */
 tpudnnStatus_t tpudnnDisableProfile(tpudnnHandle_t handle);
 
 #pragma GCC visibility pop

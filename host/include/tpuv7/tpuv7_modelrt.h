@@ -69,32 +69,56 @@ typedef struct tpu_net_info_s {
 typedef void* tpuRtNet_t;
 typedef void* tpuRtNetContext_t;
 
-/* Where networks are loaded: the device that this thread has chosen. */
+/** Makes a place for networks on the chosen device.
+ * context: receives the context */
 tpuRtStatus_t tpuRtCreateNetContext(tpuRtNetContext_t* context);
-/* What was loaded in it stays until tpuRtUnloadNet. */
+/** Gives a context back; what was loaded stays until it is unloaded.
+ * context: where networks are loaded */
 tpuRtStatus_t tpuRtDestroyNetContext(tpuRtNetContext_t context);
 
-/* All networks of a file, which is judged completely before anything of it counts. */
+/** Loads all networks of a file.
+ * net_path: path of the file
+ * context: where networks are loaded
+ * net: what was loaded, or receives it */
 tpuRtStatus_t tpuRtLoadNet(const char* net_path, tpuRtNetContext_t context, tpuRtNet_t* net);
-/* The same for a file's bytes, which need not stay. */
+/** Loads all networks of a file's bytes.
+ * net_data: bytes of a file; need not stay
+ * size: how many
+ * context: where networks are loaded
+ * net: what was loaded, or receives it */
 tpuRtStatus_t tpuRtLoadNetFromMem(const void* net_data, size_t size, tpuRtNetContext_t context, tpuRtNet_t* net);
-/* Launches that streams were given are still carried out. */
+/** Gives what was loaded back; launches that streams were given are still carried out.
+ * net: what was loaded, or receives it */
 tpuRtStatus_t tpuRtUnloadNet(tpuRtNet_t net);
 
-/* All zero when no network of that name was loaded with `net`. */
+/** Inputs, outputs and stages of a network.
+ * net: what was loaded, or receives it
+ * name: name of a network of the file */
 tpuRtNetInfo_t tpuRtGetNetInfo(const tpuRtNet_t net, const char* name);
 
-/* In its place in the stream. The inputs' shapes choose the stage; outputs lie in memory that the caller gives, and get
- * their types and shapes at once. The tensors' memory is used then, and not before. */
+/** Queues a network in a stream.
+ * net: what was loaded, or receives it
+ * input: tensors in device memory; their shapes choose the stage
+ * output: tensors in device memory that the caller gives; types and shapes are filled in at once
+ * net_name: name of a network of the file
+ * stream: the stream that the network takes its place in */
 tpuRtStatus_t tpuRtLaunchNetAsync(tpuRtNet_t net, const tpuRtTensor_t* input, tpuRtTensor_t* output,
                                   const char* net_name, tpuRtStream_t stream);
-/* The same; waits, and returns the network's outcome. */
+/** Runs a network and waits for it.
+ * net: what was loaded, or receives it
+ * input: tensors in device memory; their shapes choose the stage
+ * output: tensors in device memory that the caller gives; types and shapes are filled in at once
+ * net_name: name of a network of the file
+ * stream: the stream that the network takes its place in */
 tpuRtStatus_t tpuRtLaunchNet(tpuRtNet_t net, const tpuRtTensor_t* input, tpuRtTensor_t* output, const char* net_name,
                              tpuRtStream_t stream);
 
-/* How many networks; `names` receives an array of their names, to be freed with tpuRtFreeNetNames. -1: a wrong
- * argument. */
+/** Names of the networks of a file.
+ * net: what was loaded, or receives it
+ * names: receives an array of names; of tpuRtFreeNetNames: the array */
 int tpuRtGetNetNames(const tpuRtNet_t net, char*** names);
+/** Frees an array of tpuRtGetNetNames.
+ * names: receives an array of names; of tpuRtFreeNetNames: the array */
 void tpuRtFreeNetNames(char** names);
 
 #pragma GCC visibility pop

@@ -85,120 +85,310 @@ typedef int (*pTpuRtStreamCallback)(void* userData);
 
 /* ---- Devices ---- */
 
-/* May be called any number of times, or left out. */
+/** Begins to use the runtime. */
 tpuRtStatus_t tpuRtInit(void);
+/** Number of devices.
+ * count: receives the number */
 tpuRtStatus_t tpuRtGetDeviceCount(int* count);
-/* The device that this thread has chosen, else the one that any thread chose last. */
+/** The device that this thread has chosen, else the one that the program chose last.
+ * device: number of the device, from 0; or receives it */
 tpuRtStatus_t tpuRtGetDevice(int* device);
+/** Name and memory of a device.
+ * props: receives name and memory; what only a board has is 0
+ * device_id: number of the device, from 0 */
 tpuRtStatus_t tpuRtGetDeviceProperties(tpuRtDeviceProperties_t* props, int device_id);
-/* -1: no file stands for an emulated device. */
+/** File of the device.
+ * fd: receives -1: no file stands for an emulated device */
 tpuRtStatus_t tpuRtGetFd(int* fd);
-/* Starts the device at its first use. Has to come before streams and memory. */
+/** Chooses a device, and starts it at its first use.
+ * device: number of the device, from 0; or receives it */
 tpuRtStatus_t tpuRtSetDevice(int device);
-/* Waits for all streams of the device; the first failure since they were waited for. */
+/** Waits for all streams of the device. */
 tpuRtStatus_t tpuRtDeviceSynchronize(void);
 
 /* ---- Memory ---- */
 
-/* A device address. parallel_num 0, 1 and 15 mean one piece of memory, as every other number does. */
+/** Allocates device memory.
+ * devPtr: receives the device address; of a free: where it stands, unchanged afterwards
+ * size: bytes
+ * parallel_num: 0, 1 or 15: one piece of memory; others too, with a warning */
 tpuRtStatus_t tpuRtMalloc(void** devPtr, unsigned long long size, int parallel_num);
+/** Allocates device memory for pictures; the same memory here.
+ * devPtr: receives the device address; of a free: where it stands, unchanged afterwards
+ * size: bytes */
 tpuRtStatus_t tpuRtMallocMedia(void** devPtr, unsigned long long size);
-/* Frees the memory at *devPtr, which keeps its value. */
+/** Gives device memory back.
+ * devPtr: receives the device address; of a free: where it stands, unchanged afterwards
+ * free_num: not used */
 tpuRtStatus_t tpuRtFree(void** devPtr, int free_num);
+/** Allocates device memory for instructions; the same memory here.
+ * devPtr: receives the device address; of a free: where it stands, unchanged afterwards
+ * size: bytes
+ * parallel_num: 0, 1 or 15: one piece of memory; others too, with a warning */
 tpuRtStatus_t tpuRtMallocInstr(void** devPtr, unsigned long long size, int parallel_num);
+/** Gives memory of tpuRtMallocInstr back.
+ * devPtr: receives the device address; of a free: where it stands, unchanged afterwards
+ * free_num: not used */
 tpuRtStatus_t tpuRtFreeInstr(void** devPtr, int free_num);
+/** Allocates memory of the host, a whole number of pages.
+ * ptr: receives the pointer; of a free: the pointer itself
+ * size: bytes */
 tpuRtStatus_t tpuRtMallocHost(void** ptr, unsigned long long size);
+/** Gives host memory back.
+ * ptr: receives the pointer; of a free: the pointer itself */
 tpuRtStatus_t tpuRtFreeHost(void* ptr);
 
-/* These wait for the launches that the device was given, not for what still waits in a stream behind other work. */
+/** Copies from host to device.
+ * devPtr: device address, any alignment
+ * hostPtr: memory of the host
+ * size: bytes */
 tpuRtStatus_t tpuRtMemcpyS2D(void* devPtr, const void* hostPtr, unsigned long long size);
+/** Copies from device to host.
+ * hostPtr: memory of the host
+ * devPtr: device address, any alignment
+ * size: bytes */
 tpuRtStatus_t tpuRtMemcpyD2S(void* hostPtr, const void* devPtr, unsigned long long size);
+/** Copies on the device.
+ * dstDevPtr: device address of the destination; may overlap the source
+ * srcDevPtr: device address of the source
+ * size: bytes */
 tpuRtStatus_t tpuRtMemcpyD2D(void* dstDevPtr, const void* srcDevPtr, unsigned long long size);
-/* In their place in the stream. The host's memory is used then, and not before. */
+/** Copies from host to device in a stream.
+ * devPtr: device address, any alignment
+ * hostPtr: memory of the host
+ * size: bytes
+ * stream: the stream that the copy takes its place in */
 tpuRtStatus_t tpuRtMemcpyS2DAsync(void* devPtr, const void* hostPtr, unsigned long long size, tpuRtStream_t stream);
+/** Copies from device to host in a stream.
+ * hostPtr: memory of the host
+ * devPtr: device address, any alignment
+ * size: bytes
+ * stream: the stream that the copy takes its place in */
 tpuRtStatus_t tpuRtMemcpyD2SAsync(void* hostPtr, const void* devPtr, unsigned long long size, tpuRtStream_t stream);
+/** Copies on the device in a stream.
+ * dstDevPtr: device address of the destination; may overlap the source
+ * srcDevPtr: device address of the source
+ * size: bytes
+ * stream: the stream that the copy takes its place in */
 tpuRtStatus_t tpuRtMemcpyD2DAsync(void* dstDevPtr, const void* srcDevPtr, unsigned long long size,
                                   tpuRtStream_t stream);
 
-/* Bytes: of the device, of those what nobody has, and the most that this program has had at a time. */
+/** Bytes of device memory.
+ * value: receives bytes */
 tpuRtStatus_t tpuRtGetAllMemory(uint64_t* value);
+/** Bytes of device memory that nobody has.
+ * value: receives bytes */
 tpuRtStatus_t tpuRtGetFreeMemory(uint64_t* value);
+/** The most bytes of device memory that this program has had at a time.
+ * value: receives bytes */
 tpuRtStatus_t tpuRtGetPeakMemory(uint64_t* value);
+/** Lets the peak begin again at what the program has now. */
 tpuRtStatus_t tpuRtResetPeakMemory(void);
 
 /* ---- Streams ---- */
 
+/** Makes a stream on the chosen device.
+ * pStream: receives the stream */
 tpuRtStatus_t tpuRtStreamCreate(tpuRtStream_t* pStream);
-/* Returns at once; what the stream was given is still done. */
+/** Gives a stream back; what it was given is still done.
+ * stream: the stream */
 tpuRtStatus_t tpuRtStreamDestroy(tpuRtStream_t stream);
-/* Waits for all that the stream was given, callbacks too; the first failure since the last time. */
+/** Waits for all that the stream was given, callbacks too.
+ * stream: the stream */
 tpuRtStatus_t tpuRtStreamSynchronize(tpuRtStream_t stream);
-/* Calls back on a thread of the stream's own, in its place. What it returns has no effect. It may use every function, but not
- * wait for its own stream. */
+/** Calls a function of the program when its turn comes.
+ * stream: the stream
+ * callback: called on a thread of the stream's own; its result has no effect. It may use every function, but not
+ *   wait for its own stream
+ * userData: passed to the callback */
 tpuRtStatus_t tpuRtStreamAddCallback(tpuRtStream_t stream, pTpuRtStreamCallback callback, void* userData);
-/* What the stream is given from now on waits for the event; the second form waits for the event itself as well. */
+/** Lets what the stream is given from now on wait for an event.
+ * stream: the stream
+ * event: a recorded event */
 tpuRtStatus_t tpuRtStreamWaitEvent(tpuRtStream_t stream, tpuRtEvent_t event);
+/** Lets the stream wait for an event, and waits for it as well.
+ * stream: the stream
+ * event: a recorded event */
 tpuRtStatus_t tpuRtStreamWaitEventSync(tpuRtStream_t stream, tpuRtEvent_t event);
 
 /* ---- Events ---- */
 
+/** Makes an event.
+ * pEvent: the event, or receives it */
 tpuRtStatus_t tpuRtEventCreate(tpuRtEvent_t* pEvent);
+/** Gives an event back; what waits for it goes on waiting.
+ * pEvent: the event, or receives it
+ * stream: the stream; of tpuRtEventFree: not used */
 tpuRtStatus_t tpuRtEventFree(tpuRtEvent_t pEvent, tpuRtStream_t stream);
+/** Marks a place in a stream: the event happens when all before it is done.
+ * event: the event
+ * stream: the stream; of tpuRtEventFree: not used */
 tpuRtStatus_t tpuRtEventRecord(tpuRtEvent_t event, tpuRtStream_t stream);
-/* tpuRtDevnotready: not yet, or never recorded. */
+/** Whether an event has happened.
+ * event: the event */
 tpuRtStatus_t tpuRtEventQuery(tpuRtEvent_t event);
+/** Waits for an event; returns at once for one that was never recorded.
+ * event: the event */
 tpuRtStatus_t tpuRtEventSynchronize(tpuRtEvent_t event);
-/* The estimated time on the chip of what ran between, with SOFTTPU_TIME; else the time that passed here. */
+/** Time between two events.
+ * ms: receives milliseconds
+ * start: the earlier event
+ * end: the later event; the other way round the time is negative */
 tpuRtStatus_t tpuRtEventElapsedTime(float* ms, tpuRtEvent_t start, tpuRtEvent_t end);
 
 /* ---- Kernels ---- */
 
-/* NULL: it cannot be loaded. The same bytes again are the same module, which is to be unloaded as often. */
+/** Loads a module for a processor that no emulated chip has: refused.
+ * module_file: path of a kernel module
+ * stream: a stream of the device; NULL: the chosen device */
 tpuRtKernelModule_t tpuRtKernelLoadModuleFileForCV(const char* module_file, tpuRtStream_t stream);
+/** Loads a kernel module from a file.
+ * module_file: path of a kernel module
+ * stream: a stream of the device; NULL: the chosen device */
 tpuRtKernelModule_t tpuRtKernelLoadModuleFile(const char* module_file, tpuRtStream_t stream);
+/** Loads a kernel module from a file with a flag.
+ * module_file: path of a kernel module
+ * stream: a stream of the device; NULL: the chosen device
+ * flag: stands in the module's `dest`; changes nothing else */
 tpuRtKernelModule_t tpuRtKernelLoadModuleFileFlag(const char* module_file, tpuRtStream_t stream, uint32_t flag);
+/** Loads a kernel module from memory.
+ * data: bytes of a kernel module
+ * length: how many
+ * stream: a stream of the device; NULL: the chosen device */
 tpuRtKernelModule_t tpuRtKernelLoadModule(const char* data, size_t length, tpuRtStream_t stream);
+/** Loads a kernel module from memory with a flag.
+ * data: bytes of a kernel module
+ * length: how many
+ * stream: a stream of the device; NULL: the chosen device
+ * flag: stands in the module's `dest`; changes nothing else */
 tpuRtKernelModule_t tpuRtKernelLoadModuleFlag(const char* data, size_t length, tpuRtStream_t stream, uint32_t flag);
+/** Gives a module back; launches that streams were given before still run.
+ * p_module: the module
+ * stream: a stream of the device; NULL: the chosen device */
 tpuRtStatus_t tpuRtKernelUnloadModule(tpuRtKernelModule_t p_module, tpuRtStream_t stream);
+/** Gives a module back that was loaded with a flag.
+ * p_module: the module
+ * stream: a stream of the device; NULL: the chosen device
+ * flag: stands in the module's `dest`; changes nothing else */
 tpuRtStatus_t tpuRtKernelUnloadModuleFlag(tpuRtKernelModule_t p_module, tpuRtStream_t stream, uint32_t flag);
 
-/* group_num groups, one after the other, of block_num workitems, each on a core of its own (at most as many as there
- * are cores). Every workitem sees all of args; size is a multiple of 4 up to 65536. */
+/** Runs a kernel and waits for it.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * group_num: how many groups, at least 1
+ * block_num: workitems of a group, at least 1
+ * stream: the stream */
 tpuRtStatus_t tpuRtKernelLaunch(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                 uint64_t group_num, uint64_t block_num, tpuRtStream_t stream);
-/* Returns when the launch is queued; args are copied. A failure is the stream's. */
+/** Queues a kernel in a stream.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * group_num: how many groups, at least 1
+ * block_num: workitems of a group, at least 1
+ * stream: the stream */
 tpuRtStatus_t tpuRtKernelLaunchAsync(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                      uint64_t group_num, uint64_t block_num, tpuRtStream_t stream);
+/** Launches on a processor that no emulated chip has: refused.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * channel_num: channels
+ * block_num: workitems of a group, at least 1
+ * output: receives results
+ * stream: the stream */
 tpuRtStatus_t tpuRtKernelLaunchCVOP(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                     uint32_t channel_num, uint32_t block_num, tpuRtLaunchOutput_t output,
                                     tpuRtStream_t stream);
+/** Launches on a processor that no emulated chip has: refused.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * channel_num: channels
+ * block_num: workitems of a group, at least 1
+ * output: receives results
+ * stream: the stream */
 tpuRtStatus_t tpuRtKernelLaunchCVEx(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                     uint32_t channel_num, uint32_t block_num, tpuRtLaunchOutput_t output,
                                     tpuRtStream_t stream);
 
 /* ---- Several chips ---- */
 
-/* `uuid` gets one character and a zero byte. */
+/** A name for a group of ranks.
+ * uuid: receives one character and a zero byte */
 tpuRtStatus_t tpuRtGetUniqueId(char* uuid);
-/* With a rank_num of 1 or less like a launch of one group; more chips are not emulated. */
+/** Runs a kernel that ranks take turns with; with one rank an ordinary launch of one group.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * block_num: workitems of a group, at least 1
+ * stream: the stream
+ * trans_t: not used by one rank
+ * uuid: of tpuRtGetUniqueId; not used by one rank
+ * More: softtpu api tpuRtKernelLaunchWithLock */
 tpuRtStatus_t tpuRtKernelLaunchWithLock(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                         uint64_t block_num, tpuRtStream_t stream, int trans_t, char* uuid, int rank_id,
                                         int rank_num);
+/** Queues a kernel that ranks take turns with; with one rank an ordinary launch of one group.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * block_num: workitems of a group, at least 1
+ * stream: the stream
+ * trans_t: not used by one rank
+ * uuid: of tpuRtGetUniqueId; not used by one rank
+ * More: softtpu api tpuRtKernelLaunchWithLockAsync */
 tpuRtStatus_t tpuRtKernelLaunchWithLockAsync(tpuRtKernelModule_t module, const char* func_name, void* args,
                                              uint32_t size, uint64_t block_num, tpuRtStream_t stream, int trans_t,
                                              char* uuid, int rank_id, int rank_num);
+/** Runs a kernel that moves data between chips; with one rank an ordinary launch of one group.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * block_num: workitems of a group, at least 1
+ * stream: the stream
+ * cdma_only: not used by one rank
+ * uuid: of tpuRtGetUniqueId; not used by one rank
+ * More: softtpu api tpuRtKernelLaunchCDMA */
 tpuRtStatus_t tpuRtKernelLaunchCDMA(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                     uint64_t block_num, tpuRtStream_t stream, int cdma_only, char* uuid, int rank_id,
                                     int rank_num);
+/** Queues a kernel that moves data between chips; with one rank an ordinary launch of one group.
+ * module: a loaded module
+ * func_name: name of the kernel: registered, or of an exported function
+ * args: its arguments, which are copied; NULL with size 0
+ * size: bytes of the arguments: a multiple of 4 up to 65536
+ * block_num: workitems of a group, at least 1
+ * stream: the stream
+ * cdma_only: not used by one rank
+ * uuid: of tpuRtGetUniqueId; not used by one rank
+ * More: softtpu api tpuRtKernelLaunchCDMAAsync */
 tpuRtStatus_t tpuRtKernelLaunchCDMAAsync(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                          uint64_t block_num, tpuRtStream_t stream, int cdma_only, char* uuid,
                                          int rank_id, int rank_num);
-/* No chip is linked with another: these succeed, and the topology has as many entries as there are devices, without
- * ports (-1). It belongs to the library. */
+/** Prepares the links of a chip; there are none.
+ * device_id: number of the device */
 tpuRtStatus_t tpuRtSetupC2C(int device_id);
+/** Finds out which chips are linked: none. */
 tpuRtStatus_t tpuRtSetupTopology(void);
+/** Which chips are linked.
+ * topology: receives an array with an entry for each device, without ports (-1); it belongs to the library */
 tpuRtStatus_t tpuRtGetTopology(struct c2c_port_info** topology);
+/** Serial number of a chip.
+ * device_id: number of the device
+ * sn: receives the number */
 tpuRtStatus_t tpuRtGetChipSN(int device_id, char* sn);
+/** Slot of a board.
+ * device_id: number of the device
+ * pcie_id: receives the slot */
 tpuRtStatus_t tpuRtGetPcieStatus(int device_id, int* pcie_id);
 
 #pragma GCC visibility pop
