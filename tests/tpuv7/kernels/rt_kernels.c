@@ -100,20 +100,6 @@ void one_fails(const void* args) {
 }
 TPUKERNEL_FUNC_REGISTER(one_fails)
 
-void add_tensors(const void* args) {
-  const rt_param_t* param = (const rt_param_t*)args;
-  const dim4 shape = {1, tpu_npu_num(), 1, param->value};
-  const unsigned long long bytes = (unsigned long long)(tpu_npu_num() * param->value) * 4;
-  const unsigned size = (unsigned)param->value * 4;
-  tpu_initialize();
-  tpu_gdma_cpy_S2L(0, param->address, &shape, NULL, NULL, DT_FP32);
-  tpu_gdma_cpy_S2L(size, param->address + bytes, &shape, NULL, NULL, DT_FP32);
-  tpu_bdc_fp_add(2 * size, 0, size, &shape, NULL, NULL, NULL, DT_FP32);
-  tpu_gdma_cpy_L2S(param->address + 2 * bytes, 2 * size, &shape, NULL, NULL, DT_FP32);
-  tpu_poll();
-}
-TPUKERNEL_FUNC_REGISTER(add_tensors)
-
 void nothing(const void* args) { UNUSED(args); }
 TPUKERNEL_FUNC_REGISTER(nothing)
 
@@ -132,13 +118,6 @@ TPUKERNEL_FUNC_REGISTER(bad_argument)
 
 void leave(const void* args) { exit(value_of(args)); }
 TPUKERNEL_FUNC_REGISTER(leave)
-
-void crash(const void* args) {
-  volatile int* volatile nowhere = NULL;
-  UNUSED(args);
-  *nowhere = 1;
-}
-TPUKERNEL_FUNC_REGISTER(crash)
 
 // Found by its C name alone.
 void not_registered(const void* args) { words_of(args)[0] = value_of(args); }
