@@ -29,7 +29,7 @@ def code(case):
 
 
 def page(rule, cases):
-    name, check, severity, title, why, mend = rule
+    name, check, severity, title, why, fix = rule
     examples = [case for case in cases if any(found == name for found, _ in case.expected)]
     twins = {case.name: case for case in cases}
     text = f"# {name}\n\n{sentence(title)} Reported as {severity.lower()} by `--check={check}`.\n\n"
@@ -37,7 +37,7 @@ def page(rule, cases):
         text = text.replace("`--check=portable`", "`--portable-to=CHIP`")
     if check == "schedule":
         text = text.replace("`--check=schedule`", "`--schedules=N`")
-    text += f"**Why it matters.** {sentence(why)}\n\n**How to mend it.** {sentence(mend)}\n"
+    text += f"**Why it matters.** {sentence(why)}\n\n**How to fix it.** {sentence(fix)}\n"
     if examples:
         case = min(examples, key=lambda case: len(case.text))
         text += f"\n## Example\n\nFrom [{case.source.relative_to(ROOT)}](../../{case.source.relative_to(ROOT)}):\n\n{code(case)}"

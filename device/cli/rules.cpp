@@ -20,7 +20,7 @@ int run(bool json) {
                      {"severity", to_text(row.severity)},
                      {"title", row.title},
                      {"why", row.why},
-                     {"mend", row.mend},
+                     {"fix", row.fix},
                      {"page", "docs/rules/" + page_of(row)}});
     } else {
       fmt::print("{:<29}{:<12}{:<9}{}\n", row.id, row.check, to_text(row.severity), row.title);
@@ -34,7 +34,7 @@ int run(bool json) {
 
 Run add_rules(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "as JSON, with why each matters and how to mend it");
+  app.add_flag("--json", *json, "as JSON, with why each matters and how to fix it");
   app.footer("Exit status: 0.");
   return [json] { return run(*json); };
 }

@@ -178,7 +178,7 @@ void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::s
 }
 
 // A core that could not be started, for want of descriptors or memory, may start now.
-void CoreLink::mend() {
+void CoreLink::start_again() {
   if (in_process_ || !items_.empty() || !start()) return;
   broken_.reset();
   log_info(fmt::format("core {} works again", index_));
@@ -186,7 +186,7 @@ void CoreLink::mend() {
 }
 
 std::uint64_t CoreLink::launch(const Launch& what) {
-  if (broken_) mend();
+  if (broken_) start_again();
   auto done = [answer = what.answer](const Result<Bytes>& result) {
     if (!result) return answer(result.error());
     answer({});

@@ -153,7 +153,7 @@ class CoreLink {
   void when_ended();
   void restart(const std::string& how_it_ended);
   void replay_modules();
-  void mend();
+  void start_again();
   struct Victim {
     std::string text;
     ErrorKind kind;

@@ -9,7 +9,7 @@ class Finding:
     """One thing that a check has found, with everything that the report of `softtpu run` has (runtime/report/README.md).
 
     rule      its name, "race/raw"                 severity  "error", "warning" or "note"
-    what      one sentence                         why, mend why it matters on the chip, and what removes it
+    what      one sentence                         why, fix  why it matters on the chip, and what removes it
     kernel    the kernel's name                    core      the core's number
     count     how often it happened                place     where in memory, a dictionary or None
     parties   the calls: dictionaries with function, text, and file and line where they are known
@@ -19,7 +19,7 @@ class Finding:
     def __init__(self, fields):
         self._fields = fields
         self.rule, self.severity = fields.get("rule", ""), fields.get("severity", "error")
-        self.what, self.why, self.mend = fields.get("what", ""), fields.get("why", ""), fields.get("mend", "")
+        self.what, self.why, self.fix = fields.get("what", ""), fields.get("why", ""), fields.get("fix", "")
         self.kernel, self.core, self.count = fields.get("kernel", ""), fields.get("core", -1), fields.get("count", 1)
         self.place, self.parties = fields.get("place"), fields.get("parties", [])
         about = next((party for party in reversed(self.parties) if party.get("file")), {})
@@ -108,7 +108,7 @@ def _finding_html(finding):
     return (f"<div style='border-left:4px solid {colour};padding:2px 8px;margin:4px 0'>"
             f"<b style='color:{colour}'>{_text(finding.severity)}: {_text(finding.rule)}</b> "
             f"{_text(finding.what)}{f' ({finding.count} times)' if finding.count > 1 else ''}"
-            f"<ul style='margin:2px 0'>{parties}</ul><i>{_text(finding.mend)}</i></div>")
+            f"<ul style='margin:2px 0'>{parties}</ul><i>{_text(finding.fix)}</i></div>")
 
 
 def _time_html(time):

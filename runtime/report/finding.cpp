@@ -107,7 +107,8 @@ nlohmann::json to_json(const Found& found) {
                {"count", found.count},
                {"what", found.what},
                {"why", about.why},
-               {"mend", about.mend},
+               {"fix", about.fix},
+               {"mend", about.fix},  // the name of reports before 0.2
                {"page", "docs/rules/" + page_of(about)},
                {"parties", Json::array()}};
   for (const FoundParty& party : found.parties) json["parties"].push_back(to_json(party));
@@ -155,7 +156,7 @@ std::string to_text(const Found& found, bool colour) {
     for (const std::string& frame : party.stack) text += fmt::format("      {}\n", short_frame(frame));
   }
   if (found.cost) text += fmt::format("   cost: about {:.0f} cycles\n", *found.cost);
-  text += fmt::format("   why: {}\n   mend: {}", about.why, about.mend);
+  text += fmt::format("   why: {}\n   fix: {}", about.why, about.fix);
   if (!found.nearest.empty()) text += fmt::format(" (nearest: {})", found.nearest);
   return text + "\n";
 }

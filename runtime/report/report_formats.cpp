@@ -40,7 +40,7 @@ Json sarif_rule(const Rule& row) {
   return {{"id", row.id},
           {"shortDescription", {{"text", row.title}}},
           {"fullDescription", {{"text", row.why}}},
-          {"help", {{"text", row.mend}}},
+          {"help", {{"text", row.fix}}},
           {"defaultConfiguration", {{"level", to_text(row.severity)}}}};
 }
 

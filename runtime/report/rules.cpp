@@ -11,7 +11,7 @@ namespace softtpu {
 namespace {
 
 constexpr auto kRules = std::to_array<Rule>({
-#define RULE(id, check, severity, title, why, mend) {id, check, Severity::severity, title, why, mend},
+#define RULE(id, check, severity, title, why, fix) {id, check, Severity::severity, title, why, fix},
 #include "runtime/report/rules.def"
 #undef RULE
 });

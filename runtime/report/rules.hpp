@@ -19,7 +19,7 @@ struct Rule {
   Severity severity = Severity::kError;
   std::string_view title;  // what is wrong, in general
   std::string_view why;    // why it matters on the chip
-  std::string_view mend;   // what removes it
+  std::string_view fix;    // what removes it
 };
 
 std::span<const Rule> rules();

@@ -139,7 +139,7 @@ class SharedDevice(unittest.TestCase):
             program.communicate(timeout=60)
             text = shared.end()
             self.assertIn(f'process {program.pid}: error race/raw in kernel "bug_use_while_loading": ', text)
-            self.assertNotIn("mend:", text)
+            self.assertNotIn("fix:", text)
 
 
 def run_alone(*words, options):

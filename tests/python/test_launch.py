@@ -193,7 +193,7 @@ def test_findings_are_objects_and_belong_to_their_launch(kernels_file):
             finding, = mod.forgetful(out, a, a, a.size).findings
             assert finding.rule.startswith("init/") and finding.kernel == "forgetful" and finding.count == 1
             assert finding.severity in ("error", "warning") and finding.file.endswith("python_kernels.c")
-            assert finding.why and finding.mend and "forgetful" in str(finding)
+            assert finding.why and finding.fix and "forgetful" in str(finding)
             assert finding.rule in finding._repr_html_()
         assert mod.add(out, a, a, a.size).findings == ()
         assert [finding.kernel for finding in dev.findings if finding.rule.startswith("init/")] == ["forgetful"] * 2

@@ -376,7 +376,7 @@ function drawFindings() {
                element("p", {}, finding.what));
     for (const party of finding.parties || []) box.append(element("p", {class: "empty"}, party.text + (party.site ? ", at " + party.site : "")));
     if (finding.why) box.append(element("p", {}, "Why: " + finding.why));
-    if (finding.mend) box.append(element("p", {}, "Mend: " + finding.mend));
+    if (finding.fix) box.append(element("p", {}, "Fix: " + finding.fix));
     list.append(box);
   }
 }
