@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks which folder includes which (the table of the README, "Who may include what").
+"""Checks which folder includes which (the table of CONTRIBUTING.md, "Who may include what").
 
 Prints each forbidden #include as FILE:LINE and exits with 1 if there is one. Run by ctest as `include_rules`."""
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps the README's generated tables true: the packages (scripts/packages.txt) and the include rules (scripts/check_includes.py).
+"""Keeps the generated tables of CONTRIBUTING.md true: the packages (scripts/packages.txt) and the include rules (scripts/check_includes.py).
 
 Rewrites the text between `<!-- NAME -->` and `<!-- end NAME -->`; with --check it only compares (ctest runs that)."""
 import importlib.util
@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+PAGE = ROOT / "CONTRIBUTING.md"
 
 
 def packages():
@@ -35,16 +35,16 @@ def filled(text):
         block = f"<!-- {name} -->\n" + "\n".join(rows) + f"\n<!-- end {name} -->"
         text, count = re.subn(rf"<!-- {name} -->.*?<!-- end {name} -->", lambda _: block, text, flags=re.S)
         if count != 1:
-            sys.exit(f"README.md: the markers of the table \"{name}\" are not there once")
+            sys.exit(f"CONTRIBUTING.md: the markers of the table \"{name}\" are not there once")
     return text
 
 
 def main():
-    text = README.read_text()
+    text = PAGE.read_text()
     if "--check" not in sys.argv[1:]:
-        README.write_text(filled(text))
+        PAGE.write_text(filled(text))
     elif filled(text) != text:
-        print("README.md: a generated table is not current; run scripts/readme_tables.py")
+        print("CONTRIBUTING.md: a generated table is not current; run scripts/readme_tables.py")
         return 1
     return 0
 
