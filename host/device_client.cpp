@@ -106,6 +106,8 @@ struct DeviceClient::State {
   }
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
     if (auto own = check_process(); !own) return own;
+    // What is mapped can still be read and written, but nobody sees it any more.
+    if (rpc.is_broken()) return Error{ErrorKind::kConnection, RpcClient::kEnded};
     const std::shared_lock lock(mutex);
     return check_allocated(allocations, what, address, bytes);
   }
@@ -198,9 +200,11 @@ Result<HelloReply> greet(RpcClient& rpc, const Settings& settings) {
     return with_prefix(settings.socket_path.c_str(), reply.error());
   if (!reply) return reply;
   if (reply->version != kProtocolVersion) {
-    return Error{ErrorKind::kConnection,
-                 fmt::format("the device speaks version {} of the protocol, this library version {}.", reply->version,
-                             kProtocolVersion)};
+    return Error{
+        ErrorKind::kConnection,
+        fmt::format("the device speaks version {} of the protocol, this library version {}: both have to be of one "
+                    "softtpu.",
+                    reply->version, kProtocolVersion)};
   }
   return reply;
 }

@@ -24,7 +24,8 @@ Error RpcClient::bad_reply(const char* expected, MessageType got) const {
 Result<void> RpcClient::send_frame(const Bytes& frame, std::span<const int> fds) {
   const std::lock_guard lock(send_mutex_);
   if (auto sent = send_all(socket_.get(), frame, fds); !sent) {
-    return Error{ErrorKind::kConnection, "the device process has ended (" + sent.error().text + ")"};
+    is_broken_ = true;
+    return Error{ErrorKind::kConnection, fmt::format("{} ({})", kEnded, sent.error().text)};
   }
   return {};
 }
@@ -104,12 +105,13 @@ void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
       } else if (*received == Received::kNothing) {
         ask_for_interrupt(lock, mine, early);
       } else if (*received == Received::kEnd) {
-        broken_ = Error{ErrorKind::kConnection, "the device process has ended"};
+        broken_ = Error{ErrorKind::kConnection, kEnded};
       }
     }
   }
   reading_ = false;
   if (broken_) {
+    is_broken_ = true;
     for (auto& [request, waiting] : waiting_) waiting->ready.notify_one();
   }
 }

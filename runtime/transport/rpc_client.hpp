@@ -3,6 +3,7 @@
 // without a detour.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -37,6 +38,8 @@ struct Interrupt {
 
 class RpcClient {
  public:
+  static constexpr const char* kEnded = "the device process has ended";
+
   explicit RpcClient(UniqueFd socket) : socket_(std::move(socket)) {}
 
   // Sends a request and waits for its answer; a Failure answer becomes the error. `fds` in the reply go to `received`.
@@ -52,6 +55,8 @@ class RpcClient {
   void on_notice(std::function<void(const Frame&)> take) { take_notice_ = std::move(take); }
 
   int socket() const { return socket_.get(); }
+  // A call or message has found that the other end is gone.
+  bool is_broken() const { return is_broken_.load(std::memory_order_relaxed); }
 
  private:
   struct Waiting {
@@ -72,6 +77,7 @@ class RpcClient {
   std::uint64_t next_request();
 
   UniqueFd socket_;
+  std::atomic<bool> is_broken_ = false;
   std::function<void(const Frame&)> take_notice_;
   std::mutex send_mutex_;
   std::mutex mutex_;  // guards everything below

@@ -5,12 +5,17 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
+import socket as sockets
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import time as clock
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FACES = ["rt", "wrapper", "tpudnn"]
 RIGHT = "0 of 1024 numbers wrong"
 CLEAN = {name: value for name, value in os.environ.items()
@@ -55,6 +60,20 @@ def check(bench, face):
     findings = json.loads(report.read_text())["findings"]
     if not findings or findings[0]["kernel"] != "add_tensors":
         sys.exit(f"FAILED: {findings}")
+
+
+def alone(bench, face):
+    """A program prints its own lines only, several start at the same moment, and one that is killed keeps none of them
+    waiting."""
+    if bench.finish(0, *bench.face(face)) != RIGHT + "\n":
+        sys.exit("FAILED: something else is printed")
+    killed = subprocess.Popen([str(word) for word in bench.face(face)], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    clock.sleep(0.02)
+    killed.kill()
+    killed.communicate(timeout=30)
+    several = [subprocess.Popen([str(word) for word in bench.face(face)], env=CLEAN, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    for process in several:
+        need(process.communicate(timeout=60)[0], RIGHT)
 
 
 def time(bench, face):
@@ -161,7 +180,44 @@ def remote(bench, face):
         need(bench.finish(1, *bench.face(face), **{**device, "SOFTTPU_TOKEN_FILE": str(wrong)}), "[error]", "token")
 
 
-COMMANDS = {function.__name__: function for function in (check, time, report, record, dump, gdb, serve, info, remote)}
+class OtherVersion:
+    """Passes the greeting of one client on to a server, with other version numbers: what each tells the other."""
+
+    def __init__(self, socket, client, server):
+        self.path, self.server, self.versions = f"{socket}.{client}", str(socket), (client, server)
+        self.listener = sockets.socket(sockets.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self.greet, daemon=True).start()
+
+    def greet(self):
+        client, _ = self.listener.accept()
+        with client, sockets.socket(sockets.AF_UNIX) as server:
+            server.connect(self.server)
+            for source, target, at, version in ((client, server, 24, self.versions[0]), (server, client, 16, self.versions[1])):
+                frame = bytearray(source.recv(4096))
+                frame[at:at + 4] = struct.pack("<I", version)
+                target.sendall(frame)
+            client.recv(1)  # until it has gone
+
+
+def version(bench, face):
+    """An old client at a new server, and the other way round: both are told."""
+    own = int(re.search(r"kProtocolVersion = (\d+)", (ROOT / "runtime/protocol/messages.hpp").read_text())[1])
+    log = bench.path(face, "log")
+    for other in (own - 1, own + 1):
+        with Served(bench, "use with", "--log-file", log) as served:
+            # A client of version `other` meets a server that is as far from it, seen from here.
+            proxy = OtherVersion(served.socket, other, 2 * own - other)
+            text = bench.finish(1, *bench.face(face), SOFTTPU_DEVICE=f"unix:{proxy.path}")
+            need(text, f"the device speaks version {2 * own - other} of the protocol, this library version {own}", "of one softtpu")
+            if len([line for line in text.split("\n") if "[error]" in line]) != 1:
+                sys.exit(f"FAILED: {text}")
+            need(bench.finish(0, *bench.face(face), SOFTTPU_DEVICE=f"unix:{served.socket}"), RIGHT)
+        need(log.read_text(), f"speaks version {other} of the protocol, this device version {own}")
+
+
+COMMANDS = {function.__name__: function for function in (alone, check, time, report, record, dump, gdb, serve, info, remote, version)}
 
 
 def main():

@@ -72,6 +72,38 @@ TEST(RtStart, VisibleDevicesAreNumberedAnew) {
   EXPECT_REFUSED(tpuRtGetDeviceCount(&count), tpuRtErrParam, "tpuRtGetDeviceCount", "without repetitions");
 }
 
+// Observed: CMODEL_GLOBAL_MEM_SIZE says how much memory the emulated device has.
+TEST(RtStart, TheSizeOfMemoryIsAVariables) {
+  bmlib_log_set_callback(&keep_log_line);
+  ::setenv("SOFTTPU_CHIP", "bm1690", 1);
+  ::setenv("CMODEL_GLOBAL_MEM_SIZE", "17179869184", 1);
+  tpuRtDeviceProperties_t props;
+  ASSERT_EQ(tpuRtSetDevice(0), tpuRtSuccess) << ::testing::PrintToString(take_log());
+  ASSERT_EQ(tpuRtGetDeviceProperties(&props, 0), tpuRtSuccess);
+  EXPECT_EQ(props.totalGlobalMem, 16ULL << 30);
+}
+
+// The recorded runtime prints a line and goes on without kernels.
+TEST(RtStart, AFirmwarePathThatCannotBeLoadedIsRefused) {
+  bmlib_log_set_callback(&keep_log_line);
+  ::setenv("TPUKERNEL_FIRMWARE_PATH", "/nowhere.so", 1);
+  EXPECT_REFUSED(tpuRtSetDevice(0), tpuRtErrorInvalidValue, "tpuRtSetDevice",
+                 "TPUKERNEL_FIRMWARE_PATH: kernel module /nowhere.so: No such file or directory");
+  ::unsetenv("TPUKERNEL_FIRMWARE_PATH");
+  EXPECT_EQ(tpuRtSetDevice(0), tpuRtSuccess);
+}
+
+TEST_F(Rt, FreshMemoryIsZero) {
+  void* const pointer = allocate(4096);
+  std::vector<int> words(1024, 7);
+  ASSERT_EQ(tpuRtMemcpyS2D(pointer, words.data(), 4096), tpuRtSuccess);
+  void* freed = pointer;
+  ASSERT_EQ(tpuRtFree(&freed, 0), tpuRtSuccess);
+  ASSERT_EQ(allocate(4096), pointer);
+  ASSERT_EQ(tpuRtMemcpyD2S(words.data(), pointer, 4096), tpuRtSuccess);
+  EXPECT_THAT(words, Each(0));
+}
+
 TEST_F(Rt, AnotherThreadSeesTheDeviceAndMayChooseItsOwn) {
   int seen = -1, own = -1, mine = -1;
   std::thread([&] {

@@ -1,4 +1,5 @@
 // Streams, events and callbacks of libtpuv7_rt.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +12,8 @@
 #include <thread>
 
 #include "tests/tpuv7/rt_fixture.hpp"
+#include "tpu_runtime_api/tpu_runtime_api.h"
+#include "tpudnn/tpuDNN.h"
 
 namespace softtpu::host_test {
 namespace {
@@ -122,6 +125,100 @@ TEST_F(Rt, ManyStreamsWorkByThemselves) {
   EXPECT_EQ(calls, 2 * kStreams);
   EXPECT_EQ(appended().size(), 2U * kStreams);
   for (const tpuRtStream_t stream : streams) EXPECT_EQ(tpuRtStreamDestroy(stream), tpuRtSuccess);
+}
+
+// Copies, callbacks, events and launches of other streams go on while one stream waits for the program.
+TEST_F(Rt, AStreamThatWaitsDoesNotHoldUpAnother) {
+  const tpuRtStream_t other = make_stream();
+  const tpuRtEvent_t event = make_event();
+  std::atomic<bool> go = false, called = false;
+  int word = 0;
+  EXPECT_EQ(tpuRtStreamAddCallback(
+                stream_,
+                [](void* data) {
+                  while (!static_cast<std::atomic<bool>*>(data)->load()) ::usleep(1000);
+                  return 0;
+                },
+                &go),
+            tpuRtSuccess);
+  EXPECT_EQ(queue("append", 1), tpuRtSuccess);
+  EXPECT_EQ(queue("append", 2, other), tpuRtSuccess);
+  EXPECT_EQ(tpuRtMemcpyD2SAsync(&word, memory_, 4, other), tpuRtSuccess);
+  EXPECT_EQ(tpuRtStreamAddCallback(
+                other, [](void* data) { return static_cast<std::atomic<bool>*>(data)->store(true), 0; }, &called),
+            tpuRtSuccess);
+  EXPECT_EQ(tpuRtEventRecord(event, other), tpuRtSuccess);
+  EXPECT_EQ(tpuRtEventSynchronize(event), tpuRtSuccess);
+  EXPECT_EQ(launch("append", 3, other), tpuRtSuccess);
+  EXPECT_EQ(tpuRtStreamSynchronize(other), tpuRtSuccess);
+  EXPECT_EQ(word, 1);
+  EXPECT_TRUE(called);
+  EXPECT_THAT(appended(), ElementsAre(2, 3)) << "a copy does not wait for what the stream keeps back";
+  go = true;
+  EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
+  EXPECT_THAT(appended(), ElementsAre(2, 3, 1));
+}
+
+// Observed: kernels of two streams run one after the other.
+TEST_F(Rt, KernelsOfTwoStreamsDoNotOverlap) {
+  const tpuRtStream_t other = make_stream();
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(queue("slow_append", 40), tpuRtSuccess);
+  EXPECT_EQ(queue("slow_append", 41, other), tpuRtSuccess);
+  EXPECT_EQ(tpuRtDeviceSynchronize(), tpuRtSuccess);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(81));
+  EXPECT_THAT(appended(), ElementsAre(40, 41));
+}
+
+// One kind of handle is none of another kind, whatever it points to.
+TEST_F(Rt, HandlesOfAnotherKindAreRefused) {
+  const tpuRtEvent_t event = make_event();
+  int word = 0;
+  EXPECT_REFUSED(tpuRtStreamSynchronize(reinterpret_cast<tpuRtStream_t>(event)), tpuRtErrorInvalidResourceHandle,
+                 "tpuRtStreamSynchronize", "was destroyed or never created");
+  EXPECT_REFUSED(tpuRtEventQuery(reinterpret_cast<tpuRtEvent_t>(stream_)), tpuRtErrorInvalidResourceHandle,
+                 "tpuRtEventQuery", "was destroyed or never created");
+  EXPECT_REFUSED(tpuRtEventRecord(reinterpret_cast<tpuRtEvent_t>(&word), stream_), tpuRtErrorInvalidResourceHandle,
+                 "tpuRtEventRecord", "was destroyed or never created");
+  EXPECT_REFUSED(tpuRtKernelUnloadModule(reinterpret_cast<tpuRtKernelModule_t>(stream_), stream_),
+                 tpuRtErrorInvalidResourceHandle, "tpuRtKernelUnloadModule", "never loaded");
+  EXPECT_REFUSED(tpuRtStreamDestroy(reinterpret_cast<tpuRtStream_t>(module_)), tpuRtErrorInvalidResourceHandle,
+                 "tpuRtStreamDestroy", "never created");
+  EXPECT_REFUSED(tpuRtMemcpyS2D(&word, &word, 4), tpuRtErrParam, "tpuRtMemcpyS2D", "the destination");
+  void* host = &word;
+  EXPECT_REFUSED(static_cast<unsigned>(tpuRtFree(&host, 0)), kMemoryRefused, "tpuRtFree", "is not allocated");
+  EXPECT_EQ(launch("append", 1), tpuRtSuccess) << "nothing else is disturbed";
+}
+
+// Observed: leaving main while a kernel runs ends the program with 0, without waiting.
+TEST_F(Rt, LeavingMainWhileAKernelRunsDoesNotWait) {
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // A fork has no device; a program of its own has.
+    ::execl(SOFTTPU_TEST_LEAVER, SOFTTPU_TEST_LEAVER, SOFTTPU_TEST_RT_KERNELS, nullptr);
+    ::_exit(99);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << "the kernel takes a minute";
+}
+
+TEST_F(Rt, AForkHasNoDevice) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    take_log();
+    void* pointer = nullptr;
+    const bool refused = tpuRtMalloc(&pointer, 16, 0) != tpuRtSuccess && queue("append", 1) != tpuRtSuccess &&
+                         tpuRtStreamSynchronize(stream_) != tpuRtSuccess && take_log().size() == 3;
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(launch("append", 1), tpuRtSuccess) << "the parent's goes on";
 }
 
 TEST_F(Rt, DeviceSynchronizeWaitsForEveryStream) {
@@ -371,6 +468,31 @@ TEST_F(MortalRt, ADeviceThatHasDiedIsToldAndReplaced) {
   EXPECT_EQ(tpuRtSetDevice(0), tpuRtSuccess);
   EXPECT_EQ(tpuRtMalloc(&pointer, 16, 0), tpuRtSuccess);
   take_log();
+}
+
+// Another device goes on, and callbacks behind lost launches are still called.
+TEST_F(MortalRt, ADeviceThatHasDiedDisturbsNoOther) {
+  ::setenv("SOFTTPU_TEST_MARK", "another", 1);
+  ASSERT_EQ(tpuRtSetDevice(1), tpuRtSuccess);
+  const tpuRtStream_t other = make_stream();
+  const tpuRtKernelModule_t module = tpuRtKernelLoadModuleFile(SOFTTPU_TEST_RT_KERNELS, other);
+  ASSERT_NE(module, nullptr);
+  ASSERT_EQ(tpuRtSetDevice(0), tpuRtSuccess);
+  const tpudnnHandle_t handle = tpudnnHandleFromStream(0, stream_, module_);
+  std::atomic<bool> called = false;
+  EXPECT_EQ(queue("slow_append", 200), tpuRtSuccess);
+  EXPECT_EQ(tpuRtStreamAddCallback(
+                stream_, [](void* data) { return static_cast<std::atomic<bool>*>(data)->store(true), 0; }, &called),
+            tpuRtSuccess);
+  ASSERT_TRUE(kill_device());
+  EXPECT_REFUSED(tpuStreamSynchronize(stream_), tpuErrorFailure, "tpuStreamSynchronize", "has ended");
+  EXPECT_TRUE(called);
+  EXPECT_REFUSED(tpudnnLaunchKernel(handle, "append", nullptr, 0, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel",
+                 "has ended");
+  int word = 0;
+  EXPECT_REFUSED(tpuMemcpyH2DAsync(memory_, &word, 4, stream_), tpuErrorFailure, "tpuMemcpyH2DAsync", "has ended");
+  EXPECT_EQ(tpuRtKernelLaunch(module, "nothing", nullptr, 0, 1, 1, other), tpuRtSuccess);
+  EXPECT_EQ(tpuRtStreamDestroy(stream_), tpuRtSuccess);
 }
 
 TEST_F(Rt, ManyThreadsShareAStream) {

@@ -1,4 +1,7 @@
 // libtpu_runtime_api and libtpudnn: their own errors, graphs, and streams of other interfaces.
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <tuple>
 
@@ -123,7 +126,122 @@ TEST_F(Rt, AGraphIsReplayedInItsOrder) {
   EXPECT_REFUSED(tpuGraphExecDestroy(nullptr), tpuErrorInvalidValue, "tpuGraphExecDestroy", "the graph is NULL");
 }
 
+// What a stream was given in several kinds: each replay does all of it again, in order, on whichever stream.
+TEST_F(Rt, AGraphHasCopiesAndEventsInTheirPlaces) {
+  tpuStream_t other = nullptr;
+  tpuGraph_t graph = nullptr;
+  tpuGraphExec_t exec = nullptr;
+  tpuEvent_t before = nullptr, after = nullptr;
+  int counts[2] = {}, zero = 0;
+  float ms = -1;
+  ASSERT_EQ(tpuStreamCreate(&other), tpuSuccess);
+  ASSERT_EQ(tpuEventCreate(&before), tpuSuccess);
+  ASSERT_EQ(tpuEventCreate(&after), tpuSuccess);
+  const rt_param_t slow = args(20);
+  ASSERT_EQ(tpuStreamBeginCapture(stream_), tpuSuccess);
+  EXPECT_EQ(tpuMemcpyH2DAsync(memory_, &zero, 4, stream_), tpuSuccess);
+  EXPECT_EQ(tpuEventRecord(before, stream_), tpuSuccess);
+  EXPECT_EQ(tpuKernelLaunchAsync(module_, "slow_append", &slow, sizeof slow, 1, 1, stream_), tpuSuccess);
+  EXPECT_EQ(tpuEventRecord(after, stream_), tpuSuccess);
+  EXPECT_EQ(tpuMemcpyD2HAsync(&counts[0], memory_, 4, stream_), tpuSuccess);
+  EXPECT_EQ(tpuKernelLaunchAsync(module_, "append", &slow, sizeof slow, 1, 1, stream_), tpuSuccess);
+  EXPECT_EQ(tpuMemcpyD2DAsync(static_cast<int*>(memory_) + 8, memory_, 4, stream_), tpuSuccess);
+  EXPECT_EQ(tpuMemcpyD2HAsync(&counts[1], static_cast<int*>(memory_) + 8, 4, stream_), tpuSuccess);
+  ASSERT_EQ(tpuStreamEndCapture(stream_, &graph), tpuSuccess);
+  EXPECT_REFUSED(tpuEventQuery(after), tpuErrorTimeout, "tpuEventQuery", "never recorded");
+  ASSERT_EQ(tpuGraphInstantiate(&exec, graph, nullptr), tpuSuccess);
+  for (const tpuStream_t stream : {tpuStream_t{stream_}, other}) {
+    counts[0] = counts[1] = 0;
+    EXPECT_EQ(tpuGraphLaunch(exec, stream), tpuSuccess);
+    EXPECT_EQ(tpuStreamSynchronize(stream), tpuSuccess);
+    EXPECT_THAT(counts, ElementsAre(1, 2));
+    EXPECT_EQ(tpuEventQuery(after), tpuSuccess);
+    EXPECT_EQ(tpuEventElapsedTime(&ms, before, after), tpuSuccess);
+    EXPECT_GE(ms, 19) << "of the replay's own marks";
+  }
+  EXPECT_EQ(tpuGraphExecDestroy(exec), tpuSuccess);
+  EXPECT_EQ(tpuGraphDestroy(graph), tpuSuccess);
+}
+
+// Its function numbers would be other kernels there.
+TEST_F(Rt, AGraphOfAnotherDeviceIsRefused) {
+  tpuGraph_t graph = nullptr;
+  tpuStream_t other = nullptr;
+  const rt_param_t param = args(1);
+  ASSERT_EQ(tpuStreamBeginCapture(stream_), tpuSuccess);
+  EXPECT_EQ(tpuKernelLaunchAsync(module_, "append", &param, sizeof param, 1, 1, stream_), tpuSuccess);
+  ASSERT_EQ(tpuStreamEndCapture(stream_, &graph), tpuSuccess);
+  ASSERT_EQ(tpuSetDevice(1), tpuSuccess);
+  ASSERT_EQ(tpuStreamCreate(&other), tpuSuccess);
+  EXPECT_REFUSED(tpuGraphLaunch(graph, other), tpuErrorInvalidParam, "tpuGraphLaunch",
+                 "the graph was captured on device 0, the stream belongs to device 1");
+  const tpudnnHandle_t handle = tpudnnHandleFromStream(1, other, nullptr);
+  EXPECT_REFUSED(tpudnnGraphLaunch(graph, handle), TPUDNN_STATUS_FAILED, "tpudnnGraphLaunch", "captured on device 0");
+  ASSERT_EQ(tpuSetDevice(0), tpuSuccess);
+  EXPECT_EQ(tpuGraphLaunch(graph, stream_), tpuSuccess);
+  EXPECT_EQ(tpuStreamSynchronize(stream_), tpuSuccess);
+  EXPECT_THAT(appended(), ElementsAre(1));
+}
+
+// A wait that was captured means the event's last mark when its turn comes, but never one behind it in its own stream.
+TEST_F(Rt, ACapturedWaitDoesNotWaitForWhatStandsBehindIt) {
+  tpuGraph_t graph = nullptr;
+  tpuEvent_t event = nullptr;
+  std::atomic<bool> go = false;
+  ASSERT_EQ(tpuEventCreate(&event), tpuSuccess);
+  ASSERT_EQ(tpuEventRecord(event, stream_), tpuSuccess);
+  ASSERT_EQ(tpuStreamBeginCapture(stream_), tpuSuccess);
+  EXPECT_EQ(tpuStreamWaitEvent(stream_, event), tpuSuccess);
+  ASSERT_EQ(tpuStreamEndCapture(stream_, &graph), tpuSuccess);
+  EXPECT_EQ(tpuRtStreamAddCallback(
+                stream_,
+                [](void* data) {
+                  while (!static_cast<std::atomic<bool>*>(data)->load()) ::usleep(1000);
+                  return 0;
+                },
+                &go),
+            tpuRtSuccess);
+  EXPECT_EQ(tpuGraphLaunch(graph, stream_), tpuSuccess);
+  EXPECT_EQ(tpuEventRecord(event, stream_), tpuSuccess);
+  go = true;
+  EXPECT_EQ(tpuStreamSynchronize(stream_), tpuSuccess);
+}
+
+TEST_F(Rt, AGraphWhoseModuleIsGoneFailsOnce) {
+  tpuGraph_t graph = nullptr;
+  const rt_param_t param = args(1);
+  ASSERT_EQ(tpuStreamBeginCapture(stream_), tpuSuccess);
+  EXPECT_EQ(tpuKernelLaunchAsync(module_, "append", &param, sizeof param, 1, 1, stream_), tpuSuccess);
+  ASSERT_EQ(tpuStreamEndCapture(stream_, &graph), tpuSuccess);
+  EXPECT_EQ(tpuKernelUnloadModule(module_, stream_), tpuSuccess);
+  EXPECT_EQ(tpuGraphLaunch(graph, stream_), tpuSuccess);
+  EXPECT_REFUSED(tpuStreamSynchronize(stream_), tpuErrorFailure, "tpuStreamSynchronize", "");
+  EXPECT_EQ(tpuStreamSynchronize(stream_), tpuSuccess);
+  EXPECT_THAT(appended(), ::testing::IsEmpty());
+}
+
 // ---- tpuDNN ----
+
+TEST_F(Rt, TpudnnRefusesHandlesThatAreNone) {
+  int word = 0;
+  const tpudnnHandle_t none[] = {nullptr, reinterpret_cast<tpudnnHandle_t>(&word),
+                                 reinterpret_cast<tpudnnHandle_t>(stream_)};
+  for (const tpudnnHandle_t handle : none) {
+    EXPECT_REFUSED(tpudnnSync(handle), TPUDNN_STATUS_FAILED, "tpudnnSync", "the handle");
+    EXPECT_REFUSED(tpudnnFlush(handle), TPUDNN_STATUS_FAILED, "tpudnnFlush", "the handle");
+    EXPECT_REFUSED(tpudnnLaunchKernel(handle, "append", nullptr, 0, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel",
+                   "the handle");
+    EXPECT_REFUSED(tpudnnMemcpyHostToDevice(handle, 0, &word, 4), TPUDNN_STATUS_FAILED, "tpudnnMemcpyHostToDevice",
+                   "the handle");
+    EXPECT_REFUSED(tpudnnPhysToVirt(handle, 0), nullptr, "tpudnnPhysToVirt", "the handle");
+    EXPECT_REFUSED(tpudnnVirtToPhys(handle, nullptr), 0U, "tpudnnVirtToPhys", "the handle");
+    EXPECT_REFUSED(tpudnnEnableProfile(handle, 1, 0), TPUDNN_STATUS_FAILED, "tpudnnEnableProfile", "the handle");
+    take_log();
+    tpudnnDestroy(handle);
+    EXPECT_ONE_LINE("tpudnnDestroy", "the handle");
+  }
+  EXPECT_EQ(launch("append", 1), tpuRtSuccess);
+}
 
 TEST_F(Rt, TpudnnLaunchesByNameInAnyStream) {
   bm_handle_t bm = nullptr;
@@ -167,8 +285,10 @@ TEST_F(Rt, TpudnnRefusesWhatIsWrong) {
   };
   EXPECT_REFUSED(launch("unknown", &param, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "unknown");
   EXPECT_REFUSED(launch(nullptr, &param, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "kernelName is NULL");
-  EXPECT_REFUSED(launch("append", nullptr, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "are NULL with size 16");
-  EXPECT_REFUSED(launch("append", &param, 70000, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "above the limit (65536 bytes)");
+  EXPECT_REFUSED(launch("append", nullptr, 16, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel",
+                 "are NULL with size 16");
+  EXPECT_REFUSED(launch("append", &param, 70000, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel",
+                 "above the limit (65536 bytes)");
   EXPECT_REFUSED(launch("append", &param, 16, 0, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel", "0 groups");
   EXPECT_EQ(launch("crash", &param, 16, 1, 1), TPUDNN_STATUS_SUCCESS);
   EXPECT_REFUSED(tpudnnSync(handle), TPUDNN_STATUS_FAILED, "tpudnnSync", "signal 11");
@@ -191,6 +311,20 @@ TEST(Tpudnn, LoadsTheModuleThatTheEnvironmentNames) {
   ::unsetenv("PPL_KERNEL_PATH");
   EXPECT_EQ(tpudnnCreate(0), nullptr);
   EXPECT_ONE_LINE("tpudnnCreate", "/nowhere.so");
+}
+
+// A handle without a module and without a path finds the kernels of the module that every device loads.
+TEST(Tpudnn, KernelsComeFromTheFirmwarePathToo) {
+  bmlib_log_set_callback(&keep_log_line);
+  ::setenv("TPUKERNEL_FIRMWARE_PATH", SOFTTPU_TEST_RT_KERNELS, 1);
+  const tpudnnHandle_t handle = tpudnnCreate(0);
+  ASSERT_NE(handle, nullptr) << ::testing::PrintToString(take_log());
+  EXPECT_EQ(tpudnnLaunchKernel(handle, "nothing", nullptr, 0, 1, 1), TPUDNN_STATUS_SUCCESS);
+  EXPECT_EQ(tpudnnSync(handle), TPUDNN_STATUS_SUCCESS) << ::testing::PrintToString(take_log());
+  ::setenv("TPU_KERNEL_PATH", SOFTTPU_TEST_RT_KERNELS, 1);
+  const tpudnnHandle_t other = tpudnnCreate(0);
+  EXPECT_REFUSED(tpudnnLaunchKernel(other, "unknown", nullptr, 0, 1, 1), TPUDNN_STATUS_FAILED, "tpudnnLaunchKernel",
+                 "unknown");
 }
 
 TEST_F(Rt, TpudnnCapturesProfilesAndKnowsOneChip) {
