@@ -4,29 +4,12 @@
 #include <cstdlib>
 #include <vector>
 
+#include "tests/fuzz/call_figures.hpp"
 #include "tests/fuzz/host_calls.hpp"
 #include "tests/fuzz/name_keys.hpp"
 
 namespace softtpu::fuzz {
 namespace {
-
-// Printed at the end.
-struct Figures {
-  std::vector<bool> called = std::vector<bool>(host_calls().size());
-  std::uint64_t calls = 0;
-};
-Figures& figures() {
-  static Figures* const all = new Figures;
-  return *all;
-}
-void print_figures() {
-  const auto& called = figures().called;
-  std::printf("%llu calls; of %zu functions %td called\n", static_cast<unsigned long long>(figures().calls),
-              called.size(), std::count(called.begin(), called.end(), true));
-  for (std::size_t i = 0; i < called.size(); ++i) {
-    if (!called[i]) std::printf("never called: %s\n", host_calls()[i].name.data());
-  }
-}
 
 class Program {
  public:
@@ -37,7 +20,7 @@ class Program {
     require(stderr != nullptr, "there is a place for the log");
     ::setenv("SOFTTPU_LOG", "off", 0);
     require(bm_dev_request(&state_.handle, 0) == BM_SUCCESS, "a device can be requested");
-    std::atexit(print_figures);
+    CallFigures::begin(std::span(host_calls()));
   }
 
   void run(Input& input) {
@@ -97,8 +80,7 @@ class Program {
     if (kind == 1) return open_another(input);
     static const NameKeys<HostCall> keys(host_calls());
     const HostCall& row = keys.find(input.take<std::uint16_t>());
-    ++figures().calls;
-    figures().called[static_cast<std::size_t>(&row - host_calls().data())] = true;
+    CallFigures::note(static_cast<std::size_t>(&row - host_calls().data()));
     row.call(row, input, state_);
   }
 

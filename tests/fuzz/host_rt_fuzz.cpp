@@ -1,6 +1,6 @@
-// Sequences of calls of any function of libtpuv7_rt, libtpu_runtime_api and libtpudnn, with arbitrary numbers, names
-// and handles, also destroyed ones and those of another interface: each returns. Host buffers are as long as the
-// largest size that is passed, because a host program's own memory is its own business.
+// Sequences of calls of any function of libtpuv7_rt, libtpuv7_modelrt, libtpu_runtime_api and libtpudnn, with arbitrary
+// numbers, names and handles, also destroyed ones and those of another interface: each returns. Host buffers are as
+// long as the largest size that is passed, because a host program's own memory is its own business.
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "bmlib_runtime.h"
+#include "tests/fuzz/call_figures.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/name_keys.hpp"
 #include "tests/grid/call_table.hpp"
 #include "tpu_runtime_api/tpu_runtime_api.h"
 #include "tpudnn/tpuDNN.h"
 #include "tpuv7/tpuv7_manager.h"
+#include "tpuv7/tpuv7_modelrt.h"
 
 namespace softtpu::fuzz {
 namespace {
@@ -26,7 +28,9 @@ constexpr std::size_t kMostThings = 12;
 
 // What calls have made and may use, of each kind, dead ones among them.
 struct State {
-  std::deque<void*> streams, events, modules, handles, graphs, memories, host;
+  std::deque<void*> streams, events, modules, handles, graphs, memories, host, contexts, nets, names;
+  std::string network;              // of the net that each input begins with
+  tpuRtTensor_t input{}, output{};  // its tensors
   std::vector<std::uint8_t> buffer = std::vector<std::uint8_t>(kBufferBytes);
 };
 
@@ -111,11 +115,22 @@ class Arguments {
     if (name == "devPtr" || name == "dstDevPtr" || name == "srcDevPtr" || name == "dstPtr" || name == "srcPtr")
       return &state_.memories;
     if (name == "ptr") return &state_.host;
+    if (name == "context") return &state_.contexts;
+    if (name == "net") return &state_.nets;
+    if (name == "names") return &state_.names;
     return nullptr;
   }
   template <class T>
   const void* pointer(const grid::Parameter& parameter) {
     std::deque<void*>* const kind = find_kind(parameter.name);
+    if constexpr (std::is_same_v<std::remove_const_t<T>, tpuRtTensor_t>) {
+      // Nearly always what the network takes: other shapes end at the first check.
+      tpuRtTensor_t& tensor = parameter.name == "input" ? state_.input : state_.output;
+      if (input_.byte() % 8 == 0) tensor.data = take(state_.memories);
+      if (input_.byte() % 8 == 0) tensor.shape.dims[0] = static_cast<int>(take_number(input_));
+      return input_.byte() % 16 == 0 ? nullptr : &tensor;
+    }
+    if (row_.name == "tpuRtFreeNetNames") return take(state_.names);
     if (std::is_pointer_v<T> && input_.byte() % 16 == 0) return nullptr;
     if (std::is_pointer_v<T> && kind != nullptr) return place(*kind, row_.name.find("Free") == std::string_view::npos);
     // A stream or event that is to be made is named by a pointer to its type.
@@ -123,10 +138,13 @@ class Arguments {
     if (kind != nullptr) return is_made ? place(*kind, true) : take(*kind);
     if (input_.byte() % 16 == 0) return nullptr;
     if constexpr (std::is_same_v<T, const char>) {
-      constexpr const char* kNames[] = {"nothing", "nothing", "nothing", "", "unknown", SOFTTPU_FUZZ_KERNELS};
+      const char* const names[] = {
+          "nothing",           "nothing", "nothing", "", "unknown", SOFTTPU_FUZZ_KERNELS, state_.network.c_str(),
+          SOFTTPU_FUZZ_NETWORK};
       if (parameter.name.find("name") != std::string_view::npos ||
-          parameter.name.find("file") != std::string_view::npos || parameter.name == "kernelName")
-        return kNames[input_.choice(std::size(kNames))];
+          parameter.name.find("file") != std::string_view::npos || parameter.name == "kernelName" ||
+          parameter.name == "net_path")
+        return names[input_.choice(std::size(names))];
     }
     if (std::is_void_v<T> || std::is_same_v<std::remove_const_t<T>, char>) return state_.buffer.data();
     objects_.push_back(std::make_unique<std::uint64_t[]>(64));
@@ -165,34 +183,15 @@ std::span<const Row> rows() {
   return *all;
 }
 
-// Printed at the end.
-struct Figures {
-  std::vector<bool> called = std::vector<bool>(rows().size());
-  std::uint64_t calls = 0;
-};
-Figures& figures() {
-  static Figures* const all = new Figures;
-  return *all;
-}
-void print_figures() {
-  const auto& called = figures().called;
-  std::printf("%llu calls; of %zu functions %td called\n", static_cast<unsigned long long>(figures().calls),
-              called.size(), std::count(called.begin(), called.end(), true));
-  for (std::size_t i = 0; i < called.size(); ++i) {
-    if (!called[i]) std::printf("never called: %s\n", rows()[i].name.data());
-  }
-}
-
 class Program {
  public:
   Program() {
-    ::setenv("SOFTTPU_CHIP", "demo4", 0);
     ::setenv("SOFTTPU_LOG", "off", 0);
     // What it prints is read by nobody, but printed. Fuzzer and sanitizers write to the descriptor.
     stderr = std::fopen("/dev/null", "w");
     require(stderr != nullptr, "there is a place for the log");
     require(tpuRtSetDevice(0) == tpuRtSuccess, "a device can be chosen");
-    std::atexit(print_figures);
+    CallFigures::begin(rows());
   }
 
   void run(Input& input) {
@@ -200,8 +199,7 @@ class Program {
     while (!input.empty()) {
       static const NameKeys<Row> keys(rows());
       const Row& row = keys.find(input.take<std::uint16_t>());
-      ++figures().calls;
-      figures().called[static_cast<std::size_t>(&row - rows().data())] = true;
+      CallFigures::note(static_cast<std::size_t>(&row - rows().data()));
       row.call(row, input, state_);
     }
     clear();
@@ -218,6 +216,22 @@ class Program {
     state_.memories.push_back(memory);
     state_.modules.push_back(tpuRtKernelLoadModuleFile(SOFTTPU_FUZZ_KERNELS, stream));
     state_.handles.push_back(tpudnnHandleFromStream(0, stream, nullptr));
+    begin_networks();
+  }
+  void begin_networks() {
+    tpuRtNetContext_t context = nullptr;
+    tpuRtNet_t net = nullptr;
+    char** names = nullptr;
+    require(tpuRtCreateNetContext(&context) == tpuRtSuccess, "a context can be made");
+    require(tpuRtLoadNet(SOFTTPU_FUZZ_NETWORK, context, &net) == tpuRtSuccess, "a network can be loaded");
+    require(tpuRtGetNetNames(net, &names) == 1, "it has a name");
+    state_.contexts.push_back(context);
+    state_.nets.push_back(net);
+    state_.names.push_back(names);
+    state_.network = names[0];
+    const tpuRtNetInfo_t info = tpuRtGetNetInfo(net, names[0]);
+    state_.input = {info.input.dtypes[0], info.stages[0].input_shapes[0], state_.memories[0], {}};
+    state_.output = {info.output.dtypes[0], info.stages[0].output_shapes[0], state_.memories[0], {}};
   }
   void clear() {
     for (void* stream : state_.streams) {
@@ -236,6 +250,9 @@ class Program {
     for (void* graph : state_.graphs) static_cast<void>(tpuGraphDestroy(graph));
     for (void* module : state_.modules) static_cast<void>(tpuKernelUnloadModule(module, nullptr));
     for (void* block : state_.host) static_cast<void>(tpuRtFreeHost(block));
+    for (void* names : state_.names) tpuRtFreeNetNames(static_cast<char**>(names));
+    for (void* net : state_.nets) static_cast<void>(tpuRtUnloadNet(net));
+    for (void* context : state_.contexts) static_cast<void>(tpuRtDestroyNetContext(context));
     state_ = {};
   }
   // Whatever was said before, the device still works.
