@@ -13,14 +13,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import model  # noqa: E402
 
 DOCS = model.ROOT / "docs"
+SAMPLES = model.ROOT / "samples"
 LABELS = {"types": "Types", "limits": "Limits", "NULL": "NULL", "overlap": "Overlap", "rounding": "Rounding", "meaning": "Meaning", "note": "Notes",
           "errors": "What breaking a rule says", "engine": "Engine", "waits": "Waiting", "time": "Time", "chips": "Chips", "source": "Source", "returns": "Returns",
           "layout": "Layout"}
 STYLE = """
-table { display: block; overflow-x: auto; max-width: 100%; }
+table, .figure { display: block; overflow-x: auto; max-width: 100%; }
 pre, pre code { overflow-x: auto; white-space: pre; }
 h1, h2, h3, p code, li code, td code, a { overflow-wrap: anywhere; }
 img, svg { max-width: 100%; height: auto; }
+.figure { margin-bottom: 24px; }
+.figure img { min-width: 44rem; }
 .rst-content table { margin-bottom: 24px; }
 .rst-content table td, .rst-content table th { padding: 4px 8px; }
 .wy-nav-content { max-width: 60rem; }
@@ -82,7 +85,7 @@ def write_reference(target, reference):
             if not functions:
                 continue
             text = [f"# {family['title']}\n", shown(model.flat(about)) + "\n" if about else "", shown(model.flat(family.get("about", ""))) + "\n"]
-            text += [f"![{figure.removesuffix('.svg').replace('_', ' ')}](../../figures/{figure})\n" for figure in family.get("figures", [])]
+            text += [drawing(figure.removesuffix(".svg").replace("_", " "), f"../../figures/{figure}") + "\n" for figure in family.get("figures", [])]
             text += [function_text(function, reference, pages) for function in functions]
             (folder / f"{family['id']}.md").write_text("\n".join(text))
             entries.append(f'      - "{family["title"]}": reference/{page}/{family["id"]}.md')
@@ -94,37 +97,84 @@ def write_reference(target, reference):
     return navigation
 
 
+def drawing(text, link):
+    """A drawing that is not made smaller than can be read: it scrolls."""
+    return f'<div class="figure"><img alt="{text}" src="{link}"></div>'
+
+
+def site_place(path):
+    """Where a file of the repository stands in the site; None: nowhere."""
+    if path == model.ROOT / "README.md":
+        return pathlib.Path("index.md")
+    if path == DOCS / "README.md":
+        return pathlib.Path("pages.md")
+    if path == DOCS / "reference/README.md":
+        return pathlib.Path("reference/index.md")
+    if path.is_relative_to(SAMPLES) and path.name == "README.md":
+        return pathlib.Path("samples") / path.relative_to(SAMPLES)
+    if path.is_relative_to(DOCS) and path.is_file() and "reference" not in path.relative_to(DOCS).parts:
+        return path.relative_to(DOCS)
+    return None
+
+
+def with_links(path, text):
+    """Links as they are in the site; those that leave it become plain text. Code stays as it is."""
+    here = site_place(path).parent
+
+    def kept(match):
+        link, _, anchor = match[3].partition("#")
+        if not link or re.match(r"\w+:", link):
+            return match[0]
+        there = (path.parent / link).resolve()
+        place = site_place(there / "README.md" if there.is_dir() else there)
+        if place is None:
+            return match[2]
+        if place.suffix == ".svg" and match[1]:
+            return drawing(match[2], os.path.relpath(place, here))
+        return f"{match[1]}[{match[2]}]({os.path.relpath(place, here)}{'#' + anchor if anchor else ''})"
+    pieces = re.split(r"(```.*?```)", text, flags=re.S)
+    return "".join(piece if piece.startswith("```") else re.sub(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)", kept, piece) for piece in pieces)
+
+
+def sample_pages():
+    """What several samples share is no sample."""
+    return sorted(path for path in SAMPLES.glob("*/README.md") if not path.parent.name.endswith("common"))
+
+
 def copy_docs(target):
-    """The pages of docs/ with their figures; links that leave docs/ become plain text."""
-    for path in sorted(DOCS.rglob("*")):
-        if "reference" in path.relative_to(DOCS).parts or path.is_dir():
+    """The README, the pages of docs/ with their figures, and the samples with their code."""
+    samples = [SAMPLES / "README.md", *sample_pages()]
+    for path in [model.ROOT / "README.md", *sorted(DOCS.rglob("*")), *samples]:
+        place = site_place(path)
+        if place is None or "reference" in place.parts:
             continue
-        to = target / path.relative_to(DOCS)
-        to.parent.mkdir(parents=True, exist_ok=True)
+        (target / place).parent.mkdir(parents=True, exist_ok=True)
         if path.suffix != ".md":
-            shutil.copy(path, to)
+            shutil.copy(path, target / place)
             continue
-        def kept(match, path=path):
-            link = match[2].split("#")[0]
-            if not link or re.match(r"\w+://", link):
-                return match[0]
-            there = (path.parent / link).resolve()
-            if there.is_relative_to(DOCS) and there.exists() and "reference" not in there.relative_to(DOCS).parts:
-                return match[0]
-            return match[1]
-        to.write_text(re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", kept, path.read_text()))
-    (target / "index.md").write_text("# softtpu\n\nAn emulator of SOPHGO's TPUs for TPUKernel and OKKernel programs. [All functions](reference/index.md) · "
-                                     "[the numbers](numerics/README.md) · [layouts](layouts.md) · [debugging](debugging.md)\n")
-    (target / "README.md").unlink(missing_ok=True)
+        text = with_links(path, path.read_text())
+        if path.parent.parent == SAMPLES:
+            for name in ("kernel.c", "main.c"):
+                if (path.parent / name).exists():
+                    text += f"\n## {name}\n\n```c\n{(path.parent / name).read_text()}```\n"
+        (target / place).write_text(text)
+
+
+def title(path):
+    return path.read_text().split("\n")[0].removeprefix("# ")
+
+
+def entries(folder, paths):
+    return "\n".join(f'    - "{title(path)}": {folder}{path.relative_to(DOCS) if path.is_relative_to(DOCS) else path.relative_to(SAMPLES)}' for path in paths)
 
 
 def pages_navigation():
-    def title(path):
-        return path.read_text().split("\n")[0].removeprefix("# ")
-    top = [f'    - "{title(path)}": {path.name}' for path in sorted(DOCS.glob("*.md")) if path.name != "README.md"]
-    rules = [f'    - "{title(path)}": rules/{path.name}' for path in sorted((DOCS / "rules").glob("*.md"))]
-    numbers = [f'    - "{title(path)}": numerics/{path.name}' for path in sorted((DOCS / "numerics").glob("*.md"))]
-    return ["  - Numbers:\n" + "\n".join(numbers), "  - Guides:\n" + "\n".join(top), "  - Rules of the checks:\n" + "\n".join(rules)]
+    chapters = [DOCS / "tutorial/README.md", *sorted((DOCS / "tutorial").glob("[0-9]*.md"))]
+    samples = [SAMPLES / "README.md", *sample_pages()]
+    top = sorted(path for path in DOCS.glob("*.md") if path.name != "README.md")
+    return (["  - Tutorial:\n" + entries("", chapters), "  - Samples:\n" + entries("samples/", samples)],
+            ["  - Numbers:\n" + entries("", sorted((DOCS / "numerics").glob("*.md"))), "  - Guides:\n    - All pages: pages.md\n" + entries("", top),
+             "  - Rules of the checks:\n" + entries("", sorted((DOCS / "rules").glob("*.md")))])
 
 
 def main():
@@ -139,9 +189,10 @@ def main():
     source.mkdir(parents=True)
     copy_docs(source)
     navigation = write_reference(source, model.Reference())
+    learning, looking_up = pages_navigation()
     (source / "extra.css").write_text(STYLE)
     settings = ["site_name: softtpu", "docs_dir: source", "site_dir: site", "use_directory_urls: false", "theme:\n  name: readthedocs\n  highlightjs: false\n  navigation_depth: 2",
-                "extra_css: [extra.css]", "plugins: [search]", "nav:", "  - Home: index.md", *navigation, *pages_navigation()]
+                "extra_css: [extra.css]", "plugins: [search]", "nav:", "  - Home: index.md", *learning, *navigation, *looking_up]
     (options.folder / "mkdocs.yml").write_text("\n".join(settings) + "\n")
     environment = {**os.environ, "PATH": "/usr/bin:/bin"}
     done = subprocess.run(["mkdocs", "build", "-q", "-f", options.folder / "mkdocs.yml"], env=environment, capture_output=True, text=True, check=False)

@@ -18,6 +18,8 @@ window.addEventListener("load", () => {
   }
   for (const image of content.querySelectorAll("img")) {
     if (!image.complete || image.naturalWidth === 0) wrong.push(`figure ${image.src} is missing`);
+    const width = image.getBoundingClientRect().width;
+    if (image.src.endsWith(".svg") && width < Math.min(600, 0.9 * image.naturalWidth)) wrong.push(`figure ${image.src} is ${width} wide, too small to read`);
   }
   parent.postMessage(JSON.stringify({ wrong, room, headings: document.querySelectorAll("h1, h2, h3").length }), "*");
 });
