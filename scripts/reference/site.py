@@ -133,7 +133,7 @@ def with_links(path, text):
             return drawing(match[2], os.path.relpath(place, here))
         return f"{match[1]}[{match[2]}]({os.path.relpath(place, here)}{'#' + anchor if anchor else ''})"
     pieces = re.split(r"(```.*?```)", text, flags=re.S)
-    return "".join(piece if piece.startswith("```") else re.sub(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)", kept, piece) for piece in pieces)
+    return "".join(piece if piece.startswith("```") else re.sub(r"(!(?=\[)|)\[((?<=!\[)[^\n]*?|[^\]]*)\]\(([^)\s]+)\)", kept, piece) for piece in pieces)
 
 
 def sample_pages():

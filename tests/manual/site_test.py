@@ -40,31 +40,39 @@ def check_man(folder, reference):
     assert ".SH softtpu run" in (folder / "man1/softtpu.1").read_text()
 
 
-# A window cannot be narrower than 500 pixels, a frame can.
-AROUND = """<!doctype html><body style="margin:0"><script>addEventListener("message", event => {
-  const result = document.createElement("pre");
-  result.id = "result";
-  result.textContent = event.data;
-  document.body.append(result);
-});</script><iframe src="%s" style="border:0" width="%d" height="2000"></iframe></body>"""
+# A window cannot be narrower than 500 pixels, a frame can; so every page is looked at in a frame of each width, all in one window.
+AROUND = """<!doctype html><body style="margin:0"><script>
+const seen = {};
+addEventListener("message", event => {
+  for (const frame of document.querySelectorAll("iframe")) if (frame.contentWindow === event.source) seen[frame.id] = JSON.parse(event.data);
+  document.getElementById("result").textContent = JSON.stringify(seen);
+});
+</script><pre id="result"></pre>%s</body>"""
 
 
-def look_at(browser, site, page, width):
-    inner = (site / page).with_name(f"looked_at_{width}.html")
-    outer = inner.with_name(f"around_{width}.html")
+def look_at(browser, site, pages, widths):
     script = (pathlib.Path(__file__).parent / "look.js").read_text()
-    inner.write_text((site / page).read_text().replace("</body>", f"<script>{script}</script></body>"))
-    outer.write_text(AROUND % (inner.name, width))
-    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,2000", "--virtual-time-budget=5000",
-                           "--dump-dom", outer.as_uri()], capture_output=True, text=True, timeout=120, check=False)
-    inner.unlink()
-    outer.unlink()
-    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
-    assert found, f"{page}: the browser drew nothing\n{done.stderr[-500:]}"
-    result = json.loads(html.unescape(found[1]))
-    assert result["room"] == width, f"{page}: the window is {result['room']} wide, not {width}"
-    assert not result["wrong"], f"{page} at {width} pixels:\n  " + "\n  ".join(result["wrong"][:10])
-    return result["headings"]
+    copies, frames = [], []
+    for page in pages:
+        copy = (site / page).with_name(f"looked_at_{pathlib.Path(page).name}")
+        copy.write_text((site / page).read_text().replace("</body>", f"<script>{script}</script></body>"))
+        copies.append(copy)
+        frames += [f'<iframe id="{page} {width}" src="{copy.relative_to(site)}" style="border:0" width="{width}" height="2000"></iframe>' for width in widths]
+    outer = site / "around.html"
+    outer.write_text(AROUND % "".join(frames))
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,2000", "--virtual-time-budget=20000",
+                           "--dump-dom", outer.as_uri()], capture_output=True, text=True, timeout=240, check=False)
+    for path in [outer, *copies]:
+        path.unlink()
+    found = re.search(r'<pre id="result">(.+?)</pre>', done.stdout, re.S)
+    assert found, f"the browser drew nothing\n{done.stderr[-500:]}"
+    results = json.loads(html.unescape(found[1]))
+    for page in pages:
+        for width in widths:
+            result = results.get(f"{page} {width}")
+            assert result, f"{page}: nothing was drawn at {width} pixels"
+            assert result["room"] == width, f"{page}: the window is {result['room']} wide, not {width}"
+            assert not result["wrong"], f"{page} at {width} pixels:\n  " + "\n  ".join(result["wrong"][:10])
 
 
 def main():
@@ -82,9 +90,7 @@ def main():
     if browser is None:
         print("SKIPPED: no Chromium (package chromium), so nobody has looked at the site")
         return SKIPPED
-    for width in (1280, 390):
-        for page in PAGES:
-            look_at(browser, folder / "site", page, width)
+    look_at(browser, folder / "site", PAGES, (1280, 390))
     print(f"{len(reference.functions)} functions; {len(PAGES)} pages looked at, 1280 and 390 pixels wide")
     return 0
 
