@@ -1,5 +1,6 @@
 // Convolutions (numerics: bm1684x-matmul-conv-pool.md sections 1, 3 and 4): products of the weights, one row for each
 // output channel, and the windows, one column for each output pixel.
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -25,6 +26,19 @@ namespace {
 // The first kLanes of each tap, of which `step` elements are stored, filled up to kFilled with zeros.
 template <int kLanes, int kFilled, class T>
 void copy_taps(const T* stored, int step, int taps, T* values) {
+  if constexpr (sizeof(T) == 1) {
+    // All in one register: to read bytes as a word that were stored one by one a moment ago takes longer than the rest.
+    constexpr std::uint64_t kKept = ~std::uint64_t{0} >> (64 - 8 * kLanes);
+    if (std::abs(step) >= static_cast<int>(sizeof kKept)) {
+      for (int tap = 0; tap < taps; ++tap, stored += step, values += kFilled) {
+        std::uint64_t lanes = 0;
+        std::memcpy(&lanes, stored, sizeof lanes);
+        lanes &= kKept;
+        std::memcpy(values, &lanes, kFilled);
+      }
+      return;
+    }
+  }
   for (int tap = 0; tap < taps; ++tap, stored += step, values += kFilled) {
     T lanes[kFilled] = {};
     std::memcpy(lanes, stored, kLanes * sizeof(T));
