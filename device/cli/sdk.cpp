@@ -50,9 +50,17 @@ void lay_out_okkernel(const fs::path& prefix, const fs::path& folder) {
   link_programs(prefix, folder);
 }
 
+// With the name that programs ask the loader for, where that is another one.
 void copy_libraries(const fs::path& prefix, const fs::path& to, std::initializer_list<const char*> names) {
-  for (const char* name : names) copy_into(prefix / "lib" / name, to / name);
+  for (const std::string name : names) {
+    copy_into(prefix / "lib" / name, to / name);
+    if (fs::exists(prefix / "lib" / (name + ".0"))) link_to(name, to / (name + ".0"));
+  }
 }
+
+constexpr std::initializer_list<const char*> kRtLibraries = {"libsofttpu_client.so", "libtpuv7_rt.so",
+                                                             "libtpuv7_modelrt.so",  "libbmrt.so",
+                                                             "libbmlib.so",          "libcmodel_firmware.so"};
 
 // Headers of kernels: tpu_kernel.h and what it includes.
 void copy_kernel_headers(const fs::path& prefix, const fs::path& to) {
@@ -67,12 +75,12 @@ void copy_kernel_headers(const fs::path& prefix, const fs::path& to) {
 
 // include/ and lib/ of tpuv7's runtime and emulator, with every name that projects link.
 void lay_out_tpuv7(const fs::path& prefix, const fs::path& folder) {
-  for (const char* header : {"tpuv7_rt.h", "tpuv7_manager.h"}) {
+  for (const char* header : {"tpuv7_rt.h", "tpuv7_manager.h", "tpuv7_modelrt.h"}) {
     copy_into(prefix / "include/tpuv7" / header, folder / "include" / header);
     copy_into(prefix / "include/tpuv7" / header, folder / "include/tpuv7" / header);
   }
   copy_kernel_headers(prefix, folder / "include");
-  copy_libraries(prefix, folder / "lib", {"libsofttpu_client.so", "libtpuv7_rt.so", "libcmodel_firmware.so"});
+  copy_libraries(prefix, folder / "lib", kRtLibraries);
   // The host's part of the emulator is the runtime, the chip's part is what kernels call.
   link_to("libtpuv7_rt.so", folder / "lib/libcdm_daemon_emulator.so");
   for (const char* name : {"libtpuv7_emulator.so", "libtpuv7_scalar_emulator.so"}) {
@@ -140,13 +148,16 @@ if(NOT EXISTS ${CMAKE_CURRENT_LIST_DIR}/../chip/${CHIP}/config_common.cmake)
 endif()
 )";
 
-constexpr const char* kAddPpl = R"(# Kernels that a PPL compiler has generated already are only built here.
-function(set_ppl_chip name)
+constexpr const char* kAddPpl =
+    R"(# What a compiler has generated already is only built; its sources need the compiler itself.
+function(set_ppl_chip)
 endfunction()
 function(ppl_gen input output opt_level)
-  find_program(PPL_COMPILE ppl-compile HINTS $ENV{PPL_PROJECT_ROOT}/bin REQUIRED)
-  execute_process(COMMAND ${PPL_COMPILE} ${input} --print-debug-info --print-ir --chip ${CHIP} --O${opt_level} --o ${output}
-                  COMMAND_ERROR_IS_FATAL ANY)
+  find_program(SOFTTPU_PPL_COMPILE ppl-compile HINTS ENV PPL_PROJECT_ROOT PATH_SUFFIXES bin)
+  if(NOT SOFTTPU_PPL_COMPILE)
+    message(FATAL_ERROR "${input}: PPL's own compiler (ppl-compile) turns it into C; softtpu builds and runs what comes out")
+  endif()
+  execute_process(COMMAND ${SOFTTPU_PPL_COMPILE} ${input} --chip ${CHIP} --O${opt_level} --o ${output} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 )";
 
@@ -176,6 +187,7 @@ void lay_out_ppl(const fs::path& prefix, const fs::path& folder) {
   }
   copy_libraries(prefix, folder / "runtime/libsophon/lib", {"libsofttpu_client.so", "libbmlib.so"});
   link_to("../../bin", folder / "runtime/libsophon/bin");
+  link_programs(prefix, folder);
   copy_into(prefix / "include/tpu_runtime_api/tpu_runtime_api.h", folder / "customize/host/include/tpu_runtime_api.h");
   for (const char* place : {"kernel", "customize/dev/utils/include"}) fs::create_directories(folder / place);
   write_text(folder / "customize/dev/utils/src/ppl_helper.c",
@@ -188,8 +200,7 @@ void lay_out_tpu_mlir(const fs::path& prefix, const fs::path& folder) {
   const fs::path lib = folder / "lib";
   copy_libraries(prefix, lib, {"libsofttpu_client.so", "libbmrt.so", "libbmlib.so", "libcmodel_bm1684x.so"});
   for (const auto& [target, name] :
-       {std::pair("libbmrt.so", "libbmrt.so.1.0"), std::pair("libbmlib.so", "libbmlib.so.0"),
-        std::pair("libcmodel_bm1684x.so", "libcmodel.so")})
+       {std::pair("libbmrt.so", "libbmrt.so.1.0"), std::pair("libcmodel_bm1684x.so", "libcmodel.so")})
     link_to(target, lib / name);
   link_programs(prefix, folder);
 }

@@ -2,9 +2,9 @@
 """Lays out the trees of `softtpu sdk tpuv7` and `softtpu sdk ppl`, builds projects of the SDKs' own shapes against them with nothing
 edited, and uses the launcher's commands on the programs: checks, times, records, dumps, a shared device."""
 import argparse
-import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -46,47 +46,6 @@ def build_tpuv7(launcher, folder):
     return program
 
 
-def use_commands(launcher, program, folder):
-    """What works for programs on libbmlib works for these."""
-    check(run(launcher, "run", "--check=all", "--", program), "0 of 131072 numbers wrong")
-    check(run(launcher, "run", "--time", "--", program), "axpy")
-    report = folder / "report.json"
-    run(launcher, "run", "--check=all", f"--report=json:{report}", "--", program)
-    json.loads(report.read_text())
-    run(launcher, "report", "-o", folder / "page.html", "--", program)
-    check((folder / "page.html").read_text(), "axpy")
-    record = folder / "second.launch"
-    run(launcher, "run", "--record", record, "--record-launch", "2", "--", program)
-    run(launcher, "replay", "--check=all", record)
-    trace = folder / "trace.json"
-    run(program, SOFTTPU_TRACE=str(trace))
-    check(trace.read_text(), "axpy")
-    check(run(program, SOFTTPU_TRANSPORT="stream"), "0 of 131072 numbers wrong")
-    commands = folder / "commands.gdb"
-    commands.write_text("backtrace 1\n")
-    if shutil.which("gdb"):
-        check(run(launcher, "run", "--gdb-commands", commands, "--", program), "axpy")
-
-
-def use_shared_device(launcher, program, folder):
-    """Two programs on one served device; the server's end is an error with one line."""
-    runtime = folder / "run"
-    runtime.mkdir(mode=0o700)
-    socket = runtime / "device.sock"
-    server = subprocess.Popen([str(launcher), "serve", "--check=all", "--socket", str(socket)], env={**CLEAN, "XDG_RUNTIME_DIR": str(runtime)},
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        server.stdout.readline()
-        device = f"unix:{socket}"
-        check(run(program, SOFTTPU_DEVICE=device), "0 of 131072 numbers wrong")
-        check(run(launcher, "info", SOFTTPU_DEVICE=device), "bm1684x")
-        check(run(launcher, "dump", "--address", "0", "--bytes", "16", SOFTTPU_DEVICE=device), "00000000")
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-    check(finish(1, program, SOFTTPU_DEVICE=device), "[tpurt][error] tpuRtSetDevice: ")
-
-
 def build_ppl(launcher, folder):
     """The sample's own build file, which knows PPL_RUNTIME_PATH and CHIP_ARCH only."""
     sdk = folder / "ppl"
@@ -100,25 +59,65 @@ def build_ppl(launcher, folder):
     text = run(program, **variables)
     check(text, "1 workitem: 0 of 7680 numbers wrong")
     check(text, "8 workitems: 0 of 7680 numbers wrong")
+    return program
+
+
+def use_paths(launcher, program, folder):
+    """The module that a project was built with may lie elsewhere."""
     shutil.move(folder / "built/libcmodel.so", folder / "kernels.so")
-    check(run(program, PPL_KERNEL_PATH=str(folder / "kernels.so"), TPU_RT_CORE_NUM="1"), "8 workitems: 0 of 7680")
+    module = {"PPL_KERNEL_PATH": str(folder / "kernels.so")}
+    check(run(program, TPU_RT_CORE_NUM="1", **module), "8 workitems: 0 of 7680")
     check(finish(1, program), "No such file or directory")
-    check(run(launcher, "run", "--check=all", "--", program, PPL_KERNEL_PATH=str(folder / "kernels.so")), "8 workitems: 0 of 7680")
-    text = finish(1, "cmake", "-G", "Ninja", "-S", project, "-B", folder / "other", PPL_RUNTIME_PATH=str(sdk), CHIP_ARCH="bm9999")
+    check(run(launcher, "run", "--check=all", "--", program, **module), "8 workitems: 0 of 7680")
+
+
+def use_chips(launcher, program, folder):
+    """CHIP_ARCH is the chip that a program runs on, unless softtpu's own variable names another one."""
+    module = {"PPL_KERNEL_PATH": str(folder / "kernels.so")}
+    for chip, cores in (("bm1684x", 1), ("bm1688", 2), ("bm1690", 8)):
+        trace = folder / f"{chip}.json"
+        check(run(program, CHIP_ARCH=chip, SOFTTPU_TRACE=str(trace), **module), "8 workitems: 0 of 7680")
+        used = len(set(re.findall(r'"core (\d+) launch"', trace.read_text())))
+        if used != cores:
+            sys.exit(f"FAILED: {used} cores of {chip} worked, not {cores}")
+    check(run(program, CHIP_ARCH="bm1690", SOFTTPU_CHIP="bm1684x", **module), "8 workitems: 0 of 7680")
+    check(finish(1, program, CHIP_ARCH="bm9999", **module), '"bm9999" is neither a chip that softtpu knows')
+
+
+def refuse_chip(folder):
+    variables = {"PPL_RUNTIME_PATH": str(folder / "ppl"), "CHIP_ARCH": "bm9999"}
+    text = finish(1, "cmake", "-G", "Ninja", "-S", folder / "project", "-B", folder / "other", **variables)
     check(text, "chip bm9999 is not one of")
+
+
+def link_names(launcher, folder):
+    """Every library of a tree finds the others there, by the names that they ask for."""
+    for kind, places in (("tpuv7", ["lib"]), ("ppl", ["runtime/libsophon/lib", "runtime/tpuv7-runtime/lib"]), ("tpu-mlir", ["lib"])):
+        run(launcher, "sdk", kind, folder / f"links-{kind}")
+        for place in places:
+            for library in sorted((folder / f"links-{kind}" / place).glob("*.so*")):
+                if "not found" in run("ldd", library):
+                    sys.exit(f"FAILED: {library}: {run('ldd', library)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", required=True, help="the build tree, or where softtpu is installed")
+    parser.add_argument("--build", required=True, help="the build tree")
+    parser.add_argument("--install", action="store_true", help="installs it first, and uses what was installed alone")
     options = parser.parse_args()
-    launcher = pathlib.Path(options.build).resolve() / "bin/softtpu"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        program = build_tpuv7(launcher, folder)
-        use_commands(launcher, program, folder)
-        use_shared_device(launcher, program, folder)
-        build_ppl(launcher, folder)
+        place = pathlib.Path(options.build).resolve()
+        if options.install:
+            run("cmake", "--install", place, "--prefix", folder / "installed")
+            place = folder / "installed"
+        launcher = place / "bin/softtpu"
+        build_tpuv7(launcher, folder)
+        program = build_ppl(launcher, folder)
+        use_paths(launcher, program, folder)
+        use_chips(launcher, program, folder)
+        refuse_chip(folder)
+        link_names(launcher, folder)
         check(finish(2, launcher, "sdk", "nothing", folder / "x").replace("\n", " "), "nothing")
     print("projects of tpuv7 and PPL build and run unchanged")
 
