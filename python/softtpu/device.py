@@ -27,7 +27,7 @@ def _checks_text(check):
 class Device:
     """An emulated chip, in processes of its own: whatever a kernel does, Python goes on.
 
-    chip      name of a built-in chip, or the path of a description; default: SOFTTPU_CHIP, else bm1684x
+    chip      name of a built-in chip, or the path of a description; default: SOFTTPU_CHIP, CHIP_ARCH, else bm1684x
     check     what kernels are checked for: "all", or names as `softtpu run --check` has them; results then have findings
     time      True: results estimate how long their launches would take on the chip
     timeout   seconds that a kernel may run without issuing a command; 0: no limit; default 60

@@ -18,7 +18,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("softtpu", "kernels on emulated chips")
     group.addoption("--softtpu-check", default="all", metavar="CHECKS",
                     help="what kernels are checked for, as `softtpu run --check`; none switches the checks off (default: all)")
-    group.addoption("--softtpu-chip", default=None, metavar="CHIP", help="chip of the devices (default: SOFTTPU_CHIP, else bm1684x)")
+    group.addoption("--softtpu-chip", default=None, metavar="CHIP", help="chip of the devices (default: SOFTTPU_CHIP, else CHIP_ARCH, else bm1684x)")
     group.addoption("--softtpu-time", action="store_true", help="results estimate how long launches take on the chip")
 
 

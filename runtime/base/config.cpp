@@ -185,6 +185,11 @@ Result<void> set_most_workitems(Settings& settings, std::string_view text) {
   return {};
 }
 
+Result<void> set_chip_of_project(Settings& settings, std::string_view text) {
+  if (settings.chip.empty()) settings.chip = text;
+  return {};
+}
+
 // Of several variables that name a module the first holds.
 Result<void> set_kernel_path(Settings& settings, std::string_view text) {
   if (settings.kernel_path.empty()) settings.kernel_path = text;
@@ -203,7 +208,8 @@ constexpr std::array kVariables = {
         set_text<&Settings::ca_file>},
     Variable{"SOFTTPU_TOKEN_FILE", "", "file with the token that a remote device asks for; readable by its owner only",
              set_text<&Settings::token_file>},
-    Variable{"SOFTTPU_CHIP", "bm1684x", "name of a built-in chip or path of a chip description (JSON)",
+    Variable{"SOFTTPU_CHIP", "",
+             "name of a built-in chip or path of a chip description (JSON); empty: what CHIP_ARCH names",
              set_text<&Settings::chip>},
     Variable{"SOFTTPU_TIMEOUT", "60",
              "seconds that a kernel may run without issuing a command before it is ended; 0: no limit",
@@ -328,6 +334,8 @@ constexpr std::array kVariables = {
              set_most_workitems},
     Variable{"TILELANG_TPU_NUM_CORES", "", "the same for programs that TileLang makes; the lower of both holds",
              set_most_workitems},
+    Variable{"CHIP_ARCH", "bm1684x", "chip that PPL's projects are built for and run on; SOFTTPU_CHIP comes first",
+             set_chip_of_project},
     Variable{"PPL_KERNEL_PATH", "", "kernel module of a tpuDNN handle that its program gives none", set_kernel_path},
     Variable{"TPU_KERNEL_PATH", "", "the same; PPL_KERNEL_PATH comes first", set_kernel_path},
     Variable{"TPUKERNEL_FIRMWARE_PATH", "",

@@ -214,8 +214,9 @@ constexpr Setting kSettings[] = {
 
 // Set by `softtpu run` itself.
 // Those of other runtimes keep the names that their programs know.
-const std::set<std::string> kNoOption = {"SOFTTPU_JOURNAL",        "SOFTTPU_GDB",     "TPU_VISIBLE_DEVICES", "TPU_RT_CORE_NUM",
-                                         "TILELANG_TPU_NUM_CORES", "PPL_KERNEL_PATH", "TPU_KERNEL_PATH"};
+const std::set<std::string> kNoOption = {
+    "SOFTTPU_JOURNAL",        "SOFTTPU_GDB",     "TPU_VISIBLE_DEVICES", "TPU_RT_CORE_NUM",
+    "TILELANG_TPU_NUM_CORES", "PPL_KERNEL_PATH", "TPU_KERNEL_PATH",     "CHIP_ARCH"};
 
 bool is_of_servers(const std::string& option) { return option == "--drain" || option.starts_with("--client-"); }
 

@@ -190,4 +190,4 @@ def tune(case, space, *, reference=None, objective="estimated_us", metrics=METRI
 
 
 def _chip_name(device):
-    return device.get("chip") or os.environ.get("SOFTTPU_CHIP") or "bm1684x"
+    return device.get("chip") or os.environ.get("SOFTTPU_CHIP") or os.environ.get("CHIP_ARCH") or "bm1684x"
