@@ -149,7 +149,8 @@ struct RtProgram {
     need(tpuRtSetDevice(0) == tpuRtSuccess && tpuRtStreamCreate(&stream) == tpuRtSuccess, "no device");
     module = tpuRtKernelLoadModuleFile(SOFTTPU_BENCH_KERNELS, stream);
     need(module != nullptr, "the kernel module does not load");
-    need(tpuRtMalloc(&memory, 64 * kMega, 0) == tpuRtSuccess, "no memory");
+    need(tpuRtMalloc(&memory, 64 * kMega, 0) == tpuRtSuccess && tpuRtMalloc(&other, 64 * kMega, 0) == tpuRtSuccess,
+         "no memory");
   }
   static RtProgram& get() {
     static RtProgram program;
@@ -167,6 +168,7 @@ struct RtProgram {
   tpuRtStream_t stream = nullptr;
   tpuRtKernelModule_t module = nullptr;
   void* memory = nullptr;
+  void* other = nullptr;
 };
 
 // Beside its own limits the vendor's runtime on BM1690: 14 ms for an empty launch, 5 ms for a queued one.
@@ -259,6 +261,13 @@ std::vector<Work> host_copies() {
           [bytes] {
             need(tpuRtMemcpyD2S(bytes->data(), RtProgram::get().memory, bytes->size()) == tpuRtSuccess,
                  "a copy failed");
+          },
+          "tpuv7_rt"),
+      copy(
+          "D2D 64 MB", 2.7,
+          [] {
+            const RtProgram& program = RtProgram::get();
+            need(tpuRtMemcpyD2D(program.other, program.memory, 64 * kMega) == tpuRtSuccess, "a copy failed");
           },
           "tpuv7_rt"),
   };
