@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENTS = ["docs/threat-model.md", "docs/attacks.md", "docs/real-programs.md"]
+DOCUMENTS = ["docs/threat-model.md", "docs/attacks.md", "docs/real-programs.md", "docs/runtimes.md"]
 HEADINGS = {"test", "shown by"}
 
 
