@@ -82,10 +82,10 @@ Run add_dump(CLI::App& app) {
   app.add_option("--pid", options->pid,
                  "a device process, or the program that an embedded device belongs to, instead of a socket");
   app.add_option("--from", options->folder,
-                 "folder of SOFTTPU_DUMP: what the last kernel that crashed has left, when the device has ended");
+                 "folder of SOFTTPU_DUMP: the memories after the last crash of a kernel, when the device has ended");
   app.add_option("--device", options->device, "number of the device")->capture_default_str();
   app.add_option("--core", options->core, "number of the core")->capture_default_str();
-  app.add_flag("--ended", options->ended, "the memory as the last core that a kernel ended has left it");
+  app.add_flag("--ended", options->ended, "the memory of the last core that a kernel crashed");
   app.add_option("--space", options->space, "local, global, l2, static or dtcm")->capture_default_str();
   app.add_option("--address", options->address,
                  "address of the first byte, as kernels see it (default: the memory's first)");
@@ -120,7 +120,7 @@ constexpr int kNotStarted = static_cast<int>(Verdict::kNotStarted);
 constexpr Row kCommands[] = {
     {"serve", "Serve devices to all programs of this user on a Unix socket", add_serve},
     {"run", "Run a program with a device set up by options", add_run, kNotStarted},
-    {"replay", "Run a launch again that `softtpu run --record` has kept, and compare what it leaves", add_replay,
+    {"replay", "Repeat a launch that `softtpu run --record` has kept, and compare the results", add_replay,
      kNotStarted},
     {"report", "Run a program with estimated times and checks, and write an HTML page about it", add_report,
      kNotStarted},
@@ -128,11 +128,11 @@ constexpr Row kCommands[] = {
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"rules", "List the rules of the checks", add_rules},
     {"env", "List every environment variable with its value", add_env},
-    {"sdk", "Lay out the tree of a vendor's SDK, for projects written for that", add_sdk},
+    {"sdk", "Write the folder tree of a vendor's SDK, for projects that expect it", add_sdk},
     {"dump", "Show a region or tensor of a device's memories, or write it as a NumPy file", add_dump},
     {"layout", "Draw where a tensor's elements lie, as text and SVG", add_layout},
-    {"api", "Explain a function, search the functions, list how each is known to be right", add_api},
-    {"golden", "Replay recorded cases through the real kernel path", add_golden},
+    {"api", "Explain a function, search functions, list how each was verified", add_api},
+    {"golden", "Replay recorded cases through host library, device and kernel", add_golden},
 };
 
 // What is wrong with the command line, in one line, and where the right options stand.

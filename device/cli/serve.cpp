@@ -60,7 +60,7 @@ Run add_serve(CLI::App& app) {
   add_setting_options(app, SettingUser::kServer);
   app.footer(
       "What the checks (--check) find is told to the program that caused it.\n"
-      "Exit status: 0 when it was told to end; 1 when the device cannot be served; 2 when an option is not usable.");
+      "Exit status: 0 after SIGTERM or Ctrl-C; 1 when the device cannot be served; 2 when an option is not usable.");
   return [options] { return run(*options); };
 }
 

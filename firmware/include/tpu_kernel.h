@@ -88,11 +88,9 @@ bool tpu_is_parallel_state(void);
 
 /* ---- The chip: number of NPUs, sizes, start addresses, pointers for the kernel's own loads and stores ---- */
 
-/** Number of NPUs.
- * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
+/** Number of NPUs. */
 int tpu_npu_num(void);
-/** Number of banks of an NPU's local memory.
- * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
+/** Number of banks of an NPU's local memory. */
 int tpu_bank_num(void);
 /** Elements of a type that an NPU works on at once; rows of the aligned layout begin at multiples of it.
  * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
@@ -101,11 +99,9 @@ int tpu_eu_num(data_type_t dtype);
  * dtype: data type of the weights
  * Types: fp32, fp16, bfp16, int8 or uint8 */
 int tpu_get_ic_parallel(data_type_t dtype);
-/** Bytes of local memory of each NPU.
- * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
+/** Bytes of local memory of each NPU. */
 int tpu_local_mem_size_per_npu(void);
-/** Bytes of L2 SRAM.
- * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
+/** Bytes of L2 SRAM. */
 int tpu_l2_sram_size(void);
 /** First system address of L2 SRAM. */
 unsigned long long tpu_l2_sram_get_start_addr(void);
@@ -129,27 +125,22 @@ void* tpu_local_mem_addr_unified(local_addr_t addr);
  * addr: full address in L2 SRAM */
 void* tpu_l2_sram_addr(l2_sram_addr_t addr);
 /** Largest extent of a dimension that one GDMA transfer moves.
- * dim: dimension: 0 n, 1 c, 2 h, 3 w
- * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
+ * dim: dimension: 0 n, 1 c, 2 h, 3 w */
 int tpu_gdma_shape_limit(int dim);
-/** Largest distance in bytes between neighbours of a row that GDMA moves.
- * Types: any data_type_t that has a size in bytes; tpu_eu_num also 4-bit integers */
+/** Largest distance in bytes between neighbours of a row that GDMA moves. */
 int tpu_gdma_move_max_wstride_byte_len(void);
 
 /* ---- Layouts: where a tensor's elements lie in local memory ---- */
 
 /** NPU of a unified local address.
- * addr: unified local address
- * Types: any data_type_t that has a size in bytes */
+ * addr: unified local address */
 int tpu_npu_index(local_addr_t addr);
 /** Bank of an address.
- * addr: unified local address
- * Types: any data_type_t that has a size in bytes */
+ * addr: unified local address */
 int tpu_bank_index(local_addr_t addr);
 /** Channels that the busiest NPU holds (the published name has this spelling).
  * start_idx: NPU of channel 0, 0..63
- * num_channels: number of channels
- * Types: any data_type_t that has a size in bytes */
+ * num_channels: number of channels */
 int tpu_channle_num_per_npu(int start_idx, int num_channels);
 /** Bytes of one channel in the aligned layout.
  * h: extent h
@@ -178,8 +169,7 @@ void tpu_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_typ
 /** Strides of the compact layout: channels without gaps.
  * stride: receives the strides in elements
  * start_idx: NPU of channel 0, 0..63
- * shape: n, c, h, w of the tensor
- * Types: any data_type_t that has a size in bytes */
+ * shape: n, c, h, w of the tensor */
 void tpu_compact_stride(dim4* stride, int start_idx, const dim4* shape);
 /** Strides of the line-aligned layout: rows begin at multiples of 64 bytes.
  * stride: receives the strides in elements
@@ -189,8 +179,7 @@ void tpu_compact_stride(dim4* stride, int start_idx, const dim4* shape);
 void tpu_line_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype);
 /** Strides of plain NCHW, as in system memory.
  * stride: receives the strides in elements
- * shape: n, c, h, w of the tensor
- * Types: any data_type_t that has a size in bytes */
+ * shape: n, c, h, w of the tensor */
 void tpu_continuous_stride(dim4* stride, const dim4* shape);
 /** Channel stride of the aligned or compact layout.
  * h: extent h
@@ -200,8 +189,7 @@ int tpu_get_local_cstride(int h, int w, bool align, data_type_t dtype);
 /** Batch stride from the channel stride.
  * c_stride: elements from channel to channel on one NPU
  * c: channels
- * start_idx: NPU of channel 0, 0..63
- * Types: any data_type_t that has a size in bytes */
+ * start_idx: NPU of channel 0, 0..63 */
 int tpu_get_local_nstride(int c_stride, int c, int start_idx);
 /** Bytes that a tensor takes in each NPU.
  * shape: n, c, h, w of the tensor
@@ -210,23 +198,19 @@ int tpu_get_local_nstride(int c_stride, int c, int start_idx);
 int tpu_get_local_size(const dim4* shape, data_type_t dtype, int start_idx, bool align);
 /** Shape of a five-dimensional tensor in local memory: the depth joins the batch.
  * shape_5d: n, c, d, h, w
- * shape_4d: receives (n * d, c, h, w)
- * Types: any data_type_t that has a size in bytes */
+ * shape_4d: receives (n * d, c, h, w) */
 void tpu_local_shape_5d_to_4d(const dim5* shape_5d, dim4* shape_4d);
 /** First and last bank that a block of bytes touches.
  * addr: unified local address
- * size: bytes, at least 1
- * Types: any data_type_t that has a size in bytes */
+ * size: bytes, at least 1 */
 range_t tpu_bank_range(local_addr_t addr, int size);
 /** Whether two ranges share a value.
  * r0: first and last value, both included
- * r1: first and last value, both included
- * Types: any data_type_t that has a size in bytes */
+ * r1: first and last value, both included */
 bool tpu_range_overlapped(const range_t* r0, const range_t* r1);
 /** Whether any two of several ranges share a value.
  * ranges: num ranges
- * num: number of ranges
- * Types: any data_type_t that has a size in bytes */
+ * num: number of ranges */
 bool tpu_any_range_overlapped(const range_t* ranges, int num);
 /** Offset of a channel inside its NPU.
  * c: number of the channel, counted from one on NPU 0
@@ -406,28 +390,23 @@ void tpu_hau_line_gather(system_addr_t output_addr, system_addr_t param_addr, sy
 
 /** Drops what the kernel's processor has cached of a range, before it reads what an engine wrote.
  * address: first byte of the range, in global memory or L2 SRAM
- * size: bytes
- * Types: any data_type_t that has a size in bytes */
+ * size: bytes */
 void tpu_invalidate_cache(system_addr_t address, unsigned long long size);
 /** Writes back what the kernel's processor has cached of a range, before an engine reads it.
  * address: first byte of the range, in global memory or L2 SRAM
- * size: bytes
- * Types: any data_type_t that has a size in bytes */
+ * size: bytes */
 void tpu_flush_cache(system_addr_t address, unsigned long long size);
-/** Bytes of a cache line of the kernel's processor.
- * Types: any data_type_t that has a size in bytes */
+/** Bytes of a cache line of the kernel's processor. */
 int tpu_cache_line_size(void);
 /** Copies bytes on the kernel's processor.
  * dst: destination, a pointer of the kernel
  * src: source, a pointer of the kernel
- * n: number of bytes
- * Types: any data_type_t that has a size in bytes */
+ * n: number of bytes */
 void* tpu_kernel_memcpy(void* dst, const void* src, size_t n);
 /** Fills bytes on the kernel's processor.
  * dst: destination, a pointer of the kernel
  * c: the byte
- * n: number of bytes
- * Types: any data_type_t that has a size in bytes */
+ * n: number of bytes */
 void* tpu_kernel_memset(void* dst, int c, size_t n);
 /** Prints a tensor in local memory, a line for each row.
  * local_offset: offset in each NPU

@@ -218,20 +218,20 @@ constexpr std::array kVariables = {
              set_seconds<&Settings::limit_ms>},
     Variable{
         "SOFTTPU_SANDBOX", "off",
-        "on: from its first launch on, a core process can start no program or process, open no connection and no file",
+        "on: after its first launch begins, a core process cannot start processes or open connections or files",
         [](Settings& settings, std::string_view text) {
           static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"off", false}, {"on", true}}};
           return set_choice(settings.sandbox, text, kChoices);
         }},
-    Variable{"SOFTTPU_NAMESPACE", "on",
-             "on: where the system allows it, each core process has a PID namespace of its own, from which nothing that "
-             "a kernel starts escapes; off: what is left is looked for",
-             [](Settings& settings, std::string_view text) {
-               static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {
-                   {{"on", true}, {"off", false}}};
-               return set_choice(settings.own_namespace, text, kChoices);
-             }},
-    Variable{"SOFTTPU_DRAIN", "5", "seconds that a shared device waits for running launches when it is told to end",
+    Variable{
+        "SOFTTPU_NAMESPACE", "on",
+        "on: each core process gets a PID namespace of its own where the system allows it, so nothing that a kernel "
+        "starts can outlive it; off: leftover processes are searched for",
+        [](Settings& settings, std::string_view text) {
+          static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"on", true}, {"off", false}}};
+          return set_choice(settings.own_namespace, text, kChoices);
+        }},
+    Variable{"SOFTTPU_DRAIN", "5", "seconds that a shared device waits for running launches when it is asked to stop",
              set_seconds<&Settings::drain_ms>},
     Variable{"SOFTTPU_CLIENT_MEMORY", "",
              "bytes of device memory that one client of a shared device may have; empty: seven eighths of it",
@@ -245,16 +245,17 @@ constexpr std::array kVariables = {
              set_share<&Settings::client_descriptors>},
     Variable{"SOFTTPU_LOG_FILE", "", "file that softtpu's own log is appended to; empty: standard error",
              set_text<&Settings::log_file>},
-    Variable{"SOFTTPU_FRESH", "zero",
-             "zero, or poison: memory that a program allocates is filled with 0xA5, so that a kernel which reads what "
-             "nobody wrote shows",
-             set_fresh},
+    Variable{
+        "SOFTTPU_FRESH", "zero",
+        "zero, or poison: memory that a program allocates is filled with 0xA5, so that reads of unwritten memory show",
+        set_fresh},
     Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)",
              set_text<&Settings::trace_path>},
     Variable{
         "SOFTTPU_CHECK", "",
         "checks of what kernels do, separated by commas: memory, init, race, constraint, or all of these; bank: what "
-        "waits for memory banks cost; output: results that no kernel has written; nan: where NaN and infinities come from",
+        "waits for memory banks cost; output: results that no kernel has written; nan: where NaN and infinities come "
+        "from",
         set_checks},
     Variable{"SOFTTPU_PORTABLE_TO", "", "other chips, separated by commas, that kernels should run on (checked)",
              set_text<&Settings::portable_to>},
@@ -272,15 +273,15 @@ constexpr std::array kVariables = {
              "findings that are intended, separated by commas: RULE[@KERNEL][:MEMORY:BEGIN-END], * and ? allowed",
              set_text<&Settings::allow>},
     Variable{
-        "SOFTTPU_MAX_FINDINGS", "100", "different findings that are reported, the gravest first",
+        "SOFTTPU_MAX_FINDINGS", "100", "different findings that are reported, the most severe first",
         [](Settings& settings, std::string_view text) { return set_number(settings.max_findings, text, 1, 1000000); }},
     Variable{"SOFTTPU_JOURNAL", "",
              "file that gets findings and failures as JSON lines instead of stderr; set by \"softtpu run\"",
              set_text<&Settings::journal_path>},
     Variable{"SOFTTPU_TIME", "",
-             "on: estimates how long launches would take on the chip, and reports what they spend it on; vendor: with "
-             "nothing but the vendor's own figures, which leave out launch, issue and start-up; empty: off. "
-             "tpuRtEventElapsedTime gives the estimate if there is one, else the time that has passed",
+             "on: estimates how long each launch takes on the chip, and where the time goes; vendor: only with the "
+             "vendor's figures (without launch, issue and start-up); empty: off. "
+             "tpuRtEventElapsedTime returns the estimate if there is one, else the elapsed time",
              set_time},
     Variable{"SOFTTPU_TIMELINE", "", "file that gets the estimated time of every command (Chrome trace JSON)",
              set_text<&Settings::timeline_path>},
@@ -291,8 +292,7 @@ constexpr std::array kVariables = {
         "socket on which a debugger waits for cores; kernels then have no time limits; set by \"softtpu run --gdb\"",
         set_text<&Settings::gdb_socket>},
     Variable{"SOFTTPU_DUMP", "",
-             "folder that gets the chip's memories as the last kernel that crashed has left them, for \"softtpu dump "
-             "--from\"",
+             "folder that gets the chip's memories after the last crash of a kernel, for \"softtpu dump --from\"",
              set_text<&Settings::dump_folder>},
     Variable{"SOFTTPU_RECORD", "",
              "file in which a launch is kept, with its module, arguments and memories, for \"softtpu replay\"",
@@ -308,20 +308,20 @@ constexpr std::array kVariables = {
              set_transport},
     Variable{"SOFTTPU_DEVICE_BINARY", "", "path of softtpu-device; empty: beside the library, then in PATH",
              set_text<&Settings::device_binary>},
-    Variable{"SOFTTPU_PRELOAD", "",
-             "libraries that the device loads before all others, with colons between them: the runtime of the "
-             "sanitizer that "
-             "kernels are built with; empty: what the first module needs",
-             set_text<&Settings::preload>},
-    Variable{"SOFTTPU_KERNELS", "fast", "fast, or plain: the straightforward implementation of every command",
+    Variable{
+        "SOFTTPU_PRELOAD", "",
+        "libraries that the device loads first, separated by colons: the runtime of the sanitizer that kernels are "
+        "built with; empty: what the first module needs",
+        set_text<&Settings::preload>},
+    Variable{"SOFTTPU_KERNELS", "fast", "fast, or plain: the simple reference implementation of every command",
              set_kernels},
     Variable{"SOFTTPU_SIMD", "", "sse4, avx2 or avx512: limits the instruction set; empty: the best of the machine",
              set_simd},
     Variable{"SOFTTPU_THREADS", "0", "threads that execute one command; 0: one per processor",
              [](Settings& settings, std::string_view text) { return set_number(settings.threads, text, 0, 1024); }},
     Variable{"SOFTTPU_PARALLEL_STEPS", "",
-             "element steps from which a command is shared among threads; 0: every command; empty: what measurements "
-             "found best",
+             "size of a command, in element steps, from which threads share it; 0: every command; empty: a measured "
+             "default",
              set_parallel_steps},
     Variable{"CMODEL_GLOBAL_MEM_SIZE", "", "bytes of global memory; empty: what the chip description says",
              set_memory_bytes<&Settings::global_bytes>},

@@ -12,7 +12,7 @@ import model  # noqa: E402
 
 TITLES = {"types": "TYPES", "limits": "LIMITS", "NULL": "NULL", "overlap": "OVERLAP", "rounding": "ROUNDING", "meaning": "DESCRIPTION", "note": "NOTES",
           "errors": "ERRORS", "engine": "ENGINE", "waits": "WAITING", "time": "TIME", "chips": "CHIPS", "source": "SOURCE OF THE FACTS",
-          "numbers": "NUMBERS", "returns": "RETURN VALUE", "layout": "LAYOUT"}
+          "numbers": "NUMBERS", "samples": "SAMPLES", "returns": "RETURN VALUE", "layout": "LAYOUT"}
 
 
 def escaped(text):

@@ -17,13 +17,15 @@ HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h",
 SUCCESS = {"bm_status_t": "BM_SUCCESS", "tpuRtStatus_t": "tpuRtSuccess", "tpudnnStatus_t": "TPUDNN_STATUS_SUCCESS", "tpuError_t": "tpuSuccess"}
 PROTOTYPE = re.compile(r"^(?!typedef|static|inline|  )([a-zA-Z_][\w *]*?[ *])(\w+)\(((?:[^()]|\([^()]*\))*)\)(?:\s*__attribute__[^;]*)?;", re.M)
 FAMILY_FIELDS = {"id", "title", "functions", "parameters", "about", "layout", "rounding", "overlap", "notes", "errors", "waits", "numerics",
-                 "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures"}
+                 "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures", "ranges"}
 FUNCTION_FIELDS = {"purpose", "parameters", "rounding", "layout", "notes", "errors", "example", "see", "gives", "returns", "overlap",
-                   "before", "after", "types", "call", "chips", "source"}
+                   "before", "after", "types", "call", "chips", "source", "ranges"}
 TYPE_WORDS = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": "int8", "DT_UINT8": "uint8", "DT_INT16": "int16",
               "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32"}
 TYPE_ORDER = ["fp32", "fp16", "bfp16", "int32", "uint32", "int16", "uint16", "int8", "uint8"]
 
+OWN_TYPE = re.compile(r"index|weight|kzp|bias|quant|coeff|table|work|iou|score")
+MOST_SAMPLES = 6    # what nearly every kernel calls needs no list
 MOST_SIBLINGS = 9   # of a larger family only the neighbours are named
 
 
@@ -155,7 +157,9 @@ class Function:
     # ---- What the rules gave ----
 
     def types_text(self):
-        if self.field("types"):
+        takes_types = any(kind == "data_type_t" for kind, _ in self.prototype.parameters)
+        # What a family says of its type arguments is not said of a function that has none.
+        if self.field("types") and ("types" in self.own or takes_types or not self.field("types").startswith("any ")):
             return flat(self.field("types"))
         boxes = self.limits.get("types")
         if boxes is None:
@@ -172,9 +176,15 @@ class Function:
         parameters = self.limits.get("parameters", {})
         lines = []
         ranges = {}
+        # A bound that another argument gives is text: the rules were asked with one value of it.
+        told = self.field("ranges") or {}
         for limits in parameters.values():
             for what, (low, high) in limits.get("ranges", {}).items():
-                ranges.setdefault((low, high), []).append(what)
+                if what in told:
+                    lines.append(f"{what}: {told[what]}")
+                else:
+                    ranges.setdefault((low, high), []).append(what)
+        lines = list(dict.fromkeys(lines))
         for (low, high), names in ranges.items():
             names = sorted(dict.fromkeys(names), key=lambda n: ("nchw".find(n[-1]) if "." in n else 0))
             top = "at least " + str(low) if high >= 2**31 - 1 else f"{low}..{high}"
@@ -183,7 +193,7 @@ class Function:
         for name, limits in parameters.items():
             if "multiple_of" not in limits:
                 continue
-            step, with_strides = limits["multiple_of"], limits.get("multiple_of_with_strides")
+            step, with_strides = (self.step_text(name, limits.get(key)) for key in ("multiple_of", "multiple_of_with_strides"))
             text = f"a multiple of {step}" + (f" ({with_strides} with strides)" if with_strides else "")
             aligned.setdefault(text, []).append(name)
         lines += [f"{words(names)}: {text}" for text, names in aligned.items()]
@@ -199,6 +209,13 @@ class Function:
             text = text.replace("starts", "start") if len(names) > 1 else text
             lines.append(f"{words(names)} {text}")
         return lines
+
+    def step_text(self, name, step):
+        """The rules were asked with one type; a step of its size is the element's size, except where the operand has a type of its own."""
+        if step and step <= 4 and self.limits.get("types") and not OWN_TYPE.match(name) and \
+                any("multiple of the element size" in message for message in self.limits.get("messages", [])):
+            return "the element size"
+        return step
 
     def null_text(self):
         pointers = [(name, limits["null"]) for name, limits in self.limits.get("parameters", {}).items() if "null" in limits]
@@ -319,12 +336,26 @@ class Function:
                 ("rounding" if not self.is_host else "meaning", flat(self.field("rounding"))), ("note", self.notes()),
                 ("errors", self.errors_lines()), ("engine", self.engine_text()), ("waits", flat(self.field("waits"))),
                 ("time", self.cost_text()), ("chips", self.chips_text()), ("source", flat(self.field("source"))),
-                ("numbers", self.numerics()), ("see also", words(self.related()) if self.related() else ""), ("example", self.example())]
+                ("numbers", self.numerics()), ("samples", words(self.samples()) if self.samples() else ""), ("see also", words(self.related()) if self.related() else ""), ("example", self.example())]
         return [(label, text) for label, text in out if text]
+
+    def samples(self):
+        """Folders of samples/ whose kernels call the function."""
+        found = [] if self.is_host else self.reference.samples.get(self.name, [])
+        return found if len(found) <= MOST_SAMPLES else []
 
     def numerics(self):
         target = self.family.get("numerics", "")
         return f"docs/numerics/{target}" if target else ""
+
+
+def calls_in_samples():
+    """Function -> the samples whose kernels call it."""
+    found = {}
+    for path in sorted((ROOT / "samples").glob("*/kernel.c")):
+        for name in set(re.findall(r"\b((?:tpu|okk)_\w+)\(", path.read_text())):
+            found.setdefault(name, []).append(f"samples/{path.parent.name}")
+    return found
 
 
 class Reference:
@@ -333,6 +364,7 @@ class Reference:
         self.limits = json.loads((SOURCE / "limits.json").read_text())
         self.ledger = ledger()
         self.prototypes = all_prototypes()
+        self.samples = calls_in_samples()
         self.pages = {}     # file stem -> (title, [family])
         self.functions = {}
         for path in sorted(SOURCE.glob("*.toml")):

@@ -54,6 +54,8 @@ def function_text(function, reference, pages):
         elif label == "see also":
             links = [f"[{name}]({pages.get(name, '')}#{name})" for name in function.related() if name in pages]
             out.append("**See also** " + ", ".join(links) + "\n")
+        elif label == "samples":
+            out.append("**Samples** " + ", ".join(f"[{path}](../../{path}/README.md)" for path in function.samples()) + "\n")
         elif label == "example":
             out.append(f"**Example**\n\n```c\n{value}\n```\n")
         elif label == "errors":

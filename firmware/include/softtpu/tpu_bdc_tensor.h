@@ -720,7 +720,8 @@ void tpu_bdc_conv2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t inp
 /** Depthwise convolution of 8-bit integers, requantised with parameters of each channel.
  * Layout: As tpu_bdc_int8_depthwise2d.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
- * bias_addr: local address of the bias, 32 bits per channel, compact; not read when has_bias is false
+ * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
+ *   not read when has_bias is false
  * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
 void tpu_bdc_depthwise2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t requant_addr, scalar_t pad_val, const dim4* input_shape, const dim2* kernel,
@@ -730,7 +731,8 @@ void tpu_bdc_depthwise2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_
 /** Depthwise convolution of 8-bit integers with one right shift.
  * Layout: As tpu_bdc_int8_depthwise2d.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
- * bias_addr: local address of the bias, 32 bits per channel, compact; not read when has_bias is false
+ * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
+ *   not read when has_bias is false
  * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
  *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
  *   int8; weight_dtype uint8 */
@@ -742,7 +744,8 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
 /** Depthwise convolution of 8-bit integers with a right shift at the end.
  * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
- * bias_addr: local address of the bias, 32 bits per channel, compact; not read when has_bias is false
+ * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
+ *   not read when has_bias is false
  * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
  *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
  *   int8; weight_dtype uint8 */
@@ -753,7 +756,8 @@ void tpu_bdc_int8_depthwise2d(local_addr_t output_addr, local_addr_t input_addr,
     rounding_mode_t rounding_mode);
 /** Depthwise convolution of 8-bit integers whose weights are all C.
  * Layout: Input and output are aligned and start on one NPU.
- * bias_addr: local address of the bias, 32 bits per channel, compact; not read when has_bias is false
+ * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
+ *   not read when has_bias is false
  * C: every weight, in weight_dtype
  * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
  *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
@@ -766,12 +770,13 @@ void tpu_bdc_int8_depthwise2d_kernel_const(local_addr_t output_addr, local_addr_
 /** Depthwise convolution of 8-bit integers with a padding value of each channel.
  * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
- * bias_addr: local address of the bias, 32 bits per channel, compact; not read when has_bias is false
+ * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
+ *   not read when has_bias is false
  * pad_addr: local address of one byte pair (padding value, unused) per channel: channel c at 2 * (row of c) in its
  *   NPU
  * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
  *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- *   int8; weight_dtype uint8 */
+ * More: softtpu api tpu_bdc_int8_pc_pad_depthwise2d */
 void tpu_bdc_int8_pc_pad_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t pad_addr, const dim4* input_shape, const dim2* kernel,
     const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
@@ -780,12 +785,13 @@ void tpu_bdc_int8_pc_pad_depthwise2d(local_addr_t output_addr, local_addr_t inpu
 /** Transposed depthwise convolution of 8-bit integers with a padding value of each channel.
  * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
- * bias_addr: local address of the bias, 32 bits per channel, compact; not read when has_bias is false
+ * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
+ *   not read when has_bias is false
  * pad_addr: local address of one byte pair (padding value, unused) per channel: channel c at 2 * (row of c) in its
  *   NPU
  * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
  *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- *   int8; weight_dtype uint8 */
+ * More: softtpu api tpu_bdc_int8_pc_pad_depthwise_for_deconv2d */
 void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
     local_addr_t weight_addr, local_addr_t bias_addr, local_addr_t pad_addr, const dim4* input_shape,
     const dim2* kernel, const padding_t* padding, const dim2* insert, const dim2* dilation, data_type_t output_dtype,
@@ -794,7 +800,8 @@ void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_
 /** Transposed depthwise convolution of 8-bit integers: stride 1, zeros inserted, kernel turned by 180 degrees.
  * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
- * bias_addr: local address of the bias, 32 bits per channel, compact; not read when has_bias is false
+ * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
+ *   not read when has_bias is false
  * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
  *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
  *   int8; weight_dtype uint8 */

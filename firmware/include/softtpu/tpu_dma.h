@@ -132,21 +132,21 @@ void tpu_gdma_reverse_L2L(local_addr_t dst_addr, local_addr_t src_addr, const di
 /* ---- GDMA: compact, matrix and vector layouts ---- */
 
 /** Copies a continuous system tensor to a compact local one.
- * Layout: The local side is compact (channels without alignment), the system side continuous.
+ * Layout: The local side is compact: channels of one NPU lie h * w elements apart, without alignment.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_compact_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Copies a compact local tensor to a continuous system one.
- * Layout: The local side is compact (channels without alignment), the system side continuous.
+ * Layout: The local side is compact: channels of one NPU lie h * w elements apart, without alignment.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_compact_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Copies a continuous system tensor to a compact local one, batches become channels.
- * Layout: The local side is compact (channels without alignment), the system side continuous.
+ * Layout: The local side is compact: channels of one NPU lie h * w elements apart, without alignment.
  * dst_shape: n, c, h, w of the destination; the source has n and c exchanged
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_compact_nc_trans_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* dst_shape,
     data_type_t dtype);
 /** Copies a compact local tensor to a continuous system one, batches become channels.
- * Layout: The local side is compact (channels without alignment), the system side continuous.
+ * Layout: The local side is compact: channels of one NPU lie h * w elements apart, without alignment.
  * dst_shape: n, c, h, w of the destination; the source has n and c exchanged
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_compact_nc_trans_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* dst_shape,
