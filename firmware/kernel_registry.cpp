@@ -21,7 +21,10 @@ void add(const char* caller, const char* name, softtpu::KernelFunction function)
 
 extern "C" {
 
-void tpu_register_kernel_func(const char* name, tpu_kernel_func_t func) { add("tpu_register_kernel_func", name, func); }
+// Objects of either generation call it: with two arguments, or with a third that names the form.
+void(tpu_register_kernel_func)(const char* name, tpu_kernel_func_t func) {
+  add("tpu_register_kernel_func", name, func);
+}
 void okk_register_kernel_func(const char* name, okk_kernel_func_t func) { add("okk_register_kernel_func", name, func); }
 void tpu_dump_registered_kernel_funcs(void) { softtpu::kernel_registry().dump(); }
 void okk_dump_registered_kernel_funcs(void) { softtpu::kernel_registry().dump(); }

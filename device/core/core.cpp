@@ -17,6 +17,28 @@
 namespace softtpu {
 namespace {
 
+// Whether a tensor in system memory has a byte in [begin, end).
+bool touches(const Tensor& tensor, std::uint64_t begin, std::uint64_t end) {
+  if (tensor.space != Space::kSystem) return false;
+  const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
+  const Dim4& shape = tensor.shape;
+  const Stride4& stride = tensor.stride;
+  const bool rows_are_whole = stride.w == 1;
+  for (int n = 0; n < shape.n; ++n) {
+    for (int c = 0; c < shape.c; ++c) {
+      for (int h = 0; h < shape.h; ++h) {
+        for (int w = 0; w < (rows_are_whole ? 1 : shape.w); ++w) {
+          const auto at = static_cast<std::uint64_t>(n * stride.n + c * stride.c + h * stride.h + w * stride.w) * size;
+          const std::uint64_t first = tensor.addr + at;
+          const std::uint64_t bytes = rows_are_whole ? static_cast<std::uint64_t>(shape.w) * size : size;
+          if (first < end && begin < first + bytes) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 thread_local Core* current_core = nullptr;
 
 // The id counts are 16 bits wide on the chip; the SDK polls and starts again when one passes this number.
@@ -312,6 +334,27 @@ void Core::fail_assertion(const std::string& text) {
   std::fflush(stdout);
   // The program's own exit handlers could wait for the device that this kernel still runs on.
   std::_Exit(kAssertionExitStatus);
+}
+
+void Core::ask(Op op, const Tensor& tensor, bool reads) {
+  for (Observer* observer : observed_by_) observer->asked(op, tensor, reads);
+}
+
+bool Core::breaks_guard(Op op, const Command& command) {
+  const auto visit = [&](Access access, const char* name, const Operand& value) {
+    const auto* tensor = std::get_if<Tensor>(&value);
+    if (tensor == nullptr || faulted()) return;
+    for (const auto& [id, guard] : state_.guards) {
+      const bool reads = guard.no_reads && access != Access::kWrite;
+      const bool writes = guard.no_writes && access != Access::kRead;
+      if ((!reads && !writes) || !touches(*tensor, guard.begin, guard.end)) continue;
+      const std::string text = fmt::format("{}: {} {} bytes of guard {}, [0x{:x}, 0x{:x}).", info(op).name, name,
+                                           writes ? "writes" : "reads", id, guard.begin, guard.end);
+      return fault(ErrorKind::kUsage, text, &command);
+    }
+  };
+  std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  return faulted();
 }
 
 void Core::observe_before(Op op, const Command& command) {

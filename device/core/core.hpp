@@ -47,6 +47,18 @@ struct MessageCount {
 };
 
 // What the core keeps between commands of a launch besides memory.
+// Bytes of a system memory that commands may not read or write.
+struct GuardedRange {
+  std::uint64_t begin = 0, end = 0;
+  bool no_reads = false, no_writes = false;
+};
+
+// What a kernel has put on the record of memory, or taken off it.
+struct MemoryRecord {
+  std::uint64_t begin = 0, end = 0, info = 0;
+  bool deleted = false;
+};
+
 struct CoreState {
   IdNode id;
   IdNode parallel_bdc, parallel_gdma;  // the engines' own counts inside a parallel section
@@ -55,6 +67,8 @@ struct CoreState {
   int base_message = 0;          // messages are numbered from here
   int messages_taken = 0;        // by tpu_next_msg_id
   std::map<int, MessageCount> messages;
+  std::map<int, GuardedRange> guards;  // tpu_set_mem_guard, by number
+  std::vector<MemoryRecord> records;   // tpu_mem_record_add and _del, in the order of the calls
 };
 
 class Core {
@@ -108,6 +122,8 @@ class Core {
   void observe(bool on) { observing_ = on; }
   // The order in which commands of a parallel section are executed; nullptr: program order.
   void set_schedule(std::unique_ptr<Schedule> schedule);
+  // The kernel asks whether it may read, or else write, a tensor in system memory: observers know.
+  void ask(Op op, const Tensor& tensor, bool reads);
   // The kernel's own code gets a pointer to device memory (unified local address, or one of the system map).
   void note_pointer(Op op, Space space, std::uint64_t address);
 
@@ -143,6 +159,7 @@ class Core {
   void observe_before(Op op, const Command& command);
   void observe_after(Op op, const Command& command);
   bool refuse(Op op, const Violation& violation, const Command& command);
+  bool breaks_guard(Op op, const Command& command);
 
   Memories& memories_;
   int index_;
@@ -176,6 +193,7 @@ auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memori
     refuse(op, broken, cmd);
     return Answer();
   }
+  if (!state_.guards.empty() && breaks_guard(op, cmd)) return Answer();
   count(info(op).engine);
   if (schedule_ != nullptr) {
     if constexpr (std::is_void_v<Answer>) {

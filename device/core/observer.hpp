@@ -24,6 +24,8 @@ struct Observer {
   virtual void refused(Op, const Command&, const Refusal&) {}
   // The kernel's own code got a pointer to this address (unified local, or of the system map).
   virtual void pointer(Op, Space, std::uint64_t /*address*/) {}
+  // The kernel asks whether it may read, or else write, all of these bytes of a system memory.
+  virtual void asked(Op, const Tensor&, bool /*reads*/) {}
   virtual void launch_ends(const std::string& /*fault; empty when the launch succeeded*/) {}
   // How long the launch that ended would have taken on the chip, from a tool that estimates times.
   virtual std::optional<double> estimated_us() const { return std::nullopt; }

@@ -20,18 +20,23 @@ enum class Op : std::uint16_t {
 
 // How far softtpu has the function.
 enum class Support : std::uint8_t {
-  kCommand,      // issues one command
-  kComposite,    // issues the commands of other functions, as the SDK documents
-  kQuery,        // answers from the chip's description or the core's state
-  kUnsupported,  // belongs to another chip: calling it is a fault
+  kCommand,       // issues one command
+  kComposite,     // issues the commands of other functions, as the SDK documents
+  kQuery,         // answers from the chip's description or the core's state
+  kUnsupported,   // belongs to another chip: calling it is a fault
+  kUndetermined,  // neither a recording nor a description determines what it does: calling it is a fault
 };
+// Whatever the arguments.
+constexpr bool is_refused(Support support) {
+  return support == Support::kUnsupported || support == Support::kUndetermined;
+}
 
 struct OpInfo {
   std::string_view name;
   Engine engine = Engine::kNone;
   Support support = Support::kCommand;
   TypeSet types = kNoTypes;    // allowed types of the destination; kNoTypes: the family's own rules decide
-  std::string_view note = {};  // kUnsupported: what the chip lacks
+  std::string_view note = {};  // kUnsupported: what the chip lacks; kUndetermined: what is not known
 };
 
 const OpInfo& info(Op op);

@@ -65,6 +65,18 @@ class InitCheck final : public Observer {
     if (!marks_.empty()) taint(*result_);
   }
 
+  void asked(Op op, const Tensor& tensor, bool reads) override {
+    if (findings_ == nullptr || !reads) return;
+    here_ = capture_call_stack();
+    marks_.clear();
+    result_.reset();
+    OperandUse use;
+    use.name = "addr";
+    use.tensor = tensor;
+    use.reads = true;
+    check(op, ControlCmd{}, use);
+  }
+
   // What the kernel's own code writes through a pointer cannot be seen: everything from the pointer on may be.
   void pointer(Op, Space space, std::uint64_t address) override {
     if (space == Space::kLocal) {

@@ -38,19 +38,32 @@ class MemoryCheck final : public Observer {
 
   void before(Op op, const Command& command) override {
     for_each_use(command, [&](const OperandUse& use) {
-      if (use.tensor.space != Space::kSystem || !chip_->global_mem.contains(use.tensor.addr)) return;
-      Bytes bytes = hull(use.tensor);
-      // How much a destination gets depends on data: its first element is certain.
-      if (!use.all && use.writes) bytes.end = bytes.begin + static_cast<std::uint64_t>(size_of(use.tensor.dtype));
-      if (is_inside(bytes)) return;
-      refresh();
-      if (!is_inside(bytes) && known_.complete) report(op, use, bytes);
+      if (use.tensor.space == Space::kSystem && chip_->global_mem.contains(use.tensor.addr)) judge(op, use);
     });
+  }
+
+  void asked(Op op, const Tensor& tensor, bool reads) override {
+    if (!chip_->global_mem.contains(tensor.addr)) return;
+    OperandUse use;
+    use.name = "addr";
+    use.tensor = tensor;
+    use.reads = reads;
+    use.writes = !reads;
+    judge(op, use);
   }
 
   void launch_ends(const std::string&) override { findings_->report(); }
 
  private:
+  void judge(Op op, const OperandUse& use) {
+    Bytes bytes = hull(use.tensor);
+    // How much a destination gets depends on data: its first element is certain.
+    if (!use.all && use.writes) bytes.end = bytes.begin + static_cast<std::uint64_t>(size_of(use.tensor.dtype));
+    if (is_inside(bytes)) return;
+    refresh();
+    if (!is_inside(bytes) && known_.complete) report(op, use, bytes);
+  }
+
   void refresh() {
     if (known_.version == 0 || known_.version != table_->version()) known_ = table_->read();
   }

@@ -4,6 +4,18 @@
 
 #include "softtpu/kernel_common.h"
 
+/* The newest headers choose by one of these what differs between chips; a kernel that defines none sees the older interface, whose
+ * objects are called in the same way. SOFTTPU_NEWER_INTERFACE: any of them. SOFTTPU_LATER_CHIP: BM1690 and its relatives. */
+#if defined(__sg2260__) || defined(__sg2260e__) || defined(__bm1690__) || defined(__bm1684x2__) || defined(__sg2262__)
+#define SOFTTPU_LATER_CHIP 1
+#endif
+#if defined(SOFTTPU_LATER_CHIP) || defined(__bm1684x__) || defined(__bm1688__) || defined(__mars3__)
+#define SOFTTPU_NEWER_INTERFACE 1
+#endif
+#if defined(__sg2260e__) || defined(__bm1684x2__) || defined(__sg2262__)
+#define SOFTTPU_OTHER_CDMA 1
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -76,11 +88,26 @@ typedef struct {
 } dim5;
 
 typedef struct {
+  int d;
+  int h;
+  int w;
+} dim3;
+
+typedef struct {
   int top;
   int bottom;
   int left;
   int right;
 } padding_t;
+
+typedef struct {
+  int front;
+  int back;
+  int top;
+  int bottom;
+  int left;
+  int right;
+} padding3d_t;
 
 /* First and last value, both included. */
 typedef struct {
@@ -90,6 +117,25 @@ typedef struct {
 
 /* ---- Scalars: the bits of one element ---- */
 
+#ifdef SOFTTPU_LATER_CHIP
+typedef union {
+  unsigned char bits;
+  struct {
+    __extension__ unsigned char frac : 2;
+    __extension__ unsigned char exp : 5;
+    __extension__ unsigned char sign : 1;
+  } format;
+} float8e5m2;
+
+typedef union {
+  unsigned char bits;
+  struct {
+    __extension__ unsigned char frac : 3;
+    __extension__ unsigned char exp : 4;
+    __extension__ unsigned char sign : 1;
+  } format;
+} float8e4m3;
+#else
 typedef union {
   unsigned short bits;
   __extension__ struct {
@@ -107,6 +153,7 @@ typedef union {
     __extension__ unsigned short sign : 1;
   } format;
 } float8e4m3;
+#endif
 
 typedef union {
   unsigned short bits;
@@ -173,7 +220,14 @@ typedef struct {
   bool do_sym_saturate;
   rounding_mode_t round_mode;
   local_addr_t addr;
+#ifdef SOFTTPU_LATER_CHIP
+  __extension__ union {
+    int multiplier;
+    float rescale;
+  };
+#else
   int multiplier;
+#endif
   int shift;
   int yzp;
 } requant_int_info_t;
@@ -200,6 +254,32 @@ typedef enum {
   ALL_REDUCE_ADD = 4
 } all_reduce_opcode_t;
 
+/* Who may touch a guarded range of memory (tpu_set_mem_guard). */
+typedef enum {
+  READABLE_WRITABLE = 0,
+  NON_READABLE = 1,
+  NON_WRITABLE = 2,
+  NON_READABLE_NON_WRITABLE = 3
+} mem_guard_attr_t;
+
+typedef enum { ALIGN_STRIDE = 0, COMPACT_STRIDE = 1, ROW_ALIGN_STRIDE = 6 } stride_info_t;
+
+/* Commands of one engine, as tpu_run_commands takes them. */
+typedef struct {
+  u32 engine_type;
+  u32 command_num;
+  u64 command_addr;
+  u64 command_bytes;
+} tpu_engine_command_info_t;
+
+/* Counters of the memory's bandwidth. */
+typedef struct {
+  u32 clk;
+  u32 read_cnt;
+  u32 write_cnt;
+  u32 write_bytes;
+} bw_info_t;
+
 typedef struct {
   int addr_num;
   int base_idx[30];
@@ -219,6 +299,11 @@ typedef struct {
 /* ---- Kernels: take the address of a copy of the launch's arguments ---- */
 
 typedef void (*tpu_kernel_func_t)(const void* args);
+
+/* The newest headers name two forms; the second is told how many bytes the arguments have. */
+typedef enum { FUNC_TYPE_1 = 0, FUNC_TYPE_2 = 1 } func_type_t;
+typedef void (*tpu_kernel_func_1_t)(const void* args);
+typedef void (*tpu_kernel_func_2_t)(void* args, int bytes);
 
 #ifdef __cplusplus
 }

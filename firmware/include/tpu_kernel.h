@@ -15,7 +15,11 @@
 #include "softtpu/tpu_bdc_elementwise.h"
 #include "softtpu/tpu_bdc_tensor.h"
 #include "softtpu/tpu_dma.h"
+#include "softtpu/tpu_newer.h"
 #include "tpu_defs.h"
+#ifdef SOFTTPU_NEWER_INTERFACE
+#include "softtpu/chip_variants.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,10 +28,12 @@ extern "C" {
 
 /* ---- Registration and failure: TPUKERNEL_FUNC_REGISTER and TPUKERNEL_ASSERT use these ---- */
 
+#ifndef SOFTTPU_NEWER_INTERFACE
 /** Makes a kernel known by name; TPUKERNEL_FUNC_REGISTER calls it when a module is loaded.
  * name: name of the kernel, at most 63 characters
  * func: the kernel: it gets the address of a copy of the launch's arguments */
 void tpu_register_kernel_func(const char* name, tpu_kernel_func_t func);
+#endif
 /** Prints the names of all registered kernels. */
 void tpu_dump_registered_kernel_funcs(void);
 /** Prints the kernel's call stack; TPUKERNEL_ASSERT uses it. */
@@ -142,11 +148,13 @@ int tpu_bank_index(local_addr_t addr);
  * start_idx: NPU of channel 0, 0..63
  * num_channels: number of channels */
 int tpu_channle_num_per_npu(int start_idx, int num_channels);
+#ifndef SOFTTPU_NEWER_INTERFACE
 /** Bytes of one channel in the aligned layout.
  * h: extent h
  * w: extent w
  * Types: any data_type_t that has a size in bytes */
 int tpu_aligned_feature_size(int h, int w, data_type_t dtype);
+#endif
 /** Bytes of the weights of one output channel.
  * ic: input channels
  * ker: h and w of the kernel
@@ -460,9 +468,11 @@ int tpu_rank(void);
 /** Chip numbers of the group by rank.
  * BM1684X has no links to other chips: the call is refused. */
 int* tpu_chip_map(void);
+#ifndef SOFTTPU_NEWER_INTERFACE
 /** Makes a group of chips for collective operations.
  * BM1684X has no links to other chips: the call is refused. */
 void tpu_sccl_init(int chip_num, int rank, int* chip_map);
+#endif
 
 /* ---- State of the engines ---- */
 
@@ -629,9 +639,31 @@ int tpu_get_core_sync_msg_id(void);
 
 /* ---- Registration: one line per kernel, at file scope ---- */
 
-#define TPUKERNEL_FUNC_REGISTER(func) SOFTTPU_REGISTER(func, tpu_kernel_func_t, tpu_register_kernel_func)
-/* For a kernel with a second parameter, unsigned int: the number of bytes that the first one points to. */
-#define TPUKERNEL_FUNC2_REGISTER(func) TPUKERNEL_FUNC_REGISTER(func)
+/* void func(const void* args), and void func(void* args, int bytes), which is told the size of its arguments. */
+#define TPUKERNEL_FUNC_REGISTER(func) SOFTTPU_REGISTER(func, softtpu_kernel_argument_t, softtpu_register_1)
+#define TPUKERNEL_FUNC2_REGISTER(func) SOFTTPU_REGISTER(func, softtpu_kernel_argument_t, softtpu_register_2)
+
+/* The newest headers give the function's form as a third argument. Calls with two and with three are taken, whichever prototype is
+ * in force; the form needs no telling, since every kernel is called with both arguments. */
+#ifdef SOFTTPU_NEWER_INTERFACE
+typedef void* softtpu_kernel_argument_t;
+#define softtpu_register_1(name, func) (tpu_register_kernel_func)(name, (void*)(func), FUNC_TYPE_1)
+#define softtpu_register_2(name, func) (tpu_register_kernel_func)(name, (void*)(func), FUNC_TYPE_2)
+#define softtpu_register_3(name, func, type) (tpu_register_kernel_func)(name, (void*)(func), type)
+#else
+typedef tpu_kernel_func_t softtpu_kernel_argument_t;
+#define softtpu_register_1(name, func) (tpu_register_kernel_func)(name, func)
+#define softtpu_register_2(name, func) (tpu_register_kernel_func)(name, func)
+#define softtpu_register_3(name, func, type) (tpu_register_kernel_func)(name, (tpu_kernel_func_t)(func))
+#endif
+#define softtpu_third(first, second, third, name, ...) name
+#define tpu_register_kernel_func(...) \
+  softtpu_third(__VA_ARGS__, softtpu_register_3, softtpu_register_1, none)(__VA_ARGS__)
+
+/* ---- The vendor's checks of memory ---- */
+
+#define tpu_mem_check_ddr_nan(buffer, ...) _tpu_mem_check_ddr_nan(buffer, __VA_ARGS__)
+#define tpu_mem_check_local_nan(buffer, ...) _tpu_mem_check_local_nan(buffer, __VA_ARGS__)
 
 /* ---- Messages and assertions ---- */
 

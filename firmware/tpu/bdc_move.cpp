@@ -24,6 +24,27 @@ Dim4 spread(const Call& call, const char* name, int length) {
   return {1, call.in_range(name, length, 1, kMaxExtent), 1, 1};
 }
 
+// start, start + step ... in `num` elements. The older functions have 32 bits, of which both types hold the same.
+struct Numbers {
+  int start, step, num;
+  data_type_t dtype;
+};
+void sequence_bcast(const Call& call, local_addr_t dst, int npu_num, const Numbers& of) {
+  const Dtype type = call.dtype("dtype", of.dtype);
+  const Dim4 row = row_on_npus(call, npu_num, "num", of.num);
+  call.issue(SequenceCmd{call.local(dst, row, type), of.start, of.step, true});
+}
+void sequence_distribute(const Call& call, local_addr_t dst, const Numbers& of, Layout layout) {
+  const Dtype type = call.dtype("dtype", of.dtype);
+  const Dim4 row = spread(call, "num", of.num);
+  call.issue(SequenceCmd{call.local(dst, row, type, layout), of.start, of.step, false});
+}
+void sequence_general(const Call& call, local_addr_t dst, int npu_num, const Numbers& of) {
+  const Dtype type = call.dtype("dtype", of.dtype);
+  const Dim4 row = row_on_npus(call, npu_num, "num", of.num);
+  call.issue(SequenceCmd{call.local(dst, row, type), of.start, of.step, false});
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -88,19 +109,30 @@ void tpu_bdc_npu_distribute_from_static(local_addr_t dst_addr, static_addr_t src
 }
 
 void tpu_bdc_arithmetic_sequence_bcast(local_addr_t dst_addr, int npu_num, int start, int step, int num) {
-  const Call call(Op::tpu_bdc_arithmetic_sequence_bcast);
-  call.issue(
-      SequenceCmd{call.local(dst_addr, row_on_npus(call, npu_num, "num", num), Dtype::kInt32), start, step, true});
+  sequence_bcast(Call(Op::tpu_bdc_arithmetic_sequence_bcast), dst_addr, npu_num, {start, step, num, DT_INT32});
+}
+void tpu_bdc_arithmetic_sequence_bcast_with_dtype(local_addr_t dst_addr, int npu_num, int start, int step, int num,
+                                                  data_type_t dtype) {
+  sequence_bcast(Call(Op::tpu_bdc_arithmetic_sequence_bcast_with_dtype), dst_addr, npu_num, {start, step, num, dtype});
 }
 void tpu_bdc_arithmetic_sequence_distribute(local_addr_t dst_addr, int start, int step, int num) {
-  const Call call(Op::tpu_bdc_arithmetic_sequence_distribute);
-  call.issue(
-      SequenceCmd{call.local(dst_addr, spread(call, "num", num), Dtype::kInt32, Layout::kCompact), start, step, false});
+  sequence_distribute(Call(Op::tpu_bdc_arithmetic_sequence_distribute), dst_addr, {start, step, num, DT_INT32},
+                      Layout::kCompact);
+}
+void tpu_bdc_arithmetic_sequence_distribute_with_dtype(local_addr_t dst_addr, int start, int step, int num,
+                                                       data_type_t dtype) {
+  sequence_distribute(Call(Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype), dst_addr, {start, step, num, dtype},
+                      Layout::kCompact);
 }
 // One element per channel, each at the start of an aligned channel (golden bm1684x-1.30/new_ew/seq_aligned).
 void tpu_bdc_arithmetic_sequence_distribute_aligned(local_addr_t dst_addr, int start, int step, int num) {
-  const Call call(Op::tpu_bdc_arithmetic_sequence_distribute_aligned);
-  call.issue(SequenceCmd{call.local(dst_addr, spread(call, "num", num), Dtype::kInt32), start, step, false});
+  sequence_distribute(Call(Op::tpu_bdc_arithmetic_sequence_distribute_aligned), dst_addr, {start, step, num, DT_INT32},
+                      Layout::kAligned);
+}
+void tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype(local_addr_t dst_addr, int start, int step, int num,
+                                                               data_type_t dtype) {
+  sequence_distribute(Call(Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype), dst_addr,
+                      {start, step, num, dtype}, Layout::kAligned);
 }
 // 0, 1, 2 ... in one row; never fewer than a table of static memory holds (golden bm1684x-1.30/new_ew/seq_generate).
 void tpu_bdc_generate_arithmetic_sequence(local_addr_t dst_addr, int num, data_type_t dtype) {
@@ -114,8 +146,11 @@ void tpu_bdc_generate_arithmetic_sequence(local_addr_t dst_addr, int num, data_t
 // bm1684x-1.30/new_ew/seq_general). The buffer is the chip's scratch; its content is not defined and stays as it was.
 void tpu_bdc_arithmetic_sequence_general(local_addr_t dst_addr, local_addr_t, int npu_num, int start, int step,
                                          int num) {
-  const Call call(Op::tpu_bdc_arithmetic_sequence_general);
-  call.issue(
-      SequenceCmd{call.local(dst_addr, row_on_npus(call, npu_num, "num", num), Dtype::kInt32), start, step, false});
+  sequence_general(Call(Op::tpu_bdc_arithmetic_sequence_general), dst_addr, npu_num, {start, step, num, DT_INT32});
+}
+void tpu_bdc_arithmetic_sequence_general_with_dtype(local_addr_t dst_addr, local_addr_t, int npu_num, int start,
+                                                    int step, int num, data_type_t dtype) {
+  sequence_general(Call(Op::tpu_bdc_arithmetic_sequence_general_with_dtype), dst_addr, npu_num,
+                   {start, step, num, dtype});
 }
 }

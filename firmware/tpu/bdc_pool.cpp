@@ -119,6 +119,9 @@ POOL_BEST(tpu_bdc_fp_max_pool2d, PoolMode::kMax)
 POOL_BEST(tpu_bdc_fp_min_pool2d, PoolMode::kMin)
 POOL_BEST(tpu_bdc_int8_max_pool2d, PoolMode::kMax)
 POOL_BEST(tpu_bdc_int8_min_pool2d, PoolMode::kMin)
+// Of the newest headers; on 8 bits the extreme of a window can be only one.
+POOL_BEST(tpu_bdc_int_max_pool2d, PoolMode::kMax)
+POOL_BEST(tpu_bdc_int_min_pool2d, PoolMode::kMin)
 
 // ---- Floats ----
 
@@ -136,6 +139,20 @@ void tpu_bdc_fp_ins_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr
   Pooling pool(Op::tpu_bdc_fp_ins_avg_pool2d, PoolMode::kAverage);
   pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).insert(ins);
   pool.weight(scale, dtype).output(output_addr, dtype).issue();
+}
+
+// Where both types are one it is tpu_bdc_fp_ins_avg_pool2d; how another type of the output is rounded is not known.
+void tpu_bdc_fp_avg_pool2d_ex(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
+                              const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
+                              const dim2* ins, data_type_t in_dtype, data_type_t out_dtype, scalar_t scale) {
+  const Call call(Op::tpu_bdc_fp_avg_pool2d_ex);
+  call.require(in_dtype == out_dtype, [&] {
+    return std::string(
+        "in_dtype and out_dtype differ; how the output is rounded then is neither recorded nor described");
+  });
+  Pooling pool(Op::tpu_bdc_fp_avg_pool2d_ex, PoolMode::kAverage);
+  pool.input(input_addr, input_shape, in_dtype).window(kernel, padding, stride, dilation).insert(ins);
+  pool.weight(scale, in_dtype).output(output_addr, out_dtype).issue();
 }
 
 void tpu_bdc_fp_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,

@@ -84,6 +84,25 @@ void tpu_sync_core(void) { control(Op::tpu_sync_core, ControlAction::kSync); }
 void tpu_sync_core_innner(void) { control(Op::tpu_sync_core_innner, ControlAction::kSync); }
 void tpu_sync_finish(void) { control(Op::tpu_sync_finish, ControlAction::kSync); }
 
+// Of the newest headers. Every command is complete when its call returns, so there is nothing more to wait for.
+void tpu_nop(void) { control(Op::tpu_nop, ControlAction::kSync); }
+void tpu_poll_descriptor(void) { control(Op::tpu_poll_descriptor, ControlAction::kSync); }
+void tpu_bdc_poll(void) { control(Op::tpu_bdc_poll, ControlAction::kSync); }
+void tpu_gdma_poll(void) { control(Op::tpu_gdma_poll, ControlAction::kSync); }
+void tpu_sync_core_with_external_engine(void) { control(Op::tpu_sync_core_with_external_engine, ControlAction::kSync); }
+void tpu_sdma_poll(void) { static_cast<void>(Call(Op::tpu_sdma_poll)); }
+void tpu_vsdma_initialize(void) { static_cast<void>(Call(Op::tpu_vsdma_initialize)); }
+void tpu_vsdma_port_initialize(int) { static_cast<void>(Call(Op::tpu_vsdma_port_initialize)); }
+void tpu_vsdma_port_poll(int) { static_cast<void>(Call(Op::tpu_vsdma_port_poll)); }
+void tpu_cdma_nop(int) { static_cast<void>(Call(Op::tpu_cdma_nop)); }
+void tpu_cdma_all_port_nop(void) { static_cast<void>(Call(Op::tpu_cdma_all_port_nop)); }
+bool tpu_is_cdma_busy(void) { return static_cast<void>(Call(Op::tpu_is_cdma_busy)), false; }
+// Counters of the chip, and a mode in which it would fetch its commands itself (golden bm1690/query: off).
+void tpu_sr_setup(void) { static_cast<void>(Call(Op::tpu_sr_setup)); }
+void tpu_enable_pmu(void) { static_cast<void>(Call(Op::tpu_enable_pmu)); }
+void tpu_disable_pmu(void) { static_cast<void>(Call(Op::tpu_disable_pmu)); }
+bool tpu_is_descriptor_mode(void) { return static_cast<void>(Call(Op::tpu_is_descriptor_mode)), false; }
+
 void tpu_cdma_initialize(void) { static_cast<void>(Call(Op::tpu_cdma_initialize)); }
 void tpu_cdma_poll(void) { static_cast<void>(Call(Op::tpu_cdma_poll)); }
 void tpu_vsdma_poll(void) { static_cast<void>(Call(Op::tpu_vsdma_poll)); }

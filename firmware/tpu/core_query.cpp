@@ -47,6 +47,8 @@ void tpu_set_gdma_id(int gdma_id) {
 }
 void tpu_set_bdid(int bdc_id) { Call(Op::tpu_set_bdid).core().state().id.bdc = static_cast<std::uint32_t>(bdc_id); }
 
+void tpu_set_bd_id(int bdc_id) { Call(Op::tpu_set_bd_id).core().state().id.bdc = static_cast<std::uint32_t>(bdc_id); }
+
 // Cores, work items and groups: what the launch says, not what the chip has.
 int tpu_core_num(void) { return Call(Op::tpu_core_num).core().place().workitems; }
 int tpu_core_index(void) { return Call(Op::tpu_core_index).core().place().workitem; }
@@ -98,6 +100,7 @@ void tpu_set_base_msg_id(int base_msg_id) {
 }
 int tpu_get_local_msg_id(void) { return Call(Op::tpu_get_local_msg_id).core().state().base_message; }
 int tpu_get_global_msg_id(void) { return Call(Op::tpu_get_global_msg_id).core().state().base_message; }
+int tpu_get_base_msg_id(void) { return Call(Op::tpu_get_base_msg_id).core().state().base_message; }
 int tpu_get_core_sync_msg_id(void) { return Call(Op::tpu_get_core_sync_msg_id).core().state().base_message; }
 
 // Kernel, engines and host see the same bytes: there is nothing to write back or to drop.

@@ -81,6 +81,15 @@ void tpu_print_local_mem_data(local_addr_t local_offset, int start_idx, const di
   if (!call.core().faulted()) print_tensor(call.core().memories(), tensor);
 }
 
+void tpu_print_global_mem_data(global_addr_t addr, const dim4* shape, const dim4* stride, data_type_t dtype) {
+  const Call call(Op::tpu_print_global_mem_data);
+  const Tensor tensor = call.system(addr, call.dim("shape", shape), stride, call.dtype("dtype", dtype));
+  Checks check(call.core().memories(), call.op());
+  check.shape("shape", tensor.shape).tensor("data", tensor, NaturalAlignment::kElement);
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, check.violation()->text);
+  if (!call.core().faulted()) print_tensor(call.core().memories(), tensor);
+}
+
 // One element a line, in the memory's order.
 void tpu_dump_global_layer_data(const char* filename, global_addr_t addr, const int* shape, int dims,
                                 data_type_t dtype) {

@@ -9,8 +9,11 @@ namespace softtpu {
 void refuse(Op op) {
   const Call call(op);
   const OpInfo& row = info(op);
+  const std::string chip = to_upper(call.chip().name);
   call.core().fault(ErrorKind::kUnsupported,
-                    fmt::format("{}: {} has no {}.", row.name, to_upper(call.chip().name), row.note));
+                    row.support == Support::kUndetermined
+                        ? fmt::format("{}: its {} on {} is neither recorded nor described.", row.name, row.note, chip)
+                        : fmt::format("{}: {} has no {}.", row.name, chip, row.note));
 }
 
 }  // namespace softtpu

@@ -1,5 +1,5 @@
-// Bodies of functions that the running chip lacks. Their definitions stand after the public header, so that a drift of
-// a signature does not compile.
+// Bodies of functions that the running chip lacks, or that nothing determines. Their definitions stand after the public
+// header, so that a drift of a signature does not compile.
 #pragma once
 
 #include "firmware/call.hpp"

@@ -18,7 +18,7 @@ def gaps(function):
         if name != "..." and not function.parameter_text(name, kind):
             missing.append(f"parameter {name}")
     takes_types = any(kind == "data_type_t" for kind, _ in function.prototype.parameters)
-    if takes_types and not sections.get("types") and not function.lacks:
+    if takes_types and not sections.get("types") and not function.refusal:
         missing.append("types")
     if not sections.get("errors"):
         missing.append("errors")

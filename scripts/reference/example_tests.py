@@ -38,6 +38,11 @@ def body(function):
     return lines
 
 
+def refusal_of(function):
+    """What the message of a refused call says; empty for functions that work."""
+    return f"has no {function.lacks}" if function.lacks else "is neither recorded nor described" if function.undetermined else ""
+
+
 def write(functions, header):
     out = [KERNEL_START.format(header=header) if header else HOST_START]
     for function in functions:
@@ -47,7 +52,7 @@ def write(functions, header):
             out.append("  (void)args;\n  (void)example_kernel;")
         out += ["  " + line for line in body(function)]
         out.append("}")
-    rows = [f'    {{"{function.name}", example_of_{function.name}, "{function.lacks}"}},' for function in functions]
+    rows = [f'    {{"{function.name}", example_of_{function.name}, "{refusal_of(function)}"}},' for function in functions]
     table = "const example_t examples_{}[] = {{\n{}\n    {{0, 0, 0}},\n}};"
     name = "host" if not header else header.split("_")[0].removesuffix(".h")
     return "\n".join(out + [table.format(name, "\n".join(rows))]) + "\n"

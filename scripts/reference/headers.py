@@ -36,8 +36,8 @@ def comment(function):
     types = [line.strip() for line in function.types_text().removeprefix("one of these:\n").split("\n")]
     if types != [""] and len(types) <= MOST_TYPES and "no argument" not in types[0]:
         notes += textwrap.wrap(f"Types: {' | '.join(types)}", WIDTH, subsequent_indent="  ")
-    if function.lacks:
-        notes = [f"{function.reference.chip_name(function.name)} has no {function.lacks}: the call is refused."]
+    if function.refusal:
+        notes = [f"{function.refusal[0].upper()}{function.refusal[1:]}: the call is refused."]
     lines += notes[:MOST_LINES]
     if len(notes) > MOST_LINES:
         lines.append(f"More: softtpu api {function.name}")

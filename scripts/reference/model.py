@@ -9,7 +9,8 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "docs/reference"
 KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu_bdc_elementwise.h",
-                  "firmware/include/softtpu/tpu_bdc_tensor.h", "firmware/include/softtpu/tpu_dma.h", "firmware/include/okk.h"]
+                  "firmware/include/softtpu/tpu_bdc_tensor.h", "firmware/include/softtpu/tpu_dma.h", "firmware/include/softtpu/tpu_newer.h",
+                  "firmware/include/okk.h"]
 HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h",
                 "host/include/tpuv7/tpuv7_rt.h", "host/include/tpuv7/tpuv7_manager.h", "host/include/tpuv7/tpuv7_modelrt.h",
                 "host/include/tpudnn/tpuDNN.h", "host/include/tpudnn/tpuDNNTensor.h", "host/include/tpu_runtime_api/tpu_runtime_api.h"]
@@ -149,10 +150,23 @@ class Function:
                     return flat(table[key])
         return ""
 
+    @property
+    def undetermined(self):
+        """What neither a recording nor a description determines: "result", "effect" or "answer"; empty for functions that work."""
+        return self.limits.get("undetermined", "")
+
+    @property
+    def refusal(self):
+        """Why every call is refused; empty where it is not."""
+        chip = self.reference.chip_name(self.name)
+        if self.lacks:
+            return f"{chip} has no {self.lacks}"
+        return f"its {self.undetermined} on {chip} is neither recorded nor described" if self.undetermined else ""
+
     def parameter_text(self, name, kind):
         default = self.reference.common["parameters"]
-        found = self.own_parameter_text(name, kind)
-        return found if found else flat(default.get(f"{kind} {name}", default.get(name, "")))
+        found = self.own_parameter_text(name, kind) or flat(default.get(f"{kind} {name}", default.get(name, "")))
+        return found or ("not described" if self.undetermined else "")
 
     # ---- What the rules gave ----
 
@@ -253,8 +267,8 @@ class Function:
         engine = self.limits.get("engine")
         if self.is_host:
             return ""
-        if self.lacks:
-            return f"{self.reference.chip_name(self.name)} has no {self.lacks}: the call is refused and says so"
+        if self.refusal:
+            return f"{self.refusal}: the call is refused and says so"
         if engine in (None, "none"):
             return "none: answered by the processor that runs the kernel, no command is issued"
         if engine == "control":
@@ -282,8 +296,8 @@ class Function:
 
     def errors_lines(self):
         lines = [flat(self.field("errors"))] if self.field("errors") else []
-        if self.lacks:
-            return [f"{self.name}: {self.reference.chip_name(self.name)} has no {self.lacks}."] + lines
+        if self.refusal:
+            return [f"{self.name}: {self.refusal}."] + lines
         lines += [f"{self.name}: {message}" for message in self.limits.get("messages", [])]
         if not lines and not self.is_host:
             lines = ["none: the call accepts every argument" if self.prototype.parameters else "none"]
@@ -295,6 +309,8 @@ class Function:
             return ""
         if self.lacks:
             return "unsupported on this chip"
+        if self.undetermined:
+            return f"refused: its {self.undetermined} is neither recorded nor described"
         if row is None:
             return "not verified by a recording or a reference"
         oracle = f"exact against an independent oracle on {row['oracle']} random cases" if row["oracle"] else ""
@@ -331,9 +347,9 @@ class Function:
         parameters = [(name, self.parameter_text(name, kind)) for kind, name in self.prototype.parameters if name != "..."]
         out = [("parameters", parameters)]
         overlap = "; ".join(part for part in (self.in_place_text(), flat(self.field("overlap"))) if part)
-        out += [("returns", flat(self.field("returns")) if self.prototype.returns != "void" else ""), ("layout", flat(self.field("layout"))),
+        out += [("returns", self.returns_text() if self.prototype.returns != "void" else ""), ("layout", flat(self.field("layout"))),
                 ("types", self.types_text()), ("limits", self.limits_lines()), ("NULL", self.null_text()), ("overlap", overlap),
-                ("rounding" if not self.is_host else "meaning", flat(self.field("rounding"))), ("note", self.notes()),
+                ("rounding" if not self.is_host else "meaning", self.rounding_text()), ("note", self.notes()),
                 ("errors", self.errors_lines()), ("engine", self.engine_text()), ("waits", flat(self.field("waits"))),
                 ("time", self.cost_text()), ("chips", self.chips_text()), ("source", flat(self.field("source"))),
                 ("numbers", self.numerics()), ("samples", words(self.samples()) if self.samples() else ""), ("see also", words(self.related()) if self.related() else ""), ("example", self.example())]
@@ -343,6 +359,12 @@ class Function:
         """Folders of samples/ whose kernels call the function."""
         found = [] if self.is_host else self.reference.samples.get(self.name, [])
         return found if len(found) <= MOST_SAMPLES else []
+
+    def rounding_text(self):
+        return flat(self.field("rounding")) or ("Neither recorded nor described." if self.undetermined else "")
+
+    def returns_text(self):
+        return flat(self.field("returns")) or ("0, after the refusal" if self.undetermined else "")
 
     def numerics(self):
         target = self.family.get("numerics", "")

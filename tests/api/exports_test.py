@@ -40,7 +40,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
 
-    kernel_functions = published("tpukernel") | published("okkernel") | published("bm_atomic")
+    kernel_functions = published("tpukernel") | published("tpukernel_newest") | published("okkernel") | published("bm_atomic")
     missing = kernel_functions - exported(options.firmware)
     if options.write:
         write_gaps(missing)

@@ -20,7 +20,7 @@ HEADERS = {"tpukernel": "tpu_kernel.h", "okkernel": "okk.h", "bm_atomic": "bm_at
            "tpuv7modelrt": "tpuv7/tpuv7_modelrt.h",
            "tpudnn": "tpudnn/tpuDNN.h", "tpurtwrap": "tpu_runtime_api/tpu_runtime_api.h"}
 # Headers that include another one have its functions too.
-INCLUDES = {"bm_atomic": "okkernel", "bmlib_internal": "bmlib", "bmrt": "bmlib", "tpuv7modelrt": "tpuv7rt"}
+INCLUDES = {"tpukernel": "tpukernel_newest", "bm_atomic": "okkernel", "bmlib_internal": "bmlib", "bmrt": "bmlib", "tpuv7modelrt": "tpuv7rt"}
 FLAGS = "-Wall -Wextra -Werror -Wsign-compare -Wunused-variable -fsigned-char -fvisibility=hidden -fsyntax-only".split()
 COMPILERS = [("gcc", "c99"), ("gcc", "gnu11"), ("clang", "c99"), ("g++", "c++17"), ("clang++", "c++17")]
 
@@ -114,6 +114,25 @@ def own_names(text):
     return re.findall(r"^#define ((?!TENSOR_|NO_USE)\w+(?:\([^)]*\))?)", text, re.M)
 
 
+def newest(facts, chip):
+    """tpu_kernel.h as a kernel for this chip sees it that defines the macro of the newest headers: every function that they declare for
+    the chip with their exact type, their enumerators, their records with sizes and offsets."""
+    own = facts["chips"][chip]
+    names = [name for name in facts["functions"] if name not in own["lacks"]]
+    lines = [f"#define {own['define']} 1", PRELUDE, '#include "tpu_kernel.h"']
+    lines += functions({"functions": {name: own["differs"].get(name, facts["functions"][name]) for name in names}})
+    for enum in facts["enums"]:
+        if chip in enum["chips"]:
+            lines += [f'STATIC_ASSERT({name} == {value}, "{name}");' for name, value in enum["values"].items()]
+    for record in facts["records"]:
+        if chip not in record["chips"]:
+            continue
+        name = record["name"]
+        lines.append(f'STATIC_ASSERT(sizeof({name}) == {record["size"]}, "size of {name}");')
+        lines += [f'STATIC_ASSERT(offsetof({name}, {field}) == {offset}, "{name}.{field}");' for _, field, offset in record["fields"]]
+    return "\n".join(lines) + "\n", len(names)
+
+
 def compile_all(name, text, includes, folder):
     paths = [f"-I{path}" for path in includes]
     count = 0
@@ -160,6 +179,12 @@ def main():
             print(f"{name}: {len(facts['functions'])} functions, {sum(map(len, facts['enums'].values()))} enumerators, "
                   f"{len(facts['records'])} records, {len(facts['macros'])} macros compared; "
                   f"an empty C file with {HEADERS[name]} compiles in {header_cost(name, options.include, folder) * 1000:.0f} ms")
+        facts = json.loads((HERE / "tpukernel_newest.json").read_text())
+        for chip in facts["chips"]:
+            text, count = newest(facts, chip)
+            problem = compile_all(f"newest_{chip}", text, options.include, folder)
+            failures += [problem] if problem else []
+            print(f"tpu_kernel.h with {facts['chips'][chip]['define']}: {count} functions of the newest headers compared")
         for name in ("usage", "repeated"):
             problem = compile_all(name, (HERE / f"{name}.c").read_text(), options.include, folder)
             failures += [problem] if problem else []

@@ -38,7 +38,7 @@ int run_all(const char* chip, const example_t* examples) {
     if (lacks.empty()) {
       EXPECT_TRUE(outcome.ok) << example->name << ": " << outcome.text;
     } else {
-      EXPECT_NE(outcome.text.find("has no " + lacks), std::string::npos) << example->name << ": " << outcome.text;
+      EXPECT_NE(outcome.text.find(lacks), std::string::npos) << example->name << ": " << outcome.text;
     }
     for (const std::string& claim : failed_claims) ADD_FAILURE() << example->name << ": not true: " << claim;
   }

@@ -59,10 +59,10 @@ class Limits {
     for (const OpInfo& row : all_ops()) {
       if (row.name.starts_with("okk_") != okkernel) continue;
       json entry = {{"engine", to_text(row.engine)}, {"support", support(row)}, {"chip", device_.chip().name}};
-      if (!row.note.empty()) entry["lacks"] = row.note;
+      if (!row.note.empty()) entry[row.support == Support::kUndetermined ? "undetermined" : "lacks"] = row.note;
       const auto found = known_.find(row.name);
       const bool issues = row.engine != Engine::kNone && row.engine != Engine::kControl;
-      if (row.support != Support::kUnsupported && issues && found != known_.end()) probe(*found->second, row, entry);
+      if (!is_refused(row.support) && issues && found != known_.end()) probe(*found->second, row, entry);
       all[std::string(row.name)] = std::move(entry);
     }
   }
@@ -74,6 +74,7 @@ class Limits {
       case Support::kComposite: return "composite";
       case Support::kQuery: return "query";
       case Support::kUnsupported: return "unsupported";
+      case Support::kUndetermined: return "undetermined";
     }
     return "";
   }

@@ -478,6 +478,7 @@ void tpu_gdma_lossy_decompress_S2L(local_addr_t dst_addr, system_addr_t src_addr
  * BM1684X has no lossy compression: the call is refused. */
 void tpu_gdma_lossy_decompress_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride);
+#ifndef SOFTTPU_LATER_CHIP
 /** Copies a local tensor to L2 SRAM and combines it with what is there.
  * BM1684X has no reduction into L2 SRAM: the call is refused. */
 void tpu_gdma_cpy_reduce_L12L2(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
@@ -510,6 +511,7 @@ void tpu_gdma_lossy_decompress_reduce_S2L2(system_addr_t dst_addr, system_addr_t
  * BM1684X has no lossy compression: the call is refused. */
 void tpu_gdma_lossy_decompress_reduce_L22L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, int reduce_psum_op, int reduce_opcode);
+#endif
 /** Writes a random mask to local memory and starts the sequence anew.
  * BM1684X has no random number generator: the call is refused. */
 void tpu_gdma_random_mask_init_seed_S2L(system_addr_t mask_addr, local_addr_t dst_addr, const dim4* shape, int size,
@@ -573,6 +575,7 @@ void tpu_sdma_mask_select_S2S(global_addr_t dst_addr, global_addr_t src_addr, gl
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_nonzero_S2S(global_addr_t dst_addr, global_addr_t src_addr, const dim4* shape, data_type_t data_dtype,
     unsigned int base_idx);
+#ifndef SOFTTPU_LATER_CHIP
 /** Copies a system tensor to L2 SRAM and combines it with what is there.
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_cpy_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
@@ -581,6 +584,7 @@ void tpu_sdma_cpy_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, co
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_cpy_reduce_L22L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode);
+#endif
 /** Packs an f32 tensor into 20 bits per element.
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_lossy_compress(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
@@ -589,6 +593,7 @@ void tpu_sdma_lossy_compress(system_addr_t dst_addr, system_addr_t src_addr, con
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_lossy_decompress(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride);
+#ifndef SOFTTPU_LATER_CHIP
 /** Packs a system tensor and combines it with one in L2 SRAM.
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_lossy_compress_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
@@ -605,6 +610,7 @@ void tpu_sdma_lossy_decompress_reduce_S2L2(system_addr_t dst_addr, system_addr_t
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_lossy_decompress_reduce_L22L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, int reduce_psum_op, int reduce_opcode);
+#endif
 /** Number of results of the last selection of SDMA.
  * BM1684X has no SDMA engine: the call is refused. */
 unsigned int tpu_sdma_get_filter_num(void);
@@ -695,6 +701,7 @@ void tpu_cdma_lossy_decompress(int dst_chipid, int src_chipid, system_addr_t src
  * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_recv(int src_chipid, int dst_chipid, system_addr_t dst_addr, int dst_n, int dst_c, int dst_h, int dst_w,
     int dst_n_stride, int dst_c_stride, int dst_h_stride, system_addr_t input_addr, int opcode, data_type_t dtype);
+#ifndef SOFTTPU_OTHER_CDMA
 /** Writes a tensor, or a constant, into the memory of another chip.
  * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_write(int src_chipid, int dst_chipid, system_addr_t src_addr, system_addr_t dst_addr,
@@ -702,6 +709,7 @@ void tpu_cdma_write(int src_chipid, int dst_chipid, system_addr_t src_addr, syst
     unsigned int src_c_stride, unsigned int src_h_stride, unsigned short dst_n, unsigned short dst_c,
     unsigned int dst_h, unsigned int dst_w, unsigned int dst_n_stride, unsigned int dst_c_stride,
     unsigned int dst_h_stride, int is_fill_const, int const_val, data_type_t dtype, int stride_enable, int nchw_copy);
+#endif
 /** Orders the two halves of a port.
  * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_nop_sync(int port);
