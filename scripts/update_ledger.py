@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rewrites device/isa/verified.def (what `softtpu api` prints) from test results.
+"""Rewrites device/isa/verified.def and recorded.def (what `softtpu api` prints) from test results.
 
 Runs every recorded case with replay_direct, and all unit tests. They report, as test properties, the tolerance of a comparison
 with an independent reference ("reference:FUNCTION") and the number of random calls that an independent oracle confirmed bit for
@@ -22,6 +22,29 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEDGER = ROOT / "device/isa/verified.def"
 DEVIATIONS = ROOT / "docs/deviations.md"
 HEAD = "// Written by scripts/update_ledger.py from test results; sorted by name. VERIFIED(function, exact cases, deviating cases, tolerance, oracle cases); ASSUMED(function)\n"
+
+
+# The corpora that were recorded on each chip or revision, by its full name. What today's revision shares with an older recording counts for it.
+CHIPS = {"bm1684": ("bm1684", ["bm1684", "bm1684-varied"]), "bm1684x-1.30": ("bm1684x", ["bm1684x", "bm1684x-1.30"]),
+         "bm1684x-23.05": ("bm1684x-23.05", ["bm1684x", "bm1684x-varied"]), "bm1688-1.30": ("bm1688", ["bm1688"]),
+         "bm1690-1.30": ("bm1690", ["bm1690"])}
+RECORDED = ROOT / "device/isa/recorded.def"
+RECORDED_HEAD = ("// Written by scripts/update_ledger.py from test results; sorted. "
+                 "RECORDED(chip, function, exact cases, different ones, deviating ones)\n")
+
+
+def recorded_by_chip(build, golden, folder):
+    """The text of recorded.def."""
+    rows = []
+    for name, (chip, corpora_of_chip) in CHIPS.items():
+        path = folder / f"{name}.json"
+        run = subprocess.run([build / "bin/replay_direct", "--chip", chip, "--ledger", path, "-n", "0",
+                              *[golden / corpus for corpus in corpora_of_chip]], stdout=subprocess.DEVNULL)
+        if run.returncode not in (0, 1):
+            sys.exit(f"replay_direct ended with status {run.returncode}")
+        for function, count in json.loads(path.read_text()).items():
+            rows.append((name, function, count["passed"], count["failed"], count["skipped"]))
+    return RECORDED_HEAD + "".join('RECORDED("%s", %s, %d, %d, %d)\n' % row for row in sorted(rows))
 
 
 def recorded(build, golden, folder):
@@ -61,9 +84,14 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/dev")
     parser.add_argument("--golden", type=pathlib.Path, default=ROOT.parent / "shared/golden", help="the complete corpora")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--chips-only", action="store_true", help="only recorded.def, which needs no unit tests")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        by_chip = recorded_by_chip(options.build, options.golden, folder)
+        if options.chips_only:
+            RECORDED.write_text(by_chip)
+            return 0
         counts = recorded(options.build, options.golden, folder)
         tolerances, confirmed, assumed = unit_tests(options.build, folder)
     patterns = documented_deviations()
@@ -79,8 +107,9 @@ def main():
     text += "#undef VERIFIED\n#undef ASSUMED\n"
     if not options.check:
         LEDGER.write_text(text)
-    elif LEDGER.read_text() != text:
-        print(f"{LEDGER.name} is not what the tests say; run scripts/update_ledger.py")
+        RECORDED.write_text(by_chip)
+    elif LEDGER.read_text() != text or RECORDED.read_text() != by_chip:
+        print(f"{LEDGER.name} or {RECORDED.name} is not what the tests say; run scripts/update_ledger.py")
         return 1
     return 0
 

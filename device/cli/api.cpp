@@ -16,12 +16,27 @@ namespace {
 
 // How far a function can be trusted, best first.
 struct Standing {
-  std::string state;   // "exact", "oracle", "reference", "unsupported", "unverified"
+  std::string
+      state;  // "exact", "oracle", "reference", "different", "unsupported", "undetermined", "refused", "unverified"
   std::string detail;  // one phrase for people
 };
 
+// On a chip that cases were recorded on.
+Standing standing_on(const RecordedCases& cases) {
+  if (cases.different > 0) {
+    return {"different", fmt::format("differs from {} of {} recorded cases of this chip", cases.different,
+                                     cases.different + cases.exact)};
+  }
+  const std::string deviating =
+      cases.deviating > 0 ? fmt::format("; set aside: {} (docs/deviations.md)", cases.deviating) : "";
+  if (cases.exact == 0) return {"exact", "recorded as refused or set aside only" + deviating};
+  return {"exact", fmt::format("exact on {} recorded cases of this chip{}", cases.exact, deviating)};
+}
+
 Standing standing(const OpInfo& row, const Verification& known) {
   if (row.support == Support::kUnsupported) return {"unsupported", fmt::format("the chip has no {}", row.note)};
+  if (row.support == Support::kUndetermined)
+    return {"undetermined", fmt::format("refused: its {} is neither recorded nor described", row.note)};
   const std::string deviating = known.deviating > 0
                                     ? fmt::format(
                                           "; differs on purpose from {} cases that show a defect of the recorded "
@@ -90,24 +105,35 @@ int run_api(const ApiOptions& options) {
 
 namespace {
 
+// What holds on the chip, where it is known; else what is known of the function.
+Standing standing(Op op, const std::optional<Chip>& chip) {
+  if (chip) {
+    if (const auto refused = chip->refused.find(std::string(info(op).name)); refused != chip->refused.end())
+      return {"refused", "refused: " + refused->second};
+    if (const auto cases = recorded_on(op, chip->full_name()); cases && !is_refused(info(op).support))
+      return standing_on(*cases);
+  }
+  return standing(info(op), verification(op));
+}
+
 int list_ledger(const ApiOptions& options) {
-  std::optional<Api> api;
+  std::optional<Chip> of;
   if (!options.chip.empty()) {
     const auto chip = load_chip(options.chip);
     if (!chip) {
       fmt::print(stderr, "softtpu api: {}\n", chip.error().text);
       return 2;
     }
-    api = chip->api;
+    of = *chip;
   }
   nlohmann::json list = nlohmann::json::array();
   std::map<std::string, int> totals;
   for (std::size_t i = 0; i < all_ops().size(); ++i) {
     const OpInfo& row = all_ops()[i];
-    if (api && !belongs_to(row.name, *api)) continue;
+    if (of && !belongs_to(row.name, of->api)) continue;
     if (row.name.find(options.filter) == std::string_view::npos) continue;
     const Verification known = verification(static_cast<Op>(i));
-    const Standing found = standing(row, known);
+    const Standing found = standing(static_cast<Op>(i), of);
     ++totals[found.state];
     if (options.json) {
       list.push_back({{"name", row.name},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace softtpu {
 namespace {
@@ -25,7 +26,27 @@ constexpr std::string_view kAssumed[] = {
 #include "device/isa/verified.def"
 };
 
+struct CasesRow {
+  std::string_view chip, name;
+  RecordedCases cases;
+};
+
+constexpr CasesRow kCases[] = {
+    {"", "", {}},
+#define RECORDED(chip, name, exact, different, deviating) {chip, #name, {exact, different, deviating}},
+#include "device/isa/recorded.def"
+#undef RECORDED
+};
+
 }  // namespace
+
+std::optional<RecordedCases> recorded_on(Op op, std::string_view chip) {
+  const std::pair wanted{chip, info(op).name};
+  const auto before = [](const CasesRow& row, const auto& key) { return std::pair{row.chip, row.name} < key; };
+  const auto* found = std::lower_bound(std::begin(kCases), std::end(kCases), wanted, before);
+  if (found == std::end(kCases) || std::pair{found->chip, found->name} != wanted) return std::nullopt;
+  return found->cases;
+}
 
 Verification verification(Op op) {
   const std::string_view name = info(op).name;

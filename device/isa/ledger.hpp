@@ -18,4 +18,11 @@ struct Verification {
 
 Verification verification(Op op);
 
+// The recorded cases of one chip, or revision, that call a function.
+struct RecordedCases {
+  int exact = 0, different = 0, deviating = 0;
+};
+// nullopt: none was recorded on this chip. `chip` is its full name ("bm1684x-23.05").
+std::optional<RecordedCases> recorded_on(Op op, std::string_view chip);
+
 }  // namespace softtpu
