@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/chip/chip.hpp"
 #include "device/cli/command.hpp"
 #include "device/cli/gdb_session.hpp"
 #include "device/cli/outputs.hpp"
@@ -147,6 +148,7 @@ int run_with_options(const RunOptions& options) {
   ::setenv("SOFTTPU_JOURNAL", journal->path.c_str(), 1);
   const auto status = run_program(options.program, debugger ? debugger->meanwhile() : Meanwhile{});
   RunReport report{options.program, settings->chip, settings->checks, status ? *status : 0, {}};
+  if (const auto chip = load_chip(settings->chip)) report.revision = chip->revision;
   auto contents = read_journal(journal->path, kDeviceEndMs);
   if (!status) return not_started(status.error().text);
   if (contents) report.contents = *std::move(contents);

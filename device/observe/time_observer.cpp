@@ -141,7 +141,7 @@ class TimeObserver final : public Observer {
   void add_to_timeline() {
     const TraceTracks tracks(device_, launch_.core);
     std::string events = to_timeline(launch_, tracks, begin_us_);
-    if (!std::exchange(named_, true)) events = tracks.names() + ",\n" + events;
+    if (!std::exchange(named_, true)) events = tracks.names(clock_.model().chip()) + ",\n" + events;
     timeline_->append_elements(events, fmt::format("launch {} of kernel \"{}\"", launch_.number, launch_.kernel));
   }
 

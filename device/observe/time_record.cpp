@@ -77,6 +77,7 @@ Json chip_of(const CostModel& model) {
     peaks[std::string(to_text(type))] = model.peak_per_us(type) / 1e3;
   }
   return {{"name", chip.name},
+          {"revision", chip.revision},
           {"npus", chip.npu_num},
           {"local_bytes", chip.local_bytes},
           {"banks", chip.banks},

@@ -92,8 +92,8 @@ std::string cores_line(const LaunchTime& launch) {
 std::string founded_line(const Chip& chip) {
   std::array<int, 3> counts{};
   for (const auto& [name, parameter] : chip.timing) ++counts[static_cast<std::size_t>(parameter.founded)];
-  return fmt::format("parameters of {}: {} measured, {} vendor estimates, {} guesses", chip.name, counts[0], counts[1],
-                     counts[2]);
+  return fmt::format("parameters of {}: {} measured, {} vendor estimates, {} guesses", chip.full_name(), counts[0],
+                     counts[1], counts[2]);
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ class Trace final : public Observer {
   Trace(std::unique_ptr<SharedFile> file, std::uint32_t device)
       : file_(std::move(file)), device_(device), tracks_(device) {}
 
-  void launch_begins(const Memories&, const std::string& kernel, int core) override {
+  void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     tracks_ = TraceTracks(device_, core);
     kernel_ = kernel;
     number_ = 0;
     launch_start_ = now_us();
     if (named_) return;
     named_ = true;
-    file_->append_elements(tracks_.names(), "its first launch");
+    file_->append_elements(tracks_.names(memories.chip()), "its first launch");
   }
 
   void before(Op, const Command&) override { start_ = now_us(); }

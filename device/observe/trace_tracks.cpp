@@ -21,8 +21,9 @@ int TraceTracks::engine(Engine engine) const {
   return launches() + 1 + static_cast<int>(place - kEngines.begin());
 }
 
-std::string TraceTracks::names() const {
+std::string TraceTracks::names(const Chip& chip) const {
   std::string events = metadata("process_name", process(), launches(), {{"name", fmt::format("device {}", device_)}});
+  events += ",\n" + metadata("process_labels", process(), launches(), {{"labels", chip.full_name()}});
   const auto name = [&](int track, std::string_view what) {
     events += ",\n" + metadata("thread_name", process(), track, {{"name", fmt::format("core {} {}", core_, what)}});
     events += ",\n" + metadata("thread_sort_index", process(), track, {{"sort_index", track}});

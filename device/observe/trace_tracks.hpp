@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "device/chip/chip.hpp"
 #include "device/isa/op.hpp"
 
 namespace softtpu {
@@ -20,8 +21,8 @@ class TraceTracks {
   int process() const { return static_cast<int>(device_) + 1; }
   int launches() const { return core_ * kPerCore + 1; }
   int engine(Engine engine) const;
-  // The events that name them all, separated by commas.
-  std::string names() const;
+  // The events that name them all, separated by commas, and the chip with the revision whose results these are.
+  std::string names(const Chip& chip) const;
 
  private:
   static constexpr int kPerCore = 10;  // so that a core's stay together

@@ -118,6 +118,7 @@ std::string to_json_text(const RunReport& report) {
                {"version", kJsonVersion},
                {"program", report.program},
                {"chip", report.chip},
+               {"revision", report.revision},
                {"checks", report.checks},
                {"program_status", report.program_status},
                {"verdict", to_text(report.verdict())},

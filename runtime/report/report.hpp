@@ -29,6 +29,7 @@ struct RunReport {
   std::string chip, checks;
   int program_status = 0;  // 128 + N for a signal
   JournalContents contents;
+  std::string revision = {};  // of the chip, whose results these are; empty where it has one only
 
   // The gravest of what happened: internal, crash, time limit, unsupported, program failed, findings.
   Verdict verdict() const;

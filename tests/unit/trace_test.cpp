@@ -59,11 +59,14 @@ TEST(Trace, HasAProcessForEachDeviceAndANamedTrackForTheLaunches) {
   const auto events = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(events.is_array());
   std::map<int, std::string> devices;
+  std::set<std::string> labels;
   std::map<std::pair<int, int>, std::string> tracks;
   for (const auto& event : events) {
     if (event["name"] == "process_name") devices[event["pid"]] = event["args"]["name"];
+    if (event["name"] == "process_labels") labels.insert(event["args"]["labels"].get<std::string>());
     if (event["name"] == "thread_name") tracks[{event["pid"], event["tid"]}] = event["args"]["name"];
   }
+  EXPECT_EQ(labels, std::set<std::string>{TestDevice().chip().full_name()}) << "the revision of the results";
   EXPECT_EQ(devices, (std::map<int, std::string>{{1, "device 0"}, {2, "device 1"}}));
   std::multiset<std::string> used;
   for (const auto& event : events) {

@@ -402,7 +402,8 @@ function draw(record) {
   drawMemory(record);
   drawCalls(record);
   const founded = record.chip.parameters;
-  byId("founded").textContent = `Times are estimates. Parameters of ${record.chip.name}: ${founded.measured} measured, ` +
+  const chip = record.chip.revision ? `${record.chip.name}-${record.chip.revision}` : record.chip.name;
+  byId("founded").textContent = `Times are estimates. Results and parameters of ${chip}: ${founded.measured} measured, ` +
     `${founded.vendor} estimates of the vendor, ${founded.guess} guesses.`;
 }
 function choose(record) {
