@@ -35,6 +35,8 @@ def page(rule, cases):
     text = f"# {name}\n\n{sentence(title)} Reported as {severity.lower()} by `--check={check}`.\n\n"
     if check == "portable":
         text = text.replace("`--check=portable`", "`--portable-to=CHIP`")
+    if check == "number":
+        text = text.replace("`--check=number`", "`--cores=1,2,...`")
     if check == "schedule":
         text = text.replace("`--check=schedule`", "`--schedules=N`")
     text += f"**Why it matters.** {sentence(why)}\n\n**How to fix it.** {sentence(fix)}\n"

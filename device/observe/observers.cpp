@@ -119,7 +119,8 @@ Result<Tools> make_tools(const Settings& settings, const Chip& chip, const Tools
   tools.schedules = settings.schedules;
   tools.gdb_socket = settings.gdb_socket;
   const bool watching = !checks->empty() || !settings.portable_to.empty() || !settings.record_path.empty();
-  if (watching || settings.schedules > 1) {
+  tools.core_counts = settings.core_counts;
+  if (watching || tools.compares_runs()) {
     if (auto added = add_checks(*checks, settings, chip, options, tools); !added) return added.error();
   }
   if (auto added = add_writers(settings, chip, of, tools); !added) return added.error();

@@ -28,7 +28,11 @@ struct Tools {
   std::shared_ptr<LaunchRecorder> recorder;      // null: no launch is kept
   std::string schedule;                          // order of commands in parallel sections; empty: program order
   std::uint32_t schedules = 0;                   // runs of each launch that are compared; below 2: one run
+  std::vector<std::uint32_t> core_counts;        // on so many cores launches on several are run again, and compared
   std::string gdb_socket;                        // empty: nobody debugs
+
+  // Whether launches are run again with the memories as they were before.
+  bool compares_runs() const { return schedules > 1 || !core_counts.empty(); }
   std::shared_ptr<Journal> journal;              // of `softtpu run`; null without
 };
 

@@ -47,6 +47,7 @@ class CoreLink {
     LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
   };
   CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);
+  Memories& memories() { return memories_; }
   ~CoreLink();
   CoreLink(const CoreLink&) = delete;
   CoreLink& operator=(const CoreLink&) = delete;

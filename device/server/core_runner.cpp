@@ -187,19 +187,22 @@ class CoreRunner {
     if (tools_.clients != nullptr) tools_.clients->turn_to(launch->client, sink);
     // Both put memory back as it was, which others of the launch are at work on.
     const bool alone = core_.place().page == nullptr;
-    if (!alone && (tools_.recorder != nullptr || tools_.schedules > 1) && core_.place().workitem == 0) {
-      log_warning(
-          fmt::format("kernel \"{}\" runs on several cores: its launch is not kept, and its orders not compared",
-                      function->second.name));
-    }
+    if (!alone && tools_.recorder != nullptr && core_.place().workitem == 0)
+      log_warning(fmt::format("kernel \"{}\" runs on several cores: its launch is not kept", function->second.name));
     LaunchRecorder* const recorder = alone ? tools_.recorder.get() : nullptr;
     if (recorder != nullptr) {
       const auto file = modules_.find_file(function->second.module);
       recorder->begins(core_, {function->second.name, file.name, file.image, launch->args});
     }
     // Made for each launch, so that the same seed gives the same order.
-    if (!tools_.schedule.empty()) core_.set_schedule(*Schedule::parse(tools_.schedule));
+    const std::string order = order_of(launch->place);
+    if (!order.empty()) core_.set_schedule(*Schedule::parse(order));
+    if (launch->place.compared) core_.observe(false);
     LaunchOutcome outcome = alone && tools_.schedules > 1 ? run_schedules(core_, tools_, run) : run();
+    if (launch->place.compared) {
+      core_.observe(true);
+      if (tools_.schedule.empty()) core_.set_schedule(nullptr);
+    }
     if (recorder != nullptr) recorder->ends(outcome);
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
@@ -238,6 +241,11 @@ class CoreRunner {
     return true;
   }
 
+  // Of the commands in parallel sections, and of the cores; empty: as they come.
+  std::string order_of(const CorePlace& where) const {
+    return where.order != 0 ? fmt::format("random:{}", where.order) : tools_.schedule;
+  }
+
   // The kernel, once for each group of the launch, one after the other. Each has a copy of the arguments of its own.
   LaunchOutcome run_groups(const CorePlace& where, const Function& function, std::span<const std::uint8_t> args) {
     LaunchPlace place = core_.place();
@@ -248,8 +256,8 @@ class CoreRunner {
       return outcome;
     }
     // Another order of the commands is one of the cores, too.
-    if (place.page != nullptr && !tools_.schedule.empty())
-      static_cast<void>(place.page->interleave(place.workitem, std::hash<std::string>()(tools_.schedule)));
+    if (const std::string order = order_of(where); place.page != nullptr && !order.empty())
+      static_cast<void>(place.page->interleave(place.workitem, std::hash<std::string>()(order)));
     LaunchOutcome all;
     for (place.group = 0; place.group < place.groups && all.ok; ++place.group) {
       core_.set_place(place);

@@ -66,7 +66,9 @@ Device::Device(std::unique_ptr<Memories> memories, const Settings& settings, Too
       memories_(std::move(memories)),
       tools_(std::move(tools)),
       heap_(chip().global_mem.start + chip().global_reserved, chip().global_mem.start + chip().global_mem.bytes),
-      queue_(cores_, limits_) {}
+      queue_(cores_, limits_) {
+  queue_.use_tools(tools_);
+}
 
 // Each core has a local memory of its own; L2 and global memory are the same for all.
 Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {

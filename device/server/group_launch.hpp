@@ -23,6 +23,7 @@ class GroupLaunch {
   GroupLaunch(std::vector<Part> parts, std::uint32_t groups) : parts_(std::move(parts)), groups_(groups) {}
 
   const std::vector<Part>& parts() const { return parts_; }
+  std::uint32_t groups() const { return groups_; }
   // As bits.
   std::uint64_t cores() const;
 

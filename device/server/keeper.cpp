@@ -119,7 +119,7 @@ void give_up_rights() {
   reset_signals();
   enlarge_first_stack();
   // Who takes images of the memories does so through their files.
-  const bool takes_images = setup.tools.recorder != nullptr || setup.tools.schedules > 1;
+  const bool takes_images = setup.tools.recorder != nullptr || setup.tools.compares_runs();
   close_connections({socket.get(), setup.report_file}, takes_images);
   unmap_what_is_others(setup);
   const std::string name = setup.explains ? "softtpu-explain" : fmt::format("softtpu-core{}", setup.index);

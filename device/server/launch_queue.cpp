@@ -95,7 +95,7 @@ void LaunchQueue::make_ready(const std::shared_ptr<Client>& client, const std::s
 
 // Gives launches to the cores, one client after the other.
 void LaunchQueue::dispatch() {
-  if (dispatching_) return;
+  if (dispatching_ || trying_) return;
   dispatching_ = true;
   std::size_t idle_turns = 0;
   while (!turns_.empty() && idle_turns < turns_.size()) {
@@ -175,18 +175,61 @@ void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::share
   stream->last_item = cores_[launch.core]->launch(what);
 }
 
-// All cores get their parts at once, so that two launches never wait for each other's cores.
 void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
                                const Pending& launch) {
-  const std::shared_ptr<GroupLaunch> group = launch.group;
+  const auto run = std::make_shared<const GroupRun>(GroupRun{client, stream, launch, make_trials(launch)});
+  const auto done = [this, run](Result<void> outcome) {
+    trying_ = false;
+    const auto& group = run->launch.group;
+    if (run->stream->last_group == group) run->stream->last_group.reset();
+    finished(run->client, *run->stream, run->launch.function, run->launch.answer, std::move(outcome),
+             group->estimated_ns());
+  };
+  trying_ = run->trials != nullptr;
+  run_group(run, launch.group, 0, [this, run, done](Result<void> outcome) {
+    if (!run->trials || !outcome) return done(std::move(outcome));
+    run->trials->launch_ended();
+    try_next(run, [done] { done({}); });
+  });
+}
+
+// Null: nobody asks, or another launch is under way, whose memory a repetition would disturb.
+std::shared_ptr<LaunchTrials> LaunchQueue::make_trials(const Pending& launch) {
+  if (tools_ == nullptr || !tools_->compares_runs() || tools_->clients != nullptr) return nullptr;
+  std::size_t sent = 0;
+  for (const auto& [core, count] : sent_) sent += count;
+  if (sent > 1) {
+    log_warning(fmt::format("kernel \"{}\": other launches are under way; its runs are not compared", launch.kernel));
+    return nullptr;
+  }
+  std::vector<Memories*> memories;
+  for (const auto& core : cores_) memories.push_back(&core->memories());
+  return std::make_shared<LaunchTrials>(*tools_, memories, *launch.group, launch.kernel);
+}
+
+void LaunchQueue::try_next(const std::shared_ptr<const GroupRun>& run, const std::function<void()>& answer) {
+  const LaunchTrials::Run* const next = run->trials->next();
+  if (next == nullptr) return answer();
+  run_group(run, next->group, next->order, [this, run, answer](const Result<void>& outcome) {
+    run->trials->ended(outcome);
+    try_next(run, answer);
+  });
+  for (const auto& core : cores_) core->flush();
+}
+
+// All cores get their parts at once, so that two launches never wait for each other's cores.
+void LaunchQueue::run_group(const std::shared_ptr<const GroupRun>& run, const std::shared_ptr<GroupLaunch>& group,
+                            std::uint32_t order, const Answer& answer) {
+  const auto& [client, stream, launch, trials] = *run;
+  const bool is_trial = group != launch.group;
   const std::uint32_t page = free_pages_.back();
   free_pages_.pop_back();
-  group->begin(pages_[page - 1], page, launch.answer != nullptr || !stream->waiters.empty());
-  const auto done = [this, client, stream, group, function = launch.function,
-                     answer = launch.answer](Result<void> outcome) {
+  group->begin(pages_[page - 1], page, is_trial || launch.answer != nullptr || !stream->waiters.empty());
+  // A trial's failure is no failure of the program.
+  if (is_trial) group->set_journalled();
+  const auto done = [this, group, answer](Result<void> outcome) {
     free_pages_.push_back(group->page_number());
-    if (stream->last_group == group) stream->last_group.reset();
-    finished(client, *stream, function, answer, std::move(outcome), group->estimated_ns());
+    answer(std::move(outcome));
   };
   for (std::size_t i = 0; i < group->parts().size(); ++i) {
     const GroupLaunch::Part& part = group->parts()[i];
@@ -196,10 +239,13 @@ void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std:
     what.group = group;
     // Alone in its stream it finds all its cores through with what was before.
     what.place = group->place_of(i, stream->sent > 1);
+    what.place.compared = is_trial;
+    what.place.order = order;
     what.answer = [this, group, i, kernel = launch.kernel, done](const Result<void>& outcome) {
       part_ended(group, i, kernel, outcome, done);
     };
-    stream->last_item = cores_[part.core]->launch(what);
+    const std::uint64_t item = cores_[part.core]->launch(what);
+    if (!is_trial) stream->last_item = item;
   }
 }
 

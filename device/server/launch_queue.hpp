@@ -16,6 +16,7 @@
 
 #include "device/server/core_link.hpp"
 #include "device/server/group_launch.hpp"
+#include "device/server/launch_trials.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/protocol/wire.hpp"
 
@@ -112,6 +113,8 @@ class LaunchQueue {
   };
   LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, const Limits& limits) : cores_(cores), limits_(limits) {}
 
+  // Launches on several cores are run again and compared, where the tools say so.
+  void use_tools(const Tools& tools) { tools_ = &tools; }
   // Where launches on several cores meet.
   void use_pages(std::span<LaunchPage> pages);
   std::shared_ptr<Client> make_client() { return std::make_shared<Client>(); }
@@ -159,6 +162,17 @@ class LaunchQueue {
   void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, const Pending& launch);
   void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
                     const Pending& launch);
+  // What the launch's groups have in common. A trial's failure is a finding, no failure of the program.
+  struct GroupRun {
+    std::shared_ptr<Client> client;
+    std::shared_ptr<Stream> stream;
+    Pending launch;
+    std::shared_ptr<LaunchTrials> trials;
+  };
+  std::shared_ptr<LaunchTrials> make_trials(const Pending& launch);
+  void run_group(const std::shared_ptr<const GroupRun>& run, const std::shared_ptr<GroupLaunch>& group,
+                 std::uint32_t order, const Answer& answer);
+  void try_next(const std::shared_ptr<const GroupRun>& run, const std::function<void()>& answer);
   void part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
                   const Result<void>& outcome, const std::function<void(Result<void>)>& answer);
   void hurry(Stream& stream);
@@ -186,6 +200,8 @@ class LaunchQueue {
   std::deque<Fault> faults_;
   std::size_t queued_ = 0;
   bool dispatching_ = false;
+  const Tools* tools_ = nullptr;
+  bool trying_ = false;  // a launch is being repeated, and nothing else may touch the memories
   std::unordered_map<std::uint32_t, double> seconds_;  // how long a function takes, as far as one knows
   double last_end_ = 0;
 };

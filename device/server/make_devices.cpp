@@ -1,5 +1,7 @@
 #include "device/server/make_devices.hpp"
 
+#include <algorithm>
+
 #include "device/core/execution.hpp"
 #include "device/core/schedule.hpp"
 #include "device/observe/observers.hpp"
@@ -24,6 +26,8 @@ Result<std::vector<std::unique_ptr<Device>>> make_devices(EventLoop& loop, const
                                                           const DeviceOptions& options) {
   auto chip = load_chip(settings.chip);
   if (!chip) return chip.error();
+  // Kernels are tried on numbers of cores that the chip may not have.
+  for (const std::uint32_t count : settings.core_counts) chip->cores = std::max(chip->cores, static_cast<int>(count));
   if (auto chosen = choose_execution(settings); !chosen) return chosen.error();
   if (auto order = Schedule::parse(settings.schedule); !order) {
     return Error{order.error().kind, "SOFTTPU_SCHEDULE: " + order.error().text};

@@ -61,6 +61,7 @@ constexpr Row kRows[] = {
     {"--stack-limit", "SOFTTPU_STACK_LIMIT", Side::kDevice},
     {"--schedule", "SOFTTPU_SCHEDULE", Side::kDevice},
     {"--schedules", "SOFTTPU_SCHEDULES", Side::kDevice},
+    {"--cores", "SOFTTPU_CORES", Side::kDevice},
     {"--time", "SOFTTPU_TIME", Side::kDevice, Form::kFlag, "on"},
     {"--time-vendor", "SOFTTPU_TIME", Side::kDevice, Form::kFlag, "vendor"},
     {"--timeline", "SOFTTPU_TIMELINE", Side::kDevice},

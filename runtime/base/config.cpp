@@ -12,6 +12,8 @@
 namespace softtpu {
 namespace {
 
+constexpr std::uint32_t kMostCoreCount = 64;
+
 Error bad(std::string_view text, std::string_view allowed) {
   return Error{ErrorKind::kUsage, fmt::format("\"{}\" is not {}.", text, allowed)};
 }
@@ -126,6 +128,21 @@ constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"}, Chec
 Result<void> set_checks(Settings& settings, std::string_view text) {
   if (auto checks = parse_checks(text); !checks) return checks.error();
   settings.checks = text;
+  return {};
+}
+
+// "1,2,8": each number once, in the order that is given.
+Result<void> set_core_counts(Settings& settings, std::string_view text) {
+  settings.core_counts.clear();
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    std::uint32_t count = 0;
+    if (auto good = set_number(count, text.substr(0, comma), 1, kMostCoreCount); !good) return good.error();
+    settings.core_counts.push_back(count);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (comma != std::string_view::npos && text.empty())
+      return Error{ErrorKind::kUsage, "a number is missing at its end"};
+  }
   return {};
 }
 
@@ -269,6 +286,11 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_SCHEDULES", "0",
              "runs of each launch in different legal orders whose results are compared; 0: none",
              [](Settings& settings, std::string_view text) { return set_number(settings.schedules, text, 0, 1000); }},
+    Variable{"SOFTTPU_CORES", "",
+             "numbers of cores, separated by commas: each launch on several cores is run on so many too, and the "
+             "results are "
+             "compared; the chip has as many as the largest",
+             set_core_counts},
     Variable{"SOFTTPU_ALLOW", "",
              "findings that are intended, separated by commas: RULE[@KERNEL][:MEMORY:BEGIN-END], * and ? allowed",
              set_text<&Settings::allow>},

@@ -47,6 +47,7 @@ struct Settings {
   std::uint64_t stack_limit = 0;   // bytes
   std::string schedule;            // order of commands in parallel sections
   std::uint32_t schedules = 0;     // runs of each launch that are compared
+  std::vector<std::uint32_t> core_counts;  // numbers of cores that each launch on several is run on, and compared
   std::string journal_path;        // of `softtpu run`
   std::string time;                     // "on", "vendor" or empty
   std::string timeline_path, time_record_path;

@@ -8,8 +8,8 @@ import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 
-# Findings about the host program: their lines are the host's, wherever the defect is planted.
-HOST_RULES = {"memory/host-copy", "memory/leak", "init/unfilled-output", "schedule/differs"}
+# Findings about the host program, or a launch as a whole: their lines are the host's, wherever the defect is planted.
+HOST_RULES = {"memory/host-copy", "memory/leak", "init/unfilled-output", "schedule/differs", "cores/number"}
 
 
 @dataclasses.dataclass

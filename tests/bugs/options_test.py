@@ -12,11 +12,11 @@ import xml.etree.ElementTree
 BUILD = None
 
 
-def run(kernel, *options, environment=None, launcher=True, module="race"):
+def run(kernel, *options, environment=None, launcher=True, module="race", arguments=()):
     """Exit status, JSON report, text."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        command = [str(BUILD / "bin/bugs_host"), str(BUILD / f"lib/bugs_{module}.so"), kernel]
+        command = [str(BUILD / "bin/bugs_host"), str(BUILD / f"lib/bugs_{module}.so"), kernel, *arguments]
         if launcher:
             options = [option.replace("FOLDER", folder) for option in options]
             command = [str(BUILD / "bin/softtpu"), "run", f"--report=json:{report}", *options, "--", *command]
@@ -106,6 +106,34 @@ class Options(unittest.TestCase):
         self.assertTrue(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("race.c"))
         suite = xml.etree.ElementTree.fromstring(files[".xml"])
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+
+    def test_numbers_of_cores_are_compared(self):
+        """Also more than the chip has: for the comparison it gets as many."""
+        chip = pathlib.Path(__file__).resolve().parent / "four_cores.json"
+        on_two = {"module": "cores", "arguments": ("1", "2")}
+        for kernel, counts, status in (("bug_cores_number_in_result", "1,2,8", 120), ("bug_cores_number_in_result", "2", 0),
+                                       ("ok_cores_always_halves", "1,2,4,8", 0)):
+            found, report, text, _ = run(kernel, f"--chip={chip}", f"--cores={counts}", **on_two)
+            self.assertEqual(found, status, text)
+            self.assertEqual({finding["rule"] for finding in report["findings"]}, {"cores/number"} if status else set())
+        _, report, _, _ = run("bug_cores_number_in_result", f"--chip={chip}", "--cores=8", **on_two)
+        self.assertRegex(report["findings"][0]["what"], r"on 8 cores the launch gives other results than on its 2 cores: \d+ bytes differ")
+        _, report, _, _ = run("bug_cores_barrier_of_two", f"--chip={chip}", "--cores=1", **on_two)
+        self.assertRegex(report["findings"][0]["what"], r"on 1 core the launch fails: tpu_core_barrier: core_num \(2\) is outside 1..1")
+
+    def test_bad_numbers_of_cores_are_refused(self):
+        for counts in ("0", "65", "2,", "two", "1,,2"):
+            status, _, text, _ = run("ok_order_matters", f"--cores={counts}")
+            self.assertEqual(status, 125, text)
+            self.assertEqual(len(text.splitlines()), 1, text)
+            self.assertIn("SOFTTPU_CORES", text)
+
+    def test_orders_of_cores_are_compared(self):
+        chip = pathlib.Path(__file__).resolve().parent / "four_cores.json"
+        _, report, _, _ = run("bug_cores_who_is_last", f"--chip={chip}", "--schedules=8", module="cores", arguments=("1", "2"))
+        found = [finding for finding in report["findings"] if finding["rule"] == "schedule/differs"]
+        self.assertTrue(found)
+        self.assertRegex(found[0]["what"], r'with the order "random:\d" the launch gives other results than in program order: \d+ bytes')
 
     def test_orders_do_not_change_what_is_ordered(self):
         for order in ("program", "late", "random:7"):

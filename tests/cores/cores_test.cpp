@@ -209,6 +209,35 @@ TEST_P(Cores, OfTwoProgramsHandlesTakeTurns) {
   bm_dev_free(other);
 }
 
+// ---- Objects and registrations of either generation ----
+
+TEST_P(Cores, RunObjectsOfBothGenerationsOfHeaders) {
+  ASSERT_NE(tpu_kernel_load_module_file(handle_, SOFTTPU_GENERATIONS), nullptr) << ::testing::PrintToString(take_log());
+  for (const char* kernel : {"older", "newer", "sized"}) {
+    ASSERT_EQ(launch(kernel, 0, 100, {0}), BM_SUCCESS) << kernel << ::testing::PrintToString(take_log());
+  }
+  const auto seen = words();
+  EXPECT_EQ(std::vector<int>(seen.begin(), seen.begin() + 3), (std::vector<int>{101, 102, 100 + int{sizeof(Param)}}));
+}
+
+TEST_P(Cores, RunBothFormsOfKernels) {
+  for (const char* path : {SOFTTPU_FORMS, SOFTTPU_FORMS_BM1684X}) {
+    const tpu_kernel_module_t forms = tpu_kernel_load_module_file(handle_, path);
+    ASSERT_NE(forms, nullptr) << ::testing::PrintToString(take_log());
+    clear();
+    for (const char* kernel : {"first_form", "second_form", "with_two", "with_three"}) {
+      const tpu_kernel_function_t function = tpu_kernel_get_function(handle_, forms, kernel);
+      ASSERT_NE(function, 0) << kernel;
+      param_.value = 500;
+      ASSERT_EQ(tpu_kernel_launch(handle_, function, &param_, sizeof param_), BM_SUCCESS)
+          << kernel << ::testing::PrintToString(take_log());
+    }
+    const auto seen = words();
+    EXPECT_EQ(std::vector<int>(seen.begin(), seen.begin() + 3), (std::vector<int>{510, 501 + int{sizeof(Param)}, 530}))
+        << path;
+  }
+}
+
 // ---- Failures ----
 
 TEST_P(Cores, ACrashEndsTheLaunchAndIsToldOnce) {

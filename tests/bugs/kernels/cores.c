@@ -364,3 +364,102 @@ CORES_KERNEL(ok_cores_count_of_another_launch) {
   UNUSED(args);
   tpu_core_barrier(63, tpu_core_num());
 }
+
+// ---- Right for one number of cores, or one order of them, only ----
+
+// Two halves, however many cores there are.
+// options --cores=1,2,4
+// cores 2
+CORES_KERNEL(bug_cores_always_halves) {
+  const dim4 half = {1, 32, 1, 16};
+  fill(BANK(0), 2, &half);
+  if (tpu_core_index() < 2)
+    STORE(args->scratch + (unsigned)(tpu_core_index() * 32 * 16 * 4), BANK(0), half);  // finds cores/number
+}
+// options --cores=1,2,4
+// cores 2
+CORES_KERNEL(ok_cores_always_halves) {
+  const int rows = 64 / tpu_core_num();
+  const dim4 part = {1, rows, 1, 16};
+  fill(BANK(0), 2, &part);
+  STORE(args->scratch + (unsigned)(tpu_core_index() * rows * 16 * 4), BANK(0), part);
+}
+
+// The number of cores shows in the result.
+// options --cores=4,2
+// cores 2
+CORES_KERNEL(bug_cores_number_in_result) {
+  const dim4 row = {1, 1, 1, 16};
+  fill(BANK(0), (float)tpu_core_num(), &row);
+  tpu_sync_all();
+  if (IS(0)) STORE(args->scratch, BANK(0), row);  // finds cores/number
+}
+// options --cores=4,2
+// cores 2
+CORES_KERNEL(ok_cores_number_in_result) {
+  const dim4 row = {1, 1, 1, 16};
+  fill(BANK(0), 2, &row);
+  tpu_sync_all();
+  if (IS(0)) STORE(args->scratch, BANK(0), row);
+}
+
+// A barrier that counts the cores of one launch.
+// options --cores=1,2
+// cores 2
+CORES_KERNEL(bug_cores_barrier_of_two) {
+  const dim4 row = {1, 1, 1, 16};
+  fill(BANK(0), 2, &row);
+  tpu_core_barrier(9, 2);
+  tpu_core_barrier(9, tpu_core_num());
+  if (IS(0)) STORE(args->scratch, BANK(0), row);  // finds cores/number
+}
+// options --cores=1,2
+// cores 2
+CORES_KERNEL(ok_cores_barrier_of_two) {
+  const dim4 row = {1, 1, 1, 16};
+  fill(BANK(0), 2, &row);
+  tpu_core_barrier(9, tpu_core_num());
+  tpu_core_barrier(9, tpu_core_num());
+  if (IS(0)) STORE(args->scratch, BANK(0), row);
+}
+
+// Who stores last depends on which core comes first.
+// options --schedules=8 --check=memory
+// cores 2
+CORES_KERNEL(bug_cores_who_is_last) {
+  fill(BANK(0), (float)(1 + tpu_core_index()), &kRows);
+  STORE(args->scratch, BANK(0), kRows);  // finds schedule/differs
+}
+// options --schedules=8 --check=memory
+// cores 2
+CORES_KERNEL(ok_cores_who_is_last) {
+  fill(BANK(0), (float)(1 + tpu_core_index()), &kRows);
+  if (IS(0)) STORE(args->scratch, BANK(0), kRows);
+  tpu_sync_all();
+  if (IS(1)) STORE(args->scratch, BANK(0), kRows);
+}
+
+// One core reads what another one may not have stored yet.
+// options --schedules=8 --check=memory
+// cores 2
+CORES_KERNEL(bug_cores_read_too_early) {
+  const dim4 whole = {1, 64, 1, 16};
+  fill(BANK(0), 3, &whole);
+  if (IS(0)) STORE(L2(0), BANK(0), whole);
+  if (IS(1)) {
+    LOAD(BANK(1), L2(0), whole);
+    STORE(args->scratch, BANK(1), whole);  // finds schedule/differs
+  }
+}
+// options --schedules=8 --check=memory
+// cores 2
+CORES_KERNEL(ok_cores_read_too_early) {
+  const dim4 whole = {1, 64, 1, 16};
+  fill(BANK(0), 3, &whole);
+  if (IS(0)) STORE(L2(0), BANK(0), whole);
+  tpu_sync_all();
+  if (IS(1)) {
+    LOAD(BANK(1), L2(0), whole);
+    STORE(args->scratch, BANK(1), whole);
+  }
+}
