@@ -16,14 +16,6 @@ namespace {
 
 [[maybe_unused]] const bool left_out = host::leave_out_of_call_stacks(&left_out);
 
-template <class Thing>
-std::shared_ptr<Thing> find(const char* function, const host::HandleTable<Thing>& table, const void* name,
-                            const char* kind) {
-  auto found = table.find(name);
-  if (found == nullptr) fail(function, kNoHandle, host::why_unknown(kind, name));
-  return found;
-}
-
 }  // namespace
 
 tpuRtStatus_t fail(const char* function, tpuRtStatus_t status, const std::string& text) {

@@ -22,12 +22,20 @@ tpuRtStatus_t to_status(const char* function, const Result<void>& result, bool o
 // tpuRtErrNoFeature; says once for each function why the emulator does not have it.
 tpuRtStatus_t no_feature(const char* function, const char* reason);
 
+inline constexpr tpuRtStatus_t kNoHandle = tpuRtErrorInvalidResourceHandle;
+
 // Each is nullptr after a message.
+template <class Thing>
+std::shared_ptr<Thing> find(const char* function, const host::HandleTable<Thing>& table, const void* name,
+                            const char* kind) {
+  auto found = table.find(name);
+  if (found == nullptr) fail(function, kNoHandle, host::why_unknown(kind, name));
+  return found;
+}
 std::shared_ptr<DeviceClient> current_device(const char* function);                     // else tpuRtErrorNoDevice
 std::shared_ptr<DeviceClient> open_device(const char* function, int id);                // else tpuRtErrorInvalidValue
 std::shared_ptr<host::Stream> find_stream(const char* function, tpuRtStream_t stream);  // else kNoHandle
 std::shared_ptr<host::Event> find_event(const char* function, tpuRtEvent_t event);      // else status_of(event)
-inline constexpr tpuRtStatus_t kNoHandle = tpuRtErrorInvalidResourceHandle;
 inline tpuRtStatus_t status_of(tpuRtEvent_t event) { return event == nullptr ? tpuRtErrorInvalidValue : kNoHandle; }
 
 }  // namespace softtpu::tpuv7

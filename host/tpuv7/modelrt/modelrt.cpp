@@ -16,14 +16,11 @@
 #include <vector>
 
 #include "bmruntime_interface.h"
-#include "host/call_stack.hpp"
 #include "host/log_sink.hpp"
 #include "host/tpuv7/face.hpp"
 
 namespace softtpu::tpuv7 {
 namespace {
-
-[[maybe_unused]] const bool left_out = host::leave_out_of_call_stacks(&left_out);
 
 // Both interfaces number types and lay out shapes alike.
 static_assert(static_cast<int>(TPU_UINT4) == static_cast<int>(BM_UINT4) &&
@@ -110,14 +107,6 @@ host::HandleTable<Context>& contexts() {
 host::HandleTable<Net>& nets() {
   static auto& instance = *new host::HandleTable<Net>;
   return instance;
-}
-
-template <class Thing>
-std::shared_ptr<Thing> find(const char* function, const host::HandleTable<Thing>& table, const void* name,
-                            const char* kind) {
-  auto found = table.find(name);
-  if (found == nullptr) fail(function, kNoHandle, host::why_unknown(kind, name));
-  return found;
 }
 
 // ---- Loading ----
