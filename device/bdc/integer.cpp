@@ -91,8 +91,11 @@ void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& fin
       mem, cmd.dst,
       [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
-          // Beyond +-128 every shift has the result of 128: see Shifter.
-          const Shifter<Int128> shifted(static_cast<int>(std::clamp<std::int64_t>(shift[i], -128, 128)), cmd.rounding);
+          // Of a shift in memory the low byte counts, to the left modulo the 32 bits of a result (golden-bmodel
+          // ar/0446, ar/0649).
+          const auto amount = static_cast<std::int8_t>(shift[i]);
+          const int places = amount > 0 ? amount & 31 : amount;
+          const Shifter<Int128> shifted(places, cmd.rounding);
           dst[i] = finish(shifted(Lane::template apply<Int128>(a[i], b[i])));
         }
       },

@@ -350,12 +350,14 @@ void multiply_and_keep(Memories& mem, const MatMulCmd& cmd, ByteProduct& product
   multiply(product);
 }
 
-// A 64-bit sum shifted (to the left modulo 2^64) and saturated to 32 bits.
+// A 64-bit sum shifted and saturated to 32 bits. To the left the shift counts modulo 64, to the right 63 is the most
+// (golden-bmodel mm/0010, mm/0074).
 std::uint32_t shifted(std::uint64_t sum, int shift, Rounding mode, Dtype type) {
-  if (shift > 0) sum = shift < 64 ? sum << shift : 0;
+  constexpr int kMost = 63;
+  if (shift > 0) sum <<= shift & kMost;
   const Int128 value = is_signed_int(type) ? Int128{static_cast<std::int64_t>(sum)} : Int128{sum};
   const IntRange range = range_of(type);
-  const Int128 result = Shifter<Int128>(std::min(shift, 0), mode)(value);
+  const Int128 result = Shifter<Int128>(std::clamp(shift, -kMost, 0), mode)(value);
   return static_cast<std::uint32_t>(std::clamp(result, Int128{range.low}, Int128{range.high}));
 }
 

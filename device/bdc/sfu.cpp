@@ -114,7 +114,7 @@ void execute(Memories& mem, const TaylorCmd& cmd) {
 }
 
 void execute(Memories& mem, const RootCmd& cmd) {
-  const RootEnds ends = root_ends(mem.chip());
+  const RootEnds ends = cmd.steps_only ? RootEnds::kSteps : root_ends(mem.chip());
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
     const auto row = [&](T* dst, const T* src, int count) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/core/commands.hpp"
+#include "device/dma/kept_npus.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -208,6 +209,7 @@ void copy(const Memories& mem, const DmaCopyCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const DmaCopyCmd& cmd) {
+  const KeptNpus kept(mem, cmd.dst, cmd.npus);
   if (cmd.order == CopyOrder::kBlock && may_overlap(mem.chip(), cmd.dst, cmd.src)) return copy_block(mem, cmd);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { copy<T>(mem, cmd); });
 }

@@ -3,6 +3,7 @@
 #include <cwchar>
 
 #include "device/core/commands.hpp"
+#include "device/dma/kept_npus.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"
@@ -53,6 +54,7 @@ void fill(const Memories& mem, const DmaFillCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const DmaFillCmd& cmd) {
+  const KeptNpus kept(mem, cmd.dst, cmd.npus);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { fill<T>(mem, cmd); });
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device/core/commands.hpp"
+#include "device/dma/kept_npus.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -136,6 +137,7 @@ void move_matrix(const Memories& mem, const DmaMatrixCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const DmaMatrixCmd& cmd) {
+  const KeptNpus kept(mem, cmd.dst, cmd.npus);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { move_matrix<T>(mem, cmd); });
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "device/core/commands.hpp"
+#include "device/dma/kept_npus.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -82,6 +83,7 @@ class RowMover {
 }  // namespace
 
 void execute(Memories& mem, const DmaRowsCmd& cmd) {
+  const KeptNpus kept(mem, cmd.dst, cmd.npus);
   const RowMover mover(mem, cmd);
   const Chip& chip = mem.chip();
   const bool in_order = !writes_each_byte_once(chip, cmd.dst) || may_overlap(chip, cmd.dst, cmd.param) ||

@@ -42,10 +42,8 @@ Tensor side(const Operands& in, const Side& which, const Dim4& shape, Dtype type
   return tensor;
 }
 
-// All NPUs take part. A mask that leaves some out belongs to no function of the API.
-void require_all_npus(const Operands& in) {
-  if (in.value(Field::localmem_mask) != ~std::uint64_t{0}) in.refuse(Field::localmem_mask, "leaves NPUs out");
-}
+// NPUs whose memory is written; the others keep what they have.
+std::uint64_t npus_of(const Operands& in) { return in.value(Field::localmem_mask); }
 
 // The function of a family whose name says where both sides lie.
 struct ByMemory {
@@ -55,6 +53,21 @@ Op choose(const Operands& in, const ByMemory& ops) {
   const bool to_local = is_local(in, Field::dst_addr);
   if (is_local(in, Field::src_addr)) return to_local ? ops.l2l : ops.l2s;
   return to_local ? ops.s2l : ops.s2s;
+}
+
+// What a command that is not plain does to NPUs that are left out is not consistent in the recordings.
+void require_all_npus(const Operands& in) {
+  if (npus_of(in) != kAllNpus) in.refuse(Field::localmem_mask, "leaves NPUs out");
+}
+
+// A broadcast takes its source's elements one after the other, from the first one again where there are fewer.
+void check_broadcast(const Operands& in, const Dim4& from, const Dim4& sizes) {
+  require_all_npus(in);
+  const auto count = [](const Dim4& shape) { return std::int64_t{shape.n} * shape.h * shape.w; };
+  const bool same = from.n == sizes.n && from.h == sizes.h && from.w == sizes.w;
+  if (same || (!in.flag(Field::stride_enable) && count(from) >= count(sizes))) return;
+  throw Refusal(fmt::format("the source has sizes {} x {} x {}, the destination {} x {} x {}", from.n, from.h, from.w,
+                            sizes.n, sizes.h, sizes.w));
 }
 
 Dim4 source_shape(const Operands& in) {
@@ -68,15 +81,19 @@ Scalar constant_of(const Operands& in, Dtype type) { return in.constant(Field::c
 
 Issued fill(const Operands& in) {
   const Dtype type = element_type(in);
-  const Dim4 shape = in.flag(Field::nchw_copy) ? source_shape(in) : target_shape(in);
+  const bool turned = in.function() == 1;
+  const Dim4 from = source_shape(in);
+  const Dim4 shape = turned                      ? Dim4{from.c, from.n, from.h, from.w}
+                     : in.flag(Field::nchw_copy) ? from
+                                                 : target_shape(in);
   const Op op = is_local(in, Field::dst_addr) ? Op::tpu_gdma_set_C_local : Op::tpu_gdma_set_C_system;
-  return {op, DmaFillCmd{side(in, kTarget, shape, type, true), constant_of(in, type)}};
+  const bool w_strides = in.function() == 0;
+  return {op, DmaFillCmd{side(in, kTarget, shape, type, w_strides), constant_of(in, type), false, npus_of(in)}};
 }
 
 }  // namespace
 
 Issued dma_tensor(const Operands& in) {
-  require_all_npus(in);
   if (in.flag(Field::fill_constant_en)) return fill(in);
   const Dtype type = element_type(in);
   const Dim4 from = source_shape(in);
@@ -87,38 +104,40 @@ Issued dma_tensor(const Operands& in) {
       const CopyOrder order = to == from ? CopyOrder::kNchw : CopyOrder::kReshape;
       const Op op =
           choose(in, {Op::tpu_gdma_cpy_S2S, Op::tpu_gdma_cpy_S2L, Op::tpu_gdma_cpy_L2S, Op::tpu_gdma_cpy_L2L});
-      return {op, DmaCopyCmd{order, side(in, kTarget, to, type, true), side(in, kSource, from, type, true)}};
+      return {op,
+              DmaCopyCmd{order, side(in, kTarget, to, type, true), side(in, kSource, from, type, true), npus_of(in)}};
     }
     case 1: {
       const Dim4 to{from.c, from.n, from.h, from.w};
       const Op op = choose(in, {Op::tpu_gdma_cpy_nc_trans_S2S, Op::tpu_gdma_cpy_nc_trans_S2L,
                                 Op::tpu_gdma_cpy_nc_trans_L2S, Op::tpu_gdma_cpy_nc_trans_L2L});
-      return {op,
-              DmaCopyCmd{CopyOrder::kCnhw, side(in, kTarget, to, type, false), side(in, kSource, from, type, false)}};
+      return {op, DmaCopyCmd{CopyOrder::kCnhw, side(in, kTarget, to, type, false), side(in, kSource, from, type, false),
+                             npus_of(in)}};
     }
     case 3: {
-      const Dim4 to{from.n, in.size(Field::dst_csize), from.h, from.w};
-      const Dim4 one{from.n, 1, from.h, from.w};
+      const Dim4 sizes = same ? from : target_shape(in);
+      const Dim4 to{sizes.n, in.size(Field::dst_csize), sizes.h, sizes.w};
+      check_broadcast(in, from, sizes);
+      const Dim4 one{sizes.n, 1, sizes.h, sizes.w};
       const Op op = is_local(in, Field::src_addr) ? Op::tpu_gdma_channel_bcast_L2L : Op::tpu_gdma_channel_bcast_S2L;
       return {op, DmaCopyCmd{CopyOrder::kOneChannel, side(in, kTarget, to, type, false),
-                             side(in, kSource, one, type, false)}};
+                             side(in, kSource, one, type, false), npus_of(in)}};
     }
     default: in.refuse_function();
   }
 }
 
 Issued dma_cw_transpose(const Operands& in) {
-  require_all_npus(in);
   const Dtype type = element_type(in);
   const Dim4 from = source_shape(in);
   const Dim4 to{from.n, from.w, from.h, from.c};
   const Op op = choose(in, {Op::tpu_gdma_cpy_cw_trans_S2S, Op::tpu_gdma_cpy_cw_trans_S2L, Op::tpu_gdma_cpy_cw_trans_L2S,
                             Op::tpu_gdma_cpy_cw_trans_L2L});
-  return {op, DmaCopyCmd{CopyOrder::kNwhc, side(in, kTarget, to, type, false), side(in, kSource, from, type, false)}};
+  return {op, DmaCopyCmd{CopyOrder::kNwhc, side(in, kTarget, to, type, false), side(in, kSource, from, type, false),
+                         npus_of(in)}};
 }
 
 Issued dma_matrix(const Operands& in) {
-  require_all_npus(in);
   const Dtype type = element_type(in);
   const bool transposed = in.function() == 1;
   const bool to_local = is_local(in, Field::dst_addr);
@@ -141,14 +160,13 @@ Issued dma_matrix(const Operands& in) {
                   pick(Field::src_cstride, Field::dst_cstride, true), width, 1};
   if (to_local) {
     return {transposed ? Op::tpu_gdma_matrix_trans_S2L : Op::tpu_gdma_matrix_S2L,
-            DmaMatrixCmd{local, system, transposed}};
+            DmaMatrixCmd{local, system, transposed, npus_of(in)}};
   }
   return {transposed ? Op::tpu_gdma_matrix_trans_L2S : Op::tpu_gdma_matrix_L2S,
           DmaMatrixCmd{system, local, transposed}};
 }
 
 Issued dma_general(const Operands& in) {
-  require_all_npus(in);
   const Dtype type = element_type(in);
   const Dim4 line{1, 1, 1, in.size(Field::src_cstride)};
   const auto block = [&](Field addr) {
@@ -164,11 +182,10 @@ Issued dma_general(const Operands& in) {
   Tensor dst = at(in, Field::dst_addr, {1, in.size(Field::dst_csize), 1, line.w}, type);
   dst.stride = compact_stride(in.chip(), in.chip().npu_of(dst.addr), dst.shape);
   dst.natural = true;
-  return {Op::tpu_gdma_system_bcast, DmaCopyCmd{CopyOrder::kOneChannel, dst, block(Field::src_addr)}};
+  return {Op::tpu_gdma_system_bcast, DmaCopyCmd{CopyOrder::kOneChannel, dst, block(Field::src_addr), npus_of(in)}};
 }
 
 Issued dma_masked_select(const Operands& in) {
-  require_all_npus(in);
   const Dtype type = element_type(in);
   const Dim4 shape = source_shape(in);
   const Op op = is_local(in, Field::src_addr) ? Op::tpu_gdma_mask_select_L2S : Op::tpu_gdma_mask_select_S2S;
@@ -176,33 +193,58 @@ Issued dma_masked_select(const Operands& in) {
                                natural(in, Field::mask_addr, shape, in.type(Field::mask_data_format, false))}};
 }
 
+namespace {
+
+// An element counts by its bits, whatever its type.
+Dtype bits_of(const Operands& in) {
+  switch (size_of(element_type(in))) {
+    case 1: return Dtype::kUint8;
+    case 2: return Dtype::kUint16;
+    default: return Dtype::kUint32;
+  }
+}
+
+}  // namespace
+
 Issued dma_nonzero(const Operands& in) {
-  require_all_npus(in);
   const Dim4 shape = source_shape(in);
   const Op op = is_local(in, Field::src_addr) ? Op::tpu_gdma_nonzero_L2S : Op::tpu_gdma_nonzero_S2S;
   return {op, DmaNonzeroCmd{natural(in, Field::dst_addr, shape, Dtype::kUint32),
-                            natural(in, Field::src_addr, shape, element_type(in)),
+                            natural(in, Field::src_addr, shape, bits_of(in)),
                             static_cast<std::uint32_t>(in.value(Field::base_i))}};
 }
 
 Issued dma_rows(const Operands& in, RowsMode mode) {
-  require_all_npus(in);
   const Dtype type = element_type(in);
-  const int channels = in.size(Field::src_csize);
+  const int index_channels = in.size(Field::index_csize);
+  const int channels = std::max(in.size(Field::src_csize), index_channels);
   const int width = in.size(Field::src_wsize);
-  const auto rows = [&](Field addr, int count, int columns, Field c_stride, Field h_stride, Dtype of) {
-    const Dim4 shape{1, channels, count, columns};
-    if (!in.flag(Field::stride_enable)) return natural(in, addr, shape, of);
-    Tensor tensor = at(in, addr, shape, of);
-    tensor.stride = {0, in.size(c_stride), in.size(h_stride), 1};
+  if (mode == RowsMode::kScatter) require_all_npus(in);
+  // A side with one channel serves them all, where it does not lie in one NPU only.
+  const auto rows = [&](Field addr, int own_channels, int count, int columns, Field c_stride, Field h_stride,
+                        Dtype of) {
+    const bool repeated = own_channels == 1 && channels > 1;
+    if (own_channels != channels && (!repeated || is_local(in, addr)))
+      throw Refusal(fmt::format("{} has {} channels of {}", to_text(addr), own_channels, channels));
+    Tensor tensor = natural(in, addr, {1, channels, count, columns}, of);
+    if (in.flag(Field::stride_enable)) {
+      tensor.natural = false;
+      tensor.stride = {0, in.size(c_stride), in.size(h_stride), 1};
+    }
+    if (repeated) tensor.stride.c = 0;
     return tensor;
   };
   DmaRowsCmd cmd;
   cmd.mode = mode;
-  cmd.dst = rows(Field::dst_addr, in.size(Field::dst_hsize), width, Field::dst_cstride, Field::dst_hstride, type);
-  cmd.param = rows(Field::src_addr, in.size(Field::src_hsize), width, Field::src_cstride, Field::src_hstride, type);
-  cmd.index = rows(Field::index_addr, in.size(Field::index_hsize), 1, Field::index_cstride, Field::index_hstride,
-                   Dtype::kUint32);
+  cmd.npus = npus_of(in);
+  cmd.dst =
+      rows(Field::dst_addr, channels, in.size(Field::dst_hsize), width, Field::dst_cstride, Field::dst_hstride, type);
+  cmd.param = rows(Field::src_addr, in.size(Field::src_csize), in.size(Field::src_hsize), width, Field::src_cstride,
+                   Field::src_hstride, type);
+  cmd.index = rows(Field::index_addr, index_channels, in.size(Field::index_hsize), 1, Field::index_cstride,
+                   Field::index_hstride, Dtype::kUint32);
+  // As many rows are scattered as there are indices.
+  if (mode == RowsMode::kScatter) cmd.param.shape.h = std::min(cmd.param.shape.h, cmd.index.shape.h);
   if (mode == RowsMode::kGather) {
     cmd.fill = constant_of(in, type);
     return {choose(in, {Op::tpu_gdma_h_gather_S2S, Op::tpu_gdma_h_gather_S2L, Op::tpu_gdma_h_gather_L2S,

@@ -1,4 +1,5 @@
 // TIU operations element by element: AR, CMP, LIN, VC, RQ&DQ.
+#include <initializer_list>
 #include <optional>
 
 #include "device/stream/operands.hpp"
@@ -36,8 +37,20 @@ struct Arithmetic {
     return in.tensor(kFirst, shape, first_type);
   }
   // Of one data type: floats as they are, integers of the result's type.
-  Issued binary(Op op, ArithMode mode) const { return {op, ArithCmd{mode, dst(), first(), second()}}; }
+  Issued binary(Op op, ArithMode mode) const {
+    require_one_type({Field::opd0_prec, Field::opd1_prec}, in.value(Field::res0_prec));
+    return {op, ArithCmd{mode, dst(), first(), second()}};
+  }
+  // What floats beside integers, or beside other floats, give is no function's.
+  void require_one_type(std::initializer_list<Field> fields, std::uint64_t code) const {
+    if (!is_float(first_type) && !is_float(second_type) && !is_float(result_type)) return;
+    for (const Field field : fields) {
+      if (in.value(field) != code) in.refuse(field, "is another type than the result's");
+    }
+  }
   Issued compare(Op op, Compare compare) const {
+    if (is_integer(first_type) && is_integer(second_type) && is_signed_int(first_type) != is_signed_int(second_type))
+      in.refuse(Field::opd1_sign, "is another sign than the first operand's");
     const Dtype type = in.type(Field::res0_prec, false);
     return {op, CompareCmd{compare, dst(type), first(), second(), in.constant(Field::opd2_addr, type)}};
   }

@@ -21,7 +21,8 @@ Issued special_function(const Operands& in) {
     }
     case 15: return {Op::tpu_bdc_fp_exponent_part, ExponentCmd{dst, src}};
     case 17:
-      return {Op::tpu_bdc_fp32_tunable_rsqrt, RootCmd{RootMode::kRsqrt, dst, src, in.size(Field::opd2_n_str) + 1}};
+      return {Op::tpu_bdc_fp32_tunable_rsqrt,
+              RootCmd{RootMode::kRsqrt, dst, src, in.size(Field::opd2_n_str) + 1, true}};
     default: in.refuse_function();
   }
 }
@@ -128,11 +129,13 @@ Issued between_npus(const Operands& in) {
               CrossCopyCmd{CopyOrder::kNchw, dst(Layout::kAligned), src({shape.n, 1, shape.h, shape.w})}};
     case 4:
       return {Op::tpu_bdc_npu_bcast_from_static,
-              CrossCopyCmd{CopyOrder::kNchw, dst(Layout::kAligned),
+              CrossCopyCmd{CopyOrder::kNchw, in.tensor(Field::res0_addr, Dim4{1, shape.c, 1, shape.w}, type),
                            in_static(in, {1, 1, 1, shape.w}, Stride4{0, 0, 0, 1}, type)}};
     case 5:
-      return {Op::tpu_bdc_npu_distribute_from_static,
-              CrossCopyCmd{CopyOrder::kNchw, dst(Layout::kCompact), in_static(in, shape, Stride4{0, 1, 0, 0}, type)}};
+      return {
+          Op::tpu_bdc_npu_distribute_from_static,
+          CrossCopyCmd{CopyOrder::kNchw, in.tensor(Field::res0_addr, Dim4{1, shape.c, 1, 1}, type, Layout::kCompact),
+                       in_static(in, Dim4{1, shape.c, 1, 1}, Stride4{0, 1, 0, 0}, type)}};
     default: in.refuse_function();
   }
 }

@@ -27,11 +27,38 @@ Tensor channel_pairs(const Operands& in, int channels, Dtype type) {
   return Operands::local(in.value(Field::opd3_addr), Dim4{1, channels, 1, 2}, Stride4{0, 2, 0, 1}, type, false);
 }
 
-// Checks that the result is as large as the windows make it, and returns its height and width.
-void check_result(const Dim4& result, const Dim4& input, const Window& window) {
+// The size of the result is what counts: windows that reach beyond the padding below and right of the input see more of
+// it, and padding or input that no window reaches is not there.
+void fit_input(const Dim4& result, Dim4& input, Window& window) {
+  const auto after = [](int windows, int stride, int kernel, int dilation, int before, int size, int inserted) {
+    return (windows - 1) * stride + (kernel - 1) * dilation + 1 - before - ((size - 1) * (inserted + 1) + 1);
+  };
+  const int bottom = after(result.h, window.stride.h, window.kernel.h, window.dilation.h, window.padding.top, input.h,
+                           window.insert.h);
+  const int right = after(result.w, window.stride.w, window.kernel.w, window.dilation.w, window.padding.left, input.w,
+                          window.insert.w);
   const Dim2 size = output_size(input, window);
-  if (size.h == result.h && size.w == result.w) return;
-  throw Refusal(fmt::format("the result is {} x {}, the windows make it {} x {}", result.h, result.w, size.h, size.w));
+  const auto fit = [](int needed, int inserted, int& extent, int& padding) {
+    padding = std::max(needed, 0);
+    if (needed < 0 && inserted == 0) extent += needed;
+    if (needed < 0 && inserted != 0) padding = needed;
+  };
+  if (size.h != result.h) fit(bottom, window.insert.h, input.h, window.padding.bottom);
+  if (size.w != result.w) fit(right, window.insert.w, input.w, window.padding.right);
+}
+
+// Padding has a value of its own. Modes that repeat the input in other ways are no function's, and are refused where a
+// window reaches padding.
+void check_padding(const Operands& in, const Window& window) {
+  const Padding4& padding = window.padding;
+  if (padding == Padding4{} || in.value(Field::pad_mode) == 0) return;
+  in.refuse(Field::pad_mode, "fills the padding in a way that is not carried out");
+}
+
+// The part of a tensor that windows reach; it lies where the whole one lies.
+Tensor reached(Tensor whole, const Dim4& shape) {
+  whole.shape = shape;
+  return whole;
 }
 
 }  // namespace
@@ -49,12 +76,14 @@ Issued convolution(const Operands& in) {
   Conv2dCmd cmd;
   cmd.kind = floats ? Conv2dKind::kFloat : symmetric ? Conv2dKind::kSymmetric : Conv2dKind::kAsymmetric;
   cmd.window = window_of(in);
-  check_result(result, input, cmd.window);
+  Dim4 seen = input;
+  fit_input(result, seen, cmd.window);
+  check_padding(in, cmd.window);
   // The third operand is a bias, which may be missing, or the kernel's zero point.
   const bool third_sign = in.flag(Field::opd2_sign) && !(symmetric && in.flag(Field::opd2_const));
   const bool sign = in.flag(Field::opd0_sign) || in.flag(Field::opd1_sign) || third_sign;
   cmd.dst = in.tensor(Field::res0_addr, result, in.type(Field::res0_prec, sign && !relu));
-  cmd.src = in.tensor(kInput, input, type);
+  cmd.src = reached(in.tensor(kInput, input, type), seen);
   cmd.add_old = in.flag(Field::res_add);
   cmd.relu = relu;
 
@@ -125,6 +154,8 @@ Issued matrix_product(const Operands& in) {
     cmd.kind = MatMulKind::kInt;
     cmd.rounding = in.rounding(in.value(Field::opd2_n_str));
     cmd.dst = spread(Field::res0_addr, cmd.rows, sign ? Dtype::kInt32 : Dtype::kUint32);
+    // Products of 32 bits replace what was there (golden-bmodel mm/0141), narrower ones add to a part of it.
+    if (in.flag(Field::res_add) && size_of(left_type) < 4) in.refuse(Field::res_add, "is no part of this product");
     if (has_third) {
       cmd.shift = spread(Field::opd2_addr, 1, Dtype::kInt8);
     } else {
@@ -256,14 +287,16 @@ Issued pooling(const Operands& in) {
   PoolCmd cmd;
   cmd.mode = mode;
   cmd.window = window_of(in);
-  check_result(result, input, cmd.window);
+  Dim4 seen = input;
+  fit_input(result, seen, cmd.window);
+  check_padding(in, cmd.window);
   cmd.relu = in.function() == 2;
   const bool depthwise = mode == PoolMode::kDepthwise;
   const bool sign =
       in.flag(Field::opd0_sign) ||
       (depthwise && (in.flag(Field::opd1_sign) || (in.flag(Field::opd2_sign) && !in.flag(Field::opd2_const))));
   cmd.dst = in.tensor(Field::res0_addr, result, in.type(Field::res0_prec, sign && !cmd.relu));
-  cmd.src = in.tensor(Field::opd0_addr, input, type);
+  cmd.src = reached(in.tensor(Field::opd0_addr, input, type), seen);
   cmd.weight = pool_weight(in, mode, result, type);
   if (in.flag(Field::opd3_const)) {
     cmd.padding = in.constant(Field::opd3_addr, type);

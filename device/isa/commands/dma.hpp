@@ -7,6 +7,9 @@
 
 namespace softtpu {
 
+// NPUs that a command of the destination's memory leaves as they are have a zero bit here.
+inline constexpr std::uint64_t kAllNpus = ~std::uint64_t{0};
+
 // Which element of the source each element of the destination receives.
 enum class CopyOrder : std::uint8_t {
   kNchw,        // dst(n, c, h, w) = src(n, c, h, w)
@@ -25,6 +28,7 @@ enum class CopyOrder : std::uint8_t {
 struct DmaCopyCmd {
   CopyOrder order = CopyOrder::kNchw;
   Tensor dst, src;
+  std::uint64_t npus = kAllNpus;
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
@@ -38,6 +42,7 @@ struct DmaFillCmd {
   Tensor dst;
   Scalar value;
   bool block = false;
+  std::uint64_t npus = kAllNpus;
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "C", Operand(value));
@@ -52,6 +57,7 @@ struct DmaFillCmd {
 struct DmaMatrixCmd {
   Tensor dst, src;
   bool transposed = false;
+  std::uint64_t npus = kAllNpus;
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
@@ -72,6 +78,7 @@ struct DmaRowsCmd {
   Tensor dst, param, index;
   Scalar fill;
   std::uint32_t start = 0;
+  std::uint64_t npus = kAllNpus;
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "param", Operand(param));

@@ -50,6 +50,7 @@ struct RootCmd {
   RootMode mode = RootMode::kRsqrt;
   Tensor dst, src;
   int iterations = 0;
+  bool steps_only = false;  // what the steps give is the result, also an infinity
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));

@@ -1,0 +1,198 @@
+// From instructions to commands: what an instruction says that no function of the API does.
+#include "device/stream/translate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+namespace softtpu::stream {
+namespace {
+
+using testing::HasSubstr;
+using Fields = std::initializer_list<std::pair<Field, std::uint64_t>>;
+
+const Chip& chip() {
+  static const Chip loaded = *load_chip("bm1684x");
+  return loaded;
+}
+
+Instruction instruction(std::string_view format, unsigned function, Fields fields) {
+  const Format* found = InstructionSet::bm1684x().find(format);
+  EXPECT_NE(found, nullptr) << format;
+  Instruction made{found, {}};
+  const bool tiu = found->unit == Unit::kTiu;
+  made[tiu ? Field::tsk_typ : Field::cmd_type] = found->operation;
+  made[tiu ? Field::tsk_eu_typ : Field::cmd_special_function] = function;
+  if (found->find(Field::localmem_mask) != nullptr) made[Field::localmem_mask] = ~std::uint64_t{0};
+  for (const auto& [field, value] : fields) made[field] = value;
+  return made;
+}
+
+template <class Cmd>
+Cmd command(const Instruction& of) {
+  const auto issued = translate(chip(), of);
+  if (!issued) {
+    ADD_FAILURE() << issued.error().text;
+    return {};
+  }
+  return std::get<Cmd>(issued->command);
+}
+
+std::string refusal(const Instruction& of) {
+  const auto issued = translate(chip(), of);
+  return issued ? "" : issued.error().text;
+}
+
+constexpr std::uint64_t kGlobal = 0x104010000, kLocal = 0x8000400;
+
+TEST(StreamTranslate, NpusThatAreLeftOutStayInTheCommand) {
+  const Instruction copy = instruction("DMA_tensor", 0,
+                                       {{Field::nchw_copy, 1},
+                                        {Field::src_data_format, 2},
+                                        {Field::src_nsize, 1},
+                                        {Field::src_csize, 70},
+                                        {Field::src_hsize, 2},
+                                        {Field::src_wsize, 3},
+                                        {Field::src_addr, kGlobal},
+                                        {Field::dst_addr, kLocal},
+                                        {Field::localmem_mask, 0xFFFF0000FFFF0001}});
+  EXPECT_EQ(command<DmaCopyCmd>(copy).npus, 0xFFFF0000FFFF0001U);
+  EXPECT_EQ(command<DmaCopyCmd>(copy).dst.shape, (Dim4{1, 70, 2, 3}));
+}
+
+TEST(StreamTranslate, AFillThatSwapsDimensionsHasTheirSizesSwapped) {
+  const Instruction fill = instruction("DMA_tensor", 1,
+                                       {{Field::fill_constant_en, 1},
+                                        {Field::src_data_format, 4},
+                                        {Field::src_nsize, 2},
+                                        {Field::src_csize, 3},
+                                        {Field::src_hsize, 4},
+                                        {Field::src_wsize, 5},
+                                        {Field::dst_nsize, 9},
+                                        {Field::dst_addr, kLocal},
+                                        {Field::constant_value, 77}});
+  EXPECT_EQ(command<DmaFillCmd>(fill).dst.shape, (Dim4{3, 2, 4, 5}));
+  EXPECT_EQ(command<DmaFillCmd>(fill).value.bits, 77U);
+}
+
+TEST(StreamTranslate, ABroadcastWithSizesOfItsOwnWritesThose) {
+  const Instruction broadcast = instruction("DMA_tensor", 3,
+                                            {{Field::src_data_format, 1},
+                                             {Field::src_nsize, 1},
+                                             {Field::src_csize, 65},
+                                             {Field::src_hsize, 1},
+                                             {Field::src_wsize, 4},
+                                             {Field::dst_nsize, 1},
+                                             {Field::dst_csize, 64},
+                                             {Field::dst_hsize, 1},
+                                             {Field::dst_wsize, 256},
+                                             {Field::src_addr, kGlobal},
+                                             {Field::dst_addr, kLocal}});
+  const auto cmd = command<DmaCopyCmd>(broadcast);
+  EXPECT_EQ(cmd.dst.shape, (Dim4{1, 64, 1, 256}));
+  EXPECT_EQ(cmd.src.shape, (Dim4{1, 1, 1, 256}));
+}
+
+TEST(StreamTranslate, NonzeroLooksAtBitsOfEveryType) {
+  for (const auto& [code, type] : {std::pair{2U, Dtype::kUint32}, {1U, Dtype::kUint16}, {0U, Dtype::kUint8}}) {
+    const Instruction nonzero = instruction("DMA_nonzero", 0,
+                                            {{Field::src_data_format, code},
+                                             {Field::src_nsize, 1},
+                                             {Field::src_csize, 3},
+                                             {Field::src_hsize, 1},
+                                             {Field::src_wsize, 5},
+                                             {Field::src_addr, kLocal},
+                                             {Field::dst_addr, kGlobal}});
+    EXPECT_EQ(command<DmaNonzeroCmd>(nonzero).src.dtype, type);
+  }
+}
+
+Instruction pooling(std::uint64_t result, std::uint64_t down, std::uint64_t pad_mode) {
+  return instruction("sPorD", 4,
+                     {{Field::cmd_short, 1},
+                      {Field::pad_mode, pad_mode},
+                      {Field::opd3_const, 1},
+                      {Field::opd0_up_pad, 1},
+                      {Field::opd0_dn_pad, down},
+                      {Field::res_op_x_str, 1},
+                      {Field::res_op_y_str, 1},
+                      {Field::res0_n, 1},
+                      {Field::res0_c, 3},
+                      {Field::res0_h, result},
+                      {Field::res0_w, 8},
+                      {Field::opd0_h, 8},
+                      {Field::opd0_w, 8},
+                      {Field::opd1_h, 1},
+                      {Field::opd1_w, 1},
+                      {Field::res0_addr, 0x4000}});
+}
+
+TEST(StreamTranslate, TheResultsSizeSaysHowFarWindowsReach) {
+  // Nine windows over one row of padding and eight of the input; padding below is not reached.
+  const auto same = command<PoolCmd>(pooling(9, 2, 0));
+  EXPECT_EQ(same.window.padding.bottom, 0);
+  EXPECT_EQ(same.src.shape.h, 8);
+  // Fewer see less of the input, more see padding.
+  EXPECT_EQ(command<PoolCmd>(pooling(5, 0, 0)).src.shape.h, 4);
+  EXPECT_EQ(command<PoolCmd>(pooling(11, 0, 0)).window.padding.bottom, 2);
+}
+
+TEST(StreamTranslate, PaddingThatRepeatsTheInputIsRefused) {
+  EXPECT_THAT(refusal(pooling(9, 0, 3)), HasSubstr("pad_mode (0x3) fills the padding in a way"));
+  Instruction without = pooling(8, 0, 3);
+  without[Field::opd0_up_pad] = 0;
+  EXPECT_EQ(refusal(without), "");
+}
+
+TEST(StreamTranslate, FloatsBesideIntegersAreRefused) {
+  const auto mul = [](std::uint64_t first, std::uint64_t second) {
+    return instruction("sAR", 0,
+                       {{Field::cmd_short, 1},
+                        {Field::tsk_opd_num, 2},
+                        {Field::res0_prec, 2},
+                        {Field::opd0_prec, first},
+                        {Field::opd1_prec, second},
+                        {Field::res0_n, 1},
+                        {Field::res0_c, 1},
+                        {Field::res0_h, 1},
+                        {Field::res0_w, 4}});
+  };
+  EXPECT_EQ(refusal(mul(2, 2)), "");
+  EXPECT_THAT(refusal(mul(0, 2)), HasSubstr("opd0_prec (0x0) is another type than the result's"));
+  EXPECT_THAT(refusal(mul(2, 4)), HasSubstr("opd1_prec (0x4) is another type than the result's"));
+}
+
+TEST(StreamTranslate, ARootByItselfKeepsWhatItsStepsGive) {
+  const Instruction root = instruction("sSFU", 17,
+                                       {{Field::cmd_short, 1},
+                                        {Field::res0_prec, 2},
+                                        {Field::opd0_prec, 2},
+                                        {Field::opd2_n_str, 2},
+                                        {Field::res0_n, 1},
+                                        {Field::res0_c, 1},
+                                        {Field::res0_h, 1},
+                                        {Field::res0_w, 4}});
+  EXPECT_TRUE(command<RootCmd>(root).steps_only);
+  EXPECT_EQ(command<RootCmd>(root).iterations, 3);
+}
+
+TEST(StreamTranslate, FromStaticMemoryOneRowGoesToEachChannel) {
+  const auto spread = [](unsigned function) {
+    return command<CrossCopyCmd>(instruction("sTRANS&sBC", function,
+                                             {{Field::cmd_short, 1},
+                                              {Field::res0_prec, 2},
+                                              {Field::res0_n, 3},
+                                              {Field::res0_c, 7},
+                                              {Field::res0_h, 2},
+                                              {Field::res0_w, 5},
+                                              {Field::opd0_addr, 0x9000400}}));
+  };
+  EXPECT_EQ(spread(4).dst.shape, (Dim4{1, 7, 1, 5}));
+  EXPECT_EQ(spread(5).dst.shape, (Dim4{1, 7, 1, 1}));
+}
+
+}  // namespace
+}  // namespace softtpu::stream
