@@ -31,7 +31,7 @@ RULES = {
                        "device/memory", "device/core", "device/stream"],
     "device/cmodel": ["runtime/base", "device"],
     "device/server": ["runtime", "device"],
-    "device/golden": ["runtime", "host/include", "device/chip", "device/isa", "device/numeric"],
+    "device/golden": ["runtime", "host/include", "device/chip", "device/isa", "device/numeric", "device/memory", "device/core", "device/stream"],
     "device/cli": ["runtime", "device", "host/include"],
     "firmware": ["runtime/base", "runtime/module/kernel_registry.hpp", "device/isa", "device/chip", "device/memory",
                  "device/numeric", "device/core"],

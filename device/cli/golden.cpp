@@ -15,6 +15,7 @@
 #include "device/cli/command.hpp"
 #include "device/cli/outputs.hpp"
 #include "device/golden/bmlib_target.hpp"
+#include "device/golden/instructions.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -65,10 +66,7 @@ int run_on_cluster(const GoldenOptions& options) {
   return 1;
 }
 
-}  // namespace
-
-int run_golden(const GoldenOptions& options) {
-  if (!options.cluster.empty()) return run_on_cluster(options);
+int run_calls(const GoldenOptions& options) {
   const std::string kernel = options.kernel.empty() ? find_kernel() : options.kernel;
   if (!options.ledger.empty()) {
     if (auto writable = check_writable("--ledger", options.ledger); !writable) {
@@ -80,6 +78,36 @@ int run_golden(const GoldenOptions& options) {
       options.session, [&](const std::string& chip) { return replay::make_bmlib_target(chip, kernel); });
   if (!options.ledger.empty() && !replay::write_ledger(options.ledger, result)) return kNotWritten;
   return result.total.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int run_golden(const GoldenOptions& options) {
+  if (!options.cluster.empty()) return run_on_cluster(options);
+  // Files of instructions go another way than files of calls.
+  const auto files = replay::find_families(options.session.paths);
+  GoldenOptions calls = options;
+  replay::InstructionOptions instructions;
+  if (files) {
+    calls.session.paths.clear();
+    for (const std::string& file : *files) {
+      if (replay::holds_instructions(file))
+        instructions.files.push_back(file);
+      else if (!replay::is_index(file))
+        calls.session.paths.push_back(file);
+    }
+  }
+  int status = 0;
+  if (!instructions.files.empty()) {
+    instructions.cases = options.cases;
+    instructions.filter = options.session.filter;
+    instructions.shown_failures = options.session.shown_failures;
+    instructions.list_known = options.session.list_skipped;
+    if (replay::run_instructions(instructions).total.failed != 0) status = 1;
+    if (calls.session.paths.empty()) return status;
+  }
+  const int of_calls = run_calls(calls);
+  return of_calls != 0 ? of_calls : status;
 }
 
 }  // namespace softtpu::cli

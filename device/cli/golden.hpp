@@ -1,4 +1,5 @@
-// softtpu golden: replays recorded cases through the real path (host library, server, core process, kernel module).
+// softtpu golden: replays recorded cases through the real path (host library, server, core process, kernel module), and
+// recorded instructions on a core in this process.
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@ namespace softtpu::cli {
 
 struct GoldenOptions {
   replay::SessionOptions session;
+  std::string cases;    // folder of the recorded cases behind recorded instructions; empty: beside them
   std::string ledger;   // write the counts per function to this JSON file
   std::string kernel;   // path of the replay kernel's module; empty: beside this program
   std::string cluster;  // address of a Dask scheduler, whose workers replay; empty: this program does

@@ -54,7 +54,11 @@ Run add_layout(CLI::App& app) {
 
 Run add_golden(CLI::App& app) {
   auto options = std::make_shared<GoldenOptions>();
-  app.add_option("path", options->session.paths, "family files (*.json) or folders of them")->required();
+  app.add_option("path", options->session.paths,
+                 "family files (*.json) of calls or of instructions of compiled networks, or folders of them")
+      ->required();
+  app.add_option("--cases", options->cases,
+                 "folder of the recorded calls behind recorded instructions (default: golden/CHIP beside them)");
   app.add_option("--chip", options->session.chip,
                  "chip or chip file to run on (default: the chip and revision that each file was recorded with)");
   app.add_option("-f,--filter", options->session.filter, "only cases whose id contains this text");
@@ -65,11 +69,15 @@ Run add_golden(CLI::App& app) {
   app.add_flag("--skipped", options->session.list_skipped, "list what is skipped");
   app.add_option("--ledger", options->ledger, "write the counts for each function to this file (JSON)");
   auto* kernel = app.add_option("--kernel", options->kernel, "the replay kernel's module");
-  auto* cluster = app.add_option("--cluster", options->cluster,
-                                 "replays on the workers of a Dask cluster: the scheduler's address, or local (Python)");
+  auto* cluster =
+      app.add_option("--cluster", options->cluster,
+                     "replays on the workers of a Dask cluster: the scheduler's address, or local (Python)");
   cluster->excludes(kernel);
   app.add_option("--results", options->results, "SQLite file that keeps what the cluster has replayed")->needs(cluster);
   app.footer(
+      "Instructions that are refused, or known to differ, are counted apart; --skipped lists them with the reason. "
+      "One\n"
+      "that is not in that list, or no longer as it says, fails.\n\n"
       "Exit status: 0 when every case passes; 1 when one fails; 2 when an option is not usable; 3 when the ledger\n"
       "cannot be written.");
   return [options] { return run_golden(*options); };

@@ -33,7 +33,7 @@ class Device {
 
   // Empty: every byte is as recorded.
   std::string run(const bmodel::Stage& stage, const FileBytes& input, const FileBytes& output, std::uint64_t seed) {
-    if (!stage.refusals.empty()) return stage.refusals.front();
+    if (const auto reasons = stage.reasons(false); !reasons.empty()) return reasons.front();
     if (!write(stage.coefficient_address, stage.coefficients)) return "the coefficients lie outside global memory";
     std::size_t at = 0;
     for (const bmodel::Tensor& tensor : stage.inputs) {
