@@ -27,7 +27,7 @@ RULES = {
     "device/observe": ["runtime/base", "runtime/layout", "runtime/report", "device/isa", "device/chip", "device/memory", "device/core/observer.hpp", "device/core/call_site.hpp", "device/core/launch_page.hpp"],
     "device/record": ["runtime/base", "runtime/protocol", "device/isa", "device/chip", "device/memory", "device/core", "device/observe"],
     "device/stream": ["runtime/base", "runtime/layout", "device/isa", "device/numeric", "device/chip"],
-    "device/network": ["runtime/base", "runtime/bmodel/network_launch.hpp", "runtime/module/kernel_registry.hpp", "device/isa", "device/numeric", "device/chip",
+    "device/network": ["runtime/base", "runtime/bmodel/network_launch.hpp", "runtime/bmodel/tensor_map.hpp", "runtime/module/kernel_registry.hpp", "device/isa", "device/numeric", "device/chip",
                        "device/memory", "device/core", "device/stream"],
     "device/cmodel": ["runtime/base", "device"],
     "device/server": ["runtime", "device"],

@@ -38,7 +38,9 @@ void show_stage(const bmodel::Stage& stage) {
   for (const bmodel::CommandGroup& group : stage.groups)
     fmt::print("    streams  {} TIU instructions ({} bytes), {} DMA instructions ({} bytes)\n", group.tiu_count,
                group.tiu.size(), group.dma_count, group.dma.size());
-  for (const std::string& refusal : stage.refusals) fmt::print("    cannot run: {}\n", refusal);
+  if (!stage.layers.empty()) fmt::print("    layers   {} in the compiler's map of tensors\n", stage.layers.size());
+  if (!stage.map_fault.empty()) fmt::print("    layers   not known: {}\n", stage.map_fault);
+  for (const std::string& refusal : stage.reasons(false)) fmt::print("    cannot run: {}\n", refusal);
 }
 
 // `run` and `compare` start this program again, as any program under `softtpu run`.
@@ -65,6 +67,7 @@ int run_in_program(const BmodelOptions& options, bool compare) {
   add("--output", options.output);
   add("--reference", compare ? options.reference : "");
   add("--dump-layers", options.layers);
+  if (options.static_parts) run.program.emplace_back("--static-parts");
   add("--seed", std::to_string(options.seed));
   add("--repeat", std::to_string(options.repeat));
   add("--tolerance", fmt::format("{}", options.tolerance));
@@ -87,6 +90,10 @@ void add_execution(CLI::App& app, BmodelOptions& options) {
   app.add_option("--output", options.output, "gets the outputs (.npz)");
   app.add_option("--dump-layers", options.layers,
                  "folder that gets every tensor that the file names, as .npy, as it was after its last write");
+  app.add_flag(
+      "--static-parts", options.static_parts,
+      "run what can run of a network with layers for the host's processor or for firmware; what they would make\n"
+      "is zeros");
   app.add_option("--seed", options.seed, "of random inputs")->capture_default_str();
   app.add_option("--repeat", options.repeat, "launches, of which the fastest is reported")
       ->capture_default_str()

@@ -15,6 +15,7 @@ struct BmodelOptions {
   std::string file, network;
   int stage = 0;
   bool json = false;
+  bool static_parts = false;  // leave out parts that cannot run
   // run, compare
   RunOptions run;
   std::string input, output, reference, layers;

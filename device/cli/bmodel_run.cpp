@@ -205,9 +205,10 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // What went wrong is in the log.
-  bool open(const LoadedModel& model) {
+  bool open(const LoadedModel& model, bool static_parts) {
     if (bm_dev_request(&handle_, 0) != BM_SUCCESS) return false;
     runtime_ = bmrt_create(handle_);
+    if (runtime_ != nullptr) softtpu_bmrt_run_static_parts(runtime_, static_parts);
     return runtime_ != nullptr && bmrt_load_bmodel_data(runtime_, model.bytes.data(), model.bytes.size());
   }
 
@@ -342,7 +343,7 @@ int execute_model(const BmodelOptions& options) {
   auto inputs = find_inputs(options, *chosen->stage);
   if (!inputs) return fail(inputs.error());
   Session session;
-  if (!session.open(*loaded)) return kFailed;
+  if (!session.open(*loaded, options.static_parts)) return kFailed;
   if (!options.layers.empty()) {
     std::error_code failed;
     fs::create_directories(options.layers, failed);

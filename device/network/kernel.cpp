@@ -24,16 +24,20 @@ using Bytes = std::span<const std::uint8_t>;
 // program counts only while its streams are as they were.
 class Programs {
  public:
-  Result<std::shared_ptr<const Program>> find(const Chip& chip, Bytes tiu, Bytes dma, const std::vector<Area>& areas) {
+  Result<std::shared_ptr<const Program>> find(const Chip& chip, Bytes tiu, Bytes dma, const std::vector<Area>& areas,
+                                              const std::vector<bmodel::LayerRange>& layers) {
     for (auto entry = kept_.begin(); entry != kept_.end(); ++entry) {
-      if (!entry->is_for(tiu, dma, areas)) continue;
+      if (!entry->is_for(tiu, dma, areas) || entry->layers != layers) continue;
       kept_.splice(kept_.begin(), kept_, entry);
       return kept_.front().program;
     }
-    auto made = make_program(chip, tiu, dma, areas);
+    auto made = make_program(chip, tiu, dma, areas, layers);
     if (!made) return made.error();
-    kept_.push_front(
-        {{tiu.begin(), tiu.end()}, {dma.begin(), dma.end()}, areas, std::make_shared<const Program>(*std::move(made))});
+    kept_.push_front({{tiu.begin(), tiu.end()},
+                      {dma.begin(), dma.end()},
+                      areas,
+                      layers,
+                      std::make_shared<const Program>(*std::move(made))});
     forget();
     return kept_.front().program;
   }
@@ -42,6 +46,7 @@ class Programs {
   struct Entry {
     std::vector<std::uint8_t> tiu, dma;
     std::vector<Area> areas;
+    std::vector<bmodel::LayerRange> layers;
     std::shared_ptr<const Program> program;
 
     bool is_for(Bytes other_tiu, Bytes other_dma, const std::vector<Area>& other_areas) const {
@@ -96,6 +101,10 @@ class Launch {
       case NetworkStepKind::kGroup:
         if (const auto program = find(step)) carry_out(*program);
         keeps_.clear();
+        layers_.clear();
+        return;
+      case NetworkStepKind::kLayers:
+        if (const auto table = stream_at(step.a, step.b)) layers_ = bmodel::unpack_layers(*table);
         return;
       case NetworkStepKind::kCheck: static_cast<void>(find(step)); return;
     }
@@ -126,7 +135,7 @@ class Launch {
     const auto tiu = stream_at(step.a, step.b);
     const auto dma = stream_at(step.c, step.d);
     if (!tiu || !dma) return nullptr;
-    auto program = programs_.find(core_.chip(), *tiu, *dma, areas_);
+    auto program = programs_.find(core_.chip(), *tiu, *dma, areas_, layers_);
     if (program) return *std::move(program);
     refuse(program.error().text);
     return nullptr;
@@ -188,6 +197,7 @@ class Launch {
   Programs& programs_;
   std::vector<Area> areas_;
   std::vector<Keep> keeps_;
+  std::vector<bmodel::LayerRange> layers_;
 };
 
 void run_network(const void* args) {

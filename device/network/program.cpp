@@ -22,6 +22,17 @@ std::string name_of(const Instruction& instruction) {
                      instruction.format->function_name(instruction.function()));
 }
 
+// The layer that an instruction belongs to; empty: none is known.
+std::string layer_of(const Instruction& instruction, std::span<const bmodel::LayerRange> layers) {
+  const bool tiu = instruction.format->unit == Unit::kTiu;
+  for (const bmodel::LayerRange& layer : layers) {
+    const std::uint32_t before = tiu ? layer.tiu_before : layer.dma_before;
+    const std::uint32_t last = tiu ? layer.tiu_last : layer.dma_last;
+    if (instruction.id() > before && instruction.id() <= last) return " of " + layer.label;
+  }
+  return {};
+}
+
 // The same text for good. There are as many as instructions of a network have different numbers and functions.
 std::string_view keep(std::string text) {
   static auto& kept = *new std::set<std::string, std::less<>>;
@@ -76,7 +87,8 @@ std::vector<bool> find_awaited(std::span<const Instruction> waiting, std::size_t
 }  // namespace
 
 Result<Program> make_program(const Chip& chip, std::span<const std::uint8_t> tiu_bytes,
-                             std::span<const std::uint8_t> dma_bytes, std::span<const Area> areas) {
+                             std::span<const std::uint8_t> dma_bytes, std::span<const Area> areas,
+                             std::span<const bmodel::LayerRange> layers) {
   const auto& set = stream::InstructionSet::bm1684x();
   auto tiu = stream::read_stream(set, Unit::kTiu, tiu_bytes);
   if (!tiu) return tiu.error();
@@ -104,7 +116,8 @@ Result<Program> make_program(const Chip& chip, std::span<const std::uint8_t> tiu
       if (auto moved = move_addresses(chip, instruction, areas); !moved) return moved.error();
       auto issued = stream::translate(chip, instruction);
       if (!issued) return issued.error();
-      program.steps.push_back({issued->op, std::move(issued->command), keep(name_of(instruction))});
+      program.steps.push_back(
+          {issued->op, std::move(issued->command), keep(name_of(instruction) + layer_of(instruction, layers))});
     }
     if (!awaited[own][instruction.id()]) continue;
     messages[own][instruction.id()] = ++last_message;

@@ -11,6 +11,7 @@
 #include "device/isa/command.hpp"
 #include "device/isa/op.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/bmodel/tensor_map.hpp"
 
 namespace softtpu::network {
 
@@ -20,8 +21,8 @@ struct Area {
   bool operator==(const Area&) const = default;
 };
 
-// One command. `instruction` names the instruction that it stands for ("TIU 12 sAR.add"), and lives as long as the
-// process: what observers keep of a command may outlive its program.
+// One command. `instruction` names the instruction that it stands for ("TIU 12 sAR.add", and "... of conv1" where the
+// file names layers), and lives as long as the process: what observers keep of a command may outlive its program.
 struct ProgramStep {
   Op op{};
   Command command;
@@ -34,6 +35,6 @@ struct Program {
 
 // An error names the stream, the offset or the instruction, and what is wrong.
 Result<Program> make_program(const Chip& chip, std::span<const std::uint8_t> tiu, std::span<const std::uint8_t> dma,
-                             std::span<const Area> areas);
+                             std::span<const Area> areas, std::span<const bmodel::LayerRange> layers = {});
 
 }  // namespace softtpu::network

@@ -354,6 +354,12 @@ bool bmrt_memcpy_d2d_stride_ex_parallel(void* p_bmrt, bm_tensor_t* /*dst_tensors
 
 // ---- softtpu/networks.h ----
 
+bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  runtime->static_parts = on;
+  return true;
+}
+
 bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, void* user) {
   SOFTTPU_RUNTIME(p_bmrt, false);
   runtime->show = nullptr;

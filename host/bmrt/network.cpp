@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 namespace softtpu::bmrt {
@@ -70,7 +71,7 @@ std::string to_text(const bm_shape_t& shape) {
 Network::~Network() = default;
 
 Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel::Network& network,
-                                               SharedContext* shared) {
+                                               SharedContext* shared, bool static_parts) {
   std::unique_ptr<Network> loaded(new Network);
   loaded->name_ = network.name;
   loaded->kernel_ = (std::string(bmodel::kNetworkKernel) + network.name).substr(0, 64);
@@ -79,8 +80,8 @@ Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel:
   if (network.address_mode < bmodel::kIoInContext || network.address_mode > bmodel::kIoRelocated)
     return Error{ErrorKind::kUnsupported, fmt::format("its address mode {} is not known", network.address_mode)};
   for (const bmodel::Stage& stage : network.stages) {
-    if (!stage.refusals.empty())
-      return Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(stage.refusals, "; "))};
+    if (const auto reasons = stage.reasons(static_parts); !reasons.empty())
+      return Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(reasons, "; "))};
     for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
       for (const bmodel::Tensor& tensor : *tensors) {
         if (auto good = check_tensor(tensor); !good) return good.error();
@@ -104,7 +105,9 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
   Stage loaded;
   loaded.inputs = stage.inputs;
   loaded.outputs = stage.outputs;
-  loaded.between = stage.between;
+  // What the interface cannot describe is not shown.
+  std::copy_if(stage.between.begin(), stage.between.end(), std::back_inserter(loaded.between),
+               [](const bmodel::Tensor& tensor) { return bool(check_tensor(tensor)); });
   if (stage.context_address + stage.context_bytes < stage.context_address ||
       stage.io_address + stage.io_bytes < stage.io_address || stage.context_bytes > kRelocated) {
     return Error{ErrorKind::kUsage, "its areas of memory end behind the last address"};
@@ -183,12 +186,30 @@ Result<void> Network::load_groups(bm_handle_t handle, const bmodel::Stage& stage
     auto dma_memory = DeviceMemory::make(handle, dma);
     if (!tiu_memory) return tiu_memory.error();
     if (!dma_memory) return dma_memory.error();
+    if (auto layers = load_layers(handle, stage, group, loaded); !layers) return layers.error();
     loaded.groups.push_back(
         {NetworkStepKind::kGroup, tiu_memory->address(), group.tiu.size(), dma_memory->address(), dma.size()});
     loaded.streams.push_back(*std::move(tiu_memory));
     loaded.streams.push_back(*std::move(dma_memory));
   }
   return check_streams(handle, loaded);
+}
+
+// Layers count by the part that they belong to; where a part has several groups, their numbers begin anew and name
+// nothing.
+Result<void> Network::load_layers(bm_handle_t handle, const bmodel::Stage& stage, const bmodel::CommandGroup& group,
+                                  Stage& loaded) {
+  const auto of_part = [&](const auto& one) { return one.part == group.part; };
+  if (std::count_if(stage.groups.begin(), stage.groups.end(), of_part) > 1) return {};
+  std::vector<bmodel::Layer> layers;
+  std::copy_if(stage.layers.begin(), stage.layers.end(), std::back_inserter(layers), of_part);
+  const auto table = bmodel::pack_layers(layers);
+  if (table.empty()) return {};
+  auto memory = DeviceMemory::make(handle, table);
+  if (!memory) return memory.error();
+  loaded.groups.push_back({NetworkStepKind::kLayers, memory->address(), table.size(), 0, 0});
+  loaded.streams.push_back(*std::move(memory));
+  return {};
 }
 
 // The device reads all instructions once, so that what is wrong with them is said now.
@@ -199,7 +220,7 @@ Result<void> Network::check_streams(bm_handle_t handle, const Stage& stage) cons
     steps.push_back(area(kRelocated, std::uint64_t{1} << 40, kGlobalStart));
   }
   for (NetworkStep group : stage.groups) {
-    group.kind = NetworkStepKind::kCheck;
+    if (group.kind == NetworkStepKind::kGroup) group.kind = NetworkStepKind::kCheck;
     steps.push_back(group);
   }
   if (issue(handle, steps, true) == BM_SUCCESS) return {};
@@ -257,7 +278,7 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
   steps.insert(steps.end(), of.areas.begin(), of.areas.end());
   for (const NetworkStep& group : of.groups) {
     // Each group may be the last one that writes; a later one keeps the tensor again.
-    steps.insert(steps.end(), keeps.begin(), keeps.end());
+    if (group.kind == NetworkStepKind::kGroup) steps.insert(steps.end(), keeps.begin(), keeps.end());
     steps.push_back(group);
   }
   for (std::size_t i = 0; !relocated && i < of.outputs.size(); ++i) {
@@ -277,19 +298,32 @@ bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tens
 bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
                                      const bm_tensor_t* outputs, const Show& show) {
   const Stage& of = stages_[stage];
-  std::vector<NetworkStep> keeps;
   std::vector<const bmodel::Tensor*> tensors;
-  std::vector<DeviceMemory> kept;
   for (const auto* list : {&of.inputs, &of.between, &of.outputs}) {
     for (const bmodel::Tensor& tensor : *list) {
-      const std::uint64_t from = place(of, tensor.address);
-      if (from == 0 || tensor.bytes == 0) continue;
-      auto memory = DeviceMemory::make(handle, tensor.bytes);
-      if (!memory) return BM_ERR_NOMEM;
-      keeps.push_back({NetworkStepKind::kKeep, memory->address(), from, tensor.bytes, 0});
-      tensors.push_back(&tensor);
-      kept.push_back(*std::move(memory));
+      if (place(of, tensor.address) != 0 && tensor.bytes != 0) tensors.push_back(&tensor);
     }
+  }
+  // A launch keeps a few; more are several launches with the same inputs.
+  constexpr std::size_t kMostKept = 16;
+  for (std::size_t first = 0; first == 0 || first < tensors.size(); first += kMostKept) {
+    const std::span some(tensors.data() + first, std::min(kMostKept, tensors.size() - first));
+    if (const bm_status_t status = launch_and_show(handle, of, inputs, outputs, some, show); status != BM_SUCCESS)
+      return status;
+  }
+  return BM_SUCCESS;
+}
+
+bm_status_t Network::launch_and_show(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs,
+                                     const bm_tensor_t* outputs, std::span<const bmodel::Tensor* const> tensors,
+                                     const Show& show) {
+  std::vector<NetworkStep> keeps;
+  std::vector<DeviceMemory> kept;
+  for (const bmodel::Tensor* tensor : tensors) {
+    auto memory = DeviceMemory::make(handle, tensor->bytes);
+    if (!memory) return BM_ERR_NOMEM;
+    keeps.push_back({NetworkStepKind::kKeep, memory->address(), place(of, tensor->address), tensor->bytes, 0});
+    kept.push_back(*std::move(memory));
   }
   {
     const std::lock_guard lock(launching_);
@@ -302,6 +336,16 @@ bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, cons
     show(*tensors[i], *bytes);
   }
   return BM_SUCCESS;
+}
+
+// How many steps have to stay together: a group, and what belongs to it in front of it.
+std::size_t together(std::span<const NetworkStep> steps) {
+  std::size_t count = 1;
+  while (count < steps.size() &&
+         (steps[count - 1].kind == NetworkStepKind::kKeep || steps[count - 1].kind == NetworkStepKind::kLayers)) {
+    ++count;
+  }
+  return count;
 }
 
 // As many launches as the steps need. Areas hold for one launch, so each that has groups begins with them.
@@ -318,8 +362,9 @@ bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& s
     return wait ? tpu_kernel_launch_sync(handle, kernel_.c_str(), args.data(), size)
                 : softtpu_kernel_launch_async_by_name(handle, kernel_.c_str(), args.data(), size);
   };
-  for (const NetworkStep& step : steps) {
-    if (part.size() == bmodel::kMostNetworkSteps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const NetworkStep& step = steps[i];
+    if (part.size() + together(std::span(steps).subspan(i)) > bmodel::kMostNetworkSteps) {
       if (const bm_status_t status = send(); status != BM_SUCCESS) return status;
       part = areas;
     }

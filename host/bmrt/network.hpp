@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,9 @@ struct SharedContext {
 class Network {
  public:
   // Judges a network completely and makes its memory; nothing stays when there is an error. The context is `shared`
-  // where it is large enough.
+  // where it is large enough. `static_parts`: parts that cannot run are left out, and what they make is as it was.
   static Result<std::unique_ptr<Network>> load(bm_handle_t handle, const bmodel::Network& network,
-                                               SharedContext* shared);
+                                               SharedContext* shared, bool static_parts);
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
@@ -58,14 +59,19 @@ class Network {
     std::shared_ptr<DeviceMemory> context;
     DeviceMemory io;
     std::vector<DeviceMemory> streams;
-    std::vector<bmodel::NetworkStep> areas, groups;
+    std::vector<bmodel::NetworkStep> areas, groups;  // with the layers of a group in front of it
     std::vector<bm_shape_t> input_shapes, output_shapes;
     std::vector<bm_device_mem_t> input_mems, output_mems;
   };
 
   Network() = default;
+  bm_status_t launch_and_show(bm_handle_t handle, const Stage& stage, const bm_tensor_t* inputs,
+                              const bm_tensor_t* outputs, std::span<const bmodel::Tensor* const> tensors,
+                              const Show& show);
   Result<Stage> load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared);
   Result<void> load_groups(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
+  Result<void> load_layers(bm_handle_t handle, const bmodel::Stage& stage, const bmodel::CommandGroup& group,
+                           Stage& loaded);
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;

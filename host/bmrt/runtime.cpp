@@ -55,9 +55,14 @@ Result<void> Runtime::load(std::span<const std::uint8_t> file) {
         std::any_of(loaded.begin(), loaded.end(), has_name))
       return Error{ErrorKind::kUsage, fmt::format("a network \"{}\" is loaded already", network.name)};
     const bool share = (flags & BM_RUNTIME_SHARE_MEM) != 0;
-    auto made = Network::load(handle(), network, share ? &context_ : nullptr);
+    auto made = Network::load(handle(), network, share ? &context_ : nullptr, static_parts);
     if (!made) return Error{made.error().kind, fmt::format("network \"{}\": {}", network.name, made.error().text)};
     loaded.push_back(*std::move(made));
+    for (const bmodel::Stage& stage : network.stages) {
+      if (!stage.left_out.empty())
+        bmlib_log("bmrt", BMLIB_LOG_WARNING, "network \"%s\": left out: %s.\n", network.name.c_str(),
+                  fmt::format("{}", fmt::join(stage.left_out, "; ")).c_str());
+    }
   }
   if (loaded.empty()) return Error{ErrorKind::kUsage, "the file holds no network"};
   std::move(loaded.begin(), loaded.end(), std::back_inserter(networks_));

@@ -29,7 +29,8 @@ class Runtime {
   std::size_t count() const;
 
   std::atomic<std::uint32_t> flags{BM_RUNTIME_AUTO};
-  Network::Show show;  // empty: nobody looks into the networks
+  std::atomic<bool> static_parts{false};  // parts that cannot run are left out
+  Network::Show show;                     // empty: nobody looks into the networks
 
  private:
   std::vector<bm_handle_t> handles_;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "model_generated.h"
 
@@ -90,6 +91,13 @@ class Reader {
     stage.io_bytes = from.io_size();
     if (from.is_dynamic() != 0)
       stage.refusals.push_back("it is compiled for shapes that change, which needs the chip's firmware");
+    if (const Bytes map = part(from.tensor_loc(), where + ": the map of tensors"); !map.empty()) {
+      auto layers = read_tensor_map({reinterpret_cast<const char*>(map.data()), map.size()});
+      if (layers)
+        stage.layers = *std::move(layers);
+      else
+        stage.map_fault = layers.error().text;
+    }
     if (from.core_num() > 1) stage.refusals.push_back(fmt::format("it is compiled for {} cores", from.core_num()));
     read_parts(where, from, stage);
     return stage;
@@ -98,7 +106,7 @@ class Reader {
   // The commands: of the parts where there are any, else of the stage itself.
   void read_parts(const std::string& where, const fbs::NetParameter& from, Stage& stage) {
     const auto parts = items(from.sub_net());
-    if (parts.empty()) read_groups(where, from.cmd_group(), stage);
+    if (parts.empty()) read_groups(where, from.cmd_group(), 0, stage);
     std::set<std::string> known;
     for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
       for (const Tensor& tensor : *tensors) known.insert(tensor.name);
@@ -113,17 +121,19 @@ class Reader {
                                         "switches between branches"};
       const int kind = part->subnet_mode();
       if (kind != 0) {
-        stage.refusals.push_back(fmt::format(
+        stage.left_out.push_back(fmt::format(
             "part {} {}{}", part->id(), kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind", makes(*part)));
       } else if (part->is_dynamic() != 0) {
-        stage.refusals.push_back(fmt::format("part {} needs the chip's firmware{}", part->id(), makes(*part)));
+        stage.left_out.push_back(fmt::format("part {} needs the chip's firmware{}", part->id(), makes(*part)));
       } else if (part->core_commands() != nullptr && part->core_commands()->size() > 0) {
-        stage.refusals.push_back(fmt::format("part {} is compiled for several cores{}", part->id(), makes(*part)));
+        stage.left_out.push_back(fmt::format("part {} is compiled for several cores{}", part->id(), makes(*part)));
       } else {
-        read_groups(where, part->cmd_group(), stage);
+        read_groups(where, part->cmd_group(), part->id() < 0 ? 0U : static_cast<std::uint32_t>(part->id()), stage);
       }
     }
-    if (stage.groups.empty() && stage.refusals.empty()) stage.refusals.push_back("it has no instructions");
+    add_layers(stage, std::move(stage.layers));
+    if (stage.groups.empty() && stage.refusals.empty() && stage.left_out.empty())
+      stage.refusals.push_back("it has no instructions");
   }
 
   // Which layers a part holds: the file names what they make.
@@ -135,9 +145,9 @@ class Reader {
   }
 
   void read_groups(const std::string& where, const flatbuffers::Vector<flatbuffers::Offset<fbs::CmdGroup>>* list,
-                   Stage& stage) {
+                   std::uint32_t part, Stage& stage) {
     for (const fbs::CmdGroup* from : items(list)) {
-      CommandGroup group{from->bdc_num(), from->gdma_num(), {}, {}, {}};
+      CommandGroup group{from->bdc_num(), from->gdma_num(), {}, {}, {}, part};
       group.tiu = stream(from->binary_bdc(), from->bdc_cmd_byte(), where + ": the TIU instructions");
       group.dma = stream(from->binary_gdma(), from->gdma_cmd_byte(), where + ": the DMA instructions");
       read_relocations(where, *from, group);
@@ -201,6 +211,52 @@ class Reader {
 };
 
 }  // namespace
+
+namespace {
+
+std::optional<DataType> type_named(const std::string& mlir) {
+  constexpr std::pair<std::string_view, DataType> kNames[] = {
+      {"f32", DataType::kFloat32}, {"f16", DataType::kFloat16}, {"bf16", DataType::kBfloat16},
+      {"i8", DataType::kInt8},     {"si8", DataType::kInt8},    {"ui8", DataType::kUint8},
+      {"i16", DataType::kInt16},   {"si16", DataType::kInt16},  {"ui16", DataType::kUint16},
+      {"i32", DataType::kInt32},   {"si32", DataType::kInt32},  {"ui32", DataType::kUint32},
+  };
+  for (const auto& [name, type] : kNames) {
+    if (name == mlir) return type;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_layers(Stage& stage, std::vector<Layer> layers) {
+  std::set<std::string> known;
+  for (const auto* tensors : {&stage.inputs, &stage.outputs, &stage.between}) {
+    for (const Tensor& tensor : *tensors) known.insert(tensor.name);
+  }
+  for (const Layer& layer : layers) {
+    for (const LayerTensor& result : layer.results) {
+      const auto type = type_named(result.type);
+      if (!type || !known.insert(result.name).second) continue;
+      Tensor tensor{result.name, *type, result.shape, result.address, 0, 1, 0, {}};
+      std::uint64_t elements = 1;
+      bool fits = true;
+      for (const std::uint64_t extent : result.shape) {
+        fits = fits && (extent == 0 || elements <= kMaxElements / extent);
+        elements = fits ? elements * extent : 0;
+      }
+      tensor.bytes = (elements * static_cast<unsigned>(bits_of(*type)) + 7) / 8;
+      if (fits) stage.between.push_back(std::move(tensor));
+    }
+  }
+  stage.layers = std::move(layers);
+}
+
+std::vector<std::string> Stage::reasons(bool static_parts) const {
+  std::vector<std::string> all = refusals;
+  if (!static_parts || groups.empty()) all.insert(all.end(), left_out.begin(), left_out.end());
+  return all;
+}
 
 int bits_of(DataType type) {
   switch (type) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
+#include "runtime/bmodel/tensor_map.hpp"
 
 namespace softtpu::bmodel {
 
@@ -55,6 +56,7 @@ struct CommandGroup {
   std::uint32_t tiu_count = 0, dma_count = 0;  // instructions, the ends included
   Bytes tiu, dma;
   std::vector<Relocation> relocations;
+  std::uint32_t part = 0;  // of the network that it belongs to
 };
 
 // Address modes of a network: where its inputs and outputs lie.
@@ -70,7 +72,13 @@ struct Stage {
   std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
   std::vector<CommandGroup> groups;
   std::vector<Tensor> between;        // tensors that parts of the network hand to each other
-  std::vector<std::string> refusals;  // why this stage cannot run: parts that closed firmware carries out, ...
+  std::vector<std::string> refusals;  // why this stage cannot run
+  std::vector<std::string> left_out;  // parts that cannot run (the host's, closed firmware's); `groups` are the others
+  std::vector<Layer> layers;          // of the file's map of tensors
+  std::string map_fault;              // why that map is not read
+
+  // All reasons; what is left out counts unless only the static parts are wanted.
+  std::vector<std::string> reasons(bool static_parts) const;
 };
 
 struct Network {
@@ -83,6 +91,9 @@ struct Model {
   std::string chip, version, time;
   std::vector<Network> networks;
 };
+
+// The layers of a map of tensors, and what they make as tensors of the stage.
+void add_layers(Stage& stage, std::vector<Layer> layers);
 
 // Reads a file's bytes. An error says which part is wrong, and where.
 Result<Model> read_model(Bytes file);

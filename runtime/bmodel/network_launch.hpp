@@ -18,6 +18,7 @@ enum class NetworkStepKind : std::uint64_t {
   kGroup,     // a, b = address and bytes of the TIU stream, c, d = of the DMA stream
   kKeep,      // the next group copies c bytes from b to a, when they have been written for the last time
   kCheck,     // like kGroup, but the streams are only read and judged
+  kLayers,    // a, b = address and bytes of the next group's layers (tensor_map.hpp), for reports
 };
 
 struct NetworkStep {

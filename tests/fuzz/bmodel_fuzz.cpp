@@ -33,7 +33,10 @@ void check_stage(const bmodel::Stage& stage, Bytes file) {
     for (const bmodel::Relocation& one : group.relocations)
       require(one.offset + std::uint64_t{5} <= group.dma.size(), "a relocated address lies inside its stream");
   }
-  require(!stage.groups.empty() || !stage.refusals.empty(), "a stage has instructions, or a reason why it cannot run");
+  require(bmodel::unpack_layers(bmodel::pack_layers(stage.layers)).size() == stage.layers.size(),
+          "every layer reaches the core");
+  require(!stage.groups.empty() || !stage.reasons(true).empty(),
+          "a stage has instructions, or a reason why it cannot run");
 }
 
 }  // namespace

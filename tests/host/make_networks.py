@@ -156,6 +156,59 @@ def missing_dependency(options):
     model.write("missing_dependency.bmodel")
 
 
+def damaged_streams(options):
+    """What is wrong with an instruction, or with where it points."""
+    def write(name, unit, change):
+        model = Model(options, options.networks / "softmax_INT8.bmodel")
+        start = model.stage()["cmd_group"][0][f"binary_{unit}"]["start"]
+        changed = bytearray(model.binary)
+        change(changed, start)
+        model.binary = bytes(changed)
+        model.write(name + ".bmodel")
+
+    def reserved(stream, start):
+        stream[start + 11] |= 4  # bit 90 of sAR
+
+    def outside(stream, start):
+        stream[start + 64:start + 69] = 0x1F0000000.to_bytes(5, "little")
+
+    write("reserved_bit", "bdc", reserved)
+    write("address_outside", "gdma", outside)
+    model = Model(options, options.networks / "softmax_INT8.bmodel")
+    for group in [*model.stage()["cmd_group"], *model.stage()["sub_net"][0]["cmd_group"]]:
+        group["bdc_cmd_byte"] = 1000
+    model.write("ends_early.bmodel")
+
+
+def layers(options):
+    """With the compiler's map of tensors; with one that is damaged."""
+    def record(operation, name, before, after, address, kind="<3x12x50xf32>"):
+        return {"file-line": 1, "subnet_id": 0, "core_id": 0, "opcode": operation, "tiu_dma_id(before)": before,
+                "tiu_dma_id(after)": after, "operands": [],
+                "results": [{"name": name, "address": address, "memory_type": kind, "layout": "continuous"}]}
+    place = 0x100002000  # of the output
+    tensor_map = [record("tpu.Cast", "scores", [0, 0], [5, 3], 4096), record("tpu.Softmax", "shares", [5, 3], [26, 6], place),
+                  record("tpu.Cast", "shares_as_words", [26, 6], [26, 6], place, "<1800xui32>")]
+    for name, text in {"layers": json.dumps(tensor_map), "damaged_map": "no map"}.items():
+        model = Model(options, options.networks / "softmax_INT8.bmodel")
+        model.stage()["tensor_loc"] = {"start": len(model.binary), "size": len(text)}
+        for part in model.stage()["sub_net"]:
+            part["id"] = 0
+        model.binary += text.encode()
+        model.write(name + ".bmodel")
+
+
+def mixed(options):
+    """A part that can run, and layers behind it for the host's processor."""
+    model = Model(options, options.networks / "softmax_INT8.bmodel")
+    part = json.loads(json.dumps(model.stage()["sub_net"][0]))
+    part.update(subnet_mode=1, id=3)
+    del part["cmd_group"]
+    part["output_tensor"][0]["name"] = "top_k"
+    model.stage()["sub_net"].append(part)
+    model.write("mixed.bmodel")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flatc", default="flatc")
@@ -169,6 +222,9 @@ def main():
     relocated(options)
     refused(options)
     missing_dependency(options)
+    damaged_streams(options)
+    layers(options)
+    mixed(options)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 
 #include "bmruntime_cpp.h"
 #include "bmruntime_legacy.h"
+#include "softtpu/networks.h"
 #include "tests/host/host_fixture.hpp"
 
 namespace softtpu::host_test {
@@ -330,6 +331,20 @@ TEST_F(Networks, DevicesOfOneProgram) {
   bm_dev_free(second);
 }
 
+TEST_F(Networks, WithPartsForOthersRunWhatTheyCanWhenAsked) {
+  const std::string file = made("mixed");
+  EXPECT_FALSE(bmrt_load_bmodel(runtime_, file.c_str()));
+  take_log();
+  ASSERT_TRUE(softtpu_bmrt_run_static_parts(runtime_, true));
+  const bm_net_info_t& info = load(file);
+  const auto log = take_log();
+  EXPECT_THAT(log, testing::Contains(HasSubstr("left out: part 3 runs on the host's processor (it makes top_k)")));
+  const Recorded network = recorded("softmax_INT8");
+  EXPECT_EQ(run(info, network.input), network.output);
+  // A network without any part that can run is refused all the same.
+  EXPECT_FALSE(bmrt_load_bmodel(runtime_, made("cpu_part").c_str()));
+}
+
 struct RefusedFile {
   const char* name;
   const char* text;
@@ -360,7 +375,11 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedFile{"huge_context", "no 107374182400 bytes of memory"},
                     RefusedFile{"stray_tensor", "lies in no area of the network"},
                     RefusedFile{"other_chip", "the file is for chip BM1688"},
+                    RefusedFile{"mixed", "part 3 runs on the host's processor (it makes top_k)"},
                     RefusedFile{"unknown_instruction", "no short instruction has operation 8"},
+                    RefusedFile{"reserved_bit", "bit 90 of sAR is reserved, and set"},
+                    RefusedFile{"ends_early", "TIU stream, offset 9"},
+                    RefusedFile{"address_outside", "src_addr 0x1f0000000 lies in no area of the network"},
                     RefusedFile{"waits_for_ever", "the streams wait for ever: TIU 1 for DMA 65535"}),
     [](const auto& test) { return std::string(test.param.name); });
 

@@ -88,6 +88,39 @@ class Bmodel(unittest.TestCase):
         self.assertEqual(files["x"][2], self.recorded("attention_small_F16", "input"))
         self.assertEqual(files["add55_0_Add_f32"], ("<f4", (1, 12, 48), self.recorded("attention_small_F16", "output")))
 
+    def test_layers_of_the_compilers_map_are_named_and_dumped(self):
+        given = self.recorded("softmax_INT8", "input")
+        wanted = self.recorded("softmax_INT8", "output")
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (3, 12, 50), given)})
+        network = OPTIONS.made / "layers.bmodel"
+        self.assertIn("layers   3 in the compiler's map of tensors", softtpu("info", network))
+        text = softtpu("run", network, "--time", "--trace", self.at / "t.json", "--input", self.at / "x.npz",
+                       "--dump-layers", self.at / "layers")
+        self.assertIn("TIU 1 sAR.cast of scores (tpu.Cast)", text)
+        events = json.loads((self.at / "t.json").read_text())
+        events = events["traceEvents"] if isinstance(events, dict) else events
+        names = {event.get("args", {}).get("at") for event in events}
+        self.assertIn("TIU 1 sAR.cast of scores (tpu.Cast)", names)
+        self.assertTrue(any(name and name.startswith("TIU 26 ") and name.endswith("of shares (tpu.Softmax)") for name in names), names)
+        files = {path.stem: numpy_files.decode(path.read_bytes()) for path in (self.at / "layers").iterdir()}
+        self.assertEqual(files["shares"], ("<f4", (3, 12, 50), wanted))
+        self.assertEqual(files["shares_as_words"], ("<u4", (1800,), wanted))
+        self.assertNotIn("scores", files)  # in local memory only
+
+    def test_a_damaged_map_of_tensors_costs_only_names(self):
+        network = OPTIONS.made / "damaged_map.bmodel"
+        self.assertIn("layers   not known: the map of tensors is no JSON", softtpu("info", network))
+        self.assertIn("TIU 1 sAR.cast [tpu_bdc_cast]", softtpu("run", "--time", network))
+
+    def test_static_parts_run_when_asked(self):
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (3, 12, 50), self.recorded("softmax_INT8", "input"))})
+        network = OPTIONS.made / "mixed.bmodel"
+        self.assertIn("part 3 runs on the host's processor (it makes top_k)", softtpu("run", network, status=1))
+        softtpu("run", "--static-parts", network, "--input", self.at / "x.npz", "--output", self.at / "y.npz")
+        ((_, _, data),) = numpy_files.read_npz(self.at / "y.npz").values()
+        self.assertEqual(data, self.recorded("softmax_INT8", "output"))
+        self.assertIn("needs the chip's firmware", softtpu("run", "--static-parts", OPTIONS.made / "dynamic_part.bmodel", status=1))
+
     def test_traces_and_times_know_instructions(self):
         text = softtpu("run", "--time", "--trace", self.at / "t.json", NETWORKS / "softmax_INT8.bmodel")
         self.assertRegex(text, r"on the chip \d+ us, [\d.]+ images/s \(estimate\)")

@@ -106,5 +106,62 @@ TEST(Bmodel, DamagedBytesAreRefusedOrRead) {
   EXPECT_GT(refused, 0);
 }
 
+TEST(Bmodel, TheMapOfTensorsNamesLayersAndTheirResults) {
+  const auto layers = read_tensor_map(R"([
+    {"opcode": "tpu.Conv2D", "subnet_id": 2, "tiu_dma_id(before)": [3, 4], "tiu_dma_id(after)": [9, 5], "more": {},
+     "results": [{"name": "conv1", "address": 4294971392, "memory_type": "<1x3x28x30xf16>", "layout": "continuous"},
+                 {"name": "in_local", "address": 8192, "memory_type": "<1x3xf32>"}, 5]},
+    {"bdc_gdma_id(before)": [9, 5], "bdc_gdma_id(after)": [12, 5], "results": [{"name": "old"}]}])");
+  ASSERT_TRUE(layers) << layers.error().text;
+ASSERT_EQ(layers->size(), 2U);
+const Layer& first = layers->at(0);
+EXPECT_EQ(first.label(), "conv1 (tpu.Conv2D)");
+EXPECT_EQ(first.part, 2U);
+ASSERT_EQ(first.results.size(), 1U);
+EXPECT_EQ(first.results[0].type, "f16");
+EXPECT_THAT(first.results[0].shape, ElementsAre(1, 3, 28, 30));
+EXPECT_EQ(first.results[0].address, 0x100001000U);
+EXPECT_EQ(layers->at(1).label(), "old");
+
+auto packed = pack_layers(*layers);
+const auto ranges = unpack_layers(packed);
+ASSERT_EQ(ranges.size(), 2U);
+EXPECT_EQ(ranges[0], (LayerRange{3, 9, 4, 5, "conv1 (tpu.Conv2D)"}));
+EXPECT_EQ(ranges[1], (LayerRange{9, 12, 5, 5, "old"}));
+packed.pop_back();
+EXPECT_EQ(unpack_layers(packed).size(), 1U);
+}
+
+TEST(Bmodel, ADamagedMapOfTensorsIsRefusedOrRead) {
+  for (const char* text : {"", "{", "{}", "5", "[5]", "[{}]", R"([{"tiu_dma_id(before)": [1]}])
+    ",
+    R"([{"tiu_dma_id(before)" : [ 1, -1 ],
+                                "tiu_dma_id(after)" : [ 1, 1 ]
+}])"})
+    EXPECT_FALSE(read_tensor_map(text)) << text;
+// A result that cannot be read has no tensor.
+for (const char* type : {"", "<>", "<x>", "<3xf32", "<99999999999999999999999xf32>", "<3>"}) {
+  const std::string text = std::string(R"([{"tiu_dma_id(before)": [0, 0], "tiu_dma_id(after)": [1, 1], "results":)") +
+                             R"([{"name": "a", "address": 4294967296, "memory_type": ")" + type + "\"}]}]";
+  const auto layers = read_tensor_map(text);
+  ASSERT_TRUE(layers) << text;
+  EXPECT_TRUE(layers->at(0).results.empty()) << type;
+}
+}
+
+TEST(Bmodel, ResultsOfLayersBecomeTensorsOfTheStageOnce) {
+  Stage stage;
+  stage.outputs.push_back({"y", DataType::kFloat32, {2}, 0x100000000, 8, 1, 0, {}});
+  Layer layer;
+  layer.results = {{"y", "f32", {2}, 0x100000000},
+                   {"z", "si16", {2, 3}, 0x100001000},
+                   {"unknown", "f8E4M3", {2}, 0x100002000},
+                   {"huge", "f32", {1ULL << 39, 1ULL << 39}, 0x100003000}};
+  add_layers(stage, {layer});
+  ASSERT_EQ(stage.between.size(), 1U);
+  EXPECT_EQ(stage.between[0].name, "z");
+  EXPECT_EQ(stage.between[0].bytes, 12U);
+}
+
 }  // namespace
 }  // namespace softtpu::bmodel
