@@ -144,6 +144,33 @@ Bytes long_stream(std::size_t count) {
   return bytes;
 }
 
+// Instructions are decoded when a network is loaded; a launch finds that its streams are still the same bytes.
+Work decoding_of_a_launch() {
+  Work work;
+  work.group = "network";
+  work.name = "attention_small_F16, decoded instructions found again, of a launch";
+  work.unit = "%";
+  work.figure = [] {
+    static const fs::path file = fs::path(SOFTTPU_OWN_NETWORKS) / "attention_small_F16.bmodel";
+    static Network network(file);
+    static const Bytes streams = [] {
+      const Bytes bytes = read_file(file);
+      const auto model = bmodel::read_model(bytes);
+      const auto& group = model->networks[0].stages[0].groups[0];
+      Bytes both(group.tiu.begin(), group.tiu.end());
+      both.insert(both.end(), group.dma.begin(), group.dma.end());
+      return both;
+    }();
+    static const Bytes copy = streams;
+    network.launch();
+    const double launch = seconds_of([] { network.launch(); });
+    const double found = seconds_of([] { need(streams == copy, "a copy differs"); });
+    return 100 * found / launch;
+  };
+  work.at_most = 5;
+  return work;
+}
+
 std::vector<Work> decoding() {
   constexpr std::size_t kInstructions = 10000;
   Work work;
@@ -164,7 +191,7 @@ std::vector<Work> decoding() {
     return seconds_of(make) * 1000;
   };
   work.at_most = 100;
-  return {work};
+  return {work, decoding_of_a_launch()};
 }
 
 const bool added = add_work([] {

@@ -18,6 +18,19 @@ PLACES = {"coefficients": {"address": GLOBAL_START, "file": 4096, "bytes": 13107
           "output": GLOBAL_START + 135168, "TIU": 135168, "DMA": 147456}
 
 
+# What tools look up in the library of BM1684X. (tpu_kernel_init, whose signature is not published, is left out.)
+FUNCTIONS = """
+    cmodel_init cmodel_deinit cmodel_multi_thread_cxt_deinit get_local_mem clear_local_mem fill_local_mem
+    get_static_memaddr_by_node get_l2_sram get_arrange_reg get_share_memaddr get_global_memaddr
+    cmodel_get_global_mem_size execute_command cmodel_call_atomic set_cur_nodechip_idx get_cur_nodechip_idx tpu_npu_num
+    tpu_bank_num tpu_local_mem_size_per_npu tpu_eu_num tpu_get_ic_parallel tpu_l2_sram_size get_total_nodechip_num
+    get_chip_id cmodel_get_gmem_start_addr cmodel_get_last_func_id cmodel_nodechip_runtime_init
+    cmodel_nodechip_runtime_exit cmodel_get_share_memory_addr cmodel_write_share_memory cmodel_write_share_reg
+    cmodel_read_share_reg cmodel_share_reg_message_rp cmodel_share_reg_message_wp cmodel_share_reg_fw_status
+    cmodel_wait_share_reg_equal host_dma_copy_s2d_cmodel host_dma_copy_d2s_cmodel api_poll tpu_poll
+""".split()
+
+
 class LocalMemory(ctypes.Structure):
     _fields_ = [("raw_ptr", ctypes.c_void_p), ("mem_arr", ctypes.POINTER(ctypes.c_void_p)), ("count", ctypes.c_int),
                 ("size_per_mem", ctypes.c_int), ("align_num", ctypes.c_int), ("need_free", ctypes.c_int)]
@@ -42,6 +55,8 @@ def streams(build, file):
 def debugger(library, build, file):
     """Call order of the debugger: init, select, memories, execute, deinit."""
     emulator = ctypes.CDLL(str(library))
+    missing = [name for name in FUNCTIONS if not hasattr(emulator, name)]
+    check(not missing, f"missing functions: {missing}")
     emulator.get_global_memaddr.restype = emulator.get_l2_sram.restype = ctypes.c_void_p
     emulator.get_static_memaddr_by_node.restype = ctypes.c_void_p
     emulator.get_local_mem.restype = ctypes.POINTER(LocalMemory)
