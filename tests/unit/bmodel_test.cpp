@@ -107,46 +107,49 @@ TEST(Bmodel, DamagedBytesAreRefusedOrRead) {
 }
 
 TEST(Bmodel, TheMapOfTensorsNamesLayersAndTheirResults) {
-  const auto layers = read_tensor_map(R"([
+  const auto layers = read_tensor_map(R"json([
     {"opcode": "tpu.Conv2D", "subnet_id": 2, "tiu_dma_id(before)": [3, 4], "tiu_dma_id(after)": [9, 5], "more": {},
      "results": [{"name": "conv1", "address": 4294971392, "memory_type": "<1x3x28x30xf16>", "layout": "continuous"},
                  {"name": "in_local", "address": 8192, "memory_type": "<1x3xf32>"}, 5]},
-    {"bdc_gdma_id(before)": [9, 5], "bdc_gdma_id(after)": [12, 5], "results": [{"name": "old"}]}])");
+    {"bdc_gdma_id(before)": [9, 5], "bdc_gdma_id(after)": [12, 5], "results": [{"name": "old"}]}])json");
   ASSERT_TRUE(layers) << layers.error().text;
-ASSERT_EQ(layers->size(), 2U);
-const Layer& first = layers->at(0);
-EXPECT_EQ(first.label(), "conv1 (tpu.Conv2D)");
-EXPECT_EQ(first.part, 2U);
-ASSERT_EQ(first.results.size(), 1U);
-EXPECT_EQ(first.results[0].type, "f16");
-EXPECT_THAT(first.results[0].shape, ElementsAre(1, 3, 28, 30));
-EXPECT_EQ(first.results[0].address, 0x100001000U);
-EXPECT_EQ(layers->at(1).label(), "old");
+  ASSERT_EQ(layers->size(), 2U);
+  const Layer& first = layers->at(0);
+  EXPECT_EQ(first.label(), "conv1 (tpu.Conv2D)");
+  EXPECT_EQ(first.part, 2U);
+  ASSERT_EQ(first.results.size(), 1U);
+  EXPECT_EQ(first.results[0].type, "f16");
+  EXPECT_THAT(first.results[0].shape, ElementsAre(1, 3, 28, 30));
+  EXPECT_EQ(first.results[0].address, 0x100001000U);
+  EXPECT_EQ(layers->at(1).label(), "old");
 
-auto packed = pack_layers(*layers);
-const auto ranges = unpack_layers(packed);
-ASSERT_EQ(ranges.size(), 2U);
-EXPECT_EQ(ranges[0], (LayerRange{3, 9, 4, 5, "conv1 (tpu.Conv2D)"}));
-EXPECT_EQ(ranges[1], (LayerRange{9, 12, 5, 5, "old"}));
-packed.pop_back();
-EXPECT_EQ(unpack_layers(packed).size(), 1U);
+  auto packed = pack_layers(*layers);
+  const auto ranges = unpack_layers(packed);
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0], (LayerRange{3, 9, 4, 5, "conv1 (tpu.Conv2D)"}));
+  EXPECT_EQ(ranges[1], (LayerRange{9, 12, 5, 5, "old"}));
+  packed.pop_back();
+  EXPECT_EQ(unpack_layers(packed).size(), 1U);
+}
+
+// One layer whose only result has this type.
+std::string map_of(const std::string& type) {
+  return R"json([{"tiu_dma_id(before)": [0, 0], "tiu_dma_id(after)": [1, 1],
+                  "results": [{"name": "a", "address": 4294967296, "memory_type": ")json" +
+         type + R"json("}]}])json";
 }
 
 TEST(Bmodel, ADamagedMapOfTensorsIsRefusedOrRead) {
-  for (const char* text : {"", "{", "{}", "5", "[5]", "[{}]", R"([{"tiu_dma_id(before)": [1]}])
-    ",
-    R"([{"tiu_dma_id(before)" : [ 1, -1 ],
-                                "tiu_dma_id(after)" : [ 1, 1 ]
-}])"})
+  for (const char* text : {"", "{", "{}", "5", "[5]", "[{}]", R"json([{"tiu_dma_id(before)": [1]}])json",
+                           R"json([{"tiu_dma_id(before)": [1, -1], "tiu_dma_id(after)": [1, 1]}])json"})
     EXPECT_FALSE(read_tensor_map(text)) << text;
-// A result that cannot be read has no tensor.
-for (const char* type : {"", "<>", "<x>", "<3xf32", "<99999999999999999999999xf32>", "<3>"}) {
-  const std::string text = std::string(R"([{"tiu_dma_id(before)": [0, 0], "tiu_dma_id(after)": [1, 1], "results":)") +
-                             R"([{"name": "a", "address": 4294967296, "memory_type": ")" + type + "\"}]}]";
-  const auto layers = read_tensor_map(text);
-  ASSERT_TRUE(layers) << text;
-  EXPECT_TRUE(layers->at(0).results.empty()) << type;
-}
+  // A result that cannot be read has no tensor.
+  for (const char* type : {"", "<>", "<x>", "<3xf32", "<99999999999999999999999xf32>", "<3>"}) {
+    const auto layers = read_tensor_map(map_of(type));
+    ASSERT_TRUE(layers) << type;
+    EXPECT_TRUE(layers->at(0).results.empty()) << type;
+  }
+  EXPECT_EQ(read_tensor_map(map_of("<3xf32>"))->at(0).results.size(), 1U);
 }
 
 TEST(Bmodel, ResultsOfLayersBecomeTensorsOfTheStageOnce) {
