@@ -94,8 +94,9 @@ class Bmodel(unittest.TestCase):
         numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (3, 12, 50), given)})
         network = OPTIONS.made / "layers.bmodel"
         self.assertIn("layers   3 in the compiler's map of tensors", softtpu("info", network))
-        text = softtpu("run", network, "--time", "--trace", self.at / "t.json", "--input", self.at / "x.npz",
-                       "--dump-layers", self.at / "layers")
+        text = softtpu("run", network, "--time", "--trace", self.at / "t.json", "--timeline", self.at / "line.json", "--input",
+                       self.at / "x.npz", "--dump-layers", self.at / "layers")
+        self.assertIn("of shares (tpu.Softmax)", (self.at / "line.json").read_text())
         self.assertIn("TIU 1 sAR.cast of scores (tpu.Cast)", text)
         events = json.loads((self.at / "t.json").read_text())
         events = events["traceEvents"] if isinstance(events, dict) else events
@@ -106,6 +107,12 @@ class Bmodel(unittest.TestCase):
         self.assertEqual(files["shares"], ("<f4", (3, 12, 50), wanted))
         self.assertEqual(files["shares_as_words"], ("<u4", (1800,), wanted))
         self.assertNotIn("scores", files)  # in local memory only
+
+    def test_reports_name_layers(self):
+        page, program = self.at / "page.html", OPTIONS.build / "bin/softtpu"
+        subprocess.run([program, "report", "--no-check", "-o", page, "--", program, "bmodel", "execute", OPTIONS.made / "layers.bmodel"],
+                       check=True, capture_output=True, timeout=100)
+        self.assertIn("TIU 1 sAR.cast of scores (tpu.Cast) [tpu_bdc_cast]", page.read_text())
 
     def test_a_damaged_map_of_tensors_costs_only_names(self):
         network = OPTIONS.made / "damaged_map.bmodel"
