@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 BinaryRow arith_row(ArithMode, Dtype) { return nullptr; }
-TernaryRow scale_bias_row(Dtype) { return nullptr; }
+TernaryRow scale_bias_row(Dtype, bool) { return nullptr; }
 TernaryRow mac_row() { return nullptr; }
 
 #else
@@ -176,18 +176,19 @@ struct Xor {
 
 // ---- Products with a sum ----
 
-template <class T>
+template <class T, bool kElementFirst>
 struct ScaleBiasStep {
   using Unit = typename UnitOf<T>::type;
   static HWY_INLINE void apply(T* dst, const T* src, const T* scale, const T* bias) {
-    const auto product = Unit::round(Unit::mul(Unit::load(scale), Unit::load(src)));
-    Unit::store(Unit::add(Unit::load(bias), product), dst);
+    const auto element = Unit::load(src), factor = Unit::load(scale), term = Unit::load(bias);
+    const auto product = Unit::round(kElementFirst ? Unit::mul(element, factor) : Unit::mul(factor, element));
+    Unit::store(kElementFirst ? Unit::add(product, term) : Unit::add(term, product), dst);
   }
 };
-template <class T>
+template <class T, bool kElementFirst>
 void scale_bias(void* dst, const void* src, const void* scale, const void* bias, int count) {
-  for_each_vector<ScaleBiasStep<T>, kLanes>(count, static_cast<T*>(dst), static_cast<const T*>(src),
-                                            static_cast<const T*>(scale), static_cast<const T*>(bias));
+  for_each_vector<ScaleBiasStep<T, kElementFirst>, kLanes>(count, static_cast<T*>(dst), static_cast<const T*>(src),
+                                                           static_cast<const T*>(scale), static_cast<const T*>(bias));
 }
 
 struct MacStep {
@@ -242,9 +243,12 @@ BinaryRow arith_row(ArithMode mode, Dtype type) {
   unreachable(mode);
 }
 
-TernaryRow scale_bias_row(Dtype type) {
+TernaryRow scale_bias_row(Dtype type, bool element_first) {
   TernaryRow row = nullptr;
-  for_float_type(type, [&]<class T>(T) { row = scale_bias<T>; });
+  for_float_type(type, [&]<class T>(T) {
+    // The 16-bit types store every NaN alike.
+    row = element_first && std::is_same_v<T, float> ? scale_bias<T, true> : scale_bias<T, false>;
+  });
   return row;
 }
 
@@ -260,7 +264,8 @@ HWY_AFTER_NAMESPACE();
 namespace softtpu {
 
 SOFTTPU_DISPATCH(BinaryRow, fast_arith_row, (ArithMode mode, Dtype type), arith_row, (mode, type))
-SOFTTPU_DISPATCH(TernaryRow, fast_scale_bias_row, (Dtype type), scale_bias_row, (type))
+SOFTTPU_DISPATCH(TernaryRow, fast_scale_bias_row, (Dtype type, bool element_first), scale_bias_row,
+                 (type, element_first))
 SOFTTPU_DISPATCH(TernaryRow, fast_mac_row, (), mac_row, ())
 
 }  // namespace softtpu

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "device/chip/rules.hpp"
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/conv_planes.hpp"
 #include "device/bdc/inner_order.hpp"
@@ -14,6 +13,8 @@
 #include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/bdc/window_input.hpp"
+#include "device/chip/layout.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/scratch.hpp"
@@ -247,38 +248,52 @@ Store<T> by_channels(const OutputPixels& output, StoreChannel store) {
   };
 }
 
+// What is added to the sums: an f32 tensor at the output's address, whatever type the output has.
+Tensor old_result(const Chip& chip, const Conv2dCmd& cmd) {
+  if (cmd.dst.dtype == Dtype::kFp32) return cmd.dst;
+  Tensor old = cmd.dst;
+  old.dtype = Dtype::kFp32;
+  old.stride = aligned_stride(chip, chip.npu_of(old.addr), old.shape, old.dtype);
+  return old;
+}
+
 void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   FloatProduct product;
   product.rule = cmd.src.dtype == Dtype::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
   const FloatPlanes planes(mem, cmd);
-  product.size = planes.pay() ? planes.size() : product_size(mem, cmd);
+  // An old result that is wider than the new one waits for all sums, which planes do not.
+  const bool wide_old = cmd.add_old && cmd.dst.dtype != Dtype::kFp32, packs = planes.pay() && !wide_old;
+  product.size = packs ? planes.size() : product_size(mem, cmd);
   for_float_type(cmd.src.dtype, [&]<class T>(T) {
     product.source = {weight_loader<T, float>(mem, cmd, product.size.inner), window_loader<T, float>(mem, cmd)};
   });
-  if (planes.pay()) product.packed = &planes.packed();
+  if (packs) product.packed = &planes.packed();
   const InnerOrder order = inner_order(mem.chip(), cmd);
   product.group = mem.chip().sum_group;
   product.tail_begin = order.whole();
   product.tail_group = order.rest();
-  const OutputPixels output(mem, cmd.dst, planes.pay() ? &planes.geometry() : nullptr);
+  const OutputPixels output(mem, cmd.dst, packs ? &planes.geometry() : nullptr);
   if (cmd.bias) {
     const TensorView bias(mem, *cmd.bias);
     product.addends.push_back([bias](int row, int, int count, float* values) {
       std::fill_n(values, count, *bias.at<const float>(0, row, 0, 0));
     });
   }
+  const OutputPixels old(mem, old_result(mem.chip(), cmd), packs ? &planes.geometry() : nullptr);
   if (cmd.add_old) {
-    product.addends.push_back([&output](int row, int col, int count, float* values) {
-      output.visit<const float>(row, output.runs(col, count),
-                                [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
+    product.addends.push_back([&old](int row, int col, int count, float* values) {
+      old.visit<const float>(row, old.runs(col, count),
+                             [&](int i, const float* first, int run) { copy_run(first, run, values + i); });
     });
   }
   product.relu = cmd.relu;
-  product.store_last = must_store_last(mem, cmd);
+  product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(ChipRule::kHalfNanSign);
+  product.store_last = must_store_last(mem, cmd) || wide_old;
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = by_channels<float>(output, [&output](int row, const auto& runs, int, const float* values) {
-      output.visit<T>(row, runs, [&](int i, T* first, int run) { store_run(values + i, run, first); });
-    });
+    product.store = by_channels<float>(
+        output, [&output, nan_sign = product.signs_nan](int row, const auto& runs, int, const float* values) {
+          output.visit<T>(row, runs, [&](int i, T* first, int run) { store_run(values + i, run, first, nan_sign); });
+        });
     multiply(product);
   });
 }
@@ -343,7 +358,7 @@ std::uint16_t cut_to_half(std::uint32_t sum, bool is_unsigned) {
   return static_cast<std::uint16_t>(std::clamp(static_cast<std::int32_t>(sum), -32768, 32767));
 }
 
-// Signed 32-bit sums, + old as signed, clamped to the output type.
+// Sums + old modulo 2^32, read as signed, clamped to the output type.
 void convolve_and_clamp(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
   const bool add_old = cmd.add_old;
   const IntRange range = range_of(cmd.dst.dtype);
@@ -353,9 +368,8 @@ void convolve_and_clamp(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
     product.store = by_channels<std::uint32_t>(output, [&](int row, const auto& runs, int, const std::uint32_t* sums) {
       output.visit<T>(row, runs, [&](int i, T* first, int run) {
         for (int j = 0; j < run; ++j) {
-          std::int64_t value = static_cast<std::int32_t>(sums[i + j]);
-          if (add_old) value += static_cast<std::int32_t>(first[j]);
-          first[j] = static_cast<T>(std::clamp(value, range.low, range.high));
+          const std::uint32_t sum = sums[i + j] + (add_old ? static_cast<std::uint32_t>(first[j]) : 0U);
+          first[j] = static_cast<T>(std::clamp<std::int64_t>(static_cast<std::int32_t>(sum), range.low, range.high));
         }
       });
     });

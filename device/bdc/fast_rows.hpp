@@ -23,7 +23,7 @@ using TernaryRow = void (*)(void* dst, const void* a, const void* b, const void*
 using SelectRow = void (*)(void* dst, const void* a, const void* b, RowOrOne yes, RowOrOne no, int count);
 
 BinaryRow fast_arith_row(ArithMode mode, Dtype type);
-TernaryRow fast_scale_bias_row(Dtype type);  // src, scale, bias
+TernaryRow fast_scale_bias_row(Dtype type, bool element_first);  // src, scale, bias; whose NaN survives
 TernaryRow fast_mac_row();                   // a, b, old; f32
 // sign_of_bits: device/chip/rules.def.
 UnaryRow fast_unary_row(UnaryMode mode, Rounding rounding, Dtype type, Specials specials, bool sign_of_bits);

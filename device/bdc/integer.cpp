@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "device/bdc/fast_rows.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/requant.hpp"
@@ -146,17 +147,18 @@ namespace {
 
 // The shifted product wraps round at 64 bits, unlike that of the other integer commands.
 template <class Acc, Quant kDirection>
-Acc scaled(std::int64_t src, std::int64_t multiplier, const Shifter<Acc>& shift, std::int64_t offset) {
+Acc scaled(std::int64_t src, std::int64_t multiplier, const Shifter<Acc>& shift, std::int64_t offset, bool uncut) {
   if constexpr (kDirection == Quant::kRequant) {
-    return requantised(src, multiplier, shift, offset);
+    return shifted_product(src, multiplier, shift, uncut) + offset;
   } else {
-    return Acc{static_cast<std::int64_t>(shift(static_cast<Acc>(src - offset) * multiplier))};
+    return shifted_product(src - offset, multiplier, shift, uncut);
   }
 }
 
 template <class Acc, Quant kDirection>
 void quantise(Memories& mem, const IntQuantCmd& cmd) {
   const Finish finish{range_of(cmd.dst.dtype), true};
+  const bool uncut = mem.chip().has(ChipRule::kUncutShifts);
   if (std::holds_alternative<Scalar>(cmd.shift)) {
     const Shifter<Acc> shift(constant_shift(cmd.shift), cmd.rounding);
     for_each_row<Value, Value, Value, Value>(
@@ -164,7 +166,7 @@ void quantise(Memories& mem, const IntQuantCmd& cmd) {
         [&](std::int64_t* dst, const std::int64_t* src, const std::int64_t* multiplier, const std::int64_t* offset,
             int count) {
           for (int i = 0; i < count; ++i)
-            dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shift, offset[i]));
+            dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shift, offset[i], uncut));
         },
         cmd.src, cmd.multiplier, cmd.offset);
     return;
@@ -175,9 +177,9 @@ void quantise(Memories& mem, const IntQuantCmd& cmd) {
           const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
           // Left shifts from memory count modulo the 64 bits that the product wraps at (golden-bmodel rq_sdq/0006).
-          const int places = static_cast<int>(shift[i] > 0 ? shift[i] & 63 : shift[i]);
+          const int places = static_cast<int>(shift[i] > 0 && !uncut ? shift[i] & 63 : shift[i]);
           const Shifter<Acc> shifted(places, cmd.rounding);
-          dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shifted, offset[i]));
+          dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shifted, offset[i], uncut));
         }
       },
       cmd.src, cmd.multiplier, cmd.offset, cmd.shift);

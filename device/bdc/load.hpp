@@ -1,6 +1,7 @@
 // How stored elements enter the sums of matrix products and convolutions.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -96,13 +97,17 @@ void copy_runs(const T* from, std::int64_t from_step, int rows, int run, T* to, 
   }
 }
 
-// Results of a float product to neighbours.
+// Results of a float product to neighbours; a NaN of 16 bits is 0x7fff, or with its sign.
 template <class T>
-void store_run(const float* values, int run, T* to) {
+void store_run(const float* values, int run, T* to, bool nan_sign = false) {
   if constexpr (std::is_same_v<T, float>) {
     copy_run(values, run, to);
   } else {
     for (int i = 0; i < run; ++i) to[i] = Wide<T>::round(values[i]);
+    for (int i = 0; i < run && nan_sign; ++i) {
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]);
+      to[i].bits |= static_cast<std::uint16_t>(is_nan_bits(bits) ? bits >> 16 & 0x8000U : 0U);
+    }
   }
 }
 

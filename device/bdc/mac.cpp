@@ -1,5 +1,6 @@
 // Multiply-add forms (numerics: bm1684x-elementwise.md sections 2 and 5).
 #include "device/bdc/fast_rows.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -46,17 +47,21 @@ void execute(Memories& mem, const MacCmd& cmd) {
 }
 
 void execute(Memories& mem, const ScaleBiasCmd& cmd) {
+  // Of two NaNs the first operand's comes out.
+  const bool element_first = mem.chip().has(ChipRule::kElementNanFirst);
   if (fast_rows(mem, cmd.dst, cmd.src, cmd.scale, cmd.bias)) {
-    if (const TernaryRow row = fast_scale_bias_row(cmd.dst.dtype))
+    if (const TernaryRow row = fast_scale_bias_row(cmd.dst.dtype, element_first))
       return walk_equal_sizes(mem, row, cmd.dst, cmd.src, cmd.scale, cmd.bias);
   }
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     for_each_row<T, T, T, T>(
         mem, cmd.dst,
-        [](T* dst, const T* src, const T* scale, const T* bias, int count) {
+        [=](T* dst, const T* src, const T* scale, const T* bias, int count) {
           for (int i = 0; i < count; ++i) {
-            const T product = Wide<T>::round(chip_mul(Wide<T>::load(scale[i]), Wide<T>::load(src[i])));
-            dst[i] = Wide<T>::round(chip_add(Wide<T>::load(bias[i]), Wide<T>::load(product)));
+            const auto element = Wide<T>::load(src[i]), factor = Wide<T>::load(scale[i]), term = Wide<T>::load(bias[i]);
+            const T stored = Wide<T>::round(element_first ? chip_mul(element, factor) : chip_mul(factor, element));
+            const auto product = Wide<T>::load(stored);
+            dst[i] = Wide<T>::round(element_first ? chip_add(product, term) : chip_add(term, product));
           }
         },
         cmd.src, cmd.scale, cmd.bias);

@@ -137,7 +137,7 @@ bool must_store_last(const Memories& mem, const MatMulCmd& cmd) {
 
 // ---- Floats ----
 
-FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const Operand& addend, bool one_row) {
+FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const Operand& addend) {
   FloatProduct::Piece piece;
   for_float_type(dtype_of(addend), [&]<class T>(T) {
     if (const auto* scalar = std::get_if<Scalar>(&addend)) {
@@ -146,7 +146,11 @@ FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const O
       };
       return;
     }
-    const StoredMatrix matrix(mem, std::get<Tensor>(addend), spreads_columns(cmd.kind), cmd.dst_trans);
+    const auto& stored = std::get<Tensor>(addend);
+    // One row is for all rows.
+    const bool one_row =
+        spreads_columns(cmd.kind) ? stored.shape.n == 1 : (cmd.dst_trans ? stored.shape.w : stored.shape.c) == 1;
+    const StoredMatrix matrix(mem, stored, spreads_columns(cmd.kind), cmd.dst_trans);
     piece = [matrix, one_row](int row, int col, int count, float* values) {
       matrix.row_runs<const T>(one_row ? 0 : row, col, count,
                                [&](int i, const T* first, int run) { load_run(first, values + i, run); });
@@ -163,18 +167,21 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   product.group = mem.chip().sum_group;
   product.tail_group = std::max(1, cmd.inner % product.group);
   product.tail_begin = cmd.inner - cmd.inner % product.group;
-  if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias, true));
-  if (cmd.old) product.addends.push_back(addend_of(mem, cmd, *cmd.old, false));
+  if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias));
+  if (cmd.old) product.addends.push_back(addend_of(mem, cmd, *cmd.old));
   product.relu = cmd.relu;
   product.store_last = must_store_last(mem, cmd);
+  product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(ChipRule::kHalfNanSign);
   const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     if constexpr (std::is_same_v<T, float>) {
       product.store = copy_to<float>(dst);
     } else {
-      product.store = by_rows<float>([&dst](int row, int col, int count, const float* values) {
-        dst.row_runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(values + i, run, first); });
-      });
+      product.store =
+          by_rows<float>([&dst, nan_sign = product.signs_nan](int row, int col, int count, const float* values) {
+            dst.row_runs<T>(row, col, count,
+                            [&](int i, T* first, int run) { store_run(values + i, run, first, nan_sign); });
+          });
     }
     multiply(product);
   });
@@ -351,8 +358,13 @@ void multiply_and_keep(Memories& mem, const MatMulCmd& cmd, ByteProduct& product
 }
 
 // A 64-bit sum shifted and saturated to 32 bits. To the left the shift counts modulo 64, to the right 63 is the most
-// (golden-bmodel mm/0010, mm/0074).
-std::uint32_t shifted(std::uint64_t sum, int shift, Rounding mode, Dtype type) {
+// (golden-bmodel mm/0010, mm/0074); `uncut` keeps the bits that leave 64.
+std::uint32_t shifted(std::uint64_t sum, int shift, Rounding mode, Dtype type, bool uncut) {
+  if (uncut) {
+    const IntRange limits = range_of(type);
+    const Int128 all = Shifter<Int128>(shift, mode)(Int128{static_cast<std::int64_t>(sum)});
+    return static_cast<std::uint32_t>(std::clamp(all, Int128{limits.low}, Int128{limits.high}));
+  }
   constexpr int kMost = 63;
   if (shift > 0) sum <<= shift & kMost;
   const Int128 value = is_signed_int(type) ? Int128{static_cast<std::int64_t>(sum)} : Int128{sum};
@@ -378,10 +390,12 @@ void multiply_words(Memories& mem, const MatMulCmd& cmd) {
             0, 0, cmd.cols, [&](int i, const std::int8_t* element) { shifts[static_cast<std::size_t>(i)] = *element; });
   }
   const StoredMatrix dst(mem, cmd.dst, true, false);
+  const bool uncut = mem.chip().has(ChipRule::kUncutShifts);
   product.store = by_rows<std::uint64_t>([&](int row, int col, int count, const std::uint64_t* sums) {
     dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) {
-      *element = halves ? static_cast<std::uint32_t>(sums[i])
-                        : shifted(sums[i], shifts[static_cast<std::size_t>(col + i)], cmd.rounding, cmd.dst.dtype);
+      *element = halves
+                     ? static_cast<std::uint32_t>(sums[i])
+                     : shifted(sums[i], shifts[static_cast<std::size_t>(col + i)], cmd.rounding, cmd.dst.dtype, uncut);
     });
   });
   multiply(product);

@@ -9,6 +9,7 @@
 #include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/sum_end.hpp"
 #include "device/bdc/window_plane.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
@@ -211,9 +212,20 @@ void shift_integers(const Memories& mem, const PoolCmd& cmd) {
     sum_integers<T, W, D>(mem, cmd, [&](int) { return finish; });
   });
 }
-// The low bits of the sum are the result, without saturation.
+// The sum, cut to the result's low bits or saturated.
 template <class T, class W>
 void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
+  if (mem.chip().has(ChipRule::kWideByteSums)) {
+    const bool is_signed = std::is_signed_v<T> || std::is_signed_v<W>;
+    const IntRange range = range_of(cmd.dst.dtype);
+    const SumShift rule{is_signed, {0, Rounding::kHalfUp}, range.low, range.high};
+    return for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+      const auto finish = [rule, shift = shift_sums(sizeof(D))](const std::uint32_t* sums, int count, D* out) {
+        shift(rule, sums, 0, nullptr, count, out);
+      };
+      sum_integers<T, W, D>(mem, cmd, [&](int) { return finish; });
+    });
+  }
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
     sum_integers<T, W, D>(mem, cmd, [](int) {
       return [](const std::uint32_t* sums, int count, D* out) {
@@ -228,7 +240,8 @@ void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
 template <class T, class Cmd>
 void take_best(const Memories& mem, const Cmd& cmd) {
   using P = Comparable<T>;
-  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax);
+  const Equals equals = mem.chip().has(ChipRule::kBestKeepsFirst) ? Equals::kFirst : Equals::kLast;
+  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, equals);
   for_each_part<T, P, T>(mem, cmd, [&](int) {
     return [best](const TapRows<P>& taps, T* out) {
       best(reinterpret_cast<const void* const*>(taps.rows), taps.taps, taps.count, out);

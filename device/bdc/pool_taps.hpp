@@ -31,11 +31,15 @@ PoolTaps plain_pool_taps();
 PoolTaps fast_pool_taps();
 PoolTaps pool_taps();
 
+// Which of floats that none is better than another is kept: the last one, NaNs as well, or the first one and no NaN
+// (but a minimum of 16-bit floats takes NaNs over).
+enum class Equals : std::uint8_t { kLast, kFirst };
+
 // The largest or smallest of the taps and of the least or greatest finite value. Floats are read as f32 with every bit
 // of a NaN, integers as they are stored.
 using BestRow = void (*)(const void* const* rows, int taps, int count, void* out);
-BestRow plain_best_row(Dtype type, bool largest);
-BestRow fast_best_row(Dtype type, bool largest);
-BestRow best_row(Dtype type, bool largest);
+BestRow plain_best_row(Dtype type, bool largest, Equals equals);
+BestRow fast_best_row(Dtype type, bool largest, Equals equals);
+BestRow best_row(Dtype type, bool largest, Equals equals);
 
 }  // namespace softtpu

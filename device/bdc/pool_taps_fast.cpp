@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 PoolTaps taps_of_target() { return plain_pool_taps(); }
-BestRow best_of_target(Dtype type, bool largest) { return plain_best_row(type, largest); }
+BestRow best_of_target(Dtype type, bool largest, Equals equals) { return plain_best_row(type, largest, equals); }
 
 #else
 
@@ -135,16 +135,27 @@ HWY_INLINE void store_restored(FloatVector value, T* out) {
   }
 }
 
-template <class T, bool kLargest>
+// The mask of those that stay, as stays() of the plain loops says it.
+template <class T, bool kLargest, Equals kEquals>
+HWY_INLINE auto stays(FloatVector kept, FloatVector value) {
+  const auto first = compared<T>(kept), other = compared<T>(value);
+  if constexpr (kEquals == Equals::kLast) {
+    return kLargest ? hn::Gt(first, other) : hn::Lt(first, other);
+  } else if constexpr (!kLargest && sizeof(T) == 2) {
+    return hn::Le(first, other);
+  } else {
+    return hn::Not(kLargest ? hn::Gt(other, first) : hn::Lt(other, first));
+  }
+}
+
+template <class T, bool kLargest, Equals kEquals>
 void best_floats(const void* const* rows, int taps, int count, void* out) {
   const Floats d;
   for (int i = 0; i < count; i += kLanes) {
     auto kept = hn::Set(d, first_best<T>(kLargest));
     for (int k = 0; k < taps; ++k) {
       const auto value = hn::LoadU(d, static_cast<const float*>(rows[k]) + i);
-      const auto stays =
-          kLargest ? hn::Gt(compared<T>(kept), compared<T>(value)) : hn::Lt(compared<T>(kept), compared<T>(value));
-      kept = hn::IfThenElse(stays, kept, value);
+      kept = hn::IfThenElse(stays<T, kLargest, kEquals>(kept, value), kept, value);
     }
     store_part<kLanes>(static_cast<T*>(out) + i, count - i, [&](T* to) HWY_ATTR { store_restored(kept, to); });
   }
@@ -171,13 +182,15 @@ PoolTaps taps_of_target() {
   return {sum_floats<F32Products>, sum_floats<F16Products>, sum_floats<Bf16Products>, sum_ints};
 }
 
-BestRow best_of_target(Dtype type, bool largest) {
+BestRow best_of_target(Dtype type, bool largest, Equals equals) {
   BestRow row = nullptr;
   for_any_type(type, [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {
       row = largest ? best_ints<T, true> : best_ints<T, false>;
+    } else if (equals == Equals::kLast) {
+      row = largest ? best_floats<T, true, Equals::kLast> : best_floats<T, false, Equals::kLast>;
     } else {
-      row = largest ? best_floats<T, true> : best_floats<T, false>;
+      row = largest ? best_floats<T, true, Equals::kFirst> : best_floats<T, false, Equals::kFirst>;
     }
   });
   return row;
@@ -193,7 +206,8 @@ HWY_AFTER_NAMESPACE();
 namespace softtpu {
 
 SOFTTPU_DISPATCH(PoolTaps, fast_pool_taps, (), taps_of_target, ())
-SOFTTPU_DISPATCH(BestRow, fast_best_row, (Dtype type, bool largest), best_of_target, (type, largest))
+SOFTTPU_DISPATCH(BestRow, fast_best_row, (Dtype type, bool largest, Equals equals), best_of_target,
+                 (type, largest, equals))
 
 }  // namespace softtpu
 #endif

@@ -68,12 +68,15 @@ void sum_ints(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, 
 
 // The kept value's bits stay untouched, subnormals included (golden bm1684x/pool_fp/bdc_fp_max_pool2d/033). What is
 // compared is flushed first: a compiler may turn `a > b ? a : b` into the CPU's max, which flushes what it hands on.
-template <bool kLargest>
+template <class T, bool kLargest, Equals kEquals>
 bool stays(float kept, float value) {
-  return kLargest ? flush(kept) > flush(value) : flush(kept) < flush(value);
+  const float first = flush(kept), other = flush(value);
+  if constexpr (kEquals == Equals::kLast) return kLargest ? first > other : first < other;
+  if constexpr (!kLargest && sizeof(T) == 2) return first <= other;
+  return kLargest ? !(other > first) : !(other < first);
 }
 
-template <class T, bool kLargest>
+template <class T, bool kLargest, Equals kEquals>
 void best(const void* const* rows, int taps, int count, void* out) {
   for (int i = 0; i < count; ++i) {
     Comparable<T> kept = first_best<T>(kLargest);
@@ -82,7 +85,7 @@ void best(const void* const* rows, int taps, int count, void* out) {
       if constexpr (std::is_integral_v<T>) {
         if (kLargest ? value > kept : value < kept) kept = value;
       } else {
-        if (!stays<kLargest>(kept, value)) kept = value;
+        if (!stays<T, kLargest, kEquals>(kept, value)) kept = value;
       }
     }
     static_cast<T*>(out)[i] = restored<T>(kept);
@@ -93,15 +96,21 @@ void best(const void* const* rows, int taps, int count, void* out) {
 
 PoolTaps plain_pool_taps() { return {sum_floats<float>, sum_floats<F16>, sum_floats<Bf16>, sum_ints}; }
 
-BestRow plain_best_row(Dtype type, bool largest) {
+BestRow plain_best_row(Dtype type, bool largest, Equals equals) {
   BestRow row = nullptr;
-  for_any_type(type, [&]<class T>(T) { row = largest ? best<T, true> : best<T, false>; });
+  for_any_type(type, [&]<class T>(T) {
+    if (equals == Equals::kLast || std::is_integral_v<T>) {
+      row = largest ? best<T, true, Equals::kLast> : best<T, false, Equals::kLast>;
+    } else {
+      row = largest ? best<T, true, Equals::kFirst> : best<T, false, Equals::kFirst>;
+    }
+  });
   return row;
 }
 
 PoolTaps pool_taps() { return plain_kernels() ? plain_pool_taps() : fast_pool_taps(); }
-BestRow best_row(Dtype type, bool largest) {
-  return plain_kernels() ? plain_best_row(type, largest) : fast_best_row(type, largest);
+BestRow best_row(Dtype type, bool largest, Equals equals) {
+  return plain_kernels() ? plain_best_row(type, largest, equals) : fast_best_row(type, largest, equals);
 }
 
 }  // namespace softtpu

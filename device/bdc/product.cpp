@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <utility>
 
 #include "device/bdc/product_kernels.hpp"
 #include "device/bdc/product_results.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
+#include "device/numeric/formats.hpp"
 
 namespace softtpu {
 namespace {
@@ -124,6 +128,27 @@ void add_addends(const FloatProduct& product, const Tile& tile, float* first, fl
   }
 }
 
+// Gives every NaN among the sums of a tile its sign: that of the first NaN among its addends, else the negative one
+// that an invalid operation makes.
+void sign_nans(const FloatProduct& product, const Tile& tile, float* sums) {
+  float values[kTileCols] = {};
+  for (int row = 0; row < tile.rows; ++row, sums += kTileCols) {
+    unsigned nans = 0;
+    for (int col = 0; col < tile.cols; ++col) nans |= is_nan_bits(std::bit_cast<std::uint32_t>(sums[col])) ? 1U : 0U;
+    if (nans == 0) continue;
+    std::array<bool, kTileCols> found = {};
+    for (int col = 0; col < tile.cols; ++col)
+      if (std::isnan(sums[col])) sums[col] = std::bit_cast<float>(kNanInvalid);
+    for (const FloatProduct::Piece& addend : product.addends) {
+      addend(tile.row + row, tile.col, tile.cols, values);
+      for (int col = 0; col < tile.cols; ++col) {
+        if (!std::isnan(values[col]) || std::exchange(found[static_cast<std::size_t>(col)], true)) continue;
+        sums[col] = std::copysign(sums[col], values[col]);
+      }
+    }
+  }
+}
+
 // Products that are all there is to add, and few enough to be added at once: sums = or += them.
 bool joined_tile(const FloatProduct& product, const float* left, const Tile& tile, int at, bool add, float* sums) {
   const int inner = product.size.inner;
@@ -169,6 +194,7 @@ void group_tile(const FloatProduct& product, const float* left, const Tile& tile
     loops.groups({tile.rows, depth, tile.cols}, group, left + std::int64_t{tile.row} * size.inner + k, size.inner,
                  right.values, right.offsets, sums);
   }
+  if (product.signs_nan) sign_nans(product, tile, sums);
 }
 
 void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile& tile, std::uint64_t* sums) {

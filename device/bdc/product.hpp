@@ -83,6 +83,8 @@ struct FloatProduct {
   // kTwoLanes: what this one of the same size gives is added to the result.
   const FloatProduct* second = nullptr;
   bool relu = false;  // what is not above 0 becomes +0, a NaN too
+  // kGroups: a NaN is negative unless the addends are a positive one. Else its sign follows the processor.
+  bool signs_nan = false;
   Store<float> store;
   bool store_last = false;  // store only when everything has been read: the result overlaps an operand
 };

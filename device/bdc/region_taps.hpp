@@ -18,12 +18,14 @@ class RegionTaps {
  public:
   RegionTaps(const Memories& mem, const RoiPoolCmd& cmd)
       : view_(mem, cmd.src),
+        shape_(cmd.src.shape),
         kernel_(cmd.kernel),
         outside_(as_read<P>(constant<T>(cmd.outside))) {
     values_ = room<P, struct Values>(std::int64_t{cmd.kernel.h} * cmd.kernel.w * kPitch);
     const TensorView corners(mem, cmd.regions);
     for (int r = 0; r < cmd.regions.shape.c; ++r) {
-      const auto* corner = corners.at<const std::int16_t>(0, r, 0, 0);
+      // A region that begins left of the input or above it is empty.
+      const auto* corner = corners.at<const std::uint16_t>(0, r, 0, 0);
       regions_.push_back({corner[0], corner[1], corner[2], corner[3]});
     }
   }
@@ -54,11 +56,23 @@ class RegionTaps {
   P value(const Region& region, Dim2 tap) const {
     const int h = region.h + tap.h;
     const int w = region.w + tap.w;
-    const bool inside = h <= region.last_h && w <= region.last_w;
-    return inside ? as_read<P>(*view_.template at<const T>(n_, c_, h, w)) : outside_;
+    if (h > region.last_h || w > region.last_w) return outside_;
+    if (h < shape_.h && w < shape_.w) return as_read<P>(*view_.template at<const T>(n_, c_, h, w));
+    return beyond(h, w);
+  }
+  // What a region that goes on behind the input's edges reads: elements are counted through rows, channels and batches
+  // as if they lay without gaps (golden bm1684x-1.30/mm_conv_pool_limits). Behind the last one nothing is recorded.
+  P beyond(int h, int w) const {
+    const std::int64_t place = ((std::int64_t{n_} * shape_.c + c_) * shape_.h + h) * shape_.w + w;
+    if (place >= shape_.elements()) return outside_;
+    const std::int64_t row = place / shape_.w, channel = row / shape_.h;
+    return as_read<P>(
+        *view_.template at<const T>(static_cast<int>(channel / shape_.c), static_cast<int>(channel % shape_.c),
+                                    static_cast<int>(row % shape_.h), static_cast<int>(place % shape_.w)));
   }
 
   TensorView view_;
+  Dim4 shape_;
   Dim2 kernel_;
   P outside_;
   std::vector<Region> regions_;

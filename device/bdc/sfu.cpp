@@ -12,6 +12,7 @@
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/narrow.hpp"
 #include "device/numeric/newton.hpp"
+#include "device/numeric/steps_in_type.hpp"
 
 namespace softtpu {
 namespace {
@@ -89,7 +90,9 @@ void taylor(const Memories& mem, const TaylorCmd& cmd) {
   for_each_row_by_lane<T, T>(mem, cmd.dst, lane, cmd.src);
 }
 
+template <class T>
 RootEnds root_ends(const Chip& chip) {
+  if (sizeof(T) == 2 && chip.has(ChipRule::kStepsInType)) return RootEnds::kInType;
   if (chip.has(ChipRule::kRsqrtSpecial)) return RootEnds::kIeee;
   return chip.has(ChipRule::kRsqrtNoInfinity) ? RootEnds::kNoInfinity : RootEnds::kSteps;
 }
@@ -114,11 +117,18 @@ void execute(Memories& mem, const TaylorCmd& cmd) {
 }
 
 void execute(Memories& mem, const RootCmd& cmd) {
-  const RootEnds ends = cmd.steps_only ? RootEnds::kSteps : root_ends(mem.chip());
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    const RootEnds ends = cmd.steps_only ? RootEnds::kSteps : root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
     const auto row = [&](T* dst, const T* src, int count) {
       const int done = fast.root == nullptr ? 0 : fast.root(dst, src, count, cmd.mode, cmd.iterations, ends);
+      if constexpr (sizeof(T) == 2) {
+        if (ends == RootEnds::kInType) {
+          const auto compute = cmd.mode == RootMode::kRsqrt ? inverse_root_in_type<T> : root_in_type<T>;
+          for (int i = done; i < count; ++i) dst[i] = Wide<T>::round(compute(src[i], cmd.iterations));
+          return;
+        }
+      }
       for_each_block(done, count, [&](int first, int size) {
         const Block x = load_block(src + first, size);
         const auto compute = [&]<class Arithmetic>(Arithmetic) {
@@ -132,11 +142,17 @@ void execute(Memories& mem, const RootCmd& cmd) {
 }
 
 void execute(Memories& mem, const DivideCmd& cmd) {
-  const RootEnds ends = root_ends(mem.chip());
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
+    const RootEnds ends = root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.a, cmd.b);
     const auto row = [&](T* dst, const T* a, const T* b, int count) {
       const int done = fast.divide == nullptr ? 0 : fast.divide(dst, a, b, count, cmd.iterations, ends);
+      if constexpr (sizeof(T) == 2) {
+        if (ends == RootEnds::kInType) {
+          for (int i = done; i < count; ++i) dst[i] = Wide<T>::round(quotient_in_type(a[i], b[i], cmd.iterations));
+          return;
+        }
+      }
       for_each_block(done, count, [&](int first, int size) {
         const Block x = load_block(a + first, size);
         const Block y = load_block(b + first, size);

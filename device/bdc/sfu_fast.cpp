@@ -3,6 +3,7 @@
 
 #include "device/bdc/fast_sfu.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/steps_in_type.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/bdc/sfu_fast.cpp"
@@ -122,6 +123,50 @@ struct Quotient {
   }
 };
 
+// ---- Steps in the type: as device/numeric/steps_in_type.hpp ----
+
+template <class Unit>
+HWY_INLINE FloatVector widened(WordVector half) {
+  if constexpr (std::is_same_v<Unit, F16Unit>) return widened_f16(half);
+  return float_of(hn::ShiftLeft<16>(half));
+}
+
+template <class Unit>
+HWY_INLINE FloatVector inverse_root_in_type(WordVector x, int iterations) {
+  using Format = HalfFormat<typename Unit::Stored>;
+  const auto half = Unit::round(hn::Mul(widened<Unit>(x), hn::Set(Floats(), 0.5F)));
+  auto y = widened<Unit>(hn::And(hn::Sub(word(Format::kGuess), hn::ShiftRight<1>(x)), word(0xFFFF)));
+  for (int step = 0; step < iterations; ++step) {
+    const auto error = Unit::round(hn::Mul(Unit::round(hn::Mul(half, y)), y));
+    y = Unit::round(hn::Mul(y, Unit::round(hn::Sub(hn::Set(Floats(), 1.5F), error))));
+  }
+  const auto magnitude = hn::And(x, word(0x7FFF)), sign = hn::ShiftLeft<16>(hn::Xor(x, magnitude));
+  const auto zero = hn::Eq(magnitude, hn::Zero(Words()));
+  const auto none = hn::Or(hn::Gt(x, word(0x7FFFU + Format::kLeastNormal)),
+                           hn::And(hn::Gt(magnitude, word(Format::kInfinity)), hn::Lt(x, word(0x8000))));
+  auto bits = hn::IfThenElse(zero, hn::Or(sign, word(0x7F800000U)), bits_of(y));
+  bits = hn::IfThenElse(none, word(kNanInvalid), bits);
+  return float_of(hn::IfThenZeroElse(hn::Eq(x, word(Format::kInfinity)), bits));
+}
+
+template <class Unit>
+HWY_INLINE FloatVector root_in_type(RootMode mode, WordVector x, int iterations) {
+  const auto inverse = inverse_root_in_type<Unit>(x, iterations);
+  if (mode == RootMode::kRsqrt) return inverse;
+  const auto value = widened<Unit>(x);
+  const auto zero = hn::Eq(hn::And(x, word(0x7FFF)), hn::Zero(Words()));
+  return hn::IfThenElse(hn::RebindMask(Floats(), zero), value, hn::Mul(inverse, value));
+}
+
+template <class Unit>
+HWY_INLINE FloatVector quotient_in_type(WordVector a, WordVector b, int iterations) {
+  const auto magnitude = hn::And(b, word(0x7FFF));
+  const auto none = hn::Gt(magnitude, word(HalfFormat<typename Unit::Stored>::kInfinity));
+  const auto sign = hn::IfThenZeroElse(none, hn::Xor(b, magnitude));
+  const auto inverse = inverse_root_in_type<Unit>(magnitude, iterations);
+  return hn::Mul(Unit::round(hn::Mul(inverse, inverse)), widened<Unit>(hn::Xor(a, sign)));
+}
+
 // Vectors whose series run side by side, as each step of one waits for the step before.
 constexpr int kTaylorVectors = 4;
 
@@ -171,6 +216,11 @@ template <class Unit>
 int root(void* dst, const void* src, int count, RootMode mode, int iterations, RootEnds ends) {
   using T = typename Unit::Stored;
   int i = 0;
+  if constexpr (!std::is_same_v<Unit, F32Unit>) {
+    const auto* from = static_cast<const T*>(src);
+    for (; ends == RootEnds::kInType && i + kLanes <= count; i += kLanes)
+      Unit::store(root_in_type<Unit>(mode, load_halves(from + i), iterations), static_cast<T*>(dst) + i);
+  }
   for (; i + kLanes <= count; i += kLanes) {
     const auto x = raw_value<Unit>(static_cast<const T*>(src) + i);
     Unit::store(settled<Unit>(Root{mode, iterations, ends, x}), static_cast<T*>(dst) + i);
@@ -182,6 +232,11 @@ template <class Unit>
 int divide(void* dst, const void* a, const void* b, int count, int iterations, RootEnds ends) {
   using T = typename Unit::Stored;
   int i = 0;
+  if constexpr (!std::is_same_v<Unit, F32Unit>) {
+    const auto *x = static_cast<const T*>(a), *y = static_cast<const T*>(b);
+    for (; ends == RootEnds::kInType && i + kLanes <= count; i += kLanes)
+      Unit::store(quotient_in_type<Unit>(load_halves(x + i), load_halves(y + i), iterations), static_cast<T*>(dst) + i);
+  }
   for (; i + kLanes <= count; i += kLanes) {
     const auto numerator = raw_value<Unit>(static_cast<const T*>(a) + i);
     const auto denominator = raw_value<Unit>(static_cast<const T*>(b) + i);

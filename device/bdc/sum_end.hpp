@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/bdc/shifted_sums.hpp"
+#include "device/chip/rules.hpp"
 #include "device/isa/commands/requant.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/requant.hpp"
@@ -30,8 +31,9 @@ class SumEnd {
  public:
   explicit SumEnd(const SumRule& rule) : SumEnd(rule, 0, Rounding::kHalfUp) {}
   // Of sums that are read as signed.
-  SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding)
+  SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding, bool uncut)
       : SumEnd(rule, shift, rounding) {
+    uncut_ = uncut;
     rule_.multiplier = multiplier;
     rule_.offset = offset;
     // A product of two 32-bit values and what rounds it fit into 64 bits; a shift to the left or a long one may not.
@@ -44,7 +46,7 @@ class SumEnd {
     if (!wide_shift_) return shift_sums(sizeof(T))(rule_, sums, start, nullptr, count, out);
     for (int i = 0; i < count; ++i) {
       const std::int64_t value = std::max(std::int64_t{static_cast<std::int32_t>(sums[i] + start)}, rule_.floor);
-      const Int128 wide = requantised(value, std::int64_t{rule_.multiplier}, *wide_shift_, rule_.offset);
+      const Int128 wide = shifted_product(value, rule_.multiplier, *wide_shift_, uncut_) + rule_.offset;
       out[i] = static_cast<T>(std::clamp<Int128>(wide, rule_.low, rule_.high));
     }
   }
@@ -58,6 +60,7 @@ class SumEnd {
   }
 
   SumShift rule_;
+  bool uncut_ = false;
   std::optional<Shifter<Int128>> wide_shift_;
 };
 
@@ -68,7 +71,8 @@ class SumEnds {
     if (!requant) {
       ends_.emplace_back(rule);
     } else if (!requant->table) {
-      ends_.emplace_back(rule, requant->multiplier, requant->shift, requant->offset, requant->rounding);
+      ends_.emplace_back(rule, requant->multiplier, requant->shift, requant->offset, requant->rounding,
+                         mem.chip().has(ChipRule::kUncutShifts));
     } else {
       load(mem, rule, *requant);
     }
@@ -79,16 +83,20 @@ class SumEnds {
   }
 
  private:
-  // Of the second word the low 8 bits count; of the third the low 16, with the sign of the result's type.
+  // Of the second word the low 8 bits count; of the third the low 16, with the sign of the result's type. Of a record
+  // of two words the offset is the signed upper half of the second.
   void load(const Memories& mem, const SumRule& rule, const Requant& requant) {
     const TensorView table(mem, *requant.table);
     const int channels = requant.table->shape.c;
+    const bool compact = requant.table->shape.w == 2, uncut = mem.chip().has(ChipRule::kUncutShifts);
     ends_.reserve(static_cast<std::size_t>(channels));
     for (int c = 0; c < channels; ++c) {
       const auto* words = table.at<const std::int32_t>(0, c, 0, 0);
-      const std::int32_t offset = is_signed_int(rule.result) ? std::int32_t{static_cast<std::int16_t>(words[2])}
-                                                             : std::int32_t{static_cast<std::uint16_t>(words[2])};
-      ends_.emplace_back(rule, words[0], static_cast<std::int8_t>(words[1]), offset, requant.rounding);
+      const std::int32_t stored = compact ? words[1] >> 16 : words[2];
+      const std::int32_t offset = compact || is_signed_int(rule.result)
+                                      ? std::int32_t{static_cast<std::int16_t>(stored)}
+                                      : std::int32_t{static_cast<std::uint16_t>(stored)};
+      ends_.emplace_back(rule, words[0], static_cast<std::int8_t>(words[1]), offset, requant.rounding, uncut);
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/load.hpp"
+#include "device/chip/rules.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -22,7 +23,7 @@ ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
       return;
     }
     const TensorView view(mem, std::get<Tensor>(cmd.zero_point));
-    if (cmd.right_trans) {
+    if (cmd.right_trans && (cmd.dst_trans || !mem.chip().has(ChipRule::kZeroPointProducts))) {
       // One value for each channel that a column of the product is stored in.
       for (int col = 0; col < cmd.cols; ++col) {
         rows.points[static_cast<std::size_t>(col)] =
@@ -30,6 +31,7 @@ ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
       }
       return;
     }
+    rows.wide = sizeof(T) > 1;
     const int npus = std::min(mem.chip().npu_num, cmd.inner);
     for (int i = 1; i < npus; ++i) {
       if (std::memcmp(view.at<T>(0, 0, 0, 0), view.at<T>(0, i, 0, 0), cols * sizeof(T)) != 0) rows.count = npus;
@@ -52,6 +54,10 @@ ZeroPointSums::ZeroPointSums(const ProductSize& size, bool left_signed, bool rig
   off_ = room<std::uint32_t, struct Off>(results);
   std::fill_n(off_, results, 0U);
   sum_left(load_left);
+  if (rows.wide) {
+    add_products(rows);
+    return;
+  }
   auto* digits = room<std::uint8_t, struct Digits>(sums);
   constexpr unsigned kBits = 32, kDigit = 8;
   for (unsigned bit = 0; bit < kBits && cut_digit(digits); bit += kDigit) add_digit(digits, bit, rows);
@@ -101,6 +107,19 @@ bool ZeroPointSums::cut_digit(std::uint8_t* digits) {
     }
   }
   return any != 0;
+}
+
+void ZeroPointSums::add_products(const ZeroPointRows& rows) {
+  const std::int64_t steps = std::int64_t{size_.rows} * size_.cols * parts_;
+  parallel_for(size_.rows, steps, [&](int row) {
+    const std::uint32_t* left = left_ + std::int64_t{row} * parts_;
+    auto* __restrict off = off_ + std::int64_t{row} * size_.cols;
+    for (int part = 0; part < parts_; ++part) {
+      const std::uint32_t factor = left[part];
+      const std::uint32_t* points = rows.points.data() + std::int64_t{part} * size_.cols;
+      for (int col = 0; col < size_.cols; ++col) off[col] += factor * points[col];
+    }
+  });
 }
 
 void ZeroPointSums::add_digit(const std::uint8_t* digits, unsigned bit, const ZeroPointRows& rows) {

@@ -15,6 +15,7 @@ namespace softtpu {
 // takes the points of a row from the row's own NPU (numerics: bm1684x-matmul-conv-pool.md section 2).
 struct ZeroPointRows {
   int count = 1;
+  bool wide = false;                  // points have more than the 8 bits of the right matrix
   std::vector<std::uint32_t> points;  // [count][cols]
 };
 ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd);
@@ -35,6 +36,7 @@ class ZeroPointSums {
  private:
   void sum_left(const LoadLeft& load_left);
   bool cut_digit(std::uint8_t* digits);
+  void add_products(const ZeroPointRows& rows);
   void add_digit(const std::uint8_t* digits, unsigned bit, const ZeroPointRows& rows);
 
   ProductSize size_;

@@ -1,6 +1,7 @@
 // Rules of convolutions (numerics: bm1684x-matmul-conv-pool.md section 6; golden bm1684x/mm_conv_pool_limits).
 #include <fmt/format.h>
 
+#include "device/chip/layout.hpp"
 #include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
@@ -22,7 +23,8 @@ Dtype weight_type(const Conv2dCmd& cmd) {
 void check_float_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype type = cmd.src.dtype;
   check.type_in("input", type, kFloats).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
-  check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32, [&] {
+  const bool any = check.chip().has(ChipRule::kHalfResultAdd);
+  check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32 || any, [&] {
     return fmt::format("result_add needs an fp32 output (output type is {})", to_text(cmd.dst.dtype));
   });
 }
@@ -106,6 +108,12 @@ Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
   check.shape("input", cmd.src.shape);
   check_window(check, cmd.window, cmd.src.shape, cmd.dst.shape);
   check.tensor("input", cmd.src).tensor("output", cmd.dst, NaturalAlignment::kElement);
+  if (cmd.add_old && is_float(cmd.dst.dtype) && cmd.dst.dtype != Dtype::kFp32) {
+    Tensor old = cmd.dst;
+    old.dtype = Dtype::kFp32;
+    old.stride = aligned_stride(mem.chip(), mem.chip().npu_of(old.addr), old.shape, old.dtype);
+    check.tensor("old output", old, NaturalAlignment::kElement);
+  }
   check_stored(check, "weight", cmd.weight);
   if (cmd.bias) check_stored(check, "bias", *cmd.bias);
   check_stored(check, "kzp", cmd.zero_point);

@@ -1,6 +1,7 @@
 // Rules of BDC moves, sequences and vector by vector commands (numerics: bm1684x-dma-hau-gather.md sections 5 and 6).
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
 
@@ -27,7 +28,8 @@ void check_static(Checks& check, const Tensor& src) {
   });
   // The vendor's limit: the last byte of static memory is out of reach.
   const std::uint64_t end = src.addr + static_cast<std::uint64_t>(src.shape.elements() * size_of(src.dtype));
-  check.require(end < check.chip().static_mem.bytes, [&] {
+  const bool to_the_end = check.chip().has(ChipRule::kStaticByOffset) && end == check.chip().static_mem.bytes;
+  check.require(end < check.chip().static_mem.bytes || to_the_end, [&] {
     return fmt::format("src [0x{:x}, 0x{:x}) does not end below the end of static memory (0x{:x})", src.addr, end,
                        check.chip().static_mem.bytes);
   });

@@ -2,6 +2,7 @@
 // bm1684x/mm_conv_pool_limits).
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
 #include "device/core/window_checks.hpp"
@@ -27,10 +28,11 @@ void check_input_type(Checks& check, Op op, PoolMode mode, Dtype type) {
 void check_integer_sums(Checks& check, const PoolCmd& cmd) {
   const Dtype weight = type_of(cmd.weight);
   check.type_in("weight", weight, kInts8);
-  check.in_range("rshift", cmd.rshift, 0, kMaxShift);
+  const bool wide = check.chip().has(ChipRule::kWideByteSums);
+  check.in_range("rshift", cmd.rshift, 0, wide ? 0xFF : kMaxShift);
   if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
   if (cmd.requant) return check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, false});
-  check.require(!cmd.relu || cmd.dst.dtype == Dtype::kUint8, [&] {
+  check.require(!cmd.relu || cmd.dst.dtype == Dtype::kUint8 || (wide && cmd.dst.dtype == Dtype::kUint16), [&] {
     return fmt::format("result_relu needs a uint8 output (output type is {})", to_text(cmd.dst.dtype));
   });
   const bool is_signed =
@@ -40,7 +42,7 @@ void check_integer_sums(Checks& check, const PoolCmd& cmd) {
 
 // Each region lies inside the input and is not larger than the kernel.
 void check_regions(Checks& check, const RoiPoolCmd& cmd) {
-  if (check.violation()) return;
+  if (check.violation() || check.chip().has(ChipRule::kWideRoi)) return;
   const TensorView view(check.memories(), cmd.regions);
   for (int r = 0; r < cmd.regions.shape.c; ++r) {
     const auto* corners = view.at<const std::int16_t>(0, r, 0, 0);
@@ -91,8 +93,9 @@ Violation violation(const Memories& mem, Op op, const PoolCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const RoiPoolCmd& cmd) {
   Checks check(mem, op);
   check_input_type(check, op, cmd.mode, cmd.src.dtype);
-  check.type("output", cmd.dst.dtype);
   const bool sums = cmd.mode == PoolMode::kAverage || cmd.mode == PoolMode::kDepthwise;
+  const bool any_type = sums && !is_float(cmd.src.dtype) && check.chip().has(ChipRule::kWideByteSums);
+  check.type_in("output", cmd.dst.dtype, any_type ? kInts : info(op).types);
   if (!sums || is_float(cmd.src.dtype)) {
     check_same_type(check, cmd.dst, cmd.src);
   } else {

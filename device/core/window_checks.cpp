@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
+
 namespace softtpu {
 namespace {
 
@@ -55,7 +57,8 @@ void check_sum_end(Checks& check, const SumEndRules& end) {
     check.type_in("output", end.output, kInts);
     check_sign(check, end.output, end.sum_is_signed, end.relu);
   } else {
-    check.type_in("requantised output", end.output, kInts8 | kInts16);
+    const TypeSet types = check.chip().has(ChipRule::kRequantConvolutions) ? kInts : kInts8 | kInts16;
+    check.type_in("requantised output", end.output, types);
   }
 }
 

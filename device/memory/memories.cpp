@@ -220,7 +220,7 @@ Memories::Place Memories::find_system(std::uint64_t addr, std::uint64_t bytes) c
 }
 
 void Memories::fill_static_memory() {
-  for (const StaticTable& table : static_tables(chip_.api)) {
+  for (const StaticTable& table : static_tables(chip_)) {
     const std::uint64_t bytes = table.words.size_bytes();
     if (table.offset + bytes <= static_.bytes()) std::memcpy(static_.data() + table.offset, table.words.data(), bytes);
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "device/chip/rules.hpp"
 #include "device/numeric/formats.hpp"
 
 namespace softtpu {
@@ -142,6 +143,22 @@ constexpr StaticTable kTpuTables[] = {
     {"sequence", static_offset::kSequence, kSequence},
 };
 
+// Without the table of e^k everything lies that much lower; the 16-bit series from the second logarithm on lie 32 bytes
+// closer (golden bm1688/static_seq, bdc_move_misc).
+constexpr std::uint32_t kClosed = static_offset::kExpCoeff, kCloser = 32;
+constexpr std::uint32_t closed(std::uint32_t offset) {
+  return offset - kClosed - (offset >= static_offset::kLogBf16Coeff ? kCloser : 0);
+}
+constexpr auto kClosedTables = [] {
+  constexpr std::size_t kLeftOut = 1;
+  std::array<StaticTable, std::size(kTpuTables) - kLeftOut> tables{};
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    tables[i] = kTpuTables[i + kLeftOut];
+    tables[i].offset = closed(tables[i].offset);
+  }
+  return tables;
+}();
+
 // The tables of BM1684 are indexed by the low 8 bits of a signed number.
 constexpr int kLowestExp = -103;
 constexpr int kHighestExp = 88;
@@ -180,9 +197,14 @@ constexpr StaticTable kOkkTables[] = {
 
 }  // namespace
 
-std::span<const StaticTable> static_tables(Api api) {
-  if (api == Api::kTpuKernel) return kTpuTables;
-  return kOkkTables;
+std::span<const StaticTable> static_tables(const Chip& chip) {
+  if (chip.api != Api::kTpuKernel) return kOkkTables;
+  if (chip.has(ChipRule::kNoExpTable)) return kClosedTables;
+  return kTpuTables;
+}
+
+std::uint32_t static_place(const Chip& chip, std::uint32_t offset) {
+  return chip.has(ChipRule::kNoExpTable) && offset >= kClosed ? closed(offset) : offset;
 }
 
 }  // namespace softtpu

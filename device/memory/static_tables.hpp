@@ -17,7 +17,9 @@ struct StaticTable {
   std::span<const std::uint32_t> words;
 };
 
-std::span<const StaticTable> static_tables(Api api);
+std::span<const StaticTable> static_tables(const Chip& chip);
+// Where a chip has what others have at one of the offsets below.
+std::uint32_t static_place(const Chip& chip, std::uint32_t offset);
 
 // Offsets that functions load from.
 namespace static_offset {

@@ -5,10 +5,12 @@
 
 namespace softtpu {
 
-// (value * multiplier shifted) + offset. The shifted product wraps round at 64 bits (golden bm1684x/limits/061).
+// (value * multiplier shifted). The shifted product wraps round at 64 bits (golden bm1684x/limits/061), unless it is
+// `uncut` (golden bm1688/limits/061).
 template <class Acc>
-Acc requantised(std::int64_t value, std::int64_t multiplier, const Shifter<Acc>& shift, std::int64_t offset) {
-  return Acc{static_cast<std::int64_t>(shift(static_cast<Acc>(value) * multiplier))} + offset;
+Acc shifted_product(std::int64_t value, std::int64_t multiplier, const Shifter<Acc>& shift, bool uncut) {
+  const Acc product = shift(static_cast<Acc>(value) * multiplier);
+  return uncut ? product : Acc{static_cast<std::int64_t>(product)};
 }
 
 // Bits of a product that Shifter<std::int64_t> takes with this shift.

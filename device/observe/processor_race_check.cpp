@@ -11,6 +11,7 @@
 #include <deque>
 #include <vector>
 
+#include "device/chip/rules.hpp"
 #include "device/memory/memories.hpp"
 #include "device/observe/describe.hpp"
 #include "device/observe/page_guard.hpp"
@@ -96,9 +97,11 @@ class ProcessorRaceCheck final : public Observer {
     if (const auto* control = std::get_if<ControlCmd>(&command)) {
       const bool waits = control->action == ControlAction::kPoll || control->action == ControlAction::kSync ||
                          control->action == ControlAction::kInitialize;
-      if (waits) finish([](const Pending&) { return true; });
+      const auto is_of_hau = [](const Pending& known) { return info(known.op).engine == Engine::kHau; };
+      const bool skips_hau = control->action == ControlAction::kPoll && memories_->chip().has(ChipRule::kPollSkipsHau);
+      if (waits) finish([&](const Pending& known) { return !skips_hau || !is_of_hau(known); });
       if (control->action == ControlAction::kHauPoll) {
-        finish([](const Pending& known) { return info(known.op).engine == Engine::kHau; });
+        finish(is_of_hau);
       }
       return close();
     }

@@ -29,13 +29,15 @@ void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, 
   const Call call(op);
   const Dtype type = call.dtype("dtype", dtype);
   const Tensor dst = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms(type)}, type);
-  const std::uint32_t offset = type == Dtype::kFp32 ? tables.fp32 : type == Dtype::kFp16 ? tables.fp16 : tables.bfp16;
+  const std::uint32_t place = type == Dtype::kFp32 ? tables.fp32 : type == Dtype::kFp16 ? tables.fp16 : tables.bfp16;
+  const std::uint32_t offset = static_place(call.chip(), place);
   call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, offset, dst.shape, Stride4{0, 0, 0, 1}, type, false}});
 }
 
 // Static memory holds this series in f32 only: the 16-bit types get its rounded values, one constant at a time.
-void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t offset, int terms) {
+void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int terms) {
   const Call call(op);
+  const std::uint32_t offset = static_place(call.chip(), table);
   const Dtype type = call.dtype("dtype", dtype);
   const Tensor whole = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms}, type);
   if (type == Dtype::kFp32) {

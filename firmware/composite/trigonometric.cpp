@@ -36,8 +36,8 @@ void half_tangent(const Call& call, const Steps& s, local_addr_t dst, local_addr
                   local_addr_t coeff) {
   const Tensor table = call.local(coeff, Dim4{1, call.chip().npu_num, 1, kFp32Terms}, Dtype::kFp32);
   call.core().submit(Op::tpu_bdc_load_fp32_tan_coeff,
-                     StaticLoadCmd{table, Tensor{Space::kStatic, static_offset::kTanCoeff, table.shape,
-                                                 Stride4{0, 0, 0, 1}, Dtype::kFp32, false}});
+                     StaticLoadCmd{table, Tensor{Space::kStatic, static_place(call.chip(), static_offset::kTanCoeff),
+                                                 table.shape, Stride4{0, 0, 0, 1}, Dtype::kFp32, false}});
   s.mul_C(work, src, kInversePi);
   s.round(dst, work);
   s.sub(work, work, dst);

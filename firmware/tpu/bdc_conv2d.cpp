@@ -88,7 +88,7 @@ void tpu_bdc_int8_sym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_
       .deconv_window(kernel, insert, padding, dilation)
       .output(output_addr, output_c, output_dtype, false)
       .weight(weight_addr, weight_dtype)
-      .bias(has_bias, bias_addr, conv.call().dtype("bias_dtype", bias_dtype))
+      .bias(has_bias, conv.deconv_bias(bias_addr), conv.call().dtype("bias_dtype", bias_dtype))
       .shift(rshift, result_relu)
       .issue();
 }

@@ -18,6 +18,11 @@ struct Arguments {
   bool has_bias, result_relu, result_add;
 };
 
+// Whether a form with zero points of each channel requantises.
+bool requantises(const Convolution& conv, bool asked) {
+  return asked || conv.call().chip().has(ChipRule::kRequantConvolutions);
+}
+
 // Everything but zero points and requantisation. Zero points have the type of the weights.
 Convolution convolution(Op op, const Arguments& a) {
   Convolution conv(op, Conv2dKind::kRequantised);
@@ -42,13 +47,15 @@ struct Constants {
   char rshift;
   short zero_point;
 };
-// `rshift` counts to the right.
+// `rshift` counts to the right, or to the left as other shifts do.
 std::optional<Requant> constants(const Convolution& conv, bool used, const Constants& given, Rounding rounding) {
   if (!used) return std::nullopt;
   const Call& call = conv.call();
   Requant requant;
   requant.multiplier = given.multiplier;
-  requant.shift = -call.in_range("rshift", static_cast<signed char>(given.rshift), -31, 64);
+  const int shift = static_cast<signed char>(given.rshift);
+  const bool to_the_left = call.chip().has(ChipRule::kRequantConvolutions);
+  requant.shift = to_the_left ? call.in_range("rshift", shift, -64, 31) : -call.in_range("rshift", shift, -31, 64);
   requant.offset = result_zero_point(call, "output_zp", given.zero_point, conv.result().dtype);
   requant.rounding = rounding;
   return requant;
@@ -104,7 +111,8 @@ void tpu_bdc_conv2d_requant_pc_asym_pc(local_addr_t output_addr, local_addr_t in
        dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, result_add});
   conv.zero_points(kzp_addr, weight_dtype)
       .surroundings(pad_addr)
-      .requant(table(conv, has_requant, requant_addr, conv.call().rounding(rounding_mode)), sym_range)
+      .requant(table(conv, requantises(conv, has_requant), requant_addr, conv.call().rounding(rounding_mode)),
+               sym_range)
       .issue();
 }
 
@@ -122,7 +130,8 @@ void tpu_bdc_conv2d_requant_C_asym_pc(local_addr_t output_addr, local_addr_t inp
        dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, result_add});
   conv.zero_points(kzp_addr, weight_dtype)
       .surroundings(pad_addr)
-      .requant(constants(conv, has_requant, {multiplier, rshift, output_zp}, conv.call().rounding(rounding_mode)),
+      .requant(constants(conv, requantises(conv, has_requant), {multiplier, rshift, output_zp},
+                         conv.call().rounding(rounding_mode)),
                sym_range)
       .issue();
 }

@@ -1,4 +1,5 @@
 // Entry points of integer arithmetic with shifts, and of shifts.
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
@@ -12,6 +13,13 @@ void mac(const Call& call, local_addr_t dst_addr, const Dim4& dim, const dim4* d
   const bool is_signed = is_signed_int(type_of(a)) || is_signed_int(type_of(b));
   const Dtype type = is_signed ? Dtype::kInt16 : Dtype::kUint16;
   call.issue(MacCmd{call.local(dst_addr, dim, dst_stride, type), a, b, lshift, rshift, call.rounding(rounding_mode)});
+}
+
+// Functions that have an argument for a shift and no use for it.
+void check_no_shift(Op op, char shift) {
+  const Call call(op);
+  if (!call.chip().has(ChipRule::kNoMinMaxShift)) return;
+  call.in_range("shift", static_cast<signed char>(shift), 0, 0);
 }
 
 }  // namespace
@@ -94,13 +102,13 @@ void tpu_bdc_int_square(local_addr_t dst_addr, local_addr_t src_addr, const dim4
 void tpu_bdc_int_min_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
                        const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, char shift,
                        rounding_mode_t rounding_mode) {
-  static_cast<void>(shift);
+  check_no_shift(Op::tpu_bdc_int_min_C, shift);
   INT_LIMIT_BODY(tpu_bdc_int_min_C, IntMode::kMin)
 }
 void tpu_bdc_int_max_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
                        const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, char shift,
                        rounding_mode_t rounding_mode) {
-  static_cast<void>(shift);
+  check_no_shift(Op::tpu_bdc_int_max_C, shift);
   INT_LIMIT_BODY(tpu_bdc_int_max_C, IntMode::kMax)
 }
 

@@ -1,6 +1,8 @@
 // Matrix products whose rows are channels: fp_mm, int8_zp_mm, int8_pc_zp_mm, quant_mm.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "device/chip/rules.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "tpu_kernel.h"
@@ -18,6 +20,7 @@ enum class Stored : std::uint8_t {
 struct Sizes {
   Stored stored;
   int left_rows, left_cols, right;
+  bool of_product = false;  // left_rows and left_cols are those of the product, not of what is stored
 };
 
 // A matrix in local memory, or a constant that stands for one.
@@ -36,8 +39,9 @@ class RowMatMul {
     cmd_.kind = kind;
     cmd_.left_trans = cmd_.dst_trans = all;
     cmd_.right_trans = sizes.stored != Stored::kPlain;
-    cmd_.rows = all ? sizes.left_cols : sizes.left_rows;
-    cmd_.inner = all ? sizes.left_rows : sizes.left_cols;
+    cmd_.rows = sizes.left_rows;
+    cmd_.inner = sizes.left_cols;
+    if (all && !sizes.of_product) std::swap(cmd_.rows, cmd_.inner);
     cmd_.cols = sizes.right;
   }
   void operands(const Side& left, Dtype left_type, const Side& right, Dtype right_type) {
@@ -50,7 +54,8 @@ class RowMatMul {
   }
   // A byte for each column of the product, on each NPU that is used; transposed output: one byte for each channel.
   void zero_points(local_addr_t addr, Dtype type) {
-    const int channels = cmd_.right_trans ? cmd_.cols : cmd_.inner;
+    const bool of_columns = cmd_.right_trans && (cmd_.dst_trans || !call_.chip().has(ChipRule::kZeroPointProducts));
+    const int channels = of_columns ? cmd_.cols : cmd_.inner;
     if (call_.chip().has(ChipRule::kRawZeroPoints)) type = Dtype::kInt16;
     if (cmd_.dst_trans) {
       cmd_.zero_point = call_.local(addr, Dim4{1, channels, 1, 1}, Stride4{0, 1, 0, 0}, type);
@@ -64,6 +69,8 @@ class RowMatMul {
       cmd_.bias = scalar(bias.scalar, type);
     } else if (cmd_.dst_trans) {
       cmd_.bias = call_.local(bias.addr, Dim4{1, cmd_.cols, 1, 1}, Stride4{0, 1, 0, 0}, type);
+    } else if (cmd_.kind == MatMulKind::kFpGroup && call_.chip().has(ChipRule::kBiasOfRows)) {
+      cmd_.bias = call_.local(bias.addr, Dim4{1, cmd_.rows, 1, cmd_.cols}, Stride4{0, 0, 0, 1}, type);
     } else {
       cmd_.bias = matrix(bias.addr, 1, cmd_.cols, false, type);
     }
@@ -106,11 +113,15 @@ void fp_mm(Op op, const Sizes& sizes, local_addr_t output, const Side& left, con
   mm.issue();
 }
 
-void zp_mm(Op op, const Sizes& sizes, local_addr_t output, const Side& left, const Side& right, const Side& zero_point,
+void zp_mm(Op op, Sizes sizes, local_addr_t output, const Side& left, const Side& right, const Side& zero_point,
            data_type_t left_type, data_type_t right_type, bool add) {
+  const bool signs_follow = Call(op).chip().has(ChipRule::kZeroPointProducts);
+  sizes.of_product = signs_follow;
+  if (signs_follow && right.constant && !zero_point.constant) sizes.stored = Stored::kAllTrans;
   RowMatMul mm(op, MatMulKind::kInt8Zp, sizes);
-  const Dtype zero_type = mm.call().dtype("right type", right_type);
-  mm.operands(left, mm.call().dtype("left type", left_type), right, zero_type);
+  const Dtype zero_type = mm.call().dtype("right type", right_type),
+              left_dtype = mm.call().dtype("left type", left_type);
+  mm.operands(left, left_dtype, right, signs_follow && size_of(zero_type) == 1 ? left_dtype : zero_type);
   mm.output(output, Dtype::kInt32, add, Dtype::kInt32);
   if (zero_point.constant) {
     const bool raw = mm.call().chip().has(ChipRule::kRawZeroPoints);
@@ -127,7 +138,7 @@ Side side(const optional_info_t& info) { return info.is_const != 0 ? Side(info.v
 
 // The sizes that the other functions take, from those of the product.
 Sizes product_sizes(bool left_trans, bool right_trans, int rows, int inner, int cols) {
-  if (left_trans) return {Stored::kAllTrans, inner, rows, cols};
+  if (left_trans) return {Stored::kAllTrans, rows, inner, cols, true};
   return {right_trans ? Stored::kRightTrans : Stored::kPlain, rows, inner, cols};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
@@ -12,7 +13,8 @@ namespace {
 // A static_addr_t is an offset in static memory, or its address in the system map.
 Tensor in_static(const Call& call, static_addr_t addr, const Dim4& shape, const Stride4& stride, Dtype type) {
   const MemoryRange& memory = call.chip().static_mem;
-  const std::uint64_t offset = memory.contains(addr) ? addr - memory.start : addr;
+  const bool is_address = memory.contains(addr) && !call.chip().has(ChipRule::kStaticByOffset);
+  const std::uint64_t offset = is_address ? addr - memory.start : addr;
   return {Space::kStatic, offset, shape, stride, type, true};
 }
 

@@ -1,4 +1,6 @@
 // Entry points of depthwise convolutions and poolings over windows.
+#include <fmt/format.h>
+
 #include "firmware/tpu/requant_call.hpp"
 #include "firmware/tpu/window_call.hpp"
 
@@ -49,6 +51,14 @@ class Pooling {
     cmd_.padding = scalar(value, cmd_.src.dtype);
     return *this;
   }
+  // Of the transposed forms of 8-bit integers.
+  Pooling& deconv_pad(const scalar_t& value) {
+    if (call_.chip().has(ChipRule::kDeconvOperands)) cmd_.insertion = scalar(value, cmd_.src.dtype);
+    return pad(value);
+  }
+  Pooling& deconv_pad_pairs(local_addr_t addr) {
+    return call_.chip().has(ChipRule::kDeconvOperands) ? *this : pad_pairs(addr);
+  }
   Pooling& pad_pairs(local_addr_t addr) {
     cmd_.padding = channel_pairs(addr, cmd_.src.shape, cmd_.src.dtype);
     return *this;
@@ -68,6 +78,15 @@ class Pooling {
     cmd_.rshift = rshift;
     cmd_.rounding = rounding;
     cmd_.relu = relu;
+    return *this;
+  }
+  // Where results are shifted, they have to be of this type.
+  Pooling& shifts_to(Dtype only, int rshift, data_type_t type) {
+    const Dtype output = call_.dtype("output type", type);
+    call_.require(rshift == 0 || output == only || !call_.chip().has(ChipRule::kRequantConvolutions), [&] {
+      return fmt::format("output type is {}; with a right shift ({}) it has to be {}", to_text(output), rshift,
+                         to_text(only));
+    });
     return *this;
   }
   Pooling& shift(int rshift, rounding_mode_t rounding, bool relu) {
@@ -252,7 +271,7 @@ void tpu_bdc_int8_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t 
                                          data_type_t weight_dtype, data_type_t bias_dtype, unsigned char rshift,
                                          bool has_bias, bool result_relu, rounding_mode_t rounding_mode) {
   Pooling pool(Op::tpu_bdc_int8_depthwise_for_deconv2d, PoolMode::kDepthwise);
-  pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation).pad(pad_val);
+  pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation).deconv_pad(pad_val);
   pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
   pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
 }
@@ -265,7 +284,8 @@ void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_
                                                 data_type_t bias_dtype, unsigned char rshift, bool has_bias,
                                                 bool result_relu, rounding_mode_t rounding_mode) {
   Pooling pool(Op::tpu_bdc_int8_pc_pad_depthwise_for_deconv2d, PoolMode::kDepthwise);
-  pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation).pad_pairs(pad_addr);
+  pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation);
+  pool.deconv_pad_pairs(pad_addr);
   pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
   pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
 }
@@ -297,6 +317,7 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
   Pooling pool(Op::tpu_bdc_depthwise2d_requant_C_sym_C, PoolMode::kDepthwise);
   pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
   pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
-  pool.shift(rshift, rounding_mode, result_relu).symmetric(sym_range).output(output_addr, output_dtype).issue();
+  pool.shifts_to(Dtype::kInt8, rshift, output_dtype).shift(rshift, rounding_mode, result_relu).symmetric(sym_range);
+  pool.output(output_addr, output_dtype).issue();
 }
 }

@@ -18,7 +18,8 @@ Tensor on_every_npu(const Call& call, local_addr_t addr, int length, Dtype type)
 
 void load_fp32(const Call& call, local_addr_t addr, std::uint32_t offset, int length) {
   const Tensor dst = on_every_npu(call, addr, length, Dtype::kFp32);
-  call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, offset, dst.shape, Stride4{0, 0, 0, 1}, Dtype::kFp32, false}});
+  call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, static_place(call.chip(), offset), dst.shape,
+                                       Stride4{0, 0, 0, 1}, Dtype::kFp32, false}});
 }
 
 void root(const Call& call, RootMode mode, local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, Dtype type,

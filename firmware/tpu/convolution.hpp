@@ -48,6 +48,8 @@ class Convolution {
     if (used) cmd_.bias = per_output_channel(addr, type);
     return *this;
   }
+  // The address at which a transposed form finds its bias.
+  local_addr_t deconv_bias(local_addr_t addr) const { return call_.chip().has(ChipRule::kDeconvOperands) ? 0 : addr; }
   Convolution& zero_point(const scalar_t& value, data_type_t type) {
     const Dtype named = call_.dtype("kzp_dtype", type);
     cmd_.zero_point = scalar(value, call_.chip().has(ChipRule::kRawZeroPoints) ? Dtype::kUint8 : named);

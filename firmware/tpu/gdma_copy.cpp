@@ -35,9 +35,15 @@ void check_w_strides(const Call& call, DmaCopyCmd& cmd) {
   }
 }
 
+bool is_reversal(CopyOrder order) {
+  return order == CopyOrder::kReverseN || order == CopyOrder::kReverseC || order == CopyOrder::kReverseH ||
+         order == CopyOrder::kReverseW;
+}
+
 // NULL strides of local memory in a copy from or to system memory, where the start NPU does not count in them.
 void natural_from_zero(const Call& call, DmaCopyCmd& cmd) {
-  if (!call.chip().has(ChipRule::kNaturalFromZero) || cmd.order != CopyOrder::kNchw) return;
+  const bool counts = cmd.order == CopyOrder::kNchw || is_reversal(cmd.order);
+  if (!counts || !call.chip().has(ChipRule::kNaturalFromZero)) return;
   if (cmd.dst.space == cmd.src.space) return;
   for (Tensor* side : {&cmd.dst, &cmd.src}) {
     if (side->space == Space::kLocal && side->natural && size_of(side->dtype) != 0)

@@ -1,14 +1,20 @@
 // Requantisation as functions take it.
 #pragma once
 
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 
 namespace softtpu {
 
-// The table of tpu_bdc_int_pc_requant: three words for each channel of the result, in the aligned layout.
+// The table of tpu_bdc_int_pc_requant: three words for each channel of the result, in the aligned layout, or two
+// without gaps.
 inline Requant requant_table(const Call& call, local_addr_t addr, int channels, Rounding rounding) {
   Requant requant;
-  requant.table = call.local(addr, Dim4{1, channels, 1, 3}, Dtype::kInt32);
+  if (call.chip().has(ChipRule::kCompactQuantRecords)) {
+    requant.table = call.local(addr, Dim4{1, channels, 1, 2}, Dtype::kInt32, Layout::kCompact);
+  } else {
+    requant.table = call.local(addr, Dim4{1, channels, 1, 3}, Dtype::kInt32);
+  }
   requant.rounding = rounding;
   return requant;
 }
