@@ -67,6 +67,7 @@ def main():
     parser.add_argument("--golden", type=pathlib.Path, default=ROOT.parent / "shared/golden")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "tests/golden")
     parser.add_argument("--family-bytes", type=int, default=100_000)
+    parser.add_argument("--newer-bytes", type=int, default=12_000, help="of each family of tests/replay/families.txt")
     parser.add_argument("--per-key", type=int, default=2)
     options = parser.parse_args()
     cases = size = 0
@@ -77,6 +78,11 @@ def main():
         per_key = 4 * options.per_key if varied else options.per_key
         for source in sorted(folder.glob("*.json")):
             count, used = write(source, options.out / source.relative_to(options.golden), budget, per_key)
+            cases += count
+            size += used
+    for _, families in corpora.passing_families(options.golden):
+        for family in families:
+            count, used = write(family, options.out / family.relative_to(options.golden), options.newer_bytes, 1)
             cases += count
             size += used
     print(f"{cases} cases, {size} bytes")
