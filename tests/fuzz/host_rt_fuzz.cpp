@@ -218,18 +218,20 @@ class Program {
     state_.handles.push_back(tpudnnHandleFromStream(0, stream, nullptr));
     begin_networks();
   }
+  // Loading judges all instructions on the device, so a network serves until an input has unloaded it.
   void begin_networks() {
-    tpuRtNetContext_t context = nullptr;
-    tpuRtNet_t net = nullptr;
     char** names = nullptr;
-    require(tpuRtCreateNetContext(&context) == tpuRtSuccess, "a context can be made");
-    require(tpuRtLoadNet(SOFTTPU_FUZZ_NETWORK, context, &net) == tpuRtSuccess, "a network can be loaded");
-    require(tpuRtGetNetNames(net, &names) == 1, "it has a name");
-    state_.contexts.push_back(context);
-    state_.nets.push_back(net);
+    if (net_ == nullptr || tpuRtGetNetNames(net_, &names) != 1) {
+      static_cast<void>(tpuRtDestroyNetContext(context_));
+      require(tpuRtCreateNetContext(&context_) == tpuRtSuccess, "a context can be made");
+      require(tpuRtLoadNet(SOFTTPU_FUZZ_NETWORK, context_, &net_) == tpuRtSuccess, "a network can be loaded");
+      require(tpuRtGetNetNames(net_, &names) == 1, "it has a name");
+    }
+    state_.contexts.push_back(context_);
+    state_.nets.push_back(net_);
     state_.names.push_back(names);
     state_.network = names[0];
-    const tpuRtNetInfo_t info = tpuRtGetNetInfo(net, names[0]);
+    const tpuRtNetInfo_t info = tpuRtGetNetInfo(net_, names[0]);
     state_.input = {info.input.dtypes[0], info.stages[0].input_shapes[0], state_.memories[0], {}};
     state_.output = {info.output.dtypes[0], info.stages[0].output_shapes[0], state_.memories[0], {}};
   }
@@ -251,8 +253,12 @@ class Program {
     for (void* module : state_.modules) static_cast<void>(tpuKernelUnloadModule(module, nullptr));
     for (void* block : state_.host) static_cast<void>(tpuRtFreeHost(block));
     for (void* names : state_.names) tpuRtFreeNetNames(static_cast<char**>(names));
-    for (void* net : state_.nets) static_cast<void>(tpuRtUnloadNet(net));
-    for (void* context : state_.contexts) static_cast<void>(tpuRtDestroyNetContext(context));
+    for (void* net : state_.nets) {
+      if (net != net_) static_cast<void>(tpuRtUnloadNet(net));
+    }
+    for (void* context : state_.contexts) {
+      if (context != context_) static_cast<void>(tpuRtDestroyNetContext(context));
+    }
     state_ = {};
   }
   // Whatever was said before, the device still works.
@@ -267,6 +273,8 @@ class Program {
   }
 
   State state_;
+  tpuRtNetContext_t context_ = nullptr;
+  tpuRtNet_t net_ = nullptr;
 };
 
 }  // namespace

@@ -19,6 +19,10 @@ def main():
                  "#include <tpu_kernel.h>", "tpu_bdc_fp_mm(output, left, right,"):
         assert text in page, f"{text} is not in the page:\n{page}"
     assert max(map(len, page.split("\n"))) <= 125, "a line is too long"
+    page = " ".join(api("tpuRtKernelLaunch").split())
+    for text in ("#include <tpuv7/tpuv7_rt.h>", "Every workitem of every group has a copy", "multiple of 4 up to 65536", "tpuRtErrFailure"):
+        assert text in page, f"{text} is not in the page:\n{page}"
+    assert "tpuGraphLaunch" in api("--search", "graph queue") and "tpudnnLaunchKernel" in api("--search", "kernel launch tpudnn")
     entry = json.loads(api("bm_memcpy_s2d", "--json"))
     assert entry["parameters"][0]["name"] == "handle" and "BM_ERR_PARAM" in " ".join(entry["errors"])
     entry = json.loads(api("tpu_bdc_cast", "--json"))

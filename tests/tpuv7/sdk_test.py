@@ -100,6 +100,19 @@ def link_names(launcher, folder):
                     sys.exit(f"FAILED: {library}: {run('ldd', library)}")
 
 
+def use_pkg_config(place, folder):
+    """A program of all newer interfaces, by the compilers' flags that pkg-config gives."""
+    def flags(*packages):
+        return run("pkg-config", "--cflags", "--libs", *packages, PKG_CONFIG_PATH=str(place / "lib/pkgconfig")).split()
+    tests = SAMPLES.parent
+    warnings = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{tests}"]
+    run("gcc", *warnings, "-shared", "-fPIC", "-DUSING_CMODEL", "-o", folder / "faces.so", tests / "tests/tpuv7/kernels/face_kernels.c",
+        *flags("cmodel_firmware"), "-Wl,--no-undefined")
+    run("gcc", *warnings, "-o", folder / "faces", tests / "tests/tpuv7/faces.c", *flags("tpuv7_rt", "tpuv7_modelrt", "tpudnn", "tpu_runtime_api"))
+    for face in ("rt", "wrapper", "tpudnn"):
+        check(run(folder / "faces", face, folder / "faces.so"), "0 of 1024 numbers wrong")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, help="the build tree")
@@ -111,6 +124,7 @@ def main():
         if options.install:
             run("cmake", "--install", place, "--prefix", folder / "installed")
             place = folder / "installed"
+            use_pkg_config(place, folder)
         launcher = place / "bin/softtpu"
         build_tpuv7(launcher, folder)
         program = build_ppl(launcher, folder)
