@@ -222,7 +222,7 @@ class CoreRaceCheck final : public Observer {
   Finding unlike_counts(const Point& first, Op op, int count) const {
     Finding finding;
     finding.rule = "cores/barrier-count";
-    finding.what = fmt::format("cores meet with unlike counts: core {} expects {} cores, core {} expects {}",
+    finding.what = fmt::format("cores disagree on how many of them meet: core {} expects {} cores, core {} expects {}",
                                first.core, first.count, place_.workitem, count);
     Party other;
     other.function = info(first.op).name;

@@ -1,4 +1,4 @@
-// Four ways to turn a tensor round. Copies that transpose run on the GDMA, from any memory to any memory.
+// Four ways to transpose a tensor. Copies that transpose run on the GDMA, from any memory to any memory.
 #include <tpu_kernel.h>
 
 #include "args.h"
