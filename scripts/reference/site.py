@@ -20,6 +20,7 @@ LABELS = {"types": "Types", "limits": "Limits", "NULL": "NULL", "overlap": "Over
 STYLE = """
 table, .figure { display: block; overflow-x: auto; max-width: 100%; }
 pre, pre code { overflow-x: auto; white-space: pre; }
+.rst-content pre code { font-size: 11.5px; }  /* lines of 120 characters fit beside the navigation */
 h1, h2, h3, p code, li code, td code, a { overflow-wrap: anywhere; }
 img, svg { max-width: 100%; height: auto; }
 .figure { margin-bottom: 24px; }
