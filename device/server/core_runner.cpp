@@ -115,7 +115,8 @@ class CoreRunner {
 
   // Nothing more to do at once: the server learns how far the work is, unless it looks for itself.
   Result<Received> receive_next() {
-    if (done_ > std::max(reported_, status_.watched_through.load()) && !report_done()) return Received::kEnd;
+    const std::uint64_t known = std::max({reported_, status_.watched_through.load(), collected_through_});
+    if (done_ > known && !report_done()) return Received::kEnd;
     // The next launch comes by way of a server that wants the processor, and so do the other cores.
     if (core_.place().page != nullptr) return receive(socket_.get(), buffer_, true);
     return receive_soon(socket_.get(), buffer_, wait_);
@@ -222,7 +223,10 @@ class CoreRunner {
     LaunchPage* const page = core_.place().page;
     if (page != nullptr && !broken.empty()) page->fail(core_.place().workitem);
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
-    if (page != nullptr) flush_ = page->end(core_.place().workitem) || flush_;
+    if (page != nullptr) {
+      flush_ = page->end(core_.place().workitem) || flush_;
+      if (launch->place.awaited) collected_through_ = item;
+    }
   }
 
   // False: there is no such place.
@@ -453,6 +457,7 @@ class CoreRunner {
   Bytes out_;
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;
+  std::uint64_t collected_through_ = 0;  // the server looks itself whether items up to this one are done
   std::uint64_t told_ = 0;  // the last item with findings that the server was told of
   bool flush_ = false;
   bool replace_ = false, in_sandbox_ = false;

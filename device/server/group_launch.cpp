@@ -15,6 +15,7 @@ std::uint64_t GroupLaunch::cores() const {
 void GroupLaunch::begin(LaunchPage& page, std::uint32_t number, bool awaited) {
   page_ = &page;
   page_number_ = number;
+  awaited_ = awaited;
   page.reset(static_cast<int>(parts_.size()), awaited);
   outcomes_.assign(parts_.size(), std::nullopt);
   left_ = parts_.size();
@@ -28,6 +29,7 @@ CorePlace GroupLaunch::place_of(std::size_t workitem, bool in_line) const {
   place.groups = groups_;
   place.first_core = parts_.front().core;
   place.in_line = in_line;
+  place.awaited = awaited_;
   return place;
 }
 

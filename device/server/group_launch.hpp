@@ -63,6 +63,7 @@ class GroupLaunch {
   std::size_t left_ = 0;
   std::uint64_t estimated_ns_ = 0;
   bool journalled_ = false;
+  bool awaited_ = false;
 };
 
 }  // namespace softtpu

@@ -61,6 +61,7 @@ struct CorePlace {
   std::uint32_t workitem = 0, workitems = 1, groups = 1;
   std::uint32_t first_core = 0;
   bool in_line = false;  // begins when all cores are here: what the stream launched before may not be through
+  bool awaited = false;  // somebody waits: the last core to end says so, and the server looks what the others have done
   bool compared = false;    // with the launch that it repeats: nobody watches it
   std::uint32_t order = 0;  // of commands and cores: random with this seed; 0: as the settings say
   template <class V>
@@ -71,6 +72,7 @@ struct CorePlace {
     v("groups", groups);
     v("first_core", first_core);
     v("in_line", in_line);
+    v("awaited", awaited);
     v("compared", compared);
     v("order", order);
   }
