@@ -27,10 +27,10 @@ TEST_F(Newest, SequencesOfTypesAreThoseOf32Bits) {
   for (const data_type_t type : {DT_INT32, DT_UINT32}) {
     expect_same([&] { tpu_bdc_arithmetic_sequence_bcast_with_dtype(0x400, 7, -5, 3, 41, type); },
                 [] { tpu_bdc_arithmetic_sequence_bcast(0x400, 7, -5, 3, 41); }, "bcast");
-    expect_same([&] { tpu_bdc_arithmetic_sequence_distribute_with_dtype(0x400, 2147483640, 3, 141, type); },
-                [] { tpu_bdc_arithmetic_sequence_distribute(0x400, 2147483640, 3, 141); }, "distribute");
-    expect_same([&] { tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype(0x400, 9, -7, 99, type); },
-                [] { tpu_bdc_arithmetic_sequence_distribute_aligned(0x400, 9, -7, 99); }, "distribute_aligned");
+    expect_same([&] { tpu_bdc_arithmetic_sequence_distribute_with_dtype(0x400, 2147483640, 3, 61, type); },
+                [] { tpu_bdc_arithmetic_sequence_distribute(0x400, 2147483640, 3, 61); }, "distribute");
+    expect_same([&] { tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype(0x400, 9, -7, 59, type); },
+                [] { tpu_bdc_arithmetic_sequence_distribute_aligned(0x400, 9, -7, 59); }, "distribute_aligned");
     expect_same([&] { tpu_bdc_arithmetic_sequence_general_with_dtype(0x400, 0x8000, 9, 11, 2, 33, type); },
                 [] { tpu_bdc_arithmetic_sequence_general(0x400, 0x8000, 9, 11, 2, 33); }, "general");
   }
@@ -169,17 +169,18 @@ TEST_F(MemoryQuestions, GuardsStopCommands) {
   expect_fine([&] { guard(NON_WRITABLE), load(1024), store(896), store(1088); });
   device_.expect_fault([&] { guard(NON_WRITABLE), store(900); }, "tpu_gdma_cpy_L2S: dst writes bytes of guard 3, [0x");
   expect_fine([&] { guard(NON_READABLE), store(1024), load(1088); });
-  device_.expect_fault([&] { guard(NON_READABLE), load(1087); }, "tpu_gdma_cpy_S2L: src");
+  device_.expect_fault([&] { guard(NON_READABLE), load(1084); }, "tpu_gdma_cpy_S2L: src");
   device_.expect_fault([&] { guard(NON_READABLE_NON_WRITABLE), store(1024); }, "guard 3");
   expect_fine([&] { guard(NON_WRITABLE), guard(READABLE_WRITABLE), store(1024); });
   expect_fine([&] { store(1024); });  // guards end with their launch
   // A strided row that steps over the guard.
-  const dim4 row = {1, 1, 1, 4}, apart = {0, 0, 0, 64};
+  const dim4 row = {1, 1, 4, 1}, apart = {0, 0, 64, 1};
   expect_fine([&] {
     guard(NON_WRITABLE);
     tpu_gdma_cpy_L2S(global_ + 1024 - 128, 0, &row, &apart, nullptr, DT_FP32);
   });
-  device_.expect_fault([&] { tpu_set_mem_guard(0, global_, 4, static_cast<mem_guard_attr_t>(4)); },
+  int none = 4;
+  device_.expect_fault([&] { tpu_set_mem_guard(0, global_, 4, static_cast<mem_guard_attr_t>(none)); },
                        "tpu_set_mem_guard: attr (4) is no mem_guard_attr_t");
 }
 
@@ -194,8 +195,8 @@ TEST_F(MemoryQuestions, FindNans) {
       nan.u32 = bits;
       tpu_bdc_set_C(0, none, &row, nullptr, dtype);
       EXPECT_EQ(tpu_mem_check_local_nan(0, &shape, NULL, dtype), 0);
-      const dim4 one = {1, 1, 1, 1};
-      tpu_bdc_set_C(0x40000 + 2 * (dtype == DT_FP32 ? 4 : 2), nan, &one, nullptr, dtype);
+      const dim4 one = {1, 1, 1, 1}, anywhere = {1, 1, 1, 1};
+      tpu_bdc_set_C(0x40000 + 2 * (dtype == DT_FP32 ? 4 : 2), nan, &one, &anywhere, dtype);
       EXPECT_EQ(tpu_mem_check_local_nan(0, &shape, NULL, dtype), 1);
       tpu_gdma_cpy_L2S(global_, 0, &row, nullptr, nullptr, dtype);
       EXPECT_EQ(tpu_mem_check_ddr_nan(global_, 6, dtype), 1);
