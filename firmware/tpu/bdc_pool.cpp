@@ -165,9 +165,11 @@ void tpu_bdc_fp_avg_pool2d_ex(local_addr_t output_addr, local_addr_t input_addr,
                               const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
                               const dim2* ins, data_type_t in_dtype, data_type_t out_dtype, scalar_t scale) {
   const Call call(Op::tpu_bdc_fp_avg_pool2d_ex);
-  call.require(in_dtype == out_dtype, [&] {
-    return std::string(
-        "in_dtype and out_dtype differ; how the output is rounded then is neither recorded nor described");
+  const Dtype in = call.dtype("in_dtype", in_dtype), out = call.dtype("out_dtype", out_dtype);
+  call.require(in == out, [&] {
+    return fmt::format(
+        "out_dtype ({}) is not in_dtype ({}); how the output is rounded then is neither recorded nor described",
+        to_text(out), to_text(in));
   });
   Pooling pool(Op::tpu_bdc_fp_avg_pool2d_ex, PoolMode::kAverage);
   pool.input(input_addr, input_shape, in_dtype).window(kernel, padding, stride, dilation).insert(ins);

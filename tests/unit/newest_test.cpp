@@ -80,7 +80,7 @@ TEST_F(Newest, PoolsOfBytesAndFloatsAreTheOlderOnes) {
         tpu_bdc_fp_avg_pool2d_ex(0x4000, 0, &shape, &kernel, &padding, &stride, &dilation, &insert, DT_FP32, DT_FP16,
                                  scale);
       },
-      "tpu_bdc_fp_avg_pool2d_ex: in_dtype and out_dtype differ");
+      "tpu_bdc_fp_avg_pool2d_ex: out_dtype (fp16) is not in_dtype (fp32)");
 }
 
 // Through local memory alone, the elements come in the order in which both shapes name them.
