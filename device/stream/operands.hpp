@@ -63,9 +63,11 @@ class Operands {
   Tensor tensor(Field addr, const Dim4& shape, Dtype type, Layout layout = Layout::kAligned) const {
     const std::uint64_t at = value(addr);
     const int npu = chip_.npu_of(at % local_bytes());
+    // The layouts of the API begin at multiples of an EU's bytes; an instruction may have the same strides anywhere.
+    const bool natural = at % static_cast<unsigned>(chip_.eu_bytes) == 0;
     switch (layout) {
-      case Layout::kAligned: return local(at, shape, aligned_stride(chip_, npu, shape, type), type, true);
-      case Layout::kCompact: return local(at, shape, compact_stride(chip_, npu, shape), type, true);
+      case Layout::kAligned: return local(at, shape, aligned_stride(chip_, npu, shape, type), type, natural);
+      case Layout::kCompact: return local(at, shape, compact_stride(chip_, npu, shape), type, natural);
       case Layout::kPerChannel: return local(at, shape, Stride4{0, 1, 0, 0}, type, false);
       case Layout::kRows: return local(at, shape, line_aligned_stride(chip_, npu, shape, type), type, true);
       case Layout::kGiven: break;

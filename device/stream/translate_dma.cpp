@@ -95,6 +95,8 @@ Issued fill(const Operands& in) {
 
 Issued dma_tensor(const Operands& in) {
   if (in.flag(Field::fill_constant_en)) return fill(in);
+  // Collecting into system memory and distributing over NPUs swap c and w.
+  if (in.function() == 2 || in.function() == 4) return dma_cw_transpose(in);
   const Dtype type = element_type(in);
   const Dim4 from = source_shape(in);
   const bool same = in.flag(Field::nchw_copy);

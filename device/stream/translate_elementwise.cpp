@@ -73,7 +73,9 @@ struct Arithmetic {
   Issued shifted(Op op) const {
     const Rounding rounding = in.rounding(in.value(Field::opd2_n_str));
     const Tensor result = dst(in.type(Field::res0_prec, in.flag(Field::opd0_sign)));
-    return {op, ShiftCmd{result, first_tensor(), second(), rounding}};
+    // An amount has a sign, whatever the instruction says.
+    const Operand amount = operand(in, kSecond, Field::opd1_const, shape, in.type(Field::opd1_prec, true));
+    return {op, ShiftCmd{result, first_tensor(), amount, rounding}};
   }
   Issued cast() const {
     const Dtype type = in.type(Field::res0_prec, in.flag(Field::opd2_sign));
@@ -126,7 +128,11 @@ Issued element_by_element(const Operands& in) {
     case 19: return {Op::tpu_bdc_cpy, CopyCmd{ar.dst(), ar.first()}};
     case 20: return ar.integer(Op::tpu_bdc_int_mul, IntMode::kMul, true);
     case 21: return ar.shifted(Op::tpu_bdc_arithmetic_shift);
-    case 26: return {Op::tpu_bdc_abs, UnaryCmd{UnaryMode::kAbs, Rounding::kHalfToEven, ar.dst(), ar.first_tensor()}};
+    case 26:
+      // What has no sign is copied.
+      if (is_integer(ar.first_type) && !is_signed_int(ar.first_type) && ar.first_type == ar.result_type)
+        return {Op::tpu_bdc_cpy, CopyCmd{ar.dst(), ar.first_tensor()}};
+      return {Op::tpu_bdc_abs, UnaryCmd{UnaryMode::kAbs, Rounding::kHalfToEven, ar.dst(), ar.first_tensor()}};
     case 27: return ar.binary(Op::tpu_bdc_fp_diff_abs, ArithMode::kDiffAbs);
     default: in.refuse_function();
   }
