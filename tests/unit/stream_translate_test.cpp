@@ -78,22 +78,65 @@ TEST(StreamTranslate, AFillThatSwapsDimensionsHasTheirSizesSwapped) {
   EXPECT_EQ(command<DmaFillCmd>(fill).value.bits, 77U);
 }
 
+Instruction broadcast(std::uint64_t source_width) {
+  return instruction("DMA_tensor", 3,
+                     {{Field::src_data_format, 1},
+                      {Field::src_nsize, 1},
+                      {Field::src_csize, 65},
+                      {Field::src_hsize, 1},
+                      {Field::src_wsize, source_width},
+                      {Field::dst_nsize, 1},
+                      {Field::dst_csize, 64},
+                      {Field::dst_hsize, 1},
+                      {Field::dst_wsize, 256},
+                      {Field::src_addr, kGlobal},
+                      {Field::dst_addr, kLocal}});
+}
+
 TEST(StreamTranslate, ABroadcastWithSizesOfItsOwnWritesThose) {
-  const Instruction broadcast = instruction("DMA_tensor", 3,
-                                            {{Field::src_data_format, 1},
-                                             {Field::src_nsize, 1},
-                                             {Field::src_csize, 65},
-                                             {Field::src_hsize, 1},
-                                             {Field::src_wsize, 4},
-                                             {Field::dst_nsize, 1},
-                                             {Field::dst_csize, 64},
-                                             {Field::dst_hsize, 1},
-                                             {Field::dst_wsize, 256},
-                                             {Field::src_addr, kGlobal},
-                                             {Field::dst_addr, kLocal}});
-  const auto cmd = command<DmaCopyCmd>(broadcast);
+  const auto cmd = command<DmaCopyCmd>(broadcast(300));
   EXPECT_EQ(cmd.dst.shape, (Dim4{1, 64, 1, 256}));
   EXPECT_EQ(cmd.src.shape, (Dim4{1, 1, 1, 256}));
+  // The source would be read again and again.
+  EXPECT_THAT(refusal(broadcast(4)), HasSubstr("the source has sizes 1 x 1 x 4, the destination 1 x 1 x 256"));
+  Instruction without = broadcast(300);
+  without[Field::localmem_mask] = 5;
+  EXPECT_THAT(refusal(without), HasSubstr("localmem_mask (0x5) leaves NPUs out"));
+}
+
+TEST(StreamTranslate, TensorsMayBeginAtAnyElement) {
+  const auto copy = [](std::uint64_t address) {
+    return command<CopyCmd>(instruction("sAR", 19,
+                                        {{Field::cmd_short, 1},
+                                         {Field::res0_prec, 1},
+                                         {Field::opd0_prec, 1},
+                                         {Field::res0_n, 1},
+                                         {Field::res0_c, 3},
+                                         {Field::res0_h, 1},
+                                         {Field::res0_w, 4},
+                                         {Field::res0_addr, address},
+                                         {Field::opd0_addr, 0x1000}}));
+  };
+  EXPECT_TRUE(copy(0x40).dst.natural);
+  EXPECT_FALSE(copy(0x42).dst.natural);
+  EXPECT_EQ(copy(0x42).dst.stride, copy(0x40).dst.stride);
+}
+
+TEST(StreamTranslate, CollectingAndDistributingSwapChannelsAndWidth) {
+  for (const unsigned function : {2U, 4U}) {
+    const bool collect = function == 2;
+    const auto cmd = command<DmaCopyCmd>(instruction("DMA_tensor", function,
+                                                     {{Field::nchw_copy, 1},
+                                                      {Field::src_data_format, 2},
+                                                      {Field::src_nsize, 2},
+                                                      {Field::src_csize, 3},
+                                                      {Field::src_hsize, 4},
+                                                      {Field::src_wsize, 5},
+                                                      {Field::src_addr, collect ? kLocal : kGlobal},
+                                                      {Field::dst_addr, collect ? kGlobal : kLocal}}));
+    EXPECT_EQ(cmd.order, CopyOrder::kNwhc);
+    EXPECT_EQ(cmd.dst.shape, (Dim4{2, 5, 4, 3}));
+  }
 }
 
 TEST(StreamTranslate, NonzeroLooksAtBitsOfEveryType) {
