@@ -1,0 +1,189 @@
+// Rules in which newer chips differ (device/chip/rules.def), with arguments that their recordings keep fixed.
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tests/unit/device_fixture.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+constexpr std::uint32_t kBank = 0x2000;
+constexpr std::uint16_t kHalfOne = 0x3C00, kHalfNan = 0x7E00;
+
+scalar_t bits(std::uint32_t value) {
+  scalar_t scalar;
+  scalar.u32 = value;
+  return scalar;
+}
+
+// A product of one row and one column with a NaN of either sign, and a bias that is one.
+std::uint16_t nan_of_product(const char* chip, std::uint16_t operand, std::uint32_t bias) {
+  TestDevice device(chip);
+  *device.local<std::uint16_t>(0, 0) = operand;
+  *device.local<std::uint16_t>(0, kBank) = kHalfOne;
+  *device.local<std::uint32_t>(0, 2 * kBank) = bias;
+  const dim4 shape{1, 1, 1, 1};
+  const dim2 one{1, 1};
+  const padding_t none{0, 0, 0, 0};
+  const auto outcome = device.run([&] {
+    tpu_bdc_fp_conv2d(3 * kBank, 0, kBank, 2 * kBank, &shape, nullptr, 1, &one, &none, &one, &one, DT_FP16, DT_FP16,
+                      true, false);
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.text;
+  return *device.local<std::uint16_t>(0, 3 * kBank);
+}
+
+TEST(NewerChips, GiveNansOfHalfProductsTheSignOfTheSum) {
+  EXPECT_EQ(nan_of_product("bm1684x-23.05", kHalfNan, 0), 0x7FFF);
+  for (const char* chip : {"bm1684x", "bm1688"}) {
+    EXPECT_EQ(nan_of_product(chip, kHalfNan, 0), 0xFFFF) << chip;
+    EXPECT_EQ(nan_of_product(chip, kHalfNan | 0x8000, 0), 0xFFFF) << chip;
+    EXPECT_EQ(nan_of_product(chip, kHalfOne, 0x7FC00000), 0x7FFF) << chip;
+    EXPECT_EQ(nan_of_product(chip, kHalfNan, 0x7FC00000), 0x7FFF) << chip;
+    EXPECT_EQ(nan_of_product(chip, kHalfOne, 0xFFC00000), 0xFFFF) << chip;
+    EXPECT_EQ(nan_of_product(chip, kHalfOne, 0x3F800000), 0x4000) << chip;
+  }
+}
+
+TEST(NewerChips, RefuseAResultWhoseRowsLieInOnePlace) {
+  const dim4 shape{1, 1, 1, 5}, still{0, 0, 0, 0}, one_element{1, 1, 3, 1};
+  const auto add = [&](const dim4& extent) {
+    tpu_bdc_fp_add_C(0, kBank, bits(0x3F800000), &extent, &still, nullptr, DT_FP32);
+  };
+  TestDevice old("bm1684x-23.05"), today("bm1684x");
+  EXPECT_TRUE(old.run([&] { add(shape); }).ok);
+  today.expect_fault([&] { add(shape); }, "dst w stride is 0");
+  EXPECT_TRUE(today.run([&] { add(one_element); }).ok);
+}
+
+// The larger or smaller of two taps in an input of one row.
+float best_of(const char* chip, bool largest, float first, float second) {
+  TestDevice device(chip);
+  device.local<float>(0, 0)[0] = first;
+  device.local<float>(0, 0)[1] = second;
+  const dim4 shape{1, 1, 1, 2};
+  const dim2 kernel{1, 2}, one{1, 1};
+  const padding_t none{0, 0, 0, 0};
+  const auto outcome = device.run([&] {
+    const auto pool = largest ? tpu_bdc_fp_max_pool2d : tpu_bdc_fp_min_pool2d;
+    pool(kBank, 0, &shape, &kernel, &none, &one, &one, DT_FP32, bits(0));
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.text;
+  return *device.local<float>(0, kBank);
+}
+
+TEST(NewerChips, KeepTheFirstOfEqualsAndNoNanInPoolings) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(best_of("bm1684x", true, 1, nan)));
+  EXPECT_EQ(best_of("bm1688", true, 1, nan), 1);
+  EXPECT_EQ(best_of("bm1688", true, nan, 1), 1);
+  EXPECT_EQ(best_of("bm1688", false, nan, 1), 1);
+  EXPECT_EQ(best_of("bm1688", true, nan, nan), std::numeric_limits<float>::lowest());
+  EXPECT_FALSE(std::signbit(best_of("bm1688", true, 0.0F, -0.0F)));
+  EXPECT_TRUE(std::signbit(best_of("bm1688", true, -0.0F, 0.0F)));
+  EXPECT_TRUE(std::signbit(best_of("bm1684x", true, 0.0F, -0.0F)));
+}
+
+TEST(NewerChips, KeepWhatIntRequantShiftsToTheLeft) {
+  const auto requantised = [](const char* chip, std::int32_t value, char shift) {
+    TestDevice device(chip);
+    *device.local<std::int32_t>(0, kBank) = value;
+    const dim4 shape{1, 1, 1, 1};
+    const auto outcome = device.run(
+        [&] { tpu_bdc_int_requant(0, kBank, &shape, 3, shift, bits(0), DT_INT8, DT_INT32, RM_HALF_TO_EVEN); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<std::int8_t>(0, 0);
+  };
+  constexpr std::int32_t kLarge = -1515870811;
+  EXPECT_EQ(requantised("bm1684x", kLarge, 31), 127);
+  EXPECT_EQ(requantised("bm1688", kLarge, 31), -128);
+  EXPECT_EQ(requantised("bm1688", -kLarge, 31), 127);
+  EXPECT_EQ(requantised("bm1688", 20, 1), 120);
+  EXPECT_EQ(requantised("bm1688", 20, -2), 15);
+}
+
+TEST(NewerChips, RefuseAShiftOfConstantBests) {
+  const dim4 shape{1, 1, 1, 3};
+  TestDevice old("bm1684x"), newer("bm1688");
+  const auto best = [&](char shift) {
+    tpu_bdc_int_max_C(0, kBank, bits(5), &shape, nullptr, nullptr, DT_INT16, shift, RM_DOWN);
+  };
+  EXPECT_TRUE(old.run([&] { best(-1); }).ok);
+  EXPECT_TRUE(newer.run([&] { best(0); }).ok);
+  for (const char shift : {char{1}, static_cast<char>(-1)}) newer.expect_fault([&] { best(shift); }, "shift");
+}
+
+// Any number of elements: whole vectors, what is left of them, and their plain neighbours.
+TEST(NewerChips, RoundEachStepOfHalfRootsToTheType) {
+  TestDevice device("bm1688");
+  constexpr int kCount = 37;
+  const std::uint16_t cases[] = {0x4400, 0x0000, 0x8000, 0x7C00, 0x7E01, 0xC000, 0x8001, 0x3555};
+  const std::uint16_t expected[] = {0x3800, 0x7C00, 0xFC00, 0x0000, 0x7FFF, 0x7FFF, 0x20D6, 0x3EED};
+  for (int i = 0; i < kCount; ++i) device.local<std::uint16_t>(0, kBank)[i] = cases[i % 8];
+  const dim4 shape{1, 1, 1, kCount};
+  const auto outcome = device.run([&] { tpu_bdc_fp_rsqrt(0, kBank, &shape, DT_FP16); });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  for (int i = 0; i < kCount; ++i) {
+    const std::uint16_t result = device.local<std::uint16_t>(0, 0)[i];
+    EXPECT_EQ(result, expected[i % 8]) << i;
+  }
+}
+
+TEST(NewerChips, TakeRegionsBeyondTheInputAndTheKernel) {
+  TestDevice device("bm1684x");
+  for (int c = 0; c < 2; ++c)
+    for (int i = 0; i < 6; ++i) device.local<float>(c, 0)[i] = static_cast<float>(10 * c + i);
+  // First w, first h, last w, last h: behind the end of row 0, larger than the kernel, upside down, left of the input,
+  // behind the last element.
+  const std::int16_t regions[5][4] = {{2, 0, 3, 0}, {0, 0, 2, 1}, {1, 1, 0, 1}, {-1, 0, 0, 0}, {2, 1, 3, 1}};
+  for (int r = 0; r < 5; ++r) std::memcpy(device.local<std::uint8_t>(r, kBank), regions[r], sizeof(regions[r]));
+  const dim4 shape{1, 2, 2, 3};
+  const dim2 kernel{1, 2};
+  const auto outcome = device.run(
+      [&] { tpu_bdc_fp_roi_max_pool2d(2 * kBank, 0, kBank, &shape, 5, &kernel, DT_FP32, bits(0xC2C80000)); });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  const float expected[2][5] = {{3, 1, -100, -100, 10}, {13, 11, -100, -100, 15}};
+  for (int c = 0; c < 2; ++c) {
+    for (int r = 0; r < 5; ++r) EXPECT_EQ(device.local<float>(c, 2 * kBank)[r], expected[c][r]) << c << ' ' << r;
+  }
+  TestDevice old("bm1684x-23.05");
+  std::memcpy(old.local<std::uint8_t>(0, kBank), regions[0], sizeof(regions[0]));
+  old.expect_fault([&] { tpu_bdc_fp_roi_max_pool2d(2 * kBank, 0, kBank, &shape, 1, &kernel, DT_FP32, bits(0)); },
+                   "lies outside the input");
+}
+
+// left (1 x 2) times right (2 x 1) less 16-bit zero points that differ from NPU to NPU.
+TEST(NewerChips, TakeZeroPointsOffOnEachRowsNpu) {
+  TestDevice device("bm1688");
+  device.local<std::int8_t>(0, 0)[0] = -3;
+  device.local<std::int8_t>(0, 0)[1] = 2;
+  const std::uint8_t right[] = {200, 7};  // the first is -56 beside signed left elements
+  const std::int16_t points[] = {-1000, 300};
+  for (int k = 0; k < 2; ++k) {
+    *device.local<std::uint8_t>(k, kBank) = right[k];
+    *device.local<std::int16_t>(k, 2 * kBank) = points[k];
+  }
+  const auto outcome =
+      device.run([] { tpu_bdc_int8_pc_zp_mm(3 * kBank, 0, kBank, 2 * kBank, 1, 2, 1, DT_INT8, DT_UINT8, false); });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  EXPECT_EQ(*device.local<std::int32_t>(0, 3 * kBank), -3 * (-56 + 1000) + 2 * (7 - 300));
+}
+
+TEST(NewerChips, LetTheElementsNanSurviveScales) {
+  const auto scaled = [](const char* chip) {
+    TestDevice device(chip);
+    *device.local<std::uint32_t>(0, kBank) = 0x7FFFFFFF;
+    *device.local<std::uint32_t>(0, 2 * kBank) = 0xFFABCDEF;
+    const dim4 shape{1, 1, 1, 1};
+    const auto outcome = device.run([&] { tpu_bdc_fp_scale(0, kBank, 2 * kBank, &shape, DT_FP32); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<std::uint32_t>(0, 0);
+  };
+  EXPECT_EQ(scaled("bm1684x-23.05"), 0xFFEBCDEFU);
+  EXPECT_EQ(scaled("bm1684x"), 0x7FFFFFFFU);
+}
+
+}  // namespace
+}  // namespace softtpu
