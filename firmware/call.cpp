@@ -40,8 +40,7 @@ Call::Call(Op op) : op_(op), core_(running_core(op)) {
   const bool okkernel = info(op).name.starts_with("okk_");
   if (okkernel == (chip().api == Api::kOkKernel)) {
     if (const std::string* reason = core_.refusal_of(op)) {
-      core_.fault(ErrorKind::kUnsupported,
-                  fmt::format("{}: {} refuses this function: {}.", info(op).name, to_upper(chip().name), *reason));
+      core_.fault(ErrorKind::kUnsupported, fmt::format("{}: {}", info(op).name, *reason));
     }
     return;
   }

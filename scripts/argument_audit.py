@@ -40,7 +40,8 @@ def headers():
 
 def audited():
     """{function: [(type, parameter)]} of the functions that chips have and that take something."""
-    refused = set(re.findall(r"OP_UNSUPPORTED\((\w+)", (ROOT / "device/isa/ops/unsupported.def").read_text()))
+    tables = "".join((ROOT / f"device/isa/ops/{name}.def").read_text() for name in ("unsupported", "fp8", "sdma"))
+    refused = set(re.findall(r"OP_(?:UNSUPPORTED|WITH)\((\w+)", tables))
     return {name: parameters for header in headers() for _, name, parameters in wrap_calls.prototypes(header) if name not in refused}
 
 

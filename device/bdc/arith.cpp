@@ -2,10 +2,13 @@
 #include <type_traits>
 
 #include "device/bdc/fast_rows.hpp"
+#include "device/bdc/one_nan.hpp"
+#include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
+#include "device/numeric/fp8.hpp"
 
 namespace softtpu {
 namespace {
@@ -130,18 +133,57 @@ void combine(Memories& mem, const ArithCmd& cmd) {
       cmd.a, cmd.b);
 }
 
+// -0 of a distance becomes +0 (device/chip/rules.def: one-f32-nan).
+template <class T>
+void drop_minus_zeros(Memories& mem, const Tensor& dst) {
+  constexpr T kMinusZero = static_cast<T>(T{1} << (8 * sizeof(T) - 1));
+  for_each_row<T, T>(
+      mem, dst,
+      [](T* to, const T* from, int count) {
+        for (int i = 0; i < count; ++i) to[i] = from[i] == kMinusZero ? T{0} : from[i];
+      },
+      dst);
+}
+
+// What a chip with one NaN makes of results.
+void settle_results(Memories& mem, const ArithCmd& cmd) {
+  switch (cmd.mode) {
+    case ArithMode::kDiffAbs:
+      if (mem.chip().has(ChipRule::kOneNan))
+        for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { drop_minus_zeros<T>(mem, cmd.dst); });
+      return unify_nans(mem, cmd.dst);
+    case ArithMode::kAdd:
+    case ArithMode::kSub:
+    case ArithMode::kMul: return unify_nans(mem, cmd.dst);
+    case ArithMode::kMax:
+    case ArithMode::kMin:
+    case ArithMode::kAddSquare:
+    case ArithMode::kSubSquare:
+    case ArithMode::kPrelu:
+    case ArithMode::kAnd:
+    case ArithMode::kOr:
+    case ArithMode::kXor: return;
+  }
+  unreachable(cmd.mode);
+}
+
 }  // namespace
 
 void execute(Memories& mem, const ArithCmd& cmd) {
   if (fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
-    if (const BinaryRow row = fast_arith_row(cmd.mode, cmd.dst.dtype))
-      return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
+    if (const BinaryRow row = is_fp8(cmd.dst.dtype) ? nullptr : fast_arith_row(cmd.mode, cmd.dst.dtype)) {
+      walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
+      return settle_results(mem, cmd);
+    }
   }
   const auto computed = [&]<class Lane>(Lane) {
-    for_float_type(cmd.dst.dtype, [&]<class T>(T) { compute<T, Lane>(mem, cmd); });
+    const auto run = [&]<class T>(T) { compute<T, Lane>(mem, cmd); };
+    is_fp8(cmd.dst.dtype) ? for_fp8_type(cmd.dst.dtype, run) : for_float_type(cmd.dst.dtype, run);
+    settle_results(mem, cmd);
   };
   const auto chosen = [&]<class Lane>(Lane) {
-    for_any_type(cmd.dst.dtype, [&]<class T>(T) { choose<T, Lane>(mem, cmd); });
+    const auto run = [&]<class T>(T) { choose<T, Lane>(mem, cmd); };
+    is_fp8(cmd.dst.dtype) ? for_fp8_type(cmd.dst.dtype, run) : for_any_type(cmd.dst.dtype, run);
   };
   const auto combined = [&]<class Lane>(Lane) {
     for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { combine<T, Lane>(mem, cmd); });

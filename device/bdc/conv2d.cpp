@@ -9,6 +9,7 @@
 #include "device/bdc/conv_planes.hpp"
 #include "device/bdc/inner_order.hpp"
 #include "device/bdc/load.hpp"
+#include "device/bdc/one_nan.hpp"
 #include "device/bdc/product.hpp"
 #include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/sum_end.hpp"
@@ -19,6 +20,7 @@
 #include "device/memory/overlap.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/fp8.hpp"
 #include "device/numeric/shift.hpp"
 
 namespace softtpu {
@@ -190,7 +192,8 @@ bool must_store_last(const Memories& mem, const Conv2dCmd& cmd) {
   const Chip& chip = mem.chip();
   return may_overlap(chip, cmd.dst, cmd.src) || may_overlap(chip, cmd.dst, cmd.weight) ||
          may_overlap(chip, cmd.dst, cmd.zero_point) || may_overlap(chip, cmd.dst, cmd.padding) ||
-         (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias));
+         (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias)) ||
+         (cmd.rescale && may_overlap(chip, cmd.dst, *cmd.rescale));
 }
 
 // What belongs to columns of the product in a channel of the output. Columns are pixels, counted over batches, or
@@ -257,6 +260,25 @@ Tensor old_result(const Chip& chip, const Conv2dCmd& cmd) {
   return old;
 }
 
+template <class Body>
+void for_conv_type(Dtype type, Body body) {
+  is_fp8(type) ? for_fp8_type(type, body) : for_float_type(type, body);
+}
+
+// One factor for each output channel; 1 without rescaling.
+std::vector<float> rescales(const Memories& mem, const Conv2dCmd& cmd) {
+  std::vector<float> factors(static_cast<std::size_t>(cmd.dst.shape.c), 1.0F);
+  if (!cmd.rescale) return factors;
+  if (const auto* scalar = std::get_if<Scalar>(&*cmd.rescale)) {
+    std::fill(factors.begin(), factors.end(), flush(constant<float>(*scalar)));
+    return factors;
+  }
+  const TensorView view(mem, std::get<Tensor>(*cmd.rescale));
+  for (int c = 0; c < cmd.dst.shape.c; ++c)
+    factors[static_cast<std::size_t>(c)] = flush(*view.at<const float>(0, c, 0, 0));
+  return factors;
+}
+
 void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   FloatProduct product;
   product.rule = cmd.src.dtype == Dtype::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
@@ -264,19 +286,22 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   // An old result that is wider than the new one waits for all sums, which planes do not.
   const bool wide_old = cmd.add_old && cmd.dst.dtype != Dtype::kFp32, packs = planes.pay() && !wide_old;
   product.size = packs ? planes.size() : product_size(mem, cmd);
-  for_float_type(cmd.src.dtype, [&]<class T>(T) {
-    product.source = {weight_loader<T, float>(mem, cmd, product.size.inner), window_loader<T, float>(mem, cmd)};
-  });
+  for_conv_type(dtype_of(cmd.weight),
+                [&]<class T>(T) { product.source.left = weight_loader<T, float>(mem, cmd, product.size.inner); });
+  for_conv_type(cmd.src.dtype, [&]<class T>(T) { product.source.right = window_loader<T, float>(mem, cmd); });
   if (packs) product.packed = &planes.packed();
   const InnerOrder order = inner_order(mem.chip(), cmd);
-  product.group = mem.chip().sum_group;
+  product.group = is_fp8(cmd.src.dtype) ? kMostGroupTerms : mem.chip().sum_group;
+  product.nan_wins = mem.chip().has(ChipRule::kOneNan);
   product.tail_begin = order.whole();
   product.tail_group = order.rest();
   const OutputPixels output(mem, cmd.dst, packs ? &planes.geometry() : nullptr);
   if (cmd.bias) {
     const TensorView bias(mem, *cmd.bias);
-    product.addends.push_back([bias](int row, int, int count, float* values) {
-      std::fill_n(values, count, *bias.at<const float>(0, row, 0, 0));
+    for_float_type(cmd.bias->dtype, [&]<class T>(T) {
+      product.addends.push_back([bias](int row, int, int count, float* values) {
+        std::fill_n(values, count, loaded<float>(*bias.at<const T>(0, row, 0, 0)));
+      });
     });
   }
   const OutputPixels old(mem, old_result(mem.chip(), cmd), packs ? &planes.geometry() : nullptr);
@@ -289,13 +314,20 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   product.relu = cmd.relu;
   product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(ChipRule::kHalfNanSign);
   product.store_last = must_store_last(mem, cmd) || wide_old;
-  for_float_type(cmd.dst.dtype, [&]<class T>(T) {
-    product.store = by_channels<float>(
-        output, [&output, nan_sign = product.signs_nan](int row, const auto& runs, int, const float* values) {
-          output.visit<T>(row, runs, [&](int i, T* first, int run) { store_run(values + i, run, first, nan_sign); });
-        });
+  const std::vector<float> factors = rescales(mem, cmd);
+  for_conv_type(cmd.dst.dtype, [&]<class T>(T) {
+    product.store = by_channels<float>(output, [&](int row, const auto& runs, int count, const float* values) {
+      if (cmd.rescale) {
+        float* scaled = room<float, struct Rescaled>(count);
+        for (int i = 0; i < count; ++i) scaled[i] = values[i] * factors[static_cast<std::size_t>(row)];
+        values = scaled;
+      }
+      output.visit<T>(row, runs,
+                      [&](int i, T* first, int run) { store_run(values + i, run, first, product.signs_nan); });
+    });
     multiply(product);
   });
+  unify_nans(mem, cmd.dst);
 }
 
 // One value for each output channel; 0 without a bias.

@@ -15,6 +15,7 @@
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/fp8.hpp"
 
 namespace softtpu {
 
@@ -221,7 +222,10 @@ class ConvPlanes {
         byte_kernels().pack_right(rows, from, static_cast<int>(size), is_signed, turn, values + index * size);
       });
     } else {
-      for_float_type(cmd.src.dtype, [&]<class T>(T) {
+      const auto for_type = [&](auto body) {
+        is_fp8(cmd.src.dtype) ? for_fp8_type(cmd.src.dtype, body) : for_float_type(cmd.src.dtype, body);
+      };
+      for_type([&]<class T>(T) {
         const PlaneFiller<T> filler(mem, cmd, geometry_);
         parallel_for(planes, cmd.src.shape.elements(),
                      [&](int index) { filler.fill(index / channels_, index % channels_, values + index * size); });

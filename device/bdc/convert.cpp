@@ -1,12 +1,16 @@
 // Conversions between data types (numerics: bm1684x-elementwise.md section 4) and quantisation through f32 (section 5).
 #include "device/numeric/convert.hpp"
 
+#include <array>
+#include <cmath>
+
 #include "device/bdc/fast_rows.hpp"
 #include "device/chip/conversions.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
+#include "device/numeric/fp8.hpp"
 
 namespace softtpu {
 namespace {
@@ -27,6 +31,47 @@ void map(Memories& mem, const CastCmd& cmd, Convert convert) {
 void walk(Memories& mem, UnaryRow row, const CastCmd& cmd) {
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
     for_size(size_of(cmd.src.dtype), [&]<class S>(S) { for_each_row<D, S>(mem, cmd.dst, row, cmd.src); });
+  });
+}
+
+// From an FP8 each of the 256 results is found once; to an FP8 element by element.
+void fp8_cast(Memories& mem, const CastCmd& cmd) {
+  const Dtype to = cmd.dst.dtype, from = cmd.src.dtype;
+  const Rounding mode = cmd.rounding;
+  const Specials specials = conversion_specials(mem.chip());
+  if (is_fp8(from)) {
+    return for_size(size_of(to), [&]<class D>(D) {
+      std::array<D, 256> results;
+      for (std::uint32_t bits = 0; bits < results.size(); ++bits)
+        results[bits] = static_cast<D>(convert_bits(bits, to, from, mode, specials));
+      map<D, std::uint8_t>(mem, cmd, [&](std::uint8_t value) { return results[value]; });
+    });
+  }
+  for_fp8_type(to, [&]<class T>(T) {
+    if (from == Dtype::kFp32)
+      return map<std::uint8_t, float>(mem, cmd, [=](float value) { return round_fp8<T>(value, mode, true); });
+    map<std::uint8_t, As<std::uint32_t>>(mem, cmd, [=](std::uint32_t bits) {
+      return static_cast<std::uint8_t>(convert_bits(bits, to, from, mode, specials));
+    });
+  });
+}
+
+constexpr float kBeyondHalf = 65536.0F;
+
+// By the rule half-overflow-by-mode.
+void overflowing_half(Memories& mem, const CastCmd& cmd) {
+  const Rounding mode = cmd.rounding;
+  const Dtype from = cmd.src.dtype;
+  if (from == Dtype::kFp32) {
+    return map<F16, float>(mem, cmd, [=](float value) {
+      const bool beyond = std::isfinite(value);
+      return F16{half_overflow(from, mode, beyond, convert_to_half(value, Dtype::kFp16, mode, Specials::kExact))};
+    });
+  }
+  const Ties ties = ties_of(from);
+  map<F16, Value>(mem, cmd, [=](std::int64_t value) {
+    const bool beyond = static_cast<float>(value) >= kBeyondHalf;
+    return F16{half_overflow(from, mode, beyond, int_to_f16(value, mode, ties))};
   });
 }
 
@@ -70,6 +115,8 @@ void int_to_float_type(Memories& mem, const CastCmd& cmd) {
 
 void execute(Memories& mem, const CastCmd& cmd) {
   if (cmd.src.dtype == cmd.dst.dtype) return execute(mem, CopyCmd{cmd.dst, cmd.src});
+  if (is_fp8(cmd.src.dtype) || is_fp8(cmd.dst.dtype)) return fp8_cast(mem, cmd);
+  if (half_overflows_by_mode(mem.chip(), cmd.dst.dtype, cmd.src.dtype, cmd.rounding)) return overflowing_half(mem, cmd);
   if (fast_rows(mem, cmd.dst, cmd.src)) {
     if (const UnaryRow row = fast_cast_row(cmd.dst.dtype, cmd.src.dtype, cmd.rounding, conversion_specials(mem.chip())))
       return walk(mem, row, cmd);

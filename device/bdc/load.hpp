@@ -104,9 +104,11 @@ void store_run(const float* values, int run, T* to, bool nan_sign = false) {
     copy_run(values, run, to);
   } else {
     for (int i = 0; i < run; ++i) to[i] = Wide<T>::round(values[i]);
-    for (int i = 0; i < run && nan_sign; ++i) {
-      const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]);
-      to[i].bits |= static_cast<std::uint16_t>(is_nan_bits(bits) ? bits >> 16 & 0x8000U : 0U);
+    if constexpr (sizeof(T) == 2) {
+      for (int i = 0; i < run && nan_sign; ++i) {
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]);
+        to[i].bits |= static_cast<std::uint16_t>(is_nan_bits(bits) ? bits >> 16 & 0x8000U : 0U);
+      }
     }
   }
 }

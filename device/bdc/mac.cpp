@@ -1,5 +1,6 @@
 // Multiply-add forms (numerics: bm1684x-elementwise.md sections 2 and 5).
 #include "device/bdc/fast_rows.hpp"
+#include "device/bdc/one_nan.hpp"
 #include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
@@ -42,7 +43,10 @@ void int_mac(Memories& mem, const MacCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const MacCmd& cmd) {
-  if (is_float(cmd.dst.dtype)) return float_mac(mem, cmd);
+  if (is_float(cmd.dst.dtype)) {
+    float_mac(mem, cmd);
+    return unify_nans(mem, cmd.dst);
+  }
   int_mac(mem, cmd);
 }
 

@@ -7,6 +7,7 @@
 
 #include "device/bdc/byte_product.hpp"
 #include "device/bdc/load.hpp"
+#include "device/bdc/one_nan.hpp"
 #include "device/bdc/product.hpp"
 #include "device/bdc/shifted_sums.hpp"
 #include "device/bdc/stored_matrix.hpp"
@@ -19,6 +20,7 @@
 #include "device/memory/scratch.hpp"
 #include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/fp8.hpp"
 #include "device/numeric/shift.hpp"
 
 namespace softtpu {
@@ -129,6 +131,7 @@ bool must_store_last(const Memories& mem, const MatMulCmd& cmd) {
   bool overlap = may_overlap(chip, cmd.dst, cmd.left) || may_overlap(chip, cmd.dst, cmd.right) ||
                  may_overlap(chip, cmd.dst, cmd.zero_point) || may_overlap(chip, cmd.dst, cmd.shift);
   if (cmd.bias) overlap = overlap || may_overlap(chip, cmd.dst, *cmd.bias);
+  if (cmd.rescale) overlap = overlap || may_overlap(chip, cmd.dst, *cmd.rescale);
   if (cmd.old) {
     overlap = overlap || cmd.old->stride != cmd.dst.stride || size_of(cmd.old->dtype) != size_of(cmd.dst.dtype);
   }
@@ -159,12 +162,20 @@ FloatProduct::Piece addend_of(const Memories& mem, const MatMulCmd& cmd, const O
   return piece;
 }
 
+// body(T()) for a type of operands or results.
+template <class Body>
+void for_product_type(Dtype type, Body body) {
+  is_fp8(type) ? for_fp8_type(type, body) : for_float_type(type, body);
+}
+
 void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   FloatProduct product;
   product.rule = cmd.kind == MatMulKind::kFp32 ? FloatSum::kTwoLanes : FloatSum::kGroups;
   product.size = {cmd.rows, cmd.inner, cmd.cols};
-  for_float_type(dtype_of(cmd.left), [&]<class T>(T) { product.source = source_of<T, float>(mem, cmd); });
-  product.group = mem.chip().sum_group;
+  for_product_type(dtype_of(cmd.left), [&]<class T>(T) { product.source.left = left_loader<T, float>(mem, cmd); });
+  for_product_type(dtype_of(cmd.right), [&]<class T>(T) { product.source.right = right_loader<T, float>(mem, cmd); });
+  product.group = is_fp8(dtype_of(cmd.left)) ? kMostGroupTerms : mem.chip().sum_group;
+  product.nan_wins = mem.chip().has(ChipRule::kOneNan);
   product.tail_group = std::max(1, cmd.inner % product.group);
   product.tail_begin = cmd.inner - cmd.inner % product.group;
   if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias));
@@ -173,8 +184,17 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   product.store_last = must_store_last(mem, cmd);
   product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(ChipRule::kHalfNanSign);
   const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
-  for_float_type(cmd.dst.dtype, [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, float>) {
+  FloatProduct::Piece factors_of;
+  if (cmd.rescale) factors_of = addend_of(mem, cmd, *cmd.rescale);
+  for_product_type(cmd.dst.dtype, [&]<class T>(T) {
+    if (cmd.rescale) {
+      product.store = by_rows<float>([&dst, &factors_of](int row, int col, int count, const float* values) {
+        float* scaled = room<float, struct Rescaled>(count);
+        factors_of(row, col, count, scaled);
+        for (int i = 0; i < count; ++i) scaled[i] = values[i] * flush(scaled[i]);
+        dst.row_runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(scaled + i, run, first); });
+      });
+    } else if constexpr (std::is_same_v<T, float>) {
       product.store = copy_to<float>(dst);
     } else {
       product.store =
@@ -185,6 +205,7 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
     }
     multiply(product);
   });
+  unify_nans(mem, cmd.dst);
 }
 
 // ---- Integers ----

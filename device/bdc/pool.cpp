@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "device/bdc/one_nan.hpp"
 #include "device/bdc/pool_best.hpp"
 #include "device/bdc/pool_taps.hpp"
 #include "device/bdc/region_taps.hpp"
@@ -237,11 +238,15 @@ void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
 
 // ---- Maximum and minimum ----
 
+Equals kept_of_equals(const Chip& chip) {
+  if (chip.has(ChipRule::kPoolKeepsFirst)) return Equals::kFirstTap;
+  return chip.has(ChipRule::kBestKeepsFirst) ? Equals::kFirst : Equals::kLast;
+}
+
 template <class T, class Cmd>
 void take_best(const Memories& mem, const Cmd& cmd) {
   using P = Comparable<T>;
-  const Equals equals = mem.chip().has(ChipRule::kBestKeepsFirst) ? Equals::kFirst : Equals::kLast;
-  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, equals);
+  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, kept_of_equals(mem.chip()));
   for_each_part<T, P, T>(mem, cmd, [&](int) {
     return [best](const TapRows<P>& taps, T* out) {
       best(reinterpret_cast<const void* const*>(taps.rows), taps.taps, taps.count, out);
@@ -249,10 +254,42 @@ void take_best(const Memories& mem, const Cmd& cmd) {
   });
 }
 
+// An average of FP8 is summed in the result's type, f32 where that is FP8 too, and rescaled only there.
+template <class T>
+void average_fp8(const Memories& mem, const PoolCmd& cmd) {
+  const float factor = cmd.rescale ? flush(constant<float>(*cmd.rescale)) : 1.0F;
+  const TapWeights<T> weights(mem, cmd.weight, false);
+  const auto run = [&]<class D, class Sum>(D, Sum) {
+    const auto sum = sum_of<Sum>();
+    for_each_part<T, float, D>(mem, cmd, [&](int c) {
+      return
+          [=, factors = weights.template of_channel<float>(c, cmd.window.kernel)](const TapRows<float>& taps, D* out) {
+            if constexpr (std::is_same_v<D, Sum>) {
+              sum(taps, factors, -0.0F, -0.0F, out);
+            } else {
+              float* sums = room<float, struct Fp8Sums>(taps.count);
+              sum(taps, factors, -0.0F, -0.0F, sums);
+              for (int i = 0; i < taps.count; ++i) out[i] = Wide<D>::round(sums[i] * factor);
+            }
+          };
+    });
+  };
+  if (cmd.dst.dtype == Dtype::kFp32) return run(float(), float());
+  if (cmd.dst.dtype == Dtype::kFp16) return run(F16(), F16());
+  for_fp8_type(cmd.dst.dtype, [&]<class D>(D) { run(D(), float()); });
+}
+
+// A maximum or minimum hands NaNs through.
+bool sums(PoolMode mode) { return mode == PoolMode::kAverage || mode == PoolMode::kDepthwise; }
+
 template <class Cmd>
 void pool(const Memories& mem, const Cmd& cmd) {
   if (cmd.mode == PoolMode::kMax || cmd.mode == PoolMode::kMin) {
-    return for_any_type(cmd.src.dtype, [&]<class T>(T) { take_best<T>(mem, cmd); });
+    const auto take = [&]<class T>(T) { take_best<T>(mem, cmd); };
+    return is_fp8(cmd.src.dtype) ? for_fp8_type(cmd.src.dtype, take) : for_any_type(cmd.src.dtype, take);
+  }
+  if constexpr (std::is_same_v<Cmd, PoolCmd>) {
+    if (is_fp8(cmd.src.dtype)) return for_fp8_type(cmd.src.dtype, [&]<class T>(T) { average_fp8<T>(mem, cmd); });
   }
   if (is_float(cmd.src.dtype)) {
     return for_float_type(cmd.src.dtype, [&]<class T>(T) { sum_floats<T>(mem, cmd); });
@@ -264,7 +301,13 @@ void pool(const Memories& mem, const Cmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const PoolCmd& cmd) { pool(mem, cmd); }
-void execute(Memories& mem, const RoiPoolCmd& cmd) { pool(mem, cmd); }
+void execute(Memories& mem, const PoolCmd& cmd) {
+  pool(mem, cmd);
+  if (sums(cmd.mode)) unify_nans(mem, cmd.dst);
+}
+void execute(Memories& mem, const RoiPoolCmd& cmd) {
+  pool(mem, cmd);
+  if (sums(cmd.mode)) unify_nans(mem, cmd.dst);
+}
 
 }  // namespace softtpu

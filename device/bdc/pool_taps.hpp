@@ -31,9 +31,12 @@ PoolTaps plain_pool_taps();
 PoolTaps fast_pool_taps();
 PoolTaps pool_taps();
 
-// Which of floats that none is better than another is kept: the last one, NaNs as well, or the first one and no NaN
-// (but a minimum of 16-bit floats takes NaNs over).
-enum class Equals : std::uint8_t { kLast, kFirst };
+// Which of floats that none is better than another is kept.
+enum class Equals : std::uint8_t {
+  kLast,      // the last one, NaNs as well
+  kFirst,     // the first one and no NaN (but a minimum of 16-bit floats takes NaNs over)
+  kFirstTap,  // as kFirst, but a maximum begins with the first tap, and every minimum takes NaNs over
+};
 
 // The largest or smallest of the taps and of the least or greatest finite value. Floats are read as f32 with every bit
 // of a NaN, integers as they are stored.

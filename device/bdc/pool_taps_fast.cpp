@@ -141,7 +141,7 @@ HWY_INLINE auto stays(FloatVector kept, FloatVector value) {
   const auto first = compared<T>(kept), other = compared<T>(value);
   if constexpr (kEquals == Equals::kLast) {
     return kLargest ? hn::Gt(first, other) : hn::Lt(first, other);
-  } else if constexpr (!kLargest && sizeof(T) == 2) {
+  } else if constexpr (!kLargest && (sizeof(T) == 2 || kEquals == Equals::kFirstTap)) {
     return hn::Le(first, other);
   } else {
     return hn::Not(kLargest ? hn::Gt(other, first) : hn::Lt(other, first));
@@ -153,6 +153,7 @@ void best_floats(const void* const* rows, int taps, int count, void* out) {
   const Floats d;
   for (int i = 0; i < count; i += kLanes) {
     auto kept = hn::Set(d, first_best<T>(kLargest));
+    if constexpr (kLargest && kEquals == Equals::kFirstTap) kept = hn::LoadU(d, static_cast<const float*>(rows[0]) + i);
     for (int k = 0; k < taps; ++k) {
       const auto value = hn::LoadU(d, static_cast<const float*>(rows[k]) + i);
       kept = hn::IfThenElse(stays<T, kLargest, kEquals>(kept, value), kept, value);
@@ -183,14 +184,15 @@ PoolTaps taps_of_target() {
 }
 
 BestRow best_of_target(Dtype type, bool largest, Equals equals) {
+  if (is_fp8(type)) return plain_best_row(type, largest, equals);
   BestRow row = nullptr;
   for_any_type(type, [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {
       row = largest ? best_ints<T, true> : best_ints<T, false>;
-    } else if (equals == Equals::kLast) {
-      row = largest ? best_floats<T, true, Equals::kLast> : best_floats<T, false, Equals::kLast>;
     } else {
-      row = largest ? best_floats<T, true, Equals::kFirst> : best_floats<T, false, Equals::kFirst>;
+      row = for_equals(equals, [&]<Equals kEquals>() -> BestRow {
+        return largest ? best_floats<T, true, kEquals> : best_floats<T, false, kEquals>;
+      });
     }
   });
   return row;

@@ -1,4 +1,5 @@
 // The straightforward loops over windows: one window after the other.
+#include <algorithm>
 #include <cmath>
 
 #include "device/bdc/pool_best.hpp"
@@ -72,7 +73,7 @@ template <class T, bool kLargest, Equals kEquals>
 bool stays(float kept, float value) {
   const float first = flush(kept), other = flush(value);
   if constexpr (kEquals == Equals::kLast) return kLargest ? first > other : first < other;
-  if constexpr (!kLargest && sizeof(T) == 2) return first <= other;
+  if constexpr (!kLargest && (sizeof(T) == 2 || kEquals == Equals::kFirstTap)) return first <= other;
   return kLargest ? !(other > first) : !(other < first);
 }
 
@@ -80,6 +81,7 @@ template <class T, bool kLargest, Equals kEquals>
 void best(const void* const* rows, int taps, int count, void* out) {
   for (int i = 0; i < count; ++i) {
     Comparable<T> kept = first_best<T>(kLargest);
+    if constexpr (kLargest && kEquals == Equals::kFirstTap) kept = static_cast<const Comparable<T>*>(rows[0])[i];
     for (int k = 0; k < taps; ++k) {
       const Comparable<T> value = static_cast<const Comparable<T>*>(rows[k])[i];
       if constexpr (std::is_integral_v<T>) {
@@ -98,13 +100,16 @@ PoolTaps plain_pool_taps() { return {sum_floats<float>, sum_floats<F16>, sum_flo
 
 BestRow plain_best_row(Dtype type, bool largest, Equals equals) {
   BestRow row = nullptr;
-  for_any_type(type, [&]<class T>(T) {
-    if (equals == Equals::kLast || std::is_integral_v<T>) {
+  const auto choose = [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
       row = largest ? best<T, true, Equals::kLast> : best<T, false, Equals::kLast>;
     } else {
-      row = largest ? best<T, true, Equals::kFirst> : best<T, false, Equals::kFirst>;
+      row = for_equals(equals, [&]<Equals kEquals>() -> BestRow {
+        return largest ? best<T, true, kEquals> : best<T, false, kEquals>;
+      });
     }
-  });
+  };
+  is_fp8(type) ? for_fp8_type(type, choose) : for_any_type(type, choose);
   return row;
 }
 

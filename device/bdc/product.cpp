@@ -191,8 +191,8 @@ void group_tile(const FloatProduct& product, const float* left, const Tile& tile
     const int group = tail ? product.tail_group : product.group;
     depth = std::min(kMaxDepth / group * group, (tail ? size.inner : product.tail_begin) - k);
     const RightRows right = right_rows(product, tile, at, k, depth, room);
-    loops.groups({tile.rows, depth, tile.cols}, group, left + std::int64_t{tile.row} * size.inner + k, size.inner,
-                 right.values, right.offsets, sums);
+    loops.groups({tile.rows, depth, tile.cols, product.nan_wins}, group, left + std::int64_t{tile.row} * size.inner + k,
+                 size.inner, right.values, right.offsets, sums);
   }
   if (product.signs_nan) sign_nans(product, tile, sums);
 }

@@ -12,9 +12,10 @@ namespace softtpu {
 
 inline constexpr int kTileCols = 96;  // columns of one tile: row pitch of all tile buffers
 // Rows of the right matrix that are loaded at once: a tile of them (96 KiB of f32) stays in the L2 cache while all rows
-// of the left matrix pass. A multiple of kGroupTerms and of 4, which the loops over bytes take at once.
+// of the left matrix pass. A multiple of kMostGroupTerms and of 4, which the loops over bytes take at once.
 inline constexpr int kMaxDepth = 256;
-inline constexpr int kGroupTerms = 32;  // the most products that the 16-bit float units of a chip sum in one step
+inline constexpr int kGroupTerms = 32;      // the most products that the 16-bit float units of a chip sum in one step
+inline constexpr int kMostGroupTerms = 64;  // the same of FP8
 
 struct ProductSize {
   int rows = 0, inner = 0, cols = 0;
@@ -80,6 +81,7 @@ struct FloatProduct {
   // kGroups: [0, tail_begin) of the inner dimension is in groups of `group`, the rest in groups of tail_group.
   int group = kGroupTerms;
   int tail_begin = 0, tail_group = 1;
+  bool nan_wins = false;  // kGroups: over an infinity in its group
   // kTwoLanes: what this one of the same size gives is added to the result.
   const FloatProduct* second = nullptr;
   bool relu = false;  // what is not above 0 becomes +0, a NaN too

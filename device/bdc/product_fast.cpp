@@ -184,7 +184,7 @@ void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, 
 // conversion to an integer cuts it where the unit does: one bit below the 24 bits of the group's largest product.
 template <int kRows>
 void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
-                 const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+                 const std::int64_t* HWY_RESTRICT offsets, bool nan_wins, float* HWY_RESTRICT sums) {
   const Floats d;
   const Ints di;
   hn::Vec<Ints> largest[kRows];
@@ -205,7 +205,7 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
   for (int r = 0; r < kRows; ++r) {
     if (HWY_UNLIKELY(needs_plain_sum(largest[r]))) {
       for (int i = 0; i < kLanes; ++i) {
-        sums[r * kTileCols + i] += aligned_group_sum(left + r * step, right, offsets, i, count);
+        sums[r * kTileCols + i] += aligned_group_sum(left + r * step, right, offsets, i, count, nan_wins);
       }
       // Nothing is left to add: the scaled products vanish.
       scale[r] = weight[r] = hn::Zero(d);
@@ -251,11 +251,12 @@ void fused_group(TileSize size, int count, const float* left, std::int64_t step,
       const int col = v * kLanes;
       float* to = sums + row * kTileCols + col;
       if constexpr (kRows < 4) {
-        group_block<kRows>(count, first, step, right + col, offsets, to);
+        group_block<kRows>(count, first, step, right + col, offsets, size.nan_wins, to);
         continue;
       }
-      const auto plain_sum = [=](int r, float* sum) {
-        for (int i = 0; i < kLanes; ++i) sum[i] += aligned_group_sum(first + r * step, right + col, offsets, i, count);
+      const auto plain_sum = [=, nan_wins = size.nan_wins](int r, float* sum) {
+        for (int i = 0; i < kLanes; ++i)
+          sum[i] += aligned_group_sum(first + r * step, right + col, offsets, i, count, nan_wins);
       };
       if (group.left_usual && group.right_usual[v]) {
         groups_detail::group_block<kRows, true>(count, group, col, to, plain_sum);
@@ -280,14 +281,14 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
   for (int k = 0; k < size.inner; k += group) {
     const int count = HWY_MIN(group, size.inner - k);
 #if SOFTTPU_FUSED_GROUPS
-    if (size.rows >= kFusedRows && count >= kFusedTerms) {
+    if (size.rows >= kFusedRows && count >= kFusedTerms && count <= kGroupTerms) {
       fused_group(size, count, left + k, step, right, offsets + k, sums);
       continue;
     }
 #endif
     for (int col = 0; col < size.cols; col += kLanes) {
       for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
-        group_block<decltype(rows)::value>(count, left + row * step + k, step, right + col, offsets + k,
+        group_block<decltype(rows)::value>(count, left + row * step + k, step, right + col, offsets + k, size.nan_wins,
                                            sums + row * kTileCols + col);
       });
     }

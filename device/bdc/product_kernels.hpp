@@ -9,6 +9,7 @@ namespace softtpu {
 
 struct TileSize {
   int rows = 0, inner = 0, cols = 0;
+  bool nan_wins = false;  // in groups, over an infinity
 };
 
 struct ProductKernels {
@@ -31,7 +32,9 @@ extern const ProductKernels kPlainProductKernels;
 ProductKernels fast_product_kernels();
 
 // One group of `count` products as the 16-bit units sum it (numerics: bm1684x-matmul-conv-pool.md, aligned_group_sum)
-// in column `col` of the right matrix. Operands are f16 or bf16 values.
-float aligned_group_sum(const float* left, const float* right, const std::int64_t* offsets, int col, int count);
+// in column `col` of the right matrix. Operands are f16, bf16 or FP8
+// values.
+float aligned_group_sum(const float* left, const float* right, const std::int64_t* offsets, int col, int count,
+                        bool nan_wins);
 
 }  // namespace softtpu

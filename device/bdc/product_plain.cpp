@@ -13,13 +13,15 @@ namespace {
 
 constexpr std::uint32_t kInfBits = 0x7F800000U;
 
-// What a group gives that holds an infinity or a NaN: opposite infinities cancel to NaN, an infinity hides a NaN.
-float special_group_sum(const std::uint32_t* products, int count) {
+// What a group gives that holds an infinity or a NaN: opposite infinities cancel to NaN, an infinity hides a NaN where
+// that does not win.
+float special_group_sum(const std::uint32_t* products, int count, bool nan_wins) {
   bool plus = false;
   bool minus = false;
   for (int i = 0; i < count; ++i) {
     plus = plus || products[i] == kInfBits;
     minus = minus || products[i] == (kInfBits | 0x80000000U);
+    if (nan_wins && is_nan_bits(products[i])) return std::bit_cast<float>(kNanInvalid);
   }
   if (plus == minus) return std::bit_cast<float>(kNanInvalid);
   return std::bit_cast<float>(plus ? kInfBits : kInfBits | 0x80000000U);
@@ -69,7 +71,7 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
       const int count = std::min(group, size.inner - k);
       for (int col = 0; col < size.cols; ++col) {
         float& sum = sums[row * kTileCols + col];
-        sum = sum + aligned_group_sum(left + row * step + k, right, offsets + k, col, count);
+        sum = sum + aligned_group_sum(left + row * step + k, right, offsets + k, col, count, size.nan_wins);
       }
     }
   }
@@ -77,8 +79,9 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
 
 }  // namespace
 
-float aligned_group_sum(const float* left, const float* right, const std::int64_t* offsets, int col, int count) {
-  std::array<std::uint32_t, kGroupTerms> products;
+float aligned_group_sum(const float* left, const float* right, const std::int64_t* offsets, int col, int count,
+                        bool nan_wins) {
+  std::array<std::uint32_t, kMostGroupTerms> products;
   std::uint32_t largest = 0;
   for (int i = 0; i < count; ++i) {
     const float product = left[i] * right[offsets[i] + col];
@@ -86,7 +89,7 @@ float aligned_group_sum(const float* left, const float* right, const std::int64_
     products[static_cast<std::size_t>(i)] = bits;
     largest = std::max(largest, bits & 0x7FFFFFFFU);
   }
-  if (largest >= kInfBits) return special_group_sum(products.data(), count);
+  if (largest >= kInfBits) return special_group_sum(products.data(), count, nan_wins);
   const int exponent = static_cast<int>(largest >> 23);
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i) {
@@ -97,7 +100,7 @@ float aligned_group_sum(const float* left, const float* right, const std::int64_
     const std::int64_t aligned = mantissa >> std::min(exponent - own, 62);
     sum += (bits >> 31) != 0 ? -aligned : aligned;
   }
-  // The sum has at most 31 bits: exact in double, and rounded once by the conversion.
+  // The sum has at most 32 bits: exact in double, and rounded once by the conversion.
   return flush(static_cast<float>(std::ldexp(static_cast<double>(sum), exponent - 127 - 24)));
 }
 

@@ -36,7 +36,7 @@ std::uint32_t passed(std::uint32_t bits, Dtype type) {
 Dtype compared_type(const Chip& chip, Compare compare, Dtype type) {
   const bool equality = compare == Compare::kEqual || compare == Compare::kNotEqual;
   if (!equality || !is_float(type) || !chip.has(ChipRule::kEqualBits)) return type;
-  return size_of(type) == 4 ? Dtype::kUint32 : Dtype::kUint16;
+  return size_of(type) == 4 ? Dtype::kUint32 : is_fp8(type) ? Dtype::kUint8 : Dtype::kUint16;
 }
 
 template <class W>
@@ -82,7 +82,7 @@ void execute(Memories& mem, const CompareCmd& cmd) {
 
 void execute(Memories& mem, const SelectCmd& cmd) {
   const Dtype compared = compared_type(mem.chip(), cmd.compare, type_of(cmd.a));
-  if (!cmd.winner && fast_rows(mem, cmd.dst, cmd.a, cmd.b, cmd.yes, cmd.no)) {
+  if (!cmd.winner && !is_fp8(compared) && fast_rows(mem, cmd.dst, cmd.a, cmd.b, cmd.yes, cmd.no)) {
     if (const SelectRow row = fast_select_row(cmd.compare, compared, size_of(cmd.dst.dtype)))
       return walk(mem, row, cmd);
   }

@@ -6,6 +6,7 @@
 
 #include "device/bdc/fast_rows.hpp"
 #include "device/bdc/fast_sfu.hpp"
+#include "device/bdc/one_nan.hpp"
 #include "device/chip/rules.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
@@ -93,6 +94,7 @@ void taylor(const Memories& mem, const TaylorCmd& cmd) {
 template <class T>
 RootEnds root_ends(const Chip& chip) {
   if (sizeof(T) == 2 && chip.has(ChipRule::kStepsInType)) return RootEnds::kInType;
+  if (chip.has(ChipRule::kRsqrtFlushes)) return RootEnds::kFlushed;
   if (chip.has(ChipRule::kRsqrtSpecial)) return RootEnds::kIeee;
   return chip.has(ChipRule::kRsqrtNoInfinity) ? RootEnds::kNoInfinity : RootEnds::kSteps;
 }
@@ -104,7 +106,8 @@ Block root(RootMode mode, const Block& x, int iterations, RootEnds ends) {
     for (float& value : result) value = value == std::numeric_limits<float>::infinity() ? 0.0F : value;
   if (mode == RootMode::kRsqrt) return result;
   for (std::size_t i = 0; i < kBlock; ++i) {
-    const bool zero = ends != RootEnds::kSteps && (std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFFU) == 0;
+    const bool kept = ends != RootEnds::kSteps && ends != RootEnds::kFlushed;
+    const bool zero = kept && (std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFFU) == 0;
     result[i] = zero ? x[i] : Arithmetic::mul(result[i], flush(x[i]));
   }
   return result;
@@ -114,6 +117,7 @@ Block root(RootMode mode, const Block& x, int iterations, RootEnds ends) {
 
 void execute(Memories& mem, const TaylorCmd& cmd) {
   for_float_type(cmd.dst.dtype, [&]<class T>(T) { taylor<T>(mem, cmd); });
+  unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const RootCmd& cmd) {
@@ -139,6 +143,7 @@ void execute(Memories& mem, const RootCmd& cmd) {
     };
     for_each_row<T, T>(mem, cmd.dst, row, cmd.src);
   });
+  unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const DivideCmd& cmd) {
@@ -164,6 +169,7 @@ void execute(Memories& mem, const DivideCmd& cmd) {
     };
     for_each_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);
   });
+  unify_nans(mem, cmd.dst);
 }
 
 }  // namespace softtpu

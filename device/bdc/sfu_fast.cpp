@@ -85,6 +85,7 @@ HWY_INLINE FloatVector inverse_root(FloatVector raw, int iterations, RootEnds en
     const auto error = Arithmetic::mul(Arithmetic::mul(half, y), y);
     y = Arithmetic::mul(y, Arithmetic::sub(hn::Set(Floats(), 1.5F), error));
   }
+  if (ends == RootEnds::kFlushed) return with_root_ends(flushed(raw), y);
   return ends == RootEnds::kIeee ? with_root_ends(raw, y) : y;
 }
 
@@ -102,7 +103,7 @@ struct Root {
     }
     if (mode == RootMode::kRsqrt) return inverse;
     const auto root = Arithmetic::mul(inverse, flushed(x));
-    if (ends == RootEnds::kSteps) return root;
+    if (ends == RootEnds::kSteps || ends == RootEnds::kFlushed) return root;
     const auto zero = hn::Eq(hn::And(bits_of(x), word(0x7FFFFFFFU)), hn::Zero(Words()));
     return float_of(hn::IfThenElse(zero, bits_of(x), bits_of(root)));
   }

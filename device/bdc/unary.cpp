@@ -4,12 +4,14 @@
 #include <type_traits>
 
 #include "device/bdc/fast_rows.hpp"
+#include "device/bdc/one_nan.hpp"
 #include "device/chip/conversions.hpp"
 #include "device/core/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/convert.hpp"
 #include "device/numeric/float_unit.hpp"
+#include "device/numeric/fp8.hpp"
 
 namespace softtpu {
 namespace {
@@ -92,20 +94,37 @@ void compute(Memories& mem, const UnaryCmd& cmd) {
       cmd.src);
 }
 
+// abs and neg of FP8.
+void fp8_unary(Memories& mem, const UnaryCmd& cmd) {
+  if (cmd.mode == UnaryMode::kAbs) {
+    return for_each_row<std::uint8_t, std::uint8_t>(
+        mem, cmd.dst,
+        [](std::uint8_t* dst, const std::uint8_t* src, int count) {
+          for (int i = 0; i < count; ++i) dst[i] = src[i] & 0x7FU;
+        },
+        cmd.src);
+  }
+  for_fp8_type(cmd.dst.dtype, [&]<class T>(T) { compute<T, Neg>(mem, cmd); });
+}
+
 }  // namespace
 
 void execute(Memories& mem, const UnaryCmd& cmd) {
   const Dtype type = cmd.dst.dtype;
   const Specials specials = conversion_specials(mem.chip());
   const bool sign_of_bits = mem.chip().has(ChipRule::kSignOfBits);
-  if (fast_rows(mem, cmd.dst, cmd.src)) {
-    if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type, specials, sign_of_bits))
-      return walk_equal_sizes(mem, row, cmd.dst, cmd.src);
+  if (!is_fp8(type) && fast_rows(mem, cmd.dst, cmd.src)) {
+    if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type, specials, sign_of_bits)) {
+      walk_equal_sizes(mem, row, cmd.dst, cmd.src);
+      if (cmd.mode == UnaryMode::kNeg) unify_nans(mem, cmd.dst);
+      return;
+    }
   }
+  if (is_fp8(type)) return fp8_unary(mem, cmd);
   const auto computed = [&]<class Lane>(Lane) { return [&]<class T>(T) { compute<T, Lane>(mem, cmd); }; };
   switch (cmd.mode) {
     case UnaryMode::kAbs: return for_any_type(type, computed(Abs{}));
-    case UnaryMode::kNeg: return for_any_type(type, computed(Neg{}));
+    case UnaryMode::kNeg: for_any_type(type, computed(Neg{})); return unify_nans(mem, cmd.dst);
     case UnaryMode::kNot: return for_int_type(type, computed(Not{}));
     case UnaryMode::kSign:
       return sign_of_bits ? for_any_type(type, computed(SignOfBits{})) : for_any_type(type, computed(Sign{}));

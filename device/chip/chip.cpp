@@ -96,25 +96,11 @@ void read_local_mem(Reader& reader, Chip& chip) {
 
 // What a description may say; a misspelt member must not pass as one that is absent.
 void check_members(Reader& reader) {
-  static constexpr std::string_view kKnown[] = {"name",
-                                                "api",
-                                                "mode",
-                                                "chip_id",
-                                                "npu_num",
-                                                "eu_bytes",
-                                                "cores",
-                                                "local_mem",
-                                                "dtcm",
-                                                "static_mem",
-                                                "l2_sram",
-                                                "global_mem",
-                                                "timing",
-                                                "revision",
-                                                "rules",
-                                                "refused",
-                                                "sum_group",
-                                                "weight_block",
-                                                "dma_w_stride_bytes",
+  static constexpr std::string_view kKnown[] = {"name",    "api",        "mode",         "chip_id",
+                                                "npu_num", "eu_bytes",   "cores",        "local_mem",
+                                                "dtcm",    "static_mem", "l2_sram",      "global_mem",
+                                                "timing",  "revision",   "rules",        "refused",
+                                                "parts",   "sum_group",  "weight_block", "dma_w_stride_bytes",
                                                 "types"};
   if (!reader.object().is_object()) return;
   for (const auto& item : reader.object().items())
@@ -189,6 +175,18 @@ void read_refused(Reader& reader, Chip& chip) {
   }
 }
 
+void read_parts(Reader& reader, Chip& chip) {
+  if (!reader.has("parts")) return;
+  const Json& list = reader.object().at("parts");
+  if (!list.is_array()) return reader.complain("parts", "is not a list");
+  for (const Json& item : list) {
+    const auto needs = [&](const OpInfo& row) { return row.support != Support::kUnsupported && row.note == item; };
+    if (!item.is_string() || !std::any_of(all_ops().begin(), all_ops().end(), needs))
+      return reader.complain("parts", fmt::format("names {}, which no function needs", item.dump()));
+    chip.parts.insert(item.get<std::string>());
+  }
+}
+
 void read_l2(Reader& reader, Chip& chip) {
   chip.l2_usable = chip.l2_sram.bytes;
   if (!reader.complaint.empty()) return;
@@ -228,6 +226,7 @@ void read_options(Reader& reader, Chip& chip) {
   read_types(reader, chip);
   read_rules(reader, chip);
   read_refused(reader, chip);
+  read_parts(reader, chip);
 }
 
 Chip read_chip(Reader& reader) {

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/isa/types.hpp"
@@ -58,9 +60,12 @@ struct Chip {
   int sum_group = 32;              // products of 16-bit floats that are added in one step
   int weight_block = 64;           // 8-bit input channels that lie together in a block of weights; 16-bit: half of it
   std::uint64_t rules = 0;         // bit i: the rule with number i holds
+  std::set<std::string, std::less<>> parts;       // what only some chips have: "SDMA engine" (notes of device/isa/ops)
   std::map<std::string, std::string> refused;     // functions that the chip refuses whatever the arguments, and why
   std::map<std::string, TimingParameter> timing;  // empty: no times are estimated for this chip
 
+  // Whether the chip has what a function of the operations table needs.
+  bool has_part(std::string_view note) const { return note.empty() || parts.find(note) != parts.end(); }
   bool has(ChipRule rule) const { return (rules >> static_cast<unsigned>(rule) & 1U) != 0; }
   // "bm1684x", or "bm1684x-1.30" for one with a revision.
   std::string full_name() const { return revision.empty() ? name : name + "-" + revision; }

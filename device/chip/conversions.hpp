@@ -10,4 +10,18 @@ inline Specials conversion_specials(const Chip& chip) {
   return chip.has(ChipRule::kExactConversions) ? Specials::kExact : Specials::kFlushed;
 }
 
+// What the rule half-overflow-by-mode makes of an f16 that a number of the type `from` was rounded to; `beyond` says
+// that the number itself lies beyond the largest f16.
+inline std::uint16_t half_overflow(Dtype from, Rounding mode, bool beyond, std::uint16_t half) {
+  if (beyond && mode == Rounding::kUp && from == Dtype::kFp32 && (half & 0x7FFFU) == 0x7C00U)
+    return static_cast<std::uint16_t>(half - 1);
+  if (beyond && mode == Rounding::kDown && is_integer(from) && size_of(from) == 4 && half == 0x7BFFU) return 0x7C00U;
+  return half;
+}
+// Whether it may change anything.
+inline bool half_overflows_by_mode(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
+  if (to != Dtype::kFp16 || !chip.has(ChipRule::kHalfOverflow)) return false;
+  return mode == Rounding::kUp ? from == Dtype::kFp32 : mode == Rounding::kDown && is_integer(from);
+}
+
 }  // namespace softtpu

@@ -110,6 +110,8 @@ Standing standing(Op op, const std::optional<Chip>& chip) {
   if (chip) {
     if (const auto refused = chip->refused.find(std::string(info(op).name)); refused != chip->refused.end())
       return {"refused", "refused: " + refused->second};
+    if (const std::string_view part = part_for(info(op)); !chip->has_part(part))
+      return {"unsupported", fmt::format("the chip has no {}", part)};
     if (const auto cases = recorded_on(op, chip->full_name()); cases && !is_refused(info(op).support))
       return standing_on(*cases);
   }

@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxLaneStride = 65535;
 
 std::string to_text(TypeSet set) {
   std::string text;
-  for (unsigned code = 0; code < 32; ++code) {
+  for (unsigned code = 0; code < 64; ++code) {
     if ((set >> code & 1U) == 0) continue;
     text += (text.empty() ? "" : ", ") + std::string(to_text(static_cast<Dtype>(code)));
   }
@@ -28,7 +28,7 @@ std::string to_text(TypeSet set) {
 std::string nearest_type(Dtype type, TypeSet allowed) {
   std::string best;
   int best_distance = INT_MAX;
-  for (unsigned code = 0; code < 32; ++code) {
+  for (unsigned code = 0; code < 64; ++code) {
     if ((allowed >> code & 1U) == 0) continue;
     const auto candidate = static_cast<Dtype>(code);
     const int distance = 4 * std::abs(size_of(candidate) - size_of(type)) +
@@ -96,6 +96,8 @@ std::int64_t largest(const Stride4& stride) {
 }  // namespace
 
 Checks& Checks::type_in(std::string_view name, Dtype type, TypeSet allowed) {
+  // A table says of some types "where the chip has them".
+  allowed &= ~kFp8s | chip_.extra_types;
   return require(
       contains(allowed, type), "constraint/data-type",
       [&] { return fmt::format("{} type is {} (allowed: {})", name, softtpu::to_text(type), to_text(allowed)); },
@@ -247,6 +249,9 @@ void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAl
 }
 
 void Checks::system_tensor(std::string_view name, const Tensor& tensor) {
+  require(info(op_).engine != Engine::kSdma || !chip_.local_mem.contains(tensor.addr), "memory/system-range", [&] {
+    return fmt::format("{} (0x{:x}) lies in local memory, which SDMA does not reach", name, tensor.addr);
+  });
   const std::int64_t last = span_elements(tensor.shape, tensor.stride, tensor.shape.c - 1) + 1;
   const auto bytes = static_cast<std::uint64_t>(last * size_of(tensor.dtype));
   require(mem_.find_system(tensor.addr, bytes).data != nullptr, "memory/system-range", [&] {

@@ -69,6 +69,7 @@ class Checks {
   Checks& lane_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural = NaturalAlignment::kEuRow);
 
   const Chip& chip() const { return chip_; }
+  Op op() const { return op_; }
   const Memories& memories() const { return mem_; }
 
  private:

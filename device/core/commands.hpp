@@ -14,6 +14,9 @@ namespace softtpu {
 Violation violation(const Memories& mem, Op op, const ArithCmd& cmd);
 void execute(Memories& mem, const ArithCmd& cmd);
 
+Violation violation(const Memories& mem, Op op, const MixedArithCmd& cmd);
+void execute(Memories& mem, const MixedArithCmd& cmd);
+
 Violation violation(const Memories& mem, Op op, const TaylorCmd& cmd);
 void execute(Memories& mem, const TaylorCmd& cmd);
 
@@ -87,6 +90,8 @@ Violation violation(const Memories& mem, Op op, const DmaNonzeroCmd& cmd);
 std::uint32_t execute(Memories& mem, const DmaNonzeroCmd& cmd);
 Violation violation(const Memories& mem, Op op, const DmaCompressCmd& cmd);
 void execute(Memories& mem, const DmaCompressCmd& cmd);
+Violation violation(const Memories& mem, Op op, const DmaReduceCmd& cmd);
+void execute(Memories& mem, const DmaReduceCmd& cmd);
 Violation violation(const Memories& mem, Op op, const GatherCmd& cmd);
 void execute(Memories& mem, const GatherCmd& cmd);
 Violation violation(const Memories& mem, Op op, const MaskSelectCmd& cmd);

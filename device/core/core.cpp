@@ -11,6 +11,7 @@
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
 #include "device/memory/kernel_choice.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
 #include "runtime/report/launch_place.hpp"
 
@@ -80,9 +81,15 @@ void call_kernel(KernelFunction function, const void* args, unsigned bytes) {
 }  // namespace
 
 Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {
-  const auto& refused = memories.chip().refused;
-  if (!refused.empty()) refusals_.resize(all_ops().size());
-  for (const auto& [function, reason] : refused) refusals_[static_cast<std::size_t>(*find_op(function))] = &reason;
+  const Chip& chip = memories.chip();
+  const std::string name = to_upper(chip.name);
+  refusals_.resize(all_ops().size());
+  for (std::size_t i = 0; i < refusals_.size(); ++i) {
+    const std::string_view part = part_for(all_ops()[i]);
+    if (!chip.has_part(part)) refusals_[i] = fmt::format("{} has no {}.", name, part);
+  }
+  for (const auto& [function, reason] : chip.refused)
+    refusals_[static_cast<std::size_t>(*find_op(function))] = fmt::format("{} refuses this function: {}.", name, reason);
 }
 Core::~Core() = default;
 

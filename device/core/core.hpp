@@ -127,9 +127,11 @@ class Core {
   // The kernel's own code gets a pointer to device memory (unified local address, or one of the system map).
   void note_pointer(Op op, Space space, std::uint64_t address);
 
-  // Why the chip refuses a function whatever its arguments; nullptr where it does not.
+  // Why the chip refuses a function whatever its arguments, as a sentence without the function; nullptr where it does
+  // not.
   const std::string* refusal_of(Op op) const {
-    return refusals_.empty() ? nullptr : refusals_[static_cast<std::size_t>(op)];
+    const std::string& refusal = refusals_[static_cast<std::size_t>(op)];
+    return refusal.empty() ? nullptr : &refusal;
   }
 
   Memories& memories() { return memories_; }
@@ -163,7 +165,7 @@ class Core {
 
   Memories& memories_;
   int index_;
-  std::vector<const std::string*> refusals_;  // by function; empty where the chip refuses none
+  std::vector<std::string> refusals_;  // by function; empty: the chip does not refuse it
   std::string kernel_;
   KernelFunction entry_ = nullptr;
   CoreState state_;

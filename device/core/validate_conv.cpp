@@ -20,8 +20,23 @@ Dtype weight_type(const Conv2dCmd& cmd) {
   return tensor != nullptr ? tensor->dtype : std::get<Scalar>(cmd.weight).dtype;
 }
 
+// Convolutions that may rescale: FP8, or 16-bit floats without a factor.
+void check_rescaled_types(Checks& check, const Conv2dCmd& cmd) {
+  const Dtype input = cmd.src.dtype, weight = weight_type(cmd), output = cmd.dst.dtype;
+  check.type_in("input", input, kHalves | kFp8s);
+  check.type_in("weight", weight, is_fp8(input) ? kFp8s : types(input));
+  check.type_in("output", output, is_fp8(input) ? types(Dtype::kFp32, Dtype::kFp16) | kFp8s : kFp32Only | types(input));
+  check.require(!cmd.rescale || is_fp8(input),
+                [&] { return fmt::format("results of {} inputs are not rescaled", to_text(input)); });
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, types(Dtype::kFp32, Dtype::kFp16));
+  check.require(!cmd.add_old || output == Dtype::kFp32,
+                [&] { return fmt::format("result_add needs an fp32 output (output type is {})", to_text(output)); });
+}
+
 void check_float_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype type = cmd.src.dtype;
+  const TypeSet allowed = info(check.op()).types;
+  if (contains(allowed, Dtype::kFp8E4M3)) return check_rescaled_types(check, cmd);
   check.type_in("input", type, kFloats).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
   const bool any = check.chip().has(ChipRule::kHalfResultAdd);
   check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32 || any, [&] {
@@ -33,7 +48,8 @@ void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype weight = weight_type(cmd);
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight, kInts8);
   const bool wide = check.chip().has(ChipRule::kShiftedProductSums);
-  check.type_in("bias", cmd.bias_type, wide ? kInts32 : kInts16).type_in("output", cmd.dst.dtype, kInts8 | kInts16);
+  if (cmd.bias || !wide) check.type_in("bias", cmd.bias_type, wide ? kInts32 : kInts16);
+  check.type_in("output", cmd.dst.dtype, kInts8 | kInts16);
   const bool is_signed =
       is_signed_int(cmd.src.dtype) || is_signed_int(weight) || (cmd.bias.has_value() && is_signed_int(cmd.bias_type));
   check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
@@ -78,6 +94,7 @@ void check_alignment(Checks& check, const char* name, std::uint64_t addr, std::u
 void check_places(Checks& check, const Conv2dCmd& cmd) {
   check_beside(check, "weight", cmd.weight, "output", cmd.dst);
   if (cmd.bias) check_beside(check, "bias", *cmd.bias, "output", cmd.dst);
+  if (cmd.rescale) check_beside(check, "rescale", *cmd.rescale, "output", cmd.dst);
   check_beside(check, "kzp", cmd.zero_point, "output", cmd.dst);
   check_beside(check, "pad", cmd.padding, "input", cmd.src);
   check_requant_table(check, cmd.requant, cmd.dst);
@@ -116,6 +133,7 @@ Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
   }
   check_stored(check, "weight", cmd.weight);
   if (cmd.bias) check_stored(check, "bias", *cmd.bias);
+  if (cmd.rescale) check_stored(check, "rescale", *cmd.rescale);
   check_stored(check, "kzp", cmd.zero_point);
   check_stored(check, "pad", cmd.padding);
   check_places(check, cmd);

@@ -87,6 +87,23 @@ Violation violation(const Memories& mem, Op op, const DmaFillCmd& cmd) {
   return check.violation();
 }
 
+// A lossy copy's packed side is a run of bytes.
+Violation violation(const Memories& mem, Op op, const DmaReduceCmd& cmd) {
+  Checks check(mem, op);
+  if (cmd.lossy == Lossy::kNone) check.type("dst", cmd.dst.dtype);
+  const auto side = [&](const char* name, const Tensor& tensor, bool packed, Access access) {
+    check.shape(packed ? "packed bytes" : "shape", tensor.shape, INT_MAX);
+    if (packed) {
+      check.tensor(name, tensor, NaturalAlignment::kElement);
+    } else {
+      check_side(check, name, tensor, access);
+    }
+  };
+  side("dst", cmd.dst, cmd.lossy == Lossy::kPacks, Access::kWrite);
+  side("src", cmd.src, cmd.lossy == Lossy::kUnpacks, Access::kRead);
+  return check.violation();
+}
+
 Violation violation(const Memories& mem, Op op, const DmaMatrixCmd& cmd) {
   Checks check(mem, op);
   const bool to_local = cmd.dst.space == Space::kLocal;

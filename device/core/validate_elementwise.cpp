@@ -25,6 +25,13 @@ Violation violation(const Memories& mem, Op op, const ArithCmd& cmd) {
   return check.violation();
 }
 
+Violation violation(const Memories& mem, Op op, const MixedArithCmd& cmd) {
+  Checks check(mem, op);
+  check.type_in("src", cmd.src.dtype, kFp8s).type_in("C", cmd.constant.dtype, kFp8s);
+  check.target(cmd.dst).source("src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
 Violation violation(const Memories& mem, Op op, const UnaryCmd& cmd) {
   Checks check(mem, op);
   check_target(check, cmd.dst).source("src", cmd.src, cmd.dst);
@@ -56,7 +63,7 @@ Violation violation(const Memories& mem, Op op, const MacCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const CompareCmd& cmd) {
   Checks check(mem, op);
   check_target(check, cmd.dst);
-  check.type_in("src", type_of(cmd.a), kAllTypes);
+  check.type_in("src", type_of(cmd.a), kAnyTypes);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
   check.require(size_of(cmd.dst.dtype) <= size_of(type_of(cmd.a)), "constraint/data-type", [&] {
     return fmt::format("dst type ({}) is wider than the type of the sources ({})", to_text(cmd.dst.dtype),
@@ -72,7 +79,7 @@ Violation violation(const Memories& mem, Op op, const SelectCmd& cmd) {
   check.target(cmd.dst, dst);
   if (cmd.winner) check.source("dst0", *cmd.winner, cmd.dst);
   const Dtype compared = type_of(cmd.a);
-  check.type_in("src0 and src1", compared, kAllTypes);
+  check.type_in("src0 and src1", compared, kAnyTypes);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
   check.source("src2", cmd.yes, cmd.dst).source("src3", cmd.no, cmd.dst);
   check_equal_types(check, "src2", type_of(cmd.yes), dst, cmd.dst.dtype);

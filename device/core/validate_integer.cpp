@@ -73,7 +73,7 @@ Violation violation(const Memories& mem, Op op, const CastCmd& cmd) {
   Checks check(mem, op);
   const Dtype from = cmd.src.dtype;
   const Dtype to = cmd.dst.dtype;
-  check.type_in("src", from, kAllTypes).target(cmd.dst).source("src", cmd.src, cmd.dst);
+  check.type_in("src", from, kAnyTypes).target(cmd.dst).source("src", cmd.src, cmd.dst);
   const bool halves = contains(kHalves, from) && contains(kHalves, to) && from != to;
   check.require(!halves,
                 [&] { return fmt::format("{} to {} is not a conversion of the chip", to_text(from), to_text(to)); });

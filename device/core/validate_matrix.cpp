@@ -11,8 +11,16 @@ namespace {
 
 constexpr int kMaxShift = 31;
 
+// Operands of either FP8. Any of them may be result, and the floats of every chip; a bias is fp32 or fp16.
+void check_fp8_types(Checks& check, const MatMulCmd& cmd) {
+  check.type_in("left", type_of(cmd.left), kFp8s).type_in("right", type_of(cmd.right), kFp8s);
+  check.type("output", cmd.dst.dtype);
+  if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), types(Dtype::kFp32, Dtype::kFp16));
+}
+
 void check_fp_group_types(Checks& check, const MatMulCmd& cmd) {
   const Dtype type = type_of(cmd.left);
+  if (contains(info(check.op()).types, Dtype::kFp8E4M3)) return check_fp8_types(check, cmd);
   check.type_in("left and right", type, kHalves).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
   if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), kFp32Only | types(type));
 }
@@ -77,6 +85,7 @@ void check_place(Checks& check, const MatMulCmd& cmd) {
   };
   beside("right", cmd.right);
   if (cmd.bias) beside("bias", *cmd.bias);
+  if (cmd.rescale) beside("rescale", *cmd.rescale);
   if (spreads_columns(cmd.kind)) return beside("shift", cmd.shift);
   beside("left", cmd.left);
   const int npu = check.chip().npu_of(cmd.dst.addr);
@@ -95,6 +104,7 @@ Violation violation(const Memories& mem, Op op, const MatMulCmd& cmd) {
   check_operand(check, "right", cmd.right);
   if (cmd.bias) check_operand(check, "bias", *cmd.bias);
   if (cmd.old) check_operand(check, "old output", *cmd.old);
+  if (cmd.rescale) check_operand(check, "rescale", *cmd.rescale);
   check_operand(check, "zp", cmd.zero_point);
   check_operand(check, "shift", cmd.shift);
   check_place(check, cmd);

@@ -21,8 +21,13 @@ void check_same_type(Checks& check, const Tensor& dst, const Tensor& src) {
 
 // The output's row in the operations table tells floats from integers.
 void check_input_type(Checks& check, Op op, PoolMode mode, Dtype type) {
-  const bool floats = (info(op).types & kFloats) != 0;
-  check.type_in(mode == PoolMode::kDepthwise ? "input" : "dtype", type, floats ? kFloats : kInts8);
+  const TypeSet allowed = info(op).types;
+  const bool floats = (allowed & kFloats) != 0;
+  const bool sums_fp8 = op == Op::tpu_bdc_fp8_avg_pool2d;
+  check.type_in(mode == PoolMode::kDepthwise || sums_fp8 ? "input" : "dtype", type,
+                sums_fp8 ? kFp8s
+                : floats ? kFloats | (allowed & kFp8s)
+                         : kInts8);
 }
 
 void check_integer_sums(Checks& check, const PoolCmd& cmd) {
@@ -71,7 +76,7 @@ Violation violation(const Memories& mem, Op op, const PoolCmd& cmd) {
   const bool sums = cmd.mode == PoolMode::kAverage || cmd.mode == PoolMode::kDepthwise;
   if (sums && !is_float(cmd.src.dtype)) {
     check_integer_sums(check, cmd);
-  } else {
+  } else if (!sums || !is_fp8(cmd.src.dtype)) {
     check_same_type(check, cmd.dst, cmd.src);
   }
   check.shape("input", cmd.src.shape);

@@ -330,6 +330,7 @@ class FamilyReader {
 
   void read_return(const Json& json, Call& call) const {
     const auto [kind, value] = single_member(json);
+    if (value.is_null()) return;  // of a call that did not return
     if (kind == "laddr") {
       call.return_base = Base::kLocal;
       call.returns = to_bits(value.at(0)) * bases_.local_bytes + to_bits(value.at(1));

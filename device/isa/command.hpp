@@ -46,6 +46,8 @@ using Command = std::variant<  //
     DmaMaskSelectCmd,          //
     DmaNonzeroCmd,             //
     DmaCompressCmd,            //
+    DmaReduceCmd,              //
+    MixedArithCmd,             //
     GatherCmd,                 //
     MaskSelectCmd,             //
     HauSortCmd,                //

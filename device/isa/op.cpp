@@ -30,6 +30,7 @@ std::string_view to_text(Engine engine) {
     case Engine::kNone: return "none";
     case Engine::kBdc: return "BDC";
     case Engine::kGdma: return "GDMA";
+    case Engine::kSdma: return "SDMA";
     case Engine::kHau: return "HAU";
     case Engine::kControl: return "control";
   }

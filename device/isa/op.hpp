@@ -11,7 +11,7 @@
 
 namespace softtpu {
 
-enum class Engine : std::uint8_t { kNone, kBdc, kGdma, kHau, kControl };
+enum class Engine : std::uint8_t { kNone, kBdc, kGdma, kSdma, kHau, kControl };
 
 enum class Op : std::uint16_t {
 #define OP(name, ...) name,
@@ -35,9 +35,15 @@ struct OpInfo {
   std::string_view name;
   Engine engine = Engine::kNone;
   Support support = Support::kCommand;
-  TypeSet types = kNoTypes;    // allowed types of the destination; kNoTypes: the family's own rules decide
-  std::string_view note = {};  // kUnsupported: what the chip lacks; kUndetermined: what is not known
+  TypeSet types = kNoTypes;  // allowed types of the destination; kNoTypes: the family's own rules decide
+  // kUndetermined: what is not known. Else what a chip has to have for it; kUnsupported: what none has.
+  std::string_view note = {};
 };
+
+// What a chip has to have for a function; empty for those that every chip has, or that are refused for other reasons.
+constexpr std::string_view part_for(const OpInfo& row) {
+  return row.support == Support::kUndetermined ? std::string_view() : row.note;
+}
 
 const OpInfo& info(Op op);
 std::span<const OpInfo> all_ops();

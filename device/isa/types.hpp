@@ -91,6 +91,10 @@ constexpr TypeSet kSignedInts = types(Dtype::kInt8, Dtype::kInt16, Dtype::kInt32
 constexpr TypeSet kUnsignedInts = types(Dtype::kUint8, Dtype::kUint16, Dtype::kUint32);
 constexpr TypeSet kAllTypes = kFloats | kInts;
 constexpr TypeSet kFp8s = types(Dtype::kFp8E5M2, Dtype::kFp8E4M3);
+// With the types that only some chips have: an argument of such a type is refused on the others.
+constexpr TypeSet kAnyFloats = kFloats | kFp8s;
+constexpr TypeSet kAnyTypes = kAllTypes | kFp8s;
+constexpr TypeSet kReduced = kFloats | types(Dtype::kInt32, Dtype::kUint32);
 constexpr TypeSet kNoTypes = 0;
 
 struct Dim2 {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/numeric/fp8.hpp"
 #include "device/numeric/wide.hpp"
 
 namespace softtpu {
@@ -27,10 +28,31 @@ std::uint32_t int_to_any_float(std::int64_t value, Dtype to, Rounding mode, Ties
   return to == Dtype::kFp16 ? int_to_f16(value, mode, ties) : int_to_bf16(value, mode, ties);
 }
 
+// The value of an FP8 or of what is converted to one, exactly; integers beyond 24 bits exceed every FP8.
+float as_float(std::uint32_t bits, Dtype from, Specials specials) {
+  float value = 0;
+  if (is_fp8(from)) {
+    for_fp8_type(from, [&]<class T>(T) { value = widen_fp8(T{static_cast<std::uint8_t>(bits)}); });
+    const std::uint32_t wide = std::bit_cast<std::uint32_t>(value);
+    return is_nan_bits(wide) ? std::bit_cast<float>(wide | 0x7FFFFFFFU) : value;
+  }
+  return std::bit_cast<float>(convert_bits(bits, Dtype::kFp32, from, Rounding::kTowardsZero, specials));
+}
+
+// Conversions from and to FP8; those of floats to it saturate.
+std::uint32_t convert_fp8(std::uint32_t bits, Dtype to, Dtype from, Rounding mode, Specials specials) {
+  const float value = as_float(bits, from, specials);
+  if (!is_fp8(to)) return convert_bits(std::bit_cast<std::uint32_t>(value), to, Dtype::kFp32, mode, specials);
+  std::uint32_t result = 0;
+  for_fp8_type(to, [&]<class T>(T) { result = round_fp8<T>(value, mode, is_float(from)); });
+  return result;
+}
+
 }  // namespace
 
 std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode, Specials specials) {
   if (from == to) return bits;
+  if (is_fp8(from) || is_fp8(to)) return convert_fp8(bits, to, from, mode, specials);
   if (is_float(from) && is_float(to)) return float_to_float(bits, to, from, mode, specials);
   if (is_float(to)) return int_to_any_float(value_of<std::int64_t>(bits, from), to, mode, ties_of(from));
   const IntRange range = range_of(to);

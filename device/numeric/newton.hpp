@@ -78,6 +78,8 @@ Block rsqrt(const Block& raw, int iterations, RootEnds ends) {
   }
   if (ends == RootEnds::kIeee)
     for (std::size_t i = 0; i < kBlock; ++i) y[i] = rsqrt_end(raw[i], y[i]);
+  if (ends == RootEnds::kFlushed)
+    for (std::size_t i = 0; i < kBlock; ++i) y[i] = rsqrt_end(flush(raw[i]), y[i]);
   return y;
 }
 

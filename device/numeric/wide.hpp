@@ -9,6 +9,7 @@
 #include "device/isa/types.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/formats.hpp"
+#include "device/numeric/fp8.hpp"
 
 namespace softtpu {
 
@@ -59,9 +60,9 @@ RowReader<W> row_reader(Dtype type) {
     };
   };
   if constexpr (std::is_same_v<W, float>) {
-    for_float_type(type, choose);
+    is_fp8(type) ? for_fp8_type(type, choose) : for_float_type(type, choose);
   } else {
-    for_any_type(type, choose);
+    for_any_type(is_fp8(type) ? Dtype::kUint8 : type, choose);
   }
   return reader;
 }
@@ -82,7 +83,7 @@ RowWriter<W> row_writer(Dtype type) {
   if constexpr (std::is_same_v<W, float>) {
     for_float_type(type, choose);
   } else {
-    for_any_type(type, choose);
+    for_any_type(is_fp8(type) ? Dtype::kUint8 : type, choose);
   }
   return writer;
 }

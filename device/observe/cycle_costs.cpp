@@ -250,6 +250,7 @@ class CycleCosts final : public CostModel {
         cost.issue_us = issue_bdc_us_;
         break;
       }
+      case Engine::kSdma:  // priced like GDMA, which moves the same bytes over the same bus
       case Engine::kGdma:
         cost.start_us = gdma_start_us_;
         cost.work_us = std::visit(GdmaWork(model_, chip(), preset_), command) / gdma_mhz_;

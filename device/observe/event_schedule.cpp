@@ -10,6 +10,7 @@ namespace {
 Spent work_kind(Queue queue, const CommandCost& cost) {
   switch (queue) {
     case Queue::kBdc: return Spent::kBdc;
+    case Queue::kSdma:
     case Queue::kGdma: return cost.ddr_bytes() > 0 ? Spent::kDdr : Spent::kOnChip;
     case Queue::kHau: return Spent::kHau;
     case Queue::kCount: break;
@@ -21,6 +22,7 @@ WaitFor wait_for_queue(Queue queue) {
   switch (queue) {
     case Queue::kBdc: return WaitFor::kBdc;
     case Queue::kGdma: return WaitFor::kGdma;
+    case Queue::kSdma: return WaitFor::kSdma;
     case Queue::kHau: return WaitFor::kHau;
     case Queue::kCount: break;
   }
@@ -49,6 +51,7 @@ std::string_view to_text(Queue queue) {
   switch (queue) {
     case Queue::kBdc: return "BDC";
     case Queue::kGdma: return "GDMA";
+    case Queue::kSdma: return "SDMA";
     case Queue::kHau: return "HAU";
     case Queue::kCount: break;
   }
@@ -61,6 +64,7 @@ std::string_view to_text(WaitFor what) {
     case WaitFor::kIssue: return "commands to be issued";
     case WaitFor::kBdc: return "BDC";
     case WaitFor::kGdma: return "GDMA";
+    case WaitFor::kSdma: return "SDMA";
     case WaitFor::kHau: return "HAU";
     case WaitFor::kSectionEnd: return "the end of a parallel section";
     case WaitFor::kMessage: return "a message";

@@ -30,12 +30,12 @@ struct Moment {
 };
 
 // The engines with a queue of their own.
-enum class Queue : std::uint8_t { kBdc, kGdma, kHau, kCount };
+enum class Queue : std::uint8_t { kBdc, kGdma, kSdma, kHau, kCount };
 constexpr std::size_t kQueues = static_cast<std::size_t>(Queue::kCount);
 std::string_view to_text(Queue queue);
 
 // What an engine that could have worked waited for.
-enum class WaitFor : std::uint8_t { kNothing, kIssue, kBdc, kGdma, kHau, kSectionEnd, kMessage, kCores, kCount };
+enum class WaitFor : std::uint8_t { kNothing, kIssue, kBdc, kGdma, kSdma, kHau, kSectionEnd, kMessage, kCores, kCount };
 constexpr std::size_t kWaitKinds = static_cast<std::size_t>(WaitFor::kCount);
 std::string_view to_text(WaitFor what);
 

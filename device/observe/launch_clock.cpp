@@ -9,6 +9,7 @@ std::optional<Queue> queue_of(Engine engine) {
   switch (engine) {
     case Engine::kBdc: return Queue::kBdc;
     case Engine::kGdma: return Queue::kGdma;
+    case Engine::kSdma: return Queue::kSdma;
     case Engine::kHau: return Queue::kHau;
     case Engine::kNone:
     case Engine::kControl: return std::nullopt;
@@ -22,6 +23,7 @@ std::optional<Queue> queue_named_by(Op op) {
   const auto names = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
   if (names("bdc")) return Queue::kBdc;
   if (names("gdma")) return Queue::kGdma;
+  if (names("sdma")) return Queue::kSdma;
   if (names("hau")) return Queue::kHau;
   return std::nullopt;
 }

@@ -33,7 +33,7 @@ struct EngineAccesses {
 };
 
 // How many commands of each engine have happened before a point in time.
-using Clock = std::array<std::uint32_t, 3>;
+using Clock = std::array<std::uint32_t, 4>;
 
 void join(Clock& clock, const Clock& other) {
   for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
@@ -47,7 +47,7 @@ struct SectionCommand {
   CallStack stack;
 };
 
-constexpr std::array kEngines = {Engine::kBdc, Engine::kGdma, Engine::kHau};
+constexpr std::array kEngines = {Engine::kBdc, Engine::kGdma, Engine::kSdma, Engine::kHau};
 
 std::optional<std::size_t> index_of(Engine engine) {
   const auto found = std::find(kEngines.begin(), kEngines.end(), engine);

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<Engine, kQueues> kEngines = {Engine::kBdc, Engine::kGdma, Engine::kHau};
+constexpr std::array<Engine, kQueues> kEngines = {Engine::kBdc, Engine::kGdma, Engine::kSdma, Engine::kHau};
 Engine engine_of(Queue queue) { return kEngines[static_cast<std::size_t>(queue)]; }
 
 class Timeline {

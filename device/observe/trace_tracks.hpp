@@ -14,7 +14,7 @@ namespace softtpu {
 
 class TraceTracks {
  public:
-  static constexpr std::array kEngines = {Engine::kBdc, Engine::kGdma, Engine::kHau, Engine::kControl};
+  static constexpr std::array kEngines = {Engine::kBdc, Engine::kGdma, Engine::kHau, Engine::kControl, Engine::kSdma};
 
   explicit TraceTracks(std::uint32_t device, int core = 0) : device_(device), core_(core) {}
 

@@ -44,6 +44,11 @@ void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const
   s.max_C(b.work1, b.work1, -bias);
   s.min_C(b.work1, b.work1, bias);
   s.power_of_two(b.work1, b.work1);
+  if (s.has(ChipRule::kExpReachesInfinity)) {
+    // The largest power becomes infinite, all others come back.
+    s.mul_C(b.work1, b.work1, 2.0F);
+    s.mul_C(b.work1, b.work1, 0.5F);
+  }
   s.mul(dst, dst, b.work1);
 }
 

@@ -58,6 +58,76 @@ void tpu_bdc_fp_conv2d_kernel_const(local_addr_t output_addr, local_addr_t input
   conv.weight(C, conv.input_type()).bias(has_bias, bias_addr, Dtype::kFp32).issue();
 }
 
+// ---- FP8 and rescaled results ----
+
+namespace {
+
+struct RescaledWeight {
+  local_addr_t addr;
+  data_type_t type;
+};
+struct RescaledBias {
+  bool used;
+  local_addr_t addr;
+  data_type_t type;
+};
+
+// What the functions that rescale have in common; the weight needs the output's channels.
+void finish_rescaled(Convolution& conv, const RescaledWeight& weight, const RescaledBias& bias, bool relu) {
+  conv.weight(weight.addr, weight.type)
+      .bias(bias.used, bias.addr, bias.used ? conv.call().dtype("bias_dtype", bias.type) : Dtype::kFp32)
+      .relu(relu)
+      .issue();
+}
+
+Scalar one_value(local_addr_t bits) { return {bits, Dtype::kFp32}; }
+
+}  // namespace
+
+// With scale_const the address is the factor's bits.
+void tpu_bdc_fp_conv2d_with_rescale(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                    local_addr_t bias_addr, local_addr_t rescale_addr, const dim4* input_shape,
+                                    const dim4* input_stride, int output_c, const dim2* kernel,
+                                    const padding_t* padding, const dim2* stride, const dim2* dilation,
+                                    data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
+                                    data_type_t bias_dtype, bool has_bias, bool result_add, bool do_relu,
+                                    bool do_rescale, bool scale_const) {
+  Convolution conv(Op::tpu_bdc_fp_conv2d_with_rescale, Conv2dKind::kFloat);
+  conv.input(input_addr, input_shape, input_stride, input_dtype)
+      .window(kernel, padding, stride, dilation)
+      .output(output_addr, output_c, output_dtype, result_add);
+  if (do_rescale) scale_const ? conv.rescale(one_value(rescale_addr)) : conv.rescale(rescale_addr);
+  finish_rescaled(conv, {weight_addr, weight_dtype}, {has_bias, bias_addr, bias_dtype}, do_relu);
+}
+
+void tpu_bdc_fp_conv2d_rescale_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                 local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride,
+                                 int output_c, const dim2* kernel, const padding_t* padding, const dim2* stride,
+                                 const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
+                                 data_type_t weight_dtype, data_type_t bias_dtype, float rescale, bool has_bias,
+                                 bool result_add, bool do_relu) {
+  Convolution conv(Op::tpu_bdc_fp_conv2d_rescale_C, Conv2dKind::kFloat);
+  conv.input(input_addr, input_shape, input_stride, input_dtype)
+      .window(kernel, padding, stride, dilation)
+      .output(output_addr, output_c, output_dtype, result_add)
+      .rescale(scalar(rescale, Dtype::kFp32));
+  finish_rescaled(conv, {weight_addr, weight_dtype}, {has_bias, bias_addr, bias_dtype}, do_relu);
+}
+
+void tpu_bdc_fp_conv2d_rescale_pc(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
+                                  local_addr_t bias_addr, local_addr_t rescale_addr, const dim4* input_shape,
+                                  const dim4* input_stride, int output_c, const dim2* kernel, const padding_t* padding,
+                                  const dim2* stride, const dim2* dilation, data_type_t output_dtype,
+                                  data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype,
+                                  bool has_bias, bool result_add, bool do_relu) {
+  Convolution conv(Op::tpu_bdc_fp_conv2d_rescale_pc, Conv2dKind::kFloat);
+  conv.input(input_addr, input_shape, input_stride, input_dtype)
+      .window(kernel, padding, stride, dilation)
+      .output(output_addr, output_c, output_dtype, result_add)
+      .rescale(rescale_addr);
+  finish_rescaled(conv, {weight_addr, weight_dtype}, {has_bias, bias_addr, bias_dtype}, do_relu);
+}
+
 // ---- 8-bit integers, symmetric ----
 
 void tpu_bdc_int8_sym_quant_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,

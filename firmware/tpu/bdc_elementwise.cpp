@@ -27,6 +27,22 @@ void with_parameter(const Call& call, ArithMode mode, local_addr_t dst_addr, loc
   call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), call.local(src_addr, dim, type), scalar(parameter, type)});
 }
 
+struct MixedArguments {
+  local_addr_t dst, src;
+  scalar_t constant;
+  const dim4 *shape, *dst_stride, *src_stride;
+  data_type_t dst_type, src_type, constant_type;
+  int saturate;
+};
+
+void mixed(const Call& call, ArithMode mode, const MixedArguments& of) {
+  const Dim4 dim = call.dim("shape", of.shape);
+  call.issue(MixedArithCmd{mode, call.local(of.dst, dim, of.dst_stride, call.dtype("dst_dtype", of.dst_type)),
+                           call.local(of.src, dim, of.src_stride, call.dtype("src_dtype", of.src_type)),
+                           scalar(of.constant, call.dtype("C_dtype", of.constant_type)), mode == ArithMode::kSub,
+                           of.saturate != 0});
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -174,4 +190,15 @@ void tpu_bdc_fp_scale_bias_C(local_addr_t dst_addr, local_addr_t src_addr, scala
   call.issue(ScaleBiasCmd{call.local(dst_addr, dim, type), call.local(src_addr, dim, type), scalar(scale, type),
                           scalar(bias, type)});
 }
+
+#define FP8_C(name, mode)                                                                                        \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, \
+            const dim4* src_stride, data_type_t dst_dtype, data_type_t src_dtype, data_type_t C_dtype,           \
+            int satu_mode) {                                                                                     \
+    mixed(Call(Op::name), mode,                                                                                  \
+          {dst_addr, src_addr, C, shape, dst_stride, src_stride, dst_dtype, src_dtype, C_dtype, satu_mode});     \
+  }
+FP8_C(tpu_bdc_fp8_add_C, ArithMode::kAdd)
+FP8_C(tpu_bdc_fp8_C_sub, ArithMode::kSub)
+FP8_C(tpu_bdc_fp8_mul_C, ArithMode::kMul)
 }

@@ -91,12 +91,12 @@ void tpu_bdc_int_square(local_addr_t dst_addr, local_addr_t src_addr, const dim4
 }
 
 // The chip ignores the shift (golden bm1684x-1.30: new_ew).
-#define INT_LIMIT_BODY(name, mode)                                                                         \
-  const Call call(Op::name);                                                                               \
-  const Dim4 dim = call.dim("shape", shape);                                                               \
-  const Dtype type = call.dtype("dtype", dtype);                                                           \
-  call.issue(IntArithCmd{mode, call.local(dst_addr, dim, dst_stride, type),                                \
-                         call.local(src_addr, dim, src_stride, type), scalar(C, type), shift_count(0),     \
+#define INT_LIMIT_BODY(name, mode)                                                                     \
+  const Call call(Op::name);                                                                           \
+  const Dim4 dim = call.dim("shape", shape);                                                           \
+  const Dtype type = call.dtype("dtype", dtype);                                                       \
+  call.issue(IntArithCmd{mode, call.local(dst_addr, dim, dst_stride, type),                            \
+                         call.local(src_addr, dim, src_stride, type), scalar(C, type), shift_count(0), \
                          call.rounding(rounding_mode), true});
 
 void tpu_bdc_int_min_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,

@@ -63,18 +63,13 @@ class RowMatMul {
       cmd_.zero_point = call_.local(addr, Dim4{1, channels, 1, cmd_.cols}, Stride4{0, 0, 0, 1}, type);
     }
   }
-  // One value for each column of the product: a row, or one for each channel of a transposed result.
   void bias(const Side& bias, Dtype type) {
-    if (bias.constant) {
-      cmd_.bias = scalar(bias.scalar, type);
-    } else if (cmd_.dst_trans) {
-      cmd_.bias = call_.local(bias.addr, Dim4{1, cmd_.cols, 1, 1}, Stride4{0, 1, 0, 0}, type);
-    } else if (cmd_.kind == MatMulKind::kFpGroup && call_.chip().has(ChipRule::kBiasOfRows)) {
-      cmd_.bias = call_.local(bias.addr, Dim4{1, cmd_.rows, 1, cmd_.cols}, Stride4{0, 0, 0, 1}, type);
-    } else {
-      cmd_.bias = matrix(bias.addr, 1, cmd_.cols, false, type);
-    }
+    const bool of_rows = cmd_.kind == MatMulKind::kFpGroup && call_.chip().has(ChipRule::kBiasOfRows);
+    cmd_.bias = of_rows ? of_elements(bias, type) : of_columns(bias, type);
   }
+  // As bias(), where each NPU reads a row of its own on every chip.
+  void own_bias(const Side& bias, Dtype type) { cmd_.bias = of_elements(bias, type); }
+  void rescale(const Side& factors) { cmd_.rescale = of_elements(factors, Dtype::kFp32); }
   void issue() const { call_.issue(cmd_); }
   const Call& call() const { return call_; }
   MatMulCmd& command() { return cmd_; }
@@ -82,6 +77,17 @@ class RowMatMul {
  private:
   Tensor matrix(local_addr_t addr, int rows, int cols, bool transposed, Dtype type) const {
     return call_.local(addr, transposed ? Dim4{1, cols, 1, rows} : Dim4{1, rows, 1, cols}, type);
+  }
+  // One value for each column of the product: a row, or one for each channel of a transposed result.
+  Operand of_columns(const Side& values, Dtype type) const {
+    if (values.constant) return scalar(values.scalar, type);
+    if (cmd_.dst_trans) return call_.local(values.addr, Dim4{1, cmd_.cols, 1, 1}, Stride4{0, 1, 0, 0}, type);
+    return matrix(values.addr, 1, cmd_.cols, false, type);
+  }
+  // A row of values on each NPU, for the rows of the product that lie there.
+  Operand of_elements(const Side& values, Dtype type) const {
+    if (values.constant || cmd_.dst_trans) return of_columns(values, type);
+    return call_.local(values.addr, Dim4{1, cmd_.rows, 1, cmd_.cols}, Stride4{0, 0, 0, 1}, type);
   }
   Operand side(const Side& which, int rows, int cols, bool transposed, Dtype type) const {
     if (which.constant) return scalar(which.scalar, type);
@@ -110,6 +116,26 @@ void fp_mm(Op op, const Sizes& sizes, local_addr_t output, const Side& left, con
     mm.bias(end->is_const ? Side(end->data.scalar) : Side(end->data.addr), mm.call().dtype("bias_dtype", end->type));
     mm.command().relu = end->relu;
   }
+  mm.issue();
+}
+
+// What the FP8 functions have besides: the address or the bits of a factor.
+struct Rescale {
+  bool used, is_const;
+  var_context_t data;
+};
+
+void fp8_mm(Op op, const Sizes& sizes, local_addr_t output, local_addr_t left, local_addr_t right,
+            const data_type_t (&types)[3], bool add, const Rescale& rescale, const FloatEnd* end = nullptr) {
+  RowMatMul mm(op, MatMulKind::kFpGroup, sizes);
+  const Call& call = mm.call();
+  mm.operands(left, call.dtype("left_dtype", types[1]), right, call.dtype("right_dtype", types[2]));
+  mm.output(output, call.dtype("output_dtype", types[0]), add, Dtype::kFp32);
+  if (end != nullptr) {
+    mm.own_bias(end->is_const ? Side(end->data.scalar) : Side(end->data.addr), call.dtype("bias_dtype", end->type));
+    mm.command().relu = end->relu;
+  }
+  if (rescale.used) mm.rescale(rescale.is_const ? Side(rescale.data.scalar) : Side(rescale.data.addr));
   mm.issue();
 }
 
@@ -219,6 +245,30 @@ MM2_FP_BIAS(tpu_bdc_fp_mm_R_const_with_bias, Stored::kPlain, local_addr_t, left,
 MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_R_trans_with_bias, Stored::kRightTrans, local_addr_t, right, scalar_t, C, C, right)
 MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, right, scalar_t, C, C, right)
 MM2_FP_BIAS(tpu_bdc_fp_mm_R_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, left, scalar_t, C, left, C)
+
+#define MM2_FP8(name, stored)                                                                                        \
+  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows, int left_cols, \
+            int right_size, data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype,               \
+            bool result_add, bool do_rescale, bool rescale_is_const, var_context_t rescale_data) {                   \
+    fp8_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left_addr, right_addr,                 \
+           {output_dtype, left_dtype, right_dtype}, result_add, {do_rescale, rescale_is_const, rescale_data});       \
+  }
+MM2_FP8(tpu_bdc_fp8_mm, Stored::kPlain)
+MM2_FP8(tpu_bdc_fp8_mm_R_trans, Stored::kRightTrans)
+MM2_FP8(tpu_bdc_fp8_mm_all_trans, Stored::kAllTrans)
+
+#define MM2_FP8_BIAS(name, stored)                                                                                   \
+  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows, int left_cols, \
+            int right_size, data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype,               \
+            data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu,      \
+            bool do_rescale, bool rescale_is_const, var_context_t rescale_data) {                                    \
+    const FloatEnd end{bias_dtype, bias_is_const, bias_data, do_relu};                                               \
+    fp8_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left_addr, right_addr,                 \
+           {output_dtype, left_dtype, right_dtype}, result_add, {do_rescale, rescale_is_const, rescale_data}, &end); \
+  }
+MM2_FP8_BIAS(tpu_bdc_fp8_mm_with_bias, Stored::kPlain)
+MM2_FP8_BIAS(tpu_bdc_fp8_mm_R_trans_with_bias, Stored::kRightTrans)
+MM2_FP8_BIAS(tpu_bdc_fp8_mm_all_trans_with_bias, Stored::kAllTrans)
 
 #define MM2_ZP(name, stored, second_type, third_type, left, right, zero_point)                                    \
   void name(local_addr_t output_addr, local_addr_t first, second_type second, third_type third, int left_rows,    \

@@ -47,6 +47,10 @@ class Pooling {
     cmd_.weight = value;
     return *this;
   }
+  Pooling& rescale(const Scalar& value) {
+    cmd_.rescale = value;
+    return *this;
+  }
   Pooling& pad(const scalar_t& value) {
     cmd_.padding = scalar(value, cmd_.src.dtype);
     return *this;
@@ -150,6 +154,15 @@ void tpu_bdc_fp_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr, co
   Pooling pool(Op::tpu_bdc_fp_avg_pool2d, PoolMode::kAverage);
   pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).weight(scale, dtype);
   pool.output(output_addr, dtype).issue();
+}
+
+// re_scale is applied to results of FP8 only.
+void tpu_bdc_fp8_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
+                            const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
+                            data_type_t input_dtype, data_type_t output_dtype, scalar_t scale, float re_scale) {
+  Pooling pool(Op::tpu_bdc_fp8_avg_pool2d, PoolMode::kAverage);
+  pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).weight(scale, input_dtype);
+  pool.rescale(scalar(re_scale, Dtype::kFp32)).output(output_addr, output_dtype).issue();
 }
 
 void tpu_bdc_fp_ins_avg_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,

@@ -62,6 +62,7 @@ bool tpu_is_parallel_state(void) { return Call(Op::tpu_is_parallel_state).core()
 void tpu_sync_all(void) { meet(Op::tpu_sync_all, LaunchPage::kAllEngines); }
 void tpu_sync_all_bdc(void) { meet(Op::tpu_sync_all_bdc, LaunchPage::kBdc); }
 void tpu_sync_all_gdma(void) { meet(Op::tpu_sync_all_gdma, LaunchPage::kGdma); }
+void tpu_sync_all_sdma(void) { meet(Op::tpu_sync_all_sdma, LaunchPage::kSdma); }
 void tpu_sync_all_hau(void) { meet(Op::tpu_sync_all_hau, LaunchPage::kHau); }
 void tpu_sync_all_with_msg_id(int msg_id) {
   if (check_message(Call(Op::tpu_sync_all_with_msg_id), msg_id)) meet(Op::tpu_sync_all_with_msg_id, msg_id);
@@ -90,7 +91,9 @@ void tpu_poll_descriptor(void) { control(Op::tpu_poll_descriptor, ControlAction:
 void tpu_bdc_poll(void) { control(Op::tpu_bdc_poll, ControlAction::kSync); }
 void tpu_gdma_poll(void) { control(Op::tpu_gdma_poll, ControlAction::kSync); }
 void tpu_sync_core_with_external_engine(void) { control(Op::tpu_sync_core_with_external_engine, ControlAction::kSync); }
-void tpu_sdma_poll(void) { static_cast<void>(Call(Op::tpu_sdma_poll)); }
+void tpu_sdma_poll(void) {
+  if (Call(Op::tpu_sdma_poll).chip().has_part("SDMA engine")) control(Op::tpu_sdma_poll, ControlAction::kSync);
+}
 void tpu_vsdma_initialize(void) { static_cast<void>(Call(Op::tpu_vsdma_initialize)); }
 void tpu_vsdma_port_initialize(int) { static_cast<void>(Call(Op::tpu_vsdma_port_initialize)); }
 void tpu_vsdma_port_poll(int) { static_cast<void>(Call(Op::tpu_vsdma_port_poll)); }
@@ -118,6 +121,12 @@ void tpu_gdma_send_msg(int msg_id, int wait_cnt) {
 }
 void tpu_gdma_wait_msg(int msg_id, int send_cnt) {
   message(Op::tpu_gdma_wait_msg, ControlAction::kWaitMessage, msg_id, send_cnt);
+}
+void tpu_sdma_send_msg(int msg_id, int wait_cnt) {
+  message(Op::tpu_sdma_send_msg, ControlAction::kSendMessage, msg_id, wait_cnt);
+}
+void tpu_sdma_wait_msg(int msg_id, int send_cnt) {
+  message(Op::tpu_sdma_wait_msg, ControlAction::kWaitMessage, msg_id, send_cnt);
 }
 void tpu_hau_send_msg(int msg_id, int wait_cnt) {
   message(Op::tpu_hau_send_msg, ControlAction::kSendMessage, msg_id, wait_cnt);

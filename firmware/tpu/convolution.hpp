@@ -84,6 +84,14 @@ class Convolution {
     cmd_.relu = used;
     return *this;
   }
+  Convolution& rescale(local_addr_t addr) {
+    cmd_.rescale = per_output_channel(addr, Dtype::kFp32);
+    return *this;
+  }
+  Convolution& rescale(const Scalar& value) {
+    cmd_.rescale = value;
+    return *this;
+  }
   Convolution& requant(const std::optional<Requant>& requant, bool symmetric) {
     cmd_.requant = requant;
     cmd_.symmetric = symmetric;

@@ -3,12 +3,14 @@
 
 #include "device/chip/conversions.hpp"
 #include "device/numeric/convert.hpp"
+#include "device/numeric/fp8.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
 namespace {
 
+constexpr int kBeyondHalf = 65536;  // integers from here on exceed every f16
 constexpr TypeSet kInts4 = types(Dtype::kInt4, Dtype::kUint4);
 
 bool is_in(Op op, data_type_t dtype, TypeSet set) { return contains(set, Call(op).published_dtype("dtype", dtype)); }
@@ -37,7 +39,19 @@ scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_typ
                [&] { return fmt::format("{} to {}, {}: {}", to_text(from), to_text(to), to_text(rounding), reason); });
   scalar_t result = {};
   if (call.core().faulted()) return result;
+  // Recorded: between single FP8 and 16-bit floats the bits stay as they are, and an f32 does not saturate.
+  if ((is_fp8(to) && contains(kHalves, from)) || (is_fp8(from) && contains(kHalves, to))) return src;
+  if (is_fp8(to) && from == Dtype::kFp32) {
+    for_fp8_type(to, [&]<class T>(T) { result.u32 = round_fp8<T>(src.f32, rounding, false); });
+    return result;
+  }
   result.u32 = convert_bits(src.u32, to, from, rounding, conversion_specials(call.chip()));
+  if (half_overflows_by_mode(call.chip(), to, from, rounding)) {
+    const bool beyond = from == Dtype::kFp32    ? (src.u32 & 0x7F800000U) != 0x7F800000U
+                        : from == Dtype::kInt32 ? src.s32 >= kBeyondHalf
+                                                : src.u32 >= static_cast<std::uint32_t>(kBeyondHalf);
+    result.u32 = half_overflow(from, rounding, beyond, static_cast<std::uint16_t>(result.u32));
+  }
   return result;
 }
 
@@ -79,13 +93,13 @@ int tpu_data_type_bits(data_type_t dtype) {
 }
 
 scalar_t tpu_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
-  return convert(Call(Op::tpu_cast), src, dst_dtype, src_dtype, mode, kAllTypes);
+  return convert(Call(Op::tpu_cast), src, dst_dtype, src_dtype, mode, kAnyTypes);
 }
 scalar_t tpu_fp_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
-  return convert(Call(Op::tpu_fp_cast), src, dst_dtype, src_dtype, mode, kFloats);
+  return convert(Call(Op::tpu_fp_cast), src, dst_dtype, src_dtype, mode, kAnyFloats);
 }
 scalar_t tpu_fp_to_int_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
-  return convert(Call(Op::tpu_fp_to_int_cast), src, dst_dtype, src_dtype, mode, kFloats);
+  return convert(Call(Op::tpu_fp_to_int_cast), src, dst_dtype, src_dtype, mode, kAnyFloats);
 }
 scalar_t tpu_int_to_fp_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
   return convert(Call(Op::tpu_int_to_fp_cast), src, dst_dtype, src_dtype, mode, kInts);

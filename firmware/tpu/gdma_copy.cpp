@@ -119,6 +119,20 @@ Tensor block(const Call& call, system_addr_t addr, unsigned int count, Dtype typ
   return call.system(addr, {1, 1, 1, call.in_range("count", count, 1, INT_MAX)}, nullptr, type);
 }
 
+void fill_system(const Call& call, system_addr_t addr, const scalar_t& value, const dim4* shape, const dim4* stride,
+                 data_type_t dtype) {
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaFillCmd{call.system(addr, call.dim("shape", shape), stride, type), scalar(value, type)});
+}
+void copy_block(const Call& call, system_addr_t dst, system_addr_t src, unsigned int count, data_type_t dtype) {
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaCopyCmd{CopyOrder::kBlock, block(call, dst, count, type), block(call, src, count, type)});
+}
+void fill_block(const Call& call, system_addr_t addr, const scalar_t& value, unsigned int count, data_type_t dtype) {
+  const Dtype type = call.dtype("dtype", dtype);
+  call.issue(DmaFillCmd{block(call, addr, count, type), scalar(value, type), true});
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -193,9 +207,7 @@ void tpu_gdma_vector_L2S(system_addr_t dst_addr, local_addr_t src_addr, int len,
 
 void tpu_gdma_set_C_system(system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
                            data_type_t dtype) {
-  const Call call(Op::tpu_gdma_set_C_system);
-  const Dtype type = call.dtype("dtype", dtype);
-  call.issue(DmaFillCmd{call.system(dst_addr, call.dim("shape", shape), dst_stride, type), scalar(C, type)});
+  fill_system(Call(Op::tpu_gdma_set_C_system), dst_addr, C, shape, dst_stride, dtype);
 }
 void tpu_gdma_set_C_local(local_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
                           data_type_t dtype) {
@@ -208,14 +220,10 @@ void tpu_gdma_set_C_local(local_addr_t dst_addr, scalar_t C, const dim4* shape, 
 }
 
 void tpu_gdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, data_type_t dtype) {
-  const Call call(Op::tpu_gdma_system_cpy);
-  const Dtype type = call.dtype("dtype", dtype);
-  call.issue(DmaCopyCmd{CopyOrder::kBlock, block(call, dst_addr, count, type), block(call, src_addr, count, type)});
+  copy_block(Call(Op::tpu_gdma_system_cpy), dst_addr, src_addr, count, dtype);
 }
 void tpu_gdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype) {
-  const Call call(Op::tpu_gdma_system_set);
-  const Dtype type = call.dtype("dtype", dtype);
-  call.issue(DmaFillCmd{block(call, dst_addr, count, type), scalar(C, type), true});
+  fill_block(Call(Op::tpu_gdma_system_set), dst_addr, C, count, dtype);
 }
 // dst is the window onto local memory: `count` elements go to the same offset of dst_channel NPUs.
 void tpu_gdma_system_bcast(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, int dst_channel,
@@ -233,5 +241,33 @@ void tpu_gdma_system_bcast(system_addr_t dst_addr, system_addr_t src_addr, unsig
   const Dim4 shape{1, dst_channel, 1, src.shape.w};
   const auto local = static_cast<local_addr_t>(dst_addr - window.start);
   call.issue(DmaCopyCmd{CopyOrder::kOneChannel, call.local(local, shape, type, Layout::kCompact), src});
+}
+
+// ---- SDMA: the same between system memories, on an engine of its own ----
+
+#define SDMA_COPY(name, order)                                                                                         \
+  void name(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,                 \
+            const dim4* src_stride, data_type_t dtype) {                                                               \
+    issue_copy(Op::name, order, {Space::kSystem, dst_addr, dst_stride}, {Space::kSystem, src_addr, src_stride}, shape, \
+               dtype);                                                                                                 \
+  }
+SDMA_COPY(tpu_sdma_cpy_S2S, CopyOrder::kNchw)
+SDMA_COPY(tpu_sdma_cpy_nc_trans_S2S, CopyOrder::kCnhw)
+SDMA_COPY(tpu_sdma_cpy_cw_trans_S2S, CopyOrder::kNwhc)
+
+void tpu_sdma_reverse_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+                          const dim4* src_stride, int reverse_axis, data_type_t dtype) {
+  issue_reverse(Op::tpu_sdma_reverse_S2S, {Space::kSystem, dst_addr, dst_stride},
+                {Space::kSystem, src_addr, src_stride}, shape, reverse_axis, dtype);
+}
+void tpu_sdma_set_C_system(system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
+                           data_type_t dtype) {
+  fill_system(Call(Op::tpu_sdma_set_C_system), dst_addr, C, shape, dst_stride, dtype);
+}
+void tpu_sdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, data_type_t dtype) {
+  copy_block(Call(Op::tpu_sdma_system_cpy), dst_addr, src_addr, count, dtype);
+}
+void tpu_sdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype) {
+  fill_block(Call(Op::tpu_sdma_system_set), dst_addr, C, count, dtype);
 }
 }

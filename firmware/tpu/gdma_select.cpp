@@ -158,4 +158,26 @@ void tpu_gdma_nonzero_S2S(global_addr_t dst_addr, global_addr_t src_addr, const 
   issue_nonzero(Op::tpu_gdma_nonzero_S2S, dst_addr, {Space::kSystem, src_addr, nullptr}, shape, data_dtype, base_idx);
 }
 unsigned int tpu_gdma_get_filter_num(void) { return Call(Op::tpu_gdma_get_filter_num).core().state().filter_num; }
+
+// SDMA moves rows of system memory by an index there.
+void tpu_sdma_h_gather_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr, scalar_t C,
+                           const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
+                           const dim4* index_stride, data_type_t dtype) {
+  const Rows rows{{Space::kSystem, output_addr, output_stride},
+                  {Space::kSystem, param_addr, param_stride},
+                  {Space::kSystem, index_addr, index_stride},
+                  shape,
+                  param_h};
+  issue_gather(Call(Op::tpu_sdma_h_gather_S2S), rows, C, 0, dtype);
+}
+void tpu_sdma_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr,
+                            const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
+                            const dim4* index_stride, data_type_t dtype) {
+  const Rows rows{{Space::kSystem, output_addr, output_stride},
+                  {Space::kSystem, param_addr, param_stride},
+                  {Space::kSystem, index_addr, index_stride},
+                  shape,
+                  param_h};
+  issue_scatter(Call(Op::tpu_sdma_h_scatter_S2S), RowsMode::kScatter, rows, 0, dtype);
+}
 }

@@ -3,45 +3,12 @@
 
 extern "C" {
 
-UNSUPPORTED(void, tpu_sdma_cpy_S2S, (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_sdma_cpy_nc_trans_S2S,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_sdma_cpy_cw_trans_S2S,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_sdma_set_C_system, (system_addr_t, scalar_t, const dim4*, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_sdma_h_gather_S2S,
-            (system_addr_t, system_addr_t, system_addr_t, scalar_t, const dim4*, int, const dim4*, const dim4*,
-             const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_sdma_h_scatter_S2S,
-            (system_addr_t, system_addr_t, system_addr_t, const dim4*, int, const dim4*, const dim4*, const dim4*,
-             data_type_t))
-UNSUPPORTED(void, tpu_sdma_system_cpy, (system_addr_t, system_addr_t, unsigned int, data_type_t))
-UNSUPPORTED(void, tpu_sdma_system_set, (system_addr_t, scalar_t, unsigned int, data_type_t))
-UNSUPPORTED(void, tpu_sdma_reverse_S2S,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, int, data_type_t))
 UNSUPPORTED(void, tpu_sdma_mask_select_S2S,
             (global_addr_t, global_addr_t, global_addr_t, const dim4*, data_type_t, data_type_t))
 UNSUPPORTED(void, tpu_sdma_nonzero_S2S, (global_addr_t, global_addr_t, const dim4*, data_type_t, unsigned int))
-UNSUPPORTED(void, tpu_sdma_cpy_reduce_S2L2,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t, int, int))
-UNSUPPORTED(void, tpu_sdma_cpy_reduce_L22L2,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t, int, int))
-UNSUPPORTED(void, tpu_sdma_lossy_compress, (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*))
-UNSUPPORTED(void, tpu_sdma_lossy_decompress, (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*))
-UNSUPPORTED(void, tpu_sdma_lossy_compress_reduce_S2L2,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, int, int))
-UNSUPPORTED(void, tpu_sdma_lossy_compress_reduce_L22L2,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, int, int))
-UNSUPPORTED(void, tpu_sdma_lossy_decompress_reduce_S2L2,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, int, int))
-UNSUPPORTED(void, tpu_sdma_lossy_decompress_reduce_L22L2,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, int, int))
 UNSUPPORTED(unsigned int, tpu_sdma_get_filter_num, (void))
 UNSUPPORTED(int, tpu_sdma_busy, (void))
 UNSUPPORTED(int, tpu_sdma_cmd_overflow, (void))
-UNSUPPORTED(void, tpu_sync_all_sdma, (void))
-UNSUPPORTED(void, tpu_sdma_send_msg, (int, int))
-UNSUPPORTED(void, tpu_sdma_wait_msg, (int, int))
 UNSUPPORTED(void, tpu_vsdma_cpy_S2S,
             (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t, int))
 UNSUPPORTED(void, tpu_vsdma_cpy_nc_trans_S2S,

@@ -46,7 +46,7 @@ void print_figures() {
               all.called.size(), count(all.called), count(all.carried_out), count(all.commanded));
   for (const KernelCall& row : kernel_calls()) {
     const auto index = static_cast<std::size_t>(&row - kernel_calls().data());
-    if (!all.carried_out[index] && !is_refused(info(row.op).support))
+    if (!all.carried_out[index] && info(row.op).note.empty())
       std::printf("never carried out: %s\n", std::string(row.name).c_str());
   }
 }

@@ -293,7 +293,7 @@ Counts CallGrid::run() {
   used_.assign(description_.legal.size(), false);
   const bool okkernel = device_.chip().api == Api::kOkKernel;
   for (const OpInfo& row : all_ops()) {
-    if (row.name.starts_with("okk_") != okkernel || is_refused(row.support)) continue;
+    if (row.name.starts_with("okk_") != okkernel || !row.note.empty()) continue;
     if (row.engine == Engine::kNone || row.engine == Engine::kControl) continue;
     const auto found = known.find(row.name);
     if (found == known.end()) {

@@ -58,11 +58,16 @@ class Limits {
     const bool okkernel = device_.chip().api == Api::kOkKernel;
     for (const OpInfo& row : all_ops()) {
       if (row.name.starts_with("okk_") != okkernel) continue;
-      json entry = {{"engine", to_text(row.engine)}, {"support", support(row)}, {"chip", device_.chip().name}};
+      // What the chip lacks is unsupported there, whoever else has it.
+      const bool lacks = !device_.chip().has_part(part_for(row));
+      const Engine engine = lacks ? Engine::kNone : row.engine;
+      json entry = {{"engine", to_text(engine)},
+                    {"support", lacks ? "unsupported" : support(row)},
+                    {"chip", device_.chip().name}};
       if (!row.note.empty()) entry[row.support == Support::kUndetermined ? "undetermined" : "lacks"] = row.note;
       const auto found = known_.find(row.name);
-      const bool issues = row.engine != Engine::kNone && row.engine != Engine::kControl;
-      if (!is_refused(row.support) && issues && found != known_.end()) probe(*found->second, row, entry);
+      const bool issues = engine != Engine::kNone && engine != Engine::kControl;
+      if (!lacks && !is_refused(row.support) && issues && found != known_.end()) probe(*found->second, row, entry);
       all[std::string(row.name)] = std::move(entry);
     }
   }

@@ -85,4 +85,21 @@ struct MacCmd {
   bool operator==(const MacCmd&) const = default;
 };
 
+// dst = src <mode> constant, or constant <mode> src, each of its own float type; rounded once. `saturate`: what
+// overflows becomes the largest finite value.
+struct MixedArithCmd {
+  ArithMode mode = ArithMode::kAdd;  // kAdd, kSub, kMul
+  Tensor dst, src;
+  Scalar constant;
+  bool constant_first = false;
+  bool saturate = false;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kRead, "C", Operand(constant));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const MixedArithCmd&) const = default;
+};
+
 }  // namespace softtpu

@@ -14,7 +14,7 @@ enum class MatMulKind : std::uint8_t {
   kFp32,     // two-lane sums of f32 products; columns spread over channels
   kInt,      // integers of equal width, 32-bit result; columns spread over channels
   kInt8,     // 8-bit integers, shifted and saturated; columns spread over channels
-  kFpGroup,  // f16 or bf16 in aligned groups; rows are channels
+  kFpGroup,  // f16, bf16 or FP8 in aligned groups; rows are channels
   kInt8Zp,   // 8-bit integers, right minus zero point, 32-bit sums; rows are channels
 };
 
@@ -37,6 +37,7 @@ struct MatMulCmd {
   Rounding rounding = Rounding::kHalfUp;
   int lshift = 0, rshift = 0;  // kInt8: of the old result, of the sum
   bool relu = false;
+  std::optional<Operand> rescale;  // kFpGroup: one f32 factor for each column, after relu
   std::optional<Requant> requant;  // kInt8Zp: channels are those of the stored result
   bool symmetric = false;          // kInt8Zp: saturates to -high..high
 
@@ -47,6 +48,7 @@ struct MatMulCmd {
     if (bias) f(Access::kRead, "bias", *bias);
     if (old) f(Access::kRead, "old output", Operand(*old));
     if (kind == MatMulKind::kInt8Zp) f(Access::kRead, "zp", zero_point);
+    if (rescale) f(Access::kRead, "rescale", *rescale);
     if (kind == MatMulKind::kInt) f(Access::kRead, "shift", shift);
     if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
     f(Access::kWrite, "output", Operand(dst));

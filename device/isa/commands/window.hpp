@@ -60,6 +60,7 @@ struct Conv2dCmd {
   bool relu = false;
   std::optional<Requant> requant;  // kRequantised
   bool symmetric = false;          // kRequantised: saturates to -high..high
+  std::optional<Operand> rescale;  // kFloat: one f32 factor for each output channel, after relu
 
   bool has_zero_points() const { return kind == Conv2dKind::kAsymmetric || kind == Conv2dKind::kRequantised; }
   template <class F>
@@ -70,6 +71,7 @@ struct Conv2dCmd {
     if (has_zero_points()) f(Access::kRead, "kzp", zero_point);
     if (has_zero_points()) f(Access::kRead, "pad", padding);
     if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
+    if (rescale) f(Access::kRead, "rescale", *rescale);
     f(add_old ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
   }
   bool operator==(const Conv2dCmd&) const = default;
@@ -102,6 +104,7 @@ struct PoolCmd {
   bool relu = false;
   std::optional<Requant> requant;  // kDepthwise of integers: instead of rshift
   bool symmetric = false;          // saturates to -high..high
+  std::optional<Scalar> rescale;   // kAverage of FP8: an f32 factor for results that are FP8 too
 
   template <class F>
   void operands(F f) const {

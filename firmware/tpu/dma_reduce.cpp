@@ -1,0 +1,135 @@
+// Entry points of copies that reduce with what lies in L2 SRAM, and of lossy ones, by GDMA and SDMA.
+#include <fmt/format.h>
+
+#include "firmware/call.hpp"
+#include "firmware/tpu/address.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+struct Side {
+  Space space;
+  std::uint64_t addr;
+  const dim4* stride;
+};
+
+struct Reduction {
+  int psum, opcode;
+};
+constexpr Reduction kPlainCopy{ALL_REDUCE_PSUM_WO, ALL_REDUCE_NOP};
+
+ReduceMode mode_of(const Call& call, int opcode) {
+  switch (opcode) {
+    case ALL_REDUCE_NOP: return ReduceMode::kCopy;
+    case ALL_REDUCE_MUL: return ReduceMode::kMul;
+    case ALL_REDUCE_MAX: return ReduceMode::kMax;
+    case ALL_REDUCE_MIN: return ReduceMode::kMin;
+    case ALL_REDUCE_ADD: return ReduceMode::kAdd;
+    default: break;
+  }
+  call.fault(fmt::format("reduce_opcode ({}) is outside {}..{}", opcode, static_cast<int>(ALL_REDUCE_NOP),
+                         static_cast<int>(ALL_REDUCE_ADD)));
+  return ReduceMode::kCopy;
+}
+
+DmaReduceCmd command(const Call& call, const Reduction& reduction) {
+  call.require(reduction.psum == ALL_REDUCE_PSUM_WO || reduction.psum == ALL_REDUCE_PSUM_WR,
+               [&] { return fmt::format("reduce_psum_op ({}) is outside 0..1", reduction.psum); });
+  return {mode_of(call, reduction.opcode), reduction.psum == ALL_REDUCE_PSUM_WR, Lossy::kNone, {}, {}};
+}
+
+void check_l2(const Call& call, const char* name, std::uint64_t addr) {
+  const MemoryRange& l2 = call.chip().l2_sram;
+  call.require(l2.contains(addr), [&] {
+    return fmt::format("{} address (0x{:x}) is outside L2 SRAM (0x{:x}..0x{:x})", name, addr, l2.start,
+                       l2.start + l2.bytes - 1);
+  });
+}
+
+// The bytes of the packed side of a lossy copy. Strides in units of 20 bits have no recorded meaning.
+Tensor packed(const Call& call, const char* name, const Side& side, const Dim4& shape) {
+  const std::int64_t bytes = (shape.elements() + kLossyValues - 1) / kLossyValues * kLossyBytes;
+  const Stride4 dense = continuous_stride(shape);
+  const bool is_dense = side.stride == nullptr || (side.stride->n == dense.n && side.stride->c == dense.c &&
+                                                   side.stride->h == dense.h && side.stride->w == dense.w);
+  call.require(is_dense, [&] { return fmt::format("{} holds FP20, which has to be continuous", name); });
+  const int count = call.in_range("packed bytes", bytes, 1, INT32_MAX);
+  return call.in(side.space, side.addr, Dim4{1, 1, 1, count}, nullptr, Dtype::kUint8);
+}
+
+void reduce(const Call& call, const Side& dst, const Side& src, const dim4* shape, data_type_t dtype,
+            const Reduction& reduction, bool src_in_l2) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  DmaReduceCmd cmd = command(call, reduction);
+  call.require(is_float(type) || cmd.mode != ReduceMode::kMul, [] { return "integers are not multiplied"; });
+  check_l2(call, "dst", dst.addr);
+  if (src_in_l2) check_l2(call, "src", src.addr);
+  cmd.dst = call.in(dst.space, dst.addr, dim, dst.stride, type);
+  cmd.src = call.in(src.space, src.addr, dim, src.stride, type);
+  call.issue(cmd);
+}
+
+void lossy(const Call& call, Lossy lossy, const Side& dst, const Side& src, const dim4* shape,
+           const Reduction& reduction) {
+  const Dim4 dim = call.dim("shape", shape);
+  DmaReduceCmd cmd = command(call, reduction);
+  cmd.lossy = lossy;
+  const auto side = [&](const char* name, const Side& of, bool packs) {
+    return packs ? packed(call, name, of, dim) : call.in(of.space, of.addr, dim, of.stride, Dtype::kFp32);
+  };
+  cmd.dst = side("dst", dst, lossy == Lossy::kPacks);
+  cmd.src = side("src", src, lossy == Lossy::kUnpacks);
+  call.issue(cmd);
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+using namespace softtpu;  // NOLINT: the C functions below are the only contents
+
+#define REDUCE(name, src_space, src_in_l2)                                                                          \
+  void name(system_addr_t dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride,       \
+            const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode) {                     \
+    reduce(Call(Op::name), {Space::kSystem, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, dtype, \
+           {reduce_psum_op, reduce_opcode}, src_in_l2);                                                             \
+  }
+REDUCE(tpu_gdma_cpy_reduce_L12L2, Space::kLocal, false)
+REDUCE(tpu_gdma_cpy_reduce_S2L2, Space::kSystem, false)
+REDUCE(tpu_gdma_cpy_reduce_L22L2, Space::kSystem, true)
+REDUCE(tpu_sdma_cpy_reduce_S2L2, Space::kSystem, false)
+REDUCE(tpu_sdma_cpy_reduce_L22L2, Space::kSystem, true)
+
+#define LOSSY(name, way, dst_space, src_space)                                                                       \
+  void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride, \
+            const dim4* src_stride) {                                                                                \
+    lossy(Call(Op::name), way, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape,          \
+          kPlainCopy);                                                                                               \
+  }
+LOSSY(tpu_gdma_lossy_compress_L2S, Lossy::kPacks, Space::kSystem, Space::kLocal)
+LOSSY(tpu_gdma_lossy_compress_S2S, Lossy::kPacks, Space::kSystem, Space::kSystem)
+LOSSY(tpu_gdma_lossy_decompress_S2L, Lossy::kUnpacks, Space::kLocal, Space::kSystem)
+LOSSY(tpu_gdma_lossy_decompress_S2S, Lossy::kUnpacks, Space::kSystem, Space::kSystem)
+LOSSY(tpu_sdma_lossy_compress, Lossy::kPacks, Space::kSystem, Space::kSystem)
+LOSSY(tpu_sdma_lossy_decompress, Lossy::kUnpacks, Space::kSystem, Space::kSystem)
+
+#define LOSSY_REDUCE(name, way, src_space)                                                                    \
+  void name(system_addr_t dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride, \
+            const dim4* src_stride, int reduce_psum_op, int reduce_opcode) {                                  \
+    const Call call(Op::name);                                                                                \
+    check_l2(call, "dst", dst_addr);                                                                          \
+    lossy(call, way, {Space::kSystem, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape,        \
+          {reduce_psum_op, reduce_opcode});                                                                   \
+  }
+LOSSY_REDUCE(tpu_gdma_lossy_compress_reduce_S2L2, Lossy::kPacks, Space::kSystem)
+LOSSY_REDUCE(tpu_gdma_lossy_compress_reduce_L12L2, Lossy::kPacks, Space::kLocal)
+LOSSY_REDUCE(tpu_gdma_lossy_compress_reduce_L22L2, Lossy::kPacks, Space::kSystem)
+LOSSY_REDUCE(tpu_gdma_lossy_decompress_reduce_S2L2, Lossy::kUnpacks, Space::kSystem)
+LOSSY_REDUCE(tpu_gdma_lossy_decompress_reduce_L22L2, Lossy::kUnpacks, Space::kSystem)
+LOSSY_REDUCE(tpu_sdma_lossy_compress_reduce_S2L2, Lossy::kPacks, Space::kSystem)
+LOSSY_REDUCE(tpu_sdma_lossy_compress_reduce_L22L2, Lossy::kPacks, Space::kSystem)
+LOSSY_REDUCE(tpu_sdma_lossy_decompress_reduce_S2L2, Lossy::kUnpacks, Space::kSystem)
+LOSSY_REDUCE(tpu_sdma_lossy_decompress_reduce_L22L2, Lossy::kUnpacks, Space::kSystem)
+}

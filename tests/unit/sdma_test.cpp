@@ -1,0 +1,136 @@
+// SDMA, and copies that reduce with what lies in L2 SRAM, on BM1690.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tests/unit/device_fixture.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+class Sdma : public testing::Test {
+ protected:
+  int in(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  std::uint8_t* global(std::uint64_t offset) {
+    return device_.memories().global() + (device_.scratch(offset) - device_.chip().global_mem.start);
+  }
+  std::uint64_t l2(std::uint64_t offset) const { return device_.chip().l2_sram.start + offset; }
+  template <class T>
+  T* l2_data(std::uint64_t offset) {
+    return reinterpret_cast<T*>(device_.memories().find_system(l2(offset), 1).data);
+  }
+
+  std::mt19937 random_{20261124};
+  TestDevice device_{"bm1690"};
+};
+
+TEST_F(Sdma, CopiesWithFreeStridesBetweenSystemMemories) {
+  constexpr std::uint64_t kSrc = 0, kDst = 1 << 20;
+  for (int trial = 0; trial < 50; ++trial) {
+    const dim4 shape{in(1, 3), in(1, 5), in(1, 6), in(1, 40)};
+    const int pad = in(0, 3), step = in(1, 2);
+    const dim4 from{shape.c * shape.h * (shape.w + pad), shape.h * (shape.w + pad), shape.w + pad, 1};
+    const dim4 to{shape.c * shape.h * shape.w * step, shape.h * shape.w * step, shape.w * step, step};
+    for (int i = 0; i < 8192; ++i) {
+      reinterpret_cast<std::uint16_t*>(global(kSrc))[i] = static_cast<std::uint16_t>(random_());
+      reinterpret_cast<std::uint16_t*>(global(kDst))[i] = 0xA5A5;
+    }
+    const LaunchOutcome outcome = device_.run([&] {
+      tpu_sdma_cpy_S2S(device_.scratch(kDst), device_.scratch(kSrc), &shape, &to, &from, DT_BFP16);
+      tpu_sdma_poll();
+    });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    std::vector<std::uint16_t> wanted(8192, 0xA5A5);
+    for (int n = 0; n < shape.n; ++n)
+      for (int c = 0; c < shape.c; ++c)
+        for (int h = 0; h < shape.h; ++h)
+          for (int w = 0; w < shape.w; ++w)
+            wanted[static_cast<std::size_t>(n * to.n + c * to.c + h * to.h + w * to.w)] =
+                reinterpret_cast<std::uint16_t*>(global(kSrc))[n * from.n + c * from.c + h * from.h + w];
+    ASSERT_EQ(std::memcmp(wanted.data(), global(kDst), wanted.size() * 2), 0);
+  }
+}
+
+TEST_F(Sdma, RefusesLocalMemoryInOneLine) {
+  const dim4 shape{1, 1, 1, 16};
+  const std::uint64_t local = device_.chip().local_mem.start;
+  device_.expect_fault([&] { tpu_sdma_cpy_S2S(local, device_.scratch(), &shape, nullptr, nullptr, DT_FP32); },
+                       "tpu_sdma_cpy_S2S: dst (0x6900000000) lies in local memory, which SDMA does not reach.");
+  device_.expect_fault([&] { tpu_sdma_system_cpy(device_.scratch(), local + 64, 16, DT_INT8); },
+                       "tpu_sdma_system_cpy: src (0x6900000040) lies in local memory, which SDMA does not reach.");
+}
+
+TEST_F(Sdma, RefusesWhatTheRecordedChipRefusesAsAWhole) {
+  const dim4 shape{1, 1, 1, 16};
+  device_.expect_fault(
+      [&] { tpu_sdma_reverse_S2S(device_.scratch(), device_.scratch(4096), &shape, nullptr, nullptr, 3, DT_FP32); },
+      "tpu_sdma_reverse_S2S: BM1690 refuses this function: ");
+}
+
+TEST_F(Sdma, ReductionsCombineWithL2InEveryMode) {
+  for (int trial = 0; trial < 60; ++trial) {
+    const int opcode = in(0, 4), psum = in(0, 1), count = in(1, 300);
+    const bool by_sdma = in(0, 1) != 0;
+    std::vector<float> old(300), src(300);
+    for (int i = 0; i < 300; ++i) {
+      old[static_cast<std::size_t>(i)] = l2_data<float>(0)[i] = static_cast<float>(in(-1000, 1000)) / 16;
+      src[static_cast<std::size_t>(i)] = reinterpret_cast<float*>(global(0))[i] =
+          static_cast<float>(in(-1000, 1000)) / 16;
+    }
+    const dim4 shape{1, 1, 1, count};
+    const LaunchOutcome outcome = device_.run([&] {
+      const auto call = by_sdma ? tpu_sdma_cpy_reduce_S2L2 : tpu_gdma_cpy_reduce_S2L2;
+      call(l2(0), device_.scratch(), &shape, nullptr, nullptr, DT_FP32, psum, opcode);
+    });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    for (int i = 0; i < 300; ++i) {
+      const float a = old[static_cast<std::size_t>(i)], b = src[static_cast<std::size_t>(i)];
+      float wanted = a;
+      if (i < count) {
+        wanted = b;
+        if (psum == 1 && opcode == 1) wanted = a * b;
+        if (psum == 1 && opcode == 2) wanted = std::max(a, b);
+        if (psum == 1 && opcode == 3) wanted = std::min(a, b);
+        if (psum == 1 && opcode == 4) wanted = a + b;
+      }
+      ASSERT_EQ(l2_data<float>(0)[i], wanted) << "opcode " << opcode << " psum " << psum;
+    }
+  }
+}
+
+TEST_F(Sdma, ReductionsNameWhatIsWrong) {
+  const dim4 shape{1, 1, 1, 16};
+  device_.expect_fault(
+      [&] {
+        tpu_gdma_cpy_reduce_S2L2(device_.scratch(), device_.scratch(64), &shape, nullptr, nullptr, DT_FP32, 1, 4);
+      },
+      "tpu_gdma_cpy_reduce_S2L2: dst address (0x");
+  device_.expect_fault(
+      [&] { tpu_gdma_cpy_reduce_S2L2(l2(0), device_.scratch(), &shape, nullptr, nullptr, DT_FP32, 1, 5); },
+      "reduce_opcode (5) is outside 0..4");
+  device_.expect_fault(
+      [&] { tpu_gdma_cpy_reduce_S2L2(l2(0), device_.scratch(), &shape, nullptr, nullptr, DT_INT8, 1, 4); },
+      "dst type is int8 (allowed: ");
+}
+
+TEST_F(Sdma, ALossyCopyAndItsWayBackKeepTwentyBits) {
+  for (int trial = 0; trial < 20; ++trial) {
+    const dim4 shape{in(1, 2), in(1, 4), in(1, 5), in(1, 60)};
+    const int count = shape.n * shape.c * shape.h * shape.w;
+    std::vector<std::uint32_t> src(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i)
+      src[static_cast<std::size_t>(i)] = reinterpret_cast<std::uint32_t*>(global(0))[i] =
+          static_cast<std::uint32_t>(random_());
+    const LaunchOutcome outcome = device_.run([&] {
+      tpu_sdma_lossy_compress(device_.scratch(1 << 20), device_.scratch(), &shape, nullptr, nullptr);
+      tpu_gdma_lossy_decompress_S2S(device_.scratch(2 << 20), device_.scratch(1 << 20), &shape, nullptr, nullptr);
+    });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    for (int i = 0; i < count; ++i)
+      ASSERT_EQ(reinterpret_cast<std::uint32_t*>(global(2 << 20))[i], src[static_cast<std::size_t>(i)] & 0xFFFFF000U);
+  }
+}
+
+}  // namespace
+}  // namespace softtpu
