@@ -19,7 +19,6 @@ struct Format {
   int overflow;  // what an unsaturated overflow gives
 };
 constexpr Format kE4m3{DT_FP8E4M3, 3, 7, 0x7E, 0x7F}, kE5m2{DT_FP8E5M2, 2, 15, 0x7B, 0x7C};
-const Format& format_of(data_type_t code) { return code == DT_FP8E4M3 ? kE4m3 : kE5m2; }
 
 double value_of(int bits, const Format& format) {
   const int magnitude = bits & 0x7F, exponent = magnitude >> format.mantissa;

@@ -8,8 +8,8 @@
 
 namespace softtpu {
 
-// (sum * multiplier shifted) + offset, as IntQuantCmd computes it: positive shifts go to the left. The parameters are
-// constants, or three words (multiplier, shift, offset) for each channel of the result: [1, c, 1, 3].
+// (sum * multiplier shifted) + offset (IntQuantCmd): positive shifts go to the left. Constants, or records for each
+// channel: three words (multiplier, shift, offset), [1, c, 1, 3], or two (multiplier; shift, offset), [1, c, 1, 2].
 struct Requant {
   std::optional<Tensor> table;
   std::int32_t multiplier = 1;
