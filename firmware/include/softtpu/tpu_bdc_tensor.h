@@ -598,7 +598,8 @@ void tpu_bdc_fp_depthwise2d_with_scale(local_addr_t output_addr, local_addr_t in
  * Layout: Input (1, C, H, W), output (1, C, 1, output_w): column r belongs to region r.
  * weight_addr: local address of the weights, (1, C, KH, KW) compact, on the start NPU of the output
  * kernel: h and w of the window, at least as large as every region
- * except_val: value of taps outside the region, in the data type of the input */
+ * except_val: value of taps outside the region, in the data type of the input
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_roi_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t roi_addr, const dim4* input_shape, int output_w, const dim2* kernel, data_type_t dtype,
     scalar_t except_val);
