@@ -154,9 +154,11 @@ TEST_F(Integer, ShiftsMatchTheReference) {
           }
         },
         [&](const std::vector<std::uint32_t>& v, const auto&) {
-          const std::int64_t given = with_constant ? count : reference::int_value(v[1], shift_type);
-          const int limited = static_cast<int>(std::clamp<std::int64_t>(given, -100, 60));
-          return reference::finished(reference::shifted(reference::int_value(v[0], from), limited, mode), false, to);
+          // Of a shift in memory the low byte counts, to the left modulo 32.
+          int places = with_constant ? count : static_cast<std::int8_t>(reference::int_value(v[1], shift_type));
+          if (!with_constant && places > 0) places %= 32;
+          places = std::max(places, -100);
+          return reference::finished(reference::shifted(reference::int_value(v[0], from), places, mode), false, to);
         });
   }
 }
