@@ -4,7 +4,6 @@
 
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
-#include "device/core/lane_checks.hpp"
 
 namespace softtpu {
 namespace {
@@ -21,7 +20,7 @@ void check_equal_types(Checks& check, const char* name, Dtype type, const char* 
 
 Violation violation(const Memories& mem, Op op, const ArithCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst).source(cmd.name_of_a(), cmd.a, cmd.dst).source(cmd.name_of_b(), cmd.b, cmd.dst);
+  check.target(cmd.dst).source(cmd.name_of_a(), cmd.a, cmd.dst).source(cmd.name_of_b(), cmd.b, cmd.dst);
   return check.violation();
 }
 
@@ -34,7 +33,7 @@ Violation violation(const Memories& mem, Op op, const MixedArithCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const UnaryCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst).source("src", cmd.src, cmd.dst);
+  check.target(cmd.dst).source("src", cmd.src, cmd.dst);
   if (cmd.mode == UnaryMode::kRound) check.integral_rounding("rounding mode", cmd.rounding);
   // Several steps on the chip, the last of which reads src again (golden bm1684x-varied/v_inplace/sign).
   if (cmd.mode == UnaryMode::kSign) check.apart("src", cmd.src, cmd.dst);
@@ -43,7 +42,7 @@ Violation violation(const Memories& mem, Op op, const UnaryCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const ScaleBiasCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst)
+  check.target(cmd.dst)
       .source("src", cmd.src, cmd.dst)
       .source("scale", cmd.scale, cmd.dst)
       .source("bias", cmd.bias, cmd.dst);
@@ -52,7 +51,7 @@ Violation violation(const Memories& mem, Op op, const ScaleBiasCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const MacCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst);
+  check.target(cmd.dst);
   const TypeSet sources = is_float(cmd.dst.dtype) ? kFp32Only : kInts8;
   check.type_in("src0", type_of(cmd.a), sources).type_in("src1", type_of(cmd.b), sources);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
@@ -62,7 +61,7 @@ Violation violation(const Memories& mem, Op op, const MacCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const CompareCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst);
+  check.target(cmd.dst);
   check.type_in("src", type_of(cmd.a), kAnyTypes);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
   check.require(size_of(cmd.dst.dtype) <= size_of(type_of(cmd.a)), "constraint/data-type", [&] {

@@ -4,7 +4,6 @@
 #include "device/chip/rules.hpp"
 #include "device/core/checks.hpp"
 #include "device/core/commands.hpp"
-#include "device/core/lane_checks.hpp"
 
 namespace softtpu {
 namespace {
@@ -32,7 +31,7 @@ Violation violation(const Memories& mem, Op op, const IntArithCmd& cmd) {
   const Dtype a = type_of(cmd.a);
   const Dtype b = type_of(cmd.b);
   check.type("dst", cmd.dst.dtype).type_in("src0", a, kInts).type_in("src1", b, kInts);
-  check_target(check, cmd.dst).source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
+  check.target(cmd.dst).source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
   check_shift(check, cmd.shift, cmd.dst, kMinShift, kMaxShift);
   if (cmd.mode == IntMode::kSub) {
     check_sign(check, "dst", cmd.dst.dtype, true, "for a difference");
@@ -46,7 +45,7 @@ Violation violation(const Memories& mem, Op op, const IntArithCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const ShiftCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst).type_in("src", cmd.src.dtype, kInts).source("src", cmd.src, cmd.dst);
+  check.target(cmd.dst).type_in("src", cmd.src.dtype, kInts).source("src", cmd.src, cmd.dst);
   check_sign(check, "src", cmd.src.dtype, is_signed_int(cmd.dst.dtype), "as dst");
   const Dtype shift = type_of(cmd.shift);
   check.type_in("shift", shift, types(Dtype::kInt8, Dtype::kInt16, Dtype::kInt32));
@@ -60,7 +59,7 @@ Violation violation(const Memories& mem, Op op, const ShiftCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const IntQuantCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst);
+  check.target(cmd.dst);
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);
   check.source("src", cmd.src, cmd.dst)
       .source("multiplier", cmd.multiplier, cmd.dst)
@@ -88,7 +87,7 @@ Violation violation(const Memories& mem, Op op, const CastCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const FloatQuantCmd& cmd) {
   Checks check(mem, op);
-  check_target(check, cmd.dst);
+  check.target(cmd.dst);
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);
   check.source("src", cmd.src, cmd.dst).source("scale", cmd.scale, cmd.dst).source("offset", cmd.offset, cmd.dst);
   if (cmd.direction == Quant::kRequant) check.integral_rounding("dst rounding mode", cmd.to_int);

@@ -69,7 +69,9 @@ Violation violation(const Memories& mem, Op op, const SequenceCmd& cmd) {
   check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst, alignment_of(op));
   if (check.violation()) return check.violation();
   const bool distributed =
-      op == Op::tpu_bdc_arithmetic_sequence_distribute || op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned;
+      op == Op::tpu_bdc_arithmetic_sequence_distribute || op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned ||
+      op == Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype ||
+      op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype;
   distributed ? check_starts_on_first(check, "dst", cmd.dst) : check_no_wrap(check, cmd.dst);
   return check.violation();
 }

@@ -148,7 +148,7 @@ class Function:
             for key in (f"{kind} {name}", name):
                 if key in table:
                     return flat(table[key])
-        return ""
+        return None
 
     @property
     def undetermined(self):
@@ -165,7 +165,9 @@ class Function:
 
     def parameter_text(self, name, kind):
         default = self.reference.common["parameters"]
-        found = self.own_parameter_text(name, kind) or flat(default.get(f"{kind} {name}", default.get(name, "")))
+        found = self.own_parameter_text(name, kind)
+        if found is None:
+            found = flat(default.get(f"{kind} {name}", default.get(name, "")))
         return found or ("not described" if self.undetermined else "")
 
     # ---- What the rules gave ----

@@ -199,6 +199,7 @@ constexpr Setting kSettings[] = {
     {"--stack-limit", "4096", "SOFTTPU_STACK_LIMIT=4096"},
     {"--schedule", "late", "SOFTTPU_SCHEDULE=late"},
     {"--schedules", "15", "SOFTTPU_SCHEDULES=15"},
+    {"--cores", "1,2", "SOFTTPU_CORES=1,2"},
     {"--time", "", "SOFTTPU_TIME=on"},
     {"--time-vendor", "", "SOFTTPU_TIME=vendor"},
     {"--timeline", "/tmp/softtpu-l.json", "SOFTTPU_TIMELINE=/tmp/softtpu-l.json"},

@@ -221,7 +221,7 @@ TEST_F(Kernels, ArgumentBlocksHaveTheMeasuredLimits) {
   EXPECT_REFUSED(okkernel_launch_sync(handle_, "without_args", block.data(), 7), BM_ERR_PARAM, "okkernel_launch_sync",
                  "not a multiple of 4");
   EXPECT_REFUSED(okkernel_launch_sync(handle_, "without_args", nullptr, 8), BM_ERR_PARAM, "okkernel_launch_sync",
-                 "args is NULL");
+                 "the arguments are NULL");
   EXPECT_REFUSED(okkernel_launch_sync(handle_, name65.c_str(), nullptr, 0), BM_ERR_PARAM, "okkernel_launch_sync",
                  "longer than 64 characters");
   EXPECT_REFUSED(okkernel_launch_sync(handle_, name64.c_str(), nullptr, 0), BM_ERR_FAILURE, "okkernel_launch_sync",

@@ -47,17 +47,6 @@ TEST(NewerChips, GiveNansOfHalfProductsTheSignOfTheSum) {
   }
 }
 
-TEST(NewerChips, RefuseAResultWhoseRowsLieInOnePlace) {
-  const dim4 shape{1, 1, 1, 5}, still{0, 0, 0, 0}, one_element{1, 1, 3, 1};
-  const auto add = [&](const dim4& extent) {
-    tpu_bdc_fp_add_C(0, kBank, bits(0x3F800000), &extent, &still, nullptr, DT_FP32);
-  };
-  TestDevice old("bm1684x-23.05"), today("bm1684x");
-  EXPECT_TRUE(old.run([&] { add(shape); }).ok);
-  today.expect_fault([&] { add(shape); }, "dst w stride is 0");
-  EXPECT_TRUE(today.run([&] { add(one_element); }).ok);
-}
-
 // The larger or smaller of two taps in an input of one row.
 float best_of(const char* chip, bool largest, float first, float second) {
   TestDevice device(chip);
