@@ -7,8 +7,8 @@
 
 #include "runtime/base/result.hpp"
 
-namespace softtpu {
-namespace [[gnu::visibility("default")]] host {
+#pragma GCC visibility push(default)
+namespace softtpu::host {
 
 // `what` is how the interface calls the name: "func_name", "the kernel's name".
 Result<void> check_name(std::string_view what, const char* name);
@@ -25,5 +25,5 @@ Result<void> check_arguments(const ArgumentBlock& block);
 // How many times, and on how many workitems.
 Result<void> check_counts(std::int64_t groups, std::int64_t blocks);
 
-}  // namespace gnu::visibility("default")]]host
-}  // namespace softtpu
+}  // namespace softtpu::host
+#pragma GCC visibility pop
