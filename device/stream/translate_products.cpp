@@ -1,5 +1,7 @@
 // TIU operations with sums of products and windows: MM, MM2, CONV, PorD.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "device/chip/layout.hpp"
@@ -119,18 +121,23 @@ Issued convolution(const Operands& in) {
 
 // ---- matrix products ----
 
+// Two 16-bit extents multiplied; what no int holds is larger than every limit as well.
+int extent(std::int64_t first, std::int64_t second, std::int64_t rest = 0) {
+  return static_cast<int>(std::min<std::int64_t>(first * second + rest, std::numeric_limits<int>::max()));
+}
+
 Issued matrix_product(const Operands& in) {
   const bool trans = in.flag(Field::left_tran);
   const Dtype left_type = in.type(Field::opd0_prec, in.flag(Field::opd0_sign));
   const Dtype right_type = in.type(Field::opd0_prec, in.flag(Field::opd1_sign));
   const int stored_rows = in.size(Field::opd0_n);
-  const int stored_cols = in.size(Field::opd0_w) * (in.size(Field::opd0_c) - 1) + in.size(Field::opd1_w);
+  const int stored_cols = extent(in.size(Field::opd0_w), in.size(Field::opd0_c) - 1, in.size(Field::opd1_w));
 
   MatMulCmd cmd;
   cmd.left_trans = trans;
   cmd.rows = trans ? stored_cols : stored_rows;
   cmd.inner = trans ? stored_rows : stored_cols;
-  cmd.cols = in.size(Field::res0_c) * in.size(Field::res0_w);
+  cmd.cols = extent(in.size(Field::res0_c), in.size(Field::res0_w));
   const auto spread = [&](Field addr, int rows, Dtype type) {
     return in.tensor(addr, {rows, in.size(Field::res0_c), 1, in.size(Field::res0_w)}, type);
   };
