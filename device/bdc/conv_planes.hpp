@@ -50,27 +50,41 @@ class PlaneGeometry {
 
   // Columns of the product for one batch.
   int cols() const { return (output_.h - 1) * pitch_ + output_.w; }
-  // Output pixels among the columns [col, col + count), where each batch fills whole tiles: visit(i, n, oh, ow, run).
+  // Output pixels among the columns [col, col + count): visit(i, n, oh, ow, run). Each batch fills whole tiles, so that
+  // columns may lie behind its last pixel; a result that is stored at the end has all batches.
   template <class Visit>
   void pixels(int col, int count, Visit visit) const {
-    const int n = col / tiled(cols()), first = col % tiled(cols());
-    int row = first / pitch_, x = first % pitch_;
-    for (int i = 0; i < count; ++row, x = 0) {
-      const int run = std::min(count - i, pitch_ - x);
-      if (x < output_.w) visit(i, n, row, x, std::min(run, output_.w - x));
-      i += run;
-    }
+    for_each_batch(col, count, [&](int i, int n, int first, int end) {
+      for (int row = first / pitch_, x = first % pitch_; first < end; ++row, x = 0) {
+        const int run = std::min(end - first, pitch_ - x);
+        if (x < output_.w) visit(i, n, row, x, std::min(run, output_.w - x));
+        first += run;
+        i += run;
+      }
+    });
   }
   // As pixels() for a result without gaps between its rows: where every place is a pixel, a run goes on in the next
   // row.
   template <class Visit>
   void joined_pixels(int col, int count, Visit visit) const {
     if (pitch_ != output_.w) return pixels(col, count, visit);
-    const int n = col / tiled(cols()), first = col % tiled(cols());
-    visit(0, n, first / pitch_, first % pitch_, count);
+    for_each_batch(col, count, [&](int i, int n, int first, int end) {
+      visit(i, n, first / pitch_, first % pitch_, end - first);
+    });
   }
 
  private:
+  // The columns of each batch that are not behind its last pixel: body(i, n, first, end), counted in the batch.
+  template <class Body>
+  void for_each_batch(int col, int count, Body body) const {
+    const int step = tiled(cols());
+    for (int i = 0; i < count;) {
+      const int n = (col + i) / step, first = (col + i) % step;
+      const int end = std::min(first + count - i, cols());
+      if (first < end) body(i, n, first, end);
+      i += step - first;
+    }
+  }
   static int tiled(int cols) { return (cols + kTileCols - 1) / kTileCols * kTileCols; }
   static std::vector<int> phases(int kernel, int dilation, int stride) {
     std::vector<int> found;

@@ -70,5 +70,33 @@ TEST_F(ConvPlanesTest, EveryTapFindsWhatItsWindowSees) {
   }
 }
 
+// A result that is stored at the end has all batches: pixels of each are found, whatever part of the columns is asked
+// for.
+TEST_F(ConvPlanesTest, PixelsOfSeveralBatchesAreFoundTogether) {
+  for (int round = 0; round < 200; ++round) {
+    Geometry g = geometry(1, round % 2 == 0 ? Steps::kStrided : Steps::kInserted);
+    if (round % 3 == 0) g.kernel.w = 1;  // rows without gaps
+    const LocalTensor in = input(g, kInput, 1, false);
+    const Conv2dCmd cmd = command(g, in, Dtype::kUint8);
+    const int height = g.oh(), width = g.ow(), size = height * width;
+    const PlaneGeometry planes(cmd.window, {height, width});
+    const int step = (planes.cols() + kTileCols - 1) / kTileCols * kTileCols, batches = 3;
+    for (const bool joined : {false, true}) {
+      std::vector<int> visits(static_cast<std::size_t>(batches * size));
+      const auto visit = [&](int from) {
+        return [&visits, &planes, from, step, width, size](int i, int n, int oh, int ow, int run) {
+          EXPECT_EQ(from + i, n * step + oh * planes.pitch() + ow);
+          for (int x = 0; x < run; ++x) ++visits.at(static_cast<std::size_t>(n * size + oh * width + ow + x));
+        };
+      };
+      const int cut = random_.in(0, batches * step);
+      const std::pair<int, int> pieces[] = {{0, cut}, {cut, batches * step - cut}};
+      for (const auto& [first, count] : pieces)
+        joined ? planes.joined_pixels(first, count, visit(first)) : planes.pixels(first, count, visit(first));
+      EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << g.text() << ", joined " << joined;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace softtpu

@@ -142,6 +142,31 @@ TEST_P(ShallowConvolutions, OfBytesHaveThePlainBits) {
   }
 }
 
+// All results are stored at the end, those of several batches in one go.
+TEST_P(ShallowConvolutions, ThatOverwriteTheirInputHaveThePlainBits) {
+  scalar_t zero;
+  zero.u32 = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Shape s = shape();
+    const unsigned result = kInput + 64U * static_cast<unsigned>(in(0, 20));
+    if (result + static_cast<unsigned>(room(s)) > kWeight) continue;
+    const bool bytes = i % 2 == 0;
+    fill(bytes ? Values::kAny : Values::kOrdinaryFloats);
+    expect_the_plain_bits(
+        [&] {
+          if (bytes) {
+            tpu_bdc_int8_asym_quant_conv2d(result, kInput, kWeight, zero, zero, &s.input, nullptr, s.oc, &s.kernel,
+                                           &s.pad, &s.stride, &s.dilation, DT_INT32, DT_UINT8, DT_INT8, DT_INT8, false);
+          } else {
+            tpu_bdc_fp_conv2d(result, kInput, kWeight, kBias, &s.input, nullptr, s.oc, &s.kernel, &s.pad, &s.stride,
+                              &s.dilation, DT_FP32, DT_FP32, false, false);
+          }
+        },
+        fmt::format("{} to {:#x}", s.text(), result));
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(ShallowConvolutions, OfBytesThatAreShiftedHaveThePlainBits) {
   const data_type_t wide[] = {DT_INT8, DT_UINT8, DT_INT16, DT_UINT16};
   for (int i = 0; i < 40; ++i) {
