@@ -145,7 +145,9 @@ void execute(Memories& mem, const FloatQuantCmd& cmd) {
         [&](std::int64_t* dst, const std::int64_t* src, const float* scale, const float* offset, int count) {
           for (int i = 0; i < count; ++i) {
             const float product = flush(chip_mul(to_float(src[i]), flush(scale[i])));
-            dst[i] = float_to_int<kMode>(flush(chip_add(product, flush(offset[i]))), range);
+            const float sum = flush(chip_add(product, flush(offset[i])));
+            // Recorded: no number becomes 0 here, where tpu_bdc_cast gives the least of a signed type.
+            dst[i] = std::isnan(sum) ? 0 : float_to_int<kMode>(sum, range);
           }
         },
         cmd.src, cmd.scale, cmd.offset);

@@ -44,6 +44,16 @@ class Integer : public ElementwiseTest {
     const bool difference = row.reference(0, 1) != row.reference(1, 0);
     return difference || is_signed_int(a) || is_signed_int(b) ? pick(kSignedTypes) : pick(kUnsignedTypes);
   }
+  // Now and then an infinity or no number.
+  float any_factor(float most) {
+    if (chance(6)) return std::numeric_limits<float>::quiet_NaN();
+    if (chance(6)) return -std::numeric_limits<float>::infinity();
+    return std::uniform_real_distribution<float>(-most, most)(random_);
+  }
+  // What a requantisation through f32 stores: no number is 0, also of a signed type.
+  static std::uint32_t requantised(float sum, Dtype to, Rounding mode) {
+    return std::isnan(sum) ? 0 : reference::convert(std::bit_cast<std::uint32_t>(sum), to, Dtype::kFp32, mode);
+  }
 };
 
 TEST_F(Integer, ArithmeticMatchesTheReference) {
@@ -277,8 +287,7 @@ TEST_F(Integer, QuantisationMatchesTheReference) {
           return reference::finished(reference::shifted(product, shift, mode), true, broad);
         });
     const Rounding to_int = integral_rounding();
-    const float scale = std::uniform_real_distribution<float>(-3, 3)(random_);
-    const float base = std::uniform_real_distribution<float>(-99, 99)(random_);
+    const float scale = any_factor(3), base = any_factor(99);
     // Conversions that are exact in f32 leave the rounding of the product and of the sum.
     const Dtype exact = broad == Dtype::kInt32 ? Dtype::kInt16 : broad;
     check(
@@ -289,8 +298,7 @@ TEST_F(Integer, QuantisationMatchesTheReference) {
         },
         [&](const std::vector<std::uint32_t>& v, const auto&) {
           const auto value = static_cast<float>(reference::int_value(v[0], exact));
-          const float sum = reference::add(reference::mul(value, scale), base);
-          return reference::convert(std::bit_cast<std::uint32_t>(sum), narrow, Dtype::kFp32, to_int);
+          return requantised(reference::add(reference::mul(value, scale), base), narrow, to_int);
         });
     check(
         "fp32_dequant", Dtype::kFp32, {narrow}, Layouts::kAligned,
@@ -329,8 +337,8 @@ TEST_F(Integer, ChannelQuantisationMatchesTheReference) {
     src.write(device_.chip(), memory(), random_values(from, shape.elements()));
     std::vector<std::uint32_t> words;
     for (int c = 0; c < shape.c; ++c) {
-      const auto scale = std::bit_cast<std::uint32_t>(std::uniform_real_distribution<float>(-3, 3)(random_));
-      const auto base = std::bit_cast<std::uint32_t>(std::uniform_real_distribution<float>(-99, 99)(random_));
+      const auto scale = std::bit_cast<std::uint32_t>(any_factor(3));
+      const auto base = std::bit_cast<std::uint32_t>(any_factor(99));
       const auto multiplier = static_cast<std::uint32_t>(random_());
       const auto shift = static_cast<std::uint32_t>(number(-64, 0)) & 0xFFU;
       const std::uint32_t offset = random_bits(offset_type);
@@ -361,8 +369,7 @@ TEST_F(Integer, ChannelQuantisationMatchesTheReference) {
         want[i] = reference::finished(reference::shifted(product, shift_of(word[2]), mode), true, to);
       } else if (function == 2) {
         const float product = reference::mul(static_cast<float>(value), std::bit_cast<float>(word[0]));
-        const float sum = reference::add(product, std::bit_cast<float>(word[1]));
-        want[i] = reference::convert(std::bit_cast<std::uint32_t>(sum), to, Dtype::kFp32, to_int);
+        want[i] = requantised(reference::add(product, std::bit_cast<float>(word[1])), to, to_int);
       } else {
         // At most 17 bits: exact in f32.
         const auto difference = static_cast<float>(value - offset_of(word[0]));
