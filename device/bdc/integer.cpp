@@ -92,10 +92,10 @@ void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& fin
       mem, cmd.dst,
       [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
-          // Of a shift in memory the low byte counts, to the left modulo the 32 bits of a result (golden-bmodel
-          // ar/0446, ar/0649).
+          // Of a shift in memory the low byte counts, to the left modulo the 32 bits of a result, to the right up to 63
+          // places (golden-bmodel ar/0446, ar/0649, ar/0823).
           const auto amount = static_cast<std::int8_t>(shift[i]);
-          const int places = amount > 0 ? amount & 31 : amount;
+          const int places = amount > 0 ? amount & 31 : std::max<int>(amount, -63);
           const Shifter<Int128> shifted(places, cmd.rounding);
           dst[i] = finish(shifted(Lane::template apply<Int128>(a[i], b[i])));
         }

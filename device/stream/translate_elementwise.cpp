@@ -68,7 +68,12 @@ struct Arithmetic {
   Operand shift() const {
     if (in.size(Field::tsk_opd_num) < 3) return Scalar{0, Dtype::kInt8};
     if (in.flag(Field::opd2_const)) return in.constant(Field::opd2_addr, Dtype::kInt8);
-    return in.per_channel(Field::opd2_addr, shape, Dtype::kInt8);
+    // One for each channel, of any type, as far apart as those are; the low byte counts.
+    const Dtype stored = in.type(Field::opd2_prec, true);
+    Tensor amounts = in.per_channel(Field::opd2_addr, shape, stored);
+    amounts.dtype = Dtype::kInt8;
+    amounts.stride.c *= size_of(stored);
+    return amounts;
   }
   Issued shifted(Op op) const {
     const Rounding rounding = in.rounding(in.value(Field::opd2_n_str));

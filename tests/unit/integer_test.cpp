@@ -107,7 +107,7 @@ TEST_F(Integer, ShiftsPerChannelMatchTheReference) {
     first.tensor.write(device_.chip(), memory(), random_values(a, shape.elements()));
     second.tensor.write(device_.chip(), memory(), random_values(b, shape.elements()));
     std::vector<std::uint32_t> shifts(static_cast<std::size_t>(shape.elements()));
-    for (std::uint32_t& value : shifts) value = static_cast<std::uint8_t>(number(-32, 31));
+    for (std::uint32_t& value : shifts) value = static_cast<std::uint8_t>(number(chance(3) ? -128 : -32, 31));
     shift.write(device_.chip(), memory(), shifts);
     shifts = shift.read(device_.chip(), memory());
     const auto x = first.tensor.read(device_.chip(), memory());
@@ -117,7 +117,8 @@ TEST_F(Integer, ShiftsPerChannelMatchTheReference) {
     for (std::size_t i = 0; i < want.size(); ++i) {
       const Wide value =
           row.reference(reference::int_value(x[i], a), reference::int_value(with_constant ? constant : y[i], b));
-      const int count = static_cast<int>(reference::int_value(shifts[i], Dtype::kInt8));
+      // To the right up to 63 places.
+      const int count = std::max(static_cast<int>(reference::int_value(shifts[i], Dtype::kInt8)), -63);
       want[i] = reference::finished(reference::shifted(value, count, mode), saturate, to);
     }
     const dim4 c_shape = dst.tensor.c_shape();

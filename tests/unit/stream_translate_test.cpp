@@ -222,6 +222,26 @@ TEST(StreamTranslate, ARootByItselfKeepsWhatItsStepsGive) {
   EXPECT_EQ(command<RootCmd>(root).iterations, 3);
 }
 
+TEST(StreamTranslate, ShiftsOfChannelsLieAsFarApartAsTheirTypeSays) {
+  for (const auto& [code, bytes] : {std::pair{0U, 1}, std::pair{3U, 2}, std::pair{4U, 4}}) {
+    const auto cmd = command<IntArithCmd>(instruction("sAR", 2,
+                                                      {{Field::cmd_short, 1},
+                                                       {Field::tsk_opd_num, 3},
+                                                       {Field::res0_prec, 4},
+                                                       {Field::opd0_prec, 4},
+                                                       {Field::opd1_prec, 4},
+                                                       {Field::opd2_prec, code},
+                                                       {Field::res0_n, 1},
+                                                       {Field::res0_c, 70},
+                                                       {Field::res0_h, 1},
+                                                       {Field::res0_w, 4},
+                                                       {Field::opd2_addr, 0x4000}}));
+    const auto& shift = std::get<Tensor>(cmd.shift);
+    EXPECT_EQ(shift.dtype, Dtype::kInt8);
+    EXPECT_EQ(shift.stride.c, bytes);
+  }
+}
+
 TEST(StreamTranslate, FromStaticMemoryOneRowGoesToEachChannel) {
   const auto spread = [](unsigned function) {
     return command<CrossCopyCmd>(instruction("sTRANS&sBC", function,
