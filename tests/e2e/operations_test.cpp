@@ -448,6 +448,28 @@ TEST(Operations, TraceTimelineAndTimesHoldBothDevicesOfAProgram) {
   fs::remove(times);
 }
 
+// What was computed by which revision of a chip can be told apart later.
+TEST(Operations, TimeRecordsReportsAndTracesNameTheRevision) {
+  const fs::path times = temporary("revision.jsonl"), page = temporary("revision.html"),
+                 trace = temporary("revision.json");
+  for (const auto& [chip, revision] : {std::pair{"bm1684x", "1.30"}, std::pair{"bm1684x-23.05", "23.05"}}) {
+    Program run(
+        {kSofttpu, "run", "--chip", chip, "--time-record", times, "--trace", trace, "--", kHost, "use", kKernels});
+    ASSERT_EQ(run.wait(), 0) << run.output();
+    std::ifstream lines(times);
+    int launches = 0;
+    for (std::string line; std::getline(lines, line); ++launches)
+      EXPECT_EQ(nlohmann::json::parse(line)["chip"]["revision"], revision);
+    EXPECT_GT(launches, 0);
+    EXPECT_NE(read_text(trace).find(std::string("bm1684x-") + revision), std::string::npos);
+    Environment environment{{"SOFTTPU_CHIP", chip}};
+    Program report({kSofttpu, "report", "--no-check", "-o", page, "--", kHost, "use", kKernels}, environment);
+    ASSERT_EQ(report.wait(), 0) << report.output();
+    EXPECT_NE(read_text(page).find(std::string("\"revision\":\"") + revision), std::string::npos);
+    for (const fs::path& file : {times, page, trace}) fs::remove(file);
+  }
+}
+
 TEST(Exhausted, ALogThatCannotBeWrittenIsNoReasonToEnd) {
   SharedDevice device(Environment{{"SOFTTPU_LOG_FILE", "/dev/full"}, {"SOFTTPU_LOG", "trace"}});
   Client client(device.socket());
