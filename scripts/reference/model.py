@@ -184,9 +184,11 @@ class Function:
         lines = []
         for box in boxes:
             lines.append("; ".join(f"{name} {words(in_order(types), 'or')}" for name, types in box.items()))
+        bias = self.limits.get("parameters", {}).get("bias_dtype", {}).get("types")
+        bias = f"bias_dtype {words(in_order(bias), 'or')}" if bias else ""
         if len(lines) == 1:
-            return lines[0]
-        return "one of these:\n" + "\n".join(f"    {line}" for line in lines)
+            return lines[0] + (f"; {bias}" if bias else "")
+        return "one of these:\n" + "\n".join(f"    {line}" for line in lines) + (f"\n    and {bias}" if bias else "")
 
     def limits_lines(self):
         parameters = self.limits.get("parameters", {})

@@ -3,6 +3,7 @@
 // that output, so the reference cannot contradict the rules. scripts/reference/limits.py compares or rewrites it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,7 @@ class CostSum : public Observer {
 };
 
 bool is_type(const Parameter& parameter) { return parameter.type == "data_type_t"; }
+bool is_bias(const Parameter& parameter) { return parameter.name == "bias_addr" || parameter.name == "bias_dtype"; }
 
 class Limits {
  public:
@@ -112,7 +114,10 @@ class Limits {
     entry["cost"] = {
         {"start_us", rounded(cost_->start_us)}, {"work_us", rounded(cost_->work_us)}, {"commands", cost_->commands}};
     probe_types(entry);
-    for (std::size_t at = 0; at < valid_.size(); ++at) probe_parameter(at, entry);
+    for (std::size_t at = 0; at < valid_.size(); ++at) {
+      if (!is_bias(parameter(at))) probe_parameter(at, entry);
+    }
+    probe_bias(entry);
     for (const auto& [kind, text] : messages_) entry["messages"].push_back(text);
   }
 
@@ -121,7 +126,7 @@ class Limits {
   void probe_types(json& entry) {
     std::vector<std::size_t> places;
     for (std::size_t at = 0; at < valid_.size(); ++at) {
-      if (is_type(parameter(at)) && parameter(at).name != "bias_dtype") places.push_back(at);
+      if (is_type(parameter(at)) && !(has_optional_bias() && is_bias(parameter(at)))) places.push_back(at);
     }
     if (places.empty() || places.size() > kMostTypeParameters) return;
     std::set<Combination> accepted;
@@ -159,10 +164,32 @@ class Limits {
     }
   }
 
+  bool has_optional_bias() const {
+    return std::ranges::any_of(function_->parameters, [](const Parameter& one) { return one.name == "has_bias"; });
+  }
+
+  // A bias that has_bias switches on is asked about with it.
+  void probe_bias(json& entry) {
+    for (std::size_t at = 0; at < valid_.size(); ++at) {
+      if (parameter(at).name == "has_bias") valid_[at] = grid::number(1);
+    }
+    if (!ask(valid_).empty()) return;
+    for (std::size_t at = 0; at < valid_.size(); ++at) {
+      if (is_bias(parameter(at))) probe_parameter(at, entry);
+    }
+  }
+
+  void probe_bias_types(std::size_t at, json& limits) {
+    for (const auto& [name, code] : grid::type_codes()) {
+      if (ask_with(at, grid::number(code)).empty()) limits["types"].push_back(to_text(static_cast<Dtype>(code)));
+    }
+  }
+
   void probe_parameter(std::size_t at, json& entry) {
     const std::string name(parameter(at).name);
     json& limits = entry["parameters"][name];
     if (grid::is_local(parameter(at)) || grid::is_system(parameter(at))) probe_address(at, limits);
+    if (name == "bias_dtype" && has_optional_bias()) probe_bias_types(at, limits);
     if (parameter(at).type.ends_with("*")) probe_pointer(at, limits);
     if (grid::is_integer(parameter(at))) {
       for (const std::int64_t value : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{INT_MAX}})

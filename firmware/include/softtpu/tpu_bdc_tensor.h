@@ -107,7 +107,8 @@ void tpu_bdc_fp_mm_R_const_all_trans(local_addr_t output_addr, local_addr_t left
  * bias_dtype: data type of the bias: that of the operands, or fp32
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: left_right_dtype fp16; output_dtype fp32 or fp16 */
+ * Types: bias_dtype fp32 or fp16; left_right_dtype fp16; output_dtype fp32 or fp16 | bias_dtype fp32 or bfp16;
+ *   left_right_dtype bfp16; output_dtype fp32 or bfp16 */
 void tpu_bdc_fp_mm_with_bias(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows,
     int left_cols, int right_cols, data_type_t output_dtype, data_type_t left_right_dtype, data_type_t bias_dtype,
     bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -117,7 +118,8 @@ void tpu_bdc_fp_mm_with_bias(local_addr_t output_addr, local_addr_t left_addr, l
  * add_result: whether the old output is added
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: left_right_dtype fp16; output_dtype fp32 or fp16 */
+ * Types: bias_dtype fp32 or fp16; left_right_dtype fp16; output_dtype fp32 or fp16 | bias_dtype fp32 or bfp16;
+ *   left_right_dtype bfp16; output_dtype fp32 or bfp16 */
 void tpu_bdc_fp_mm_R_trans_with_bias(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr,
     int left_rows, int left_cols, int right_rows, data_type_t output_dtype, data_type_t left_right_dtype,
     data_type_t bias_dtype, bool add_result, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -126,7 +128,8 @@ void tpu_bdc_fp_mm_R_trans_with_bias(local_addr_t output_addr, local_addr_t left
  * bias_dtype: data type of the bias: that of the operands, or fp32
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: left_right_dtype fp16; output_dtype fp32 or fp16 */
+ * Types: bias_dtype fp32 or fp16; left_right_dtype fp16; output_dtype fp32 or fp16 | bias_dtype fp32 or bfp16;
+ *   left_right_dtype bfp16; output_dtype fp32 or bfp16 */
 void tpu_bdc_fp_mm_all_trans_with_bias(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr,
     int left_rows, int left_cols, int right_rows, data_type_t output_dtype, data_type_t left_right_dtype,
     data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -136,7 +139,8 @@ void tpu_bdc_fp_mm_all_trans_with_bias(local_addr_t output_addr, local_addr_t le
  * bias_dtype: data type of the bias: that of the operands, or fp32
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: output_dtype fp32 or fp16; right_C_dtype fp16 */
+ * Types: bias_dtype fp32 or fp16; output_dtype fp32 or fp16; right_C_dtype fp16 | bias_dtype fp32 or bfp16;
+ *   output_dtype fp32 or bfp16; right_C_dtype bfp16 */
 void tpu_bdc_fp_mm_L_const_with_bias(local_addr_t output_addr, local_addr_t right_addr, scalar_t C, int left_rows,
     int left_cols, int right_cols, data_type_t output_dtype, data_type_t right_C_dtype, data_type_t bias_dtype,
     bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -146,7 +150,8 @@ void tpu_bdc_fp_mm_L_const_with_bias(local_addr_t output_addr, local_addr_t righ
  * bias_dtype: data type of the bias: that of the operands, or fp32
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: left_C_dtype fp16; output_dtype fp32 or fp16 */
+ * Types: bias_dtype fp32 or fp16; left_C_dtype fp16; output_dtype fp32 or fp16 | bias_dtype fp32 or bfp16;
+ *   left_C_dtype bfp16; output_dtype fp32 or bfp16 */
 void tpu_bdc_fp_mm_R_const_with_bias(local_addr_t output_addr, local_addr_t left_addr, scalar_t C, int left_rows,
     int left_cols, int right_cols, data_type_t output_dtype, data_type_t left_C_dtype, data_type_t bias_dtype,
     bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -157,7 +162,8 @@ void tpu_bdc_fp_mm_R_const_with_bias(local_addr_t output_addr, local_addr_t left
  * bias_dtype: data type of the bias: that of the operands, or fp32
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: output_dtype fp32 or fp16; right_C_dtype fp16 */
+ * Types: bias_dtype fp32 or fp16; output_dtype fp32 or fp16; right_C_dtype fp16 | bias_dtype fp32 or bfp16;
+ *   output_dtype fp32 or bfp16; right_C_dtype bfp16 */
 void tpu_bdc_fp_mm_L_const_R_trans_with_bias(local_addr_t output_addr, local_addr_t right_addr, scalar_t C,
     int left_rows, int left_cols, int right_rows, data_type_t output_dtype, data_type_t right_C_dtype,
     data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -168,7 +174,8 @@ void tpu_bdc_fp_mm_L_const_R_trans_with_bias(local_addr_t output_addr, local_add
  * bias_dtype: data type of the bias: that of the operands, or fp32
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: output_dtype fp32 or fp16; right_C_dtype fp16 */
+ * Types: bias_dtype fp32 or fp16; output_dtype fp32 or fp16; right_C_dtype fp16 | bias_dtype fp32 or bfp16;
+ *   output_dtype fp32 or bfp16; right_C_dtype bfp16 */
 void tpu_bdc_fp_mm_L_const_all_trans_with_bias(local_addr_t output_addr, local_addr_t right_addr, scalar_t C,
     int left_rows, int left_cols, int right_rows, data_type_t output_dtype, data_type_t right_C_dtype,
     data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -179,7 +186,8 @@ void tpu_bdc_fp_mm_L_const_all_trans_with_bias(local_addr_t output_addr, local_a
  * bias_dtype: data type of the bias: that of the operands, or fp32
  * bias_is_const: true: bias_data.scalar for all; false: the bias at bias_data.addr
  * bias_data: the bias: an address or a constant
- * Types: left_C_dtype fp16; output_dtype fp32 or fp16 */
+ * Types: bias_dtype fp32 or fp16; left_C_dtype fp16; output_dtype fp32 or fp16 | bias_dtype fp32 or bfp16;
+ *   left_C_dtype bfp16; output_dtype fp32 or bfp16 */
 void tpu_bdc_fp_mm_R_const_all_trans_with_bias(local_addr_t output_addr, local_addr_t left_addr, scalar_t C,
     int left_rows, int left_cols, int right_rows, data_type_t output_dtype, data_type_t left_C_dtype,
     data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu);
@@ -285,9 +293,7 @@ void tpu_bdc_quant_mm(local_addr_t output_addr, data_type_t output_dtype, option
     bool result_add, bool do_relu, optional_info_t* rzp, optional_info_t* bias, requant_int_info_t* requant);
 /** Product of two 8-bit matrices, shifted right to 8 or 16 bits.
  * Layout: As tpu_bdc_fp32_mm: (R, ceil(C / P), 1, P); the bias is one row of 16 bits.
- * bias_addr: local address of the bias, a matrix of one row of 16 bits, on the start NPU of the output
- * Types: left_dtype int8 or uint8; output_dtype int16 or int8; right_dtype int8 | left_dtype uint8; output_dtype
- *   uint16 or uint8; right_dtype uint8 | left_dtype int8; output_dtype int16 or int8; right_dtype uint8 */
+ * bias_addr: local address of the bias, a matrix of one row of 16 bits, on the start NPU of the output */
 void tpu_bdc_int8_mm(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, local_addr_t bias_addr,
     int left_rows, int left_cols, int right_cols, int left_cols_per_channel, int right_cols_per_channel,
     data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype, data_type_t bias_dtype,
@@ -296,9 +302,7 @@ void tpu_bdc_int8_mm(local_addr_t output_addr, local_addr_t left_addr, local_add
  * Layout: As tpu_bdc_fp32_mm: (R, ceil(C / P), 1, P); the bias is one row of 16 bits.
  * bias_addr: local address of the bias, a matrix of one row of 16 bits, on the start NPU of the output
  * left_rows: rows K of the left matrix as stored
- * left_cols: columns M of the left matrix as stored
- * Types: left_dtype int8 or uint8; output_dtype int16 or int8; right_dtype int8 | left_dtype uint8; output_dtype
- *   uint16 or uint8; right_dtype uint8 | left_dtype int8; output_dtype int16 or int8; right_dtype uint8 */
+ * left_cols: columns M of the left matrix as stored */
 void tpu_bdc_int8_mm_L_trans(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr,
     local_addr_t bias_addr, int left_rows, int left_cols, int right_cols, int left_cols_per_channel,
     int right_cols_per_channel, data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype,
@@ -307,9 +311,7 @@ void tpu_bdc_int8_mm_L_trans(local_addr_t output_addr, local_addr_t left_addr, l
 /** Product of a constant left matrix with an 8-bit matrix, shifted right to 8 or 16 bits.
  * Layout: As tpu_bdc_fp32_mm: (R, ceil(C / P), 1, P); the bias is one row of 16 bits.
  * bias_addr: local address of the bias, a matrix of one row of 16 bits, on the start NPU of the output
- * C: every element of the left matrix, in C_dtype
- * Types: C_dtype int8 or uint8; output_dtype int16 or int8; right_dtype int8 | C_dtype uint8; output_dtype uint16
- *   or uint8; right_dtype uint8 | C_dtype int8; output_dtype int16 or int8; right_dtype uint8 */
+ * C: every element of the left matrix, in C_dtype */
 void tpu_bdc_int8_mm_L_const(local_addr_t output_addr, local_addr_t right_addr, local_addr_t bias_addr, scalar_t C,
     int left_rows, int left_cols, int right_cols, int right_cols_per_channel, data_type_t output_dtype,
     data_type_t C_dtype, data_type_t right_dtype, data_type_t bias_dtype, unsigned char lshift, unsigned char rshift,
@@ -645,10 +647,7 @@ void tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(local_addr_t output_addr, lo
     const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
     data_type_t kzp_dtype, bool result_add);
 /** Convolution of 8-bit integers with a right shift at the end.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0.
- * Types: input_dtype int8 or uint8; output_dtype int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int16 or int8; weight_dtype
- *   uint8 */
+ * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
 void tpu_bdc_int8_sym_quant_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel,
     const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
@@ -656,10 +655,7 @@ void tpu_bdc_int8_sym_quant_conv2d(local_addr_t output_addr, local_addr_t input_
     bool result_relu);
 /** Transposed convolution of 8-bit integers with a right shift at the end: stride 1, zeros inserted, kernel turned
  * by 180 degrees.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0.
- * Types: input_dtype int8 or uint8; output_dtype int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int16 or int8; weight_dtype
- *   uint8 */
+ * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
 void tpu_bdc_int8_sym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
     local_addr_t weight_addr, local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c,
     const dim2* kernel, const dim2* insert, const padding_t* padding, const dim2* dilation, data_type_t output_dtype,
@@ -667,7 +663,8 @@ void tpu_bdc_int8_sym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_
     bool result_relu);
 /** Convolution of 8-bit integers, requantised with parameters of each output channel.
  * Layout: As tpu_bdc_int8_asym_quant_conv2d.
- * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
+ * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;
+ *   bias_dtype int32, uint32, int16 or uint16 */
 void tpu_bdc_conv2d_requant_pc(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t requant_addr, const dim4* input_shape, const dim4* input_stride, int output_c,
     const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
@@ -675,7 +672,8 @@ void tpu_bdc_conv2d_requant_pc(local_addr_t output_addr, local_addr_t input_addr
     bool has_requant, bool sym_range);
 /** Convolution of 8-bit integers, requantised with one multiplier, shift and zero point.
  * Layout: As tpu_bdc_int8_asym_quant_conv2d.
- * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
+ * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;
+ *   bias_dtype int32, uint32, int16 or uint16 */
 void tpu_bdc_conv2d_requant_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel,
     const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
@@ -683,7 +681,8 @@ void tpu_bdc_conv2d_requant_C(local_addr_t output_addr, local_addr_t input_addr,
     short output_zp, bool has_bias, bool result_relu, bool has_requant, bool sym_range);
 /** Convolution with zero points, padding values and requantisation of each channel.
  * Layout: As tpu_bdc_int8_asym_quant_conv2d.
- * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
+ * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;
+ *   bias_dtype int32, uint32, int16 or uint16 */
 void tpu_bdc_conv2d_requant_pc_asym_pc(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t kzp_addr, local_addr_t pad_addr, local_addr_t requant_addr,
     const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel, const padding_t* padding,
@@ -692,7 +691,8 @@ void tpu_bdc_conv2d_requant_pc_asym_pc(local_addr_t output_addr, local_addr_t in
     bool result_add, bool sym_range, rounding_mode_t rounding_mode);
 /** Convolution with zero points and padding values of each channel, requantised with one set of parameters.
  * Layout: As tpu_bdc_int8_asym_quant_conv2d.
- * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
+ * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;
+ *   bias_dtype int32, uint32, int16 or uint16 */
 void tpu_bdc_conv2d_requant_C_asym_pc(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t kzp_addr, local_addr_t pad_addr, const dim4* input_shape,
     const dim4* input_stride, int output_c, const dim2* kernel, const padding_t* padding, const dim2* stride,
@@ -701,7 +701,8 @@ void tpu_bdc_conv2d_requant_C_asym_pc(local_addr_t output_addr, local_addr_t inp
     bool result_relu, bool result_add, bool sym_range, rounding_mode_t rounding_mode);
 /** Convolution with one zero point and padding value, requantised with one set of parameters.
  * Layout: As tpu_bdc_int8_asym_quant_conv2d.
- * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
+ * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;
+ *   bias_dtype int32, uint32, int16 or uint16 */
 void tpu_bdc_conv2d_requant_C_asym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, scalar_t kzp_val, scalar_t pad_val, const dim4* input_shape, const dim4* input_stride,
     int output_c, const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
@@ -710,7 +711,8 @@ void tpu_bdc_conv2d_requant_C_asym_C(local_addr_t output_addr, local_addr_t inpu
     bool sym_range, rounding_mode_t rounding_mode);
 /** Convolution with one zero point and padding value, requantised with parameters of each channel.
  * Layout: As tpu_bdc_int8_asym_quant_conv2d.
- * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
+ * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;
+ *   bias_dtype int32, uint32, int16 or uint16 */
 void tpu_bdc_conv2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t requant_addr, scalar_t kzp_val, scalar_t pad_val, const dim4* input_shape,
     const dim4* input_stride, int output_c, const dim2* kernel, const padding_t* padding, const dim2* stride,
@@ -718,24 +720,22 @@ void tpu_bdc_conv2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t inp
     data_type_t bias_dtype, bool has_requant, bool has_bias, bool result_relu, bool result_add, bool sym_range,
     rounding_mode_t rounding_mode);
 /** Depthwise convolution of 8-bit integers, requantised with parameters of each channel.
- * Layout: As tpu_bdc_int8_depthwise2d.
+ * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
  *   not read when has_bias is false
- * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8 */
+ * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;
+ *   bias_dtype int32, uint32, int16 or uint16 */
 void tpu_bdc_depthwise2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t requant_addr, scalar_t pad_val, const dim4* input_shape, const dim2* kernel,
     const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
     data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype, bool has_bias, bool has_requant,
     bool result_relu, bool sym_range, rounding_mode_t rounding_mode);
 /** Depthwise convolution of 8-bit integers with one right shift.
- * Layout: As tpu_bdc_int8_depthwise2d.
+ * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
- *   not read when has_bias is false
- * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- *   int8; weight_dtype uint8 */
+ *   not read when has_bias is false */
 void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, scalar_t pad_val, const dim4* input_shape, const dim2* kernel, const padding_t* padding,
     const dim2* stride, const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
@@ -745,10 +745,7 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
  * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
- *   not read when has_bias is false
- * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- *   int8; weight_dtype uint8 */
+ *   not read when has_bias is false */
 void tpu_bdc_int8_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, scalar_t pad_val, const dim4* input_shape, const dim2* kernel, const padding_t* padding,
     const dim2* stride, const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
@@ -758,10 +755,7 @@ void tpu_bdc_int8_depthwise2d(local_addr_t output_addr, local_addr_t input_addr,
  * Layout: Input and output are aligned and start on one NPU.
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
  *   not read when has_bias is false
- * C: every weight, in weight_dtype
- * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- *   int8; weight_dtype uint8 */
+ * C: every weight, in weight_dtype */
 void tpu_bdc_int8_depthwise2d_kernel_const(local_addr_t output_addr, local_addr_t input_addr, local_addr_t bias_addr,
     scalar_t C, scalar_t pad_val, const dim4* input_shape, const dim2* kernel, const padding_t* padding,
     const dim2* stride, const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
@@ -773,10 +767,7 @@ void tpu_bdc_int8_depthwise2d_kernel_const(local_addr_t output_addr, local_addr_
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
  *   not read when has_bias is false
  * pad_addr: local address of one byte pair (padding value, unused) per channel: channel c at 2 * (row of c) in its
- *   NPU
- * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- * More: softtpu api tpu_bdc_int8_pc_pad_depthwise2d */
+ *   NPU */
 void tpu_bdc_int8_pc_pad_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, local_addr_t pad_addr, const dim4* input_shape, const dim2* kernel,
     const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
@@ -788,10 +779,7 @@ void tpu_bdc_int8_pc_pad_depthwise2d(local_addr_t output_addr, local_addr_t inpu
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
  *   not read when has_bias is false
  * pad_addr: local address of one byte pair (padding value, unused) per channel: channel c at 2 * (row of c) in its
- *   NPU
- * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- * More: softtpu api tpu_bdc_int8_pc_pad_depthwise_for_deconv2d */
+ *   NPU */
 void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
     local_addr_t weight_addr, local_addr_t bias_addr, local_addr_t pad_addr, const dim4* input_shape,
     const dim2* kernel, const padding_t* padding, const dim2* insert, const dim2* dilation, data_type_t output_dtype,
@@ -801,10 +789,7 @@ void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_
  * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;
- *   not read when has_bias is false
- * Types: input_dtype int8 or uint8; output_dtype int32, int16 or int8; weight_dtype int8 | input_dtype uint8;
- *   output_dtype uint32, uint16 or uint8; weight_dtype uint8 | input_dtype int8; output_dtype int32, int16 or
- *   int8; weight_dtype uint8 */
+ *   not read when has_bias is false */
 void tpu_bdc_int8_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, scalar_t pad_val, const dim4* input_shape, const dim2* kernel, const padding_t* padding,
     const dim2* insert, const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,

@@ -374,8 +374,8 @@ void tpu_bdc_fp_conv2d_with_ins(local_addr_t output_addr, local_addr_t input_add
                                 const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
                                 bool has_bias, bool result_add, int ins_h, int ins_w);
 /** Average pooling of floats with a data type of the output and inserted elements.
- * Layout: As the function without the addition to its name (tpu_bdc_fp_conv2d, tpu_bdc_fp_avg_pool2d,
- *   tpu_bdc_int8_max_pool2d ...).
+ * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU; output extents as in
+ *   tpu_bdc_fp_avg_pool2d.
  * output_addr: local address of the output
  * in_dtype: data type of the input
  * out_dtype: data type of the output
@@ -386,8 +386,8 @@ void tpu_bdc_fp_avg_pool2d_ex(local_addr_t output_addr, local_addr_t input_addr,
                               const dim2* dilation, const dim2* ins, data_type_t in_dtype,
                               data_type_t out_dtype, scalar_t scale);
 /** Maximum pooling of integers.
- * Layout: As the function without the addition to its name (tpu_bdc_fp_conv2d, tpu_bdc_fp_avg_pool2d,
- *   tpu_bdc_int8_max_pool2d ...).
+ * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU; output extents as in
+ *   tpu_bdc_fp_avg_pool2d.
  * output_addr: local address of the output
  * pad_val: value of the padding
  * Types: dtype int8 or uint8 */
@@ -395,8 +395,8 @@ void tpu_bdc_int_max_pool2d(local_addr_t output_addr, local_addr_t input_addr, c
                             const dim2* kernel, const padding_t* padding, const dim2* stride,
                             const dim2* dilation, data_type_t dtype, scalar_t pad_val);
 /** Minimum pooling of integers.
- * Layout: As the function without the addition to its name (tpu_bdc_fp_conv2d, tpu_bdc_fp_avg_pool2d,
- *   tpu_bdc_int8_max_pool2d ...).
+ * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU; output extents as in
+ *   tpu_bdc_fp_avg_pool2d.
  * output_addr: local address of the output
  * pad_val: value of the padding
  * Types: dtype int8 or uint8 */
