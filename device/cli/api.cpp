@@ -48,7 +48,7 @@ Standing standing(const OpInfo& row, const Verification& known) {
   if (known.exact > 0)
     return {"exact",
             fmt::format("exact on {} recorded cases{}{}", known.exact, oracle.empty() ? "" : "; " + oracle, deviating)};
-  if (known.oracle > 0 && known.assumed) return {"reference", "as firmware/README.md assumes; " + oracle};
+  if (known.oracle > 0 && known.assumed) return {"reference", "partly assumed (firmware/README.md); " + oracle};
   if (known.oracle > 0) return {"oracle", oracle + deviating};
   if (!known.reference.empty()) return {"reference", fmt::format("reference within {}{}", known.reference, deviating)};
   return {"unverified", "not verified by a recording or a reference" + deviating};

@@ -89,6 +89,9 @@ class Elementwise:
 
     def unary(self, op, a, dtype):
         p = self.page
+        if op == "sign" and hasattr(p, "sign") and dtype in FLOATS:
+            self.tensor(a, "dst", dtype).put(p.sign(self.tensor(a, "src", dtype).get(), dtype))
+            return True
         if op not in ("abs", "neg", "relu", "fp_round", "fp_floor", "fp_ceil", "fp32_mac", "fp32_mac_C"):
             return False
         if op.startswith("fp32_mac"):
@@ -156,9 +159,9 @@ class Elementwise:
         if op == "fp_bias":
             result = two("add", self.parameter(a, "bias", dtype), x)
         elif op == "fp_scale":
-            result = two("add", two("mul", self.parameter(a, "scale", dtype), x), np.zeros_like(x))
+            result = p.fp_scale(x, self.parameter(a, "scale", dtype), dtype)
         elif op == "fp_scale_bias":
-            result = two("add", self.parameter(a, "bias", dtype), two("mul", self.parameter(a, "scale", dtype), x))
+            result = p.fp_scale_bias(x, self.parameter(a, "scale", dtype), self.parameter(a, "bias", dtype), dtype)
         else:
             t = two(op[3:6], x, self.parameter(a, "bias", dtype))
             result = two("mul", t, t)
@@ -175,9 +178,14 @@ class Elementwise:
             words = [self.page.int_requant(int(v), a["multiplier"], a["shift"], offset, a["rounding_mode"], to) % 2**32 for v in x.flat]
             self.tensor(a, "dst", to).put(np.array(words, np.uint64).reshape(x.shape))
             return True
-        if op != "cast" or DTYPES[a["src_dtype"]] not in FLOATS or DTYPES[a["dst_dtype"]] in FLOATS:
+        if op != "cast" or DTYPES[a["src_dtype"]] not in FLOATS:
             return False
         of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+        if to in FLOATS:
+            if not hasattr(self.page, "float_to_float") or of == to or a["mode"] != "RM_HALF_TO_EVEN":
+                return False
+            self.tensor(a, "dst", to).put(self.page.float_to_float(self.tensor(a, "src", of).get(), of, to))
+            return True
         x = self.tensor(a, "src", of).get()
         low, high = self.page.RANGES[to]
         self.tensor(a, "dst", to).put(self.page.float_to_int(x, of, low, high, a["mode"]) & 0xffffffff)
@@ -218,10 +226,13 @@ class Elementwise:
         p = self.page
         coefficients = {name.removesuffix("_coeff"): list(words) for name, words in COEFFICIENTS.items()}
         table = COEFFICIENTS["exp_table"]
-        if op not in ("fp32_sin", "fp32_cos", "fp32_exp", "fp32_sigmoid", "fp32_tanh"):
+        series = {"fp32_log": "log", "fp32_log1p": "log", "fp32_mish": "exp", "fp32_gelu_fast": "exp", "fp32_arcsin": "arcsin", "fp32_arccos": "arcsin"}
+        if op not in ("fp32_sin", "fp32_cos", "fp32_exp", "fp32_sigmoid", "fp32_tanh") and not (op in series and hasattr(p, op[5:])):
             return False
         x = self.tensor(a, "src", "fp32").get()
-        if op in ("fp32_sin", "fp32_cos"):
+        if op in series:
+            result = getattr(p, op[5:])(x, coefficients[series[op]])
+        elif op in ("fp32_sin", "fp32_cos"):
             result = p.sine(x, coefficients["sin"]) if op == "fp32_sin" else p.cosine(x, coefficients["cos"])
         else:
             result = getattr(p, op[5:])(x, coefficients["exp"], table)

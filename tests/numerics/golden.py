@@ -135,10 +135,10 @@ class Tensor:
 
 
 class Corpus:
-    """The recorded cases of a chip in tests/golden."""
+    """The recorded cases of a chip, those of tests/golden unless another folder is named."""
 
-    def __init__(self, chip, npu_bytes):
-        self.folder, self.npu_bytes = ROOT / "tests/golden" / chip, npu_bytes
+    def __init__(self, chip, npu_bytes, root=ROOT / "tests/golden"):
+        self.folder, self.npu_bytes = pathlib.Path(root) / chip, npu_bytes
         self.tables = read_special_tables()
 
     def families(self):

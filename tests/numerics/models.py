@@ -3,32 +3,45 @@ import pages
 from elementwise_models import COEFFICIENTS, Elementwise
 from product_models import Movers, OkKernel, Products
 
-LEAST_FUNCTIONS = 130
+LEAST_FUNCTIONS = 160
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
+_page_1_30 = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
 _okk = pages.load("bm1684x-elementwise", "bm1684-okkernel")
 
 
-def load_coefficients(memory, name, arguments):
+WORDS = {"exp_table": 192}
+WORDS_1_30 = {"exp_table": 0, "exp_coeff": 10, "log_coeff": 16}
+
+
+def load_coefficients(memory, name, arguments, counts):
     """The first words of a table, to one offset of all NPUs."""
     table = name.removeprefix("tpu_bdc_load_fp32_")
     if table not in COEFFICIENTS:
         return False
-    words = COEFFICIENTS[table][:192 if table == "exp_table" else 32].view("uint8")
+    words = COEFFICIENTS[table][:counts.get(table, 32)].view("uint8")
     at = arguments.get("coeff_addr", arguments.get("table_addr"))
     memory.local[:, at:at + len(words)] = words
     return True
 
 
-def run_bm1684x(memory, name, arguments):
+def run_tpu(memory, name, arguments, page, counts):
     """Whether a page has the function."""
     if name.startswith("tpu_bdc_load_fp32_"):
-        return load_coefficients(memory, name, arguments)
-    return any(model.run(name, arguments) for model in (Products(memory, _page), Movers(memory, _page))) or \
-        (name.startswith("tpu_bdc_") and Elementwise(memory, _page).run(name, arguments))
+        return load_coefficients(memory, name, arguments, counts)
+    return any(model.run(name, arguments) for model in (Products(memory, page), Movers(memory, page))) or \
+        (name.startswith("tpu_bdc_") and Elementwise(memory, page).run(name, arguments))
+
+
+def run_bm1684x(memory, name, arguments):
+    return run_tpu(memory, name, arguments, _page, WORDS)
+
+
+def run_bm1684x_1_30(memory, name, arguments):
+    return run_tpu(memory, name, arguments, _page_1_30, WORDS_1_30)
 
 
 def run_bm1684(memory, name, arguments):
     return name.startswith("okk_bdc_") and OkKernel(memory, _okk).run(name, arguments)
 
 
-CHIPS = [("bm1684x", 256 * 1024, run_bm1684x), ("bm1684", 512 * 1024, run_bm1684)]
+CHIPS = [("bm1684x", 256 * 1024, run_bm1684x), ("bm1684x-1.30", 256 * 1024, run_bm1684x_1_30), ("bm1684", 512 * 1024, run_bm1684)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The specification of docs/numerics: its Python gives the recorded bytes, and what the code cites is there.
 
-    numerics_test.py [--links | --models] [-v]
+    numerics_test.py [--links | --models] [--golden FOLDER] [-v]
 """
 import argparse
 import collections
@@ -81,7 +81,7 @@ def argument_value(argument):
 NOT_MODELLED = ("limits", "sync", "static_seq")     # refusals and what is no arithmetic
 
 
-def check_models(verbose):
+def check_models(verbose, root):
     import numpy
     import golden
     import models
@@ -92,7 +92,7 @@ def check_models(verbose):
              for _, name, parameters in prototypes(header)}
     checked, wrong = collections.Counter(), 0
     for chip, npu_bytes, run in models.CHIPS:
-        corpus = golden.Corpus(chip, npu_bytes)
+        corpus = golden.Corpus(chip, npu_bytes, root)
         for family in corpus.families():
             if family in NOT_MODELLED:
                 continue
@@ -119,13 +119,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--links", action="store_true", help="only what the code cites")
     parser.add_argument("--models", action="store_true", help="only the models")
+    parser.add_argument("--golden", type=pathlib.Path, default=ROOT / "tests/golden", help="recorded cases, a folder for each chip (default: tests/golden)")
     parser.add_argument("-v", "--verbose", action="store_true", help="each function with its number of cases")
     options = parser.parse_args()
     status = 0
     if not options.models:
         status |= check_links()
     if not options.links:
-        status |= check_models(options.verbose)
+        status |= check_models(options.verbose, options.golden)
     return status
 
 
