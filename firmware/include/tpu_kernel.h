@@ -13,7 +13,11 @@
 #include <string.h>
 
 #include "softtpu/tpu_bdc_elementwise.h"
+#include "softtpu/tpu_bdc_matrix.h"
+#include "softtpu/tpu_bdc_move.h"
+#include "softtpu/tpu_bdc_special.h"
 #include "softtpu/tpu_bdc_tensor.h"
+#include "softtpu/tpu_bdc_window.h"
 #include "softtpu/tpu_dma.h"
 #include "softtpu/tpu_newer.h"
 #include "tpu_defs.h"
