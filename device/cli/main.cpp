@@ -75,9 +75,8 @@ Run add_golden(CLI::App& app) {
   cluster->excludes(kernel);
   app.add_option("--results", options->results, "SQLite file that keeps what the cluster has replayed")->needs(cluster);
   app.footer(
-      "Instructions that are refused, or known to differ, are counted apart; --skipped lists them with the reason. "
-      "One\n"
-      "that is not in that list, or no longer as it says, fails.\n\n"
+      "Instructions that are known to be refused or to differ are counted apart; --skipped lists them with reasons.\n"
+      "Any other difference fails, and so does an instruction that no longer behaves as the list says.\n\n"
       "Exit status: 0 when every case passes; 1 when one fails; 2 when an option is not usable; 3 when the ledger\n"
       "cannot be written.");
   return [options] { return run_golden(*options); };
@@ -93,7 +92,7 @@ Run add_dump(CLI::App& app) {
                  "folder of SOFTTPU_DUMP: the memories after the last crash of a kernel, when the device has ended");
   app.add_option("--device", options->device, "number of the device")->capture_default_str();
   app.add_option("--core", options->core, "number of the core")->capture_default_str();
-  app.add_flag("--ended", options->ended, "the memory of the last core that a kernel crashed");
+  app.add_flag("--ended", options->ended, "the memory of the last core that crashed");
   app.add_option("--space", options->space, "local, global, l2, static or dtcm")->capture_default_str();
   app.add_option("--address", options->address,
                  "address of the first byte, as kernels see it (default: the memory's first)");

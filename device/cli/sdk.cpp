@@ -240,7 +240,7 @@ Run add_sdk(CLI::App& app) {
   std::vector<std::string> names;
   for (const Sdk& sdk : kSdks) names.emplace_back(sdk.name);
   app.add_option("kind", *kind, "which SDK")->required()->check(CLI::IsMember(names));
-  app.add_option("folder", *folder, "where to; made when it is not there")->required();
+  app.add_option("folder", *folder, "target folder; created when it is missing")->required();
   app.footer("Exit status: 0; 2 when there is no such SDK; 3 when the tree cannot be written.");
   // The parser writes into both.
   return [kind, folder] { return run(*kind, *folder); };

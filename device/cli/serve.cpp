@@ -59,7 +59,7 @@ Run add_serve(CLI::App& app) {
                  "file with the token (16 to 1024 bytes) that remote clients show; same");
   add_setting_options(app, SettingUser::kServer);
   app.footer(
-      "What the checks (--check) find is told to the program that caused it.\n"
+      "Findings of the checks (--check) go to the program that caused them.\n"
       "Exit status: 0 after SIGTERM or Ctrl-C; 1 when the device cannot be served; 2 when an option is not usable.");
   return [options] { return run(*options); };
 }

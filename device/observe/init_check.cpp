@@ -157,7 +157,7 @@ class InitCheck final : public Observer {
     finding.what = fmt::format("{} reads bytes that {}: {}", call_name(op, here_),
                                state >= Shadow::kFirstLaunch && state != Shadow::kLastLaunch
                                    ? "were written by an earlier launch only"
-                                   : "nobody has written",
+                                   : "were never written",
                                finding.place->text());
     finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
     findings_->add(finding);

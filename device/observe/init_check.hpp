@@ -1,4 +1,4 @@
-// SOFTTPU_CHECK=init: commands that read bytes that nobody has written.
+// SOFTTPU_CHECK=init: commands that read bytes that were never written.
 #pragma once
 
 #include <memory>

@@ -335,7 +335,7 @@ void LaunchQueue::note_fault(const std::string& text) {
 
 // A log of all events has the whole text already.
 void LaunchQueue::note_untold(const std::string& text) {
-  log_warning("nobody has asked how a launch ended: " +
+  log_warning("a launch failed whose result was not asked for: " +
               (is_logged(LogLevel::kInfo) ? text.substr(0, text.find('\n')) : text));
 }
 

@@ -463,7 +463,7 @@ Result<std::shared_ptr<GroupLaunch>> Session::make_group(Launch& launch, std::ui
     return refuse("a launch names either how many cores it takes or which, not both.");
   const std::uint64_t wanted = launch.others.empty() ? launch.blocks : launch.others.size() + 1;
   if (wanted > has || launch.core + wanted > has + (launch.others.empty() ? 0 : has)) {
-    return refuse(fmt::format("the launch wants {} workitems from core {} on, and chip {} has {} core{}.", wanted,
+    return refuse(fmt::format("the launch asks for {} workitems from core {} on, and chip {} has {} core{}.", wanted,
                               launch.core, device_->chip().name, has, has == 1 ? "" : "s"));
   }
   std::vector<GroupLaunch::Part> parts = {{launch.core, function, launch.args}};

@@ -12,7 +12,7 @@
 namespace softtpu {
 namespace {
 
-constexpr char kWarning[] = "softtpu: a page of shared memory is gone; this process goes on with zeros in its place.\n";
+constexpr char kWarning[] = "softtpu: a page of shared memory was taken away; this process goes on with zeros there.\n";
 
 std::atomic<std::uint64_t> replaced{0};
 std::uintptr_t page_bytes = 4096;

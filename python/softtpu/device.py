@@ -121,7 +121,7 @@ class Device:
         return made.write(source)
 
     def empty(self, shape, dtype=np.float32):
-        """A new array that nobody has written yet."""
+        """A new array whose elements have no values yet."""
         return self._make(shape, types.element_type(dtype), written=False)
 
     def zeros(self, shape, dtype=np.float32):

@@ -61,12 +61,12 @@ std::vector<std::string> missing_with(int fd, std::string_view prefix, const std
 std::string explain_missing(int fd, const std::string& first) {
   if (first.starts_with("tpu_") || first.starts_with("okk_")) {
     const auto names = missing_with(fd, first.substr(0, 4), first);
-    return fmt::format("it wants {}, which this softtpu does not have (`softtpu api` lists what it has)",
+    return fmt::format("it needs {}, which this softtpu does not have (`softtpu api` lists what it has)",
                        listed(names));
   }
   for (const Origin& origin : kOrigins) {
     if (!first.starts_with(origin.prefix)) continue;
-    return fmt::format("it wants {}. {}* are no TPUKernel or OKKernel functions; they {}",
+    return fmt::format("it needs {}. {}* are no TPUKernel or OKKernel functions; they {}",
                        listed(missing_with(fd, origin.prefix, first)), origin.prefix, origin.text);
   }
   return {};

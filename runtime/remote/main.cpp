@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   app.add_option("--connect", connect_to, "HOST:PORT of a remote device");
   app.add_option("--token-file", token_file, "file with the clients' token")->required();
   bool daemon = false;
-  app.add_flag("--daemon", daemon, "with --listen: let go of the terminal once connections are taken");
+  app.add_flag("--daemon", daemon, "with --listen: go to the background once connections are accepted");
   app.add_option("--socket", gateway.socket_path, "the device's Unix socket");
   app.add_option("--tls-cert", gateway.certificate_file, "certificate chain (PEM)");
   app.add_option("--tls-key", gateway.key_file, "the certificate's key (PEM)");
