@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/isa/command.hpp"
+#include "device/engines/command.hpp"
 #include "device/isa/op.hpp"
 
 namespace softtpu {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "device/core/command_ring.hpp"
-#include "device/core/commands.hpp"
 #include "device/core/lane_chain.hpp"
 #include "device/core/launch_page.hpp"
 #include "device/core/observer.hpp"
+#include "device/engines/commands.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "runtime/base/result.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device/core/commands.hpp"
+#include "device/engines/commands.hpp"
 #include "device/memory/lane_slice.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/isa/command.hpp"
+#include "device/engines/command.hpp"
 #include "device/memory/memories.hpp"
 
 namespace softtpu {

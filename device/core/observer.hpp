@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "device/core/refusal.hpp"
-#include "device/isa/command.hpp"
+#include "device/command/refusal.hpp"
+#include "device/engines/command.hpp"
 #include "device/isa/op.hpp"
 
 namespace softtpu {

@@ -13,7 +13,7 @@
 
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
-#include "device/isa/command.hpp"
+#include "device/engines/command.hpp"
 #include "device/isa/op.hpp"
 #include "runtime/base/result.hpp"
 

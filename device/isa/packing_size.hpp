@@ -1,4 +1,4 @@
-// Sizes of the compressed form of tensors (format: device/dma/README.md).
+// Sizes of the compressed form of tensors (format: device/engines/dma/README.md).
 #pragma once
 
 #include <cstdint>

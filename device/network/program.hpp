@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/chip/chip.hpp"
-#include "device/isa/command.hpp"
+#include "device/engines/command.hpp"
 #include "device/isa/op.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/bmodel/tensor_map.hpp"

@@ -202,7 +202,7 @@ inline std::uint16_t convert_to_half(float value, Dtype to, Rounding mode, Speci
 }
 
 // One value of type `from`, given by its low bits, in type `to`. The pair and the mode are ones that the chip converts
-// (device/core/validate_integer.cpp).
+// (device/engines/bdc/integer/rules.cpp).
 std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mode, Specials specials);
 
 }  // namespace softtpu

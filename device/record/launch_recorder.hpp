@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "device/checks/allocations.hpp"
+#include "device/checks/shadow.hpp"
 #include "device/core/core.hpp"
-#include "device/observe/allocations.hpp"
-#include "device/observe/shadow.hpp"
-#include "device/observe/shared_bytes.hpp"
+#include "device/memory/shared_bytes.hpp"
 #include "device/record/launch_record.hpp"
 
 namespace softtpu {

@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string>
 
+#include "device/checks/allow.hpp"
 #include "device/chip/chip.hpp"
 #include "device/core/schedule.hpp"
-#include "device/observe/allow.hpp"
 
 namespace softtpu {
 namespace {

@@ -12,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "device/observe/observers.hpp"
 #include "device/server/closing.hpp"
 #include "device/server/crash_folder.hpp"
 #include "device/server/fault_handler.hpp"
@@ -20,6 +19,7 @@
 #include "device/server/postmortem.hpp"
 #include "device/server/program_core.hpp"
 #include "device/server/sanitizer_output.hpp"
+#include "device/tools/tools.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/process/device_process.hpp"

@@ -8,11 +8,11 @@
 
 #include "device/chip/chip.hpp"
 #include "device/memory/memories.hpp"
-#include "device/observe/observers.hpp"
 #include "device/server/allocator.hpp"
 #include "device/server/core_link.hpp"
 #include "device/server/launch_queue.hpp"
 #include "device/server/piecewise.hpp"
+#include "device/tools/tools.hpp"
 #include "runtime/base/config.hpp"
 
 namespace softtpu {

@@ -27,10 +27,10 @@
 
 #include "device/memory/memories.hpp"
 #include "device/memory/shared_ranges.hpp"
-#include "device/observe/observers.hpp"
 #include "device/server/fault_handler.hpp"
 #include "device/server/kernel_stack.hpp"
 #include "device/server/time_slice.hpp"
+#include "device/tools/tools.hpp"
 
 namespace softtpu {
 namespace {

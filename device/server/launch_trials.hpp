@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "device/observe/observers.hpp"
 #include "device/record/memory_image.hpp"
 #include "device/server/group_launch.hpp"
+#include "device/tools/tools.hpp"
 
 namespace softtpu {
 

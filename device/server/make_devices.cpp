@@ -4,8 +4,8 @@
 
 #include "device/core/execution.hpp"
 #include "device/core/schedule.hpp"
-#include "device/observe/observers.hpp"
 #include "device/record/launch_recorder.hpp"
+#include "device/tools/tools.hpp"
 
 namespace softtpu {
 namespace {

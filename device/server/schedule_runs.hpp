@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "device/core/core.hpp"
-#include "device/observe/observers.hpp"
+#include "device/tools/tools.hpp"
 
 namespace softtpu {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "device/observe/observers.hpp"
 #include "device/server/gateway_link.hpp"
 #include "device/server/make_devices.hpp"
 #include "device/server/session.hpp"
 #include "device/server/socket_place.hpp"
+#include "device/tools/tools.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/transport/event_loop.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/chip/chip.hpp"
-#include "device/isa/command.hpp"
+#include "device/engines/command.hpp"
 #include "device/isa/op.hpp"
 #include "device/stream/instruction.hpp"
 

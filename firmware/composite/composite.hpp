@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "device/core/checks.hpp"
+#include "device/command/checks.hpp"
 #include "device/core/composite_scope.hpp"
 #include "firmware/call.hpp"
 #include "firmware/composite/steps.hpp"

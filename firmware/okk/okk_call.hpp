@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "device/core/checks.hpp"
+#include "device/command/checks.hpp"
 #include "firmware/call.hpp"
 #include "okk.h"
 

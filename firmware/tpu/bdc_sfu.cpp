@@ -1,6 +1,6 @@
 // Entry points of special functions that are one command: series, tables, exponents, roots, quotients, coefficients.
-#include "device/core/checks.hpp"
 #include "device/chip/rules.hpp"
+#include "device/command/checks.hpp"
 #include "device/memory/static_tables.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"

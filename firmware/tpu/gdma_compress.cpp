@@ -1,4 +1,4 @@
-// Entry points of GDMA compression. The compressed form is softtpu's own (device/dma/README.md).
+// Entry points of GDMA compression. The compressed form is softtpu's own (device/engines/dma/README.md).
 #include <fmt/format.h>
 
 #include <climits>

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "device/core/checks.hpp"
+#include "device/command/checks.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "device/core/checks.hpp"
+#include "device/command/checks.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"
 #include "firmware/call.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/bdc/byte_kernels.hpp"
+#include "device/engines/bdc/product/byte_kernels.hpp"
 #include "device/memory/parallel.hpp"
 #include "tests/bench/work.hpp"
 

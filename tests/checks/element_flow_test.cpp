@@ -1,5 +1,5 @@
 // Which elements of a result are made of which elements of an operand.
-#include "device/observe/element_flow.hpp"
+#include "device/footprint/element_flow.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "device/observe/allocations.hpp"
-#include "device/observe/module_check.hpp"
-#include "device/observe/shadow.hpp"
+#include "device/checks/allocations.hpp"
+#include "device/checks/module_check.hpp"
+#include "device/checks/shadow.hpp"
 #include "runtime/module/module_symbols.hpp"
 
 namespace softtpu {

@@ -1,4 +1,4 @@
-#include "device/observe/race_check.hpp"
+#include "device/checks/race_check.hpp"
 
 #include <gmock/gmock.h>
 

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "device/observe/allow.hpp"
-#include "device/observe/client_findings.hpp"
-#include "device/observe/findings.hpp"
+#include "device/checks/allow.hpp"
+#include "device/checks/client_findings.hpp"
+#include "device/checks/findings.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/report/finding_message.hpp"
 #include "runtime/report/launch_place.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "device/observe/command_cost.hpp"
+#include "device/timing/command_cost.hpp"
 #include "tests/grid/recipes.hpp"
 #include "tests/manual/type_boxes.hpp"
 #include "tests/unit/device_fixture.hpp"

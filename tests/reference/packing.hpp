@@ -1,4 +1,4 @@
-// The compressed form of elements, as device/dma/README.md describes it: written plainly, bit by bit.
+// The compressed form of elements, as device/engines/dma/README.md describes it: written plainly, bit by bit.
 #pragma once
 
 #include <algorithm>

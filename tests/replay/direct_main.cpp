@@ -10,10 +10,10 @@
 
 #include "device/core/core.hpp"
 #include "device/core/execution.hpp"
-#include "device/observe/observers.hpp"
-#include "runtime/base/config.hpp"
 #include "device/golden/kernel/script.hpp"
 #include "device/golden/session.hpp"
+#include "device/tools/tools.hpp"
+#include "runtime/base/config.hpp"
 
 extern "C" void softtpu_replay(const void* argument);
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/observe/event_schedule.hpp"
+#include "device/timing/event_schedule.hpp"
 #include "runtime/layout/formulas.hpp"
 
 namespace softtpu::timing {

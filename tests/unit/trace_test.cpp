@@ -1,4 +1,4 @@
-#include "device/observe/trace.hpp"
+#include "device/trace/trace.hpp"
 
 #include <unistd.h>
 

@@ -1,0 +1,137 @@
+#include "device/checks/findings.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+
+#include "runtime/report/rules.hpp"
+
+namespace softtpu {
+namespace {
+
+// Several objects of one process may share a journal.
+std::atomic<std::uint64_t> last_id{0};
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+FoundParty resolve(const Party& party) {
+  return {party.function, party.text, find_caller(party.stack), party.host_stack};
+}
+
+// Bounds what a kernel with very many findings costs; far more than the lines of a kernel make.
+constexpr std::size_t kMostRemembered = 65536;
+constexpr std::size_t kLeftOut = SIZE_MAX;
+
+std::string address_key(const Finding& finding, const std::string& kernel) {
+  std::string key = finding.rule + '\n' + kernel;
+  for (const Party& party : finding.parties) {
+    key += '\n' + party.function;
+    for (int i = 0; i < party.stack.count; ++i) {
+      key += fmt::format(" {}", party.stack.frames[static_cast<std::size_t>(i)]);
+    }
+    for (const std::string& frame : party.host_stack) key += " " + frame;
+  }
+  return finding.parties.empty() ? key + '\n' + finding.what : key;
+}
+
+}  // namespace
+
+void Findings::begin(const std::string& kernel, int core) {
+  kernel_ = kernel;
+  core_ = core;
+}
+
+bool Findings::is_allowed(const Finding& finding) {
+  for (const AllowRule& rule : options_.allow) {
+    if (!rule.covers(finding.rule, kernel_, finding.place)) continue;
+    ++allowed_[finding.rule];
+    return true;
+  }
+  return false;
+}
+
+void Findings::add(const Finding& finding) {
+  if (is_allowed(finding)) return;
+  ++count_;
+  std::string calls = address_key(finding, kernel_);
+  auto known = known_.find(calls);
+  if (known == known_.end()) {
+    if (known_.size() >= kMostRemembered) known_.clear();
+    known = known_.emplace(std::move(calls), find_or_add(finding)).first;
+  }
+  if (known->second != kLeftOut) ++list_[known->second].count;
+}
+
+std::size_t Findings::find_or_add(const Finding& finding) {
+  Found found{finding.rule, kernel_, core_, finding.what, finding.place, {}, finding.nearest, finding.cost, 0};
+  for (const Party& party : finding.parties) found.parties.push_back(resolve(party));
+  std::string key = fold_key(found);
+  if (const auto same = folded_.find(key); same != folded_.end()) return same->second;
+  if (!has_room(rule(found.rule).severity)) {
+    leave_out(found, key);
+    return kLeftOut;
+  }
+  folded_.emplace(std::move(key), list_.size());
+  add_new(std::move(found));
+  return list_.size() - 1;
+}
+
+bool Findings::has_room(Severity severity) const {
+  const auto end = kept_.begin() + static_cast<std::ptrdiff_t>(severity) + 1;
+  return std::accumulate(kept_.begin(), end, 0) < options_.limit;
+}
+
+void Findings::leave_out(const Found& found, const std::string& key) {
+  if (left_out_.size() >= kMostRemembered || !left_out_.insert(std::hash<std::string>()(key)).second) return;
+  ++left_counts_.counts[static_cast<std::size_t>(rule(found.rule).severity)];
+  if (options_.journal) options_.journal->add_left_out(found);
+}
+
+void Findings::add_new(Found found) {
+  ++kept_[static_cast<std::size_t>(rule(found.rule).severity)];
+  ids_.push_back(++last_id);
+  reported_.push_back(1);
+  list_.push_back(std::move(found));
+  // Counted by add().
+  Found first = list_.back();
+  first.count = 1;
+  if (options_.journal) return options_.journal->add(first, ids_.back());
+  print(to_text(first, isatty(STDERR_FILENO) == 1));
+  for (const FoundParty& party : first.parties) {
+    if (!lines_hint(party.at).empty()) print(fmt::format("softtpu: {}\n", kNoLines));
+  }
+}
+
+void Findings::report_left_out() {
+  if (options_.journal || left_counts_.total() == told_left_out_) return;
+  told_left_out_ = left_counts_.total();
+  print(fmt::format("softtpu: {} further finding{} left out (SOFTTPU_MAX_FINDINGS={}): {}\n", told_left_out_,
+                    told_left_out_ == 1 ? " is" : "s are", options_.limit, to_text(left_counts_)));
+}
+
+void Findings::report() {
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    const std::uint64_t more = list_[i].count - reported_[i];
+    if (more == 0) continue;
+    reported_[i] = list_[i].count;
+    if (options_.journal) {
+      options_.journal->add_count(ids_[i], more);
+    } else {
+      print(to_again_text(list_[i], more));
+    }
+  }
+  report_left_out();
+  for (const auto& [rule, count] : allowed_) {
+    if (options_.journal) options_.journal->add(AllowedRecord{rule, kernel_, count});
+  }
+  allowed_.clear();
+}
+
+}  // namespace softtpu

@@ -1,0 +1,87 @@
+// What the checks of one process have found: equal ones folded, allowed ones counted, each new one printed for people
+// or noted in the journal at once, so that a crash of the kernel loses none.
+//
+// At most `limit` findings of a severity, and of graver ones together, are kept: one that is graver than others finds
+// room however late it comes. Only the number of the others is known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/checks/allow.hpp"
+#include "device/core/call_site.hpp"
+#include "runtime/report/finding.hpp"
+#include "runtime/report/journal.hpp"
+
+namespace softtpu {
+
+// One side of a finding: a call and what it does to the bytes in question.
+struct Party {
+  std::string function;  // "tpu_gdma_cpy_S2L"
+  std::string text;      // "tpu_gdma_cpy_S2L writes dst 0x..., element [0, 3, 0, 0]"
+  CallStack stack;
+  std::vector<std::string> host_stack;  // of a call of the host program, already resolved
+};
+
+struct Finding {
+  std::string rule;  // of runtime/report/rules.def
+  std::string what;  // one sentence: what is wrong and where
+  std::vector<Party> parties;
+  std::optional<FoundPlace> place;
+  std::string nearest;
+  std::optional<double> cost;  // cycles
+};
+
+// Threads: one at a time (the core's own, or the server's).
+class Findings {
+ public:
+  struct Options {
+    int limit = 100;
+    std::vector<AllowRule> allow;
+    std::shared_ptr<FindingSink> journal;  // none: findings are printed to stderr
+  };
+  explicit Findings(int limit) : options_{limit, {}, nullptr} {}
+  explicit Findings(Options options) : options_(std::move(options)) {}
+
+  // Findings that follow belong to this launch; "" and -1: to none.
+  void begin(const std::string& kernel, int core);
+  void add(const Finding& finding);
+  // Reports how often the findings since the last call have come again.
+  void report();
+
+  std::uint64_t count() const { return count_; }
+  const std::vector<Found>& all() const { return list_; }
+
+ private:
+  bool is_allowed(const Finding& finding);
+  // The place of an equal one in the list; kLeftOut when there is none and no room.
+  std::size_t find_or_add(const Finding& finding);
+  bool has_room(Severity severity) const;
+  void leave_out(const Found& found, const std::string& key);
+  void add_new(Found found);
+  void report_left_out();
+
+  Options options_;
+  std::string kernel_;
+  int core_ = -1;
+  std::uint64_t count_ = 0;
+  std::vector<Found> list_;
+  std::vector<std::uint64_t> reported_;        // of each in the list: how many times
+  std::vector<std::uint64_t> ids_;             // of each in the list: its name in the journal
+  std::array<int, kSeverities> kept_{};        // how many of the list have each severity
+  std::map<std::string, std::size_t> known_;   // by the addresses of the calls, which are cheap to compare
+  std::map<std::string, std::size_t> folded_;  // by their lines: a call that was unrolled has several addresses
+  std::set<std::size_t> left_out_;             // hashes of those that found no room
+  LeftOut left_counts_;
+  std::uint64_t told_left_out_ = 0;
+  std::map<std::string, std::uint64_t> allowed_;
+};
+
+}  // namespace softtpu

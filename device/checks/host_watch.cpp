@@ -1,0 +1,73 @@
+#include "device/checks/host_watch.hpp"
+
+#include <fmt/format.h>
+
+#include "device/checks/module_check.hpp"
+
+namespace softtpu {
+
+void HostWatch::allocated(std::uint64_t client, std::uint64_t address, std::uint64_t bytes) {
+  parts_.allocations->add({address, bytes, client, {}, {}});
+  if (parts_.shadow) parts_.shadow->mark_allocated(address, bytes);
+}
+
+void HostWatch::located(std::uint64_t address, const Stack& stack) { parts_.allocations->locate(address, stack); }
+
+void HostWatch::freed(std::uint64_t address, std::uint64_t bytes, const Stack& stack) {
+  parts_.allocations->free(address, stack);
+  if (parts_.shadow) parts_.shadow->forget(address, bytes);
+}
+
+void HostWatch::wrote(std::uint64_t address, std::uint64_t bytes) {
+  if (parts_.shadow && parts_.shadow->is_global(address, bytes)) parts_.shadow->mark_written(address, bytes);
+}
+
+void HostWatch::read(std::uint64_t address, std::uint64_t bytes, const Stack& stack) {
+  if (!parts_.output || !parts_.shadow || !parts_.shadow->is_global(address, bytes)) return;
+  const std::uint8_t* states = parts_.shadow->global(address);
+  const std::uint64_t first = find_other(states, bytes, Shadow::kLastLaunch);
+  if (first == bytes) return;
+  std::uint64_t end = first, count = 0;
+  for (std::uint64_t i = first; i < bytes; ++i) {
+    if (states[i] == Shadow::kLastLaunch) continue;
+    ++count;
+    if (end == i) end = i + 1;
+  }
+  Finding finding;
+  finding.rule = "init/unfilled-output";
+  finding.place = FoundPlace{"global", address + first, address + end};
+  finding.what = fmt::format("the program reads {} bytes of which {} were never written, the first ones at {}", bytes,
+                             count, finding.place->text());
+  finding.parties = {{"host", fmt::format("copy of {} bytes from 0x{:x} to the host", bytes, address), {}, stack}};
+  parts_.findings->add(finding);
+  parts_.findings->report();
+}
+
+void HostWatch::refused_copy(const std::string& text, const Stack& stack) {
+  if (!parts_.memory) return;
+  parts_.findings->add({"memory/host-copy", text, {{"host", "the copy", {}, stack}}, {}, "", {}});
+  parts_.findings->report();
+}
+
+void HostWatch::loaded(const std::string& module, const std::vector<std::string>& undefined) {
+  if (parts_.symbols) check_symbols(*parts_.findings, module, undefined);
+  check_portable_symbols(*parts_.findings, module, undefined, parts_.portable_to);
+}
+
+void HostWatch::closed(std::uint64_t client, const Stack& stack) {
+  if (!parts_.memory) return;
+  for (const auto& [address, record] : parts_.allocations->read().live) {
+    if (record.client != client) continue;
+    Finding finding;
+    finding.rule = "memory/leak";
+    finding.place = FoundPlace{"global", address, address + record.bytes};
+    finding.what = fmt::format("{} bytes at 0x{:x} are still allocated", record.bytes, address);
+    finding.parties = {
+        {"bm_dev_free", "the device is given back", {}, stack},
+        {"bm_malloc_device", fmt::format("allocation of {} bytes", record.bytes), {}, record.allocated_at}};
+    parts_.findings->add(finding);
+  }
+  parts_.findings->report();
+}
+
+}  // namespace softtpu

@@ -1,0 +1,55 @@
+// What the host program does to device memory, as far as checks have to know it. Lives on the server's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/checks/allocations.hpp"
+#include "device/checks/client_findings.hpp"
+#include "device/checks/findings.hpp"
+#include "device/checks/shadow.hpp"
+#include "device/chip/chip.hpp"
+
+namespace softtpu {
+
+class HostWatch {
+ public:
+  struct Parts {
+    std::shared_ptr<AllocationTable> allocations;
+    std::shared_ptr<Shadow> shadow;           // null: nobody asks what has been written
+    std::shared_ptr<Findings> findings;       // the server's own
+    std::shared_ptr<ClientFindings> clients;  // to whom they go; null: nobody shares the device
+    bool memory = false, output = false, symbols = false;
+    std::vector<Chip> portable_to;
+  };
+  explicit HostWatch(Parts parts) : parts_(std::move(parts)) {}
+
+  // What follows is this client's doing, and findings about it go there.
+  void turn_to(std::uint64_t client, FindingSink& sink) {
+    if (parts_.clients) parts_.clients->turn_to(client, sink);
+  }
+  void forget(std::uint64_t client) {
+    if (parts_.clients) parts_.clients->forget(client);
+  }
+
+  using Stack = std::vector<std::string>;
+  void allocated(std::uint64_t client, std::uint64_t address, std::uint64_t bytes);
+  // Where the program made the allocation: known a moment later.
+  void located(std::uint64_t address, const Stack& stack);
+  void freed(std::uint64_t address, std::uint64_t bytes, const Stack& stack);
+  void wrote(std::uint64_t address, std::uint64_t bytes);
+  void read(std::uint64_t address, std::uint64_t bytes, const Stack& stack);
+  void refused_copy(const std::string& text, const Stack& stack);
+  // A module with these undefined symbols is loaded.
+  void loaded(const std::string& module, const std::vector<std::string>& undefined);
+  bool wants_symbols() const { return parts_.symbols || !parts_.portable_to.empty(); }
+  // The program gives the device back: what it has not freed is a leak.
+  void closed(std::uint64_t client, const Stack& stack);
+
+ private:
+  Parts parts_;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,334 @@
+#include "device/checks/init_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "device/checks/describe.hpp"
+#include "device/footprint/element_flow.hpp"
+#include "device/footprint/operand_use.hpp"
+#include "device/memory/overlap.hpp"
+
+namespace softtpu {
+namespace {
+
+// How many tensors of the launch are remembered to recognise the tail of an earlier, larger one.
+constexpr std::size_t kMostWrites = 256;
+
+struct LocalWrite {
+  Op op;
+  Tensor tensor;
+  CallStack stack;
+};
+
+// The same place and layout, and the later one is smaller in at least one direction and larger in none.
+bool is_smaller(const Tensor& later, const Tensor& earlier) {
+  const Dim4 &a = later.shape, &b = earlier.shape;
+  return later.addr == earlier.addr && later.dtype == earlier.dtype && later.natural && earlier.natural && a.n <= b.n &&
+         a.c <= b.c && a.h <= b.h && a.w <= b.w && !(a == b);
+}
+
+class InitCheck final : public Observer {
+ public:
+  InitCheck(std::shared_ptr<Findings> findings, std::shared_ptr<Shadow> shadow,
+            std::shared_ptr<AllocationTable> allocations)
+      : findings_(std::move(findings)), shadow_(std::move(shadow)), allocations_(std::move(allocations)) {}
+
+  void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
+    chip_ = &memories.chip();
+    if (findings_ != nullptr) findings_->begin(kernel, core);
+    shadow_->begin_launch();
+    writes_.clear();
+    tails_.clear();
+  }
+
+  void before(Op op, const Command& command) override {
+    here_ = capture_call_stack();
+    if (findings_ == nullptr) return;
+    marks_.clear();
+    result_ = find_elementwise_result(command);
+    for_each_use(command, [&](const OperandUse& use) {
+      if (use.reads && use.all && use.tensor.space != Space::kStatic) check(op, command, use);
+    });
+  }
+
+  void after(Op op, const Command& command) override {
+    for_each_use(command, [&](const OperandUse& use) {
+      if (use.writes) mark(op, use);
+    });
+    if (!marks_.empty()) taint(*result_);
+  }
+
+  void asked(Op op, const Tensor& tensor, bool reads) override {
+    if (findings_ == nullptr || !reads) return;
+    here_ = capture_call_stack();
+    marks_.clear();
+    result_.reset();
+    OperandUse use;
+    use.name = "addr";
+    use.tensor = tensor;
+    use.reads = true;
+    check(op, ControlCmd{}, use);
+  }
+
+  // What the kernel's own code writes through a pointer cannot be seen: everything from the pointer on may be.
+  void pointer(Op, Space space, std::uint64_t address) override {
+    if (space == Space::kLocal) {
+      const std::uint64_t end = (address / chip_->local_bytes + 1) * chip_->local_bytes;
+      if (end <= chip_->local_mem.bytes) set(shadow_->local() + address, end - address);
+    } else if (chip_->l2_sram.contains(address)) {
+      const std::uint64_t offset = address - chip_->l2_sram.start;
+      set(shadow_->l2() + offset, chip_->l2_sram.bytes - offset);
+    } else if (chip_->global_mem.contains(address)) {
+      const auto known = allocations_->read();
+      if (const AllocationRecord* owner = known.find(address)) {
+        shadow_->mark_written(address, owner->address + owner->bytes - address);
+      } else {
+        anywhere_ = true;
+      }
+    }
+  }
+
+  void launch_ends(const std::string& fault) override {
+    if (findings_ == nullptr) return;
+    for (Tail& tail : tails_) {
+      if (!tail.has_reached && fault.empty()) tell_unused(std::move(tail.finding));
+    }
+    if (!tails_.empty()) shadow_->forget_taints();
+    findings_->report();
+  }
+
+ private:
+  void set(std::uint8_t* states, std::uint64_t bytes) { std::memset(states, shadow_->launch(), bytes); }
+
+  std::uint8_t expected(const Span& span) const {
+    const bool global = span.space == SpanSpace::kSystem && chip_->global_mem.contains(span.begin);
+    return global ? Shadow::kLastLaunch : shadow_->launch();
+  }
+
+  void check(Op op, const Command& command, const OperandUse& use) {
+    bool reported = false;
+    ElementMarks marks;
+    for_each_used_span(*chip_, use, [&](const Span& span) {
+      const std::uint8_t* states = shadow_->find(span);
+      if (states == nullptr) return;
+      const std::uint64_t bytes = span.end - span.begin;
+      const std::uint8_t good = expected(span);
+      if (anywhere_ && good == Shadow::kLastLaunch) return;
+      for (std::uint64_t at = find_other(states, bytes, good), end = at; at < bytes; at = end) {
+        while (end < bytes && states[end] == states[at]) ++end;
+        // Not allocated: the memory check's concern.
+        const bool unknown = states[at] == Shadow::kUnknown && good == Shadow::kLastLaunch;
+        if (states[at] == good || unknown) continue;
+        const std::uint8_t tail = find_tail(op, use, span, at, end, states[at]);
+        if (tail != 0) {
+          mark_elements(use.tensor, span, at, end, tail, marks);
+        } else if (!std::exchange(reported, true)) {
+          report(op, use, span, at, end, states[at]);
+        }
+      }
+    });
+    if (marks.empty()) return;
+    if (result_ && result_->space == Space::kLocal) {
+      if (marks_.empty()) marks_.resize(static_cast<std::size_t>(result_->shape.elements()));
+      return pass_marks(command, use.tensor.shape, marks, result_->shape, marks_);
+    }
+    for (const std::uint8_t mark : std::set<std::uint8_t>(marks.begin(), marks.end())) {
+      if (mark != 0) reached(op, use, tails_[mark - Shadow::kFirstTaint]);
+    }
+  }
+
+  static const char* rule_of(const FoundPlace& place, std::uint8_t state) {
+    if (place.memory == "global") return "init/global";
+    if (state >= Shadow::kFirstLaunch) return "init/earlier-launch";
+    return place.memory == "L2" ? "init/l2" : "init/local";
+  }
+
+  void report(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end, std::uint8_t state) {
+    Finding finding;
+    finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
+    finding.rule = rule_of(*finding.place, state);
+    finding.what = fmt::format("{} reads bytes that {}: {}", call_name(op, here_),
+                               state >= Shadow::kFirstLaunch && state != Shadow::kLastLaunch
+                                   ? "were written by an earlier launch only"
+                                   : "were never written",
+                               finding.place->text());
+    finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
+    findings_->add(finding);
+  }
+
+  // ---- stale tails: what is read of them, and where it ends ----
+
+  // A call that reads bytes behind a tensor's last column or channel.
+  struct Tail {
+    Finding finding;  // of the call
+    CallStack reader;
+    bool has_reached = false;  // a result that is stored or reduced
+  };
+
+  // The number of the call that read these bytes first, or reads them now; 0: they are no tail.
+  std::uint8_t find_tail(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end,
+                         std::uint8_t state) {
+    if (Shadow::is_taint(state)) {
+      const std::size_t known = std::size_t{state} - Shadow::kFirstTaint;
+      return known < tails_.size() ? state : std::uint8_t{0};
+    }
+    if (span.space != SpanSpace::kLocal) return 0;
+    const auto first = tail_of(use.tensor, span.begin + at);
+    if (!first && state != Shadow::kStale) return 0;
+    const auto same =
+        std::find_if(tails_.begin(), tails_.end(), [&](const Tail& tail) { return tail.reader == here_; });
+    if (same != tails_.end()) return number_of(same);
+    if (tails_.size() > Shadow::kLastTaint - Shadow::kFirstTaint) return Shadow::kLastTaint;
+    Finding finding;
+    finding.rule = "init/stale-tail";
+    finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
+    finding.what = fmt::format("{} reads the stale tail of a tensor", call_name(op, here_));
+    if (first) {
+      const auto& [write, direction] = *first;
+      finding.what = fmt::format("{} reads the stale {} tail of a tensor {}", call_name(op, here_), direction,
+                                 to_text(write->tensor.shape));
+      const std::string function = call_name(write->op, write->stack);
+      finding.parties.push_back(
+          {function, fmt::format("{} wrote {}", function, to_text(Operand(write->tensor))), write->stack, {}});
+    }
+    finding.what += ": " + finding.place->text();
+    finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
+    tails_.push_back({std::move(finding), here_});
+    return number_of(tails_.end() - 1);
+  }
+
+  std::uint8_t number_of(std::vector<Tail>::const_iterator tail) const {
+    return static_cast<std::uint8_t>(Shadow::kFirstTaint + (tail - tails_.begin()));
+  }
+
+  static void mark_elements(const Tensor& tensor, const Span& span, std::uint64_t at, std::uint64_t end,
+                            std::uint8_t mark, ElementMarks& marks) {
+    if (marks.empty()) marks.resize(static_cast<std::size_t>(tensor.shape.elements()));
+    const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
+    const std::size_t first = first_element(tensor.shape, span);
+    for (std::uint64_t i = at / size; i <= (end - 1) / size; ++i) marks[first + i] = mark;
+  }
+
+  static std::size_t first_element(const Dim4& shape, const Span& span) {
+    const std::int64_t row = (std::int64_t{span.n} * shape.c + span.c) * shape.h + span.h;
+    return static_cast<std::size_t>(row * shape.w + span.w);
+  }
+
+  // The command has written its result; elements that were made of stale ones are no better.
+  void taint(const Tensor& result) {
+    const auto size = static_cast<std::uint64_t>(size_of(result.dtype));
+    for_each_span(*chip_, result, [&](const Span& span) {
+      std::uint8_t* states = shadow_->find(span);
+      const std::uint8_t* mark = marks_.data() + first_element(result.shape, span);
+      for (std::uint64_t i = 0; i < span.end - span.begin; ++i) {
+        if (mark[i / size] != 0) states[i] = mark[i / size];
+      }
+    });
+  }
+
+  // The command stores the tail's value, or adds it up with others.
+  void reached(Op op, const OperandUse& use, Tail& tail) {
+    tail.has_reached = true;
+    Finding finding = tail.finding;
+    if (!(here_ == tail.reader)) {
+      const std::string function = call_name(op, here_);
+      finding.what = fmt::format("{} uses a result of the stale tail: {}", function, finding.what);
+      finding.parties.push_back(
+          {function, fmt::format("{} reads {} {}", function, use.name, to_text(Operand(use.tensor))), here_, {}});
+    }
+    findings_->add(finding);
+  }
+
+  void tell_unused(Finding finding) {
+    finding.rule = "init/unused-tail";
+    findings_->add(finding);
+  }
+
+  // The latest tensor at the same address whose layout has room for the byte but no element there, and the direction it
+  // is missing in.
+  std::optional<std::pair<const LocalWrite*, const char*>> tail_of(const Tensor& read, std::uint64_t byte) const {
+    if (read.space != Space::kLocal) return std::nullopt;
+    for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
+      const Tensor& tensor = write->tensor;
+      if (!tensor.natural || tensor.addr != read.addr) continue;
+      if (const char* direction = missing_in(tensor, byte)) return std::pair(&*write, direction);
+    }
+    return std::nullopt;
+  }
+
+  const char* missing_in(const Tensor& tensor, std::uint64_t byte) const {
+    const int npu = static_cast<int>(byte / chip_->local_bytes);
+    const auto offset = static_cast<std::int64_t>(byte % chip_->local_bytes) - chip_->offset_of(tensor.addr);
+    const int start = chip_->npu_of(tensor.addr);
+    const auto size = size_of(tensor.dtype);
+    const std::int64_t groups = (start + tensor.shape.c + chip_->npu_num - 1) / chip_->npu_num;
+    const std::int64_t block = std::int64_t{tensor.stride.c} * size;
+    const std::int64_t all = (std::int64_t{tensor.shape.n - 1} * tensor.stride.n) * size + groups * block;
+    if (block <= 0 || offset < 0 || offset >= all) return nullptr;
+    // Which channel of the layout the byte belongs to.
+    const std::int64_t group = offset % std::max<std::int64_t>(std::int64_t{tensor.stride.n} * size, block) / block;
+    const std::int64_t channel = group * chip_->npu_num + npu - start;
+    if (channel < 0 || channel >= tensor.shape.c) return "C";
+    return "W";
+  }
+
+  void mark(Op op, const OperandUse& use) {
+    if (use.tensor.space == Space::kLocal) note_smaller(op, use.tensor);
+    for_each_used_span(*chip_, use, [&](const Span& span) {
+      if (std::uint8_t* states = shadow_->find(span)) std::memset(states, expected(span), span.end - span.begin);
+    });
+    if (use.tensor.space != Space::kLocal) return;
+    writes_.push_back({op, use.tensor, here_});
+    if (writes_.size() > kMostWrites) writes_.pop_front();
+  }
+
+  // A loop that the compiler has unrolled has several calls for one line of the source.
+  static bool is_same_call(const CallStack& a, const CallStack& b) {
+    if (a == b) return true;
+    const SourceLine line = find_caller(a);
+    return line.line > 0 && line == find_caller(b);
+  }
+
+  // A tensor that the same call wrote to the same place and that was larger leaves a tail, unless somebody has written
+  // there since.
+  void note_smaller(Op op, const Tensor& tensor) {
+    for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
+      if (write->op == op && write->tensor.addr == tensor.addr) {
+        if (!is_smaller(tensor, write->tensor) || !is_same_call(write->stack, here_)) return;
+        for_each_span(*chip_, write->tensor, [&](const Span& span) {
+          if (std::uint8_t* states = shadow_->find(span)) std::memset(states, Shadow::kStale, span.end - span.begin);
+        });
+        return;
+      }
+      // Overwritten as a whole or in part by another call since: its bytes are meant.
+      if (may_overlap(*chip_, write->tensor, tensor)) return;
+    }
+  }
+
+  std::shared_ptr<Findings> findings_;
+  std::shared_ptr<Shadow> shadow_;
+  std::shared_ptr<AllocationTable> allocations_;
+  const Chip* chip_ = nullptr;
+  std::deque<LocalWrite> writes_;
+  bool anywhere_ = false;         // the kernels' own code may write all of global memory
+  std::vector<Tail> tails_;       // of the launch
+  CallStack here_;                // the call of the command that is carried out
+  std::optional<Tensor> result_;  // of the command that is carried out, if its elements depend on single ones
+  ElementMarks marks_;            // of its elements; empty: none is tainted
+};
+
+}  // namespace
+
+std::shared_ptr<Observer> make_init_check(std::shared_ptr<Findings> findings, std::shared_ptr<Shadow> shadow,
+                                          std::shared_ptr<AllocationTable> allocations) {
+  return std::make_shared<InitCheck>(std::move(findings), std::move(shadow), std::move(allocations));
+}
+
+}  // namespace softtpu

@@ -1,0 +1,144 @@
+#include "device/checks/nan_check.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "device/checks/describe.hpp"
+#include "device/footprint/operand_use.hpp"
+#include "device/memory/memories.hpp"
+
+namespace softtpu {
+namespace {
+
+enum class Kind { kFinite, kInfinite, kNan };
+
+// By the bits: the largest exponent, with or without a fraction.
+Kind kind_of(std::uint32_t bits, std::uint32_t exponent, std::uint32_t fraction) {
+  if ((bits & exponent) != exponent) return Kind::kFinite;
+  return (bits & fraction) == 0 ? Kind::kInfinite : Kind::kNan;
+}
+Kind kind_of(Dtype type, std::uint32_t bits) {
+  switch (type) {
+    case Dtype::kFp32: return kind_of(bits, 0x7F800000, 0x007FFFFF);
+    case Dtype::kFp16: return kind_of(bits, 0x7C00, 0x03FF);
+    case Dtype::kBfp16: return kind_of(bits, 0x7F80, 0x007F);
+    default: return Kind::kFinite;
+  }
+}
+
+// Whether elements are NaN or infinite, and where the first of each is.
+struct Unusual {
+  std::optional<std::uint64_t> nan, infinite;
+  SpanSpace nan_space{}, infinite_space{};
+
+  void see(Kind kind, SpanSpace space, std::uint64_t at) {
+    if (kind == Kind::kNan && !nan) {
+      nan = at;
+      nan_space = space;
+    } else if (kind == Kind::kInfinite && !infinite) {
+      infinite = at;
+      infinite_space = space;
+    }
+  }
+};
+
+class NanCheck final : public Observer {
+ public:
+  explicit NanCheck(std::shared_ptr<Findings> findings) : findings_(std::move(findings)) {}
+
+  void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
+    memories_ = &memories;
+    findings_->begin(kernel, core);
+    told_nan_ = told_infinite_ = false;
+  }
+
+  void before(Op, const Command& command) override {
+    given_ = {};
+    if (told_nan_ && told_infinite_) return;
+    const auto look = [&](Access access, const char*, const Operand& operand) {
+      if (const auto* scalar = std::get_if<Scalar>(&operand)) {
+        given_.see(kind_of(scalar->dtype, scalar->bits), SpanSpace::kLocal, 0);
+      } else if (access == Access::kReadWrite) {
+        // Others are looked at as they are used, below.
+        scan(std::get<Tensor>(operand), given_);
+      }
+    };
+    std::visit([&](const auto& cmd) { cmd.operands(look); }, command);
+    for_each_use(command, [&](const OperandUse& use) {
+      if (use.reads) scan(use, given_);
+    });
+  }
+
+  void after(Op op, const Command& command) override {
+    if (told_nan_ && told_infinite_) return;
+    for_each_use(command, [&](const OperandUse& use) {
+      if (!use.writes) return;
+      Unusual made;
+      scan(use, made);
+      if (made.nan && !given_.nan && !told_nan_) {
+        told_nan_ = true;
+        tell("nan/nan", "a NaN", op, use, made.nan_space, *made.nan);
+      }
+      if (made.infinite && !given_.infinite && !given_.nan && !told_infinite_) {
+        told_infinite_ = true;
+        tell("nan/infinity", "an infinity", op, use, made.infinite_space, *made.infinite);
+      }
+    });
+  }
+
+  void launch_ends(const std::string&) override { findings_->report(); }
+
+ private:
+  const std::uint8_t* place(SpanSpace space, std::uint64_t begin, std::uint64_t bytes) const {
+    if (space == SpanSpace::kLocal) return memories_->local(0) + begin;
+    if (space == SpanSpace::kStatic) return memories_->static_mem() + begin;
+    return memories_->find_system(begin, bytes).data;
+  }
+
+  void scan(const Tensor& tensor, Unusual& seen) const {
+    if (!is_float(tensor.dtype)) return;
+    for_each_span(memories_->chip(), tensor, [&](const Span& span) { scan(tensor.dtype, span, seen); });
+  }
+  void scan(const OperandUse& use, Unusual& seen) const {
+    if (!is_float(use.tensor.dtype)) return;
+    for_each_used_span(memories_->chip(), use, [&](const Span& span) { scan(use.tensor.dtype, span, seen); });
+  }
+  void scan(Dtype type, const Span& span, Unusual& seen) const {
+    const std::uint8_t* data = place(span.space, span.begin, span.end - span.begin);
+    if (data == nullptr) return;
+    const auto size = static_cast<std::uint64_t>(size_of(type));
+    for (std::uint64_t at = span.begin; at + size <= span.end; at += size) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, data + (at - span.begin), size);
+      const Kind kind = kind_of(type, bits);
+      if (kind != Kind::kFinite) seen.see(kind, span.space, at);
+    }
+  }
+
+  void tell(const char* rule, const char* what, Op op, const OperandUse& use, SpanSpace space, std::uint64_t at) {
+    const Chip& chip = memories_->chip();
+    const CallStack here = capture_call_stack();
+    Finding finding;
+    finding.rule = rule;
+    finding.place = place_of(chip, space, at, at + static_cast<std::uint64_t>(size_of(use.tensor.dtype)));
+    finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(op, here), what,
+                               element_at(chip, use.tensor, space, at));
+    finding.parties = {party_of(chip, {op, use.name, true, &use.tensor}, space, at, here)};
+    findings_->add(finding);
+  }
+
+  std::shared_ptr<Findings> findings_;
+  const Memories* memories_ = nullptr;
+  Unusual given_;
+  bool told_nan_ = false, told_infinite_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<Observer> make_nan_check(std::shared_ptr<Findings> findings) {
+  return std::make_shared<NanCheck>(std::move(findings));
+}
+
+}  // namespace softtpu

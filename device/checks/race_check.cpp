@@ -1,0 +1,197 @@
+#include "device/checks/race_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/icl/interval_map.hpp>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "device/checks/describe.hpp"
+#include "device/footprint/spans.hpp"
+#include "device/isa/message_engine.hpp"
+#include "device/memory/memories.hpp"
+
+namespace softtpu {
+namespace {
+
+// Which command of the section touched a byte last, and through which operand (0: nobody).
+struct Touch {
+  std::uint32_t command = 0;
+  std::uint32_t operand = 0;
+  bool operator==(const Touch&) const = default;
+};
+using Interval = boost::icl::right_open_interval<std::uint64_t>;
+using TouchMap = boost::icl::interval_map<std::uint64_t, Touch, boost::icl::partial_enricher, std::less,
+                                          boost::icl::inplace_plus, boost::icl::inter_section, Interval>;
+
+// One engine's accesses of the open section, per address space.
+struct EngineAccesses {
+  std::array<TouchMap, 3> reads, writes;
+};
+
+// How many commands of each engine have happened before a point in time.
+using Clock = std::array<std::uint32_t, 4>;
+
+void join(Clock& clock, const Clock& other) {
+  for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
+}
+
+struct SectionCommand {
+  std::size_t engine;
+  std::uint32_t tick;  // of its engine
+  Op op;
+  Command command;
+  CallStack stack;
+};
+
+constexpr std::array kEngines = {Engine::kBdc, Engine::kGdma, Engine::kSdma, Engine::kHau};
+
+std::optional<std::size_t> index_of(Engine engine) {
+  const auto found = std::find(kEngines.begin(), kEngines.end(), engine);
+  if (found == kEngines.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kEngines.begin());
+}
+
+class RaceCheck final : public Observer {
+ public:
+  explicit RaceCheck(std::shared_ptr<Findings> findings) : findings_(std::move(findings)) {}
+
+  void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
+    chip_ = &memories.chip();
+    findings_->begin(kernel, core);
+    close_section();
+  }
+
+  void after(Op op, const Command& command) override {
+    if (const auto* control = std::get_if<ControlCmd>(&command)) {
+      order(op, *control);
+      return;
+    }
+    const auto engine = index_of(info(op).engine);
+    if (!open_ || !engine) return;
+    commands_.push_back({*engine, ++clocks_[*engine][*engine], op, command, capture_call_stack()});
+    for_each_tensor(command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
+      touch(*engine, access, tensor, operand);
+    });
+  }
+
+  void launch_ends(const std::string&) override {
+    close_section();
+    findings_->report();
+  }
+
+ private:
+  void close_section() {
+    open_ = false;
+    forget();
+  }
+
+  // Everything so far has happened before whatever comes.
+  void forget() {
+    commands_.clear();
+    engines_ = {};
+    clocks_ = {};
+    messages_.clear();
+    reported_.clear();
+  }
+
+  void order(Op op, const ControlCmd& control) {
+    const auto engine = index_of(message_engine(op));
+    switch (control.action) {
+      case ControlAction::kParallelStart:
+        forget();
+        open_ = true;
+        return;
+      case ControlAction::kParallelEnd: return close_section();
+      case ControlAction::kSendMessage:
+        if (engine) join(messages_[control.message], clocks_[*engine]);
+        return;
+      case ControlAction::kWaitMessage:
+        if (engine) join(clocks_[*engine], messages_[control.message]);
+        return;
+      case ControlAction::kAcquireLock:
+      case ControlAction::kReleaseLock: return;
+      case ControlAction::kInitialize:
+      case ControlAction::kPoll:
+      case ControlAction::kHauPoll:
+      case ControlAction::kSync: return forget();
+    }
+  }
+
+  void touch(std::size_t engine, Access access, const Tensor& tensor, std::uint32_t operand) {
+    const Touch self{static_cast<std::uint32_t>(commands_.size()), operand};
+    const bool writes = access != Access::kRead;
+    for_each_span(*chip_, tensor, [&](const Span& span) {
+      const auto space = static_cast<std::size_t>(span.space);
+      const Interval bytes(span.begin, span.end);
+      for (std::size_t other = 0; other < kEngines.size(); ++other) {
+        if (other == engine) continue;
+        compare(engines_[other].writes[space], bytes, span, self, true, writes);
+        if (writes) compare(engines_[other].reads[space], bytes, span, self, false, true);
+      }
+      TouchMap& map = writes ? engines_[engine].writes[space] : engines_[engine].reads[space];
+      map.set({bytes, self});
+    });
+  }
+
+  void compare(const TouchMap& others, const Interval& bytes, const Span& span, Touch self, bool earlier_writes,
+               bool self_writes) {
+    const auto [begin, end] = others.equal_range(bytes);
+    for (auto at = begin; at != end; ++at) {
+      const std::uint64_t first = std::max(at->first.lower(), bytes.lower());
+      const std::uint64_t last = std::min(at->first.upper(), bytes.upper());
+      const SectionCommand& earlier = command_of(at->second);
+      if (clocks_[command_of(self).engine][earlier.engine] >= earlier.tick) continue;  // a message orders them
+      report(at->second, self, span, first, last, earlier_writes, self_writes);
+    }
+  }
+
+  const SectionCommand& command_of(Touch touch) const { return commands_[touch.command - 1]; }
+
+  void report(Touch earlier, Touch self, const Span& span, std::uint64_t first, std::uint64_t last, bool earlier_writes,
+              bool self_writes) {
+    // One report for each pair of commands: the first bytes are enough to find it.
+    const std::uint64_t pair = std::uint64_t{earlier.command} << 32 | self.command;
+    if (std::find(reported_.begin(), reported_.end(), pair) != reported_.end()) return;
+    reported_.push_back(pair);
+    if (reported_.size() > 64) reported_.pop_front();
+    const auto engine_name = [&](Touch touch) { return to_text(info(command_of(touch).op).engine); };
+    Finding finding;
+    finding.rule = earlier_writes ? (self_writes ? "race/waw" : "race/raw") : "race/war";
+    finding.place = place_of(*chip_, span.space, first, last);
+    finding.what = fmt::format("{} and {} touch the same bytes in one parallel section: {}", engine_name(earlier),
+                               engine_name(self), finding.place->text());
+    finding.parties = {party(earlier, earlier_writes, span.space, first), party(self, self_writes, span.space, first)};
+    findings_->add(finding);
+  }
+
+  Party party(Touch touch, bool writes, SpanSpace space, std::uint64_t byte) const {
+    const SectionCommand& command = command_of(touch);
+    Party result;
+    for_each_tensor(command.command, [&](std::uint32_t index, Access, const char* name, const Tensor& tensor) {
+      if (index != touch.operand) return;
+      result = party_of(*chip_, {command.op, name, writes, &tensor}, space, byte, command.stack);
+    });
+    return result;
+  }
+
+  std::shared_ptr<Findings> findings_;
+  const Chip* chip_ = nullptr;
+  bool open_ = false;
+  std::vector<SectionCommand> commands_;
+  std::array<EngineAccesses, kEngines.size()> engines_;
+  std::array<Clock, kEngines.size()> clocks_{};  // what each engine knows to have happened
+  std::map<int, Clock> messages_;
+  std::deque<std::uint64_t> reported_;
+};
+
+}  // namespace
+
+std::shared_ptr<Observer> make_race_check(std::shared_ptr<Findings> findings) {
+  return std::make_shared<RaceCheck>(std::move(findings));
+}
+
+}  // namespace softtpu

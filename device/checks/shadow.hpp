@@ -1,0 +1,59 @@
+// What is known of each byte of global, L2 and local memory: whether anybody has written it. One byte for each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "device/chip/chip.hpp"
+#include "device/footprint/spans.hpp"
+#include "device/memory/shared_bytes.hpp"
+
+namespace softtpu {
+
+class Shadow {
+ public:
+  // States below kFirstLaunch; the others are numbers of launches, which start again after kLastLaunch.
+  static constexpr std::uint8_t kUnknown = 0;    // not allocated (global), never written (local, L2)
+  static constexpr std::uint8_t kUnwritten = 1;  // allocated
+  static constexpr std::uint8_t kStale = 2;  // of an earlier tensor that a smaller one at the same place has replaced
+  // Computed from stale bytes: a number for each call that read them, of the launch that runs.
+  static constexpr std::uint8_t kFirstTaint = 3, kLastTaint = 31;
+  static constexpr std::uint8_t kFirstLaunch = 32, kLastLaunch = 255;
+  static constexpr bool is_taint(std::uint8_t state) { return state >= kFirstTaint && state <= kLastTaint; }
+
+  static Result<std::shared_ptr<Shadow>> create(const Chip& chip);
+
+  // The states of a span's bytes; nullptr: of a memory that is not followed (static memory, DTCM).
+  std::uint8_t* find(const Span& span) const;
+  // Of global memory.
+  void mark_allocated(std::uint64_t address, std::uint64_t bytes);
+  void forget(std::uint64_t address, std::uint64_t bytes);
+  void mark_written(std::uint64_t address, std::uint64_t bytes);
+  bool is_global(std::uint64_t address, std::uint64_t bytes) const;
+  std::uint8_t* global(std::uint64_t address) const { return global_.data() + (address - chip_.global_mem.start); }
+
+  // Of the core that this process is.
+  std::uint8_t* local() const;
+  std::uint8_t* l2() const { return l2_.data(); }
+
+  // Numbers the next launch, in which all bytes count as an earlier launch's until they are written again. The cores of
+  // one launch have the same number.
+  void begin_launch();
+  // What is tainted counts as an earlier launch's from now on.
+  void forget_taints();
+  std::uint8_t launch() const { return own_launch_; }
+
+ private:
+  explicit Shadow(const Chip& chip) : chip_(chip) {}
+
+  std::uint8_t next_number();
+
+  Chip chip_;
+  SharedBytes global_, l2_, local_, launch_;  // local_: of one core after the other
+  std::uint8_t own_launch_ = kFirstLaunch;    // that runs here
+};
+
+// The first byte of [begin, begin + bytes) that is not `value`; `bytes` when all are.
+std::uint64_t find_other(const std::uint8_t* begin, std::uint64_t bytes, std::uint8_t value);
+
+}  // namespace softtpu

@@ -1,0 +1,267 @@
+// Convolution of BM1684 in 2IC mode (numerics: bm1684-okkernel.md section 6). Four sums, [parity of the input channel]
+// [parity of the step]; a step is a kernel tap and, inside it, a pair of input channels. The channels of one parity are
+// a product of weights and windows with two alternating sums, as fp32 products on BM1684X are; both products are added.
+#include <algorithm>
+#include <cmath>
+
+#include "device/engines/bdc/product/load.hpp"
+#include "device/engines/bdc/product/product.hpp"
+#include "device/engines/bdc/window/conv_planes.hpp"
+#include "device/engines/commands.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
+#include "device/memory/tensor_view.hpp"
+#include "device/numeric/float_unit.hpp"
+
+namespace softtpu {
+namespace {
+
+Window window_of(const OkkWindow& window) {
+  Window same;
+  same.kernel = window.kernel;
+  same.stride = window.stride;
+  same.dilation = window.dilation;
+  same.padding = window.padding;
+  return same;
+}
+
+// Neighbouring batches of the input as planes (conv_planes.hpp): padded, and with a step of s every s-th row and column
+// side by side. A last channel without a partner gets one of zeros.
+class Planes {
+ public:
+  Planes(const Memories& mem, const OkkConvCmd& cmd)
+      : geometry_(window_of(cmd.window), {cmd.output.shape.h, cmd.output.shape.w}),
+        cmd_(cmd),
+        input_(mem, cmd.input),
+        channels_(cmd.input.shape.c + (cmd.odd ? cmd.input.shape.c % 2 : 0)) {}
+
+  const PlaneGeometry& geometry() const { return geometry_; }
+  // Elements from batch to batch and from channel to channel.
+  std::int64_t batch_size() const { return channels_ * geometry_.channel_size(); }
+  std::int64_t channel_size() const { return geometry_.channel_size(); }
+  const float* values() const { return values_; }
+
+  void load(int first, int batches) {
+    thread_local Scratch<float> memory;
+    values_ = memory.room(batches * batch_size() + kTileCols);
+    std::fill_n(values_ + batches * batch_size(), kTileCols, 0.0F);
+    parallel_for(batches * channels_, batches * cmd_.input.shape.elements() / cmd_.input.shape.n, [&](int index) {
+      float* out = values_ + index * channel_size();
+      const int c = index % channels_;
+      if (c >= cmd_.input.shape.c) {
+        std::fill_n(out, channel_size(), 0.0F);
+        return;
+      }
+      for (int plane = 0; plane < geometry_.planes(); ++plane)
+        for (int row = 0; row < geometry_.rows(); ++row, out += geometry_.pitch())
+          fill(first + index / channels_, c, geometry_.phase(plane), row, out);
+    });
+  }
+
+ private:
+  // What the tap at `phase` sees in that row of windows.
+  void fill(int n, int c, Dim2 phase, int row, float* out) const {
+    const OkkWindow& window = cmd_.window;
+    const int y = row * window.stride.h + phase.h - window.padding.top;
+    const int x = phase.w - window.padding.left, step = window.stride.w, pitch = geometry_.pitch();
+    if (y < 0 || y >= cmd_.input.shape.h) {
+      std::fill_n(out, pitch, 0.0F);
+      return;
+    }
+    const auto steps_to = [&](int distance) { return std::clamp((distance + step - 1) / step, 0, pitch); };
+    const int first = steps_to(std::max(0, -x)), last = std::max(first, steps_to(std::max(0, cmd_.input.shape.w - x)));
+    std::fill_n(out, first, 0.0F);
+    std::fill_n(out + last, pitch - last, 0.0F);
+    const float* from = input_.at<float>(n, c, y, 0);
+    const std::int64_t width = cmd_.input.stride.w;
+    from += (x + std::int64_t{first} * step) * width;
+    if (step * width == 1) {
+      std::copy_n(from, last - first, out + first);
+    } else {
+      for (int i = first; i < last; ++i, from += step * width) out[i] = *from;
+    }
+  }
+
+  const PlaneGeometry geometry_;
+  const OkkConvCmd& cmd_;
+  TensorView input_;
+  int channels_;
+  float* values_ = nullptr;
+};
+
+// Some batches of a convolution: weights as rows, output pixels as columns, steps as the inner dimension.
+class Convolution {
+ public:
+  Convolution(const Memories& mem, const OkkConvCmd& cmd, const Planes& planes, int first, int batches)
+      : cmd_(cmd),
+        planes_(planes),
+        geometry_(planes.geometry()),
+        weights_{TensorView(mem, cmd.even), TensorView(mem, cmd.odd.value_or(cmd.even))},
+        output_(mem, cmd.output),
+        first_(first),
+        batches_(batches),
+        pairs_(cmd.even.shape.n) {
+    if (cmd.bias) bias_.emplace(mem, *cmd.bias);
+    for (const int parity : {0, 1}) packed_[parity] = packed(parity);
+  }
+
+  FloatProduct product_of(int parity) const {
+    FloatProduct product;
+    product.size = {cmd_.output.shape.c, steps(), flat() ? packed_[parity].tiles() * kTileCols : batches_ * pixels()};
+    if (flat()) product.packed = &packed_[parity];
+    product.source = {[this, parity](int oc, int count, float* values) {
+                        for (int i = 0; i < count; ++i, values += steps()) load_weights(parity, oc + i, values);
+                      },
+                      [this, parity](int k, int depth, int col, int count, float* values) {
+                        load_windows(parity, k, depth, col, count, values);
+                      }};
+    return product;
+  }
+
+  // Up to kTileCols sums of an output channel, with bias and old output.
+  void store(int oc, int col, int count, const float* sums) const {
+    const float bias = bias_ ? flush(*bias_->at<float>(0, oc, 0, 0)) : 0.0F;
+    const std::int64_t step = cmd_.output.stride.w;
+    const bool nans = any_nan(sums, count);
+    each_run(col, count, [&](int i, int n, int h, int w, int length) {
+      float* to = output_.at<float>(n, oc, h, w);
+      if (!nans && !bias_ && !cmd_.add && step == 1) return copy_run(sums + i, length, to);
+      float ended[kTileCols];
+      copy_run(sums + i, length, ended);
+      // Which NaN comes out depends on the order of the operands, which sums of many leave open.
+      for (int j = 0; nans && j < length; ++j)
+        if (std::isnan(ended[j])) ended[j] = chip_sum(oc, n - first_, h, w + j);
+      if (bias_)
+        for (int j = 0; j < length; ++j) ended[j] = chip_add(ended[j], bias);
+      if (cmd_.add)
+        for (int j = 0; j < length; ++j) ended[j] = chip_add(ended[j], flush(to[j * step]));
+      for (int j = 0; j < length; ++j) to[j * step] = ended[j];
+    });
+  }
+
+ private:
+  static bool any_nan(const float* values, int count) {
+    int found = 0;
+    for (int i = 0; i < count; ++i) found |= static_cast<int>(values[i] != values[i]);
+    return found != 0;
+  }
+
+  int steps() const { return cmd_.window.kernel.h * cmd_.window.kernel.w * pairs_; }
+  int pixels() const { return cmd_.output.shape.h * cmd_.output.shape.w; }
+  // Columns are places of the planes, which products read as they are: what lies behind an output row is computed and
+  // not used. Where that would be more than a half, columns are output pixels, and windows are gathered.
+  bool flat() const { return geometry_.cols() <= 2 * std::max(pixels(), kTileCols); }
+
+  // The planes as the right matrix of one parity.
+  PackedRight<float> packed(int parity) const {
+    PackedRight<float> right;
+    right.values = planes_.values();
+    right.parts = batches_;
+    right.part_cols = geometry_.cols();
+    right.part_step = planes_.batch_size();
+    for (int k = 0; k < steps(); ++k) right.offsets.push_back(offset(parity, k));
+    return right;
+  }
+
+  // The weights of one output channel; the partner that an odd last channel lacks counts as 0.
+  void load_weights(int parity, int oc, float* values) const {
+    const Dim2 kernel = cmd_.window.kernel;
+    const Tensor& stored = parity == 0 ? cmd_.even : cmd_.odd.value_or(cmd_.even);
+    const int channels = (cmd_.input.shape.c + 1 - parity) / 2;
+    const float* first = weights_[parity].at<float>(0, oc, 0, 0);
+    for (int h = 0; h < kernel.h; ++h)
+      for (int w = 0; w < kernel.w; ++w, values += pairs_) {
+        const float* from = first + h * stored.stride.h + w * stored.stride.w;
+        for (int pair = 0; pair < channels; ++pair) values[pair] = from[pair * stored.stride.n];
+        std::fill(values + channels, values + pairs_, 0.0F);
+      }
+  }
+
+  // What steps [k, k + depth) read for columns [col, col + count).
+  void load_windows(int parity, int k, int depth, int col, int count, float* values) const {
+    for (int i = 0; i < depth; ++i, values += kTileCols) {
+      each_run(col, count, [&](int at, int n, int h, int w, int length) {
+        copy_run(pixel(parity, k + i, n - first_, h, w), length, values + at);
+      });
+    }
+  }
+
+  // The output pixels among columns [col, col + count), row by row: visit(i, n, h, w, run).
+  template <class Visit>
+  void each_run(int col, int count, Visit visit) const {
+    if (flat()) {
+      const auto visit_batch = [&](int i, int n, int h, int w, int run) { visit(i, first_ + n, h, w, run); };
+      return cmd_.output.stride.h == cmd_.output.shape.w ? geometry_.joined_pixels(col, count, visit_batch)
+                                                         : geometry_.pixels(col, count, visit_batch);
+    }
+    const Dim4& out = cmd_.output.shape;
+    for (int i = 0; i < count;) {
+      const int row = (col + i) / out.w, w = (col + i) % out.w;
+      const int run = std::min(count - i, out.w - w);
+      visit(i, first_ + row / out.h, row % out.h, w, run);
+      i += run;
+    }
+  }
+
+  int channel(int parity, int k) const { return 2 * (k % pairs_) + parity; }
+  bool exists(int parity, int k) const { return channel(parity, k) < cmd_.input.shape.c; }
+  // Where step k reads for the first output pixel.
+  std::int64_t offset(int parity, int k) const {
+    return channel(parity, k) * planes_.channel_size() + geometry_.offset(k / pairs_);
+  }
+  const float* pixel(int parity, int k, int n, int h, int w) const {
+    return planes_.values() + n * planes_.batch_size() + offset(parity, k) + h * geometry_.pitch() + w;
+  }
+
+  float weight(int parity, int oc, int k) const {
+    const int tap = k / pairs_, kernel_w = cmd_.window.kernel.w;
+    return *weights_[parity].at<float>(k % pairs_, oc, tap / kernel_w, tap % kernel_w);
+  }
+  float chip_sum(int oc, int n, int h, int w) const {
+    float sums[2][2] = {};
+    for (int k = 0; k < steps(); ++k) {
+      for (const int parity : {0, 1}) {
+        if (!exists(parity, k)) continue;
+        const float product = chip_mul(*pixel(parity, k, n, h, w), weight(parity, oc, k));
+        sums[parity][k % 2] = chip_add(sums[parity][k % 2], product);
+      }
+    }
+    return chip_add(chip_add(sums[0][1], sums[0][0]), chip_add(sums[1][1], sums[1][0]));
+  }
+
+  const OkkConvCmd& cmd_;
+  const Planes& planes_;
+  const PlaneGeometry& geometry_;
+  TensorView weights_[2];
+  TensorView output_;
+  std::optional<TensorView> bias_;
+  PackedRight<float> packed_[2];
+  int first_, batches_, pairs_;
+};
+
+}  // namespace
+
+void execute(Memories& mem, const OkkConvCmd& cmd) {
+  // Elements of the batches that are laid out at once.
+  constexpr std::int64_t kMostElements = 16 << 20;
+  Planes planes(mem, cmd);
+  const int batches = cmd.output.shape.n;
+  const int at_once = static_cast<int>(std::clamp<std::int64_t>(kMostElements / planes.batch_size(), 1, batches));
+  for (int n = 0; n < batches; n += at_once) {
+    const int count = std::min(at_once, batches - n);
+    planes.load(n, count);
+    const Convolution convolution(mem, cmd, planes, n, count);
+    FloatProduct even = convolution.product_of(0);
+    even.store = by_rows<float>(
+        [&](int oc, int col, int cols, const float* values) { convolution.store(oc, col, cols, values); });
+    // One input channel has no partner, and the sums of its products with nothing are zero.
+    FloatProduct odd;
+    if (cmd.odd) {
+      odd = convolution.product_of(1);
+      even.second = &odd;
+    }
+    multiply(even);
+  }
+}
+
+}  // namespace softtpu

@@ -1,0 +1,101 @@
+// Rules of BM1684's layers (numerics: bm1684-okkernel.md section 8; golden bm1684/aborts).
+#include <fmt/format.h>
+
+#include "device/command/checks.hpp"
+#include "device/engines/commands.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kMaxPadding = 15;
+constexpr int kMaxStride = 15;
+constexpr int kMaxConvExtent = 2047;
+constexpr int kMaxExtentOfWindow = 65535;
+constexpr unsigned kPairBytes = 8;
+
+void check_address(Checks& check, const char* name, const Tensor& tensor, unsigned unit) {
+  check.require(tensor.addr % unit == 0,
+                [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, tensor.addr, unit); });
+}
+
+void check_row(Checks& check, const char* name, const Tensor& tensor) {
+  check_address(check, name, tensor, static_cast<unsigned>(check.chip().eu_bytes));
+}
+
+// The window's members, and that it fits into the padded input at least once.
+void check_window(Checks& check, const OkkWindow& window, const Dim4& output) {
+  check.in_range("kernel_h", window.kernel.h, 1, kMaxExtentOfWindow);
+  check.in_range("kernel_w", window.kernel.w, 1, kMaxExtentOfWindow);
+  check.in_range("padding.top", window.padding.top, 0, kMaxPadding);
+  check.in_range("padding.bottom", window.padding.bottom, 0, kMaxPadding);
+  check.in_range("padding.left", window.padding.left, 0, kMaxPadding);
+  check.in_range("padding.right", window.padding.right, 0, kMaxPadding);
+  check.in_range("stride.h", window.stride.h, 1, kMaxStride).in_range("stride.w", window.stride.w, 1, kMaxStride);
+  check.in_range("dilation.h", window.dilation.h, 1, kMaxExtentOfWindow);
+  check.in_range("dilation.w", window.dilation.w, 1, kMaxExtentOfWindow);
+  check.require(output.h >= 1 && output.w >= 1, [&] {
+    return fmt::format("kernel [{}, {}] with dilation [{}, {}] is larger than the padded input", window.kernel.h,
+                       window.kernel.w, window.dilation.h, window.dilation.w);
+  });
+}
+
+void check_per_channel(Checks& check, const std::optional<Tensor>& bias, const Tensor& output) {
+  if (bias) check.tensor("bias", *bias).same_npu("bias", bias->addr, "output", output.addr);
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const OkkConvCmd& cmd) {
+  Checks check(mem, op);
+  const OkkWindow& window = cmd.window;
+  check.shape("input_shape", cmd.input.shape);
+  check_window(check, window, cmd.output.shape);
+  check.in_range("input_shape.h with padding",
+                 std::int64_t{cmd.input.shape.h} + window.padding.top + window.padding.bottom, 1, kMaxConvExtent);
+  check.in_range("output height", cmd.output.shape.h, 1, kMaxConvExtent);
+  check.in_range("output width", cmd.output.shape.w, 1, kMaxConvExtent);
+  check.shape("output shape", cmd.output.shape);
+  check_row(check, "output", cmd.output);
+  // With strides given, the input may begin at any element (golden bm1684-varied/v_conv2d).
+  if (cmd.input.natural) check_row(check, "input", cmd.input);
+  check_address(check, "weight", cmd.even, kPairBytes);
+  check.tensor("input", cmd.input).tensor("output", cmd.output).tensor("weight", cmd.even);
+  if (cmd.odd) check.tensor("weight", *cmd.odd);
+  check.same_npu("weight", cmd.even.addr, "output", cmd.output.addr);
+  check_per_channel(check, cmd.bias, cmd.output);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OkkWindowCmd& cmd) {
+  Checks check(mem, op);
+  check.shape("input_shape", cmd.input.shape);
+  check_window(check, cmd.window, cmd.output.shape);
+  check_row(check, "output", cmd.output);
+  check_row(check, "input", cmd.input);
+  check.tensor("input", cmd.input).tensor("output", cmd.output);
+  check.same_npu("input", cmd.input.addr, "output", cmd.output.addr);
+  if (cmd.weight) check.source("weight", *cmd.weight, cmd.output);
+  check_per_channel(check, cmd.bias, cmd.output);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OkkMatmulCmd& cmd) {
+  Checks check(mem, op);
+  check.in_range("left_rows", cmd.left.shape.n, 1, kMaxExtentOfWindow);
+  check.in_range("left_cols", cmd.inner, 1, kMaxExtentOfWindow).in_range("right_cols", cmd.cols, 1, kMaxExtentOfWindow);
+  check.in_range("left_cols_per_channel", cmd.left.shape.w, 1, kMaxExtentOfWindow);
+  check.in_range("right_cols_per_channel", cmd.right.shape.w, 1, kMaxExtentOfWindow);
+  check.shape("left", cmd.left.shape).shape("right", cmd.right.shape);
+  check_row(check, "output", cmd.output);
+  check_row(check, "left", cmd.left);
+  check_row(check, "right", cmd.right);
+  check.tensor("output", cmd.output).tensor("left", cmd.left).tensor("right", cmd.right);
+  check.same_npu("right", cmd.right.addr, "output", cmd.output.addr);
+  if (cmd.bias) {
+    check_row(check, "bias", *cmd.bias);
+    check_per_channel(check, cmd.bias, cmd.output);
+  }
+  return check.violation();
+}
+
+}  // namespace softtpu

@@ -1,0 +1,149 @@
+// Element-wise functions of one operand (numerics: bm1684x-elementwise.md sections 2 and 5).
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "device/chip/conversions.hpp"
+#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/bdc/rows/one_nan.hpp"
+#include "device/engines/commands.hpp"
+#include "device/memory/rows.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/convert.hpp"
+#include "device/numeric/float_unit.hpp"
+#include "device/numeric/fp8.hpp"
+
+namespace softtpu {
+namespace {
+
+// abs only clears the sign bit of a float; the minimum of an integer type stays what it is.
+struct Abs {
+  static float apply(float value) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFU); }
+  static F16 apply(F16 value) { return {static_cast<std::uint16_t>(value.bits & 0x7FFFU)}; }
+  static Bf16 apply(Bf16 value) { return {static_cast<std::uint16_t>(value.bits & 0x7FFFU)}; }
+  template <class T>
+  static T apply(T value) {
+    return static_cast<T>(value < 0 ? 0U - static_cast<std::uint32_t>(value) : static_cast<std::uint32_t>(value));
+  }
+};
+
+// A float is subtracted from +0, so -0 and +0 give +0.
+struct Neg {
+  template <class T>
+  static T apply(T value) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(0U - static_cast<std::uint32_t>(value));
+    } else {
+      return Wide<T>::round(chip_sub(0.0F, Wide<T>::load(value)));
+    }
+  }
+};
+
+struct Not {
+  template <class T>
+  static T apply(T value) {
+    return static_cast<T>(~value);
+  }
+};
+
+// -1, 0 or 1; a NaN counts as negative.
+struct Sign {
+  template <class T>
+  static T apply(T value) {
+    const auto wide = Wide<T>::load(value);
+    using W = std::remove_const_t<decltype(wide)>;
+    const W sign = wide > 0 ? W{1} : wide == 0 ? W{0} : static_cast<W>(-1);
+    return Wide<T>::round(sign);
+  }
+};
+
+// 0 for the bits of +0 only; subnormals and -0 count as negative.
+struct SignOfBits {
+  template <class T>
+  static T apply(T value) {
+    if constexpr (std::is_integral_v<T>) {
+      return Sign::apply(value);
+    } else {
+      const float sign = Wide<T>::load(value) > 0.0F ? 1.0F : wide_bits(value) == 0 ? 0.0F : -1.0F;
+      return Wide<T>::round(sign);
+    }
+  }
+};
+
+template <Rounding kMode, Specials kSpecials>
+struct Round {
+  // Every f32 from 2^23 on is an integer; Inf and NaN pass too.
+  static float integral(float value) {
+    if (!(std::abs(value) < 0x1p23F)) return value;
+    return static_cast<float>(std::copysign(round_integral<kMode>(static_cast<double>(value)), value));
+  }
+  template <class T>
+  static T apply(T value) {
+    const float wide = integral_operand(wide_bits(value), kSpecials);
+    return is_nan_bits(std::bit_cast<std::uint32_t>(wide)) ? value : Wide<T>::round(integral(wide));
+  }
+};
+
+template <class T, class Lane>
+void compute(Memories& mem, const UnaryCmd& cmd) {
+  for_each_row<T, T>(
+      mem, cmd.dst,
+      [](T* dst, const T* src, int count) {
+        for (int i = 0; i < count; ++i) dst[i] = Lane::apply(src[i]);
+      },
+      cmd.src);
+}
+
+// abs and neg of FP8.
+void fp8_unary(Memories& mem, const UnaryCmd& cmd) {
+  if (cmd.mode == UnaryMode::kAbs) {
+    return for_each_row<std::uint8_t, std::uint8_t>(
+        mem, cmd.dst,
+        [](std::uint8_t* dst, const std::uint8_t* src, int count) {
+          for (int i = 0; i < count; ++i) dst[i] = src[i] & 0x7FU;
+        },
+        cmd.src);
+  }
+  for_fp8_type(cmd.dst.dtype, [&]<class T>(T) { compute<T, Neg>(mem, cmd); });
+}
+
+}  // namespace
+
+void execute(Memories& mem, const UnaryCmd& cmd) {
+  const Dtype type = cmd.dst.dtype;
+  const Specials specials = conversion_specials(mem.chip());
+  const bool sign_of_bits = mem.chip().has(ChipRule::kSignOfBits);
+  if (!is_fp8(type) && fast_rows(mem, cmd.dst, cmd.src)) {
+    if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type, specials, sign_of_bits)) {
+      walk_equal_sizes(mem, row, cmd.dst, cmd.src);
+      if (cmd.mode == UnaryMode::kNeg) unify_nans(mem, cmd.dst);
+      return;
+    }
+  }
+  if (is_fp8(type)) return fp8_unary(mem, cmd);
+  const auto computed = [&]<class Lane>(Lane) { return [&]<class T>(T) { compute<T, Lane>(mem, cmd); }; };
+  switch (cmd.mode) {
+    case UnaryMode::kAbs: return for_any_type(type, computed(Abs{}));
+    case UnaryMode::kNeg: for_any_type(type, computed(Neg{})); return unify_nans(mem, cmd.dst);
+    case UnaryMode::kNot: return for_int_type(type, computed(Not{}));
+    case UnaryMode::kSign:
+      return sign_of_bits ? for_any_type(type, computed(SignOfBits{})) : for_any_type(type, computed(Sign{}));
+    case UnaryMode::kRound:
+      return for_integral_rounding(cmd.rounding, [&]<Rounding kMode>() {
+        if (specials == Specials::kExact) return for_float_type(type, computed(Round<kMode, Specials::kExact>{}));
+        for_float_type(type, computed(Round<kMode, Specials::kFlushed>{}));
+      });
+  }
+  unreachable(cmd.mode);
+}
+
+void execute(Memories& mem, const CopyCmd& cmd) {
+  for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
+    for_each_row<T, T>(
+        mem, cmd.dst,
+        [](T* dst, const T* src, int count) { std::memmove(dst, src, sizeof(T) * static_cast<unsigned>(count)); },
+        cmd.src);
+  });
+}
+
+}  // namespace softtpu

@@ -1,0 +1,202 @@
+// Integer arithmetic with shifts, and integer quantisation (numerics: bm1684x-elementwise.md section 5).
+//
+// Operands are read as 64-bit integers; the operation and the shift run in the narrowest type that holds every
+// intermediate value exactly, which is 128 bits for a product of 32-bit operands shifted left.
+#include <algorithm>
+#include <bit>
+
+#include "device/chip/rules.hpp"
+#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/commands.hpp"
+#include "device/memory/rows.hpp"
+#include "device/numeric/requant.hpp"
+
+namespace softtpu {
+namespace {
+
+using Value = As<std::int64_t>;
+
+struct Add {
+  template <class Acc>
+  static Acc apply(Acc a, Acc b) {
+    return a + b;
+  }
+};
+struct Sub {
+  template <class Acc>
+  static Acc apply(Acc a, Acc b) {
+    return a - b;
+  }
+};
+struct Mul {
+  template <class Acc>
+  static Acc apply(Acc a, Acc b) {
+    return a * b;
+  }
+};
+struct Max {
+  template <class Acc>
+  static Acc apply(Acc a, Acc b) {
+    return a > b ? a : b;
+  }
+};
+struct Min {
+  template <class Acc>
+  static Acc apply(Acc a, Acc b) {
+    return a < b ? a : b;
+  }
+};
+
+// Bits of the largest magnitude that an operand can have; a constant is known exactly.
+int magnitude_bits(const Operand& operand) {
+  if (const auto* tensor = std::get_if<Tensor>(&operand)) return 8 * size_of(tensor->dtype);
+  const Scalar& scalar = std::get<Scalar>(operand);
+  std::int64_t value = 0;
+  row_reader<std::int64_t>(scalar.dtype)(&value, reinterpret_cast<const std::uint8_t*>(&scalar.bits), 1, 1);
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value < 0 ? -value : value)));
+}
+
+int constant_shift(const Operand& shift) { return static_cast<std::int8_t>(std::get<Scalar>(shift).bits); }
+
+// 64 bits are enough for a value of `bits` bits and a constant shift (see Shifter).
+bool fits_64(int bits, const Operand& shift) {
+  return std::holds_alternative<Scalar>(shift) && softtpu::fits_64(bits, constant_shift(shift));
+}
+
+// Clamped to the type, or left to be cut by the store.
+struct Finish {
+  IntRange range;
+  bool saturate;
+  template <class Acc>
+  std::int64_t operator()(Acc value) const {
+    if (saturate) value = value < range.low ? range.low : value > range.high ? range.high : value;
+    return static_cast<std::int64_t>(value);
+  }
+};
+
+template <class Acc, class Lane>
+void with_constant_shift(Memories& mem, const IntArithCmd& cmd, const Finish& finish) {
+  const Shifter<Acc> shift(constant_shift(cmd.shift), cmd.rounding);
+  for_each_row<Value, Value, Value>(
+      mem, cmd.dst,
+      [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, int count) {
+        for (int i = 0; i < count; ++i)
+          dst[i] = finish(shift(Lane::template apply<Acc>(static_cast<Acc>(a[i]), static_cast<Acc>(b[i]))));
+      },
+      cmd.a, cmd.b);
+}
+
+template <class Lane>
+void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& finish) {
+  for_each_row<Value, Value, Value, Value>(
+      mem, cmd.dst,
+      [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, const std::int64_t* shift, int count) {
+        for (int i = 0; i < count; ++i) {
+          // Of a shift in memory the low byte counts, to the left modulo the 32 bits of a result, to the right up to 63
+          // places (golden-bmodel ar/0446, ar/0649, ar/0823).
+          const auto amount = static_cast<std::int8_t>(shift[i]);
+          const int places = amount > 0 ? amount & 31 : std::max<int>(amount, -63);
+          const Shifter<Int128> shifted(places, cmd.rounding);
+          dst[i] = finish(shifted(Lane::template apply<Int128>(a[i], b[i])));
+        }
+      },
+      cmd.a, cmd.b, cmd.shift);
+}
+
+template <class Lane>
+void arith(Memories& mem, const IntArithCmd& cmd, int bits) {
+  const Finish finish{range_of(cmd.dst.dtype), cmd.saturate};
+  if (std::holds_alternative<Tensor>(cmd.shift)) return with_shift_operand<Lane>(mem, cmd, finish);
+  if (fits_64(bits, cmd.shift)) return with_constant_shift<std::int64_t, Lane>(mem, cmd, finish);
+  with_constant_shift<Int128, Lane>(mem, cmd, finish);
+}
+
+bool has_equal_types(const IntArithCmd& cmd) {
+  return type_of(cmd.a) == cmd.dst.dtype && type_of(cmd.b) == cmd.dst.dtype;
+}
+bool has_shift(const IntArithCmd& cmd) {
+  return std::holds_alternative<Tensor>(cmd.shift) || constant_shift(cmd.shift) != 0;
+}
+
+}  // namespace
+
+void execute(Memories& mem, const IntArithCmd& cmd) {
+  if (has_equal_types(cmd) && !has_shift(cmd) && fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
+    if (const BinaryRow row = fast_int_row(cmd.mode, cmd.dst.dtype, cmd.saturate))
+      return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
+  }
+  const int a = magnitude_bits(cmd.a);
+  const int b = magnitude_bits(cmd.b);
+  const int widest = std::max(a, b);
+  switch (cmd.mode) {
+    case IntMode::kAdd: return arith<Add>(mem, cmd, widest + 1);
+    case IntMode::kSub: return arith<Sub>(mem, cmd, widest + 1);
+    case IntMode::kMul: return arith<Mul>(mem, cmd, a + b);
+    case IntMode::kMax: return arith<Max>(mem, cmd, widest);
+    case IntMode::kMin: return arith<Min>(mem, cmd, widest);
+  }
+  unreachable(cmd.mode);
+}
+
+void execute(Memories& mem, const ShiftCmd& cmd) {
+  const Scalar zero{0, cmd.src.dtype};
+  execute(mem, IntArithCmd{IntMode::kAdd, cmd.dst, cmd.src, zero, cmd.shift, cmd.rounding, false});
+}
+
+namespace {
+
+// The shifted product wraps round at 64 bits, unlike that of the other integer commands.
+template <class Acc, Quant kDirection>
+Acc scaled(std::int64_t src, std::int64_t multiplier, const Shifter<Acc>& shift, std::int64_t offset, bool uncut) {
+  if constexpr (kDirection == Quant::kRequant) {
+    return shifted_product(src, multiplier, shift, uncut) + offset;
+  } else {
+    return shifted_product(src - offset, multiplier, shift, uncut);
+  }
+}
+
+template <class Acc, Quant kDirection>
+void quantise(Memories& mem, const IntQuantCmd& cmd) {
+  const Finish finish{range_of(cmd.dst.dtype), true};
+  const bool uncut = mem.chip().has(ChipRule::kUncutShifts);
+  if (std::holds_alternative<Scalar>(cmd.shift)) {
+    const Shifter<Acc> shift(constant_shift(cmd.shift), cmd.rounding);
+    for_each_row<Value, Value, Value, Value>(
+        mem, cmd.dst,
+        [&](std::int64_t* dst, const std::int64_t* src, const std::int64_t* multiplier, const std::int64_t* offset,
+            int count) {
+          for (int i = 0; i < count; ++i)
+            dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shift, offset[i], uncut));
+        },
+        cmd.src, cmd.multiplier, cmd.offset);
+    return;
+  }
+  for_each_row<Value, Value, Value, Value, Value>(
+      mem, cmd.dst,
+      [&](std::int64_t* dst, const std::int64_t* src, const std::int64_t* multiplier, const std::int64_t* offset,
+          const std::int64_t* shift, int count) {
+        for (int i = 0; i < count; ++i) {
+          // Left shifts from memory count modulo the 64 bits that the product wraps at (golden-bmodel rq_sdq/0006).
+          const int places = static_cast<int>(shift[i] > 0 && !uncut ? shift[i] & 63 : shift[i]);
+          const Shifter<Acc> shifted(places, cmd.rounding);
+          dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shifted, offset[i], uncut));
+        }
+      },
+      cmd.src, cmd.multiplier, cmd.offset, cmd.shift);
+}
+
+template <Quant kDirection>
+void quantise(Memories& mem, const IntQuantCmd& cmd) {
+  const int src = magnitude_bits(cmd.src) + (kDirection == Quant::kDequant ? 2 : 0);
+  if (fits_64(src + magnitude_bits(cmd.multiplier), cmd.shift)) return quantise<std::int64_t, kDirection>(mem, cmd);
+  quantise<Int128, kDirection>(mem, cmd);
+}
+
+}  // namespace
+
+void execute(Memories& mem, const IntQuantCmd& cmd) {
+  if (cmd.direction == Quant::kRequant) return quantise<Quant::kRequant>(mem, cmd);
+  quantise<Quant::kDequant>(mem, cmd);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,49 @@
+// BDC commands that move or generate elements without computing.
+#pragma once
+
+#include <cstdint>
+
+#include "device/engines/dma/copy/command.hpp"
+#include "device/isa/types.hpp"
+
+namespace softtpu {
+
+// dst = src on the same NPU; a Scalar fills dst.
+struct CopyCmd {
+  Tensor dst;
+  Operand src;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", src);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const CopyCmd&) const = default;
+};
+
+// dst = src across NPUs, or from static memory. dst and src carry the shape of their own side; a source with one
+// channel goes to every channel of dst.
+struct CrossCopyCmd {
+  CopyOrder order = CopyOrder::kNchw;
+  Tensor dst, src;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", Operand(src));
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const CrossCopyCmd&) const = default;
+};
+
+// Element i of dst, counted over channels and then along a row, is start + i * step (modulo 2^bits); with `repeat`
+// every channel holds the same row.
+struct SequenceCmd {
+  Tensor dst;
+  std::int32_t start = 0, step = 0;
+  bool repeat = false;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const SequenceCmd&) const = default;
+};
+
+}  // namespace softtpu

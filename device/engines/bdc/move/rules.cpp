@@ -1,0 +1,91 @@
+// Rules of BDC moves, sequences and vector by vector commands (numerics: bm1684x-dma-hau-gather.md sections 5 and 6).
+#include <fmt/format.h>
+
+#include "device/chip/rules.hpp"
+#include "device/command/checks.hpp"
+#include "device/engines/commands.hpp"
+
+namespace softtpu {
+namespace {
+
+// The tensor's channels lie on NPUs from its own to the last one, without going round.
+void check_no_wrap(Checks& check, const Tensor& tensor) {
+  const int start = check.chip().npu_of(tensor.addr);
+  check.require(start + tensor.shape.c <= check.chip().npu_num, [&] {
+    return fmt::format("dst starts on NPU {} and needs {} NPUs; the chip has {}", start, tensor.shape.c,
+                       check.chip().npu_num);
+  });
+}
+
+void check_starts_on_first(Checks& check, const char* name, const Tensor& tensor) {
+  const int start = check.chip().npu_of(tensor.addr);
+  check.require(start == 0, [&] { return fmt::format("{} starts on NPU {}; it has to start on NPU 0", name, start); });
+}
+
+void check_static(Checks& check, const Tensor& src) {
+  check.require(src.addr % static_cast<unsigned>(check.chip().eu_bytes) == 0, [&] {
+    return fmt::format("src offset in static memory (0x{:x}) is not a multiple of {}", src.addr, check.chip().eu_bytes);
+  });
+  // The vendor's limit: the last byte of static memory is out of reach.
+  const std::uint64_t end = src.addr + static_cast<std::uint64_t>(src.shape.elements() * size_of(src.dtype));
+  const bool to_the_end = check.chip().has(ChipRule::kStaticByOffset) && end == check.chip().static_mem.bytes;
+  check.require(end < check.chip().static_mem.bytes || to_the_end, [&] {
+    return fmt::format("src [0x{:x}, 0x{:x}) does not end below the end of static memory (0x{:x})", src.addr, end,
+                       check.chip().static_mem.bytes);
+  });
+}
+
+NaturalAlignment alignment_of(Op op) {
+  const bool compact = op == Op::tpu_bdc_npu_distribute_from_static || op == Op::tpu_bdc_arithmetic_sequence_distribute;
+  return compact ? NaturalAlignment::kElement : NaturalAlignment::kEuRow;
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const CopyCmd& cmd) {
+  Checks check(mem, op);
+  check.target(cmd.dst).source("src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const CrossCopyCmd& cmd) {
+  Checks check(mem, op);
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst, alignment_of(op));
+  if (cmd.src.space == Space::kStatic) {
+    check_static(check, cmd.src);
+  } else {
+    check.lane_tensor("src", cmd.src);
+  }
+  if (check.violation()) return check.violation();
+  if (op == Op::tpu_bdc_npu_bcast || op == Op::tpu_bdc_npu_bcast_from_static) check_no_wrap(check, cmd.dst);
+  if (op == Op::tpu_bdc_cw_trans) check_starts_on_first(check, "src", cmd.src);
+  if (op == Op::tpu_bdc_wc_trans || op == Op::tpu_bdc_npu_distribute_from_static)
+    check_starts_on_first(check, "dst", cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const SequenceCmd& cmd) {
+  Checks check(mem, op);
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst, alignment_of(op));
+  if (check.violation()) return check.violation();
+  const bool distributed =
+      op == Op::tpu_bdc_arithmetic_sequence_distribute || op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned ||
+      op == Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype ||
+      op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype;
+  distributed ? check_starts_on_first(check, "dst", cmd.dst) : check_no_wrap(check, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const OuterCmd& cmd) {
+  Checks check(mem, op);
+  check.type_in("src0", cmd.src0.dtype, kAllTypes).lane_tensor("src0", cmd.src0);
+  if (check.violation()) return check.violation();
+  return std::visit(
+      [&](auto rule) {
+        rule.a = Scalar{0, cmd.src0.dtype};
+        return violation(mem, op, rule);
+      },
+      cmd.rule);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,59 @@
+// Matrix products of the BDC.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device/engines/bdc/requant/requant.hpp"
+
+namespace softtpu {
+
+// What is computed from the sums of products, and which of the two matrix layouts the operands have
+// (numerics: bm1684x-matmul-conv-pool.md sections 1, 2 and 4).
+enum class MatMulKind : std::uint8_t {
+  kFp32,     // two-lane sums of f32 products; columns spread over channels
+  kInt,      // integers of equal width, 32-bit result; columns spread over channels
+  kInt8,     // 8-bit integers, shifted and saturated; columns spread over channels
+  kFpGroup,  // f16, bf16 or FP8 in aligned groups; rows are channels
+  kInt8Zp,   // 8-bit integers, right minus zero point, 32-bit sums; rows are channels
+};
+
+// A matrix whose columns are spread over channels is the tensor [rows, ceil(columns / p), 1, p].
+constexpr bool spreads_columns(MatMulKind kind) { return kind <= MatMulKind::kInt8; }
+
+// dst = left x right (+ bias) (+ old), a product of rows x inner and inner x cols. The tensors have their stored shape:
+// a transposed operand is stored with its rows and columns exchanged. A Scalar operand stands for a matrix of equal
+// elements.
+struct MatMulCmd {
+  MatMulKind kind = MatMulKind::kFp32;
+  int rows = 0, inner = 0, cols = 0;
+  bool left_trans = false, right_trans = false, dst_trans = false;
+  Tensor dst;
+  Operand left, right;
+  std::optional<Operand> bias;    // one row, added to every row
+  std::optional<Tensor> old;      // dst's address as a matrix of the type that is accumulated
+  Operand zero_point = Scalar{};  // kInt8Zp
+  Operand shift = Scalar{};       // kInt: 8-bit amounts, positive to the left
+  Rounding rounding = Rounding::kHalfUp;
+  int lshift = 0, rshift = 0;  // kInt8: of the old result, of the sum
+  bool relu = false;
+  std::optional<Operand> rescale;  // kFpGroup: one f32 factor for each column, after relu
+  std::optional<Requant> requant;  // kInt8Zp: channels are those of the stored result
+  bool symmetric = false;          // kInt8Zp: saturates to -high..high
+
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "left", left);
+    f(Access::kRead, "right", right);
+    if (bias) f(Access::kRead, "bias", *bias);
+    if (old) f(Access::kRead, "old output", Operand(*old));
+    if (kind == MatMulKind::kInt8Zp) f(Access::kRead, "zp", zero_point);
+    if (rescale) f(Access::kRead, "rescale", *rescale);
+    if (kind == MatMulKind::kInt) f(Access::kRead, "shift", shift);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
+    f(Access::kWrite, "output", Operand(dst));
+  }
+  bool operator==(const MatMulCmd&) const = default;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,314 @@
+// The inner loops of products with SIMD instructions, compiled for several instruction sets and chosen at run time.
+// Vectors run over columns, so that every sum keeps the order that the plain loops have.
+#include "device/engines/bdc/product/product_kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/engines/bdc/product/product_fast.cpp"
+#define SOFTTPU_WITH_AVX3_DL
+#include "device/memory/simd_targets.hpp"
+
+#include "device/engines/bdc/product/group_sums.hpp"
+#include "device/engines/bdc/product/product.hpp"
+#include "device/engines/bdc/rows/simd.hpp"
+#include "device/numeric/formats.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace softtpu {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+ProductKernels float_kernels() { return kPlainProductKernels; }
+
+#else
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::ScalableTag<std::int32_t>;
+
+static_assert(kTileCols % (kLanes * kBlockVectors) == 0, "a tile has to be whole blocks");
+
+// The sums of a block, from memory to registers and back.
+template <int kRows, int kVectors>
+HWY_INLINE void load_sums(const float* HWY_RESTRICT sums, hn::Vec<Floats> (&acc)[kRows][kVectors]) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::LoadU(Floats(), sums + r * kTileCols + v * kLanes);
+  }
+}
+template <int kRows, int kVectors>
+HWY_INLINE void store_sums(const hn::Vec<Floats> (&acc)[kRows][kVectors], float* HWY_RESTRICT sums) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[r][v], Floats(), sums + r * kTileCols + v * kLanes);
+  }
+}
+
+// ---- Running sums of rounded products ----
+
+// acc += the products k = 0, 2, 4 ... of kRows rows and kVectors vectors of columns.
+template <int kRows, int kVectors>
+HWY_INLINE void add_lane(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                         const std::int64_t* HWY_RESTRICT offsets, hn::Vec<Floats> (&acc)[kRows][kVectors]) {
+  const Floats d;
+  for (int k = 0; k < inner; k += 2) {
+    const float* HWY_RESTRICT place = right + offsets[k];
+    hn::Vec<Floats> values[kVectors];
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, place + v * kLanes);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto factor = hn::Set(d, left[r * step + k]);
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Mul(factor, values[v]));
+    }
+  }
+}
+
+// The same in memory.
+template <int kRows, int kVectors>
+void lane_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+  hn::Vec<Floats> acc[kRows][kVectors];
+  load_sums(sums, acc);
+  add_lane(inner, left, step, right, offsets, acc);
+  store_sums(acc, sums);
+}
+
+void one_lane(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+              float* sums) {
+  for_each_block(size.rows, size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
+    lane_block<decltype(rows)::value, decltype(vectors)::value>(size.inner, left + row * step, step, right + col,
+                                                                offsets, sums + row * kTileCols + col);
+  });
+}
+
+void two_lanes(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+               float* first, float* second) {
+  one_lane(size, left, step, right, offsets, first);
+  if (size.inner < 2) return;
+  one_lane({size.rows, size.inner - 1, size.cols}, left + 1, step, right, offsets + 1, second);
+}
+
+// a + b, where one NaN stands for all.
+HWY_INLINE hn::Vec<Floats> joined(hn::Vec<Floats> a, hn::Vec<Floats> b) {
+  const Floats d;
+  const auto sum = hn::Add(a, b);
+  const auto nan = hn::BitCast(d, hn::Set(hn::ScalableTag<std::uint32_t>(), kNanInvalid));
+  return hn::IfThenElse(hn::IsNaN(sum), nan, sum);
+}
+
+void join(int rows, const float* other, float* sums) {
+  const Floats d;
+  for (int i = 0; i < rows * kTileCols; i += kLanes)
+    hn::StoreU(joined(hn::LoadU(d, sums + i), hn::LoadU(d, other + i)), d, sums + i);
+}
+
+// sums = or += both lanes. There are registers for one lane; the first waits in memory that the cache keeps.
+template <int kRows, int kVectors, bool kAdd>
+void joined_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                  const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+  const Floats d;
+  HWY_ALIGN float waiting[kRows * kVectors * kLanes];
+  hn::Vec<Floats> acc[kRows][kVectors];
+  const auto clear = [&]() HWY_ATTR {
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Zero(d);
+    }
+  };
+  clear();
+  add_lane(inner, left, step, right, offsets, acc);
+  const bool both = inner > 1;
+  if (both) {
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v) hn::Store(acc[r][v], d, waiting + (r * kVectors + v) * kLanes);
+    }
+    clear();
+    add_lane(inner - 1, left + 1, step, right, offsets + 1, acc);
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) {
+      float* to = sums + r * kTileCols + v * kLanes;
+      auto sum = joined(both ? hn::Load(d, waiting + (r * kVectors + v) * kLanes) : hn::Zero(d), acc[r][v]);
+      if constexpr (kAdd) sum = joined(hn::LoadU(d, to), sum);
+      hn::StoreU(sum, d, to);
+    }
+  }
+}
+
+void joined_lanes(TileSize size, const float* left, std::int64_t step, const float* right, const std::int64_t* offsets,
+                  bool add, float* sums) {
+  for_each_block(size.rows, size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
+    constexpr int kRows = decltype(rows)::value, kVectors = decltype(vectors)::value;
+    const auto block = add ? joined_block<kRows, kVectors, true> : joined_block<kRows, kVectors, false>;
+    block(size.inner, left + row * step, step, right + col, offsets, sums + row * kTileCols + col);
+  });
+}
+
+// ---- Aligned groups ----
+
+// sums += the products one by one: groups of one, which nothing is cut from. Of a product -0 becomes +0, and one NaN
+// stands for all.
+template <int kRows, int kVectors>
+void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                  const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+  const Floats d;
+  hn::Vec<Floats> acc[kRows][kVectors];
+  load_sums(sums, acc);
+  for (int k = 0; k < inner; ++k) {
+    hn::Vec<Floats> values[kVectors];
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, right + offsets[k] + v * kLanes);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto factor = hn::Set(d, left[r * step + k]);
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v)
+        acc[r][v] = hn::Add(acc[r][v], joined(hn::Mul(factor, values[v]), hn::Zero(d)));
+    }
+  }
+  store_sums(acc, sums);
+}
+
+// sums += one group of `count` products for kRows rows and one vector of columns. A product is scaled so that the
+// conversion to an integer cuts it where the unit does: one bit below the 24 bits of the group's largest product.
+template <int kRows>
+void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                 const std::int64_t* HWY_RESTRICT offsets, bool nan_wins, float* HWY_RESTRICT sums) {
+  const Floats d;
+  const Ints di;
+  hn::Vec<Ints> largest[kRows];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) largest[r] = hn::Zero(di);
+  for (int k = 0; k < count; ++k) {
+    const auto values = hn::LoadU(d, right + offsets[k]);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto product = hn::Mul(hn::Set(d, left[r * step + k]), values);
+      largest[r] = hn::Max(largest[r], hn::BitCast(di, hn::Abs(product)));
+    }
+  }
+  hn::Vec<Floats> scale[kRows];
+  hn::Vec<Floats> weight[kRows];
+  hn::Vec<Ints> total[kRows];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    if (HWY_UNLIKELY(needs_plain_sum(largest[r]))) {
+      for (int i = 0; i < kLanes; ++i) {
+        sums[r * kTileCols + i] += aligned_group_sum(left + r * step, right, offsets, i, count, nan_wins);
+      }
+      // Nothing is left to add: the scaled products vanish.
+      scale[r] = weight[r] = hn::Zero(d);
+    } else {
+      const auto exponent = hn::Max(hn::ShiftRight<23>(largest[r]), hn::Set(di, 25));
+      scale[r] = hn::BitCast(d, hn::ShiftLeft<23>(hn::Sub(hn::Set(di, 127 + 127 + 24), exponent)));
+      weight[r] = hn::BitCast(d, hn::ShiftLeft<23>(hn::Sub(exponent, hn::Set(di, 24))));
+    }
+    total[r] = hn::Zero(di);
+  }
+  for (int k = 0; k < count; ++k) {
+    const auto values = hn::LoadU(d, right + offsets[k]);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const auto product = hn::Mul(hn::Set(d, left[r * step + k]), values);
+      total[r] = hn::Add(total[r], truncated(hn::Mul(product, scale[r])));
+    }
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    float* sum = sums + r * kTileCols;
+    if (HWY_UNLIKELY(hn::AllTrue(d, hn::Eq(weight[r], hn::Zero(d))))) continue;
+    hn::StoreU(hn::Add(hn::LoadU(d, sum), hn::Mul(hn::ConvertTo(d, total[r]), weight[r])), d, sum);
+  }
+}
+
+#if SOFTTPU_FUSED_GROUPS
+
+// Below that many rows or products of a group, ordering operands for the fused loops takes longer than they gain.
+constexpr int kFusedRows = 32, kFusedTerms = 16;
+
+// sums += one group of `count` products.
+void fused_group(TileSize size, int count, const float* left, std::int64_t step, const float* right,
+                 const std::int64_t* offsets, float* sums) {
+  auto& group = *room<groups_detail::Operands, struct Groups>(1);
+  const int vectors = (size.cols + kLanes - 1) / kLanes;
+  groups_detail::load_right(count, vectors, right, offsets, group);
+  for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
+    constexpr int kRows = decltype(rows)::value;
+    const float* first = left + row * step;
+    if constexpr (kRows >= 4) groups_detail::load_left(kRows, count, first, step, group);
+    for (int v = 0; v < vectors; ++v) {
+      const int col = v * kLanes;
+      float* to = sums + row * kTileCols + col;
+      if constexpr (kRows < 4) {
+        group_block<kRows>(count, first, step, right + col, offsets, size.nan_wins, to);
+        continue;
+      }
+      const auto plain_sum = [=, nan_wins = size.nan_wins](int r, float* sum) {
+        for (int i = 0; i < kLanes; ++i)
+          sum[i] += aligned_group_sum(first + r * step, right + col, offsets, i, count, nan_wins);
+      };
+      if (group.left_usual && group.right_usual[v]) {
+        groups_detail::group_block<kRows, true>(count, group, col, to, plain_sum);
+      } else {
+        groups_detail::group_block<kRows, false>(count, group, col, to, plain_sum);
+      }
+    }
+  });
+}
+
+#endif
+
+void groups(TileSize size, int group, const float* left, std::int64_t step, const float* right,
+            const std::int64_t* offsets, float* sums) {
+  if (group == 1) {
+    for_each_block(size.rows, size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
+      single_block<decltype(rows)::value, decltype(vectors)::value>(size.inner, left + row * step, step, right + col,
+                                                                    offsets, sums + row * kTileCols + col);
+    });
+    return;
+  }
+  for (int k = 0; k < size.inner; k += group) {
+    const int count = HWY_MIN(group, size.inner - k);
+#if SOFTTPU_FUSED_GROUPS
+    if (size.rows >= kFusedRows && count >= kFusedTerms && count <= kGroupTerms) {
+      fused_group(size, count, left + k, step, right, offsets + k, sums);
+      continue;
+    }
+#endif
+    for (int col = 0; col < size.cols; col += kLanes) {
+      for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
+        group_block<decltype(rows)::value>(count, left + row * step + k, step, right + col, offsets + k, size.nan_wins,
+                                           sums + row * kTileCols + col);
+      });
+    }
+  }
+}
+
+}  // namespace
+
+ProductKernels float_kernels() { return {two_lanes, joined_lanes, groups, join}; }
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace softtpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softtpu {
+
+SOFTTPU_DISPATCH(ProductKernels, fast_product_kernels, (), float_kernels, ())
+
+}  // namespace softtpu
+#endif

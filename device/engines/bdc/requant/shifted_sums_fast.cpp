@@ -1,0 +1,157 @@
+// Shifted sums with SIMD instructions.
+#include <algorithm>
+#include <limits>
+
+#include "device/engines/bdc/requant/shifted_sums.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/engines/bdc/requant/shifted_sums_fast.cpp"
+#define SOFTTPU_WITH_AVX3_DL
+#include "device/memory/simd_targets.hpp"
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace softtpu {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+ShiftSums shift_of_target(int result_bytes) { return plain_shift_sums(result_bytes); }
+
+#else
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One vector of values, rounded and shifted, and shifted to the left before where kLeft.
+template <bool kLeft, class D, class V>
+HWY_INLINE V shifted(D d, V value, const RoundedShift& steps) {
+  using Lane = hn::TFromD<D>;
+  if constexpr (kLeft) value = hn::ShiftLeftSame(value, steps.left);
+  auto round = hn::Set(d, static_cast<Lane>(steps.positive));
+  if (steps.negative != steps.positive)
+    round = hn::IfThenElse(hn::Lt(value, hn::Zero(d)), hn::Set(d, static_cast<Lane>(steps.negative)), round);
+  if (steps.even != 0) round = hn::Add(round, hn::And(hn::Set(d, Lane{1}), hn::ShiftRightSame(value, steps.right)));
+  return hn::ShiftRightSame(hn::Add(value, round), steps.right);
+}
+template <class V>
+HWY_INLINE V cut(V value, V low, V high) {
+  return hn::Min(hn::Max(value, low), high);
+}
+
+// Calls take(sums, addends, results) for vectors of kStep, the last of which may be a copy of less.
+template <int kStep, class T, class Take>
+HWY_INLINE void for_vectors(const std::uint32_t* sums, const std::int64_t* addends, int count, T* results, Take take) {
+  int i = 0;
+  for (; i + kStep <= count; i += kStep) take(sums + i, addends == nullptr ? nullptr : addends + i, results + i);
+  if (i == count) return;
+  std::uint32_t last_sums[kStep] = {};
+  std::int64_t last_addends[kStep] = {};
+  T last[kStep];
+  std::copy(sums + i, sums + count, last_sums);
+  if (addends != nullptr) std::copy(addends + i, addends + count, last_addends);
+  take(last_sums, addends == nullptr ? nullptr : last_addends, last);
+  std::copy(last, last + (count - i), results + i);
+}
+
+// In 64 bits, where no value overflows.
+template <bool kLeft, class T>
+void shift_wide(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, const std::int64_t* addends,
+                int count, T* results) {
+  const hn::ScalableTag<std::int64_t> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::Rebind<std::uint32_t, decltype(d)> words;
+  const hn::Rebind<std::int32_t, decltype(d)> integers;
+  const hn::Rebind<T, decltype(d)> stored;
+  const RoundedShift steps = rule.shift.steps();
+  // Local values: a compiler that has to expect the rule to change would read it for each vector.
+  const bool is_signed = rule.is_signed, raises = rule.floor != SumShift::kNoFloor, multiplies = rule.multiplier != 1;
+  const auto floor = hn::Set(d, rule.floor), offset = hn::Set(d, std::int64_t{rule.offset});
+  const auto low = hn::Set(d, rule.low), high = hn::Set(d, rule.high);
+  const hn::Repartition<std::int32_t, decltype(d)> halves;
+  const auto multiplier = hn::Set(halves, rule.multiplier);
+  for_vectors<static_cast<int>(hn::MaxLanes(d))>(
+      sums, addends, count, results, [&](const std::uint32_t* from, const std::int64_t* added, T* to) {
+        const auto sum = hn::Add(hn::LoadU(words, from), hn::Set(words, start));
+        auto value =
+            is_signed ? hn::PromoteTo(d, hn::BitCast(integers, sum)) : hn::BitCast(d, hn::PromoteTo(bits, sum));
+        if (added != nullptr) value = hn::Add(value, hn::LoadU(d, added));
+        if (raises) value = hn::Max(value, floor);
+        // The lower halves of signed sums are all that there is to multiply.
+        if (multiplies) value = hn::MulEven(hn::BitCast(halves, value), multiplier);
+        value = cut(hn::Add(shifted<kLeft>(d, value, steps), offset), low, high);
+        hn::StoreU(hn::TruncateTo(stored, hn::BitCast(bits, value)), stored, to);
+      });
+}
+
+// Sums from which the results are the limits all the same: what lies beyond them may be cut off before it is shifted.
+struct Within {
+  std::int64_t least, most;
+};
+Within within(const SumShift& rule) {
+  const std::int64_t unit = std::int64_t{1} << rule.shift.steps().right;
+  return {std::max((rule.low - 1) * unit, rule.floor), (rule.high + 1) * unit};
+}
+bool fits_32_bits(const SumShift& rule) {
+  const RoundedShift steps = rule.shift.steps();
+  constexpr std::int64_t kRoom = std::int64_t{1} << 30;
+  if (rule.multiplier != 1 || rule.offset != 0) return false;
+  return steps.left == 0 && steps.right < 30 && within(rule).least > -kRoom && within(rule).most < kRoom;
+}
+
+// In 32 bits: sums are cut so far first that rounding does not overflow.
+template <class T>
+void shift_narrow(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, int count, T* results) {
+  const hn::ScalableTag<std::int32_t> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::Rebind<T, decltype(d)> stored;
+  const RoundedShift steps = rule.shift.steps();
+  const auto low = hn::Set(d, static_cast<std::int32_t>(rule.low)),
+             high = hn::Set(d, static_cast<std::int32_t>(rule.high));
+  const auto least = hn::Set(d, static_cast<std::int32_t>(within(rule).least));
+  const auto most = hn::Set(d, static_cast<std::int32_t>(within(rule).most));
+  const bool is_signed = rule.is_signed;
+  for_vectors<static_cast<int>(hn::MaxLanes(d))>(
+      sums, nullptr, count, results, [&](const std::uint32_t* from, const std::int64_t*, T* to) {
+        const auto sum = hn::Add(hn::LoadU(bits, from), hn::Set(bits, start));
+        const auto value = is_signed ? hn::Min(hn::Max(hn::BitCast(d, sum), least), most)
+                                     : hn::BitCast(d, hn::Min(sum, hn::BitCast(bits, most)));
+        // Not TruncateTo, which Highway 1.0.3 has wrong from 32 to 8 bits for the newest instructions.
+        const auto kept =
+            hn::And(cut(shifted<false>(d, value, steps), low, high), hn::Set(d, std::numeric_limits<T>::max()));
+        hn::StoreU(hn::DemoteTo(stored, kept), stored, to);
+      });
+}
+
+template <class T>
+void shift_row(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, const std::int64_t* addends,
+               int count, void* out) {
+  auto* results = static_cast<T*>(out);
+  if constexpr (sizeof(T) < 4) {
+    if (addends == nullptr && fits_32_bits(rule)) return shift_narrow(rule, sums, start, count, results);
+  }
+  if (rule.shift.steps().left != 0) return shift_wide<true>(rule, sums, start, addends, count, results);
+  shift_wide<false>(rule, sums, start, addends, count, results);
+}
+
+}  // namespace
+
+ShiftSums shift_of_target(int result_bytes) {
+  if (result_bytes == 1) return &shift_row<std::uint8_t>;
+  if (result_bytes == 2) return &shift_row<std::uint16_t>;
+  return &shift_row<std::uint32_t>;
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace softtpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softtpu {
+SOFTTPU_DISPATCH(ShiftSums, fast_shift_sums, (int result_bytes), shift_of_target, (result_bytes))
+}  // namespace softtpu
+#endif

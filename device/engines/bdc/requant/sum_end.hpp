@@ -1,0 +1,106 @@
+// What becomes of the 32-bit sums of products of bytes: relu, requantisation, saturation.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "device/chip/rules.hpp"
+#include "device/engines/bdc/requant/requant.hpp"
+#include "device/engines/bdc/requant/shifted_sums.hpp"
+#include "device/memory/tensor_view.hpp"
+#include "device/numeric/requant.hpp"
+
+namespace softtpu {
+
+// Where results are clamped; the symmetric range of a signed type leaves its lowest value out.
+inline IntRange saturation_range(Dtype type, bool symmetric) {
+  IntRange range = range_of(type);
+  if (symmetric && range.low < 0) range.low = -range.high;
+  return range;
+}
+
+struct SumRule {
+  Dtype result;
+  bool is_signed;  // how the bits of a sum are read
+  bool relu, symmetric;
+};
+
+// The end of the sums of one channel.
+class SumEnd {
+ public:
+  explicit SumEnd(const SumRule& rule) : SumEnd(rule, 0, Rounding::kHalfUp) {}
+  // Of sums that are read as signed.
+  SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding, bool uncut)
+      : SumEnd(rule, shift, rounding) {
+    uncut_ = uncut;
+    rule_.multiplier = multiplier;
+    rule_.offset = offset;
+    // A product of two 32-bit values and what rounds it fit into 64 bits; a shift to the left or a long one may not.
+    if (shift > 0 || shift < -Shifter<std::int64_t>::kMaxRight) wide_shift_.emplace(shift, rounding);
+  }
+
+  // out[i] is of sums[i] + start, modulo 2^32.
+  template <class T>
+  void operator()(const std::uint32_t* sums, std::uint32_t start, int count, T* out) const {
+    if (!wide_shift_) return shift_sums(sizeof(T))(rule_, sums, start, nullptr, count, out);
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t value = std::max(std::int64_t{static_cast<std::int32_t>(sums[i] + start)}, rule_.floor);
+      const Int128 wide = shifted_product(value, rule_.multiplier, *wide_shift_, uncut_) + rule_.offset;
+      out[i] = static_cast<T>(std::clamp<Int128>(wide, rule_.low, rule_.high));
+    }
+  }
+
+ private:
+  SumEnd(const SumRule& rule, int shift, Rounding rounding)
+      : rule_{rule.is_signed, {shift, rounding}, 0, 0, rule.relu ? 0 : SumShift::kNoFloor} {
+    const IntRange range = saturation_range(rule.result, rule.symmetric);
+    rule_.low = range.low;
+    rule_.high = range.high;
+  }
+
+  SumShift rule_;
+  bool uncut_ = false;
+  std::optional<Shifter<Int128>> wide_shift_;
+};
+
+// The ends of all channels. Tables are read at once: the result may overlap them.
+class SumEnds {
+ public:
+  SumEnds(const Memories& mem, const SumRule& rule, const std::optional<Requant>& requant) {
+    if (!requant) {
+      ends_.emplace_back(rule);
+    } else if (!requant->table) {
+      ends_.emplace_back(rule, requant->multiplier, requant->shift, requant->offset, requant->rounding,
+                         mem.chip().has(ChipRule::kUncutShifts));
+    } else {
+      load(mem, rule, *requant);
+    }
+  }
+  bool differ() const { return ends_.size() != 1; }
+  const SumEnd& of(int channel) const {
+    return ends_.size() == 1 ? ends_[0] : ends_[static_cast<std::size_t>(channel)];
+  }
+
+ private:
+  // Of the second word the low 8 bits count; of the third the low 16, with the sign of the result's type. Of a record
+  // of two words the offset is the signed upper half of the second.
+  void load(const Memories& mem, const SumRule& rule, const Requant& requant) {
+    const TensorView table(mem, *requant.table);
+    const int channels = requant.table->shape.c;
+    const bool compact = requant.table->shape.w == 2, uncut = mem.chip().has(ChipRule::kUncutShifts);
+    ends_.reserve(static_cast<std::size_t>(channels));
+    for (int c = 0; c < channels; ++c) {
+      const auto* words = table.at<const std::int32_t>(0, c, 0, 0);
+      const std::int32_t stored = compact ? words[1] >> 16 : words[2];
+      const std::int32_t offset = compact || is_signed_int(rule.result)
+                                      ? std::int32_t{static_cast<std::int16_t>(stored)}
+                                      : std::int32_t{static_cast<std::uint16_t>(stored)};
+      ends_.emplace_back(rule, words[0], static_cast<std::int8_t>(words[1]), offset, requant.rounding, uncut);
+    }
+  }
+
+  std::vector<SumEnd> ends_;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,54 @@
+// Row loops of element-wise commands with SIMD instructions: the same bits as the lanes of arith.cpp, unary.cpp,
+// convert.cpp, select.cpp, mac.cpp and integer.cpp, many elements at once. A command asks for its row; where there is
+// none (nullptr), or where fast_rows() refuses, it walks its plain lanes.
+#pragma once
+
+#include <cstdint>
+
+#include "device/engines/bdc/compare/command.hpp"
+#include "device/engines/bdc/elementwise/command.hpp"
+#include "device/engines/bdc/integer/command.hpp"
+#include "device/memory/kernel_choice.hpp"
+#include "device/memory/memories.hpp"
+#include "device/memory/rows.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/convert.hpp"
+
+namespace softtpu {
+
+// Rows of `count` adjacent elements, each operand in its stored type.
+using UnaryRow = void (*)(void* dst, const void* src, int count);
+using BinaryRow = void (*)(void* dst, const void* a, const void* b, int count);
+using TernaryRow = void (*)(void* dst, const void* a, const void* b, const void* c, int count);
+using SelectRow = void (*)(void* dst, const void* a, const void* b, RowOrOne yes, RowOrOne no, int count);
+
+BinaryRow fast_arith_row(ArithMode mode, Dtype type);
+TernaryRow fast_scale_bias_row(Dtype type, bool element_first);  // src, scale, bias; whose NaN survives
+TernaryRow fast_mac_row();                   // a, b, old; f32
+// sign_of_bits: device/chip/rules.def.
+UnaryRow fast_unary_row(UnaryMode mode, Rounding rounding, Dtype type, Specials specials, bool sign_of_bits);
+UnaryRow fast_cast_row(Dtype to, Dtype from, Rounding rounding, Specials specials);
+SelectRow fast_select_row(Compare compare, Dtype compared, int selected_bytes);
+// Without a shift; all operands of the same type.
+BinaryRow fast_int_row(IntMode mode, Dtype type, bool saturate);
+
+// Whether a command may run fast rows: they read several elements before they write the first, so a source is dst
+// itself or lies apart from it.
+bool apart_or_same(const Chip& chip, const Tensor& dst, const Operand& source);
+// A few elements are done before a vector of them is gathered.
+inline constexpr int kFewElements = 4;
+template <class... Sources>
+bool fast_rows(const Memories& mem, const Tensor& dst, const Sources&... sources) {
+  return !plain_kernels() && dst.shape.elements() > kFewElements && (apart_or_same(mem.chip(), dst, sources) && ...);
+}
+
+// Walks the rows of a command whose operands have elements of the same size.
+template <class Row, class... Operands>
+void walk_equal_sizes(const Memories& mem, Row row, const Tensor& dst, const Operands&... sources) {
+  for_size(size_of(dst.dtype), [&]<class T>(T) {
+    const auto same = [](const auto&) { return T(); };
+    [&]<class... S>(S...) { for_each_row<T, S...>(mem, dst, row, sources...); }(same(sources)...);
+  });
+}
+
+}  // namespace softtpu

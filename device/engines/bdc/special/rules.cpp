@@ -1,0 +1,135 @@
+// Rules of special-function commands (numerics: bm1684x-elementwise.md section 8; golden bm1684x/limits; limits of
+// operands from the public manual).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "device/command/checks.hpp"
+#include "device/engines/bdc/special/fast_sfu.hpp"
+#include "device/engines/commands.hpp"
+#include "device/memory/kernel_choice.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/memory/tensor_view.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kMaxIterations = 4;
+constexpr int kMinTerms = 2;
+constexpr int kMaxLookupFeature = 65535;
+
+void check_dst(Checks& check, const Tensor& dst) {
+  check.type("dst", dst.dtype).shape("shape", dst.shape).tensor("dst", dst);
+}
+
+void check_src(Checks& check, const char* name, const Tensor& src, const Tensor& dst) {
+  check.tensor(name, src).same_npu(name, src.addr, "dst", dst.addr).not_widened_in_place(name, src, dst);
+}
+
+void check_source(Checks& check, const char* name, const Operand& source, const Tensor& dst) {
+  if (const auto* tensor = std::get_if<Tensor>(&source)) check_src(check, name, *tensor, dst);
+}
+
+// A table of which every NPU holds its own copy begins on NPU 0.
+void check_table(Checks& check, const char* name, const Tensor& table) {
+  const int npu = check.chip().npu_of(table.addr);
+  check.require(npu == 0, [&] { return fmt::format("{} starts on NPU {}, it has to start on NPU 0", name, npu); });
+  check.tensor(name, table);
+}
+
+// The largest of a row of indices.
+template <class Index>
+Index largest_of(const LookupRows& rows, const Index* values, int count) {
+  if constexpr (std::is_same_v<Index, std::uint8_t>) {
+    if (rows.largest_byte != nullptr) return rows.largest_byte(values, count);
+  } else {
+    if (rows.largest_half != nullptr) return rows.largest_half(values, count);
+  }
+  return *std::max_element(values, values + count);
+}
+
+// The largest index of an integer tensor. Each thread looks at the lanes that it has written and will read again.
+template <class Index>
+int largest(const Memories& mem, const Tensor& index) {
+  const TensorView view(mem, index);
+  const LookupRows rows = plain_kernels() ? LookupRows() : fast_lookup_rows();
+  std::atomic<int> top{0};
+  parallel_ranges(index.shape.c, index.shape.elements(), [&](int first, int last) {
+    Index here = 0;
+    for (int n = 0; n < index.shape.n; ++n) {
+      // dst and src of a lookup are always in the aligned layout, whose rows follow each other.
+      for (int c = first; c < last; ++c)
+        here = std::max(here, largest_of(rows, view.at<Index>(n, c, 0, 0), index.shape.h * index.shape.w));
+    }
+    for (int seen = top; seen < here && !top.compare_exchange_weak(seen, here);) {
+    }
+  });
+  return top;
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const TaylorCmd& cmd) {
+  Checks check(mem, op);
+  const int terms = cmd.coeff.shape.w;
+  check.require(terms >= kMinTerms, [&] { return fmt::format("num ({}) is less than {}", terms, kMinTerms); });
+  check_dst(check, cmd.dst);
+  check_src(check, "src", cmd.src, cmd.dst);
+  check_table(check, "coeff", cmd.coeff);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const LookupCmd& cmd) {
+  Checks check(mem, op);
+  const int length = cmd.table.shape.w;
+  check.require(length >= 1, [&] { return fmt::format("len ({}) is less than 1", length); });
+  check.type_in("src", cmd.src.dtype, types(Dtype::kUint8, Dtype::kUint16));
+  check_dst(check, cmd.dst);
+  const std::int64_t feature = std::int64_t{cmd.dst.shape.h} * cmd.dst.shape.w;
+  check.require(feature <= kMaxLookupFeature,
+                [&] { return fmt::format("shape h * w ({}) exceeds {}", feature, kMaxLookupFeature); });
+  check_src(check, "src", cmd.src, cmd.dst);
+  check_table(check, "table", cmd.table);
+  if (check.violation() || cmd.known_indices) return check.violation();
+  const int top =
+      cmd.src.dtype == Dtype::kUint8 ? largest<std::uint8_t>(mem, cmd.src) : largest<std::uint16_t>(mem, cmd.src);
+  check.require(top < length, [&] { return fmt::format("an index in src ({}) is outside 0..{}", top, length - 1); });
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const ExponentCmd& cmd) {
+  Checks check(mem, op);
+  check.type_in("src", cmd.src.dtype, kFloats);
+  const Dtype integer = cmd.src.dtype == Dtype::kFp32 ? Dtype::kInt32 : Dtype::kInt16;
+  check.type_in("dst", cmd.dst.dtype, types(cmd.src.dtype, integer));
+  check_dst(check, cmd.dst);
+  check_src(check, "src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const RootCmd& cmd) {
+  Checks check(mem, op);
+  check.in_range("num_iter", cmd.iterations, 1, kMaxIterations);
+  check_dst(check, cmd.dst);
+  check_src(check, "src", cmd.src, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const DivideCmd& cmd) {
+  Checks check(mem, op);
+  check.in_range("num_iter", cmd.iterations, 1, kMaxIterations);
+  check_dst(check, cmd.dst);
+  check_source(check, "src0", cmd.a, cmd.dst);
+  check_source(check, "src1", cmd.b, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const StaticLoadCmd& cmd) {
+  Checks check(mem, op);
+  check_dst(check, cmd.dst);
+  check.tensor("src", cmd.src);
+  return check.violation();
+}
+
+}  // namespace softtpu

@@ -1,0 +1,141 @@
+// BDC commands that move a kernel window over feature maps: convolution, depthwise convolution, pooling.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "device/engines/bdc/requant/requant.hpp"
+
+namespace softtpu {
+
+// How the kernel moves over the input. `insert` values stand between neighbours of the input, padding around it.
+struct Window {
+  Dim2 kernel, stride, dilation;
+  Dim2 insert{0, 0};
+  Padding4 padding;
+  bool turned = false;  // the stored kernel is used turned by 180 degrees
+
+  std::int64_t taps() const { return std::int64_t{kernel.h} * kernel.w; }
+  bool operator==(const Window&) const = default;
+};
+
+// Extent of the input with what is inserted, without padding.
+constexpr std::int64_t spread_extent(int extent, int insert) {
+  return (std::int64_t{extent} - 1) * (std::int64_t{insert} + 1) + 1;
+}
+
+// Extent of the output in one direction; 0 when no window fits or the sizes make no sense.
+constexpr int window_count(int extent, int insert, int before, int after, int kernel, int stride, int dilation) {
+  const std::int64_t room = spread_extent(extent, insert) + before + after - (std::int64_t{kernel} - 1) * dilation - 1;
+  if (stride < 1 || room < 0) return 0;
+  return static_cast<int>(room / stride + 1);
+}
+constexpr Dim2 output_size(const Dim4& input, const Window& window) {
+  const auto& [kernel, stride, dilation, insert, pad, turned] = window;
+  return {window_count(input.h, insert.h, pad.top, pad.bottom, kernel.h, stride.h, dilation.h),
+          window_count(input.w, insert.w, pad.left, pad.right, kernel.w, stride.w, dilation.w)};
+}
+
+enum class Conv2dKind : std::uint8_t {
+  kFloat,
+  kSymmetric,    // 8-bit integers; sum + bias, shifted and saturated
+  kAsymmetric,   // 8-bit integers; kernel minus zero point
+  kRequantised,  // the same, + bias, then relu and `requant` or saturation
+};
+
+// dst[n, oc] = sum over ic of the windows of src[n, ic] x weight[oc, ic] (+ bias[oc]) (+ old).
+// Weights are stored as the tensor [1, oc, groups of input channels x kernel, channels of a group].
+struct Conv2dCmd {
+  Conv2dKind kind = Conv2dKind::kFloat;
+  Window window;
+  Tensor dst, src;
+  Operand weight;
+  std::optional<Tensor> bias;
+  bool add_old = false;
+  Operand zero_point = Scalar{};  // for all, or one for each output channel
+  Operand padding = Scalar{};     // values of the padding: for all, or per input channel the pair (padding, insertion)
+  Scalar insertion;
+  Dtype bias_type = Dtype::kFp32;  // kSymmetric: its sign counts even without a bias
+  int rshift = 0;                  // kSymmetric
+  bool relu = false;
+  std::optional<Requant> requant;  // kRequantised
+  bool symmetric = false;          // kRequantised: saturates to -high..high
+  std::optional<Operand> rescale;  // kFloat: one f32 factor for each output channel, after relu
+
+  bool has_zero_points() const { return kind == Conv2dKind::kAsymmetric || kind == Conv2dKind::kRequantised; }
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "input", Operand(src));
+    f(Access::kRead, "weight", weight);
+    if (bias) f(Access::kRead, "bias", Operand(*bias));
+    if (has_zero_points()) f(Access::kRead, "kzp", zero_point);
+    if (has_zero_points()) f(Access::kRead, "pad", padding);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
+    if (rescale) f(Access::kRead, "rescale", *rescale);
+    f(add_old ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
+  }
+  bool operator==(const Conv2dCmd&) const = default;
+};
+
+// Sums of a convolution with zero points are unsigned when every type is, and the zero point is the constant 0.
+inline bool sums_are_unsigned(const Conv2dCmd& cmd) {
+  if (cmd.bias && is_signed_int(cmd.bias_type)) return false;
+  const auto* point = std::get_if<Scalar>(&cmd.zero_point);
+  if (point == nullptr || (point->bits & 0xFFU) != 0 || is_signed_int(point->dtype)) return false;
+  const auto* weight = std::get_if<Tensor>(&cmd.weight);
+  const Dtype weight_type = weight != nullptr ? weight->dtype : std::get<Scalar>(cmd.weight).dtype;
+  return !is_signed_int(cmd.src.dtype) && !is_signed_int(weight_type);
+}
+
+enum class PoolMode : std::uint8_t { kMax, kMin, kAverage, kDepthwise };
+
+// dst[n, c] = the windows of src[n, c] reduced by `mode`. Averages are sums of products with a constant weight.
+struct PoolCmd {
+  PoolMode mode = PoolMode::kMax;
+  Window window;
+  Tensor dst, src;
+  Operand weight = Scalar{};   // kAverage: the scale; kDepthwise: [1, c, kh, kw], or a constant
+  std::optional<Tensor> bias;  // kDepthwise: one value for each channel
+  Operand padding = Scalar{};  // as in Conv2dCmd
+  Scalar insertion;
+  Dtype bias_type = Dtype::kInt32;
+  int rshift = 0;  // integers
+  Rounding rounding = Rounding::kHalfUp;
+  bool relu = false;
+  std::optional<Requant> requant;  // kDepthwise of integers: instead of rshift
+  bool symmetric = false;          // saturates to -high..high
+  std::optional<Scalar> rescale;   // kAverage of FP8: an f32 factor for results that are FP8 too
+
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "input", Operand(src));
+    if (mode == PoolMode::kDepthwise) f(Access::kRead, "weight", weight);
+    if (bias) f(Access::kRead, "bias", Operand(*bias));
+    f(Access::kRead, "pad", padding);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
+    f(Access::kWrite, "output", Operand(dst));
+  }
+  bool operator==(const PoolCmd&) const = default;
+};
+
+// dst[n, c, 0, r] = the window at region r of src[n, c]. A region holds first w, first h, last w, last h; taps of the
+// kernel outside the region see `outside`.
+struct RoiPoolCmd {
+  PoolMode mode = PoolMode::kMax;
+  Dim2 kernel;
+  Tensor dst, src;
+  Tensor regions;             // [1, count, 1, 4]
+  Operand weight = Scalar{};  // as in PoolCmd
+  Scalar outside;
+
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "input", Operand(src));
+    f(Access::kRead, "roi", Operand(regions));
+    if (mode == PoolMode::kDepthwise) f(Access::kRead, "weight", weight);
+    f(Access::kWrite, "output", Operand(dst));
+  }
+  bool operator==(const RoiPoolCmd&) const = default;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,144 @@
+// Rules of convolutions (numerics: bm1684x-matmul-conv-pool.md section 6; golden bm1684x/mm_conv_pool_limits).
+#include <fmt/format.h>
+
+#include "device/chip/layout.hpp"
+#include "device/chip/rules.hpp"
+#include "device/command/checks.hpp"
+#include "device/engines/bdc/window/window_checks.hpp"
+#include "device/engines/commands.hpp"
+#include "device/memory/tensor_view.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr int kMaxShift = 32;
+// What a row of execution units takes at once of an 8- or 16-bit result.
+constexpr std::uint64_t kSmallOutputAlignment = 8;
+
+Dtype weight_type(const Conv2dCmd& cmd) {
+  const auto* tensor = std::get_if<Tensor>(&cmd.weight);
+  return tensor != nullptr ? tensor->dtype : std::get<Scalar>(cmd.weight).dtype;
+}
+
+// Convolutions that may rescale: FP8, or 16-bit floats without a factor.
+void check_rescaled_types(Checks& check, const Conv2dCmd& cmd) {
+  const Dtype input = cmd.src.dtype, weight = weight_type(cmd), output = cmd.dst.dtype;
+  check.type_in("input", input, kHalves | kFp8s);
+  check.type_in("weight", weight, is_fp8(input) ? kFp8s : types(input));
+  check.type_in("output", output, is_fp8(input) ? types(Dtype::kFp32, Dtype::kFp16) | kFp8s : kFp32Only | types(input));
+  check.require(!cmd.rescale || is_fp8(input),
+                [&] { return fmt::format("results of {} inputs are not rescaled", to_text(input)); });
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, types(Dtype::kFp32, Dtype::kFp16));
+  check.require(!cmd.add_old || output == Dtype::kFp32,
+                [&] { return fmt::format("result_add needs an fp32 output (output type is {})", to_text(output)); });
+}
+
+void check_float_types(Checks& check, const Conv2dCmd& cmd) {
+  const Dtype type = cmd.src.dtype;
+  const TypeSet allowed = info(check.op()).types;
+  if (contains(allowed, Dtype::kFp8E4M3)) return check_rescaled_types(check, cmd);
+  check.type_in("input", type, kFloats).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
+  const bool any = check.chip().has(ChipRule::kHalfResultAdd);
+  check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32 || any, [&] {
+    return fmt::format("result_add needs an fp32 output (output type is {})", to_text(cmd.dst.dtype));
+  });
+}
+
+void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
+  const Dtype weight = weight_type(cmd);
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight, kInts8);
+  const bool wide = check.chip().has(ChipRule::kShiftedProductSums);
+  if (cmd.bias || !wide) check.type_in("bias", cmd.bias_type, wide ? kInts32 : kInts16);
+  check.type_in("output", cmd.dst.dtype, kInts8 | kInts16);
+  const bool is_signed =
+      is_signed_int(cmd.src.dtype) || is_signed_int(weight) || (cmd.bias.has_value() && is_signed_int(cmd.bias_type));
+  check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
+  check.in_range("rshift", cmd.rshift, 0, wide ? kMaxShift - 1 : kMaxShift);
+}
+
+void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight_type(cmd), kInts8);
+  check.type_in("output", cmd.dst.dtype, kInts16 | kInts32);
+  const auto* point = std::get_if<Tensor>(&cmd.zero_point);
+  const TypeSet point_types = check.chip().has(ChipRule::kRawZeroPoints) ? types(Dtype::kUint8, Dtype::kInt16) : kInts8;
+  check.type_in("kzp", point != nullptr ? point->dtype : std::get<Scalar>(cmd.zero_point).dtype, point_types);
+  check.require(!cmd.add_old || size_of(cmd.dst.dtype) == 4, [&] {
+    return fmt::format("result_add needs a 32-bit output (output type is {})", to_text(cmd.dst.dtype));
+  });
+  check.require(!sums_are_unsigned(cmd) || !is_signed_int(cmd.dst.dtype), [&] {
+    return fmt::format("output type {} has to be unsigned: input, weight and kzp (0) are", to_text(cmd.dst.dtype));
+  });
+}
+
+void check_requantised_types(Checks& check, const Conv2dCmd& cmd) {
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight_type(cmd), kInts8);
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
+  check_sum_end(check, {cmd.dst.dtype, cmd.requant, !sums_are_unsigned(cmd), cmd.relu, cmd.add_old});
+}
+
+void check_types(Checks& check, const Conv2dCmd& cmd) {
+  switch (cmd.kind) {
+    case Conv2dKind::kFloat: return check_float_types(check, cmd);
+    case Conv2dKind::kSymmetric: return check_symmetric_types(check, cmd);
+    case Conv2dKind::kAsymmetric: return check_asymmetric_types(check, cmd);
+    case Conv2dKind::kRequantised: return check_requantised_types(check, cmd);
+  }
+}
+
+void check_alignment(Checks& check, const char* name, std::uint64_t addr, std::uint64_t alignment) {
+  check.require(addr % alignment == 0,
+                [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, addr, alignment); });
+}
+
+// Weights, bias and zero points lie with the output channels; everything but an f32 input starts at NPU 0.
+void check_places(Checks& check, const Conv2dCmd& cmd) {
+  check_beside(check, "weight", cmd.weight, "output", cmd.dst);
+  if (cmd.bias) check_beside(check, "bias", *cmd.bias, "output", cmd.dst);
+  if (cmd.rescale) check_beside(check, "rescale", *cmd.rescale, "output", cmd.dst);
+  check_beside(check, "kzp", cmd.zero_point, "output", cmd.dst);
+  check_beside(check, "pad", cmd.padding, "input", cmd.src);
+  check_requant_table(check, cmd.requant, cmd.dst);
+  const int npu = check.chip().npu_of(cmd.src.addr);
+  check.require(npu == 0 || cmd.src.dtype == Dtype::kFp32, [&] {
+    return fmt::format("start NPU of input ({}) is not 0, which {} needs", npu, to_text(cmd.src.dtype));
+  });
+  const std::uint64_t row = static_cast<unsigned>(check.chip().eu_bytes);
+  check_alignment(check, "output", cmd.dst.addr, cmd.src.dtype == Dtype::kFp32 ? row : kSmallOutputAlignment);
+  const auto* weight = std::get_if<Tensor>(&cmd.weight);
+  // Weights of less than 32 bits lie in rows of several input channels.
+  if (weight != nullptr && size_of(weight->dtype) < 4) check_alignment(check, "weight", weight->addr, row);
+}
+
+// Zero points of 16 bits that no byte of either sign has are refused when the command runs.
+void check_raw_zero_points(Checks& check, const Memories& mem, const Conv2dCmd& cmd) {
+  const auto* points = std::get_if<Tensor>(&cmd.zero_point);
+  if (points == nullptr || points->dtype != Dtype::kInt16 || check.violation()) return;
+  const TensorView view(mem, *points);
+  for (int c = 0; c < cmd.dst.shape.c; ++c) check.in_range("kzp", *view.at<const std::int16_t>(0, c, 0, 0), -128, 255);
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
+  Checks check(mem, op);
+  check_types(check, cmd);
+  check.shape("input", cmd.src.shape);
+  check_window(check, cmd.window, cmd.src.shape, cmd.dst.shape);
+  check.tensor("input", cmd.src).tensor("output", cmd.dst, NaturalAlignment::kElement);
+  if (cmd.add_old && is_float(cmd.dst.dtype) && cmd.dst.dtype != Dtype::kFp32) {
+    Tensor old = cmd.dst;
+    old.dtype = Dtype::kFp32;
+    old.stride = aligned_stride(mem.chip(), mem.chip().npu_of(old.addr), old.shape, old.dtype);
+    check.tensor("old output", old, NaturalAlignment::kElement);
+  }
+  check_stored(check, "weight", cmd.weight);
+  if (cmd.bias) check_stored(check, "bias", *cmd.bias);
+  if (cmd.rescale) check_stored(check, "rescale", *cmd.rescale);
+  check_stored(check, "kzp", cmd.zero_point);
+  check_stored(check, "pad", cmd.padding);
+  check_places(check, cmd);
+  check_raw_zero_points(check, mem, cmd);
+  return check.violation();
+}
+
+}  // namespace softtpu

@@ -1,0 +1,313 @@
+// Depthwise convolutions and poolings, over windows or over regions of interest
+// (numerics: bm1684x-matmul-conv-pool.md sections 1, 4 and 5).
+#include <algorithm>
+#include <vector>
+
+#include "device/chip/rules.hpp"
+#include "device/engines/bdc/requant/shifted_sums.hpp"
+#include "device/engines/bdc/requant/sum_end.hpp"
+#include "device/engines/bdc/rows/one_nan.hpp"
+#include "device/engines/bdc/window/pool_best.hpp"
+#include "device/engines/bdc/window/pool_taps.hpp"
+#include "device/engines/bdc/window/region_taps.hpp"
+#include "device/engines/bdc/window/window_plane.hpp"
+#include "device/engines/commands.hpp"
+#include "device/memory/overlap.hpp"
+#include "device/memory/parallel.hpp"
+#include "device/memory/scratch.hpp"
+#include "device/numeric/by_type.hpp"
+#include "device/numeric/shift.hpp"
+
+namespace softtpu {
+namespace {
+
+// ---- Inputs: T is stored, P is what the loops take ----
+
+template <class T, class P>
+WindowPlane<T, P> input_of(const Memories& mem, const PoolCmd& cmd) {
+  return {mem, cmd};
+}
+template <class T, class P>
+RegionTaps<T, P> input_of(const Memories& mem, const RoiPoolCmd& cmd) {
+  return {mem, cmd};
+}
+const Dim2& kernel_of(const PoolCmd& cmd) { return cmd.window.kernel; }
+const Dim2& kernel_of(const RoiPoolCmd& cmd) { return cmd.kernel; }
+bool is_turned(const PoolCmd& cmd) { return cmd.window.turned; }
+bool is_turned(const RoiPoolCmd&) { return false; }
+const std::optional<Tensor>& bias_of(const PoolCmd& cmd) { return cmd.bias; }
+std::optional<Tensor> bias_of(const RoiPoolCmd&) { return std::nullopt; }
+
+// The weight of a tap in a channel, as T stores it.
+template <class T>
+class TapWeights {
+ public:
+  TapWeights(const Memories& mem, const Operand& weight, bool turned)
+      : view_(mem, std::holds_alternative<Tensor>(weight) ? std::get<Tensor>(weight) : Tensor{}),
+        constant_(std::holds_alternative<Scalar>(weight)),
+        turned_(turned) {
+    if (constant_) {
+      value_ = constant<T>(std::get<Scalar>(weight));
+    } else {
+      last_ = {std::get<Tensor>(weight).shape.h - 1, std::get<Tensor>(weight).shape.w - 1};
+    }
+  }
+  // All weights of a channel, loaded as P, in the order of the taps; until the thread asks for the next channel.
+  template <class P>
+  const P* of_channel(int c, const Dim2& kernel) const {
+    P* const weights = room<P, struct Weights>(kernel.h * kernel.w);
+    for (int h = 0; h < kernel.h; ++h) {
+      for (int w = 0; w < kernel.w; ++w) weights[h * kernel.w + w] = loaded<P>(at(c, {h, w}));
+    }
+    return weights;
+  }
+
+ private:
+  T at(int c, Dim2 tap) const {
+    if (constant_) return value_;
+    if (turned_) return *view_.at<const T>(0, c, last_.h - tap.h, last_.w - tap.w);
+    return *view_.at<const T>(0, c, tap.h, tap.w);
+  }
+
+  TensorView view_;
+  bool constant_, turned_;
+  T value_ = {};
+  Dim2 last_;
+};
+
+// ---- The walk ----
+
+bool must_store_last(const Memories& mem, const PoolCmd& cmd) {
+  const Chip& chip = mem.chip();
+  return may_overlap(chip, cmd.dst, cmd.src) || may_overlap(chip, cmd.dst, cmd.weight) ||
+         may_overlap(chip, cmd.dst, cmd.padding) || (cmd.bias && may_overlap(chip, cmd.dst, *cmd.bias));
+}
+bool must_store_last(const Memories& mem, const RoiPoolCmd& cmd) {
+  const Chip& chip = mem.chip();
+  return may_overlap(chip, cmd.dst, cmd.src) || may_overlap(chip, cmd.dst, cmd.weight) ||
+         may_overlap(chip, cmd.dst, cmd.regions);
+}
+
+// Where results go: to the output, or to a copy of it that is stored when everything has been read, because the output
+// may overlap an operand.
+template <class T>
+class Results {
+ public:
+  Results(const Memories& mem, const Tensor& dst, bool store_last)
+      : view_(mem, dst), shape_(dst.shape), waiting_(store_last ? static_cast<std::size_t>(shape_.elements()) : 0) {}
+  T* place(int n, int c) {
+    if (waiting_.empty()) return view_.template at<T>(n, c, 0, 0);
+    return waiting_.data() + (std::int64_t{n} * shape_.c + c) * shape_.h * shape_.w;
+  }
+  void finish() {
+    if (waiting_.empty()) return;
+    for (int c = 0; c < shape_.c; ++c) {
+      for (int n = 0; n < shape_.n; ++n) {
+        std::copy_n(place(n, c), shape_.h * shape_.w, view_.template at<T>(n, c, 0, 0));
+      }
+    }
+  }
+
+ private:
+  TensorView view_;
+  Dim4 shape_;
+  std::vector<T> waiting_;
+};
+
+// Calls reduce(taps, out) for parts of each channel's output, in parallel over channels: make_reduce(c) gives it.
+template <class T, class P, class D, class Cmd, class MakeReduce>
+void for_each_part(const Memories& mem, const Cmd& cmd, MakeReduce make_reduce) {
+  const Dim4& shape = cmd.dst.shape;
+  const int tap_count = kernel_of(cmd).h * kernel_of(cmd).w;
+  Results<D> results(mem, cmd.dst, must_store_last(mem, cmd));
+  parallel_ranges(shape.c, shape.elements() * tap_count, [&](int first, int last) {
+    auto input = input_of<T, P>(mem, cmd);
+    const P** rows = room<const P*, struct Taps>(tap_count);
+    for (int c = first; c < last; ++c) {
+      auto reduce = make_reduce(c);
+      for (int n = 0; n < shape.n; ++n) {
+        input.load(n, c);
+        for (int part = 0; part < input.parts(); ++part) {
+          input.taps(part, rows);
+          reduce(TapRows<P>{rows, tap_count, input.count(part)}, results.place(n, c) + input.first(part));
+        }
+      }
+    }
+  });
+  results.finish();
+}
+
+// ---- Sums of floats ----
+
+template <class T>
+PoolTaps::SumFloats sum_of() {
+  if constexpr (std::is_same_v<T, float>) return pool_taps().sum_f32;
+  if constexpr (std::is_same_v<T, F16>) return pool_taps().sum_f16;
+  if constexpr (std::is_same_v<T, Bf16>) return pool_taps().sum_bf16;
+}
+
+// Two lanes that start at `start`: the bias goes to the first, the products follow alternately.
+template <class T, class Cmd>
+void sum_floats(const Memories& mem, const Cmd& cmd) {
+  // An average starts its sums at -0, so that a window of only -0 gives -0.
+  const float start = cmd.mode == PoolMode::kAverage ? -0.0F : 0.0F;
+  const TapWeights<T> weights(mem, cmd.weight, is_turned(cmd));
+  const auto sum = sum_of<T>();
+  for_each_part<T, float, T>(mem, cmd, [&](int c) {
+    float lane = start;
+    if (bias_of(cmd)) {
+      const float value = Wide<T>::load(*TensorView(mem, *bias_of(cmd)).template at<const T>(0, c, 0, 0));
+      lane = Wide<T>::load(Wide<T>::round(start + value));
+    }
+    // With a bias the products begin on the second lane; their order on each lane is what counts.
+    const float first = bias_of(cmd) ? start : lane;
+    const float second = bias_of(cmd) ? lane : start;
+    return [=, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
+      sum(taps, factors, first, second, out);
+    };
+  });
+}
+
+// ---- Sums of integers ----
+
+// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sums, count, out), which make_finish(c) gives.
+template <class T, class W, class D, class Cmd, class MakeFinish>
+void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
+  const TapWeights<W> weights(mem, cmd.weight, is_turned(cmd));
+  const auto sum = pool_taps().sum_ints;
+  for_each_part<T, std::uint32_t, D>(mem, cmd, [&](int c) {
+    const std::uint32_t start =
+        bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
+    return [=, finish = make_finish(c), factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd))](
+               const TapRows<std::uint32_t>& taps, D* out) {
+      std::uint32_t* sums = room<std::uint32_t, struct Sums>(taps.count);
+      sum(taps, factors, start, sums);
+      finish(sums, taps.count, out);
+    };
+  });
+}
+
+// The sum, read as signed, requantised with the parameters of its channel.
+template <class T, class W>
+void requantise_integers(const Memories& mem, const PoolCmd& cmd) {
+  const SumEnds ends(mem, {cmd.dst.dtype, true, cmd.relu, cmd.symmetric}, cmd.requant);
+  for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+    sum_integers<T, W, D>(mem, cmd, [&ends](int c) {
+      return [end = ends.of(c)](const std::uint32_t* sums, int count, D* out) { end(sums, 0, count, out); };
+    });
+  });
+}
+
+// sat(relu(sum >> rshift)); the sum is read as unsigned when all its operands are.
+template <class T, class W>
+void shift_integers(const Memories& mem, const PoolCmd& cmd) {
+  if (cmd.requant) return requantise_integers<T, W>(mem, cmd);
+  const bool is_signed = std::is_signed_v<T> || std::is_signed_v<W> || (cmd.bias && is_signed_int(cmd.bias_type));
+  const IntRange range = saturation_range(cmd.dst.dtype, cmd.symmetric);
+  const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
+  const SumShift rule{is_signed, {-cmd.rshift, cmd.rounding}, low, range.high};
+  for_int_type(cmd.dst.dtype, [&]<class D>(D) {
+    const auto finish = [rule, shift = shift_sums(sizeof(D))](const std::uint32_t* sums, int count, D* out) {
+      shift(rule, sums, 0, nullptr, count, out);
+    };
+    sum_integers<T, W, D>(mem, cmd, [&](int) { return finish; });
+  });
+}
+// The sum, cut to the result's low bits or saturated.
+template <class T, class W>
+void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
+  if (mem.chip().has(ChipRule::kWideByteSums)) {
+    const bool is_signed = std::is_signed_v<T> || std::is_signed_v<W>;
+    const IntRange range = range_of(cmd.dst.dtype);
+    const SumShift rule{is_signed, {0, Rounding::kHalfUp}, range.low, range.high};
+    return for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+      const auto finish = [rule, shift = shift_sums(sizeof(D))](const std::uint32_t* sums, int count, D* out) {
+        shift(rule, sums, 0, nullptr, count, out);
+      };
+      sum_integers<T, W, D>(mem, cmd, [&](int) { return finish; });
+    });
+  }
+  for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+    sum_integers<T, W, D>(mem, cmd, [](int) {
+      return [](const std::uint32_t* sums, int count, D* out) {
+        std::transform(sums, sums + count, out, [](std::uint32_t sum) { return static_cast<D>(sum); });
+      };
+    });
+  });
+}
+
+// ---- Maximum and minimum ----
+
+Equals kept_of_equals(const Chip& chip) {
+  if (chip.has(ChipRule::kPoolKeepsFirst)) return Equals::kFirstTap;
+  return chip.has(ChipRule::kBestKeepsFirst) ? Equals::kFirst : Equals::kLast;
+}
+
+template <class T, class Cmd>
+void take_best(const Memories& mem, const Cmd& cmd) {
+  using P = Comparable<T>;
+  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, kept_of_equals(mem.chip()));
+  for_each_part<T, P, T>(mem, cmd, [&](int) {
+    return [best](const TapRows<P>& taps, T* out) {
+      best(reinterpret_cast<const void* const*>(taps.rows), taps.taps, taps.count, out);
+    };
+  });
+}
+
+// An average of FP8 is summed in the result's type, f32 where that is FP8 too, and rescaled only there.
+template <class T>
+void average_fp8(const Memories& mem, const PoolCmd& cmd) {
+  const float factor = cmd.rescale ? flush(constant<float>(*cmd.rescale)) : 1.0F;
+  const TapWeights<T> weights(mem, cmd.weight, false);
+  const auto run = [&]<class D, class Sum>(D, Sum) {
+    const auto sum = sum_of<Sum>();
+    for_each_part<T, float, D>(mem, cmd, [&](int c) {
+      return
+          [=, factors = weights.template of_channel<float>(c, cmd.window.kernel)](const TapRows<float>& taps, D* out) {
+            if constexpr (std::is_same_v<D, Sum>) {
+              sum(taps, factors, -0.0F, -0.0F, out);
+            } else {
+              float* sums = room<float, struct Fp8Sums>(taps.count);
+              sum(taps, factors, -0.0F, -0.0F, sums);
+              for (int i = 0; i < taps.count; ++i) out[i] = Wide<D>::round(sums[i] * factor);
+            }
+          };
+    });
+  };
+  if (cmd.dst.dtype == Dtype::kFp32) return run(float(), float());
+  if (cmd.dst.dtype == Dtype::kFp16) return run(F16(), F16());
+  for_fp8_type(cmd.dst.dtype, [&]<class D>(D) { run(D(), float()); });
+}
+
+// A maximum or minimum hands NaNs through.
+bool sums(PoolMode mode) { return mode == PoolMode::kAverage || mode == PoolMode::kDepthwise; }
+
+template <class Cmd>
+void pool(const Memories& mem, const Cmd& cmd) {
+  if (cmd.mode == PoolMode::kMax || cmd.mode == PoolMode::kMin) {
+    const auto take = [&]<class T>(T) { take_best<T>(mem, cmd); };
+    return is_fp8(cmd.src.dtype) ? for_fp8_type(cmd.src.dtype, take) : for_any_type(cmd.src.dtype, take);
+  }
+  if constexpr (std::is_same_v<Cmd, PoolCmd>) {
+    if (is_fp8(cmd.src.dtype)) return for_fp8_type(cmd.src.dtype, [&]<class T>(T) { average_fp8<T>(mem, cmd); });
+  }
+  if (is_float(cmd.src.dtype)) {
+    return for_float_type(cmd.src.dtype, [&]<class T>(T) { sum_floats<T>(mem, cmd); });
+  }
+  const auto for_byte = [](Dtype type, auto body) { is_signed_int(type) ? body(std::int8_t()) : body(std::uint8_t()); };
+  for_byte(cmd.src.dtype,
+           [&]<class T>(T) { for_byte(dtype_of(cmd.weight), [&]<class W>(W) { shift_integers<T, W>(mem, cmd); }); });
+}
+
+}  // namespace
+
+void execute(Memories& mem, const PoolCmd& cmd) {
+  pool(mem, cmd);
+  if (sums(cmd.mode)) unify_nans(mem, cmd.dst);
+}
+void execute(Memories& mem, const RoiPoolCmd& cmd) {
+  pool(mem, cmd);
+  if (sums(cmd.mode)) unify_nans(mem, cmd.dst);
+}
+
+}  // namespace softtpu

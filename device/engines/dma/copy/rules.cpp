@@ -1,0 +1,122 @@
+// Rules of GDMA copies, fills and matrix moves (numerics: bm1684x-dma-hau-gather.md section 3; golden
+// bm1684x/gdma_limits).
+#include <fmt/format.h>
+
+#include <climits>
+
+#include "device/chip/rules.hpp"
+#include "device/command/checks.hpp"
+#include "device/engines/commands.hpp"
+
+namespace softtpu {
+namespace {
+
+// Reading may repeat one element; writing has to move on where there is more than one column.
+void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
+  const std::int64_t bytes = side.stride.w * size_of(side.dtype);
+  const bool repeats = access == Access::kRead && !check.chip().has(ChipRule::kNoZeroWStride);
+  const bool moves = side.stride.w >= 1 || side.shape.w == 1 || repeats;
+  check.require(moves && bytes <= check.chip().dma_w_stride_bytes, "constraint/stride", [&] {
+    return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
+                       check.chip().dma_w_stride_bytes);
+  });
+}
+
+void check_unit_w_stride(Checks& check, const char* name, const Tensor& side) {
+  check.require(side.stride.w == 1, "constraint/stride",
+                [&] { return fmt::format("{} w stride ({}) must be 1", name, side.stride.w); });
+}
+
+void check_side(Checks& check, const char* name, const Tensor& side, Access access) {
+  // BM1684 moves whole rows only.
+  if (check.chip().api == Api::kOkKernel && side.shape.w > 1) {
+    check_unit_w_stride(check, name, side);
+  } else {
+    check_w_stride(check, name, side, access);
+  }
+  check.tensor(name, side, NaturalAlignment::kElement);
+}
+
+// Plain copies and those between system memories are cut into pieces by the library, so their extents have no limit
+// of their own (golden bm1684x-1.30/gdma_limits/shape/000, which 23.05 refused; numerics: bm1684-okkernel.md section
+// 8).
+int extent_limit(const Chip& chip, const DmaCopyCmd& cmd) {
+  const bool system_only = cmd.dst.space == Space::kSystem && cmd.src.space == Space::kSystem;
+  const bool cut = cmd.order == CopyOrder::kNchw && !chip.has(ChipRule::kCopyExtents);
+  return system_only || cut ? INT_MAX : kMaxExtent;
+}
+
+void check_order(Checks& check, const DmaCopyCmd& cmd) {
+  const Dim4& dst = cmd.dst.shape;
+  const Dim4& src = cmd.src.shape;
+  if (cmd.order == CopyOrder::kReshape) {
+    check.require(dst.elements() == src.elements(), [&] {
+      return fmt::format("dst_shape {} and src_shape {} differ in their number of elements ({} and {})", to_text(dst),
+                         to_text(src), dst.elements(), src.elements());
+    });
+  }
+  if (cmd.order == CopyOrder::kNwhc || cmd.order == CopyOrder::kOneChannel) {
+    check_unit_w_stride(check, "dst", cmd.dst);
+    check_unit_w_stride(check, "src", cmd.src);
+  }
+  if (cmd.order == CopyOrder::kOneChannel) {
+    const int last = check.chip().npu_of(cmd.dst.addr) + dst.c;
+    check.require(last <= check.chip().npu_num, [&] {
+      return fmt::format("start NPU of dst ({}) + shape.c ({}) is above the number of NPUs ({})",
+                         check.chip().npu_of(cmd.dst.addr), dst.c, check.chip().npu_num);
+    });
+  }
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd) {
+  Checks check(mem, op);
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, extent_limit(mem.chip(), cmd));
+  check.shape("source shape", cmd.src.shape, extent_limit(mem.chip(), cmd));
+  check_order(check, cmd);
+  check_side(check, "dst", cmd.dst, Access::kWrite);
+  check_side(check, "src", cmd.src, Access::kRead);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const DmaFillCmd& cmd) {
+  Checks check(mem, op);
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, INT_MAX);
+  check_side(check, "dst", cmd.dst, Access::kWrite);
+  return check.violation();
+}
+
+// A lossy copy's packed side is a run of bytes.
+Violation violation(const Memories& mem, Op op, const DmaReduceCmd& cmd) {
+  Checks check(mem, op);
+  if (cmd.lossy == Lossy::kNone) check.type("dst", cmd.dst.dtype);
+  const auto side = [&](const char* name, const Tensor& tensor, bool packed, Access access) {
+    check.shape(packed ? "packed bytes" : "shape", tensor.shape, INT_MAX);
+    if (packed) {
+      check.tensor(name, tensor, NaturalAlignment::kElement);
+    } else {
+      check_side(check, name, tensor, access);
+    }
+  };
+  side("dst", cmd.dst, cmd.lossy == Lossy::kPacks, Access::kWrite);
+  side("src", cmd.src, cmd.lossy == Lossy::kUnpacks, Access::kRead);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const DmaMatrixCmd& cmd) {
+  Checks check(mem, op);
+  const bool to_local = cmd.dst.space == Space::kLocal;
+  const Tensor& system = to_local ? cmd.src : cmd.dst;
+  check.type("dst", cmd.dst.dtype).in_range("rows", system.shape.n, 1, kMaxExtent);
+  check.in_range("cols", system.shape.w, 1, kMaxExtent);
+  check.require(system.stride.n >= 0, [&] { return fmt::format("row stride ({}) is negative", system.stride.n); });
+  check.require(to_local || system.shape.n == 1 || system.stride.n >= system.shape.w, [&] {
+    return fmt::format("row stride ({}) is below the columns of a row ({}), so rows of dst would overlap",
+                       system.stride.n, system.shape.w);
+  });
+  check.tensor("dst", cmd.dst, NaturalAlignment::kElement).tensor("src", cmd.src, NaturalAlignment::kElement);
+  return check.violation();
+}
+
+}  // namespace softtpu

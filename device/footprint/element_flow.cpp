@@ -1,0 +1,86 @@
+#include "device/footprint/element_flow.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace softtpu {
+namespace {
+
+template <class Cmd, class... List>
+constexpr bool kIsOneOf = (std::is_same_v<Cmd, List> || ...);
+
+template <class Cmd>
+constexpr bool kIsElementwise =
+    kIsOneOf<Cmd, ArithCmd, UnaryCmd, ScaleBiasCmd, MacCmd, IntArithCmd, ShiftCmd, IntQuantCmd, CastCmd, FloatQuantCmd,
+             LookupCmd, CompareCmd, TaylorCmd, ExponentCmd, RootCmd, DivideCmd, CopyCmd, OkkWordCmd, OkkUnaryCmd,
+             OkkTaylorCmd, OkkSelectCmd, OkkMulAddCmd, OkkFixedCmd, OkkWidenCmd>;
+
+CopyOrder order_of(const Command& command) {
+  if (const auto* copy = std::get_if<DmaCopyCmd>(&command)) return copy->order;
+  if (const auto* copy = std::get_if<CrossCopyCmd>(&command)) return copy->order;
+  return CopyOrder::kNchw;
+}
+
+std::size_t index_of(const Dim4& shape, int n, int c, int h, int w) {
+  return ((static_cast<std::size_t>(n) * static_cast<unsigned>(shape.c) + static_cast<unsigned>(c)) *
+              static_cast<unsigned>(shape.h) +
+          static_cast<unsigned>(h)) *
+             static_cast<unsigned>(shape.w) +
+         static_cast<unsigned>(w);
+}
+
+// The operand's element that the result's element at these coordinates is made of. A dimension of 1 is repeated.
+std::size_t source_of(CopyOrder order, const Dim4& from, const Dim4& to, int n, int c, int h, int w) {
+  const auto at = [&](int in, int ic, int ih, int iw) {
+    return index_of(from, std::min(in, from.n - 1), std::min(ic, from.c - 1), std::min(ih, from.h - 1),
+                    std::min(iw, from.w - 1));
+  };
+  switch (order) {
+    case CopyOrder::kNchw: return at(n, c, h, w);
+    case CopyOrder::kCnhw: return at(c, n, h, w);
+    case CopyOrder::kNwhc: return at(n, w, h, c);
+    case CopyOrder::kReshape:
+    case CopyOrder::kBlock: return index_of(to, n, c, h, w);
+    case CopyOrder::kOneChannel: return at(n, 0, h, w);
+    case CopyOrder::kReverseN: return at(to.n - 1 - n, c, h, w);
+    case CopyOrder::kReverseC: return at(n, to.c - 1 - c, h, w);
+    case CopyOrder::kReverseH: return at(n, c, to.h - 1 - h, w);
+    case CopyOrder::kReverseW: return at(n, c, h, to.w - 1 - w);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Tensor> find_elementwise_result(const Command& command) {
+  return std::visit(
+      [](const auto& cmd) -> std::optional<Tensor> {
+        using Cmd = std::decay_t<decltype(cmd)>;
+        if constexpr (kIsElementwise<Cmd> || std::is_same_v<Cmd, DmaCopyCmd> || std::is_same_v<Cmd, CrossCopyCmd>) {
+          return cmd.dst;
+        }
+        if constexpr (std::is_same_v<Cmd, SelectCmd>) {
+          if (!cmd.winner) return cmd.dst;
+        }
+        return std::nullopt;
+      },
+      command);
+}
+
+void pass_marks(const Command& command, const Dim4& operand, const ElementMarks& from, const Dim4& result,
+                ElementMarks& to) {
+  const CopyOrder order = order_of(command);
+  std::size_t i = 0;
+  for (int n = 0; n < result.n; ++n) {
+    for (int c = 0; c < result.c; ++c) {
+      for (int h = 0; h < result.h; ++h) {
+        for (int w = 0; w < result.w; ++w, ++i) {
+          const std::size_t source = source_of(order, operand, result, n, c, h, w);
+          if (source < from.size() && from[source] != 0) to[i] = from[source];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace softtpu

@@ -1,0 +1,153 @@
+#include "device/timing/command_cost.hpp"
+
+#include "runtime/base/unreachable.hpp"
+
+namespace softtpu {
+namespace {
+
+// The tensor that a command writes first.
+std::optional<Tensor> find_output(const Command& command) {
+  std::optional<Tensor> output;
+  const auto visit = [&](Access access, const char*, const Operand& operand) {
+    const auto* tensor = std::get_if<Tensor>(&operand);
+    if (!output && access != Access::kRead && tensor != nullptr) output = *tensor;
+  };
+  std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  return output;
+}
+
+double elements(const Dim4& shape) { return static_cast<double>(shape.elements()); }
+
+struct Operations {
+  double operator()(const MatMulCmd& cmd) const { return 2.0 * cmd.rows * cmd.inner * cmd.cols; }
+  double operator()(const OkkMatmulCmd& cmd) const { return 2.0 * cmd.output.shape.n * cmd.inner * cmd.cols; }
+  double operator()(const Conv2dCmd& cmd) const {
+    return 2 * elements(cmd.dst.shape) * cmd.src.shape.c * static_cast<double>(cmd.window.taps());
+  }
+  double operator()(const OkkConvCmd& cmd) const {
+    return 2 * elements(cmd.output.shape) * cmd.input.shape.c * cmd.window.kernel.h * cmd.window.kernel.w;
+  }
+  double operator()(const PoolCmd& cmd) const {
+    return (cmd.mode == PoolMode::kDepthwise ? 2 : 1) * elements(cmd.dst.shape) *
+           static_cast<double>(cmd.window.taps());
+  }
+  double operator()(const OkkWindowCmd& cmd) const {
+    return (cmd.mode == OkkWindowMode::kDepthwise ? 2 : 1) * elements(cmd.output.shape) * cmd.window.kernel.h *
+           cmd.window.kernel.w;
+  }
+  double operator()(const RoiPoolCmd& cmd) const { return elements(cmd.dst.shape) * cmd.kernel.h * cmd.kernel.w; }
+  double operator()(const MacCmd& cmd) const { return 2 * elements(cmd.dst.shape); }
+  double operator()(const ScaleBiasCmd& cmd) const { return 2 * elements(cmd.dst.shape); }
+  double operator()(const OkkMulAddCmd& cmd) const { return 2 * elements(cmd.dst.shape); }
+  double operator()(const TaylorCmd& cmd) const { return 2 * elements(cmd.dst.shape) * cmd.coeff.shape.w; }
+  double operator()(const OkkTaylorCmd& cmd) const { return 2 * elements(cmd.dst.shape) * cmd.terms; }
+};
+
+BytePath system_path(const Chip& chip, const Tensor& tensor, bool writes) {
+  if (tensor.space != Space::kSystem || chip.local_mem.contains(tensor.addr)) return BytePath::kLocal;
+  if (chip.l2_sram.contains(tensor.addr)) return writes ? BytePath::kL2Write : BytePath::kL2Read;
+  return writes ? BytePath::kDdrWrite : BytePath::kDdrRead;
+}
+
+// Local memory counts only when nothing else is involved: its side of a load or store is the same bytes again.
+void add_bytes(const Chip& chip, const Command& command, CommandCost& cost) {
+  double local = 0;
+  double system = 0;
+  const auto visit = [&](Access access, const char*, const Operand& operand) {
+    const auto* tensor = std::get_if<Tensor>(&operand);
+    if (tensor == nullptr) return;
+    const double bytes = elements(tensor->shape) * size_of(tensor->dtype);
+    const bool writes = access != Access::kRead;
+    const BytePath path = system_path(chip, *tensor, writes);
+    if (path != BytePath::kLocal) {
+      cost.bytes[static_cast<std::size_t>(path)] += bytes;
+      system += bytes;
+    } else if (writes) {
+      local += bytes;
+    }
+  };
+  std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  if (system == 0) cost.bytes[static_cast<std::size_t>(BytePath::kLocal)] = local;
+}
+
+}  // namespace
+
+std::string_view to_text(BytePath path) {
+  switch (path) {
+    case BytePath::kDdrRead: return "DDR read";
+    case BytePath::kDdrWrite: return "DDR write";
+    case BytePath::kL2Read: return "L2 read";
+    case BytePath::kL2Write: return "L2 write";
+    case BytePath::kLocal: return "within local memory";
+    case BytePath::kCount: break;
+  }
+  unreachable(path);
+}
+
+bool is_product(const Command& command) {
+  return std::holds_alternative<MatMulCmd>(command) || std::holds_alternative<Conv2dCmd>(command) ||
+         std::holds_alternative<OkkConvCmd>(command) || std::holds_alternative<OkkMatmulCmd>(command);
+}
+
+double operations_of(const Command& command) {
+  return std::visit(
+      [&](const auto& cmd) -> double {
+        if constexpr (requires { Operations{}(cmd); }) {
+          return Operations{}(cmd);
+        } else {
+          const auto output = find_output(command);
+          return output ? elements(output->shape) : 0;
+        }
+      },
+      command);
+}
+
+std::int64_t contiguous_elements(const Dim4& shape, const Stride4& a, const Stride4& b) {
+  if (shape.w > 1 && (a.w != 1 || b.w != 1)) return 1;
+  if (shape.h > 1 && (a.h != shape.w || b.h != shape.w)) return shape.w;
+  return std::int64_t{shape.h} * shape.w;
+}
+
+CostModel::CostModel(const Chip& chip, TimingParameters& timing)
+    : chip_(chip),
+      launch_us_(timing.overhead("launch_us")),
+      section_us_(timing.overhead("section_us")),
+      read_gbps_(timing.get("read_gbps")),
+      bdc_mhz_(timing.get("bdc_mhz")) {
+  if (chip.api == Api::kTpuKernel) {
+    narrow_outputs_ = timing.get("conv_outputs_per_cycle");
+    narrow_inner_bytes_ = timing.get("conv_inner_bytes");
+    f32_per_lane_ = chip.eu_num(Dtype::kFp32);
+  } else {
+    f32_per_lane_ = timing.get("outputs_per_cycle");
+  }
+}
+
+Result<std::unique_ptr<CostModel>> CostModel::make(const Chip& chip, TimingPreset preset) {
+  return chip.api == Api::kOkKernel ? make_feature_costs(chip, preset) : make_cycle_costs(chip, preset);
+}
+
+double CostModel::peak_per_us(Dtype type) const {
+  const bool narrow = narrow_outputs_ > 0 && size_of(type) > 0 && size_of(type) < 4;
+  const double per_lane = narrow ? narrow_outputs_ * narrow_inner_bytes_ / size_of(type) : f32_per_lane_;
+  return 2 * per_lane * chip_.npu_num * bdc_mhz_;
+}
+
+CommandCost CostModel::cost(Op op, const Command& command) const {
+  CommandCost cost = engine_cost(op, command);
+  if (info(op).engine != Engine::kBdc) {
+    add_bytes(chip_, command, cost);
+    return cost;
+  }
+  cost.operations = operations_of(command);
+  const auto output = find_output(command);
+  Dtype type = output ? output->dtype : Dtype::kFp32;
+  // Products of narrow types may have a wide result.
+  if (const auto* product = std::get_if<MatMulCmd>(&command)) type = type_of(product->left);
+  if (const auto* product = std::get_if<Conv2dCmd>(&command)) type = product->src.dtype;
+  const double lanes = static_cast<double>(chip_.npu_num) * (size_of(type) > 0 ? chip_.eu_num(type) : 1) * bdc_mhz_;
+  cost.ideal_us = cost.operations / (is_product(command) ? peak_per_us(type) : lanes);
+  return cost;
+}
+
+}  // namespace softtpu

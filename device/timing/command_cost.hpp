@@ -1,0 +1,76 @@
+// What one command costs on the chip: time on its engine, time of the control processor, bytes moved by path,
+// operations. Chips differ in what is known of them, so there is one CostModel for each family.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "device/chip/chip.hpp"
+#include "device/engines/command.hpp"
+#include "device/isa/op.hpp"
+#include "device/timing/timing_parameters.hpp"
+
+namespace softtpu {
+
+enum class BytePath : std::uint8_t { kDdrRead, kDdrWrite, kL2Read, kL2Write, kLocal, kCount };
+constexpr std::size_t kBytePaths = static_cast<std::size_t>(BytePath::kCount);
+std::string_view to_text(BytePath path);
+
+struct CommandCost {
+  double start_us = 0;  // fixed part on the engine
+  double work_us = 0;   // the rest
+  double issue_us = 0;  // of the control processor
+  double operations = 0;
+  double ideal_us = 0;  // the operations at the peak of their data type
+  std::array<double, kBytePaths> bytes{};
+
+  double engine_us() const { return start_us + work_us; }
+  double ddr_bytes() const {
+    return bytes[static_cast<std::size_t>(BytePath::kDdrRead)] + bytes[static_cast<std::size_t>(BytePath::kDdrWrite)];
+  }
+};
+
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+  // The error names the first parameter that the chip's description lacks.
+  static Result<std::unique_ptr<CostModel>> make(const Chip& chip, TimingPreset preset);
+
+  // Of a command that is not a ControlCmd.
+  CommandCost cost(Op op, const Command& command) const;
+  const Chip& chip() const { return chip_; }
+  double launch_us() const { return launch_us_; }
+  double section_us() const { return section_us_; }  // joining two engines at the end of a parallel section
+  double read_gbps() const { return read_gbps_; }
+  double bdc_us(double cycles) const { return cycles / bdc_mhz_; }
+  // Operations per microsecond of matrix products and convolutions, multiplications and additions counted each.
+  double peak_per_us(Dtype type) const;
+
+ protected:
+  CostModel(const Chip& chip, TimingParameters& timing);
+  // Time, of a command of its engine; bytes and operations are added by cost().
+  virtual CommandCost engine_cost(Op op, const Command& command) const = 0;
+
+ private:
+  Chip chip_;
+  double launch_us_ = 0, section_us_ = 0, read_gbps_ = 1, bdc_mhz_ = 1;
+  double narrow_outputs_ = 0, narrow_inner_bytes_ = 0;  // 0: narrow types are no faster than f32
+  double f32_per_lane_ = 1;
+};
+
+// The models behind make().
+Result<std::unique_ptr<CostModel>> make_cycle_costs(const Chip& chip, TimingPreset preset);
+Result<std::unique_ptr<CostModel>> make_feature_costs(const Chip& chip, TimingPreset preset);
+
+// Operations of a command: two for each multiplication with its addition, one for each element of other commands; data
+// movement has none.
+double operations_of(const Command& command);
+// Whether they are those of the matrix unit.
+bool is_product(const Command& command);
+
+// Elements that follow each other without a gap on both sides of a copy, at most one channel.
+std::int64_t contiguous_elements(const Dim4& shape, const Stride4& a, const Stride4& b);
+
+}  // namespace softtpu

@@ -1,0 +1,96 @@
+#include "device/timing/launch_clock.hpp"
+
+#include <string_view>
+
+namespace softtpu {
+namespace {
+
+std::optional<Queue> queue_of(Engine engine) {
+  switch (engine) {
+    case Engine::kBdc: return Queue::kBdc;
+    case Engine::kGdma: return Queue::kGdma;
+    case Engine::kSdma: return Queue::kSdma;
+    case Engine::kHau: return Queue::kHau;
+    case Engine::kNone:
+    case Engine::kControl: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The engine that a synchronisation function names ("tpu_sync_all_bdc", "tpu_gdma_wait_msg"); none: all engines.
+std::optional<Queue> queue_named_by(Op op) {
+  const std::string_view name = info(op).name;
+  const auto names = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
+  if (names("bdc")) return Queue::kBdc;
+  if (names("gdma")) return Queue::kGdma;
+  if (names("sdma")) return Queue::kSdma;
+  if (names("hau")) return Queue::kHau;
+  return std::nullopt;
+}
+
+}  // namespace
+
+double LaunchClock::begin(double now_us) {
+  schedule_ = EventSchedule(model_->launch_us(), model_->section_us());
+  ddr_us_ = waited_us_ = 0;
+  return clocks_ ? clocks_->begin(current_place(), now_us) : now_us;
+}
+
+bool LaunchClock::meets_others(const ControlCmd& control) const {
+  return clocks_ && clocks_->has_others() && control.action == ControlAction::kSync && control.count != 0;
+}
+
+void LaunchClock::arrive(Op op, const ControlCmd& control) {
+  if (meets_others(control)) {
+    schedule_.wait_for_all();
+    const int count = control.count == kAllCores ? current_place().workitems : control.count;
+    clocks_->arrive(control.message, count, schedule_.end().us, ddr_us_);
+    if (count == current_place().workitems) ddr_us_ = 0;
+  } else if (clocks_ && clocks_->has_others() && control.action == ControlAction::kSendMessage) {
+    clocks_->send(control.message, schedule_.sent_us(queue_named_by(op).value_or(Queue::kBdc)));
+  }
+}
+
+double LaunchClock::end() {
+  const double us = schedule_.end().us;
+  if (!clocks_ || !clocks_->has_others()) return us;
+  return clocks_->end(us, ddr_us_);
+}
+
+std::optional<LaunchClock::Timed> LaunchClock::add(Op op, const Command& command) {
+  if (const auto* control = std::get_if<ControlCmd>(&command)) {
+    order(op, *control);
+    return std::nullopt;
+  }
+  const auto queue = queue_of(info(op).engine);
+  if (!queue) return std::nullopt;
+  const CommandCost cost = model_->cost(op, command);
+  if (cost.ddr_bytes() > 0) ddr_us_ += cost.work_us;
+  return Timed{cost, schedule_.add(*queue, cost)};
+}
+
+void LaunchClock::order(Op op, const ControlCmd& control) {
+  const auto queue = queue_named_by(op);
+  waited_us_ = 0;
+  if (meets_others(control)) {
+    waited_us_ = schedule_.meet_at(clocks_->meet(control.message));
+    return;
+  }
+  if (clocks_ && clocks_->has_others() && control.action == ControlAction::kWaitMessage) {
+    return schedule_.receive_at(queue.value_or(Queue::kBdc), clocks_->received(control.message));
+  }
+  switch (control.action) {
+    case ControlAction::kInitialize: return;
+    case ControlAction::kPoll:
+    case ControlAction::kHauPoll: return schedule_.poll();
+    case ControlAction::kParallelStart: return schedule_.begin_section();
+    case ControlAction::kParallelEnd: return schedule_.end_section();
+    case ControlAction::kSync: return queue ? schedule_.wait_for(*queue) : schedule_.wait_for_all();
+    case ControlAction::kSendMessage: return schedule_.send(queue.value_or(Queue::kBdc), control.message);
+    case ControlAction::kWaitMessage: return schedule_.receive(queue.value_or(Queue::kBdc), control.message);
+    case ControlAction::kAcquireLock:
+    case ControlAction::kReleaseLock: return;
+  }
+}
+
+}  // namespace softtpu

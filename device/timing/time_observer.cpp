@@ -1,0 +1,197 @@
+#include "device/timing/time_observer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "device/timing/launch_clock.hpp"
+#include "device/timing/launch_time.hpp"
+#include "device/timing/timeline.hpp"
+#include "device/trace/shared_file.hpp"
+#include "runtime/base/log.hpp"
+
+namespace softtpu {
+namespace {
+
+class TimeObserver final : public Observer {
+ public:
+  TimeObserver(std::unique_ptr<CostModel> model, const TimeSettings& settings, std::unique_ptr<SharedFile> timeline,
+               std::unique_ptr<SharedFile> record, std::shared_ptr<CoreClocks> clocks)
+      : clock_(std::move(model)),
+        print_(settings.print),
+        device_(settings.device),
+        timeline_(std::move(timeline)),
+        record_(std::move(record)) {
+    clock_.share(std::move(clocks));
+  }
+
+  void launch_begins(const Memories&, const std::string& kernel, int core) override {
+    const std::uint64_t number = launch_.number + 1;
+    launch_ = {};
+    launch_.kernel = kernel;
+    launch_.core = core;
+    launch_.number = number;
+    launch_.cores = current_place().workitems;
+    launch_.workitem = current_place().workitem;
+    call_index_.clear();
+    begin_us_ = clock_.begin(end_of_last_us_);
+    last_us_.reset();
+  }
+
+  void before(Op op, const Command& command) override {
+    if (const auto* control = std::get_if<ControlCmd>(&command)) clock_.arrive(op, *control);
+  }
+
+  void after(Op op, const Command& command) override {
+    const auto timed = clock_.add(op, command);
+    if (!timed) return account_meeting(op);
+    const std::size_t call = account(op, timed->cost, timed->placed);
+    if (!keeps_commands()) return;
+    launch_.placed.push_back({timed->placed, call, timed->cost.ddr_bytes()});
+    map_local_memory(command, timed->placed, call);
+  }
+
+  void launch_ends(const std::string& fault) override {
+    if (!fault.empty()) return;
+    const EventSchedule& schedule = clock_.schedule();
+    launch_.end = schedule.end();
+    launch_.last_us = clock_.end();
+    for (std::size_t i = 0; i < kQueues; ++i) {
+      QueueTime& queue = launch_.queues[i];
+      queue.busy_us = schedule.busy_us(static_cast<Queue>(i));
+      for (std::size_t j = 0; j < kWaitKinds; ++j) {
+        queue.waited_us[j] = schedule.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
+      }
+    }
+    last_us_ = launch_.last_us;
+    report();
+    end_of_last_us_ = begin_us_ + launch_.total_us();
+  }
+
+  std::optional<double> estimated_us() const override { return last_us_; }
+
+ private:
+  bool keeps_commands() const { return timeline_ != nullptr || record_ != nullptr; }
+
+  std::size_t index_of(Op op) {
+    const CallStack stack = capture_call_stack();
+    std::vector<const void*> frames(stack.frames.begin(), stack.frames.begin() + stack.count);
+    const auto [place, is_new] = call_index_.emplace(std::pair(op, std::move(frames)), launch_.calls.size());
+    if (is_new) launch_.calls.push_back({op, stack, {}, 0, 0, 0, 0, 0, {}});
+    return place->second;
+  }
+
+  // What this core waits for others counts at the call that waits.
+  void account_meeting(Op op) {
+    const double waited = clock_.waited_for_cores_us();
+    if (waited <= 0) return;
+    CallTime& call = launch_.calls[index_of(op)];
+    ++call.commands;
+    call.waited_us += waited;
+    launch_.waited_for_cores_us += waited;
+  }
+
+  std::size_t account(Op op, const CommandCost& cost, const Placed& placed) {
+    const std::size_t index = index_of(op);
+    CallTime& call = launch_.calls[index];
+    ++launch_.commands;
+    ++call.commands;
+    call.engine_us += cost.engine_us();
+    call.waited_us += placed.waited_us;
+    call.operations += cost.operations;
+    call.ideal_us += cost.ideal_us;
+    launch_.operations += cost.operations;
+    launch_.ideal_us += cost.ideal_us;
+    for (std::size_t i = 0; i < kBytePaths; ++i) {
+      call.bytes[i] += cost.bytes[i];
+      launch_.bytes[i] += cost.bytes[i];
+    }
+    return index;
+  }
+
+  void map_local_memory(const Command& command, const Placed& placed, std::size_t call) {
+    const auto visit = [&](Access access, const char* name, const Operand& operand) {
+      const auto* tensor = std::get_if<Tensor>(&operand);
+      if (tensor == nullptr) return;
+      if (access != Access::kWrite) launch_.local.read(clock_.model().chip(), *tensor, placed.end_us);
+      if (access != Access::kRead) {
+        launch_.local.write(clock_.model().chip(), *tensor, placed.start_us, placed.end_us, call, name);
+      }
+    };
+    std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  }
+
+  void report() {
+    // Programs may launch a kernel a thousand times: one report for each estimate.
+    const bool is_new = printed_.emplace(launch_.kernel, launch_.commands, launch_.total_us()).second;
+    const bool print = print_ && is_new;
+    if (print || keeps_commands()) name_places();
+    if (timeline_) add_to_timeline();
+    if (record_) record_->append_line(to_record(launch_, clock_.model()));
+    if (!print) return;
+    std::fputs(to_text(launch_, clock_.model()).c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+  void add_to_timeline() {
+    const TraceTracks tracks(device_, launch_.core);
+    std::string events = to_timeline(launch_, tracks, begin_us_);
+    if (!std::exchange(named_, true)) events = tracks.names(clock_.model().chip()) + ",\n" + events;
+    timeline_->append_elements(events, fmt::format("launch {} of kernel \"{}\"", launch_.number, launch_.kernel));
+  }
+
+  void name_places() {
+    for (CallTime& call : launch_.calls) {
+      const SourceLine line = find_caller(call.stack);
+      call.where = line.text();
+      if (!lines_hint(line).empty()) log_warning(kNoLines);
+    }
+  }
+
+  LaunchClock clock_;
+  bool print_;
+  std::uint32_t device_;
+  std::unique_ptr<SharedFile> timeline_, record_;
+  LaunchTime launch_;
+  std::map<std::pair<Op, std::vector<const void*>>, std::size_t> call_index_;
+  std::set<std::tuple<std::string, std::uint64_t, double>> printed_;
+  std::optional<double> last_us_;
+  double begin_us_ = 0, end_of_last_us_ = 0;
+  bool named_ = false;  // the tracks of the timeline
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Observer>> make_time_observer(const Chip& chip, const TimeSettings& settings) {
+  auto model = CostModel::make(chip, settings.preset);
+  if (!model) return model.error();
+  std::unique_ptr<SharedFile> timeline;
+  std::unique_ptr<SharedFile> record;
+  if (!settings.timeline_path.empty()) {
+    auto file =
+        SharedFile::create("SOFTTPU_TIMELINE", settings.timeline_path, SharedFile::Content::kJsonArray, settings.keep);
+    if (!file) return file.error();
+    timeline = std::move(*file);
+  }
+  if (!settings.record_path.empty()) {
+    auto file =
+        SharedFile::create("SOFTTPU_TIME_RECORD", settings.record_path, SharedFile::Content::kLines, settings.keep);
+    if (!file) return file.error();
+    record = std::move(*file);
+  }
+  std::shared_ptr<CoreClocks> clocks;
+  if (chip.cores > 1) {
+    auto made = CoreClocks::create();
+    if (!made) return made.error();
+    clocks = *std::move(made);
+  }
+  return std::shared_ptr<Observer>(std::make_shared<TimeObserver>(*std::move(model), settings, std::move(timeline),
+                                                                  std::move(record), std::move(clocks)));
+}
+
+}  // namespace softtpu
