@@ -57,6 +57,10 @@ function(softtpu_precompile target)
       string(REPLACE ">" "$<ANGLE-R>" header ${header})
       target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
     endforeach()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      # What comes out of such a file is no system header to GCC's later passes, which then warn of the standard library's own code.
+      target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+    endif()
   endif()
 endfunction()
 
