@@ -1,8 +1,8 @@
-// CoreLink: the server's end of one core. Sends items (load, define, launch), matches what comes back, watches for a
-// core that died or hangs, and then starts a new one with the same modules and the items that had not begun.
+// CoreLink: the server's end of one core. Sends items (load, define, launch), matches what comes back, and gives a core
+// that takes the place of one that died or was ended the same modules and the items that had not begun.
 //
-// Lives on the server's thread. A core is a forked process; in a program with linked-in kernels it is a thread, which
-// can neither be ended nor survive a crash of its kernel.
+// Lives on the server's thread. The process itself is CoreChild's, CoreWatchdog sees that it hangs, and
+// ExplanationQueue tells why it died.
 #pragma once
 
 #include <sys/types.h>
@@ -10,17 +10,17 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "device/memory/memories.hpp"
-#include "device/server/core_process.hpp"
-#include "device/server/explainer.hpp"
-#include "device/server/sleep_check.hpp"
-#include "device/server/status_pages.hpp"
+#include "device/server/core_child.hpp"
+#include "device/server/core_items.hpp"
+#include "device/server/core_modules.hpp"
+#include "device/server/core_watchdog.hpp"
+#include "device/server/explanation_queue.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/core_messages.hpp"
@@ -33,21 +33,13 @@ namespace softtpu {
 
 class EventLoop;
 class GroupLaunch;
-class LaunchPage;
 struct Tools;
 
 class CoreLink {
  public:
-  struct Options {
-    int index = 0;
-    bool in_process = false;  // a thread of this process
-    bool sandbox = false;
-    bool own_namespace = true;       // of the core's process, where the system allows it
-    std::string dump_folder;         // gets what a core that ended has left; empty: nobody
-    LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
-  };
+  using Options = CoreChild::Options;
   CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);
-  Memories& memories() { return memories_; }
+  Memories& memories() { return child_.memories(); }
   ~CoreLink();
   CoreLink(const CoreLink&) = delete;
   CoreLink& operator=(const CoreLink&) = delete;
@@ -57,12 +49,7 @@ class CoreLink {
   // The answers come from the event loop, in the order of the calls. They may call back into this object.
   using Loaded = std::function<void(Result<std::vector<std::string>>)>;
   using Answered = std::function<void(Result<void>)>;
-  // Whose an item is, and how long it may take: code of a module runs in each of them.
-  struct Terms {
-    const void* owner = nullptr;   // abandon() finds it by this
-    std::uint32_t timeout_ms = 0;  // without a command; 0: no limit
-    std::uint32_t limit_ms = 0;    // in all; 0: no limit
-  };
+  using Terms = CoreTerms;
   void load(std::uint32_t module, const std::string& name, UniqueFd image, const Terms& terms, Loaded answer);
   void unload(std::uint32_t module, const Terms& terms, Answered answer);
   void define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
@@ -98,61 +85,29 @@ class CoreLink {
   // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later.
   void watch_launch();
 
-  pid_t pid() const { return process_.pid(); }
+  pid_t pid() const { return child_.pid(); }
   std::uint64_t restarts() const { return restarts_; }
   // Launches that the core is through with and that are answered when an explanation has come.
-  std::size_t withheld() const;
+  std::size_t withheld() const { return explanations_.withheld(); }
   // Of the launch whose answer is being given; 0: it failed, or nothing estimates times.
   std::uint64_t estimated_ns() const { return estimated_ns_; }
 
  private:
-  struct Item {
-    std::uint64_t number = 0;
-    MessageType type{};
-    Bytes frame;
-    UniqueFd image;    // of a load
-    std::string name;  // of the kernel, module or function, for messages
-    Terms terms;
-    std::shared_ptr<FindingSink> findings;
-    std::shared_ptr<GroupLaunch> group;
-    std::size_t workitem = 0;
-    std::uint32_t stream = 0;
-    bool dropped = false;
-    bool cancelled = false;
-    std::function<void(Result<Bytes>)> answer;
-  };
-  // What a new core is given before anything else.
-  struct Module {
-    std::string name;
-    UniqueFd image;
-    Terms terms;
-    std::map<std::uint32_t, std::string> functions;
-  };
-
-  // Of a failed launch. What its owner launched later is answered after it.
-  struct Explanation {
-    std::uint64_t number = 0;
-    const void* owner = nullptr;
-    std::unique_ptr<Explainer> explainer;  // nullptr: there is nothing to explain
-    std::function<void(const std::string&)> answer;
-    std::vector<std::function<void()>> withheld;
-  };
-
   template <class Message>
-  Item& add(const Message& message, std::string name, const Terms& terms, std::function<void(Result<Bytes>)> answer);
-  void send(Item& item);
+  CoreItem& add(const Message& message, std::string name, const Terms& terms,
+                std::function<void(Result<Bytes>)> answer);
+  void send(CoreItem& item);
   void when_readable();
   bool receive_all();
   void distrust(const std::string& why);
   void on_frame(Frame& frame);
   bool on_finding(MessageType type, const Bytes& payload);
-  // The copy that is not damaged; nullptr when both are.
-  const CoreProgress* progress() const;
   std::uint64_t completed_items() const;
   void finish_through(std::uint64_t number);
   void finish(Result<Bytes> result);
   void when_ended();
-  void restart(const std::string& how_it_ended);
+  void restart(const CoreChild::End& end);
+  void send_again(std::deque<CoreItem> unfinished);
   void replay_modules();
   void start_again();
   struct Victim {
@@ -161,54 +116,30 @@ class CoreLink {
     CoreExplain question;
     std::string said;  // by a sanitizer
   };
-  std::optional<Victim> take_victim(const std::string& how_it_ended);
-  void renew_memories();
+  std::optional<Victim> take_victim(const CoreChild::End& end);
   std::optional<Explainer::Remains> take_remains(const CoreExplain& question);
-  std::string places_text(const CoreExplain& question) const;
-  void report(Item failed, const Victim& victim);
-  void begin_explanations();
-  void end_explanation(std::uint64_t number, const std::string& text);
-  void deliver(const void* owner, std::uint64_t last_before, std::function<void()> answer);
-  void end_core(Error reason);
+  void report(CoreItem failed, Victim victim);
   void break_link(const std::string& why);
-  void watch_progress();
   void check_progress();
-  bool is_stopped() const;
-  void wake();
 
   EventLoop& loop_;
-  Memories& memories_;
   const Tools& tools_;
-  const int index_;
-  const bool in_process_, sandbox_, own_namespace_;
-  const std::string dump_folder_;
-  LaunchPage* const launches_;
-  StatusPages pages_;  // shared with the core
-  UniqueFd reports_;   // gets what sanitizers report
+  CoreChild child_;
+  CoreWatchdog watchdog_;
+  CoreModules modules_;
+  ExplanationQueue explanations_;
   UniqueFd socket_;
-  CoreProcess process_;
   FrameBuffer in_;
   Outbox out_;
-  std::deque<Item> items_;  // sent and not answered, in order
-  std::map<std::uint32_t, Module> modules_;
-  std::deque<Explanation> explanations_;  // that are under way, in the order of the failures
-  std::uint64_t last_explanation_ = 0;
+  bool flushing_ = false;       // waits for room in the socket
+  std::deque<CoreItem> items_;  // sent and not answered, in order
   std::uint64_t last_number_ = 0;
+  std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
   std::uint64_t restarts_ = 0;
   std::uint64_t estimated_ns_ = 0;
-  int idle_deaths_ = 0;  // in a row, without an item to blame
-  bool woken_ = false;   // has been stopped while it had nothing to do, and was told to go on
-  std::optional<Error> end_reason_;
   std::optional<std::string> broken_;
-  bool asks_for_another_ = false;  // the core that ended wants to be replaced, and nobody is to blame
-  bool flushing_ = false;          // waits for room in the socket
-  bool watching_ = false;
-  SleepCheck sleep_;
   ShortWait wait_;
-  std::uint64_t watched_ = 0;        // the launch that watch_launch() shall look at; 0: none
-  std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
-  std::uint64_t seen_running_ = 0, seen_commands_ = 0, still_ms_ = 0, ran_ms_ = 0, over_ms_ = 0;
-  std::uint64_t seen_front_ = 0, idle_ms_ = 0;  // the oldest item, and how long the core has not begun with it
+  std::uint64_t watched_ = 0;  // the launch that watch_launch() shall look at; 0: none
 };
 
 }  // namespace softtpu
