@@ -10,8 +10,8 @@ namespace {
 
 void add(const char* caller, const char* name, softtpu::KernelFunction function) {
   if (name == nullptr || *name == '\0' || function == nullptr) {
-    std::fprintf(stderr, "%s: the %s is NULL%s; nothing is registered.\n", caller, function == nullptr ? "function" : "name",
-                 name != nullptr && *name == '\0' ? " (empty)" : "");
+    std::fprintf(stderr, "%s: the %s is NULL%s; nothing is registered.\n", caller,
+                 function == nullptr ? "function" : "name", name != nullptr && *name == '\0' ? " (empty)" : "");
     return;
   }
   softtpu::kernel_registry().add(name, function);

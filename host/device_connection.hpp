@@ -1,4 +1,5 @@
-// The socket to a device, whichever kind the settings choose: a private process, a shared server, a thread of this program.
+// The socket to a device, whichever kind the settings choose: a private process, a shared server, a thread of this
+// program.
 #pragma once
 
 #include <cstdint>

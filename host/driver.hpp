@@ -8,8 +8,7 @@
 namespace softtpu::host {
 
 // One byte each.
-inline constexpr int kDriverVersion =
-    SOFTTPU_VERSION_MAJOR << 16 | SOFTTPU_VERSION_MINOR << 8 | SOFTTPU_VERSION_PATCH;
+inline constexpr int kDriverVersion = SOFTTPU_VERSION_MAJOR << 16 | SOFTTPU_VERSION_MINOR << 8 | SOFTTPU_VERSION_PATCH;
 
 inline std::string driver_version_text() {
   return std::to_string(kDriverVersion >> 16) + "." + std::to_string(kDriverVersion >> 8 & 255) + "." +

@@ -18,7 +18,7 @@ namespace softtpu::host {
 [[gnu::visibility("default")]] void* new_handle_name();
 // Why a table has nothing of that name: "the stream is NULL", "the stream was destroyed or never created".
 [[gnu::visibility("default")]] std::string why_unknown(std::string_view kind, const void* name,
-                                                               std::string_view fate = "destroyed or never created");
+                                                       std::string_view fate = "destroyed or never created");
 
 template <class Thing>
 class HandleTable {

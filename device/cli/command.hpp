@@ -1,4 +1,5 @@
-// The subcommands of `softtpu`. A new one is a file of its own with an add_... function here and a row of the table in main.cpp.
+// The subcommands of `softtpu`. A new one is a file of its own with an add_... function here and a row of the table in
+// main.cpp.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,8 @@ class App;
 
 namespace softtpu::cli {
 
-// Declares the subcommand's options on its parser; what it returns runs when the subcommand was chosen, and gives the exit status.
+// Declares the subcommand's options on its parser; what it returns runs when the subcommand was chosen, and gives the
+// exit status.
 using Run = std::function<int()>;
 
 Run add_serve(CLI::App& app);

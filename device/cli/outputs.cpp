@@ -32,9 +32,9 @@ Result<void> prepare_file(const char* variable, std::string& path) {
   return check_writable(variable, path);
 }
 
-// The launch's file is empty until it is kept, so that an old one is not taken for it. It holds what the program computes
-// with: nobody else reads it, also where an older one could be read by others. Not blocking: a FIFO would wait for a
-// reader.
+// The launch's file is empty until it is kept, so that an old one is not taken for it. It holds what the program
+// computes with: nobody else reads it, also where an older one could be read by others. Not blocking: a FIFO would wait
+// for a reader.
 Result<void> prepare_record(Settings& settings) {
   if (settings.record_path.empty()) return {};
   make_absolute("SOFTTPU_RECORD", settings.record_path);

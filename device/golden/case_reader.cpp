@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "okk.h"
-#include "runtime/base/text_file.hpp"
 #include "device/golden/case.hpp"
 #include "device/golden/fill.hpp"
 #include "device/golden/kernel/script.hpp"
+#include "okk.h"
+#include "runtime/base/text_file.hpp"
 #include "tpu_defs.h"
 
 namespace softtpu::replay {

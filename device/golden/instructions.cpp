@@ -13,9 +13,9 @@
 #include <sstream>
 
 #include "device/core/core.hpp"
-#include "device/stream/translate.hpp"
 #include "device/golden/case.hpp"
 #include "device/golden/lists.hpp"
+#include "device/stream/translate.hpp"
 
 namespace softtpu::replay {
 namespace {

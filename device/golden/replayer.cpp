@@ -6,9 +6,9 @@
 #include <cstring>
 #include <span>
 
-#include "device/numeric/formats.hpp"
 #include "device/golden/kernel/script.hpp"
 #include "device/golden/script_builder.hpp"
+#include "device/numeric/formats.hpp"
 
 namespace softtpu::replay {
 namespace {

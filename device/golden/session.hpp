@@ -13,7 +13,8 @@ namespace softtpu::replay {
 
 struct Counts {
   int passed = 0, failed = 0, skipped = 0;
-  int superseded = 0;  // recorded with another revision of the chip than the one it runs on, where both are known to differ
+  int superseded =
+      0;  // recorded with another revision of the chip than the one it runs on, where both are known to differ
   void add(const Counts& more) {
     passed += more.passed;
     failed += more.failed;

@@ -62,8 +62,8 @@ std::uint32_t convert_bits(std::uint32_t bits, Dtype to, Dtype from, Rounding mo
   for_float_type(from, [&]<class T>(T) {
     T value;
     std::memcpy(&value, &bits, sizeof(value));
-    for_integral_rounding(
-        mode, [&]<Rounding kMode>() { integer = float_to_int<kMode>(wide_bits(value), range, specials); });
+    for_integral_rounding(mode,
+                          [&]<Rounding kMode>() { integer = float_to_int<kMode>(wide_bits(value), range, specials); });
   });
   return static_cast<std::uint32_t>(integer);
 }

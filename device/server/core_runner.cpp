@@ -458,7 +458,7 @@ class CoreRunner {
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;
   std::uint64_t collected_through_ = 0;  // the server looks itself whether items up to this one are done
-  std::uint64_t told_ = 0;  // the last item with findings that the server was told of
+  std::uint64_t told_ = 0;               // the last item with findings that the server was told of
   bool flush_ = false;
   bool replace_ = false, in_sandbox_ = false;
   bool begin_again_ = false;  // with the item that is under way, in another core

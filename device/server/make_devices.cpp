@@ -37,7 +37,8 @@ Result<std::vector<std::unique_ptr<Device>>> make_devices(EventLoop& loop, const
     const std::uint32_t number = options.first + i;
     auto tools = make_device_tools(settings, *chip, {number, options.many_clients, options.keep_files || i > 0});
     if (!tools) return tools.error();
-    auto device = Device::create(loop, *chip, settings, *std::move(tools), {options.in_process, options.many_clients}, number);
+    auto device =
+        Device::create(loop, *chip, settings, *std::move(tools), {options.in_process, options.many_clients}, number);
     if (!device) return device.error();
     devices.push_back(std::move(*device));
   }

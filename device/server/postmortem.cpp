@@ -59,8 +59,7 @@ Postmortem examine(const CoreStatus& status, const Memories& memories, const std
   const std::uint64_t given = status.commands.given(), before = status.launch_commands;
   found.commands = given >= before ? given - before : 0;
   found.question = {found.commands, calls_of(status)};
-  if (!whole)
-    found.cause += ", having written over the page in which its core reports to the device";
+  if (!whole) found.cause += ", having written over the page in which its core reports to the device";
   return found;
 }
 

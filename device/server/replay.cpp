@@ -146,24 +146,26 @@ void Replay::start(const UniqueFd& image) {
     outcome_ = error;
     loop_.stop();
   };
-  device_.load(
-      module, record_.launch.module, image, client_.get(),
-      [this, module, fail](const Result<std::vector<std::string>>& kernels) {
-        if (!kernels) return fail(kernels.error());
-        const std::uint32_t function = device_.next_function();
-        device_.define(function, module, record_.launch.kernel, client_.get(), [this, function, fail](const Result<void>& defined) {
-          if (!defined) return fail(defined.error());
-          launched_ = true;
-          LaunchQueue::Pending pending{function, record_.launch.core, record_.launch.kernel, record_.launch.args, {}, {}};
-          pending.answer = [this](Result<void> outcome) {
-            outcome_ = std::move(outcome);
-            loop_.stop();
-          };
-          device_.queue().submit(client_, 1, std::move(pending));
-          device_.flush();
-        });
-        device_.flush();
-      });
+  device_.load(module, record_.launch.module, image, client_.get(),
+               [this, module, fail](const Result<std::vector<std::string>>& kernels) {
+                 if (!kernels) return fail(kernels.error());
+                 const std::uint32_t function = device_.next_function();
+                 device_.define(function, module, record_.launch.kernel, client_.get(),
+                                [this, function, fail](const Result<void>& defined) {
+                                  if (!defined) return fail(defined.error());
+                                  launched_ = true;
+                                  LaunchQueue::Pending pending{
+                                      function, record_.launch.core, record_.launch.kernel, record_.launch.args, {},
+                                      {}};
+                                  pending.answer = [this](Result<void> outcome) {
+                                    outcome_ = std::move(outcome);
+                                    loop_.stop();
+                                  };
+                                  device_.queue().submit(client_, 1, std::move(pending));
+                                  device_.flush();
+                                });
+                 device_.flush();
+               });
   device_.flush();
 }
 

@@ -1,7 +1,7 @@
 /* The interface that OKKernel kernels had before okk.h: one structure of parameters for each operation of BM1684.
  *
- * A project that includes it builds. What the functions do to the last bit was never described, so none is carried out: a call ends
- * the launch and names the function of okk.h that does the work. */
+ * A project that includes it builds. What the functions do to the last bit was never described, so none is carried out:
+ * a call ends the launch and names the function of okk.h that does the work. */
 #ifndef ATOMIC_H
 #define ATOMIC_H
 

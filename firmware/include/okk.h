@@ -1,7 +1,8 @@
 /* The OKKernel interface: what a kernel for BM1684 calls.
  *
- * Strides are in elements; a NULL stride means the 128-byte aligned layout for a local tensor and the continuous layout for a system
- * tensor. A call that breaks a rule ends the launch with a message; the rules of each function are listed by `softtpu api`. */
+ * Strides are in elements; a NULL stride means the 128-byte aligned layout for a local tensor and the continuous layout
+ * for a system tensor. A call that breaks a rule ends the launch with a message; the rules of each function are listed
+ * by `softtpu api`. */
 #ifndef OKK_H
 #define OKK_H
 
@@ -66,8 +67,8 @@ typedef struct {
   } context;
 } x32_or_addr_t;
 
-/* Sources and result of a fixed-point operation, one bit each: 8-bit sources, signed source 0, signed source 1, 8-bit result, signed
- * result. */
+/* Sources and result of a fixed-point operation, one bit each: 8-bit sources, signed source 0, signed source 1, 8-bit
+ * result, signed result. */
 #define OP_TYPE(src_bit, src0_sign, src1_sign, dst_bit, dst_sign) \
   ((src_bit) | (src0_sign) << 1 | (src1_sign) << 2 | (dst_bit) << 3 | (dst_sign) << 4)
 
@@ -213,33 +214,33 @@ void okk_continuous_stride(dim4* stride, const dim4* shape);
 /* ---- GDMA (S is any system memory, L is local memory) ---- */
 
 /** Copies 32-bit elements from system to local memory. */
-void okk_gdma_32bit_cpy_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_32bit_cpy_S2L(
+    local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies 32-bit elements from local to system memory. */
-void okk_gdma_32bit_cpy_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_32bit_cpy_L2S(
+    system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies 32-bit elements inside local memory, from any NPU to any NPU. */
-void okk_gdma_32bit_cpy_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_32bit_cpy_L2L(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies 32-bit elements inside system memory. */
-void okk_gdma_32bit_cpy_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_32bit_cpy_S2S(
+    system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Loads a matrix of 32-bit elements, its columns spread over channels.
  * rows: rows of the matrix
  * cols: columns of the matrix
  * cols_per_channel: columns in each channel of the local tensor (rows, ceil(cols / cols_per_channel), 1,
  *   cols_per_channel)
  * row_stride: elements from row to row in system memory */
-void okk_gdma_32bit_matrix_S2L(local_addr_t dst_addr, system_addr_t src_addr, int rows, int cols, int cols_per_channel,
-    int row_stride);
+void okk_gdma_32bit_matrix_S2L(
+    local_addr_t dst_addr, system_addr_t src_addr, int rows, int cols, int cols_per_channel, int row_stride);
 /** Stores a matrix of 32-bit elements from the layout of okk_gdma_32bit_matrix_S2L.
  * rows: rows of the matrix
  * cols: columns of the matrix
  * cols_per_channel: columns in each channel of the local tensor (rows, ceil(cols / cols_per_channel), 1,
  *   cols_per_channel)
  * row_stride: elements from row to row in system memory */
-void okk_gdma_32bit_matrix_L2S(system_addr_t dst_addr, local_addr_t src_addr, int rows, int cols, int cols_per_channel,
-    int row_stride);
+void okk_gdma_32bit_matrix_L2S(
+    system_addr_t dst_addr, local_addr_t src_addr, int rows, int cols, int cols_per_channel, int row_stride);
 /** Fills a system tensor of 32-bit elements.
  * C: the constant */
 void okk_gdma_32bit_set_C_system(system_addr_t dst_addr, x32 C, const dim4* shape, const dim4* dst_stride);
@@ -247,17 +248,17 @@ void okk_gdma_32bit_set_C_system(system_addr_t dst_addr, x32 C, const dim4* shap
  * C: the constant */
 void okk_gdma_32bit_set_C_local(local_addr_t dst_addr, x32 C, const dim4* shape, const dim4* dst_stride);
 /** Copies 16-bit elements from system to local memory. */
-void okk_gdma_16bit_cpy_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_16bit_cpy_S2L(
+    local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies 16-bit elements from local to system memory. */
-void okk_gdma_16bit_cpy_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_16bit_cpy_L2S(
+    system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies 16-bit elements inside local memory. */
-void okk_gdma_16bit_cpy_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_16bit_cpy_L2L(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies 16-bit elements inside system memory. */
-void okk_gdma_16bit_cpy_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_16bit_cpy_S2S(
+    system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Fills a system tensor of 16-bit elements.
  * C: the constant */
 void okk_gdma_16bit_set_C_system(system_addr_t dst_addr, x16 C, const dim4* shape, const dim4* dst_stride);
@@ -265,17 +266,17 @@ void okk_gdma_16bit_set_C_system(system_addr_t dst_addr, x16 C, const dim4* shap
  * C: the constant */
 void okk_gdma_16bit_set_C_local(local_addr_t dst_addr, x16 C, const dim4* shape, const dim4* dst_stride);
 /** Copies bytes from system to local memory. */
-void okk_gdma_8bit_cpy_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_8bit_cpy_S2L(
+    local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies bytes from local to system memory. */
-void okk_gdma_8bit_cpy_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_8bit_cpy_L2S(
+    system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies bytes inside local memory. */
-void okk_gdma_8bit_cpy_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_8bit_cpy_L2L(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Copies bytes inside system memory. */
-void okk_gdma_8bit_cpy_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_gdma_8bit_cpy_S2S(
+    system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Fills a system tensor of bytes.
  * C: the constant */
 void okk_gdma_8bit_set_C_system(system_addr_t dst_addr, x8 C, const dim4* shape, const dim4* dst_stride);
@@ -286,8 +287,8 @@ void okk_gdma_8bit_set_C_local(local_addr_t dst_addr, x8 C, const dim4* shape, c
 /* ---- BDC: copies and conversion ---- */
 
 /** Copies 32-bit elements inside the NPUs: dst = src. */
-void okk_bdc_32bit_cpy(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_bdc_32bit_cpy(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Fills a tensor of 32-bit elements.
  * C: the constant, 32 bits */
 void okk_bdc_32bit_set_C(local_addr_t dst_addr, x32 C, const dim4* shape, const dim4* dst_stride);
@@ -323,8 +324,8 @@ void okk_bdc_32bit_and(local_addr_t dst_addr, local_addr_t src0_addr, local_addr
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Bit-wise and with a constant.
  * C: the constant, 32 bits */
-void okk_bdc_32bit_and_C(local_addr_t dst_addr, local_addr_t src_addr, x32 C, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void okk_bdc_32bit_and_C(local_addr_t dst_addr, local_addr_t src_addr, x32 C, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride);
 /** Bit-wise or of two tensors. */
 void okk_bdc_32bit_or(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
@@ -337,8 +338,8 @@ void okk_bdc_32bit_xor(local_addr_t dst_addr, local_addr_t src0_addr, local_addr
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Bit-wise exclusive or with a constant.
  * C: the constant, 32 bits */
-void okk_bdc_32bit_xor_C(local_addr_t dst_addr, local_addr_t src_addr, x32 C, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void okk_bdc_32bit_xor_C(local_addr_t dst_addr, local_addr_t src_addr, x32 C, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride);
 /** Shifts each element by the amount in another tensor, keeping the sign.
  * src0_addr: local address of the values
  * src1_addr: local address of the amounts, int32 */
@@ -391,8 +392,8 @@ void okk_bdc_exp(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work
  * src_addr: local address of the operand
  * work_addr: local address of a work buffer as large as dst
  * num_series: terms of the series, 1..64; the forms without this argument take 32 */
-void okk_bdc_exp_tunable(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
-    int num_series);
+void okk_bdc_exp_tunable(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape, int num_series);
 /** Logistic function of fp32: 1 / (1 + e^-src).
  * Layout: dst, src and work lie in the aligned layout.
  * src_addr: local address of the operand
@@ -403,8 +404,8 @@ void okk_bdc_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t 
  * src_addr: local address of the operand
  * work_addr: local address of a work buffer as large as dst
  * num_series: terms of the series, 1..64; the forms without this argument take 32 */
-void okk_bdc_sigmoid_tunable(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
-    int num_series);
+void okk_bdc_sigmoid_tunable(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape, int num_series);
 /** Hyperbolic tangent of fp32.
  * Layout: dst, src and work lie in the aligned layout.
  * src_addr: local address of the operand
@@ -415,17 +416,17 @@ void okk_bdc_tanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t wor
  * src_addr: local address of the operand
  * work_addr: local address of a work buffer as large as dst
  * num_series: terms of the series, 1..64; the forms without this argument take 32 */
-void okk_bdc_tanh_tunable(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape,
-    int num_series);
+void okk_bdc_tanh_tunable(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, const dim4* shape, int num_series);
 /** Rectifier: dst = max(src, 0). */
-void okk_bdc_relu(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_bdc_relu(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Reciprocal of fp32: dst = 1 / src. */
-void okk_bdc_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_bdc_reciprocal(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Negation: dst = 0 - src. */
-void okk_bdc_neg(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void okk_bdc_neg(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 
 /* ---- BDC: fp32 arithmetic ---- */
 
@@ -482,8 +483,8 @@ void okk_bdc_min_C(local_addr_t dst_addr, local_addr_t src_addr, float C, const 
 
 /** Writes select_val where src0 > src1, else 0.
  * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere */
-void okk_bdc_greater_select_value(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
-    x32 select_val, const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
+void okk_bdc_greater_select_value(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, x32 select_val,
+    const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Writes select_val where src > C, else 0.
  * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere */
 void okk_bdc_greater_C_select_value(local_addr_t dst_addr, local_addr_t src_addr, float C, x32 select_val,
@@ -543,10 +544,10 @@ void okk_bdc_scale_bias(local_addr_t dst_addr, local_addr_t src_addr, local_addr
  * kernel_stride: strides of the weights in pairs of input channels; NULL: (OC, ceil(IC / 2), KH, KW) pairs as the
  *   layout says
  * More: softtpu api okk_bdc_conv2d */
-void okk_bdc_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
-    local_addr_t bias_addr, const dim4* input_shape, int output_c, int kernel_h, int kernel_w,
-    const dim4* input_stride, const dim4* kernel_stride, bool using_bias, bool result_add, const Padding* padding,
-    const dim2* stride, const dim2* dilation);
+void okk_bdc_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr, local_addr_t bias_addr,
+    const dim4* input_shape, int output_c, int kernel_h, int kernel_w, const dim4* input_stride,
+    const dim4* kernel_stride, bool using_bias, bool result_add, const Padding* padding, const dim2* stride,
+    const dim2* dilation);
 /** Depthwise convolution of fp32.
  * Layout: Weights (1, C, KH, KW), compact; input and output aligned on one NPU.
  * bias_addr: local address of the bias, one fp32 per output channel, compact, on the start NPU of the output; not
@@ -729,8 +730,8 @@ void okk_bdc_fixed_point_packed_16bit_C_logical_shift(local_addr_t dst_addr, loc
 /** Takes the high byte of each 16-bit element into a 4N tensor.
  * Layout: 2N: two 16-bit batches in one word.
  * Types: 16-bit integers, two in each word */
-void okk_bdc_fixed_point_packed_16bit_split_high_8bit(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void okk_bdc_fixed_point_packed_16bit_split_high_8bit(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Takes the low byte of each 16-bit element into a 4N tensor.
  * Layout: 2N: two 16-bit batches in one word.
  * work_stride: strides of the work buffer, in words
@@ -759,10 +760,10 @@ void okk_bdc_fixed_point_packed_16bit_mul_8bit(local_addr_t dst_addr, local_addr
  * work_low_stride: strides of the buffer of low bytes, in words
  * rshift: bits of the rounding right shift, 0..31
  * Types: 16-bit integers, two in each word */
-void okk_bdc_fixed_point_packed_s16_mul_u8_to_s16(local_addr_t dst_addr, local_addr_t src0_addr,
-    local_addr_t src1_addr, local_addr_t work_addr, local_addr_t work_high_addr, local_addr_t work_low_addr,
-    const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride,
-    const dim4* work_stride, const dim4* work_high_stride, const dim4* work_low_stride, int rshift);
+void okk_bdc_fixed_point_packed_s16_mul_u8_to_s16(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
+    local_addr_t work_addr, local_addr_t work_high_addr, local_addr_t work_low_addr, const dim4* shape,
+    const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, const dim4* work_stride,
+    const dim4* work_high_stride, const dim4* work_low_stride, int rshift);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,11 +1,13 @@
-/* Types and constants of the TPUKernel interface. Values and layouts are those of the SDK; see tpu_kernel.h for the functions. */
+/* Types and constants of the TPUKernel interface. Values and layouts are those of the SDK; see tpu_kernel.h for the
+ * functions. */
 #ifndef _TPU_DEFS_
 #define _TPU_DEFS_
 
 #include "softtpu/kernel_common.h"
 
-/* The newest headers choose by one of these what differs between chips; a kernel that defines none sees the older interface, whose
- * objects are called in the same way. SOFTTPU_NEWER_INTERFACE: any of them. SOFTTPU_LATER_CHIP: BM1690 and its relatives. */
+/* The newest headers choose by one of these what differs between chips; a kernel that defines none sees the older
+ * interface, whose objects are called in the same way. SOFTTPU_NEWER_INTERFACE: any of them. SOFTTPU_LATER_CHIP: BM1690
+ * and its relatives. */
 #if defined(__sg2260__) || defined(__sg2260e__) || defined(__bm1690__) || defined(__bm1684x2__) || defined(__sg2262__)
 #define SOFTTPU_LATER_CHIP 1
 #endif
@@ -311,9 +313,11 @@ typedef void (*tpu_kernel_func_2_t)(void* args, int bytes);
 
 /* ---- Arithmetic ----
  *
- * A definition that the kernel made before wins. One that it makes afterwards has to agree with this one, or the compiler warns: so
- * these, and the sizes of the chip in tpu_kernel.h, are the published ones token by token. */
+ * A definition that the kernel made before wins. One that it makes afterwards has to agree with this one, or the
+ * compiler warns: so these, and the sizes of the chip in tpu_kernel.h, are the published ones token by token. */
 
+/* Blanks count too. */
+/* clang-format off */
 #ifndef DIV_UP
 #define DIV_UP(a, b) ((a) == 0 ? 0 : ((a) - 1) / (b) + 1)
 #endif
@@ -349,6 +353,7 @@ typedef void (*tpu_kernel_func_2_t)(void* args, int bytes);
 #define FP_NEG_MAX(dtype) \
   (dtype == DT_FP8E4M3 ? 0xfe : (dtype == DT_FP8E5M2 ? 0xfb : (dtype == DT_FP32 ? 0xff7fffff : (dtype == DT_FP16 ? 0xfbff : 0xff7f))))
 #endif
+/* clang-format on */
 
 /* ---- Operands of tpu_bdc_quant_mm: OPTIONAL_ADDR(data type, address), OPTIONAL_VALUE(data type, scalar) ---- */
 

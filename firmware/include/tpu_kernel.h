@@ -1,7 +1,8 @@
 /* The TPUKernel interface: what a kernel for the BM1684X family calls.
  *
- * Strides are in elements; a NULL stride means the aligned layout for a local tensor and the continuous layout for a system tensor.
- * A call that breaks a rule ends the launch with a message; the rules of each function are listed by `softtpu api`. */
+ * Strides are in elements; a NULL stride means the aligned layout for a local tensor and the continuous layout for a
+ * system tensor. A call that breaks a rule ends the launch with a message; the rules of each function are listed by
+ * `softtpu api`. */
 #ifndef _TPU_KERNEL_H_
 #define _TPU_KERNEL_H_
 
@@ -299,8 +300,8 @@ scalar_t tpu_cast(scalar_t src, data_type_t dst_dtype, data_type_t src_dtype, ro
  * len: number of values
  * K: how many of the sorted values are written, 1..len
  * Types: dtype fp32, int32 or uint32 */
-void tpu_hau_sort(system_addr_t output_addr, system_addr_t input_addr, int len, int K, bool descended,
-    data_type_t dtype);
+void tpu_hau_sort(
+    system_addr_t output_addr, system_addr_t input_addr, int len, int K, bool descended, data_type_t dtype);
 /** Sorts a row of values and writes the first K with their positions.
  * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
  *   4.
@@ -309,8 +310,8 @@ void tpu_hau_sort(system_addr_t output_addr, system_addr_t input_addr, int len, 
  * len: number of values
  * K: how many of the sorted values are written, 1..len
  * Types: dtype fp32, int32 or uint32 */
-void tpu_hau_sort_natural_index(system_addr_t output_data_addr, system_addr_t output_idx_addr,
-    system_addr_t input_addr, int len, int K, bool descended, data_type_t dtype);
+void tpu_hau_sort_natural_index(system_addr_t output_data_addr, system_addr_t output_idx_addr, system_addr_t input_addr,
+    int len, int K, bool descended, data_type_t dtype);
 /** Sorts a row of values, each with an index of its own, and writes the first K with their indices.
  * Layout: Input, output and indices are rows of 32-bit values in global memory or L2 SRAM, each at a multiple of
  *   4.
@@ -425,16 +426,16 @@ void* tpu_kernel_memset(void* dst, int c, size_t n);
  * start_idx: NPU of channel 0
  * stride: strides in elements; NULL: aligned
  * Types: any data_type_t that has a size in bytes */
-void tpu_print_local_mem_data(local_addr_t local_offset, int start_idx, const dim4* shape, const dim4* stride,
-    data_type_t dtype);
+void tpu_print_local_mem_data(
+    local_addr_t local_offset, int start_idx, const dim4* shape, const dim4* stride, data_type_t dtype);
 /** Writes a tensor in global memory to a text file.
  * filename: file to write, one element a line
  * addr: address in global memory
  * shape: the extents
  * dims: number of extents
  * Types: any data_type_t that has a size in bytes */
-void tpu_dump_global_layer_data(const char* filename, global_addr_t addr, const int* shape, int dims,
-    data_type_t dtype);
+void tpu_dump_global_layer_data(
+    const char* filename, global_addr_t addr, const int* shape, int dims, data_type_t dtype);
 
 /* ---- Cores, work items, chips ---- */
 
@@ -647,8 +648,8 @@ int tpu_get_core_sync_msg_id(void);
 #define TPUKERNEL_FUNC_REGISTER(func) SOFTTPU_REGISTER(func, softtpu_kernel_argument_t, softtpu_register_1)
 #define TPUKERNEL_FUNC2_REGISTER(func) SOFTTPU_REGISTER(func, softtpu_kernel_argument_t, softtpu_register_2)
 
-/* The newest headers give the function's form as a third argument. Calls with two and with three are taken, whichever prototype is
- * in force; the form needs no telling, since every kernel is called with both arguments. */
+/* The newest headers give the function's form as a third argument. Calls with two and with three are taken, whichever
+ * prototype is in force; the form needs no telling, since every kernel is called with both arguments. */
 #ifdef SOFTTPU_NEWER_INTERFACE
 typedef void* softtpu_kernel_argument_t;
 #define softtpu_register_1(name, func) (tpu_register_kernel_func)(name, (void*)(func), FUNC_TYPE_1)
@@ -679,23 +680,23 @@ typedef tpu_kernel_func_t softtpu_kernel_argument_t;
 #else
 #define SOFTTPU_DEBUG_BUILD 0
 #endif
-#define TPUKERNEL_DBG(...)                           \
-  do {                                               \
-    if (SOFTTPU_DEBUG_BUILD) {                       \
-      printf("[DBG] %s:%d: ", __FILE__, __LINE__);   \
-      printf(__VA_ARGS__);                           \
-    }                                                \
+#define TPUKERNEL_DBG(...)                         \
+  do {                                             \
+    if (SOFTTPU_DEBUG_BUILD) {                     \
+      printf("[DBG] %s:%d: ", __FILE__, __LINE__); \
+      printf(__VA_ARGS__);                         \
+    }                                              \
   } while (0)
 
 #define TPUKERNEL_ASSERT(assertion) SOFTTPU_ASSERT(assertion)
 /* As TPUKERNEL_ASSERT, with a message in printf style. */
-#define TPUKERNEL_ASSERT_INFO(assertion, ...)                                       \
-  do {                                                                              \
-    if (!(assertion)) {                                                             \
-      TPUKERNEL_ERR(__VA_ARGS__);                                                   \
-      printf("\n");                                                                 \
-      softtpu_kernel_assert_fail(#assertion, __FILE__, __LINE__, __func__);         \
-    }                                                                               \
+#define TPUKERNEL_ASSERT_INFO(assertion, ...)                               \
+  do {                                                                      \
+    if (!(assertion)) {                                                     \
+      TPUKERNEL_ERR(__VA_ARGS__);                                           \
+      printf("\n");                                                         \
+      softtpu_kernel_assert_fail(#assertion, __FILE__, __LINE__, __func__); \
+    }                                                                       \
   } while (0)
 
 #endif

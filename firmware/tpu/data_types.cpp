@@ -22,7 +22,8 @@ const char* obstacle(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
     return "fp16 and bfp16 are not converted into each other";
   const bool half_mode = mode == Rounding::kHalfUp || mode == Rounding::kHalfDown;
   if (is_float(from) && is_integer(to) && half_mode) return "this rounding mode does not round to integers";
-  if (is_float(to) && half_mode && chip.has(ChipRule::kNoHalfTies)) return "this rounding mode does not round to floats";
+  if (is_float(to) && half_mode && chip.has(ChipRule::kNoHalfTies))
+    return "this rounding mode does not round to floats";
   return nullptr;
 }
 
@@ -63,7 +64,8 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
 // The published enumeration sets bit 0 for signed integers and for floats.
 bool tpu_is_data_type_signed(data_type_t dtype) {
-  return is_in(Op::tpu_is_data_type_signed, dtype, kFloats | kFp8s | types(Dtype::kTf32, Dtype::kFp20) | kSignedInts | types(Dtype::kInt4));
+  return is_in(Op::tpu_is_data_type_signed, dtype,
+               kFloats | kFp8s | types(Dtype::kTf32, Dtype::kFp20) | kSignedInts | types(Dtype::kInt4));
 }
 bool tpu_is_data_type_int(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int, dtype, kInts | kInts4); }
 bool tpu_is_data_type_int4(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int4, dtype, kInts4); }
@@ -76,7 +78,8 @@ bool tpu_is_data_type_signed_int(data_type_t dtype) {
 bool tpu_is_data_type_unsigned_int(data_type_t dtype) {
   return is_in(Op::tpu_is_data_type_unsigned_int, dtype, kUnsignedInts | types(Dtype::kUint4));
 }
-bool tpu_is_data_type_fp(data_type_t dtype) { return is_in(Op::tpu_is_data_type_fp, dtype, kFloats | kFp8s | types(Dtype::kTf32, Dtype::kFp20));
+bool tpu_is_data_type_fp(data_type_t dtype) {
+  return is_in(Op::tpu_is_data_type_fp, dtype, kFloats | kFp8s | types(Dtype::kTf32, Dtype::kFp20));
 }
 // A question that portable kernels ask on every chip: BM1684X has no such type, so the answer is about the code alone.
 bool tpu_is_data_type_fp8(data_type_t dtype) { return dtype == DT_FP8E5M2 || dtype == DT_FP8E4M3; }

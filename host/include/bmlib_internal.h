@@ -1,5 +1,5 @@
-/* Functions of libbmlib that are not in bmlib_runtime.h but that tools use: the trace of a thread's calls, sizes of descriptors, and
- * what belongs to a real card, which is refused by name. */
+/* Functions of libbmlib that are not in bmlib_runtime.h but that tools use: the trace of a thread's calls, sizes of
+ * descriptors, and what belongs to a real card, which is refused by name. */
 #ifndef BM_INTERNAL_H_
 #define BM_INTERNAL_H_
 
@@ -23,7 +23,8 @@ struct bm_trace_item_data {
   int cdma_dir; /* 0: to the device, 1: to the host, 2: inside the device or to another */
 };
 
-/* The calling thread's trace. What has been recorded stays until it is fetched; the oldest of more than 1024 items is given up. */
+/* The calling thread's trace. What has been recorded stays until it is fetched; the oldest of more than 1024 items is
+ * given up. */
 /** Begins to record this thread's copies and launches. */
 bm_status_t bm_trace_enable(bm_handle_t handle);
 /** Ends the recording; what was recorded stays. */

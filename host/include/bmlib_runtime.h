@@ -35,13 +35,13 @@ typedef enum {
 } bm_status_t;
 
 /* Returns from the calling function with the status of `call` if it failed. */
-#define BM_CHECK_RET(call)                                                                    \
-  do {                                                                                        \
-    bm_status_t softtpu_status = (bm_status_t)(call);                                         \
-    if (softtpu_status != BM_SUCCESS) {                                                       \
+#define BM_CHECK_RET(call)                                                                                      \
+  do {                                                                                                          \
+    bm_status_t softtpu_status = (bm_status_t)(call);                                                           \
+    if (softtpu_status != BM_SUCCESS) {                                                                         \
       fprintf(stderr, "%s:%d: %s: %s returned %d\n", __FILE__, __LINE__, __func__, #call, (int)softtpu_status); \
-      return softtpu_status;                                                                  \
-    }                                                                                         \
+      return softtpu_status;                                                                                    \
+    }                                                                                                           \
   } while (0)
 
 /* ---- Memory descriptors ---- */
@@ -400,7 +400,7 @@ bm_status_t bm_malloc_neuron_device(bm_handle_t handle, bm_device_mem_t* pmem, i
  * h: extent h
  * w: extent w */
 bm_status_t sg_malloc_neuron_device(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long n,
-    unsigned long long c, unsigned long long h, unsigned long long w);
+                                    unsigned long long c, unsigned long long h, unsigned long long w);
 /** Allocates n * c * h * w words of 4 bytes, 64-bit descriptor.
  * pmem: receives the descriptor
  * n: extent n
@@ -408,7 +408,7 @@ bm_status_t sg_malloc_neuron_device(bm_handle_t handle, sg_device_mem_t* pmem, u
  * h: extent h
  * w: extent w */
 bm_status_t bm_malloc_neuron_device_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long n,
-    unsigned long long c, unsigned long long h, unsigned long long w);
+                                        unsigned long long c, unsigned long long h, unsigned long long w);
 /** Allocates count words of 4 bytes.
  * pmem: receives the descriptor
  * count: number of 4-byte words */
@@ -435,7 +435,7 @@ bm_status_t bm_malloc_device_mem(bm_handle_t handle, unsigned long long* paddr, 
  * heap_id_mask: bit i allows heap i; not 0
  * size: bytes */
 bm_status_t bm_malloc_device_mem_mask(bm_handle_t handle, unsigned long long* paddr, int heap_id_mask,
-    unsigned long long size);
+                                      unsigned long long size);
 /** Allocates device memory, sg descriptor.
  * pmem: receives the descriptor
  * size: bytes */
@@ -459,25 +459,25 @@ bm_status_t sg_malloc_device_byte_heap(bm_handle_t handle, sg_device_mem_t* pmem
  * heap_id: number of the heap, 0..3
  * size: bytes */
 bm_status_t bm_malloc_device_byte_heap_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, int heap_id,
-    unsigned long long size);
+                                           unsigned long long size);
 /** Allocates device memory on one of several heaps.
  * pmem: receives the descriptor
  * heap_id_mask: bit i allows heap i; not 0
  * size: bytes */
 bm_status_t bm_malloc_device_byte_heap_mask(bm_handle_t handle, bm_device_mem_t* pmem, int heap_id_mask,
-    unsigned int size);
+                                            unsigned int size);
 /** Allocates device memory on one of several heaps, sg descriptor.
  * pmem: receives the descriptor
  * heap_id_mask: bit i allows heap i; not 0
  * size: bytes */
 bm_status_t sg_malloc_device_byte_heap_mask(bm_handle_t handle, sg_device_mem_t* pmem, int heap_id_mask,
-    unsigned long long size);
+                                            unsigned long long size);
 /** Allocates device memory on one of several heaps, 64-bit descriptor.
  * pmem: receives the descriptor
  * heap_id_mask: bit i allows heap i; not 0
  * size: bytes */
 bm_status_t bm_malloc_device_byte_heap_mask_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, int heap_id_mask,
-    unsigned long long size);
+                                                unsigned long long size);
 /** Gives device memory back by its address.
  * ctx: the device, from bm_dev_request
  * paddr: what bm_malloc_device_mem gave */
@@ -524,21 +524,21 @@ bm_status_t bm_memcpy_s2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void*
  * size: bytes
  * offset: bytes into the device memory */
 bm_status_t bm_memcpy_s2d_partial_offset(bm_handle_t handle, bm_device_mem_t dst, void* src, unsigned int size,
-    unsigned int offset);
+                                         unsigned int offset);
 /** Copies size bytes from the host to an offset in device memory, sg descriptor.
  * dst: destination
  * src: source
  * size: bytes
  * offset: bytes into the device memory */
 bm_status_t sg_memcpy_s2d_partial_offset(bm_handle_t handle, sg_device_mem_t dst, void* src, unsigned long long size,
-    unsigned long long offset);
+                                         unsigned long long offset);
 /** Copies size bytes from the host to an offset in device memory, 64-bit descriptor.
  * dst: destination
  * src: source
  * size: bytes
  * offset: bytes into the device memory */
 bm_status_t bm_memcpy_s2d_partial_offset_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src,
-    unsigned long long size, unsigned long long offset);
+                                             unsigned long long size, unsigned long long offset);
 /** Copies the first size bytes from the host to the device.
  * dst: destination
  * src: source
@@ -572,21 +572,21 @@ bm_status_t bm_memcpy_d2s_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t
  * size: bytes
  * offset: bytes into the device memory */
 bm_status_t bm_memcpy_d2s_partial_offset(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size,
-    unsigned int offset);
+                                         unsigned int offset);
 /** Copies size bytes from an offset in device memory to the host, sg descriptor.
  * dst: destination
  * src: source
  * size: bytes
  * offset: bytes into the device memory */
 bm_status_t sg_memcpy_d2s_partial_offset(bm_handle_t handle, void* dst, sg_device_mem_t src, unsigned long long size,
-    unsigned long long offset);
+                                         unsigned long long offset);
 /** Copies size bytes from an offset in device memory to the host, 64-bit descriptor.
  * dst: destination
  * src: source
  * size: bytes
  * offset: bytes into the device memory */
 bm_status_t bm_memcpy_d2s_partial_offset_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src,
-    unsigned long long size, unsigned long long offset);
+                                             unsigned long long size, unsigned long long offset);
 /** Copies the first size bytes from the device to the host.
  * dst: destination
  * src: source
@@ -618,7 +618,7 @@ bm_status_t bm_memcpy_p2p(bm_handle_t handle_src, bm_device_mem_t src, bm_handle
  * src_offset: offset into the source, in words (d2d) or bytes (d2d_byte)
  * len: length in words */
 bm_status_t bm_memcpy_d2d(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src, int src_offset,
-    int len);
+                          int len);
 /** Copies words inside device memory on a given core.
  * dst: destination
  * dst_offset: offset into the destination, in words (d2d) or bytes (d2d_byte)
@@ -626,7 +626,7 @@ bm_status_t bm_memcpy_d2d(bm_handle_t handle, bm_device_mem_t dst, int dst_offse
  * src_offset: offset into the source, in words (d2d) or bytes (d2d_byte)
  * len: length in words */
 bm_status_t bm_memcpy_d2d_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src,
-    int src_offset, int len, int core_id);
+                                    int src_offset, int len, int core_id);
 /** Copies bytes inside device memory.
  * dst: destination
  * dst_offset: offset into the destination, in words (d2d) or bytes (d2d_byte)
@@ -634,7 +634,7 @@ bm_status_t bm_memcpy_d2d_with_core(bm_handle_t handle, bm_device_mem_t dst, int
  * src_offset: offset into the source, in words (d2d) or bytes (d2d_byte)
  * size: length in bytes */
 bm_status_t bm_memcpy_d2d_byte(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset, bm_device_mem_t src,
-    size_t src_offset, size_t size);
+                               size_t src_offset, size_t size);
 /** Copies bytes inside device memory on a given core.
  * dst: destination
  * dst_offset: offset into the destination, in words (d2d) or bytes (d2d_byte)
@@ -642,7 +642,7 @@ bm_status_t bm_memcpy_d2d_byte(bm_handle_t handle, bm_device_mem_t dst, size_t d
  * src_offset: offset into the source, in words (d2d) or bytes (d2d_byte)
  * size: length in bytes */
 bm_status_t bm_memcpy_d2d_byte_with_core(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset,
-    bm_device_mem_t src, size_t src_offset, size_t size, int core_id);
+                                         bm_device_mem_t src, size_t src_offset, size_t size, int core_id);
 /** Copies elements with strides inside device memory.
  * dst: destination
  * dst_stride: elements from one to the next in the destination
@@ -651,7 +651,7 @@ bm_status_t bm_memcpy_d2d_byte_with_core(bm_handle_t handle, bm_device_mem_t dst
  * count: number of elements
  * format_size: bytes of an element: 1, 2 or 4 */
 bm_status_t bm_memcpy_d2d_stride(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src,
-    int src_stride, int count, int format_size);
+                                 int src_stride, int count, int format_size);
 /** Copies elements with strides inside device memory on a given core.
  * dst: destination
  * dst_stride: elements from one to the next in the destination
@@ -659,8 +659,8 @@ bm_status_t bm_memcpy_d2d_stride(bm_handle_t handle, bm_device_mem_t dst, int ds
  * src_stride: elements from one to the next in the source
  * count: number of elements
  * format_size: bytes of an element: 1, 2 or 4 */
-bm_status_t bm_memcpy_d2d_stride_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_stride,
-    bm_device_mem_t src, int src_stride, int count, int format_size, int core_id);
+bm_status_t bm_memcpy_d2d_stride_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src,
+                                           int src_stride, int count, int format_size, int core_id);
 /** Copies words inside device memory, 64-bit descriptors.
  * dst: destination
  * dst_offset: offset into the destination, in words (d2d) or bytes (d2d_byte)
@@ -668,7 +668,7 @@ bm_status_t bm_memcpy_d2d_stride_with_core(bm_handle_t handle, bm_device_mem_t d
  * src_offset: offset into the source, in words (d2d) or bytes (d2d_byte)
  * len: length in words */
 bm_status_t bm_memcpy_d2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset,
-    bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long len);
+                              bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long len);
 /** Copies bytes inside device memory, 64-bit descriptors.
  * dst: destination
  * dst_offset: offset into the destination, in words (d2d) or bytes (d2d_byte)
@@ -676,7 +676,7 @@ bm_status_t bm_memcpy_d2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsig
  * src_offset: offset into the source, in words (d2d) or bytes (d2d_byte)
  * size: length in bytes */
 bm_status_t bm_memcpy_d2d_byte_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset,
-    bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long size);
+                                   bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long size);
 /** Copies elements with strides inside device memory, 64-bit descriptors.
  * dst: destination
  * dst_stride: elements from one to the next in the destination
@@ -685,7 +685,8 @@ bm_status_t bm_memcpy_d2d_byte_u64(bm_handle_t handle, bm_device_mem_u64_t dst, 
  * count: number of elements
  * format_size: bytes of an element: 1, 2 or 4 */
 bm_status_t bm_memcpy_d2d_stride_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_stride,
-    bm_device_mem_u64_t src, unsigned long long src_stride, unsigned long long count, int format_size);
+                                     bm_device_mem_u64_t src, unsigned long long src_stride, unsigned long long count,
+                                     int format_size);
 /** Copies memory of one chip to another chip.
  * src_handle: device of the source
  * dst_handle: device of the destination
@@ -693,7 +694,7 @@ bm_status_t bm_memcpy_d2d_stride_u64(bm_handle_t handle, bm_device_mem_u64_t dst
  * dst: destination
  * force_dst_cdma: true: the engine of the destination copies */
 bm_status_t bm_memcpy_c2c(bm_handle_t src_handle, bm_handle_t dst_handle, bm_device_mem_t src, bm_device_mem_t dst,
-    bool force_dst_cdma);
+                          bool force_dst_cdma);
 
 /* ---- Filling device memory: with a word, or with a pattern of `mode` bytes ---- */
 
@@ -723,7 +724,8 @@ bm_status_t bm_memset_device_ext_u64(bm_handle_t handle, void* value, int mode, 
  * h: extent h
  * w: extent w */
 bm_status_t bm_mem_convert_system_to_device_neuron(bm_handle_t handle, struct bm_mem_desc* dev_mem,
-    struct bm_mem_desc sys_mem, bool need_copy, int n, int c, int h, int w);
+                                                   struct bm_mem_desc sys_mem, bool need_copy, int n, int c, int h,
+                                                   int w);
 /** Makes device memory of n * c * h * w bytes from host data.
  * dev_mem: receives the descriptor of the device memory
  * sys_mem: the host's data (bm_mem_from_system)
@@ -733,21 +735,22 @@ bm_status_t bm_mem_convert_system_to_device_neuron(bm_handle_t handle, struct bm
  * h: extent h
  * w: extent w */
 bm_status_t bm_mem_convert_system_to_device_neuron_byte(bm_handle_t handle, struct bm_mem_desc* dev_mem,
-    struct bm_mem_desc sys_mem, bool need_copy, int n, int c, int h, int w);
+                                                        struct bm_mem_desc sys_mem, bool need_copy, int n, int c, int h,
+                                                        int w);
 /** Makes device memory of coeff_count words from host data.
  * dev_mem: receives the descriptor of the device memory
  * sys_mem: the host's data (bm_mem_from_system)
  * need_copy: whether the data is copied
  * coeff_count: number of elements */
 bm_status_t bm_mem_convert_system_to_device_coeff(bm_handle_t handle, struct bm_mem_desc* dev_mem,
-    struct bm_mem_desc sys_mem, bool need_copy, int coeff_count);
+                                                  struct bm_mem_desc sys_mem, bool need_copy, int coeff_count);
 /** Makes device memory of coeff_count bytes from host data.
  * dev_mem: receives the descriptor of the device memory
  * sys_mem: the host's data (bm_mem_from_system)
  * need_copy: whether the data is copied
  * coeff_count: number of elements */
 bm_status_t bm_mem_convert_system_to_device_coeff_byte(bm_handle_t handle, struct bm_mem_desc* dev_mem,
-    struct bm_mem_desc sys_mem, bool need_copy, int coeff_count);
+                                                       struct bm_mem_desc sys_mem, bool need_copy, int coeff_count);
 
 /* ---- Device memory in the host's address space (SoC mode) ---- */
 
@@ -775,7 +778,7 @@ bm_status_t sg_mem_mmap_device_mem_no_cache(bm_handle_t handle, sg_device_mem_t*
  * dmem: the device memory
  * vmem: receives the host's address, or is it */
 bm_status_t bm_mem_mmap_device_mem_no_cache_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem,
-    unsigned long long* vmem);
+                                                unsigned long long* vmem);
 /** Device address of a mapped pointer.
  * vmem: receives the host's address, or is it
  * device_mem: receives the device address */
@@ -794,19 +797,19 @@ bm_status_t bm_mem_invalidate_device_mem_u64(bm_handle_t handle, bm_device_mem_u
  * offset: first byte
  * len: bytes */
 bm_status_t bm_mem_invalidate_partial_device_mem(bm_handle_t handle, bm_device_mem_t* dmem, unsigned int offset,
-    unsigned int len);
+                                                 unsigned int len);
 /** Drops what the host has cached of a part, sg descriptor.
  * dmem: the device memory
  * offset: first byte
  * len: bytes */
 bm_status_t sg_mem_invalidate_partial_device_mem(bm_handle_t handle, sg_device_mem_t* dmem, unsigned long long offset,
-    unsigned long long len);
+                                                 unsigned long long len);
 /** Drops what the host has cached of a part, 64-bit descriptor.
  * dmem: the device memory
  * offset: first byte
  * len: bytes */
 bm_status_t bm_mem_invalidate_partial_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem,
-    unsigned long long offset, unsigned long long len);
+                                                     unsigned long long offset, unsigned long long len);
 /** Writes back what the host has cached of device memory.
  * dmem: the device memory */
 bm_status_t bm_mem_flush_device_mem(bm_handle_t handle, bm_device_mem_t* dmem);
@@ -821,19 +824,19 @@ bm_status_t bm_mem_flush_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t*
  * offset: first byte
  * len: bytes */
 bm_status_t bm_mem_flush_partial_device_mem(bm_handle_t handle, bm_device_mem_t* dmem, unsigned int offset,
-    unsigned int len);
+                                            unsigned int len);
 /** Writes back what the host has cached of a part, sg descriptor.
  * dmem: the device memory
  * offset: first byte
  * len: bytes */
 bm_status_t sg_mem_flush_partial_device_mem(bm_handle_t handle, sg_device_mem_t* dmem, unsigned long long offset,
-    unsigned long long len);
+                                            unsigned long long len);
 /** Writes back what the host has cached of a part, 64-bit descriptor.
  * dmem: the device memory
  * offset: first byte
  * len: bytes */
 bm_status_t bm_mem_flush_partial_device_mem_u64(bm_handle_t handle, bm_device_mem_u64_t* dmem,
-    unsigned long long offset, unsigned long long len);
+                                                unsigned long long offset, unsigned long long len);
 /** Ends a mapping.
  * vmem: the host's address
  * size: bytes that were mapped */
@@ -878,7 +881,7 @@ tpu_kernel_module_t tpu_kernel_load_module_file_to_core(bm_handle_t handle, cons
  * key: key of an encrypted module
  * size: bytes of the key */
 tpu_kernel_module_t tpu_kernel_load_module_file_key(bm_handle_t handle, const char* module_file, const char* key,
-    int size);
+                                                    int size);
 /** Takes a module off the device.
  * p_module: the module */
 bm_status_t tpu_kernel_unload_module(bm_handle_t handle, tpu_kernel_module_t p_module);
@@ -904,7 +907,7 @@ tpu_kernel_function_t tpu_kernel_get_function(bm_handle_t handle, tpu_kernel_mod
  * module: the module
  * function: name of the kernel */
 tpu_kernel_function_t tpu_kernel_get_function_from_core(bm_handle_t handle, tpu_kernel_module_t module,
-    const char* function, int core_id);
+                                                        const char* function, int core_id);
 /** Runs a kernel and waits for it.
  * function: the kernel's number, from tpu_kernel_get_function
  * args: parameter block
@@ -915,7 +918,7 @@ bm_status_t tpu_kernel_launch(bm_handle_t handle, tpu_kernel_function_t function
  * args: parameter block
  * size: bytes of the parameter block */
 bm_status_t tpu_kernel_launch_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size,
-    int core_id);
+                                        int core_id);
 /** Queues a kernel, by number or (older sources) by name.
  * function: the kernel's number, from tpu_kernel_get_function
  * args: parameter block
@@ -923,13 +926,13 @@ bm_status_t tpu_kernel_launch_from_core(bm_handle_t handle, tpu_kernel_function_
 bm_status_t tpu_kernel_launch_async(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size);
 /* The same with a kernel's name, for sources that call tpu_kernel_launch_async in the older form (below). */
 bm_status_t softtpu_kernel_launch_async_by_name(bm_handle_t handle, const char* func_name, const void* args,
-    unsigned int size);
+                                                unsigned int size);
 /** Queues a kernel on a core.
  * function: the kernel's number, from tpu_kernel_get_function
  * args: parameter block
  * size: bytes of the parameter block */
 bm_status_t tpu_kernel_launch_async_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args,
-    size_t size, int core_id);
+                                              size_t size, int core_id);
 /** Waits for the kernels of a handle. */
 bm_status_t tpu_kernel_sync(bm_handle_t handle);
 /** Queues a list of kernels, each with a core and parameters of its own.
@@ -946,7 +949,7 @@ bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_pa
  * core_list: numbers of cores
  * core_num: how many cores */
 bm_status_t tpu_kernel_launch_async_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
-    size_t api_size, const int* core_list, const int core_num);
+                                                size_t api_size, const int* core_list, const int core_num);
 /** Runs a kernel by name on several cores and waits.
  * func_name: the kernel's name
  * api_param: parameter block
@@ -954,7 +957,7 @@ bm_status_t tpu_kernel_launch_async_multi_cores(bm_handle_t handle, const char* 
  * core_list: numbers of cores
  * core_num: how many cores */
 bm_status_t tpu_kernel_launch_sync_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
-    size_t api_size, const int* core_list, const int core_num);
+                                               size_t api_size, const int* core_list, const int core_num);
 /** Queues a kernel by name.
  * func_name: the kernel's name
  * args: parameter block
@@ -1184,7 +1187,7 @@ bm_status_t bmcpu_unload_library(bm_handle_t handle, int process_handle, char* l
  * param_size: bytes of the parameters
  * timeout: milliseconds; -1: no limit */
 int bmcpu_exec_function(bm_handle_t handle, int process_handle, char* function_name, void* function_param,
-    unsigned int param_size, int timeout);
+                        unsigned int param_size, int timeout);
 /** Calls a function of a process with options.
  * process_handle: the process, from bmcpu_open_process
  * function_name: name of the function
@@ -1193,15 +1196,15 @@ int bmcpu_exec_function(bm_handle_t handle, int process_handle, char* function_n
  * opt: options; 1 (BMCPU_EXEC_OPT_NO_FLUSH_CACHE) leaves the cache
  * timeout: milliseconds; -1: no limit */
 int bmcpu_exec_function_ext(bm_handle_t handle, int process_handle, char* function_name, void* function_param,
-    unsigned int param_size, unsigned int opt, int timeout);
+                            unsigned int param_size, unsigned int opt, int timeout);
 /** Calls a function of a process without waiting.
  * process_handle: the process, from bmcpu_open_process
  * function_name: name of the function
  * function_param: its parameters
  * param_size: bytes of the parameters
  * api_handle: the call, from bmcpu_exec_function_async, or receives it */
-bm_status_t bmcpu_exec_function_async(bm_handle_t handle, int process_handle, char* function_name,
-    void* function_param, unsigned int param_size, unsigned long long* api_handle);
+bm_status_t bmcpu_exec_function_async(bm_handle_t handle, int process_handle, char* function_name, void* function_param,
+                                      unsigned int param_size, unsigned long long* api_handle);
 /** Calls a function of a process with options, without waiting.
  * process_handle: the process, from bmcpu_open_process
  * function_name: name of the function
@@ -1210,7 +1213,8 @@ bm_status_t bmcpu_exec_function_async(bm_handle_t handle, int process_handle, ch
  * opt: options; 1 (BMCPU_EXEC_OPT_NO_FLUSH_CACHE) leaves the cache
  * api_handle: the call, from bmcpu_exec_function_async, or receives it */
 bm_status_t bmcpu_exec_function_async_ext(bm_handle_t handle, int process_handle, char* function_name,
-    void* function_param, unsigned int param_size, unsigned int opt, unsigned long long* api_handle);
+                                          void* function_param, unsigned int param_size, unsigned int opt,
+                                          unsigned long long* api_handle);
 /** Result of a call without waiting.
  * api_handle: the call, from bmcpu_exec_function_async, or receives it
  * timeout: milliseconds; -1: no limit */
@@ -1247,18 +1251,18 @@ bm_status_t bmcpu_sync_time(bm_handle_t handle);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
-}  /* extern "C" */
+} /* extern "C" */
 #endif
 
-/* tpu_kernel_launch_async takes a function id; the manuals up to 23.x let it take a kernel's name. Both kinds of source compile: C
- * chooses by the type of the second argument, C++ by overload. */
+/* tpu_kernel_launch_async takes a function id; the manuals up to 23.x let it take a kernel's name. Both kinds of source
+ * compile: C chooses by the type of the second argument, C++ by overload. */
 #ifdef __cplusplus
 inline bm_status_t tpu_kernel_launch_async(bm_handle_t handle, const char* func_name, const void* args,
-    unsigned int size) {
+                                           unsigned int size) {
   return softtpu_kernel_launch_async_by_name(handle, func_name, args, size);
 }
 #else
-#define tpu_kernel_launch_async(handle, function, args, size)             \
+#define tpu_kernel_launch_async(handle, function, args, size) \
   __extension__(_Generic((function),                                      \
       char*: softtpu_kernel_launch_async_by_name,                         \
       const char*: softtpu_kernel_launch_async_by_name,                   \

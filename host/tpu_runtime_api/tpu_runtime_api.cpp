@@ -69,8 +69,7 @@ tpuError_t fail_graph(const char* function, const void* graph) {
 // nullptr after a message.
 std::shared_ptr<Stream> find_stream(const char* function, tpuStream_t stream) {
   auto found = host::stream_table().find(stream);
-  if (found == nullptr)
-    fail(function, tpuErrorInvalidValue, host::why_unknown("stream", stream));
+  if (found == nullptr) fail(function, tpuErrorInvalidValue, host::why_unknown("stream", stream));
   return found;
 }
 

@@ -122,8 +122,9 @@ Result<void> set_text(Settings& settings, std::string_view text) {
   return {};
 }
 
-constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"}, CheckName{"race"},
-                                CheckName{"constraint"}, CheckName{"bank", false}, CheckName{"output", false}, CheckName{"nan", false}};
+constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"},        CheckName{"race"},
+                                CheckName{"constraint"}, CheckName{"bank", false}, CheckName{"output", false},
+                                CheckName{"nan", false}};
 
 Result<void> set_checks(Settings& settings, std::string_view text) {
   if (auto checks = parse_checks(text); !checks) return checks.error();
@@ -423,7 +424,8 @@ Result<void> check_given(std::span<const std::string> given) {
     const auto all = variables();
     const bool known = std::any_of(all.begin(), all.end(), [&](const Variable& v) { return v.name == name; });
     if (known && name.size() < text.size()) continue;
-    return Error{ErrorKind::kUsage, fmt::format("\"{}\" is not NAME=VALUE of a setting that `softtpu env` lists.", text)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("\"{}\" is not NAME=VALUE of a setting that `softtpu env` lists.", text)};
   }
   return {};
 }

@@ -35,30 +35,30 @@ struct Settings {
   // What one client of a shared device may hold.
   std::optional<std::uint64_t> client_bytes;  // of each device; empty: seven eighths
   std::uint32_t client_modules = 0, client_connections = 0, client_descriptors = 0;
-  std::string log_file;          // empty: standard error
-  bool streaming = false;        // bulk data through the socket even where shared memory is possible
-  std::string device_binary;     // empty: beside the library
-  std::string preload;           // libraries that a device process loads before all others; colons between them
+  std::string log_file;       // empty: standard error
+  bool streaming = false;     // bulk data through the socket even where shared memory is possible
+  std::string device_binary;  // empty: beside the library
+  std::string preload;        // libraries that a device process loads before all others; colons between them
   std::string trace_path;
-  std::string checks;              // names separated by commas
-  std::string allow;               // findings that are intended
+  std::string checks;  // names separated by commas
+  std::string allow;   // findings that are intended
   std::uint32_t max_findings = 0;
-  std::string portable_to;         // chips, separated by commas
-  std::uint64_t stack_limit = 0;   // bytes
-  std::string schedule;            // order of commands in parallel sections
-  std::uint32_t schedules = 0;     // runs of each launch that are compared
+  std::string portable_to;                 // chips, separated by commas
+  std::uint64_t stack_limit = 0;           // bytes
+  std::string schedule;                    // order of commands in parallel sections
+  std::uint32_t schedules = 0;             // runs of each launch that are compared
   std::vector<std::uint32_t> core_counts;  // numbers of cores that each launch on several is run on, and compared
-  std::string journal_path;        // of `softtpu run`
-  std::string time;                     // "on", "vendor" or empty
+  std::string journal_path;                // of `softtpu run`
+  std::string time;                        // "on", "vendor" or empty
   std::string timeline_path, time_record_path;
-  std::string gdb_socket;              // of `softtpu run --gdb`; empty: nobody debugs
-  std::string dump_folder;             // gets what a core that ended has left
-  std::string record_path;             // file that one launch is kept in
-  std::uint64_t record_launch = 1;     // which one
+  std::string gdb_socket;           // of `softtpu run --gdb`; empty: nobody debugs
+  std::string dump_folder;          // gets what a core that ended has left
+  std::string record_path;          // file that one launch is kept in
+  std::uint64_t record_launch = 1;  // which one
   LogLevel log = LogLevel::kWarning;
   bool plain_kernels = false;
-  std::string simd;           // empty: the best that the machine has
-  std::uint32_t threads = 0;  // 0: all
+  std::string simd;                             // empty: the best that the machine has
+  std::uint32_t threads = 0;                    // 0: all
   std::optional<std::uint32_t> parallel_steps;  // empty: what measurements found best
   std::optional<std::uint64_t> global_bytes;
   std::uint32_t device_count = 2;

@@ -15,20 +15,24 @@ constexpr std::uint64_t kMaxFactor = 1ULL << 40;
 
 }  // namespace
 
-Result<void> check_allocated(const Allocations& allocations, const char* what, std::uint64_t address, std::uint64_t bytes) {
+Result<void> check_allocated(const Allocations& allocations, const char* what, std::uint64_t address,
+                             std::uint64_t bytes) {
   auto after = allocations.upper_bound(address);
   if (after == allocations.begin()) {
-    return Error{ErrorKind::kUsage, fmt::format("{} (address 0x{:x}) is not in memory that this program has allocated.", what, address)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{} (address 0x{:x}) is not in memory that this program has allocated.", what, address)};
   }
   const auto [start, size] = *std::prev(after);
   const std::uint64_t offset = address - start;
   if (offset > size || (offset == size && size > 0 && bytes > 0)) {
-    return Error{ErrorKind::kUsage, fmt::format("{} (address 0x{:x}) is not in memory that this program has allocated.", what, address)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{} (address 0x{:x}) is not in memory that this program has allocated.", what, address)};
   }
   if (bytes > size - offset) {
-    return Error{ErrorKind::kUsage, fmt::format("{} (address 0x{:x}, {}) ends {} past the end of its allocation (0x{:x}, {}).", what,
-                                                address, to_size_text(bytes), to_size_text(bytes - (size - offset)), start,
-                                                to_size_text(size))};
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("{} (address 0x{:x}, {}) ends {} past the end of its allocation (0x{:x}, {}).", what, address,
+                    to_size_text(bytes), to_size_text(bytes - (size - offset)), start, to_size_text(size))};
   }
   return {};
 }
@@ -38,7 +42,8 @@ Result<void> check_fill(std::uint64_t bytes, std::size_t pattern_bytes) {
     return Error{ErrorKind::kUsage, fmt::format("a fill pattern of {} bytes is outside 1..4.", pattern_bytes)};
   }
   if (bytes % pattern_bytes != 0) {
-    return Error{ErrorKind::kUsage, fmt::format("the size to fill ({}) is no multiple of the pattern's ({}).", bytes, pattern_bytes)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("the size to fill ({}) is no multiple of the pattern's ({}).", bytes, pattern_bytes)};
   }
   return {};
 }
@@ -64,13 +69,15 @@ Result<CopyExtent> copy_extent(std::uint64_t count, std::uint32_t element_bytes,
   if (element_bytes < 1 || element_bytes > 4 || (!plain && element_bytes == 3)) {
     return Error{ErrorKind::kUsage, fmt::format("an element of {} bytes is not 1, 2 or 4.", element_bytes)};
   }
-  if (destination_stride == 0 || source_stride == 0) return Error{ErrorKind::kUsage, "a stride of 0 elements moves nothing."};
+  if (destination_stride == 0 || source_stride == 0)
+    return Error{ErrorKind::kUsage, "a stride of 0 elements moves nothing."};
   if (count == 0) return CopyExtent{};
   const std::uint64_t stride = std::max(destination_stride, source_stride);
   if (count > kMaxFactor / stride) {
     return Error{ErrorKind::kUsage, fmt::format("{} elements with a stride of {} are over the limit.", count, stride)};
   }
-  return CopyExtent{((count - 1) * source_stride + 1) * element_bytes, ((count - 1) * destination_stride + 1) * element_bytes};
+  return CopyExtent{((count - 1) * source_stride + 1) * element_bytes,
+                    ((count - 1) * destination_stride + 1) * element_bytes};
 }
 
 void copy_elements(std::uint8_t* to, const std::uint8_t* from, std::uint64_t count, std::uint32_t element_bytes,

@@ -1,5 +1,5 @@
-// What the copies and fills of the host interface mean, byte by byte, and their checks. The server and the host library both use
-// them: the one when bytes are streamed, the other when it has the device's memory mapped.
+// What the copies and fills of the host interface mean, byte by byte, and their checks. The server and the host library
+// both use them: the one when bytes are streamed, the other when it has the device's memory mapped.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,10 @@ namespace softtpu {
 // Address and size asked for of every live allocation of a program.
 using Allocations = std::map<std::uint64_t, std::uint64_t>;
 
-// The range lies inside one allocation (whose pages belong to the program up to the page's end). `what` starts the message.
-Result<void> check_allocated(const Allocations& allocations, const char* what, std::uint64_t address, std::uint64_t bytes);
+// The range lies inside one allocation (whose pages belong to the program up to the page's end). `what` starts the
+// message.
+Result<void> check_allocated(const Allocations& allocations, const char* what, std::uint64_t address,
+                             std::uint64_t bytes);
 
 // A pattern of 1 to 4 bytes that fills `bytes` without a rest.
 Result<void> check_fill(std::uint64_t bytes, std::size_t pattern_bytes);

@@ -18,7 +18,8 @@ std::string to_size_text(std::uint64_t bytes);
 // ASCII letters in capitals: chip names in messages ("BM1684X").
 std::string to_upper(std::string_view text);
 
-// A text from somewhere else as one short line of a log: control characters become "?", and what is longer than `limit` is cut.
+// A text from somewhere else as one short line of a log: control characters become "?", and what is longer than `limit`
+// is cut.
 std::string to_printable(std::string_view text, std::size_t limit = 1024);
 
 }  // namespace softtpu

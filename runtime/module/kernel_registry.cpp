@@ -7,7 +7,8 @@ namespace softtpu {
 
 void KernelRegistry::add(std::string_view name, KernelFunction function) {
   const std::lock_guard lock(mutex_);
-  const bool known = std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) { return row.module == loading_ && row.name == name; });
+  const bool known = std::any_of(rows_.begin(), rows_.end(),
+                                 [&](const Row& row) { return row.module == loading_ && row.name == name; });
   if (!known) rows_.push_back({std::string(name), function, loading_});
 }
 
@@ -18,7 +19,8 @@ void KernelRegistry::set_loading(std::uint32_t module) {
 
 KernelFunction KernelRegistry::find(std::uint32_t module, std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.module == module && r.name == name; });
+  const auto row =
+      std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.module == module && r.name == name; });
   return row != rows_.end() ? row->function : nullptr;
 }
 

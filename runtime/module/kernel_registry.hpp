@@ -1,5 +1,5 @@
-// The kernels that this process knows by name. Constructors that TPUKERNEL_FUNC_REGISTER and OKKERNEL_FUNC_REGISTER make add to
-// it while their module is being loaded; kernels linked into a program belong to module 0. Any thread.
+// The kernels that this process knows by name. Constructors that TPUKERNEL_FUNC_REGISTER and OKKERNEL_FUNC_REGISTER
+// make add to it while their module is being loaded; kernels linked into a program belong to module 0. Any thread.
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,8 @@ struct LoadedModules::Module {
   Module& operator=(const Module&) = delete;
   ~Module() {
     library.unload();
-    // A library that cannot be unloaded (C++ unique symbols) keeps its name; giving the number to another image would make the
-    // loader take the old one for it.
+    // A library that cannot be unloaded (C++ unique symbols) keeps its name; giving the number to another image would
+    // make the loader take the old one for it.
     if (void* still = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) {
       ::dlclose(still);
       static_cast<void>(image.release());
@@ -49,8 +49,8 @@ namespace {
 #endif
 #endif
 
-// A module means its own functions where it calls them, also when this process or the C library has some of the same names.
-// The sanitizers cannot work with modules that look at themselves first.
+// A module means its own functions where it calls them, also when this process or the C library has some of the same
+// names. The sanitizers cannot work with modules that look at themselves first.
 constexpr auto kPlainMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
 #ifdef SOFTTPU_SANITIZED
 constexpr auto kLoadMode = kPlainMode;
@@ -122,8 +122,8 @@ Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, Uniqu
   auto kernels = kernel_registry().names(module);
   if (kernels.size() > kMostKernels) {
     kernel_registry().remove(module);
-    return Error{ErrorKind::kUsage,
-                 fmt::format("kernel module {}: it registers {} kernels (limit {}).", name, kernels.size(), kMostKernels)};
+    return Error{ErrorKind::kUsage, fmt::format("kernel module {}: it registers {} kernels (limit {}).", name,
+                                                kernels.size(), kMostKernels)};
   }
   made->name = name;
   made->path = path;
@@ -139,13 +139,15 @@ void LoadedModules::unload(std::uint32_t module) {
 
 ModuleFile LoadedModules::find_file(std::uint32_t module) const {
   const auto found = modules_.find(module);
-  return found == modules_.end() ? ModuleFile{"the program", -1} : ModuleFile{found->second->name, found->second->image.get()};
+  return found == modules_.end() ? ModuleFile{"the program", -1}
+                                 : ModuleFile{found->second->name, found->second->image.get()};
 }
 
 std::optional<ModuleCode> LoadedModules::find_code(std::uint32_t module) const {
   const auto found = modules_.find(module);
   const link_map* map = nullptr;
-  if (found == modules_.end() || ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0) return std::nullopt;
+  if (found == modules_.end() || ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0)
+    return std::nullopt;
   struct Search {
     ModuleCode code;
   } search{{map->l_addr, map->l_addr, map->l_addr}};
@@ -155,7 +157,8 @@ std::optional<ModuleCode> LoadedModules::find_code(std::uint32_t module) const {
         if (info->dlpi_addr != wanted.code.base) return 0;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& part = info->dlpi_phdr[i];
-          if (part.p_type == PT_LOAD) wanted.code.end = std::max<std::uint64_t>(wanted.code.end, wanted.code.base + part.p_vaddr + part.p_memsz);
+          if (part.p_type == PT_LOAD)
+            wanted.code.end = std::max<std::uint64_t>(wanted.code.end, wanted.code.base + part.p_vaddr + part.p_memsz);
         }
         return 1;
       },
@@ -181,9 +184,11 @@ Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::stri
     // dlsym would also search the libraries that the module needs; a kernel must be the module's own.
     symbol = ::dlsym(found->second->library.native(), name.c_str());
     Dl_info owner{};
-    if (symbol != nullptr && (::dladdr(symbol, &owner) == 0 || owner.dli_fname != found->second->path)) symbol = nullptr;
+    if (symbol != nullptr && (::dladdr(symbol, &owner) == 0 || owner.dli_fname != found->second->path))
+      symbol = nullptr;
   }
-  if (symbol == nullptr) return Error{ErrorKind::kUsage, fmt::format("function \"{}\" is not found in {}.", name, where)};
+  if (symbol == nullptr)
+    return Error{ErrorKind::kUsage, fmt::format("function \"{}\" is not found in {}.", name, where)};
   return reinterpret_cast<KernelFunction>(symbol);
 }
 

@@ -14,8 +14,8 @@
 
 namespace softtpu {
 
-// An anonymous file that becomes a copy of a module, piece by piece. Errors give the cause and the name that people know
-// the module by.
+// An anonymous file that becomes a copy of a module, piece by piece. Errors give the cause and the name that people
+// know the module by.
 class ModuleCopy {
  public:
   // Of a regular file within the limit of a module's size.

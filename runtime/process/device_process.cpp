@@ -98,8 +98,8 @@ Result<UniqueFd> start_detached(const std::string& program, const std::vector<st
   arguments.push_back(nullptr);
   pid_t pid = 0;
   const Environment environment(given);
-  const int failed = ::posix_spawn(&pid, program.c_str(), &actions.value, &attributes.value, arguments.data(),
-                                   environment.pointers());
+  const int failed =
+      ::posix_spawn(&pid, program.c_str(), &actions.value, &attributes.value, arguments.data(), environment.pointers());
   if (failed != 0) return Error{ErrorKind::kResource, fmt::format("starting {}: {}", program, std::strerror(failed))};
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {

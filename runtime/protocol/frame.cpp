@@ -22,7 +22,8 @@ FrameHeader read_header(const std::uint8_t* at) {
 
 namespace wire {
 
-void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count, std::uint64_t request) {
+void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count,
+                std::uint64_t request) {
   const auto put = [&at](std::uint64_t value, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) *at++ = static_cast<std::uint8_t>(value >> (8 * i));
   };
@@ -62,15 +63,18 @@ Result<std::optional<Frame>> FrameBuffer::next() {
   if (end_ - begin_ < kFrameHeaderBytes) return std::optional<Frame>();
   const FrameHeader header = read_header(bytes_.data() + begin_);
   if (header.payload_bytes > kMaxPayloadBytes) {
-    return Error{ErrorKind::kConnection, fmt::format("a frame of {} bytes is over the limit of {}", header.payload_bytes, kMaxPayloadBytes)};
+    return Error{ErrorKind::kConnection,
+                 fmt::format("a frame of {} bytes is over the limit of {}", header.payload_bytes, kMaxPayloadBytes)};
   }
   if (header.fd_count > kMaxFrameFds) {
-    return Error{ErrorKind::kConnection, fmt::format("a frame with {} descriptors is over the limit of {}", header.fd_count, kMaxFrameFds)};
+    return Error{ErrorKind::kConnection,
+                 fmt::format("a frame with {} descriptors is over the limit of {}", header.fd_count, kMaxFrameFds)};
   }
   if (end_ - begin_ < kFrameHeaderBytes + header.payload_bytes) return std::optional<Frame>();
   // Descriptors travel with the first byte of their frame, so a complete frame without them will never get them.
   if (header.fd_count > fds_.size()) {
-    return Error{ErrorKind::kConnection, fmt::format("a frame announces {} descriptors, but {} came", header.fd_count, fds_.size())};
+    return Error{ErrorKind::kConnection,
+                 fmt::format("a frame announces {} descriptors, but {} came", header.fd_count, fds_.size())};
   }
   std::optional<Frame> frame(std::in_place);
   frame->type = header.type;

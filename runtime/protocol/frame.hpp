@@ -39,8 +39,8 @@ struct FrameHeader {
 template <class Message>
 void append_frame(Bytes& out, std::uint64_t request, const Message& message, std::uint16_t fd_count = 0);
 
-// Collects received bytes and descriptors and cuts them into frames. Trusts no length: a header that breaks a limit is an error,
-// and memory grows with what has arrived, never with what a header announces.
+// Collects received bytes and descriptors and cuts them into frames. Trusts no length: a header that breaks a limit is
+// an error, and memory grows with what has arrived, never with what a header announces.
 class FrameBuffer {
  public:
   // Where to receive to, at least `bytes` long; then say how many arrived.
@@ -82,7 +82,8 @@ std::string to_text(const Message& message) {
 }
 
 namespace wire {
-void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count, std::uint64_t request);
+void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count,
+                std::uint64_t request);
 }
 
 template <class Message>

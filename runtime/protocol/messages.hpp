@@ -1,5 +1,6 @@
-// The messages between a host program and a device. Each is a plain struct with one list of its fields; encode, decode and print
-// are visitors of that list (wire.hpp). What each message means, who sends it and what answers it: README.md beside this file.
+// The messages between a host program and a device. Each is a plain struct with one list of its fields; encode, decode
+// and print are visitors of that list (wire.hpp). What each message means, who sends it and what answers it: README.md
+// beside this file.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +61,8 @@ enum class MessageType : std::uint16_t {
 inline constexpr std::uint64_t kHelloMagic = 0x0055'5054'5446'4F53;  // "SOFTTPU" and a zero byte
 inline constexpr std::uint32_t kProtocolVersion = 2;
 
-// The first message of every connection. Its layout is fixed for all versions, so that any two builds can tell each other why
-// they do not fit.
+// The first message of every connection. Its layout is fixed for all versions, so that any two builds can tell each
+// other why they do not fit.
 struct Hello {
   static constexpr MessageType kType = MessageType::kHello;
   static constexpr const char* kName = "Hello";
@@ -86,7 +87,8 @@ struct HelloReply {
   }
 };
 
-// The first message of a remote client, to the gateway and inside TLS. The gateway answers it and passes on what follows.
+// The first message of a remote client, to the gateway and inside TLS. The gateway answers it and passes on what
+// follows.
 struct Authenticate {
   static constexpr MessageType kType = MessageType::kAuthenticate;
   static constexpr const char* kName = "Authenticate";
@@ -373,9 +375,9 @@ struct LaunchPart {
   }
 };
 
-// A launch on one core (blocks 1), on `blocks` cores from `core` on, all with the same arguments, or on `core` and those
-// of `others`. All of them do it `groups` times.
-// Answered when the kernel has returned if `wait`, else not at all: Sync reports what happened.
+// A launch on one core (blocks 1), on `blocks` cores from `core` on, all with the same arguments, or on `core` and
+// those of `others`. All of them do it `groups` times. Answered when the kernel has returned if `wait`, else not at
+// all: Sync reports what happened.
 struct Launch {
   static constexpr MessageType kType = MessageType::kLaunch;
   static constexpr const char* kName = "Launch";

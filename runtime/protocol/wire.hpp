@@ -1,5 +1,5 @@
-// Encode, decode and print: three visitors of a message's fields(). Numbers travel in little-endian order, one after the other;
-// texts, byte strings and lists start with a 32-bit count. No struct's memory is ever sent.
+// Encode, decode and print: three visitors of a message's fields(). Numbers travel in little-endian order, one after
+// the other; texts, byte strings and lists start with a 32-bit count. No struct's memory is ever sent.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct RawOf {
   using type = T;
 };
 template <class T>
-  requires std::is_enum_v<T>
+requires std::is_enum_v<T>
 struct RawOf<T> {
   using type = std::underlying_type_t<T>;
 };
@@ -52,11 +52,15 @@ class Encoder {
   explicit Encoder(Bytes& out) : out_(out) {}
 
   template <wire::Number T>
-  void operator()(const char*, const T& value) { put(static_cast<std::uint64_t>(static_cast<wire::Raw<T>>(value)), sizeof(wire::Raw<T>)); }
+  void operator()(const char*, const T& value) {
+    put(static_cast<std::uint64_t>(static_cast<wire::Raw<T>>(value)), sizeof(wire::Raw<T>));
+  }
   void operator()(const char*, const std::string& text) { put_bytes(text.data(), text.size()); }
   void operator()(const char*, const Bytes& bytes) { put_bytes(bytes.data(), bytes.size()); }
   template <wire::Record T>
-  void operator()(const char*, T& message) { message.fields(*this); }
+  void operator()(const char*, T& message) {
+    message.fields(*this);
+  }
   template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
     put(list.size(), 4);
@@ -64,13 +68,15 @@ class Encoder {
   }
 
  private:
-  // At most 8 bytes. This and its like stand in wire.cpp: every message's fields() calls them, in most files of both sides.
+  // At most 8 bytes. This and its like stand in wire.cpp: every message's fields() calls them, in most files of both
+  // sides.
   void put(std::uint64_t value, std::size_t bytes);
   void put_bytes(const void* data, std::size_t bytes);
   Bytes& out_;
 };
 
-// Reads what Encoder wrote. The first field that does not fit in the bytes left turns ok() false; later fields are then left alone.
+// Reads what Encoder wrote. The first field that does not fit in the bytes left turns ok() false; later fields are then
+// left alone.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::uint8_t> in) : in_(in) {}
@@ -92,7 +98,9 @@ class Decoder {
   void operator()(const char*, std::string& text);
   void operator()(const char*, Bytes& out);
   template <wire::Record T>
-  void operator()(const char*, T& message) { message.fields(*this); }
+  void operator()(const char*, T& message) {
+    message.fields(*this);
+  }
   template <wire::Item T>
   void operator()(const char* name, std::vector<T>& list) {
     const std::size_t count = get_count();

@@ -12,10 +12,10 @@
 #include <chrono>
 #include <optional>
 
+#include "runtime/protocol/frame.hpp"
 #include "runtime/remote/relay.hpp"
 #include "runtime/remote/secret.hpp"
 #include "runtime/remote/tls.hpp"
-#include "runtime/protocol/frame.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {

@@ -10,13 +10,13 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/base/log.hpp"
+#include "runtime/protocol/frame.hpp"
 #include "runtime/remote/failure_limit.hpp"
 #include "runtime/remote/relay.hpp"
 #include "runtime/remote/secret.hpp"
 #include "runtime/remote/strangers.hpp"
 #include "runtime/remote/tls.hpp"
-#include "runtime/base/log.hpp"
-#include "runtime/protocol/frame.hpp"
 
 namespace softtpu {
 

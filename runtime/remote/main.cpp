@@ -12,9 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "runtime/base/log.hpp"
 #include "runtime/remote/connector.hpp"
 #include "runtime/remote/gateway.hpp"
-#include "runtime/base/log.hpp"
 #include "runtime/transport/refuse.hpp"
 #include "runtime/transport/socket.hpp"
 

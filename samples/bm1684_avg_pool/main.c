@@ -26,8 +26,16 @@ static double run(const host_window_t* win) {
           want[at++] = sum / (win->kernel_h * win->kernel_w);
         }
   bm_device_mem_t memory[2] = {device_memory(outputs), upload(input, inputs)};
-  const pool_args_t args = {bm_mem_get_device_addr(memory[0]), bm_mem_get_device_addr(memory[1]), win->n, win->c, win->h, win->w,
-                            win->kernel_h, win->kernel_w, win->pad, win->stride};
+  const pool_args_t args = {bm_mem_get_device_addr(memory[0]),
+                            bm_mem_get_device_addr(memory[1]),
+                            win->n,
+                            win->c,
+                            win->h,
+                            win->w,
+                            win->kernel_h,
+                            win->kernel_w,
+                            win->pad,
+                            win->stride};
   launch("avg_pool", &args, sizeof args);
   const double difference = compare(memory[0], want, outputs);
   printf("[%d, %d, %d, %d], %dx%d, padding %d, stride %d: largest difference %.1e\n", win->n, win->c, win->h, win->w,

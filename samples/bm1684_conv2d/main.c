@@ -4,11 +4,10 @@
 #include "args.h"
 
 // n, c, h, w, out_c, kernel_h, kernel_w, pad, stride, dilation
-static const host_window_t kCases[] = {{1, 1, 3, 3, 1, 1, 1, 0, 1, 1},     {1, 3, 64, 64, 8, 3, 3, 1, 1, 1},
-                                       {2, 5, 17, 23, 66, 3, 2, 1, 2, 1},  {1, 16, 60, 60, 16, 3, 3, 6, 1, 6},
-                                       {1, 4, 40, 40, 8, 3, 3, 12, 1, 12}, {8, 66, 9, 9, 10, 1, 1, 0, 1, 1},
-                                       {1, 32, 56, 56, 32, 3, 3, 1, 1, 1},
-                                       {4, 7, 41, 37, 13, 5, 4, 3, 3, 2},   {1, 3, 301, 299, 24, 3, 3, 1, 1, 1}};
+static const host_window_t kCases[] = {
+    {1, 1, 3, 3, 1, 1, 1, 0, 1, 1},     {1, 3, 64, 64, 8, 3, 3, 1, 1, 1},   {2, 5, 17, 23, 66, 3, 2, 1, 2, 1},
+    {1, 16, 60, 60, 16, 3, 3, 6, 1, 6}, {1, 4, 40, 40, 8, 3, 3, 12, 1, 12}, {8, 66, 9, 9, 10, 1, 1, 0, 1, 1},
+    {1, 32, 56, 56, 32, 3, 3, 1, 1, 1}, {4, 7, 41, 37, 13, 5, 4, 3, 3, 2},  {1, 3, 301, 299, 24, 3, 3, 1, 1, 1}};
 
 // [out_c, c, kh, kw] -> pairs of input channels; the missing partner of an odd last channel is 0.
 static float* to_2ic(const float* weight, const host_window_t* win) {
@@ -21,12 +20,14 @@ static float* to_2ic(const float* weight, const host_window_t* win) {
   return packed;
 }
 
-static double reference(const float* input, const float* weight, const host_window_t* win, int n, int oc, int y, int x) {
+static double reference(const float* input, const float* weight, const host_window_t* win, int n, int oc, int y,
+                        int x) {
   double sum = 0;
   for (int c = 0; c < win->c; ++c)
     for (int i = 0; i < win->kernel_h; ++i)
       for (int j = 0; j < win->kernel_w; ++j)
-        sum += pixel(input, win, n, c, y, x, i, j) * weight[((oc * win->c + c) * win->kernel_h + i) * win->kernel_w + j];
+        sum +=
+            pixel(input, win, n, c, y, x, i, j) * weight[((oc * win->c + c) * win->kernel_h + i) * win->kernel_w + j];
   return sum;
 }
 
@@ -51,12 +52,21 @@ static double run(const host_window_t* win) {
                             bm_mem_get_device_addr(memory[1]),
                             bm_mem_get_device_addr(memory[2]),
                             bm_mem_get_device_addr(memory[3]),
-                            win->n, win->c, win->h, win->w, win->out_c, win->kernel_h, win->kernel_w, win->pad, win->stride,
+                            win->n,
+                            win->c,
+                            win->h,
+                            win->w,
+                            win->out_c,
+                            win->kernel_h,
+                            win->kernel_w,
+                            win->pad,
+                            win->stride,
                             win->dilation};
   launch("conv2d", &args, sizeof args);
   const double difference = compare(memory[0], want, outputs);
-  printf("[%d, %d, %d, %d] -> %d channels, %dx%d, padding %d, stride %d, dilation %d: largest difference %.1e\n", win->n,
-         win->c, win->h, win->w, win->out_c, win->kernel_h, win->kernel_w, win->pad, win->stride, win->dilation, difference);
+  printf("[%d, %d, %d, %d] -> %d channels, %dx%d, padding %d, stride %d, dilation %d: largest difference %.1e\n",
+         win->n, win->c, win->h, win->w, win->out_c, win->kernel_h, win->kernel_w, win->pad, win->stride, win->dilation,
+         difference);
   for (int i = 0; i < 4; ++i) bm_free_device(handle, memory[i]);
   free(input), free(weight), free(bias), free(packed), free(want);
   return difference;

@@ -4,10 +4,10 @@
 #include "args.h"
 
 // n, c, h, w, out_c, kernel_h, kernel_w, pad, stride, dilation
-static const host_window_t kCases[] = {{1, 1, 1, 1, 1, 1, 1, 0, 1, 1},       {2, 66, 17, 19, 66, 3, 3, 1, 1, 1},
-                                       {1, 96, 112, 112, 96, 3, 3, 1, 2, 1}, {8, 5, 30, 31, 5, 5, 2, 2, 1, 1},
-                                       {1, 130, 40, 40, 130, 3, 3, 12, 1, 12},
-                                       {1, 64, 224, 225, 64, 3, 3, 1, 1, 1}, {3, 70, 33, 35, 70, 4, 3, 4, 3, 5}};
+static const host_window_t kCases[] = {{1, 1, 1, 1, 1, 1, 1, 0, 1, 1},         {2, 66, 17, 19, 66, 3, 3, 1, 1, 1},
+                                       {1, 96, 112, 112, 96, 3, 3, 1, 2, 1},   {8, 5, 30, 31, 5, 5, 2, 2, 1, 1},
+                                       {1, 130, 40, 40, 130, 3, 3, 12, 1, 12}, {1, 64, 224, 225, 64, 3, 3, 1, 1, 1},
+                                       {3, 70, 33, 35, 70, 4, 3, 4, 3, 5}};
 
 static double run(const host_window_t* win) {
   const int oh = host_extent(win->h, win->kernel_h, win), ow = host_extent(win->w, win->kernel_w, win);
@@ -34,12 +34,19 @@ static double run(const host_window_t* win) {
                                  bm_mem_get_device_addr(memory[1]),
                                  bm_mem_get_device_addr(memory[2]),
                                  bm_mem_get_device_addr(memory[3]),
-                                 win->n, win->c, win->h, win->w, win->kernel_h, win->kernel_w, win->pad, win->stride,
+                                 win->n,
+                                 win->c,
+                                 win->h,
+                                 win->w,
+                                 win->kernel_h,
+                                 win->kernel_w,
+                                 win->pad,
+                                 win->stride,
                                  win->dilation};
   launch("depthwise", &args, sizeof args);
   const double difference = compare(memory[0], want, outputs);
-  printf("[%d, %d, %d, %d], %dx%d, padding %d, stride %d, dilation %d: largest difference %.1e\n", win->n, win->c, win->h,
-         win->w, win->kernel_h, win->kernel_w, win->pad, win->stride, win->dilation, difference);
+  printf("[%d, %d, %d, %d], %dx%d, padding %d, stride %d, dilation %d: largest difference %.1e\n", win->n, win->c,
+         win->h, win->w, win->kernel_h, win->kernel_w, win->pad, win->stride, win->dilation, difference);
   for (int i = 0; i < 4; ++i) bm_free_device(handle, memory[i]);
   free(input), free(weight), free(bias), free(want);
   return difference;

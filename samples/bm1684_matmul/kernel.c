@@ -1,5 +1,5 @@
-// output = left x right in fp32, cut by rows, columns and the inner dimension. While one piece is multiplied, the next is
-// loaded and a finished piece of the output is stored.
+// output = left x right in fp32, cut by rows, columns and the inner dimension. While one piece is multiplied, the next
+// is loaded and a finished piece of the output is stored.
 #include <okk.h>
 
 #include "args.h"
@@ -45,8 +45,8 @@ void matmul(const void* raw) {
     okk_parallel_start();
     if (i < pieces) {
       const piece_t p = piece_at(args, i, columns);
-      okk_gdma_32bit_matrix_S2L(left[i % 2], args->left + 4ull * ((unsigned long long)p.row * args->k + p.inner), p.rows,
-                                p.inners, COLUMNS, args->k);
+      okk_gdma_32bit_matrix_S2L(left[i % 2], args->left + 4ull * ((unsigned long long)p.row * args->k + p.inner),
+                                p.rows, p.inners, COLUMNS, args->k);
       okk_gdma_32bit_matrix_S2L(right[i % 2], args->right + 4ull * ((unsigned long long)p.inner * args->n + p.col),
                                 p.inners, p.cols, COLUMNS, args->n);
     }

@@ -19,8 +19,12 @@ int main(int argc, char** argv) {
         for (int col = 0; col < n; ++col) want[row * n + col] += (double)left[row * k + inner] * right[inner * n + col];
     bm_device_mem_t memory[3] = {device_memory((size_t)m * (size_t)n), upload(left, (size_t)m * (size_t)k),
                                  upload(right, (size_t)k * (size_t)n)};
-    const matmul_args_t args = {bm_mem_get_device_addr(memory[0]), bm_mem_get_device_addr(memory[1]),
-                                bm_mem_get_device_addr(memory[2]), m, k, n};
+    const matmul_args_t args = {bm_mem_get_device_addr(memory[0]),
+                                bm_mem_get_device_addr(memory[1]),
+                                bm_mem_get_device_addr(memory[2]),
+                                m,
+                                k,
+                                n};
     launch("matmul", &args, sizeof args);
     const double difference = compare(memory[0], want, (size_t)m * (size_t)n);
     printf("%4d x %4d x %4d: largest difference %.1e\n", m, k, n, difference);

@@ -65,8 +65,7 @@ int main(int argc, char** argv) {
       memcpy(alone, out, sizeof out);
     }
     if (memcmp(alone, out, sizeof out) != 0) return fprintf(stderr, "%u cores compute something else\n", used), 1;
-    printf("  %5u  %11lu us  %13.2f\n", used, estimate,
-           estimate > 0 ? (double)first / (double)estimate : 0.0);
+    printf("  %5u  %11lu us  %13.2f\n", used, estimate, estimate > 0 ? (double)first / (double)estimate : 0.0);
     worst = fmax(worst, largest_difference());
   }
   printf("largest difference from double precision: %.2g\n", worst);

@@ -1,7 +1,8 @@
 // Softmax of each row, tile by tile. Three macros choose the variant:
 //   ROWS       rows of a tile; each row is one channel, so that the NPUs work on different rows
-//   BUFFERS    1: a tile is loaded, computed and stored before the next one; 2: the next one is loaded and the last one stored meanwhile
-//   NORMALISE  0: every element is divided by the row's sum; 1: multiplied by its reciprocal; 2: as 1, and the row's largest
+//   BUFFERS    1: a tile is loaded, computed and stored before the next one; 2: the next one is loaded and the last one
+//   stored meanwhile NORMALISE  0: every element is divided by the row's sum; 1: multiplied by its reciprocal; 2: as 1,
+//   and the row's largest
 //              element is not subtracted before, which is right for small numbers only
 #include <tpu_kernel.h>
 
@@ -64,14 +65,17 @@ void softmax(const void* raw) {
   const tile_t tile = plan(args->columns);
   tpu_bdc_load_fp32_exp_coeff(tile.coeff);
   tpu_bdc_load_fp32_exp_table(tile.table);
-  // Step i loads tile i, computes the one before it and stores the one before that; with one buffer, all of it of one tile.
+  // Step i loads tile i, computes the one before it and stores the one before that; with one buffer, all of it of one
+  // tile.
   const int late = BUFFERS == 2 ? 1 : 0;
   for (int i = 0; i < tiles + 2 * late; ++i) {
     if (BUFFERS == 2) tpu_parallel_start();
-    if (i < tiles) tpu_gdma_cpy_S2L(tile.x[i % 2], args->in + (unsigned long long)i * bytes, &tile.shape, NULL, NULL, DT_FP32);
+    if (i < tiles)
+      tpu_gdma_cpy_S2L(tile.x[i % 2], args->in + (unsigned long long)i * bytes, &tile.shape, NULL, NULL, DT_FP32);
     if (i >= late && i - late < tiles) compute(&tile, i - late);
     if (i >= 2 * late)
-      tpu_gdma_cpy_L2S(args->out + (unsigned long long)(i - 2 * late) * bytes, tile.y[(i - 2 * late) % 2], &tile.shape, NULL, NULL, DT_FP32);
+      tpu_gdma_cpy_L2S(args->out + (unsigned long long)(i - 2 * late) * bytes, tile.y[(i - 2 * late) % 2], &tile.shape,
+                       NULL, NULL, DT_FP32);
     if (BUFFERS == 2) tpu_parallel_end();
   }
   tpu_poll();

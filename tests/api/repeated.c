@@ -1,7 +1,10 @@
-// A kernel that includes the header first and then defines for itself what the header has already: as published headers have it, in
-// other blanks. It relies on the standard headers that the published one brings. C and C++, without a warning.
+// A kernel that includes the header first and then defines for itself what the header has already: as published headers
+// have it, in other blanks. It relies on the standard headers that the published one brings. C and C++, without a
+// warning.
 #include "tpu_kernel.h"
 
+/* Blanks count too. */
+/* clang-format off */
 #define UNUSED(x)       (void)(x)
 #define MIN(x, y)       (((x)) < ((y)) ? (x) : (y))
 #define MAX(x, y)       (((x)) > ((y)) ? (x) : (y))
@@ -34,6 +37,7 @@
 #define TENSOR_C_DIM 1
 #define TENSOR_H_DIM 2
 #define TENSOR_W_DIM 3
+/* clang-format on */
 
 typedef struct {
   uint64_t output;

@@ -25,7 +25,8 @@ int typed(const void* raw) {
   tpu_poll(); /* all is in place */
   tpu_gdma_cpy_L2S(args->data, 0x4000, where, NULL, NULL, DT_FP32);
   tpu_poll();
-  return pair.h + (int)half + (int)none + (int)rounding + (int)vector.type + (int)constant.type + small.bits + brain.bits;
+  return pair.h + (int)half + (int)none + (int)rounding + (int)vector.type + (int)constant.type + small.bits +
+         brain.bits;
 }
 TPUKERNEL_FUNC_REGISTER(typed)
 

@@ -114,7 +114,8 @@ TEST(GreedyClients, ABurstOfLongCopiesKeepsNobodyWaiting) {
   for (int i = 0; i < 3; ++i) expect_served(witness, "20 strided copies of 2^28 elements");
 }
 
-// A client of short launches is given many ahead, one that rests in between only one or two: these come in nevertheless.
+// A client of short launches is given many ahead, one that rests in between only one or two: these come in
+// nevertheless.
 TEST(GreedyClients, AStreamOfShortLaunchesLeavesRoomForOthers) {
   SharedDevice device;
   Client witness(device.socket());

@@ -15,12 +15,12 @@
 #include "kernels/e2e_param.h"
 
 #define COUNT 4096
-#define REQUIRE(condition)                                                \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
+#define REQUIRE(condition)                                                  \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
       fprintf(stderr, "line %d: %s does not hold\n", __LINE__, #condition); \
-      exit(1);                                                            \
-    }                                                                     \
+      exit(1);                                                              \
+    }                                                                       \
   } while (0)
 
 static bm_handle_t handle;
@@ -91,7 +91,7 @@ static void copy_much(void) {
 
 /* After each kernel that kills its core, memory is as it was and the next launch works. */
 static void faults(void) {
-  static const char* const kKernels[] = {"e2e_segv", "e2e_abort", "e2e_fpe",   "e2e_ill",
+  static const char* const kKernels[] = {"e2e_segv", "e2e_abort", "e2e_fpe",  "e2e_ill",
                                          "e2e_exit", "e2e_stack", "e2e_guard"};
   bm_device_mem_t mem;
   size_t i;

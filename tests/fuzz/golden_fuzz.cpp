@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <string>
 
-#include "tests/fuzz/input.hpp"
 #include "device/golden/case.hpp"
+#include "tests/fuzz/input.hpp"
 
 namespace {
 

@@ -47,8 +47,7 @@ void make_long(MessageType type, Bytes& payload, bool right_count) {
   if (type == MessageType::kLoadModule) payload = {0, 0, 0, 0, 0, 0, 0, 0};
   payload.resize(payload.size() + kLong);
   const std::size_t left = payload.size() - count_at - 4;
-  for (std::size_t i = 0; i < 4 && right_count; ++i)
-    payload[count_at + i] = static_cast<std::uint8_t>(left >> (8 * i));
+  for (std::size_t i = 0; i < 4 && right_count; ++i) payload[count_at + i] = static_cast<std::uint8_t>(left >> (8 * i));
 }
 
 Bytes make_conversation(Input& input) {

@@ -172,8 +172,7 @@ std::vector<CallGrid::Change> CallGrid::changes_of(const Parameter& parameter, s
   if (is_variable(parameter)) return variable_changes(parameter, at, valid);
   if (parameter.type == "var_context_t") return union_changes(at, valid);
   if (parameter.type.ends_with("_info_t*")) return info_changes(parameter, at, valid);
-  if (parameter.type == "data_type_t")
-    return type_changes(parameter, at, valid, row);
+  if (parameter.type == "data_type_t") return type_changes(parameter, at, valid, row);
   if (is_integer(parameter)) return number_changes(at, {-1, 0, INT32_MAX});
   if (is_code(parameter)) return number_changes(at, {-1, 99});
   if (parameter.type == "const padding_t*" || parameter.type == "const Padding*")

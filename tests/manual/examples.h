@@ -24,8 +24,8 @@ extern const example_t examples_okk[];
 
 /* Notes a claim of an example that is wrong. */
 void example_failed(const char* claim);
-#define EXAMPLE_CHECK(claim) \
-  do {                       \
+#define EXAMPLE_CHECK(claim)              \
+  do {                                    \
     if (!(claim)) example_failed(#claim); \
   } while (0)
 

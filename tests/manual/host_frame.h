@@ -37,8 +37,8 @@ extern float bias[64];
 extern unsigned char out[1 << 20];
 /* Of the newer runtimes, on the same device. */
 extern tpuRtStream_t stream;
-extern tpuRtEvent_t event;           /* has happened */
-extern void *memory, *other_memory;  /* 4096 bytes each */
+extern tpuRtEvent_t event;          /* has happened */
+extern void *memory, *other_memory; /* 4096 bytes each */
 extern tpuRtKernelModule_t rt_module;
 extern tpudnnHandle_t dnn;
 extern tpuRtNetContext_t context;
@@ -50,8 +50,8 @@ int example_callback(void* user_data);
 void example_log(const char* tag, int level, const char* format, va_list arguments);
 
 void example_failed(const char* claim);
-#define EXAMPLE_CHECK(claim) \
-  do {                       \
+#define EXAMPLE_CHECK(claim)              \
+  do {                                    \
     if (!(claim)) example_failed(#claim); \
   } while (0)
 

@@ -14,8 +14,15 @@ const char* module_data;
 size_t module_bytes;
 tpu_kernel_module_t module;
 tpu_kernel_function_t function;
-softtpu_conv_block_t block = {.npu_num = 64, .eu_bytes = 64, .oc = 64, .ic = 40, .kh = 3, .kw = 3,
-                              .ic_pack = SOFTTPU_32IC, .element_bytes = 2, .bias_bytes = 0};
+softtpu_conv_block_t block = {.npu_num = 64,
+                              .eu_bytes = 64,
+                              .oc = 64,
+                              .ic = 40,
+                              .kh = 3,
+                              .kw = 3,
+                              .ic_pack = SOFTTPU_32IC,
+                              .element_bytes = 2,
+                              .bias_bytes = 0};
 unsigned short weights[64 * 40 * 3 * 3];
 float bias[64];
 unsigned char out[1 << 20];

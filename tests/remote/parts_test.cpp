@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/base/endpoint.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/remote/failure_limit.hpp"
 #include "runtime/remote/secret.hpp"
 #include "runtime/remote/strangers.hpp"
-#include "runtime/base/endpoint.hpp"
-#include "runtime/base/text.hpp"
 
 namespace softtpu {
 namespace {

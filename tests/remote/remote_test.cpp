@@ -238,7 +238,9 @@ TEST_F(Remote, ComparesFiveWrongTokensAndNoMore) {
   for (const auto& program : programs) EXPECT_NE(program->wait(), 0);
   const std::string log = server_->output();
   int compared = 0;
-  for (std::size_t at = log.find("its token is wrong"); at != std::string::npos; at = log.find("its token is wrong", at + 1)) ++compared;
+  for (std::size_t at = log.find("its token is wrong"); at != std::string::npos;
+       at = log.find("its token is wrong", at + 1))
+    ++compared;
   EXPECT_LE(compared, 5) << log;
   EXPECT_GT(compared, 0) << log;
 }

@@ -5,7 +5,8 @@
 int main(int argc, char** argv) {
   bm_handle_t handle;
   bm_device_mem_t memory;
-  if (argc < 2 || bm_dev_request(&handle, 0) != BM_SUCCESS) return fprintf(stderr, "usage: racy_host MODULE [KERNEL]\n"), 1;
+  if (argc < 2 || bm_dev_request(&handle, 0) != BM_SUCCESS)
+    return fprintf(stderr, "usage: racy_host MODULE [KERNEL]\n"), 1;
   if (bm_malloc_device_byte(handle, &memory, 4u << 20) != BM_SUCCESS) return 1;
   tpu_kernel_module_t module = tpu_kernel_load_module_file(handle, argv[1]);
   if (module == NULL || bm_memset_device(handle, 0, memory) != BM_SUCCESS) return 1;

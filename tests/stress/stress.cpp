@@ -193,7 +193,8 @@ int main(int argc, char** argv) {
   app.add_option("--attack-seconds", options.attack.seconds, "beside each")
       ->check(CLI::Range(0.2, 3600.0))
       ->capture_default_str();
-  app.add_flag("!--attack-figures", options.attack.judge, "only the figures: a busy machine keeps launches waiting too");
+  app.add_flag("!--attack-figures", options.attack.judge,
+               "only the figures: a busy machine keeps launches waiting too");
   app.add_option("--attack", options.attack.only, "only attacks whose names contain this");
   app.add_option("--client", options.client, "")->group("");  // this process is client N
   CLI11_PARSE(app, argc, argv);

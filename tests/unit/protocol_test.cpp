@@ -41,9 +41,9 @@ struct Messages : testing::Test {};
 using All =
     testing::Types<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply,
                    Release, Write, Read, ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule,
-                   FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Cancel, Stat, StatReply, StreamTime,
-                   StreamTimeReply, FindingNote, FindingCount, AllowedNote, CoreLoad, CoreLoadReply, CoreUnload,
-                   CoreDefine, CoreLaunch, CoreDone, CoreExplain, CoreExplainReply>;
+                   FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Cancel, Stat, StatReply,
+                   StreamTime, StreamTimeReply, FindingNote, FindingCount, AllowedNote, CoreLoad, CoreLoadReply,
+                   CoreUnload, CoreDefine, CoreLaunch, CoreDone, CoreExplain, CoreExplainReply>;
 TYPED_TEST_SUITE(Messages, All);
 
 template <class M>
@@ -103,8 +103,9 @@ TEST(Frames, NamesItsFieldsInText) {
   launch.stream = 3;
   launch.name = "add";
   launch.args = {1, 2};
-  EXPECT_EQ(to_text(launch), "Launch{stream=3, function=0, core=0, wait=1, name=\"add\", args=[2 bytes], others=[], "
-                           "blocks=1, groups=1}");
+  EXPECT_EQ(to_text(launch),
+            "Launch{stream=3, function=0, core=0, wait=1, name=\"add\", args=[2 bytes], others=[], "
+            "blocks=1, groups=1}");
 }
 
 TEST(Frames, ComeOutOfBytesInAnyPieces) {

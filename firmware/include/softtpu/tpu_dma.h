@@ -82,12 +82,12 @@ void tpu_gdma_cpy_cw_trans_S2S(system_addr_t dst_addr, system_addr_t src_addr, c
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Fills a system tensor with a constant.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_set_C_system(system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
-    data_type_t dtype);
+void tpu_gdma_set_C_system(
+    system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, data_type_t dtype);
 /** Fills a local tensor with a constant.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_set_C_local(local_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
-    data_type_t dtype);
+void tpu_gdma_set_C_local(
+    local_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, data_type_t dtype);
 /** Copies one channel in system memory to every channel of a local tensor.
  * shape: n, c, h, w of the destination; the source has one channel
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
@@ -96,8 +96,8 @@ void tpu_gdma_channel_bcast_S2L(local_addr_t dst_addr, system_addr_t src_addr, c
 /** Copies one channel in local memory to every channel of a local tensor.
  * shape: n, c, h, w of the destination; the source has one channel
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_channel_bcast_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
+void tpu_gdma_channel_bcast_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride, data_type_t dtype);
 /** Copies count elements inside system memory.
  * count: number of elements, at least 1
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
@@ -106,8 +106,8 @@ void tpu_gdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigne
  * count: number of elements, at least 1
  * dst_channel: channels of the local destination, each of which gets the row
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_system_bcast(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, int dst_channel,
-    data_type_t dtype);
+void tpu_gdma_system_bcast(
+    system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, int dst_channel, data_type_t dtype);
 /** Fills count elements of system memory with a constant.
  * count: number of elements, at least 1
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
@@ -143,14 +143,14 @@ void tpu_gdma_compact_L2S(system_addr_t dst_addr, local_addr_t src_addr, const d
  * Layout: The local side is compact: channels of one NPU lie h * w elements apart, without alignment.
  * dst_shape: n, c, h, w of the destination; the source has n and c exchanged
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_compact_nc_trans_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* dst_shape,
-    data_type_t dtype);
+void tpu_gdma_compact_nc_trans_S2L(
+    local_addr_t dst_addr, system_addr_t src_addr, const dim4* dst_shape, data_type_t dtype);
 /** Copies a compact local tensor to a continuous system one, batches become channels.
  * Layout: The local side is compact: channels of one NPU lie h * w elements apart, without alignment.
  * dst_shape: n, c, h, w of the destination; the source has n and c exchanged
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_compact_nc_trans_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* dst_shape,
-    data_type_t dtype);
+void tpu_gdma_compact_nc_trans_L2S(
+    system_addr_t dst_addr, local_addr_t src_addr, const dim4* dst_shape, data_type_t dtype);
 /** Loads a matrix into the matrix layout.
  * Layout: A matrix of R rows and C columns with P columns per channel is the local tensor (R, ceil(C / P), 1, P)
  *   in the aligned layout: column j is channel j / P, w = j mod P.
@@ -197,16 +197,16 @@ void tpu_gdma_matrix_trans_L2S(system_addr_t dst_addr, local_addr_t src_addr, in
  * len_per_channel: elements in each channel of the local tensor (1, ceil(len / len_per_channel), 1,
  *   len_per_channel)
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_vector_S2L(local_addr_t dst_addr, system_addr_t src_addr, int len, int len_per_channel,
-    data_type_t dtype);
+void tpu_gdma_vector_S2L(
+    local_addr_t dst_addr, system_addr_t src_addr, int len, int len_per_channel, data_type_t dtype);
 /** Stores a vector that is spread over channels.
  * Layout: A matrix of R rows and C columns with P columns per channel is the local tensor (R, ceil(C / P), 1, P)
  *   in the aligned layout: column j is channel j / P, w = j mod P.
  * len_per_channel: elements in each channel of the local tensor (1, ceil(len / len_per_channel), 1,
  *   len_per_channel)
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_vector_L2S(system_addr_t dst_addr, local_addr_t src_addr, int len, int len_per_channel,
-    data_type_t dtype);
+void tpu_gdma_vector_L2S(
+    system_addr_t dst_addr, local_addr_t src_addr, int len, int len_per_channel, data_type_t dtype);
 
 /* ---- GDMA: selection of elements and rows ---- */
 
@@ -245,15 +245,15 @@ unsigned int tpu_gdma_mask_select_S2S_with_ret(global_addr_t dst_addr, global_ad
  * data_dtype: data type of the elements
  * base_idx: number that is added to every position
  * Types: data_dtype int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_nonzero_L2S(global_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t data_dtype,
-    unsigned int base_idx);
+void tpu_gdma_nonzero_L2S(
+    global_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t data_dtype, unsigned int base_idx);
 /** Writes base_idx + position (uint32) of every element of a system tensor that is not 0.
  * Layout: Source and mask lie in the aligned layout in local memory and in the continuous layout in system memory.
  * data_dtype: data type of the elements
  * base_idx: number that is added to every position
  * Types: data_dtype int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_gdma_nonzero_S2S(global_addr_t dst_addr, global_addr_t src_addr, const dim4* shape, data_type_t data_dtype,
-    unsigned int base_idx);
+void tpu_gdma_nonzero_S2S(
+    global_addr_t dst_addr, global_addr_t src_addr, const dim4* shape, data_type_t data_dtype, unsigned int base_idx);
 /** Gathers rows of a system tensor into a local one.
  * Layout: shape is the output (1, C, H, W); param is (1, C, param_h, W).
  * index_addr: address of the 32-bit indices: a local address when index_is_local, else a system address
@@ -368,9 +368,9 @@ void tpu_gdma_h_scatter_L2L(local_addr_t output_addr, local_addr_t param_addr, a
  * param_stride: strides of the parameter in elements
  * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
  * More: softtpu api tpu_gdma_h_scatter_S2S */
-void tpu_gdma_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr, addr_t index_addr,
-    bool index_is_local, const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
-    const dim4* index_stride, data_type_t dtype);
+void tpu_gdma_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr, addr_t index_addr, bool index_is_local,
+    const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,
+    data_type_t dtype);
 /** Scatters rows into one part of a larger output in system memory, or adds them.
  * Layout: shape is the output (1, C, H, W); param is (1, C, param_h, W).
  * index_addr: address of the 32-bit indices: a local address when index_is_local, else a system address
@@ -464,29 +464,29 @@ int tpu_gdma_compress_RACU_max_racu_bytes(const dim4* shape, data_type_t dtype, 
 
 /** Stores an f32 tensor of local memory with 20 bits per element.
  * BM1684X has no lossy compression: the call is refused. */
-void tpu_gdma_lossy_compress_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void tpu_gdma_lossy_compress_L2S(
+    system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Packs an f32 tensor of system memory into 20 bits per element.
  * BM1684X has no lossy compression: the call is refused. */
-void tpu_gdma_lossy_compress_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void tpu_gdma_lossy_compress_S2S(
+    system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Loads a tensor of 20 bits per element as f32.
  * BM1684X has no lossy compression: the call is refused. */
-void tpu_gdma_lossy_decompress_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void tpu_gdma_lossy_decompress_S2L(
+    local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Unpacks a tensor of 20 bits per element to f32 in system memory.
  * BM1684X has no lossy compression: the call is refused. */
-void tpu_gdma_lossy_decompress_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void tpu_gdma_lossy_decompress_S2S(
+    system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 #ifndef SOFTTPU_LATER_CHIP
 /** Copies a local tensor to L2 SRAM and combines it with what is there.
  * BM1684X has no reduction into L2 SRAM: the call is refused. */
-void tpu_gdma_cpy_reduce_L12L2(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode);
+void tpu_gdma_cpy_reduce_L12L2(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode);
 /** Copies a system tensor to L2 SRAM and combines it with what is there.
  * BM1684X has no reduction into L2 SRAM: the call is refused. */
-void tpu_gdma_cpy_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode);
+void tpu_gdma_cpy_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode);
 /** Copies a tensor inside L2 SRAM and combines it with what is there.
  * BM1684X has no reduction into L2 SRAM: the call is refused. */
 void tpu_gdma_cpy_reduce_L22L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
@@ -545,8 +545,8 @@ void tpu_sdma_cpy_cw_trans_S2S(system_addr_t dst_addr, system_addr_t src_addr, c
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Fills a system tensor with a constant.
  * BM1684X has no SDMA engine: the call is refused. */
-void tpu_sdma_set_C_system(system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
-    data_type_t dtype);
+void tpu_sdma_set_C_system(
+    system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, data_type_t dtype);
 /** Gathers rows of a system tensor by index.
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_h_gather_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr, scalar_t C,
@@ -573,13 +573,13 @@ void tpu_sdma_mask_select_S2S(global_addr_t dst_addr, global_addr_t src_addr, gl
     const dim4* shape, data_type_t data_dtype, data_type_t mask_dtype);
 /** Writes the positions of the elements that are not 0.
  * BM1684X has no SDMA engine: the call is refused. */
-void tpu_sdma_nonzero_S2S(global_addr_t dst_addr, global_addr_t src_addr, const dim4* shape, data_type_t data_dtype,
-    unsigned int base_idx);
+void tpu_sdma_nonzero_S2S(
+    global_addr_t dst_addr, global_addr_t src_addr, const dim4* shape, data_type_t data_dtype, unsigned int base_idx);
 #ifndef SOFTTPU_LATER_CHIP
 /** Copies a system tensor to L2 SRAM and combines it with what is there.
  * BM1684X has no SDMA engine: the call is refused. */
-void tpu_sdma_cpy_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode);
+void tpu_sdma_cpy_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride, data_type_t dtype, int reduce_psum_op, int reduce_opcode);
 /** Copies a tensor inside L2 SRAM and combines it with what is there.
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_cpy_reduce_L22L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
@@ -587,12 +587,12 @@ void tpu_sdma_cpy_reduce_L22L2(system_addr_t dst_addr, system_addr_t src_addr, c
 #endif
 /** Packs an f32 tensor into 20 bits per element.
  * BM1684X has no SDMA engine: the call is refused. */
-void tpu_sdma_lossy_compress(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void tpu_sdma_lossy_compress(
+    system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Unpacks 20 bits per element to f32.
  * BM1684X has no SDMA engine: the call is refused. */
-void tpu_sdma_lossy_decompress(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-    const dim4* dst_stride, const dim4* src_stride);
+void tpu_sdma_lossy_decompress(
+    system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 #ifndef SOFTTPU_LATER_CHIP
 /** Packs a system tensor and combines it with one in L2 SRAM.
  * BM1684X has no SDMA engine: the call is refused. */
@@ -633,8 +633,8 @@ void tpu_vsdma_cpy_cw_trans_S2S(system_addr_t dst_addr, system_addr_t src_addr, 
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int port_id);
 /** Fills a system tensor with a constant through a port.
  * BM1684X has no VSDMA engine: the call is refused. */
-void tpu_vsdma_set_C_system(system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
-    data_type_t dtype, int port_id);
+void tpu_vsdma_set_C_system(
+    system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, data_type_t dtype, int port_id);
 /** Gathers rows of a system tensor by index through a port.
  * BM1684X has no VSDMA engine: the call is refused. */
 void tpu_vsdma_h_gather_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr, scalar_t C,
@@ -647,8 +647,8 @@ void tpu_vsdma_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr
     data_type_t dtype, int port_id);
 /** Copies count elements inside system memory through a port.
  * BM1684X has no VSDMA engine: the call is refused. */
-void tpu_vsdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, data_type_t dtype,
-    int port_id);
+void tpu_vsdma_system_cpy(
+    system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, data_type_t dtype, int port_id);
 /** Fills count elements of system memory through a port.
  * BM1684X has no VSDMA engine: the call is refused. */
 void tpu_vsdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype, int port_id);

@@ -1,5 +1,6 @@
-/* Functions that the newest published headers have beyond the older ones, for every chip in one set. A chip refuses what it lacks, and
- * softtpu what is neither recorded nor described, by name: `softtpu api --chip NAME` lists both. Included by tpu_kernel.h. */
+/* Functions that the newest published headers have beyond the older ones, for every chip in one set. A chip refuses
+ * what it lacks, and softtpu what is neither recorded nor described, by name: `softtpu api --chip NAME` lists both.
+ * Included by tpu_kernel.h. */
 #ifndef SOFTTPU_TPU_NEWER_H_
 #define SOFTTPU_TPU_NEWER_H_
 
@@ -142,8 +143,7 @@ void tpu_mem_record_del(system_addr_t addr, u64 size);
  * stride: strides in elements; NULL: continuous
  * is_read: not 0: whether it may be read, else written
  * Types: any data_type_t that has a size in bytes */
-void tpu_mem_check_tensor(system_addr_t addr, const dim4* shape, const dim4* stride, data_type_t dtype,
-                          int is_read);
+void tpu_mem_check_tensor(system_addr_t addr, const dim4* shape, const dim4* stride, data_type_t dtype, int is_read);
 /** Asks whether a matrix in system memory may be touched.
  * addr: first address, in global memory or L2 SRAM
  * rows: rows of the matrix
@@ -151,8 +151,7 @@ void tpu_mem_check_tensor(system_addr_t addr, const dim4* shape, const dim4* str
  * row_stride: elements from one row to the next
  * is_read: not 0: whether it may be read, else written
  * Types: any data_type_t that has a size in bytes */
-void tpu_mem_check_matrix(system_addr_t addr, u32 rows, u32 cols, u32 row_stride, data_type_t dtype,
-                          int is_read);
+void tpu_mem_check_matrix(system_addr_t addr, u32 rows, u32 cols, u32 row_stride, data_type_t dtype, int is_read);
 /** Asks whether a range of bytes may be touched.
  * addr: first address, in global memory or L2 SRAM
  * size: number of bytes
@@ -175,32 +174,31 @@ int _tpu_mem_check_local_nan(local_addr_t buffer_addr, dim4* shape, dim4* stride
 /** Exponential of any float type for arguments that are not positive.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_exp_for_neg_arg(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                                local_addr_t work1_addr, local_addr_t coeff_addr, const dim4* shape,
-                                data_type_t dtype);
+    local_addr_t work1_addr, local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Writes start, start + step, ... as one row, the same on every NPU, in a chosen type.
  * Layout: dst is (1, npu_num, 1, num) in the aligned layout.
  * start: first value
  * step: difference between neighbours
  * dtype: data type of the values
  * Types: dtype int32 or uint32 */
-void tpu_bdc_arithmetic_sequence_bcast_with_dtype(local_addr_t dst_addr, int npu_num, int start, int step,
-    int num, data_type_t dtype);
+void tpu_bdc_arithmetic_sequence_bcast_with_dtype(
+    local_addr_t dst_addr, int npu_num, int start, int step, int num, data_type_t dtype);
 /** Writes start, start + step, ... one value per channel, compact, in a chosen type.
  * Layout: dst is (1, num, 1, 1) in the compact layout.
  * start: first value
  * step: difference between neighbours
  * dtype: data type of the values
  * Types: dtype int32 or uint32 */
-void tpu_bdc_arithmetic_sequence_distribute_with_dtype(local_addr_t dst_addr, int start, int step, int num,
-    data_type_t dtype);
+void tpu_bdc_arithmetic_sequence_distribute_with_dtype(
+    local_addr_t dst_addr, int start, int step, int num, data_type_t dtype);
 /** Writes start, start + step, ... one value per channel, aligned, in a chosen type.
  * Layout: dst is (1, num, 1, 1) in the aligned layout.
  * start: first value
  * step: difference between neighbours
  * dtype: data type of the values
  * Types: dtype int32 or uint32 */
-void tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype(local_addr_t dst_addr, int start, int step,
-    int num, data_type_t dtype);
+void tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype(
+    local_addr_t dst_addr, int start, int step, int num, data_type_t dtype);
 /** Writes start, start + step, ... as one row on every NPU, with a buffer for long sequences, in a chosen type.
  * Layout: dst is (1, npu_num, 1, num) in the aligned layout.
  * buffer_addr: local address of a scratch buffer of the chip
@@ -208,171 +206,153 @@ void tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype(local_addr_t dst_
  * step: difference between neighbours
  * dtype: data type of the values
  * Types: dtype int32 or uint32 */
-void tpu_bdc_arithmetic_sequence_general_with_dtype(local_addr_t dst_addr, local_addr_t buffer_addr,
-    int npu_num, int start, int step, int num, data_type_t dtype);
+void tpu_bdc_arithmetic_sequence_general_with_dtype(
+    local_addr_t dst_addr, local_addr_t buffer_addr, int npu_num, int start, int step, int num, data_type_t dtype);
 /** Loads the table of quotients into every NPU.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_load_div_lut(local_addr_t table_addr);
 /** Exponential linear unit of any float type: dst = src > 0 ? src : alpha * (e^src - 1).
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_elu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                    local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, float alpha,
-                    const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_elu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+    local_addr_t coeff_addr, local_addr_t table_addr, float alpha, const dim4* shape, data_type_t dtype);
 /** Logistic function of bfp16, approximated.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_bf16_sigmoid_fast(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                               local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr,
-                               const dim4* shape);
+    local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape);
 /** Gaussian error linear unit of f32, second approximation.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp32_gelu_fast2(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                             local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr,
-                             const dim4* shape);
+    local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape);
 /** Gaussian error linear unit of bfp16, second approximation.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_bf16_gelu_fast2(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                             local_addr_t work1_addr, local_addr_t work2_addr, local_addr_t coeff_addr,
-                             local_addr_t table_addr, const dim4* shape);
+    local_addr_t work1_addr, local_addr_t work2_addr, local_addr_t coeff_addr, local_addr_t table_addr,
+    const dim4* shape);
 /** Bounds every element: dst = min(max(src, min_const_val), max_const_val).
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_clamp(local_addr_t dst_addr, local_addr_t src_addr, scalar_t min_const_val,
-                   scalar_t max_const_val, const dim4* shape, const dim4* dst_stride, const dim4* src_stride,
-                   data_type_t dtype);
+void tpu_bdc_clamp(local_addr_t dst_addr, local_addr_t src_addr, scalar_t min_const_val, scalar_t max_const_val,
+    const dim4* shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Turns quantised integers into fp16 with one zero point and scale.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp16_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset,
-                          uint16_t scale_fp16, data_type_t src_dtype, rounding_mode_t rounding_mode);
+    uint16_t scale_fp16, data_type_t src_dtype, rounding_mode_t rounding_mode);
 /** Turns quantised integers into fp16 with zero point and scale of each channel.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp16_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr,
-                             const dim4* shape, data_type_t src_dtype, rounding_mode_t rounding_mode);
+void tpu_bdc_fp16_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+    data_type_t src_dtype, rounding_mode_t rounding_mode);
 /** Turns quantised integers into bfp16 with one zero point and scale.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_bf16_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset,
-                          uint16_t scale_bf16, data_type_t src_dtype, rounding_mode_t rounding_mode);
+    uint16_t scale_bf16, data_type_t src_dtype, rounding_mode_t rounding_mode);
 /** Turns quantised integers into bfp16 with zero point and scale of each channel.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_bf16_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr,
-                             const dim4* shape, data_type_t src_dtype, rounding_mode_t rounding_mode);
+void tpu_bdc_bf16_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+    data_type_t src_dtype, rounding_mode_t rounding_mode);
 /** Splits every element into a mantissa and an exponent.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_frexp(local_addr_t dst0_addr, local_addr_t dst1_addr, local_addr_t src_addr, const dim4* shape,
-                      data_type_t dtype);
+void tpu_bdc_fp_frexp(
+    local_addr_t dst0_addr, local_addr_t dst1_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Reciprocal by the special-function unit.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_sfu_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
-                               data_type_t dtype);
+void tpu_bdc_fp_sfu_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Product and conversion in one command.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fuse_mul_cast(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
-                           const dim4* shape, const dim4* src0_stride, const dim4* src1_stride,
-                           const dim4* dst_stride, data_type_t src0_type, data_type_t src1_type,
-                           data_type_t dst_type, rounding_mode_t rounding_mode, bool saturation);
+void tpu_bdc_fuse_mul_cast(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
+    const dim4* src0_stride, const dim4* src1_stride, const dim4* dst_stride, data_type_t src0_type,
+    data_type_t src1_type, data_type_t dst_type, rounding_mode_t rounding_mode, bool saturation);
 /** Difference and bounds in one command.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fuse_sub_clamp(local_addr_t A_addr, local_addr_t B_addr, local_addr_t R_addr, u32 B_const_val,
-                            u32 C_const_val, const dim4* shape, const dim4* B_stride, int B_is_const,
-                            int B_short_str, data_type_t dtype, int saturate);
+    u32 C_const_val, const dim4* shape, const dim4* B_stride, int B_is_const, int B_short_str, data_type_t dtype,
+    int saturate);
 /** Product and sum in one command.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fuse_madd(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
-                       local_addr_t src2_addr, const dim4* dst_shape, const dim4* src1_shape,
-                       data_type_t dtype, bool src1_compact_store, bool saturation);
+void tpu_bdc_fuse_madd(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, local_addr_t src2_addr,
+    const dim4* dst_shape, const dim4* src1_shape, data_type_t dtype, bool src1_compact_store, bool saturation);
 /** Polynomial and product in one command.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fuse_taylor_mul(local_addr_t A_addr, local_addr_t B_addr, local_addr_t table_start_addr,
-                             local_addr_t R_addr, const dim4* shape, const dim4* B_stride, int iter_w,
-                             int B_is_const, int B_short_str, data_type_t dtype, int saturate);
+    local_addr_t R_addr, const dim4* shape, const dim4* B_stride, int iter_w, int B_is_const, int B_short_str,
+    data_type_t dtype, int saturate);
 /** Exponential of differences in one command.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fuse_exp(local_addr_t R_addr, local_addr_t A_addr, local_addr_t B_addr,
-                      local_addr_t table_start_addr, local_addr_t R1_addr, local_addr_t R2_addr,
-                      const dim4* shape, bool B_n_is_1, int B_is_const, int B_short_str, data_type_t dtype);
+void tpu_bdc_fuse_exp(local_addr_t R_addr, local_addr_t A_addr, local_addr_t B_addr, local_addr_t table_start_addr,
+    local_addr_t R1_addr, local_addr_t R2_addr, const dim4* shape, bool B_n_is_1, int B_is_const, int B_short_str,
+    data_type_t dtype);
 /** Exponential of bounded differences in one command.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fuse_exp_with_range(local_addr_t R_addr, local_addr_t A_addr, local_addr_t B_addr,
-                                 local_addr_t table_start_addr, local_addr_t R1_addr, local_addr_t R2_addr,
-                                 const dim4* shape, bool B_n_is_1, scalar_t range_start, scalar_t range_end,
-                                 int B_is_const, int B_short_str, data_type_t dtype);
+    local_addr_t table_start_addr, local_addr_t R1_addr, local_addr_t R2_addr, const dim4* shape, bool B_n_is_1,
+    scalar_t range_start, scalar_t range_end, int B_is_const, int B_short_str, data_type_t dtype);
 /** Quantisation by blocks.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_qt0_quant(local_addr_t R_addr, local_addr_t R1_addr, local_addr_t A_addr, uint16_t range_val,
-                       uint16_t r_range_val, int A_short_str, const dim4* shape, data_type_t dst_dtype,
-                       data_type_t src_dtype);
+    uint16_t r_range_val, int A_short_str, const dim4* shape, data_type_t dst_dtype, data_type_t src_dtype);
 /** The same with requantisation.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_dq2_mm2_nt_requant(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                                   local_addr_t DQ2_addr, local_addr_t RQ_addr, int L_row_num, int L_col_num,
-                                   int R_col_num, int gsize, int rq_is_const, int add_result,
-                                   data_type_t L_dtype, data_type_t R_dtype, data_type_t DQ2_dtype,
-                                   data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign,
-                                   int saturate);
+void tpu_bdc_fp_dq2_mm2_nt_requant(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t DQ2_addr,
+    local_addr_t RQ_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int rq_is_const, int add_result,
+    data_type_t L_dtype, data_type_t R_dtype, data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type,
+    int Y_fp8_type, int R_sign, int saturate);
 /** The same with requantisation.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_dq2_mm2_tt_requant(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                                   local_addr_t DQ2_addr, local_addr_t RQ_addr, int L_row_num, int L_col_num,
-                                   int R_col_num, int gsize, int rq_is_const, int add_result,
-                                   data_type_t L_dtype, data_type_t R_dtype, data_type_t DQ2_dtype,
-                                   data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign,
-                                   int saturate);
+void tpu_bdc_fp_dq2_mm2_tt_requant(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t DQ2_addr,
+    local_addr_t RQ_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int rq_is_const, int add_result,
+    data_type_t L_dtype, data_type_t R_dtype, data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type,
+    int Y_fp8_type, int R_sign, int saturate);
 /** The same with requantisation.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp4_bq_mm2_nt_requant(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                                   local_addr_t L_scale_addr, local_addr_t R_scale_addr, local_addr_t RQ_addr,
-                                   int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result,
-                                   int is_rq_const, data_type_t scale_dtype, data_type_t Y_dtype);
+    local_addr_t L_scale_addr, local_addr_t R_scale_addr, local_addr_t RQ_addr, int L_row_num, int L_col_num,
+    int R_col_num, int gsize, int add_result, int is_rq_const, data_type_t scale_dtype, data_type_t Y_dtype);
 /** Transposed convolution of 8-bit integers whose stored kernel is already turned.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_int8_asym_quant_conv2d_for_deconv2d_without_rotate(local_addr_t output_addr,
-    local_addr_t input_addr, local_addr_t weight_addr, scalar_t kzp_val, scalar_t pad_val, scalar_t insert_val,
-    const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel, const dim2* insert,
-    const padding_t* padding, const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
-    data_type_t weight_dtype, data_type_t kzp_dtype, bool result_add);
+void tpu_bdc_int8_asym_quant_conv2d_for_deconv2d_without_rotate(local_addr_t output_addr, local_addr_t input_addr,
+    local_addr_t weight_addr, scalar_t kzp_val, scalar_t pad_val, scalar_t insert_val, const dim4* input_shape,
+    const dim4* input_stride, int output_c, const dim2* kernel, const dim2* insert, const padding_t* padding,
+    const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
+    data_type_t kzp_dtype, bool result_add);
 /** Turns quantised integers into fp16 or bfp16 with one zero point and scale.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_f16_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset,
-                         uint16_t scale, data_type_t src_dtype, data_type_t dst_dtype,
-                         rounding_mode_t rounding_mode);
+    uint16_t scale, data_type_t src_dtype, data_type_t dst_dtype, rounding_mode_t rounding_mode);
 /** Turns quantised integers into fp16 or bfp16 with zero point and scale of each channel.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_f16_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr,
-                            const dim4* shape, data_type_t src_dtype, data_type_t dst_dtype,
-                            rounding_mode_t rounding_mode);
+void tpu_bdc_f16_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+    data_type_t src_dtype, data_type_t dst_dtype, rounding_mode_t rounding_mode);
 /** Quotient of two tensors by the unit of later chips: dst = src0 / src1.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_div2(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
-                     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride,
-                     data_type_t dtype, bool saturate);
+    const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dtype, bool saturate);
 /** Quotient of a tensor and a constant by the unit of later chips: dst = src / C.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_div2_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
-                       const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, bool saturate);
+    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, bool saturate);
 /** Quotient of a constant and a tensor by the unit of later chips: dst = C / src.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_C_div2(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
-                       const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, bool saturate);
+    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, bool saturate);
 /** Exponential of any float type without coefficients, approximated.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_fast_exp(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                         local_addr_t work1_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_fast_exp(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+    const dim4* shape, data_type_t dtype);
 /** Loads the coefficients of the fused exponential into every NPU.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_load_fuse_exp_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Product of FP4 tensors.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp4_mul(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
-                     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride,
-                     data_type_t dst_dtype, data_type_t src0_dtype, data_type_t src1_dtype);
+    const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dst_dtype,
+    data_type_t src0_dtype, data_type_t src1_dtype);
 
 /* ---- Windows, products, reductions ---- */
 
 /** Convolution of floats with elements inserted into the input.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_conv2d_with_ins(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
-                                local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride,
-                                int output_c, const dim2* kernel, const dim2* insert, const padding_t* padding,
-                                const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype,
-                                bool has_bias, bool result_add, int ins_h, int ins_w);
+    local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel,
+    const dim2* insert, const padding_t* padding, const dim2* dilation, data_type_t output_dtype,
+    data_type_t input_dtype, bool has_bias, bool result_add, int ins_h, int ins_w);
 /** Average pooling of floats with a data type of the output and inserted elements.
  * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU; output extents as in
  *   tpu_bdc_fp_avg_pool2d.
@@ -382,9 +362,8 @@ void tpu_bdc_fp_conv2d_with_ins(local_addr_t output_addr, local_addr_t input_add
  * scale: factor of every tap
  * Types: in_dtype fp16; out_dtype fp16 | in_dtype fp32; out_dtype fp32 | in_dtype bfp16; out_dtype bfp16 */
 void tpu_bdc_fp_avg_pool2d_ex(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
-                              const dim2* kernel, const padding_t* padding, const dim2* stride,
-                              const dim2* dilation, const dim2* ins, data_type_t in_dtype,
-                              data_type_t out_dtype, scalar_t scale);
+    const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation, const dim2* ins,
+    data_type_t in_dtype, data_type_t out_dtype, scalar_t scale);
 /** Maximum pooling of integers.
  * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU; output extents as in
  *   tpu_bdc_fp_avg_pool2d.
@@ -392,8 +371,8 @@ void tpu_bdc_fp_avg_pool2d_ex(local_addr_t output_addr, local_addr_t input_addr,
  * pad_val: value of the padding
  * Types: dtype int8 or uint8 */
 void tpu_bdc_int_max_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
-                            const dim2* kernel, const padding_t* padding, const dim2* stride,
-                            const dim2* dilation, data_type_t dtype, scalar_t pad_val);
+    const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t dtype,
+    scalar_t pad_val);
 /** Minimum pooling of integers.
  * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU; output extents as in
  *   tpu_bdc_fp_avg_pool2d.
@@ -401,65 +380,56 @@ void tpu_bdc_int_max_pool2d(local_addr_t output_addr, local_addr_t input_addr, c
  * pad_val: value of the padding
  * Types: dtype int8 or uint8 */
 void tpu_bdc_int_min_pool2d(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
-                            const dim2* kernel, const padding_t* padding, const dim2* stride,
-                            const dim2* dilation, data_type_t dtype, scalar_t pad_val);
+    const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t dtype,
+    scalar_t pad_val);
 /** Reduction of a tensor.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_reduce(local_addr_t A_addr, local_addr_t R_addr, const dim4* shape, int A_short_str,
-                    int B_short_str, int A_sign, data_type_t idtype, data_type_t odtype, int reduce_op,
-                    int saturate);
+void tpu_bdc_reduce(local_addr_t A_addr, local_addr_t R_addr, const dim4* shape, int A_short_str, int B_short_str,
+    int A_sign, data_type_t idtype, data_type_t odtype, int reduce_op, int saturate);
 /** Reduction over h and w.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_hw_reduce(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride,
-                       const dim4* A_stride, int A_sign, data_type_t odtype, data_type_t idtype, int reduce_op,
-                       int saturate);
+    const dim4* A_stride, int A_sign, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate);
 /** Reduction over w.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_w_reduce(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride,
-                      const dim4* A_stride, int A_sign, data_type_t odtype, data_type_t idtype, int reduce_op,
-                      int saturate);
+    const dim4* A_stride, int A_sign, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate);
 /** Matrix product with two steps of dequantisation, right matrix transposed.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_dq2_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                           local_addr_t DQ2_addr, int L_row_num, int L_col_num, int R_col_num, int gsize,
-                           int add_result, data_type_t L_dtype, data_type_t R_dtype, data_type_t DQ2_dtype,
-                           data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign, int saturate);
+void tpu_bdc_fp_dq2_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t DQ2_addr,
+    int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result, data_type_t L_dtype, data_type_t R_dtype,
+    data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign, int saturate);
 /** Matrix product with two steps of dequantisation, all transposed.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_dq2_mm2_tt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                           local_addr_t DQ2_addr, int L_row_num, int L_col_num, int R_col_num, int gsize,
-                           int add_result, data_type_t L_dtype, data_type_t R_dtype, data_type_t DQ2_dtype,
-                           data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign, int saturate);
+void tpu_bdc_fp_dq2_mm2_tt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t DQ2_addr,
+    int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result, data_type_t L_dtype, data_type_t R_dtype,
+    data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign, int saturate);
 /** FP8 matrix product quantised by blocks.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp8_bq_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                           local_addr_t L_scale_addr, local_addr_t R_scale_addr, int L_row_num, int L_col_num,
-                           int R_col_num, int gsize, int add_result, data_type_t R_dtype,
-                           data_type_t scale_dtype, data_type_t Y_dtype, int L_fp8_type, int R_fp8_type,
-                           int saturate);
+void tpu_bdc_fp8_bq_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t L_scale_addr,
+    local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result,
+    data_type_t R_dtype, data_type_t scale_dtype, data_type_t Y_dtype, int L_fp8_type, int R_fp8_type, int saturate);
 /** FP8 matrix product with weights quantised by blocks.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp8_bq_mm2_wblock_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                                  local_addr_t L_scale_addr, local_addr_t R_scale_addr, int L_row_num,
-                                  int L_col_num, int R_col_num, int gsize, int add_result, data_type_t R_dtype,
-                                  data_type_t scale_dtype, data_type_t Y_dtype, int L_fp8_type, int R_fp8_type,
-                                  int saturate);
+    local_addr_t L_scale_addr, local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize,
+    int add_result, data_type_t R_dtype, data_type_t scale_dtype, data_type_t Y_dtype, int L_fp8_type, int R_fp8_type,
+    int saturate);
 /** FP4 matrix product quantised by blocks.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp4_bq_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
-                           local_addr_t L_scale_addr, local_addr_t R_scale_addr, int L_row_num, int L_col_num,
-                           int R_col_num, int gsize, int add_result, data_type_t scale_dtype,
-                           data_type_t Y_dtype);
+void tpu_bdc_fp4_bq_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t L_scale_addr,
+    local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result,
+    data_type_t scale_dtype, data_type_t Y_dtype);
 /** Transposed convolution of floats whose stored kernel is already turned.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_conv2d_for_deconv2d_without_rotate(local_addr_t output_addr, local_addr_t input_addr,
-    local_addr_t weight_addr, local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride,
-    int output_c, const dim2* kernel, const dim2* insert, const padding_t* padding, const dim2* dilation,
-    data_type_t output_dtype, data_type_t input_dtype, bool has_bias, bool result_add);
+    local_addr_t weight_addr, local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c,
+    const dim2* kernel, const dim2* insert, const padding_t* padding, const dim2* dilation, data_type_t output_dtype,
+    data_type_t input_dtype, bool has_bias, bool result_add);
 /** Scatters along w, for the cases that tpu_bdc_w_scatter lacks.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_w_scatter_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
-                                 const dim4* shape, int param_w, data_type_t dtype, data_type_t index_dtype);
+    const dim4* shape, int param_w, data_type_t dtype, data_type_t index_dtype);
 
 /* ---- GDMA ---- */
 
@@ -468,68 +438,55 @@ void tpu_bdc_w_scatter_exception(local_addr_t output_addr, local_addr_t param_ad
  * src_shape: n, c, h, w of the source
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_general_cpy_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* dst_shape,
-                              const dim4* src_shape, const dim4* dst_stride, const dim4* src_stride,
-                              data_type_t dtype);
+    const dim4* src_shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Copies a system tensor and combines it with the destination.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_cpy_reduce_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-                             const dim4* dst_stride, const dim4* src_stride, data_type_t dtype,
-                             all_reduce_psum_t reduce_psum_op, all_reduce_opcode_t reduce_opcode);
+void tpu_gdma_cpy_reduce_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride, data_type_t dtype, all_reduce_psum_t reduce_psum_op, all_reduce_opcode_t reduce_opcode);
 /** Copies a local tensor to system memory and combines it with what is there.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_cpy_reduce_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
-                             const dim4* dst_stride, const dim4* src_stride, data_type_t dtype,
-                             all_reduce_psum_t reduce_psum_op, all_reduce_opcode_t reduce_opcode);
+void tpu_gdma_cpy_reduce_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
+    const dim4* src_stride, data_type_t dtype, all_reduce_psum_t reduce_psum_op, all_reduce_opcode_t reduce_opcode);
 /** Adds a system tensor times a factor to the destination.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_gdma_cpy_reduce_mac_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-                                 const dim4* dst_stride, const dim4* src_stride, data_type_t dtype,
-                                 scalar_t scale_val);
+    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, scalar_t scale_val);
 /** Adds a local tensor times a factor to a system tensor.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_gdma_cpy_reduce_mac_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
-                                 const dim4* dst_stride, const dim4* src_stride, data_type_t dtype,
-                                 scalar_t scale_val);
+    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, scalar_t scale_val);
 /** Gathers channels of a system tensor into a local one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_gather_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr,
-                           bool index_is_local, scalar_t C, const dim4* shape, int param_c,
-                           const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_gather_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    scalar_t C, const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Gathers channels of a local tensor into a system one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_gather_L2S(system_addr_t output_addr, local_addr_t input_addr, addr_t index_addr,
-                           bool index_is_local, scalar_t C, const dim4* shape, int param_c,
-                           const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_gather_L2S(system_addr_t output_addr, local_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    scalar_t C, const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Gathers channels of a local tensor into a local one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_gather_L2L(local_addr_t output_addr, local_addr_t input_addr, addr_t index_addr,
-                           bool index_is_local, scalar_t C, const dim4* shape, int param_c,
-                           const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_gather_L2L(local_addr_t output_addr, local_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    scalar_t C, const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Gathers channels of a system tensor into a system one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_gather_S2S(system_addr_t output_addr, system_addr_t input_addr, addr_t index_addr,
-                           bool index_is_local, scalar_t C, const dim4* shape, int param_c,
-                           const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_gather_S2S(system_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    scalar_t C, const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Scatters channels of a system tensor into a local one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_scatter_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr,
-                            bool index_is_local, const dim4* shape, int param_c, const dim4* output_stride,
-                            const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_scatter_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Scatters channels of a local tensor into a system one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_scatter_L2S(system_addr_t output_addr, local_addr_t input_addr, addr_t index_addr,
-                            bool index_is_local, const dim4* shape, int param_c, const dim4* output_stride,
-                            const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_scatter_L2S(system_addr_t output_addr, local_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Scatters channels of a local tensor into a local one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_scatter_L2L(local_addr_t output_addr, local_addr_t input_addr, addr_t index_addr,
-                            bool index_is_local, const dim4* shape, int param_c, const dim4* output_stride,
-                            const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_scatter_L2L(local_addr_t output_addr, local_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Scatters channels of a system tensor into a system one by index.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_gdma_c_scatter_S2S(system_addr_t output_addr, system_addr_t input_addr, addr_t index_addr,
-                            bool index_is_local, const dim4* shape, int param_c, const dim4* output_stride,
-                            const dim4* param_stride, data_type_t dtype);
+void tpu_gdma_c_scatter_S2S(system_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
+    const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 
 /* ---- VSDMA and CDMA ---- */
 
@@ -565,41 +522,37 @@ int* tpu_cdma_get_used_ports(void);
 void tpu_cdma_nop(int port);
 /** Stands in for a reduction over chips.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_cdma_fake_all_reduce(int dst_chipid, system_addr_t src_addr, int dst_n, int dst_c, int dst_h,
-                              int dst_w, int dst_n_stride, int dst_c_stride, int dst_h_stride, int opcode,
-                              data_type_t dtype);
+void tpu_cdma_fake_all_reduce(int dst_chipid, system_addr_t src_addr, int dst_n, int dst_c, int dst_h, int dst_w,
+    int dst_n_stride, int dst_c_stride, int dst_h_stride, int opcode, data_type_t dtype);
 /** Stands in for a copy between chips.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_cdma_fake_p2p(int dst_chipid, system_addr_t src_addr, int dst_n, int dst_c, int dst_h, int dst_w,
-                       int dst_n_stride, int dst_c_stride, int dst_h_stride, int opcode, data_type_t dtype);
+    int dst_n_stride, int dst_c_stride, int dst_h_stride, int opcode, data_type_t dtype);
 /** The CDMA port between two chips.
  * Its answer on BM1684X is neither recorded nor described: the call is refused. */
 int tpu_cdma_get_port_v2(int self, int peer, int direction, int* port_list);
 /** Copies a system tensor through a port to L2 SRAM and combines it with what is there.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_vsdma_cpy_reduce_S2L2(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
-                               const dim4* dst_stride, const dim4* src_stride, data_type_t dtype,
-                               all_reduce_psum_t reduce_psum_op, all_reduce_opcode_t reduce_opcode,
-                               int port_id);
+    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, all_reduce_psum_t reduce_psum_op,
+    all_reduce_opcode_t reduce_opcode, int port_id);
 /** Sends a tensor to another chip, with a stated port.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_cdma_send_v2(int dst_chipid, int src_chipid, system_addr_t src_addr, int src_n, int src_c, int src_h,
-                      int src_w, int src_n_stride, int src_c_stride, int src_h_stride, int opcode,
-                      data_type_t dtype, int port);
+    int src_w, int src_n_stride, int src_c_stride, int src_h_stride, int opcode, data_type_t dtype, int port);
 /** Receives a tensor from another chip, with a stated port.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_cdma_recv_v2(int src_chipid, int dst_chipid, system_addr_t dst_addr, int dst_n, int dst_c, int dst_h,
-                      int dst_w, int dst_n_stride, int dst_c_stride, int dst_h_stride,
-                      system_addr_t input_addr, int opcode, data_type_t dtype, int port);
+    int dst_w, int dst_n_stride, int dst_c_stride, int dst_h_stride, system_addr_t input_addr, int opcode,
+    data_type_t dtype, int port);
 #ifndef SOFTTPU_OTHER_CDMA
 /** Reads a tensor of another chip.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_cdma_read(int src_chipid, int dst_chipid, system_addr_t src_addr, system_addr_t dst_addr,
-                   unsigned short src_n, unsigned short src_c, unsigned int src_h, unsigned int src_w,
-                   unsigned int src_n_stride, unsigned int src_c_stride, unsigned int src_h_stride,
-                   unsigned short dst_n, unsigned short dst_c, unsigned int dst_h, unsigned int dst_w,
-                   unsigned int dst_n_stride, unsigned int dst_c_stride, unsigned int dst_h_stride,
-                   data_type_t dtype, int stride_enable, int nchw_copy);
+void tpu_cdma_read(int src_chipid, int dst_chipid, system_addr_t src_addr, system_addr_t dst_addr, unsigned short src_n,
+    unsigned short src_c, unsigned int src_h, unsigned int src_w, unsigned int src_n_stride, unsigned int src_c_stride,
+    unsigned int src_h_stride, unsigned short dst_n, unsigned short dst_c, unsigned int dst_h, unsigned int dst_w,
+    unsigned int dst_n_stride, unsigned int dst_c_stride, unsigned int dst_h_stride, data_type_t dtype,
+    int stride_enable, int nchw_copy);
 #endif
 /** Sets from where a port's messages are numbered.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
@@ -607,22 +560,20 @@ void tpu_cdma_port_set_base_msg_id(int port, int msg_id);
 /** Scatters rows through a port, with a start and an addition in place.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_vsdma_h_scatter_S2S_ext(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr,
-                                 const dim4* shape, int param_h, int start_pos, int inplace_add,
-                                 const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,
-                                 data_type_t dtype, int port_id);
+    const dim4* shape, int param_h, int start_pos, int inplace_add, const dim4* output_stride, const dim4* param_stride,
+    const dim4* index_stride, data_type_t dtype, int port_id);
 /** Collects pieces of another chip's memory by a list.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_cdma_gather(int chip_id, system_addr_t dst_addr, system_addr_t index_list_addr, int index_list_num,
-                     int length_shift, data_type_t dtype, int opcode, int port);
+    int length_shift, data_type_t dtype, int opcode, int port);
 /** Spreads pieces over another chip's memory by a list.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_cdma_scatter(int chip_id, system_addr_t src_addr, system_addr_t index_list_addr, int index_list_num,
-                      int length_shift, data_type_t dtype, int opcode, u32 msg_en, u32 msg_id, u32 wcnt,
-                      int port);
+    int length_shift, data_type_t dtype, int opcode, u32 msg_en, u32 msg_id, u32 wcnt, int port);
 /** Sends a message to another chip.
  * Its effect on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_cdma_remote_msgsend(int chip_id, system_addr_t index_list_addr, int index_list_num, u32 msg_id,
-                             u32 wcnt, int port);
+void tpu_cdma_remote_msgsend(
+    int chip_id, system_addr_t index_list_addr, int index_list_num, u32 msg_id, u32 wcnt, int port);
 
 /* ---- Recorded on BM1690 alone ---- */
 
@@ -631,59 +582,55 @@ void tpu_cdma_remote_msgsend(int chip_id, system_addr_t index_list_addr, int ind
 void tpu_bd_set_random_gen_seed(u64 seed);
 /** Mean over h and w of each channel.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_hw_reduce_mean(local_addr_t output_addr, local_addr_t input_addr, local_addr_t buffer_addr,
-                               const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_hw_reduce_mean(
+    local_addr_t output_addr, local_addr_t input_addr, local_addr_t buffer_addr, const dim4* shape, data_type_t dtype);
 /** Inverse sine of any float type, for |src| <= 1.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_arcsin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr,
-                       local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_arcsin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+    const dim4* shape, data_type_t dtype);
 /** Inverse cosine of any float type, for |src| <= 1.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_arccos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr,
-                       local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_arccos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+    const dim4* shape, data_type_t dtype);
 /** Inverse hyperbolic tangent of any float type, for |src| < 1.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_arctanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr,
-                        local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_arctanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
+    const dim4* shape, data_type_t dtype);
 /** Loads the coefficients of the inverse sine of a float type into every NPU.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_load_fp_arcsin_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Hyperbolic sine of any float type.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_sinh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                     local_addr_t work1_addr, local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_sinh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+    local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Hyperbolic cosine of any float type.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_cosh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                     local_addr_t work1_addr, local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_cosh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+    local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Hyperbolic tangent of any float type.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_tanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                     local_addr_t work1_addr, local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_tanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+    local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Softplus of any float type: dst = ln(1 + e^(beta * src)) / beta.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                         local_addr_t work1_addr, local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr,
-                         const dim4* shape, float beta, data_type_t dtype);
+void tpu_bdc_fp_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+    local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr, const dim4* shape, float beta, data_type_t dtype);
 /** Gaussian error linear unit of any float type by the tangent form.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_gelu_fast(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                          local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr,
-                          const dim4* shape, data_type_t dtype);
+    local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype);
 /** Gaussian error linear unit of any float type, second approximation.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_gelu_fast2(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                           local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr,
-                           const dim4* shape, data_type_t dtype);
+    local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype);
 /** Logarithm of the sigmoid of any float type: dst = -ln(1 + e^-src).
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
-                            local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t ln_coeff_addr,
-                            const dim4* shape, data_type_t dtype);
+    local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t ln_coeff_addr, const dim4* shape, data_type_t dtype);
 /** Inverse tangent of any float type.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
-void tpu_bdc_fp_arctan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr,
-                       local_addr_t work2_addr, local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_arctan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t work2_addr,
+    local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Loads the coefficients of the inverse tangent of a float type into every NPU.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_load_fp_arctan_coeff(local_addr_t coeff_addr, data_type_t dtype);

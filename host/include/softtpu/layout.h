@@ -1,17 +1,19 @@
-/* Tensors in the chip's order, on the host: convolution weights (reorder, merge with the bias, and back), and the storage
- * modes of BM1684's 8- and 16-bit tensors.
+/* Tensors in the chip's order, on the host: convolution weights (reorder, merge with the bias, and back), and the
+ * storage modes of BM1684's 8- and 16-bit tensors.
  *
- * A network stores weights as (OC, IC, KH, KW). The chip wants output channels scattered over the NPUs and, inside one NPU,
- * ic_pack input channels side by side for each tap of the window. A block holds, for each NPU in turn, the bias of its
- * output channels (padded to a multiple of eu_bytes) and then its weights. One copy command loads a block:
+ * A network stores weights as (OC, IC, KH, KW). The chip wants output channels scattered over the NPUs and, inside one
+ * NPU, ic_pack input channels side by side for each tap of the window. A block holds, for each NPU in turn, the bias of
+ * its output channels (padded to a multiple of eu_bytes) and then its weights. One copy command loads a block:
  *
  *   dim4 shape = {1, softtpu_conv_block_lanes(&block), 1, softtpu_conv_block_lane_bytes(&block) / 4};
- *   tpu_gdma_cpy_S2L(local, global, &shape, NULL, NULL, DT_INT32);     // bias at local, weights at local + weight offset
+ *   tpu_gdma_cpy_S2L(local, global, &shape, NULL, NULL, DT_INT32);     // bias at local, weights at local + weight
+ * offset
  *
- * On BM1684 (2IC) okk_gdma_32bit_cpy_S2L does the same, and okk_bdc_conv2d gets the kernel strides, in pairs of input channels,
- * {kh * kw, (ic + 1) / 2 * kh * kw, kw, 1}.
+ * On BM1684 (2IC) okk_gdma_32bit_cpy_S2L does the same, and okk_bdc_conv2d gets the kernel strides, in pairs of input
+ * channels, {kh * kw, (ic + 1) / 2 * kh * kw, kw, 1}.
  *
- * Here local is an address in NPU 0 (any NPU when no NPU holds more than one output channel). Library: -lsofttpu_layout.
+ * Here local is an address in NPU 0 (any NPU when no NPU holds more than one output channel). Library:
+ * -lsofttpu_layout.
  */
 #ifndef SOFTTPU_LAYOUT_H
 #define SOFTTPU_LAYOUT_H
@@ -42,19 +44,20 @@ typedef struct softtpu_conv_block {
 /* Sizes. All return 0 for a block that is impossible; softtpu_layout_error() then tells why. */
 /** Bytes of a whole block of weights.
  * block: the convolution's weights: chip, extents, storage mode */
-size_t softtpu_conv_block_bytes(const softtpu_conv_block_t* block);         /* of the whole block */
+size_t softtpu_conv_block_bytes(const softtpu_conv_block_t* block); /* of the whole block */
 /** NPUs that hold a part of a block.
  * block: the convolution's weights: chip, extents, storage mode */
-size_t softtpu_conv_block_lanes(const softtpu_conv_block_t* block);         /* NPUs that hold a part of it */
+size_t softtpu_conv_block_lanes(const softtpu_conv_block_t* block); /* NPUs that hold a part of it */
 /** Bytes of one NPU's part, a multiple of 4.
  * block: the convolution's weights: chip, extents, storage mode */
-size_t softtpu_conv_block_lane_bytes(const softtpu_conv_block_t* block);    /* of one NPU's part; a multiple of 4 */
+size_t softtpu_conv_block_lane_bytes(const softtpu_conv_block_t* block); /* of one NPU's part; a multiple of 4 */
 /** Where in an NPU's part the weights begin, behind the bias.
  * block: the convolution's weights: chip, extents, storage mode */
 size_t softtpu_conv_block_weight_offset(const softtpu_conv_block_t* block); /* weights' offset in an NPU; 0: no bias */
 
-/* The functions below return 0, or -1 when an argument is wrong: then nothing is written and softtpu_layout_error() tells
- * why. Each pointer is followed by the number of bytes it points to, which must be exactly what the block says. */
+/* The functions below return 0, or -1 when an argument is wrong: then nothing is written and softtpu_layout_error()
+ * tells why. Each pointer is followed by the number of bytes it points to, which must be exactly what the block says.
+ */
 
 /* Weights only: block->bias_bytes must be 0. */
 /** Brings weights into the chip's order.
@@ -71,8 +74,8 @@ int softtpu_conv_reorder(const softtpu_conv_block_t* block, const void* weights,
  * reordered_bytes: bytes of them, exactly
  * weights: plain (OC, IC, KH, KW)
  * weights_bytes: bytes of the plain weights, exactly */
-int softtpu_conv_restore(const softtpu_conv_block_t* block, const void* reordered, size_t reordered_bytes, void* weights,
-                         size_t weights_bytes);
+int softtpu_conv_restore(const softtpu_conv_block_t* block, const void* reordered, size_t reordered_bytes,
+                         void* weights, size_t weights_bytes);
 
 /* Weights and bias: block->bias_bytes must not be 0. */
 /** Makes one block of bias and weights that one copy loads.
@@ -96,12 +99,13 @@ int softtpu_conv_merge(const softtpu_conv_block_t* block, const void* weights, s
 int softtpu_conv_split(const softtpu_conv_block_t* block, const void* merged, size_t merged_bytes, void* weights,
                        size_t weights_bytes, void* bias, size_t bias_bytes);
 
-/* 4N and 2N: BM1684 keeps the elements (n, c, h, w) of four (8 bits) or two (16 bits) neighbouring batches in one 32-bit
- * word, the first batch in the low end. A tensor of words has the shape {(n + n_pack - 1) / n_pack, c, h, w}, plain NCHW, and
- * is copied as any tensor of 32-bit elements:
+/* 4N and 2N: BM1684 keeps the elements (n, c, h, w) of four (8 bits) or two (16 bits) neighbouring batches in one
+ * 32-bit word, the first batch in the low end. A tensor of words has the shape {(n + n_pack - 1) / n_pack, c, h, w},
+ * plain NCHW, and is copied as any tensor of 32-bit elements:
  *
  *   dim4 words = {(n + 3) / 4, c, h, w};
- *   okk_gdma_32bit_cpy_S2L(local, global, &words, NULL, NULL);     // NULL: aligned in local, continuous in system memory
+ *   okk_gdma_32bit_cpy_S2L(local, global, &words, NULL, NULL);     // NULL: aligned in local, continuous in system
+ * memory
  */
 enum {
   SOFTTPU_2N = 2, /* int16 and uint16 */
@@ -118,8 +122,8 @@ typedef struct softtpu_batch_words {
  * tensor: extents and packing */
 size_t softtpu_batch_words_bytes(const softtpu_batch_words_t* tensor);
 
-/* Return values and byte counts as above: plain has n * c * h * w elements, words has softtpu_batch_words_bytes(). Batches that
- * fill the last word up are zero in words and dropped on the way back. */
+/* Return values and byte counts as above: plain has n * c * h * w elements, words has softtpu_batch_words_bytes().
+ * Batches that fill the last word up are zero in words and dropped on the way back. */
 /** Packs 8- or 16-bit batches into words.
  * tensor: extents and packing
  * plain: plain NCHW elements

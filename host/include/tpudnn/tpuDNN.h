@@ -8,7 +8,8 @@
 typedef enum { TPUDNN_STATUS_SUCCESS, TPUDNN_STATUS_FAILED } tpudnnStatus_t;
 
 /* Programs for BM1690 and its relatives know a handle as an object's address, the others as any address. */
-#if defined(__cplusplus) && (defined(__bm1690__) || defined(__bm1690e__) || defined(__sg2262__) || defined(__bm1684x2__))
+#if defined(__cplusplus) && \
+    (defined(__bm1690__) || defined(__bm1690e__) || defined(__sg2262__) || defined(__bm1684x2__))
 typedef class TPUDNNInterface* tpudnnHandle_t;
 #else
 typedef void* tpudnnHandle_t;

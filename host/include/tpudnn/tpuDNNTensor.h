@@ -1,4 +1,5 @@
-/* tpuDNN: tensors, and what is measured of a handle's launches. The SDK's operators on tensors are not part of softtpu. */
+/* tpuDNN: tensors, and what is measured of a handle's launches. The SDK's operators on tensors are not part of softtpu.
+ */
 #ifndef TPUDNN_TENSOR_H_
 #define TPUDNN_TENSOR_H_
 

@@ -1,4 +1,5 @@
-/* tpuv7_modelrt: runs compiled networks (.bmodel) in streams of tpuv7_rt. A call that fails writes one line to the log. */
+/* tpuv7_modelrt: runs compiled networks (.bmodel) in streams of tpuv7_rt. A call that fails writes one line to the log.
+ */
 #ifndef TPUV7_MODELRT_H_
 #define TPUV7_MODELRT_H_
 

@@ -65,7 +65,7 @@ typedef struct tpuRtLaunchOutput {
   void* output_args;
   uint32_t output_size;
   int ret;
-}* tpuRtLaunchOutput_t;
+} * tpuRtLaunchOutput_t;
 
 struct c2c_port_info {
   uint32_t chip_num;

@@ -96,7 +96,8 @@ KERNEL(ok_no_shape) { tpu_gdma_cpy_S2L(BANK(0), args->a, &kWhole, NULL, NULL, DT
 
 KERNEL(bug_widened_in_place) {
   LOAD(BANK(0), args->a, kWhole);
-  tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP16, DT_FP32, RM_HALF_TO_EVEN);  // finds constraint/overlap-order
+  tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP16, DT_FP32,
+               RM_HALF_TO_EVEN);  // finds constraint/overlap-order
   tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP32, DT_FP16, RM_HALF_TO_EVEN);  // finds constraint/overlap
 }
 KERNEL(ok_widened_in_place) {

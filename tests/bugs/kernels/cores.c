@@ -7,8 +7,10 @@
 #define L2(offset) (tpu_l2_sram_get_start_addr() + (offset))
 #define FLAG ((volatile int*)tpu_global_mem_addr(args->scratch + 8192))
 // What one core does before another one begins.
-#define FIRST(core) \
-  if (!IS(core)) while (*FLAG == 0) {}
+#define FIRST(core)      \
+  if (!IS(core))         \
+    while (*FLAG == 0) { \
+    }
 #define THEN(core) \
   if (IS(core)) tpu_poll(), *FLAG = 1
 
@@ -27,12 +29,12 @@ static void finish(const bug_args_t* args) {
   STORE(args->out + (unsigned)(tpu_core_index() * rows * 4 * 16 * 4), BANK(8), own);
 }
 
-#define CORES_KERNEL(name)                              \
-  static void name##_cores(const bug_args_t* args);     \
-  KERNEL(name) {                                        \
-    name##_cores(args);                                 \
-    finish(args);                                       \
-  }                                                     \
+#define CORES_KERNEL(name)                          \
+  static void name##_cores(const bug_args_t* args); \
+  KERNEL(name) {                                    \
+    name##_cores(args);                             \
+    finish(args);                                   \
+  }                                                 \
   static void name##_cores(const bug_args_t* args)
 
 // cores 2
@@ -196,7 +198,9 @@ CORES_KERNEL(ok_cores_buffer_again) {
 // The reader does not answer that it has read.
 // cores 2
 CORES_KERNEL(bug_cores_no_answer) {
-  if (IS(1)) LOAD(BANK(1), args->a, kRows), STORE(L2(0), BANK(1), kRows), LOAD(BANK(2), L2(0), kRows);  // finds race/core-waw race/core-war
+  if (IS(1))
+    LOAD(BANK(1), args->a, kRows), STORE(L2(0), BANK(1), kRows),
+        LOAD(BANK(2), L2(0), kRows);  // finds race/core-waw race/core-war
   THEN(1);
   FIRST(1)
   if (IS(0)) {

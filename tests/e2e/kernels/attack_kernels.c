@@ -144,8 +144,8 @@ KERNEL(attack_process) {
 
 /* ---- After the launch ---- */
 
-/* Leaves a process of a session of its own, with no parent, that writes to words[1] for ever: the last of `generations`,
-   each of which has another one and ends. words[0]: 1 when it has begun. */
+/* Leaves a process of a session of its own, with no parent, that writes to words[1] for ever: the last of
+   `generations`, each of which has another one and ends. words[0]: 1 when it has begun. */
 static void escape(volatile int* words, int generations) {
   const pid_t child = fork();
   if (child == 0) {

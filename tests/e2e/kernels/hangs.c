@@ -6,7 +6,8 @@ __attribute__((constructor))
 #else
 __attribute__((destructor))
 #endif
-static void hang(void) {
+static void
+hang(void) {
   for (volatile int i = 0;; i = i + 1) {
   }
 }

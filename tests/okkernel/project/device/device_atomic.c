@@ -1,4 +1,5 @@
-/* A kernel that includes the header that came before okk.h, as older projects do, and one that calls a function of it. */
+/* A kernel that includes the header that came before okk.h, as older projects do, and one that calls a function of it.
+ */
 #include "bm_atomic.h"
 
 static void atomic_included(const void* args) {

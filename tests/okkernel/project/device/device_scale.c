@@ -17,7 +17,8 @@ void scale(const void* args) {
   OKKERNEL_ASSERT(param->elements % tile == 0);
   const int tiles = param->elements / tile;
   const dim4 shape = {1, okk_npu_num(), 1, TILE_W};
-  /* Tile i is loaded in round i, computed in round i + 1 and stored in round i + 1, before its buffer is loaded again. */
+  /* Tile i is loaded in round i, computed in round i + 1 and stored in round i + 1, before its buffer is loaded again.
+   */
   for (int round = 0; round <= tiles; ++round) {
     const unsigned long long offset = (unsigned long long)round * (unsigned)tile * sizeof(float);
     okk_parallel_start();
