@@ -33,9 +33,9 @@ def comment(function):
     notes = textwrap.wrap(f"Layout: {first[0]}", WIDTH, subsequent_indent="  ") if first else []
     for name, text in matters(function):
         notes += textwrap.wrap(f"{name}: {text}", WIDTH, subsequent_indent="  ")
-    types = [line.strip() for line in function.types_text().removeprefix("one of these:\n").split("\n")]
+    types = [line.strip() for line in function.types_text().removeprefix("one of these:\n").split("\n") if not line.startswith("    on BM")]
     if types != [""] and len(types) <= MOST_TYPES and "no argument" not in types[0]:
-        notes += textwrap.wrap(f"Types: {' | '.join(types)}", WIDTH, subsequent_indent="  ")
+        notes += textwrap.wrap(f"Types: {' | '.join(types)}".replace(" | and bias", "; bias"), WIDTH, subsequent_indent="  ")
     if function.refusal:
         notes = [f"{function.refusal[0].upper()}{function.refusal[1:]}: the call is refused."]
     lines += notes[:MOST_LINES]

@@ -107,6 +107,11 @@ def words(values, last="and"):
     return values[0] if len(values) < 2 else ", ".join(values[:-1]) + f" {last} {values[-1]}"
 
 
+def box_text(box):
+    """Data types that go together."""
+    return "; ".join(f"{name} {words(in_order(types), 'or')}" for name, types in box.items())
+
+
 def in_order(types):
     return [name for name in TYPE_ORDER if name in types] + sorted(set(types) - set(TYPE_ORDER))
 
@@ -180,17 +185,18 @@ class Function:
         if self.field("types") and ("types" in self.own or takes_types or not self.field("types").startswith("any ")):
             return flat(self.field("types"))
         boxes = self.limits.get("types")
-        if boxes is None:
+        elsewhere = [(chip, box) for chip, boxes_there in self.limits.get("types_on", {}).items() for box in boxes_there]
+        if boxes is None and not elsewhere:
             fixed = "fp32" if re.search(r"fp32|okk_bdc_(?!.*(fixed|32bit))", self.name) else ""
             return f"{fixed} only; no argument of type data_type_t" if fixed else ""
-        lines = []
-        for box in boxes:
-            lines.append("; ".join(f"{name} {words(in_order(types), 'or')}" for name, types in box.items()))
+        lines = [box_text(box) for box in boxes or []]
         bias = self.limits.get("parameters", {}).get("bias_dtype", {}).get("types")
         bias = f"bias_dtype {words(in_order(bias), 'or')}" if bias else ""
-        if len(lines) == 1:
+        if len(lines) == 1 and not elsewhere:
             return lines[0] + (f"; {bias}" if bias else "")
-        return "one of these:\n" + "\n".join(f"    {line}" for line in lines) + (f"\n    and {bias}" if bias else "")
+        lines += [f"and {bias}"] if bias else []
+        lines += [f"on {chip.upper()}: {box_text(box)}" for chip, box in elsewhere]
+        return lines[0] if len(lines) == 1 else "one of these:\n" + "\n".join(f"    {line}" for line in lines)
 
     def limits_lines(self):
         parameters = self.limits.get("parameters", {})
@@ -274,7 +280,7 @@ class Function:
         if self.is_host:
             return ""
         if self.refusal:
-            return f"{self.refusal}: the call is refused and says so"
+            return f"{self.refusal}: the call is refused {'there' if self.limits.get('chips') else 'and says so'}"
         if engine in (None, "none"):
             return "none: answered by the processor that runs the kernel, no command is issued"
         if engine == "control":
@@ -295,10 +301,10 @@ class Function:
     def chips_text(self):
         if self.is_host:
             return ""
-        if self.field("chips"):
-            return self.field("chips")
-        chip = "BM1684" if self.name.startswith("okk_") else "BM1684X"
-        return f"not {chip}" if self.lacks else chip
+        chips = self.limits.get("chips")
+        if chips:
+            return words([chip.upper() for chip in chips])
+        return self.field("chips") or ("none: every call is refused" if self.refusal else "all")
 
     def errors_lines(self):
         lines = [flat(self.field("errors"))] if self.field("errors") else []

@@ -57,20 +57,36 @@ class Limits {
   }
 
   void add_to(json& all) {
-    const bool okkernel = device_.chip().api == Api::kOkKernel;
     for (const OpInfo& row : all_ops()) {
-      if (row.name.starts_with("okk_") != okkernel) continue;
+      if (!is_of_this_interface(row)) continue;
       // What the chip lacks is unsupported there, whoever else has it.
       const bool lacks = !device_.chip().has_part(part_for(row));
       const Engine engine = lacks ? Engine::kNone : row.engine;
       json entry = {{"engine", to_text(engine)},
                     {"support", lacks ? "unsupported" : support(row)},
-                    {"chip", device_.chip().name}};
+                    {"chip", device_.chip().name},
+                    {"chips", json::array()}};
       if (!row.note.empty()) entry[row.support == Support::kUndetermined ? "undetermined" : "lacks"] = row.note;
       const auto found = known_.find(row.name);
       const bool issues = engine != Engine::kNone && engine != Engine::kControl;
       if (!lacks && !is_refused(row.support) && issues && found != known_.end()) probe(*found->second, row, entry);
+      if (has(row)) entry["chips"].push_back(device_.chip().name);
       all[std::string(row.name)] = std::move(entry);
+    }
+  }
+
+  // Of a further chip: that it has the function, and its data types where they differ.
+  void add_differences_to(json& all) {
+    for (const OpInfo& row : all_ops()) {
+      if (!is_of_this_interface(row) || !has(row)) continue;
+      json& entry = all[std::string(row.name)];
+      entry["chips"].push_back(device_.chip().name);
+      const auto found = known_.find(row.name);
+      if (row.engine == Engine::kNone || row.engine == Engine::kControl || found == known_.end()) continue;
+      json own;
+      if (prepare(*found->second, row)) probe_types(own);
+      if (own.contains("types") && own["types"] != entry["types"])
+        entry["types_on"][device_.chip().name] = own["types"];
     }
   }
 
@@ -101,7 +117,17 @@ class Limits {
   }
   const Parameter& parameter(std::size_t at) const { return function_->parameters[at]; }
 
-  void probe(const Function& function, const OpInfo& row, json& entry) {
+  bool is_of_this_interface(const OpInfo& row) const {
+    return row.name.starts_with("okk_") == (device_.chip().api == Api::kOkKernel);
+  }
+  // Whether the chip does not refuse every call.
+  bool has(const OpInfo& row) const {
+    return !is_refused(row.support) && device_.chip().has_part(part_for(row)) &&
+           !device_.chip().refused.contains(std::string(row.name));
+  }
+
+  // Whether the grid's valid call of the function is accepted; it is what the questions start from.
+  bool prepare(const Function& function, const OpInfo& row) {
     function_ = &function;
     valid_ = make_recipe(recipes_, function, row, device_.chip(), grid::Places());
     std::memset(device_.local<std::uint8_t>(0, 0), 0, device_.chip().local_mem.bytes);
@@ -110,7 +136,11 @@ class Limits {
     messages_.clear();
     cost_->start_us = cost_->work_us = 0;
     cost_->commands = 0;
-    if (!ask(valid_).empty()) return;
+    return ask(valid_).empty();
+  }
+
+  void probe(const Function& function, const OpInfo& row, json& entry) {
+    if (!prepare(function, row)) return;
     entry["cost"] = {
         {"start_us", rounded(cost_->start_us)}, {"work_us", rounded(cost_->work_us)}, {"commands", cost_->commands}};
     probe_types(entry);
@@ -304,6 +334,8 @@ int main() {
   nlohmann::json all = nlohmann::json::object();
   softtpu::manual::Limits("bm1684x", softtpu::grid::tpu_recipes()).add_to(all);
   softtpu::manual::Limits("bm1684", softtpu::grid::okk_recipes()).add_to(all);
+  for (const char* chip : {"bm1688", "bm1690"})
+    softtpu::manual::Limits(chip, softtpu::grid::tpu_recipes()).add_differences_to(all);
   const char* separator = "{";
   for (const auto& [name, entry] : all.items()) {
     fmt::print("{}\n\"{}\": {}", separator, name, entry.dump());
