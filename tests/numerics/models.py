@@ -3,9 +3,11 @@ import pages
 from elementwise_models import COEFFICIENTS, Elementwise
 from product_models import Movers, OkKernel, Products
 
-LEAST_FUNCTIONS = 160
+LEAST_FUNCTIONS = 280
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
-_page_1_30 = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
+TODAY = ("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
+_page_1_30 = pages.load(*TODAY)
+_bm1688 = pages.load(*TODAY, "bm1688")
 _okk = pages.load("bm1684x-elementwise", "bm1684-okkernel")
 
 
@@ -40,8 +42,14 @@ def run_bm1684x_1_30(memory, name, arguments):
     return run_tpu(memory, name, arguments, _page_1_30, WORDS_1_30)
 
 
+def run_bm1688(memory, name, arguments):
+    return run_tpu(memory, name, arguments, _bm1688, WORDS_1_30)
+
+
 def run_bm1684(memory, name, arguments):
     return name.startswith("okk_bdc_") and OkKernel(memory, _okk).run(name, arguments)
 
 
-CHIPS = [("bm1684x", 256 * 1024, run_bm1684x), ("bm1684x-1.30", 256 * 1024, run_bm1684x_1_30), ("bm1684", 512 * 1024, run_bm1684)]
+# Chip, bytes of an NPU's memory, NPUs, what carries a call out.
+CHIPS = [("bm1684x", 256 * 1024, 64, run_bm1684x), ("bm1684x-1.30", 256 * 1024, 64, run_bm1684x_1_30), ("bm1688", 128 * 1024, 32, run_bm1688),
+         ("bm1690", 256 * 1024, 64, run_bm1684x_1_30), ("bm1684", 512 * 1024, 64, run_bm1684)]

@@ -48,7 +48,7 @@ class Products:
         m, k = (columns, rows) if all_trans else (rows, columns)
         n = a["right_rows"] if right_trans or all_trans else a["right_cols"]
         of = DTYPES[next(a[name] for name in ("left_right_dtype", "right_C_dtype", "left_C_dtype", "left_dtype", "C_dtype") if name in a)]
-        right_of = of if floats else DTYPES[a.get("right_zp_dtype") or a["C_zp_dtype"]]
+        right_of = of if floats else page.right_type(of, DTYPES[a.get("right_zp_dtype") or a["C_zp_dtype"]])
         to = DTYPES[a["output_dtype"]] if floats else "int32"
         left = scalar(a["C"], (m, k), of) if "L_const" in form else \
             matrix_rows(self.memory, page, a["left_addr"], rows, columns, of).get()[0, :, 0, :]
