@@ -35,7 +35,7 @@ void set_time_slice(std::chrono::nanoseconds slice) {
   if (!wanted || (wanted->policy != SCHED_OTHER && wanted->policy != SCHED_BATCH)) return;
   wanted->bytes = sizeof *wanted;
   wanted->slice_ns = static_cast<std::uint64_t>(slice.count());
-  ::syscall(SYS_sched_setattr, 0, &*wanted, 0);  // a wish: where it is refused, all is as before
+  ::syscall(SYS_sched_setattr, 0, &*wanted, 0);  // a request: where it is refused, nothing changes
 }
 
 std::chrono::nanoseconds time_slice() {

@@ -1,6 +1,6 @@
 // How long the system lets a thread run before others have their turn (its slice), which does not change how much of
 // the processor it gets. Who has a short one and was asleep goes before those with longer ones as soon as it is woken.
-// Linux knows such a wish from 6.12 on; older systems do not listen to it.
+// Linux has such slices from 6.12 on; older systems ignore the request.
 #pragma once
 
 #include <chrono>

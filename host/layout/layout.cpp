@@ -134,7 +134,7 @@ std::byte* out(void* data) { return static_cast<std::byte*>(data); }
 }  // namespace
 }  // namespace softtpu
 
-using namespace softtpu;  // NOLINT: this file is nothing but the C face of that namespace
+using namespace softtpu;  // NOLINT: this file is nothing but the C interface to that namespace
 
 SOFTTPU_EXPORT const char* softtpu_layout_error(void) { return error_text.data(); }
 

@@ -1,7 +1,7 @@
 // What only a board has, and links between chips.
 #include <vector>
 
-#include "host/tpuv7/face.hpp"
+#include "host/tpuv7/support.hpp"
 #include "tpuv7/tpuv7_manager.h"
 
 namespace softtpu::tpuv7 {

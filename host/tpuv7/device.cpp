@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "host/driver.hpp"
-#include "host/tpuv7/face.hpp"
+#include "host/tpuv7/support.hpp"
 #include "tpuv7/tpuv7_manager.h"
 
 namespace softtpu::tpuv7 {

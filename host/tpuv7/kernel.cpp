@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "host/launch_check.hpp"
-#include "host/tpuv7/face.hpp"
+#include "host/tpuv7/support.hpp"
 #include "runtime/protocol/messages.hpp"
 
 namespace softtpu::tpuv7 {

@@ -7,7 +7,7 @@
 
 #include "bmlib_runtime.h"
 #include "host/log_sink.hpp"
-#include "host/tpuv7/face.hpp"
+#include "host/tpuv7/support.hpp"
 
 namespace softtpu::tpuv7 {
 namespace {

@@ -1,7 +1,7 @@
 // Streams and events.
 #include <fmt/format.h>
 
-#include "host/tpuv7/face.hpp"
+#include "host/tpuv7/support.hpp"
 
 namespace softtpu::tpuv7 {
 namespace {

@@ -20,13 +20,13 @@ std::string text(double value, const char* format) {
   return value == 0 ? std::string() : fmt::format(fmt::runtime(format), value);
 }
 
-struct Wish {
+struct Goal {
   std::string text;
   bool met = true;
 };
 
 // What is wanted of a line, and whether it was reached.
-Wish wish_of(const Run& run) {
+Goal goal_of(const Run& run) {
   const double achieved = counter(run, "achieved"), fraction = counter(run, "fraction");
   if (const double least = counter(run, "required"); least > 0)
     return {fmt::format(">= {:.2f}", least), fraction >= least};
@@ -88,18 +88,18 @@ void Table::print(const Run& run) {
     fmt::print("{:<58} {}\n", run.run_name.function_name, run.error_message);
     return;
   }
-  const Wish wish = wish_of(run);
-  if (!wish.text.empty()) {
+  const Goal goal = goal_of(run);
+  if (!goal.text.empty()) {
     ++wanted_;
-    if (!wish.met) (machine_gains_less(run) ? bounded_ : missed_).push_back(run.run_name.function_name);
+    if (!goal.met) (machine_gains_less(run) ? bounded_ : missed_).push_back(run.run_name.function_name);
   }
   const auto before = earlier_.find(run.run_name.function_name);
   const double change = before == earlier_.end() || before->second == 0 ? 0 : counter(run, "achieved") / before->second;
   const std::string machine = text(counter(run, "machine_gain"), " (the machine's own loop: {:.2f})");
   fmt::print(kLine, run.run_name.function_name, text(counter(run, "achieved"), "{:.4g}"),
-             text(counter(run, "limit"), "{:.4g}"), text(counter(run, "fraction"), "{:.2f}"), wish.text,
-             wish.text.empty()         ? ""
-             : wish.met                ? "yes"
+             text(counter(run, "limit"), "{:.4g}"), text(counter(run, "fraction"), "{:.2f}"), goal.text,
+             goal.text.empty()         ? ""
+             : goal.met                ? "yes"
              : machine_gains_less(run) ? "no*"
                                        : "no",
              text(counter(run, "vendor_ratio"), "{:.0f}"), text(change, "x {:.2f}"), run.report_label + machine);

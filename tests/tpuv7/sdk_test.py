@@ -106,11 +106,11 @@ def use_pkg_config(place, folder):
         return run("pkg-config", "--cflags", "--libs", *packages, PKG_CONFIG_PATH=str(place / "lib/pkgconfig")).split()
     tests = SAMPLES.parent
     warnings = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{tests}"]
-    run("gcc", *warnings, "-shared", "-fPIC", "-DUSING_CMODEL", "-o", folder / "faces.so", tests / "tests/tpuv7/kernels/face_kernels.c",
+    run("gcc", *warnings, "-shared", "-fPIC", "-DUSING_CMODEL", "-o", folder / "interfaces.so", tests / "tests/tpuv7/kernels/interface_kernels.c",
         *flags("cmodel_firmware"), "-Wl,--no-undefined")
-    run("gcc", *warnings, "-o", folder / "faces", tests / "tests/tpuv7/faces.c", *flags("tpuv7_rt", "tpuv7_modelrt", "tpudnn", "tpu_runtime_api"))
-    for face in ("rt", "wrapper", "tpudnn"):
-        check(run(folder / "faces", face, folder / "faces.so"), "0 of 1024 numbers wrong")
+    run("gcc", *warnings, "-o", folder / "interfaces", tests / "tests/tpuv7/interfaces.c", *flags("tpuv7_rt", "tpuv7_modelrt", "tpudnn", "tpu_runtime_api"))
+    for interface in ("rt", "wrapper", "tpudnn"):
+        check(run(folder / "interfaces", interface, folder / "interfaces.so"), "0 of 1024 numbers wrong")
 
 
 def main():

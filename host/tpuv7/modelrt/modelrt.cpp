@@ -17,7 +17,7 @@
 
 #include "bmruntime_interface.h"
 #include "host/log_sink.hpp"
-#include "host/tpuv7/face.hpp"
+#include "host/tpuv7/support.hpp"
 
 namespace softtpu::tpuv7 {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/tpuv7/face.hpp"
+#include "host/tpuv7/support.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-/* One program for each newer interface: faces rt|wrapper|tpudnn MODULE [bad|crash]. It adds two tensors; "bad" leaves
- * the second one unwritten, "crash" runs another kernel afterwards, which crashes. */
+/* One program for each newer interface: interfaces rt|wrapper|tpudnn MODULE [bad|crash]. It adds two tensors; "bad"
+ * leaves the second one unwritten, "crash" runs another kernel afterwards, which crashes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
