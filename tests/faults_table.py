@@ -56,7 +56,7 @@ SECTIONS = [
           ["Recovery.ANewCoreWorksWithinATenthOfASecond"]),
          ("crash with a core dump", "RLIMIT_CORE unlimited, SIGSEGV", "reported within a second; the dump has none of the device's memories",
           ["Recovery.ACoreDumpHoldsNobodyUp"]),
-         ("launches behind a crash in one stream", "crashes in a row", "failures are told in order", ["Recovery.ReportsComeInTheOrderOfTheLaunches"]),
+         ("launches behind a crash in one stream", "crashes in a row", "failures are reported in order", ["Recovery.ReportsComeInTheOrderOfTheLaunches"]),
          ("24 crashes at once", "24 clients", "all are reported; no process is left", ["Recovery.ManyCrashesAtOnceAreAllReported"]),
          ("client goes while its crash is explained", "disconnect", "no descriptor, no process is left", ["Recovery.AClientMayGoWhileItsCrashIsExplained"]),
          ("modules after a crash", "SIGSEGV", "loaded in the new core; calls go on", ["Modules.ComeBackAfterTheCoreHasDied"]),
@@ -118,7 +118,7 @@ SECTIONS = [
     ("Bad peers: only that connection closes, with a logged reason; others go on", "e2e_tests", [
         ("another protocol, messages out of order, oversized, of a core", "bytes on the socket", "closed",
          ["Serve.ClosesConnectionsThatDoNotSpeakTheProtocol"]),
-        ("another version", "Hello of version 999", "told which version the server has", ["Serve.TellsAnotherVersionWhichOneItIs"]),
+        ("another version", "Hello of version 999", "the answer names the server's version", ["Serve.TellsAnotherVersionWhichOneItIs"]),
         ("another client's memory", "read, write, release, copies", "refused; freed memory reads as zeros", ["Serve.KeepsEachProgramToItsOwnMemory"]),
         ("70,000 streams; 100,000 syncs behind a kernel that spins", "messages without end", "refused beyond a limit; left in the socket",
          ["GreedyClients.HaveALimitedNumberOfStreams", "GreedyClients.LeaveRequestsThatWaitInTheSocket"]),
@@ -164,7 +164,7 @@ SECTIONS = [
          ["Exhausted.NoDescriptorForACoresProcess"]),
         ("EPIPE", "a client asks for 50 MB and goes", "a witness works", ["Exhausted.AReaderThatIsGoneEndsNoDevice"]),
     ]),
-    ("Strangers (as root, which may be somebody else; other users skip some)", "e2e_tests", [
+    ("Other users (run as root, which can change its user id; without root some are skipped)", "e2e_tests", [
         ("another user's connection", "uid 65534, socket opened to all", "closed; the log says who it was", ["Strangers.AnotherUsersConnectionIsClosed"]),
         ("folder that others can enter; file in the socket's place; socket in use", "mkdir, write, serve", "the server does not start",
          ["ServeStart.RefusesAFolderThatOthersCanEnter", "ServeStart.RefusesAFileInTheSocketsPlace", "Serve.RefusesToTakeASocketThatIsInUse"]),
@@ -174,10 +174,10 @@ SECTIONS = [
         ("a sandboxed kernel", "SOFTTPU_SANDBOX=on: open, create, unlink, socket, kill, fork, memfd, exec", "all fail with EPERM; threads and memory work",
          ["Sandbox.AllowsNoProgramProcessConnectionOrFile"]),
     ]),
-    ("Strangers, continued", "remote_tests", [
+    ("Other users and unknown clients", "remote_tests", [
         ("symlink attacks", "a link in the folder's and in the socket's place", "the server does not start; nothing changes behind the link",
          ["Local.RefusesALinkInTheFoldersPlace", "Local.RefusesALinkInTheSocketsPlace"]),
-        ("pre-created socket, pre-created folder", "somebody listens; a folder of another user", "the server does not start",
+        ("pre-created socket, pre-created folder", "another process listens; a folder of another user", "the server does not start",
          ["Local.RefusesASocketThatSomebodyListensOn", "Local.RefusesAFolderOfAnotherUser"]),
         ("peer or server of another user", "uid 65534", "no answer; the program does not open the device",
          ["Local.HasNoAnswerForAnotherUserEvenWhenTheSocketIsOpen", "Local.DoesNotTrustAServerOfAnotherUser"]),

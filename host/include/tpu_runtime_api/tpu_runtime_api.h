@@ -112,7 +112,7 @@ tpuError_t tpuMemcpyD2DAsync(void* dstPtr, const void* srcPtr, size_t size, tpuS
 /** Bytes of device memory.
  * allMemSize: receives bytes */
 tpuError_t tpuGetAllMemory(size_t* allMemSize);
-/** Bytes of device memory that nobody has.
+/** Bytes of free device memory.
  * freeMemSize: receives bytes */
 tpuError_t tpuGetFreeMemory(size_t* freeMemSize);
 /** The most bytes of device memory that this program has had at a time.

@@ -176,7 +176,7 @@ tpuRtStatus_t tpuRtMemcpyD2DAsync(void* dstDevPtr, const void* srcDevPtr, unsign
 /** Bytes of device memory.
  * value: receives bytes */
 tpuRtStatus_t tpuRtGetAllMemory(uint64_t* value);
-/** Bytes of device memory that nobody has.
+/** Bytes of free device memory.
  * value: receives bytes */
 tpuRtStatus_t tpuRtGetFreeMemory(uint64_t* value);
 /** The most bytes of device memory that this program has had at a time.
