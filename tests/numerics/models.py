@@ -2,12 +2,14 @@
 import pages
 from elementwise_models import COEFFICIENTS, Elementwise
 from product_models import Movers, OkKernel, Products
+from window_models import Windows
 
-LEAST_FUNCTIONS = 280
+LEAST_FUNCTIONS = 295
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
 TODAY = ("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
 _page_1_30 = pages.load(*TODAY)
 _bm1688 = pages.load(*TODAY, "bm1688")
+_bm1690 = pages.load(*TODAY, "bm1690")
 _okk = pages.load("bm1684x-elementwise", "bm1684-okkernel")
 
 
@@ -30,7 +32,7 @@ def run_tpu(memory, name, arguments, page, counts):
     """Whether a page has the function."""
     if name.startswith("tpu_bdc_load_fp32_"):
         return load_coefficients(memory, name, arguments, counts)
-    return any(model.run(name, arguments) for model in (Products(memory, page), Movers(memory, page))) or \
+    return any(model.run(name, arguments) for model in (Products(memory, page), Movers(memory, page), Windows(memory, page))) or \
         (name.startswith("tpu_bdc_") and Elementwise(memory, page).run(name, arguments))
 
 
@@ -46,10 +48,14 @@ def run_bm1688(memory, name, arguments):
     return run_tpu(memory, name, arguments, _bm1688, WORDS_1_30)
 
 
+def run_bm1690(memory, name, arguments):
+    return run_tpu(memory, name, arguments, _bm1690, WORDS_1_30)
+
+
 def run_bm1684(memory, name, arguments):
     return name.startswith("okk_bdc_") and OkKernel(memory, _okk).run(name, arguments)
 
 
 # Chip, bytes of an NPU's memory, NPUs, what carries a call out.
 CHIPS = [("bm1684x", 256 * 1024, 64, run_bm1684x), ("bm1684x-1.30", 256 * 1024, 64, run_bm1684x_1_30), ("bm1688", 128 * 1024, 32, run_bm1688),
-         ("bm1690", 256 * 1024, 64, run_bm1684x_1_30), ("bm1684", 512 * 1024, 64, run_bm1684)]
+         ("bm1690", 256 * 1024, 64, run_bm1690), ("bm1684", 512 * 1024, 64, run_bm1684)]
