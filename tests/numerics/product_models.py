@@ -45,13 +45,15 @@ class Products:
         page = self.page
         right_trans, all_trans = "R_trans" in form, "all_trans" in form
         rows, columns = a["left_rows"], a["left_cols"]
-        m, k = (columns, rows) if all_trans else (rows, columns)
+        m, k = rows, columns
+        if all_trans:
+            m, k = (columns, rows) if floats else page.transposed_sizes(rows, columns)
         n = a["right_rows"] if right_trans or all_trans else a["right_cols"]
         of = DTYPES[next(a[name] for name in ("left_right_dtype", "right_C_dtype", "left_C_dtype", "left_dtype", "C_dtype") if name in a)]
         right_of = of if floats else page.right_type(of, DTYPES[a.get("right_zp_dtype") or a["C_zp_dtype"]])
         to = DTYPES[a["output_dtype"]] if floats else "int32"
         left = scalar(a["C"], (m, k), of) if "L_const" in form else \
-            matrix_rows(self.memory, page, a["left_addr"], rows, columns, of).get()[0, :, 0, :]
+            matrix_rows(self.memory, page, a["left_addr"], *((k, m) if all_trans else (m, k)), of).get()[0, :, 0, :]
         if all_trans and "L_const" not in form:
             left = left.T
         if "R_const" in form:
@@ -68,7 +70,7 @@ class Products:
         if floats:
             result = page.fp_mm(np.ascontiguousarray(left), np.ascontiguousarray(right), of, to, old)
         else:
-            zero = int(signed(scalar(a["zp_val"], (1,), right_of), right_of)[0])
+            zero = page.zero_point(a["zp_val"] & 255, right_of)
             result = page.int8_zp_mm(signed(np.ascontiguousarray(left), of), signed(np.ascontiguousarray(right), right_of), zero, old)
         result = result.T if all_trans else result
         matrix_rows(self.memory, page, a["output_addr"], *shape, to).put(result[None, :, None, :])
