@@ -12,7 +12,7 @@ Result<void> choose_execution(const Settings& settings) {
   set_thread_limit(static_cast<int>(settings.threads));
   if (settings.parallel_steps) set_parallel_threshold(*settings.parallel_steps);
   if (set_simd_limit(settings.simd)) return {};
-  return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_SIMD: this machine has no {}.", settings.simd)};
+  return Error{ErrorKind::kUsage, fmt::format("SOFTTPU_SIMD: this machine, or this build, has no {}.", settings.simd)};
 }
 
 }  // namespace softtpu

@@ -12,6 +12,13 @@ bool plain = false;
 constexpr std::int64_t kAvx512 = HWY_AVX3 | HWY_AVX3_DL;
 constexpr std::int64_t kAvx2 = kAvx512 | HWY_AVX2;
 
+#ifdef SOFTTPU_ONLY_TARGET
+// The loops were built for one instruction set alone.
+constexpr std::int64_t kBuilt = SOFTTPU_ONLY_TARGET == HWY_AVX3_DL ? kAvx512 : SOFTTPU_ONLY_TARGET;
+#else
+constexpr std::int64_t kBuilt = kAvx2 | HWY_SSE4;
+#endif
+
 }  // namespace
 
 void set_plain_kernels(bool value) { plain = value; }
@@ -19,11 +26,12 @@ bool plain_kernels() { return plain; }
 
 bool set_simd_limit(std::string_view name) {
   hwy::DisableTargets(0);
-  const std::int64_t machine = hwy::SupportedTargets();
+  const std::int64_t usable = hwy::SupportedTargets() & kBuilt;
   if (name.empty()) return true;
-  if (name == "avx512") return (machine & kAvx512) != 0;
+  if (name == "avx512") return (usable & kAvx512) != 0;
+  if ((usable & (name == "avx2" ? HWY_AVX2 : HWY_SSE4)) == 0) return false;
   hwy::DisableTargets(name == "avx2" ? kAvx512 : kAvx2);
-  return (machine & (name == "avx2" ? HWY_AVX2 : HWY_SSE4)) != 0;
+  return true;
 }
 
 }  // namespace softtpu

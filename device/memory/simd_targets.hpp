@@ -3,16 +3,18 @@
 // SOFTTPU_WITH_AVX3_DL, defined before, adds a variant.
 #pragma once
 
-#ifdef SOFTTPU_FUZZ
-// One instruction set that nearly every machine has, and the loops for all others: each set takes minutes to compile
-// with coverage and sanitizers.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
-#else
 // The later AVX-512 instructions (VNNI, VBMI, bit counts) only where they are used: elsewhere they would give the same
 // code again.
 #ifdef SOFTTPU_WITH_AVX3_DL
 #define HWY_WANT_AVX3_DL
+#define SOFTTPU_SIMD_TARGET SOFTTPU_ONLY_TARGET
+#else
+#define SOFTTPU_SIMD_TARGET (SOFTTPU_ONLY_TARGET == HWY_AVX3_DL ? HWY_AVX3 : SOFTTPU_ONLY_TARGET)
 #endif
+// A build for one instruction set (SOFTTPU_NATIVE_SIMD, fuzzers) names it; machines without it run the plain loops.
+#ifdef SOFTTPU_ONLY_TARGET
+#define HWY_DISABLED_TARGETS ((HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL) & ~SOFTTPU_SIMD_TARGET)
+#else
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #endif
 #include <hwy/foreach_target.h>
