@@ -22,6 +22,8 @@ Tensor anywhere(const Call& call, const char* name, addr_t addr, bool is_local, 
   return call.in(is_local ? Space::kLocal : Space::kSystem, addr, shape, stride, type);
 }
 
+Side in_system(system_addr_t addr, const dim4* stride) { return {Space::kSystem, addr, stride}; }
+
 struct Rows {
   Side dst, param, index;
   const dim4* shape;
@@ -113,8 +115,8 @@ void tpu_gdma_h_gather_S2S_ext(system_addr_t output_addr, system_addr_t param_ad
                                bool index_is_local, scalar_t C, const dim4* shape, int param_h, u32 start_pos,
                                const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,
                                data_type_t dtype) {
-  const Rows rows{{Space::kSystem, output_addr, output_stride},
-                  {Space::kSystem, param_addr, param_stride},
+  const Rows rows{in_system(output_addr, output_stride),
+                  in_system(param_addr, param_stride),
                   {index_space(index_is_local), index_addr, index_stride},
                   shape,
                   param_h};
@@ -124,8 +126,8 @@ void tpu_gdma_h_scatter_S2S_ext(system_addr_t output_addr, system_addr_t param_a
                                 bool index_is_local, const dim4* shape, int param_h, u32 start_pos, int inplace_add,
                                 const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,
                                 data_type_t dtype) {
-  const Rows rows{{Space::kSystem, output_addr, output_stride},
-                  {Space::kSystem, param_addr, param_stride},
+  const Rows rows{in_system(output_addr, output_stride),
+                  in_system(param_addr, param_stride),
                   {index_space(index_is_local), index_addr, index_stride},
                   shape,
                   param_h};
@@ -163,21 +165,15 @@ unsigned int tpu_gdma_get_filter_num(void) { return Call(Op::tpu_gdma_get_filter
 void tpu_sdma_h_gather_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr, scalar_t C,
                            const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
                            const dim4* index_stride, data_type_t dtype) {
-  const Rows rows{{Space::kSystem, output_addr, output_stride},
-                  {Space::kSystem, param_addr, param_stride},
-                  {Space::kSystem, index_addr, index_stride},
-                  shape,
-                  param_h};
+  const Rows rows{in_system(output_addr, output_stride), in_system(param_addr, param_stride),
+                  in_system(index_addr, index_stride), shape, param_h};
   issue_gather(Call(Op::tpu_sdma_h_gather_S2S), rows, C, 0, dtype);
 }
 void tpu_sdma_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr,
                             const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
                             const dim4* index_stride, data_type_t dtype) {
-  const Rows rows{{Space::kSystem, output_addr, output_stride},
-                  {Space::kSystem, param_addr, param_stride},
-                  {Space::kSystem, index_addr, index_stride},
-                  shape,
-                  param_h};
+  const Rows rows{in_system(output_addr, output_stride), in_system(param_addr, param_stride),
+                  in_system(index_addr, index_stride), shape, param_h};
   issue_scatter(Call(Op::tpu_sdma_h_scatter_S2S), RowsMode::kScatter, rows, 0, dtype);
 }
 }

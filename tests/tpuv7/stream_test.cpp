@@ -26,6 +26,14 @@ tpuRtStream_t make_stream() {
   EXPECT_EQ(tpuRtStreamCreate(&stream), tpuRtSuccess);
   return stream;
 }
+// What the stream is given from now on waits until then.
+void hold(tpuRtStream_t stream, std::atomic<bool>& until) {
+  const auto wait = [](void* data) {
+    while (!static_cast<std::atomic<bool>*>(data)->load()) ::usleep(1000);
+    return 0;
+  };
+  EXPECT_EQ(tpuRtStreamAddCallback(stream, wait, &until), tpuRtSuccess);
+}
 tpuRtEvent_t make_event() {
   tpuRtEvent_t event = nullptr;
   EXPECT_EQ(tpuRtEventCreate(&event), tpuRtSuccess);
@@ -133,14 +141,7 @@ TEST_F(Rt, AStreamThatWaitsDoesNotHoldUpAnother) {
   const tpuRtEvent_t event = make_event();
   std::atomic<bool> go = false, called = false;
   int word = 0;
-  EXPECT_EQ(tpuRtStreamAddCallback(
-                stream_,
-                [](void* data) {
-                  while (!static_cast<std::atomic<bool>*>(data)->load()) ::usleep(1000);
-                  return 0;
-                },
-                &go),
-            tpuRtSuccess);
+  hold(stream_, go);
   EXPECT_EQ(queue("append", 1), tpuRtSuccess);
   EXPECT_EQ(queue("append", 2, other), tpuRtSuccess);
   EXPECT_EQ(tpuRtMemcpyD2SAsync(&word, memory_, 4, other), tpuRtSuccess);
@@ -361,14 +362,7 @@ TEST_F(Rt, AnEventOrdersTwoStreams) {
   const tpuRtStream_t other = make_stream();
   const tpuRtEvent_t event = make_event();
   std::atomic<bool> go = false;
-  EXPECT_EQ(tpuRtStreamAddCallback(
-                stream_,
-                [](void* data) {
-                  while (!static_cast<std::atomic<bool>*>(data)->load()) ::usleep(1000);
-                  return 0;
-                },
-                &go),
-            tpuRtSuccess);
+  hold(stream_, go);
   EXPECT_EQ(queue("append", 1), tpuRtSuccess);
   EXPECT_EQ(tpuRtEventRecord(event, stream_), tpuRtSuccess);
   EXPECT_EQ(tpuRtStreamWaitEvent(other, event), tpuRtSuccess);
