@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""docs/adding-an-operation.md, applied: operation_test.py BUILD_FOLDER. Makes each change that the page shows in a copy of the file, and lets the
+compiler look at every source file that is new or changed, and at those that see the change through a list, with the options of the build."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/adding-an-operation.md"
+STEP = re.compile(r"^\*\*`(?P<file>[^`]+)`\*\*, (?:(?P<new>new)|(?P<where>after|before|replace) `(?P<line>[^\n]+)`):\n\n```\w+\n(?P<code>.*?)```$", re.M | re.S)
+# A visitor of all commands, and the entry points that rows make: they see the new struct and the new rows, though nothing in them changes.
+THROUGH_A_LIST = ["device/observe/command_cost.cpp", "firmware/tpu/bdc_elementwise.cpp"]
+
+
+def apply(step, copy):
+    """Makes one change below `copy`, which has the file from an earlier step or gets it."""
+    target = copy / step["file"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if step["new"]:
+        if (ROOT / step["file"]).exists():
+            sys.exit(f"{step['file']}: the page calls it new, and it is there")
+        target.write_text(step["code"])
+        return
+    text = (target if target.exists() else ROOT / step["file"]).read_text()
+    lines = text.splitlines(keepends=True)
+    places = [i for i, line in enumerate(lines) if step["line"] in line]
+    if len(places) != 1:
+        sys.exit(f"{step['file']}: {len(places)} lines have \"{step['line']}\", where the page means one")
+    first = places[0] + (step["where"] == "after")
+    lines[first:first + (step["where"] == "replace")] = [step["code"]]
+    target.write_text("".join(lines))
+
+
+def options(build, file):
+    """How the build compiles the file, or for a new one a file beside it."""
+    entries = {os.path.relpath(os.path.join(entry["directory"], entry["file"]), ROOT): entry
+               for entry in json.loads((build / "compile_commands.json").read_text())}
+    entry = entries.get(file) or next(entries[name] for name in sorted(entries) if os.path.dirname(name) == os.path.dirname(file))
+    words = shlex.split(entry["command"])
+    if os.path.basename(words[0]) == "ccache":
+        words = words[1:]
+    at = words.index("-o")
+    return [word for word in words[:at] + words[at + 2:] if word not in ("-c", entry["file"])], entry["directory"]
+
+
+def look(build, copy, file):
+    words, folder = options(build, file)
+    # The copy's headers come before those of the tree.
+    headers = [f"-I{copy}", f"-I{copy}/firmware/include"]
+    source = copy / file if (copy / file).exists() else ROOT / file
+    done = subprocess.run([words[0], *headers, *words[1:], "-fsyntax-only", str(source)], cwd=folder, capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    page = PAGE.read_text()
+    steps = [match.groupdict() for match in STEP.finditer(page)]
+    if len(steps) != page.count("\n**`"):
+        sys.exit(f"{PAGE.name}: {page.count(chr(10) + '**`')} steps, of which {len(steps)} can be read")
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder)
+        # These include each other by their own place.
+        shutil.copytree(ROOT / "firmware/include", copy / "firmware/include")
+        for step in steps:
+            apply(step, copy)
+        files = [name for name in dict.fromkeys(step["file"] for step in steps) if name.endswith(".cpp")] + THROUGH_A_LIST
+        with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+            for name, text in zip(files, pool.map(lambda name: look(build, copy, name), files)):
+                if text:
+                    wrong += 1
+                    print(f"{name}:\n{text}")
+    print(f"{len(steps)} steps, {len(files)} files looked at, {wrong} not compiled")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
