@@ -159,7 +159,7 @@ Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit uni
     Result<Instruction> next = decode(set, unit, bytes.subspan(offset), offset);
     if (!next) return next.error();
     offset += next->format->bytes;
-    instructions.push_back(std::move(*next));
+    instructions.push_back(*next);
     if (!instructions.back().is_end()) continue;
     const auto rest = bytes.subspan(offset);
     const auto stray = std::find_if(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; });

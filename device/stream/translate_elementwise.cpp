@@ -259,7 +259,7 @@ namespace {
 class Records {
  public:
   Records(const Operands& in, const Dim4& shape, int words)
-      : in_(in), shape_(shape), first_(in.tensor(Field::opd1_addr, {1, shape.c, 1, words}, Dtype::kInt32)) {}
+      : shape_(shape), first_(in.tensor(Field::opd1_addr, {1, shape.c, 1, words}, Dtype::kInt32)) {}
 
   Operand word(int index, Dtype type) const {
     Tensor tensor = first_;
@@ -272,7 +272,6 @@ class Records {
   }
 
  private:
-  const Operands& in_;
   Dim4 shape_;
   Tensor first_;
 };

@@ -80,7 +80,7 @@ void finish_rescaled(Convolution& conv, const RescaledWeight& weight, const Resc
       .issue();
 }
 
-Scalar one_value(local_addr_t bits) { return {bits, Dtype::kFp32}; }
+extern "C++" Scalar one_value(local_addr_t bits) { return {bits, Dtype::kFp32}; }
 
 }  // namespace
 

@@ -79,7 +79,7 @@ TEST_F(OkkLayers, ConvolutionMatchesTheReference) {
     const bool add = trial % 3 == 0;
     const bool given = flip();  // strides of its own for the input
     // With strides given, the input begins at any word.
-    LocalTensor input = aligned(in, number(0, 63), kInput + (given ? 4 * number(0, 63) : 0));
+    LocalTensor input = aligned(in, number(0, 63), kInput + static_cast<local_addr_t>(given ? 4 * number(0, 63) : 0));
     if (given) input = spread(input);
     const LocalTensor output = aligned({in.n, oc, out_h(g, in.h), out_w(g, in.w)}, npu, kOutput);
     // Pairs of input channels: [pair, oc, kh, 2 * kw] words; a stride of the kernel counts pairs.

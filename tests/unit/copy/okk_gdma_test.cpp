@@ -214,7 +214,8 @@ TEST_F(OkkGdma, MatricesLieInTheMatrixLayout) {
     const int columns = std::min(width, cols);
     const int channels = (cols + columns - 1) / columns;
     const int row_stride = cols + number(0, 5);
-    LocalTensor stored = aligned({rows, channels, 1, columns}, number(0, 63), kSrc + 4 * number(0, 40));
+    LocalTensor stored =
+        aligned({rows, channels, 1, columns}, number(0, 63), kSrc + static_cast<local_addr_t>(4 * number(0, 40)));
     // A row takes as many channels of an NPU as a matrix that begins at NPU 0 does, each as wide as it was asked for.
     stored.stride.n = (channels + 63) / 64 * ((width + 31) / 32 * 32);
     std::size_t memory = 0;
