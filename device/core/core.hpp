@@ -66,6 +66,8 @@ struct CoreState {
   std::uint32_t filter_num = 0;  // results of the last mask_select or nonzero
   int base_message = 0;          // messages are numbered from here
   int messages_taken = 0;        // by tpu_next_msg_id
+  // By tpu_bd_set_random_gen_seed.
+  std::optional<std::uint64_t> random_seed;
   std::map<int, MessageCount> messages;
   std::map<int, GuardedRange> guards;  // tpu_set_mem_guard, by number
   std::vector<MemoryRecord> records;   // tpu_mem_record_add and _del, in the order of the calls

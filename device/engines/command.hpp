@@ -73,6 +73,7 @@ using Command = std::variant<  //
     CopyCmd,                   //
     CrossCopyCmd,              //
     SequenceCmd,               //
+    RandomCmd,                 //
     OuterCmd,                  //
     ControlCmd>;
 

@@ -72,6 +72,8 @@ void execute(Memories& mem, const CrossCopyCmd& cmd);
 
 Violation violation(const Memories& mem, Op op, const SequenceCmd& cmd);
 void execute(Memories& mem, const SequenceCmd& cmd);
+Violation violation(const Memories& mem, Op op, const RandomCmd& cmd);
+void execute(Memories& mem, const RandomCmd& cmd);
 
 Violation violation(const Memories& mem, Op op, const OuterCmd& cmd);
 void execute(Memories& mem, const OuterCmd& cmd);

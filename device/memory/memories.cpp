@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -220,6 +221,11 @@ Memories::Place Memories::find_system(std::uint64_t addr, std::uint64_t bytes) c
 }
 
 void Memories::fill_static_memory() {
+  const StaticGap gap = static_gap(chip_);
+  for (std::uint64_t at = 0; at + sizeof(gap.word) <= std::min<std::uint64_t>(gap.end, static_.bytes());
+       at += sizeof(gap.word)) {
+    std::memcpy(static_.data() + at, &gap.word, sizeof(gap.word));
+  }
   for (const StaticTable& table : static_tables(chip_)) {
     const std::uint64_t bytes = table.words.size_bytes();
     if (table.offset + bytes <= static_.bytes()) std::memcpy(static_.data() + table.offset, table.words.data(), bytes);

@@ -1,5 +1,6 @@
 #include "device/memory/static_tables.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -98,7 +99,7 @@ template <auto kRound>
 constexpr auto rounded(std::span<const std::uint32_t> series) {
   constexpr std::size_t kTerms = 16;
   std::array<std::uint32_t, kTerms / 2> words{};
-  for (std::size_t i = 0; i < kTerms; ++i) {
+  for (std::size_t i = 0; i < std::min(kTerms, series.size()); ++i) {
     words[i / 2] |= std::uint32_t{kRound(std::bit_cast<float>(series[i]))} << i % 2 * 16;
   }
   return words;
@@ -159,6 +160,50 @@ constexpr auto kClosedTables = [] {
   return tables;
 }();
 
+// At multiples of 128 bytes, without the table of e^k. Recorded up to the error function's in fp16 (golden
+// bm1690/static_seq, bdc_move_misc); the others follow in the same way, at places that nothing determines.
+constexpr std::uint32_t kApart = 128, kBetween = 0xDEADBEEF;
+constexpr auto kErfFp16Coeff = rounded<round_f16>(kErfCoeff);
+constexpr auto kErfBf16Coeff = rounded<round_bf16>(kErfCoeff);
+constexpr StaticTable kTablesInTurn[] = {
+    {"exp_coeff", static_offset::kExpCoeff, kExpCoeff},
+    {"log_coeff", static_offset::kLogCoeff, kLogCoeff},
+    {"erf_coeff", static_offset::kErfCoeff, kErfCoeff},
+    {"sequence", static_offset::kSequence, kSequence},
+    {"sin_coeff", static_offset::kSinCoeff, kSinCoeff},
+    {"cos_coeff", static_offset::kCosCoeff, kCosCoeff},
+    {"arcsin_coeff", static_offset::kArcsinCoeff, kArcsinCoeff},
+    {"tan_coeff", static_offset::kTanCoeff, kTanCoeff},
+    {"exp_fp16_coeff", static_offset::kExpFp16Coeff, kExpFp16Coeff},
+    {"exp_bf16_coeff", static_offset::kExpBf16Coeff, kExpBf16Coeff},
+    {"erf_fp16_coeff", static_offset::kNone, kErfFp16Coeff},
+    {"erf_bf16_coeff", static_offset::kNone, kErfBf16Coeff},
+    {"log_fp16_coeff", static_offset::kLogFp16Coeff, kLogFp16Coeff},
+    {"log_bf16_coeff", static_offset::kLogBf16Coeff, kLogBf16Coeff},
+    {"sin_fp16_coeff", static_offset::kSinFp16Coeff, kSinFp16Coeff},
+    {"sin_bf16_coeff", static_offset::kSinBf16Coeff, kSinBf16Coeff},
+    {"cos_fp16_coeff", static_offset::kCosFp16Coeff, kCosFp16Coeff},
+    {"cos_bf16_coeff", static_offset::kCosBf16Coeff, kCosBf16Coeff},
+    {"arctan_coeff", static_offset::kArctanCoeff, kArctanCoeff},
+};
+constexpr auto kApartTables = [] {
+  std::array<StaticTable, std::size(kTablesInTurn)> tables{};
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    tables[i] = kTablesInTurn[i];
+    tables[i].offset = next;
+    next += static_cast<std::uint32_t>(tables[i].words.size_bytes() + kApart - 1) / kApart * kApart;
+  }
+  return tables;
+}();
+constexpr std::uint32_t apart(std::uint32_t offset) {
+  for (std::size_t i = 0; i < kApartTables.size(); ++i) {
+    if (kTablesInTurn[i].offset == offset) return kApartTables[i].offset;
+  }
+  return 0;  // that of e^k, which nothing loads
+}
+static_assert(apart(static_offset::kArcsinCoeff) == 0x400 && apart(static_offset::kExpBf16Coeff) == 0x600);
+
 // The tables of BM1684 are indexed by the low 8 bits of a signed number.
 constexpr int kLowestExp = -103;
 constexpr int kHighestExp = 88;
@@ -199,11 +244,19 @@ constexpr StaticTable kOkkTables[] = {
 
 std::span<const StaticTable> static_tables(const Chip& chip) {
   if (chip.api != Api::kTpuKernel) return kOkkTables;
+  if (chip.has(ChipRule::kStaticApart)) return kApartTables;
   if (chip.has(ChipRule::kNoExpTable)) return kClosedTables;
   return kTpuTables;
 }
 
+StaticGap static_gap(const Chip& chip) {
+  if (!chip.has(ChipRule::kStaticApart)) return {};
+  const StaticTable& last = kApartTables.back();
+  return {kBetween, last.offset + static_cast<std::uint32_t>(last.words.size_bytes())};
+}
+
 std::uint32_t static_place(const Chip& chip, std::uint32_t offset) {
+  if (chip.has(ChipRule::kStaticApart)) return apart(offset);
   return chip.has(ChipRule::kNoExpTable) && offset >= kClosed ? closed(offset) : offset;
 }
 

@@ -18,6 +18,11 @@ struct StaticTable {
 };
 
 std::span<const StaticTable> static_tables(const Chip& chip);
+// What lies between the tables: this word, up to `end` bytes; 0 behind it.
+struct StaticGap {
+  std::uint32_t word = 0, end = 0;
+};
+StaticGap static_gap(const Chip& chip);
 // Where a chip has what others have at one of the offsets below.
 std::uint32_t static_place(const Chip& chip, std::uint32_t offset);
 
@@ -41,6 +46,8 @@ inline constexpr std::uint32_t kSinBf16Coeff = 0xA80;
 inline constexpr std::uint32_t kCosFp16Coeff = 0xAC0;
 inline constexpr std::uint32_t kCosBf16Coeff = 0xB00;
 inline constexpr std::uint32_t kArctanCoeff = 0xB40;
+// Of tables that only some chips have, and no function loads.
+inline constexpr std::uint32_t kNone = 0xFFFFFFFF;
 }  // namespace static_offset
 
 // BM1684 keeps other tables in its lookup table memory.

@@ -11,6 +11,7 @@ constexpr float kSeluAlpha = 1.67326319F;
 constexpr float kSeluScale = 1.05070102F;
 constexpr float kGeluCubic = 0.0447149985F;
 constexpr float kGeluScale = 0.797884583F;
+constexpr float kGeluSigmoid = 1.702F;
 // tanh(log(1 + e^x)) is 1 in f32 from here on, and (e^x + 1)^2 is still finite.
 constexpr float kMishLimit = 43.0F;
 // The same for e^x itself.
@@ -59,6 +60,31 @@ void gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const E
   s.mul_C(dst, dst, 0.5F);
 }
 
+// As gelu_fast_steps, in any type: halved last on every chip.
+void general_gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  s.mul(dst, src, src);
+  s.mul(dst, dst, src);
+  s.mul_C(dst, dst, kGeluCubic);
+  s.add(dst, dst, src);
+  s.mul_C(dst, dst, kGeluScale);
+  general_tanh_steps(s, dst, dst, b);
+  s.add_C(dst, dst, 1.0F);
+  s.mul(dst, dst, src);
+  s.mul_C(dst, dst, 0.5F);
+}
+
+// x sigmoid(1.702 x)
+void gelu_by_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  s.mul_C(dst, src, kGeluSigmoid);
+  sigmoid_steps(s, general_exp_steps, dst, dst, b);
+  s.mul(dst, dst, src);
+}
+
+void general_silu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  sigmoid_steps(s, general_exp_steps, dst, src, b);
+  s.mul(dst, dst, src);
+}
+
 // x tanh(log(1 + e^x)) = x (1 - 2 / ((e^x + 1)^2 + 1)). The recorded emulator leaves the reciprocal out.
 void mish_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   if (s.has(ChipRule::kExpByExponent)) {
@@ -97,15 +123,14 @@ void log1p_exp_steps(const Steps& s, local_addr_t dst, const ExpBuffers& b, loca
 void softplus_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b,
                           local_addr_t log_coeff, float beta) {
   if (beta == 1.0F) {
-    exp_steps(s, dst, src, b);
+    general_exp_steps(s, dst, src, b);
   } else {
     s.mul_C(dst, src, beta);
-    exp_steps(s, dst, dst, b);
+    general_exp_steps(s, dst, dst, b);
   }
   s.add_C(dst, dst, 1.0F);
-  log_steps(s, dst, dst, b.work0, log_coeff);
+  general_log_steps(s, dst, dst, b.work0, log_coeff);
   if (beta != 1.0F) s.div_C(dst, dst, static_cast<float>(1.0 / static_cast<double>(beta)));
-  if (s.has(ChipRule::kSoftplusLimit)) s.replace_above(dst, src, kLinearLimit, tensor_variable(src));
 }
 
 }  // namespace
@@ -152,6 +177,7 @@ void tpu_bdc_fp32_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_a
   const Steps s = run.steps();
   if (run.has(ChipRule::kExpByExponent)) {
     softplus_by_exponent(s, dst_addr, src_addr, buffers, log_coeff_addr, beta);
+    if (run.has(ChipRule::kSoftplusLimit)) s.replace_above(dst_addr, src_addr, kLinearLimit, tensor_variable(src_addr));
     return;
   }
   s.mul_C(dst_addr, src_addr, beta);
@@ -174,15 +200,43 @@ void tpu_bdc_fp32_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, loca
   s.sub(dst_addr, src_addr, dst_addr);
 }
 
-void tpu_bdc_fp_silu(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
-                     local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {
-  // The exponential of any type needs no table.
-  Composite run(Op::tpu_bdc_fp_silu, shape, dtype);
+// Of any float type: the exponential needs no table.
+#define GENERAL_ACTIVATION(name, body)                                                                      \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {       \
+    Composite run(Op::name, shape, dtype);                                                                  \
+    run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);                    \
+    run.reads("src", src_addr, SourceUse::kAgain).table("coeff", coeff_addr, exp_terms(run.dtype()));       \
+    body(run.steps(), dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});                \
+  }
+GENERAL_ACTIVATION(tpu_bdc_fp_silu, general_silu_steps)
+GENERAL_ACTIVATION(tpu_bdc_fp_gelu_fast, general_gelu_fast_steps)
+GENERAL_ACTIVATION(tpu_bdc_fp_gelu_fast2, gelu_by_sigmoid_steps)
+
+void tpu_bdc_fp_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
+                         local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr, const dim4* shape, float beta,
+                         data_type_t dtype) {
+  Composite run(Op::tpu_bdc_fp_softplus, shape, dtype);
+  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
+  run.reads("src", src_addr, SourceUse::kOnce).table("exp_coeff", exp_coeff_addr, exp_terms(run.dtype()));
+  run.table("log_coeff", log_coeff_addr, log_terms(run.dtype()));
+  const ExpBuffers buffers{work0_addr, work1_addr, exp_coeff_addr, 0};
+  softplus_by_exponent(run.steps(), dst_addr, src_addr, buffers, log_coeff_addr, beta);
+}
+
+// x - log(1 + e^x)
+void tpu_bdc_fp_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
+                            local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t ln_coeff_addr,
+                            const dim4* shape, data_type_t dtype) {
+  Composite run(Op::tpu_bdc_fp_log_sigmoid, shape, dtype);
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
   run.reads("src", src_addr, SourceUse::kAgain).table("coeff", coeff_addr, exp_terms(run.dtype()));
+  run.table("ln_coeff", ln_coeff_addr, log_terms(run.dtype()));
   const Steps s = run.steps();
-  sigmoid_steps(s, general_exp_steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});
-  s.mul(dst_addr, dst_addr, src_addr);
+  general_exp_steps(s, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0});
+  s.add_C(dst_addr, dst_addr, 1.0F);
+  general_log_steps(s, dst_addr, dst_addr, work0_addr, ln_coeff_addr);
+  s.sub(dst_addr, src_addr, dst_addr);
 }
 
 void tpu_bdc_fp32_softsign(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape) {

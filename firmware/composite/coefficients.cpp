@@ -57,6 +57,14 @@ void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int 
   }
 }
 
+// A series that only f32 has; the row of the function in ops.def names the type.
+void load_fp32_only(Op op, local_addr_t addr, int dtype, std::uint32_t table) {
+  const Call call(op);
+  const Tensor dst = call.local(addr, Dim4{1, call.chip().npu_num, 1, 2 * kFp32Terms}, call.dtype("dtype", dtype));
+  call.issue(StaticLoadCmd{
+      dst, Tensor{Space::kStatic, static_place(call.chip(), table), dst.shape, Stride4{0, 0, 0, 1}, dst.dtype, false}});
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -77,6 +85,14 @@ void tpu_bdc_load_fp_sin_coeff(local_addr_t coeff_addr, data_type_t dtype) {
 }
 void tpu_bdc_load_fp_cos_coeff(local_addr_t coeff_addr, data_type_t dtype) {
   load(Op::tpu_bdc_load_fp_cos_coeff, coeff_addr, dtype, kCosTables, trigonometric_terms);
+}
+
+// In f32 only, as the recorded chip has them.
+void tpu_bdc_load_fp_arcsin_coeff(local_addr_t coeff_addr, data_type_t dtype) {
+  load_fp32_only(Op::tpu_bdc_load_fp_arcsin_coeff, coeff_addr, dtype, static_offset::kArcsinCoeff);
+}
+void tpu_bdc_load_fp_arctan_coeff(local_addr_t coeff_addr, data_type_t dtype) {
+  load_fp32_only(Op::tpu_bdc_load_fp_arctan_coeff, coeff_addr, dtype, static_offset::kArctanCoeff);
 }
 
 int sfu_taylor_exp_len(data_type_t dtype) {

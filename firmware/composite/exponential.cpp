@@ -31,10 +31,13 @@ Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, con
 
 int exp_terms(Dtype type) { return type == Dtype::kFp32 ? 10 : 7; }
 
-// e^x = 2^k e^(x - k ln 2), k = floor(x / ln 2). An exponent out of range becomes that of 0, or of the largest power.
+// e^x = 2^k e^(x - k ln 2), k = floor(x / ln 2). An exponent out of range becomes that of 0, or of the largest power or
+// infinity, as the chip has it.
 void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   const auto bias = static_cast<float>(s.exponent_bias());
-  s.max_C(b.work0, src, -largest(s.type()));
+  const bool infinite = s.has(ChipRule::kExpReachesInfinity);
+  // The recordings leave the bound in -88..-700: e to it is 0 in every type.
+  s.max_C(b.work0, src, infinite ? kLowest : -largest(s.type()));
   s.min_C(b.work0, b.work0, largest(s.type()));
   s.mul_C(b.work1, b.work0, kInverseLn2);
   s.floor(b.work1, b.work1);
@@ -42,13 +45,8 @@ void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const
   s.sub(b.work0, b.work0, dst);
   s.taylor(dst, b.work0, b.coeff, exp_terms(s.type()));
   s.max_C(b.work1, b.work1, -bias);
-  s.min_C(b.work1, b.work1, bias);
+  s.min_C(b.work1, b.work1, infinite ? bias + 1.0F : bias);
   s.power_of_two(b.work1, b.work1);
-  if (s.has(ChipRule::kExpReachesInfinity)) {
-    // The largest power becomes infinite, all others come back.
-    s.mul_C(b.work1, b.work1, 2.0F);
-    s.mul_C(b.work1, b.work1, 0.5F);
-  }
   s.mul(dst, dst, b.work1);
 }
 
@@ -81,41 +79,68 @@ void sigmoid_steps(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t 
   s.reciprocal(dst, dst);
 }
 
-void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  const bool limited = s.has(ChipRule::kExpByExponent);
-  if (limited) {
-    // The bound is put on the argument, where the quotient is 1 already: src may be dst.
-    s.max_C(dst, src, -largest(s.type()));
-    s.min_C(dst, dst, kTanhLimit);
-    s.mul_C(dst, dst, 2.0F);
-    exp_steps(s, dst, dst, b);
-  } else {
-    exp_steps(s, dst, src, b);
-    s.mul(dst, dst, dst);
-  }
+namespace {
+
+// 1 - 2 / (1 + e^2x), for e^2x in dst.
+void tanh_of_square(const Steps& s, local_addr_t dst) {
   s.add_C(dst, dst, 1.0F);
   s.reciprocal(dst, dst);
   s.scale_bias_C(dst, dst, -2.0F, 1.0F);
 }
 
+}  // namespace
+
+void general_tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  // The bound is put on the argument, where the quotient is 1 already: src may be dst.
+  s.max_C(dst, src, -largest(s.type()));
+  s.min_C(dst, dst, kTanhLimit);
+  s.mul_C(dst, dst, 2.0F);
+  general_exp_steps(s, dst, dst, b);
+  tanh_of_square(s, dst);
+}
+
+void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  if (s.has(ChipRule::kExpByExponent)) return general_tanh_steps(s, dst, src, b);
+  exp_steps(s, dst, src, b);
+  s.mul(dst, dst, dst);
+  tanh_of_square(s, dst);
+}
+
 namespace {
 
 // dst = e^x, work0 = e^-x as its reciprocal.
-void exp_pair(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  exp_steps(s, dst, src, b);
+void exp_pair(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  exp(s, dst, src, b);
   s.reciprocal(b.work0, dst);
 }
 
-void sinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  exp_pair(s, dst, src, b);
+void half_difference(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  exp_pair(s, exp, dst, src, b);
   s.sub(dst, dst, b.work0);
   s.mul_C(dst, dst, 0.5F);
 }
 
-void cosh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  exp_pair(s, dst, src, b);
+void half_sum(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  exp_pair(s, exp, dst, src, b);
   s.add(dst, dst, b.work0);
   s.mul_C(dst, dst, 0.5F);
+}
+
+void sinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  half_difference(s, exp_steps, dst, src, b);
+}
+void cosh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  half_sum(s, exp_steps, dst, src, b);
+}
+void general_sinh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  half_difference(s, general_exp_steps, dst, src, b);
+}
+void general_cosh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  half_sum(s, general_exp_steps, dst, src, b);
+}
+void general_expm1_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  general_exp_steps(s, dst, src, b);
+  s.sub_C(dst, dst, 1.0F);
 }
 
 void fp32_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
@@ -141,23 +166,20 @@ EXP_FUNCTION(tpu_bdc_fp32_tanh, tanh_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_sinh, sinh_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_cosh, cosh_steps, SourceUse::kOnce)
 
-void tpu_bdc_fp_exp(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
-                    local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {
-  Composite run(Op::tpu_bdc_fp_exp, shape, dtype);
-  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
-  run.reads("src", src_addr, SourceUse::kOnce).table("coeff", coeff_addr, exp_terms(run.dtype()));
-  general_exp_steps(run.steps(), dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0});
-}
-
-void tpu_bdc_fp_expm1(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
-                      local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {
-  Composite run(Op::tpu_bdc_fp_expm1, shape, dtype);
-  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
-  run.reads("src", src_addr, SourceUse::kOnce).table("coeff", coeff_addr, exp_terms(run.dtype()));
-  const Steps s = run.steps();
-  general_exp_steps(s, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0});
-  s.sub_C(dst_addr, dst_addr, 1.0F);
-}
+// Of any float type: no table.
+#define GENERAL_EXP_FUNCTION(name, body)                                                                    \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
+            local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {                                \
+    Composite run(Op::name, shape, dtype);                                                                  \
+    run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);                    \
+    run.reads("src", src_addr, SourceUse::kOnce).table("coeff", coeff_addr, exp_terms(run.dtype()));        \
+    body(run.steps(), dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0});                         \
+  }
+GENERAL_EXP_FUNCTION(tpu_bdc_fp_exp, general_exp_steps)
+GENERAL_EXP_FUNCTION(tpu_bdc_fp_expm1, general_expm1_steps)
+GENERAL_EXP_FUNCTION(tpu_bdc_fp_tanh, general_tanh_steps)
+GENERAL_EXP_FUNCTION(tpu_bdc_fp_sinh, general_sinh_steps)
+GENERAL_EXP_FUNCTION(tpu_bdc_fp_cosh, general_cosh_steps)
 
 void tpu_bdc_fp_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
                         local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {

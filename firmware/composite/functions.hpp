@@ -38,6 +38,7 @@ int exp_terms(Dtype type);
 void expm1_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 void sigmoid_steps(const Steps& s, ExpSteps exp, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+void general_tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 
 // ---- logarithms in any float type (logarithm.cpp) ----
 // Terms of the series, by type.
@@ -47,6 +48,9 @@ int log_terms(Dtype type);
 enum class LogOfZero : std::uint8_t { kInfinite, kFinite };
 void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
                LogOfZero zero = LogOfZero::kInfinite);
+// Of any type by exponent, whatever the chip does in f32.
+void general_log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
+                       LogOfZero zero = LogOfZero::kInfinite);
 void log1p_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
 
 // ---- error function (error_function.cpp) ----

@@ -12,14 +12,19 @@ int log_terms(Dtype type) { return type == Dtype::kFp32 ? kFp32Terms : 8; }
 
 namespace {
 
+using LogSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
+                          LogOfZero zero);
+
 constexpr float kLn2 = 0.693147182F;
 
 float smallest_normal(Dtype type) { return type == Dtype::kFp16 ? 0x1p-14F : std::numeric_limits<float>::min(); }
 
+}  // namespace
+
 // With y = max(x, the smallest normal number), log y = log(y / p) + (e - bias) ln 2, p = 2^e the nearest power of two,
 // 1 / p by integer arithmetic. +Inf gives itself.
-void log_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
-                     LogOfZero zero) {
+void general_log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
+                       LogOfZero zero) {
   const float infinity = std::numeric_limits<float>::infinity();
   // The sum of the bits of p and 1 / p.
   const auto two_one = static_cast<std::uint32_t>(2 * s.exponent_bias()) << static_cast<unsigned>(s.mantissa_bits());
@@ -40,6 +45,8 @@ void log_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, local_a
   s.add(dst, dst, work);
 }
 
+namespace {
+
 // log x = log(x / p) + e ln 2, p = 2^e the nearest power of two. The recorded emulator leaves the format's bias in e
 // (README.md, "Where the recording is not followed").
 void log_by_division(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
@@ -57,7 +64,7 @@ void log_by_division(const Steps& s, local_addr_t dst, local_addr_t src, local_a
 
 void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
                LogOfZero zero) {
-  if (s.has(ChipRule::kExpByExponent)) return log_by_exponent(s, dst, src, work, coeff, zero);
+  if (s.has(ChipRule::kExpByExponent)) return general_log_steps(s, dst, src, work, coeff, zero);
   log_by_division(s, dst, src, work, coeff);
 }
 
@@ -91,12 +98,23 @@ void arccosh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_add
 }
 
 // log((1 + x) / (1 - x)) / 2
-void arctanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+void half_log_of_quotient(const Steps& s, LogSteps log, local_addr_t dst, local_addr_t src, local_addr_t work,
+                          local_addr_t coeff) {
   s.C_sub(work, 1.0F, src);
   s.add_C(dst, src, 1.0F);
   s.div(dst, dst, work);
-  log_steps(s, dst, dst, work, coeff, LogOfZero::kFinite);
+  log(s, dst, dst, work, coeff, LogOfZero::kFinite);
   s.mul_C(dst, dst, 0.5F);
+}
+
+void arctanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  half_log_of_quotient(s, log_steps, dst, src, work, coeff);
+}
+void fp_log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  general_log_steps(s, dst, src, work, coeff);
+}
+void fp_arctanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
+  half_log_of_quotient(s, general_log_steps, dst, src, work, coeff);
 }
 
 }  // namespace
@@ -119,13 +137,16 @@ LOG_FUNCTION(tpu_bdc_fp32_arcsinh, arcsinh_steps, SourceUse::kToDst)
 LOG_FUNCTION(tpu_bdc_fp32_arccosh, arccosh_steps, SourceUse::kToDst)
 LOG_FUNCTION(tpu_bdc_fp32_arctanh, arctanh_steps, SourceUse::kOnce)
 
-void tpu_bdc_fp_log(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-                    const dim4* shape, data_type_t dtype) {
-  Composite run(Op::tpu_bdc_fp_log, shape, dtype);
-  run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, SourceUse::kOnce);
-  run.table("coeff", coeff_addr, log_terms(run.dtype()));
-  log_by_exponent(run.steps(), dst_addr, src_addr, work_addr, coeff_addr, LogOfZero::kInfinite);
-}
+#define GENERAL_LOG_FUNCTION(name, body)                                                                   \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
+            const dim4* shape, data_type_t dtype) {                                                        \
+    Composite run(Op::name, shape, dtype);                                                                 \
+    run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, SourceUse::kOnce);        \
+    run.table("coeff", coeff_addr, log_terms(run.dtype()));                                                \
+    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
+  }
+GENERAL_LOG_FUNCTION(tpu_bdc_fp_log, fp_log_steps)
+GENERAL_LOG_FUNCTION(tpu_bdc_fp_arctanh, fp_arctanh_steps)
 
 void tpu_bdc_fp32_logx(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
                        const dim4* shape, float x) {

@@ -48,11 +48,15 @@ void Steps::select_positive(local_addr_t dst, local_addr_t a, local_addr_t b, lo
   tpu_bdc_greater_select(dst, &value, &zero, &yes, &no, &shape_, code_, code_);
 }
 
-void Steps::replace_above(local_addr_t dst, local_addr_t a, float limit, const variable_t& b) const {
+void Steps::select_above(local_addr_t dst, local_addr_t a, float limit, const variable_t& b,
+                         const variable_t& c) const {
   const variable_t value = tensor_variable(a);
   const variable_t bound = constant_variable(constant(limit));
-  const variable_t no = tensor_variable(dst);
-  tpu_bdc_greater_select(dst, &value, &bound, &b, &no, &shape_, code_, code_);
+  tpu_bdc_greater_select(dst, &value, &bound, &b, &c, &shape_, code_, code_);
+}
+
+void Steps::replace_above(local_addr_t dst, local_addr_t a, float limit, const variable_t& b) const {
+  select_above(dst, a, limit, b, tensor_variable(dst));
 }
 
 void Steps::replace_at(local_addr_t dst, local_addr_t a, float value, float constant_value) const {

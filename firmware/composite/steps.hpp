@@ -107,10 +107,12 @@ class Steps {
     tpu_bdc_fp_exponent_part(dst, a, &shape_, integer(), code_);
     tpu_bdc_cast(dst, dst, &shape_, nullptr, nullptr, code_, integer(), RM_HALF_TO_EVEN);
   }
-  // dst = 2^a for integers a that are exponents of normal numbers, or one less (which gives 0).
+  // dst = 2^a for integers a that are exponents of normal numbers, one less (which gives 0) or one more (infinity).
   void power_of_two(local_addr_t dst, local_addr_t a) const;
   // dst = a > 0 ? b : c
   void select_positive(local_addr_t dst, local_addr_t a, local_addr_t b, local_addr_t c) const;
+  // dst = a > limit ? b : c
+  void select_above(local_addr_t dst, local_addr_t a, float limit, const variable_t& b, const variable_t& c) const;
   // dst = a > limit ? b : dst
   void replace_above(local_addr_t dst, local_addr_t a, float limit, const variable_t& b) const;
   // dst = a has the bits of `value` ? constant : dst

@@ -143,6 +143,22 @@ void arccos_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr
   s.C_sub(dst, kHalfPi, dst);
 }
 
+// The series of t, t = x up to 1 and 1 / x beyond, where its sum is taken from a right angle. A quotient of 0 counts as
+// negative, as recorded for 1 / x that is too small.
+void arctan_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t inverse,
+                  local_addr_t coeff) {
+  s.reciprocal(inverse, src);
+  s.abs(work, src);
+  s.select_above(work, work, 1.0F, tensor_variable(inverse), tensor_variable(src));
+  s.mul(dst, work, work);
+  s.taylor(dst, dst, coeff, kFp32Terms);
+  s.mul(dst, dst, work);
+  s.select_above(work, inverse, 0.0F, constant_variable(s.constant(kHalfPi)), constant_variable(s.constant(-kHalfPi)));
+  s.sub(work, work, dst);
+  s.abs(inverse, src);
+  s.replace_above(dst, inverse, 1.0F, tensor_variable(work));
+}
+
 Composite checked(Op op, local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
                   const dim4* shape, int dtype, SourceUse use) {
   Composite run(op, shape, dtype);
@@ -187,4 +203,23 @@ TANGENT_FUNCTION(tpu_bdc_fp32_cot, cot_steps)
   }
 GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_sin, sin_steps)
 GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_cos, cos_steps)
+
+// Of f32 only: the recorded chip refuses the coefficients of other types.
+#define INVERSE_FUNCTION(name, body)                                                                       \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
+            const dim4* shape, data_type_t dtype) {                                                        \
+    const SourceUse use = SourceUse::kAgain;                                                               \
+    const Composite run = checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, use); \
+    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
+  }
+INVERSE_FUNCTION(tpu_bdc_fp_arcsin, arcsin_steps)
+INVERSE_FUNCTION(tpu_bdc_fp_arccos, arccos_steps)
+
+void tpu_bdc_fp_arctan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t work2_addr,
+                       local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {
+  Composite run(Op::tpu_bdc_fp_arctan, shape, dtype);
+  run.writes("dst", dst_addr).writes("work", work_addr).writes("work2", work2_addr);
+  run.reads("src", src_addr, SourceUse::kAgain).table("coeff", coeff_addr, kFp32Terms);
+  arctan_steps(run.steps(), dst_addr, src_addr, work_addr, work2_addr, coeff_addr);
+}
 }

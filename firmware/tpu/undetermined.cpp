@@ -186,32 +186,10 @@ UNSUPPORTED(void, tpu_vsdma_h_scatter_S2S_ext,
 UNSUPPORTED(void, tpu_cdma_gather, (int, system_addr_t, system_addr_t, int, int, data_type_t, int, int))
 UNSUPPORTED(void, tpu_cdma_scatter, (int, system_addr_t, system_addr_t, int, int, data_type_t, int, u32, u32, u32, int))
 UNSUPPORTED(void, tpu_cdma_remote_msgsend, (int, system_addr_t, int, u32, u32, int))
-UNSUPPORTED(void, tpu_bd_set_random_gen_seed, (u64))
+UNSUPPORTED(void, tpu_set_bd_random_gen_seed, (int))
+UNSUPPORTED(void, tpu_bd_rand_seed_gen, (void))
+UNSUPPORTED(void, tpu_bdc_random_gen, (local_addr_t, local_addr_t, int, const dim4*, data_type_t))
+UNSUPPORTED(void, tpu_bdc_random_gen_load_state,
+            (local_addr_t, local_addr_t, local_addr_t, int, const dim4*, data_type_t))
 UNSUPPORTED(void, tpu_bdc_fp_hw_reduce_mean, (local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_arcsin, (local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_arccos, (local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_arctanh,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_load_fp_arcsin_coeff, (local_addr_t, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_sinh,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_cosh,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_tanh,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_softplus,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, float,
-             data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_gelu_fast,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*,
-             data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_gelu_fast2,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*,
-             data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_log_sigmoid,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*,
-             data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_arctan,
-            (local_addr_t, local_addr_t, local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_load_fp_arctan_coeff, (local_addr_t, data_type_t))
 }

@@ -10,12 +10,6 @@ UNSUPPORTED(void, tpu_bdc_fp_depthwise2d_with_scale,
 UNSUPPORTED(void, tpu_bdc_fp_conv_bw,
             (local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim4*, const dim2*,
              const padding_t*, const dim2*, const dim2*, data_type_t, data_type_t, bool))
-UNSUPPORTED(void, tpu_set_bd_random_gen_seed, (int))
-UNSUPPORTED(void, tpu_bd_rand_seed_gen, (void))
-UNSUPPORTED(void, tpu_bdc_random_gen_init, (local_addr_t, local_addr_t, int, int, int, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_random_gen, (local_addr_t, local_addr_t, int, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_random_gen_load_state,
-            (local_addr_t, local_addr_t, local_addr_t, int, const dim4*, data_type_t))
 UNSUPPORTED(void, tpu_bdc_srch_bin_select,
             (local_addr_t, const variable_t*, const variable_t*, const dim4*, int, int, data_type_t, data_type_t))
 UNSUPPORTED(void, tpu_bdc_f16_group_dequant,

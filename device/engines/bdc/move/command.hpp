@@ -46,4 +46,19 @@ struct SequenceCmd {
   bool operator==(const SequenceCmd&) const = default;
 };
 
+// Random bytes: dst [1, c, 1, w] is what the generators of each channel give, started from `seed` plus the channel and
+// `first`; `jump` moves their start. With `keeps`, state [1, c, 1, 32] takes their 64-bit states behind dst's numbers.
+struct RandomCmd {
+  Tensor dst, state;
+  std::uint64_t seed = 0;
+  std::int32_t jump = 0, first = 0;
+  bool keeps = false;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kWrite, "dst", Operand(dst));
+    if (keeps) f(Access::kWrite, "state", Operand(state));
+  }
+  bool operator==(const RandomCmd&) const = default;
+};
+
 }  // namespace softtpu

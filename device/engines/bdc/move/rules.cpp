@@ -68,11 +68,34 @@ Violation violation(const Memories& mem, Op op, const SequenceCmd& cmd) {
   Checks check(mem, op);
   check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst, alignment_of(op));
   if (check.violation()) return check.violation();
-  const bool distributed =
-      op == Op::tpu_bdc_arithmetic_sequence_distribute || op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned ||
-      op == Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype ||
-      op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype;
+  const bool distributed = op == Op::tpu_bdc_arithmetic_sequence_distribute ||
+                           op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned ||
+                           op == Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype ||
+                           op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype;
   distributed ? check_starts_on_first(check, "dst", cmd.dst) : check_no_wrap(check, cmd.dst);
+  return check.violation();
+}
+
+Violation violation(const Memories& mem, Op op, const RandomCmd& cmd) {
+  Checks check(mem, op);
+  check.target(cmd.dst);
+  if (cmd.keeps) check.lane_tensor("state", cmd.state).same_npu("state", cmd.state.addr, "dst", cmd.dst.addr);
+  if (check.violation()) return check.violation();
+  const Dim4& shape = cmd.dst.shape;
+  check.require(shape.h == 1, [&] { return fmt::format("shape.h ({}) is not 1", shape.h); });
+  const int row = check.chip().eu_bytes / size_of(cmd.dst.dtype);
+  check.require(shape.w % row == 0, [&] { return fmt::format("shape.w ({}) is not a multiple of {}", shape.w, row); });
+  // What the recordings leave open is refused.
+  check.require(shape.n == 1, [&] {
+    return fmt::format("shape.n ({}): what several hold is neither recorded nor described", shape.n);
+  });
+  check_starts_on_first(check, "dst", cmd.dst);
+  check.require(shape.c <= check.chip().npu_num, [&] {
+    return fmt::format("shape.c ({}): what more channels than NPUs hold is neither recorded nor described", shape.c);
+  });
+  check.require(cmd.jump == 0 || cmd.jump == 1 || cmd.jump == 3, [&] {
+    return fmt::format("jump_cnt ({}): where others than 0, 1 and 3 lead is neither recorded nor described", cmd.jump);
+  });
   return check.violation();
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/chip/rules.hpp"
 #include "device/engines/bdc/rows/fast_rows.hpp"
 #include "device/engines/bdc/special/fast_sfu.hpp"
 #include "device/engines/commands.hpp"
@@ -35,12 +36,13 @@ Bits exponent_of(Bits value, const ExponentField<Bits>& field) {
 }
 
 template <class Bits>
-void exponent_part(const Memories& mem, const ExponentCmd& cmd, const ExponentField<Bits>& field) {
+void exponent_part(const Memories& mem, const ExponentCmd& cmd, const ExponentField<Bits>& field, bool flushes) {
   constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   const bool as_integer = is_integer(cmd.dst.dtype);
   const auto row = [&](Bits* dst, const Bits* src, int count) {
     for (int i = 0; i < count; ++i) {
-      const Bits exponent = exponent_of(src[i], field);
+      const bool flushed = flushes && (src[i] >> field.shift & field.mask) == 0;
+      const Bits exponent = flushed ? Bits{0} : exponent_of(src[i], field);
       const auto power = static_cast<Bits>(exponent << field.shift | (src[i] & kSign));
       const auto as_float = static_cast<Bits>(exponent > field.mask ? 0 : power);
       dst[i] = as_integer ? exponent : as_float;
@@ -80,8 +82,9 @@ void lookup(const Memories& mem, const LookupCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const ExponentCmd& cmd) {
-  if (cmd.src.dtype == Dtype::kFp32) return exponent_part(mem, cmd, kFp32Field);
-  exponent_part(mem, cmd, cmd.src.dtype == Dtype::kFp16 ? kFp16Field : kBfp16Field);
+  if (cmd.src.dtype == Dtype::kFp32) return exponent_part(mem, cmd, kFp32Field, false);
+  if (cmd.src.dtype == Dtype::kFp16) return exponent_part(mem, cmd, kFp16Field, false);
+  exponent_part(mem, cmd, kBfp16Field, mem.chip().has(ChipRule::kBf16ExponentFlushes));
 }
 
 void execute(Memories& mem, const LookupCmd& cmd) {

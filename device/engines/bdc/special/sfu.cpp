@@ -106,8 +106,7 @@ Block root(RootMode mode, const Block& x, int iterations, RootEnds ends) {
     for (float& value : result) value = value == std::numeric_limits<float>::infinity() ? 0.0F : value;
   if (mode == RootMode::kRsqrt) return result;
   for (std::size_t i = 0; i < kBlock; ++i) {
-    const bool kept = ends != RootEnds::kSteps && ends != RootEnds::kFlushed;
-    const bool zero = kept && (std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFFU) == 0;
+    const bool zero = ends != RootEnds::kSteps && (std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFFU) == 0;
     result[i] = zero ? x[i] : Arithmetic::mul(result[i], flush(x[i]));
   }
   return result;

@@ -103,7 +103,7 @@ struct Root {
     }
     if (mode == RootMode::kRsqrt) return inverse;
     const auto root = Arithmetic::mul(inverse, flushed(x));
-    if (ends == RootEnds::kSteps || ends == RootEnds::kFlushed) return root;
+    if (ends == RootEnds::kSteps) return root;
     const auto zero = hn::Eq(hn::And(bits_of(x), word(0x7FFFFFFFU)), hn::Zero(Words()));
     return float_of(hn::IfThenElse(zero, bits_of(x), bits_of(root)));
   }
