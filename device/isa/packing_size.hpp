@@ -1,4 +1,4 @@
-// Sizes of the compressed form of tensors (format: device/engines/dma/README.md).
+// Sizes of the compressed forms of tensors (formats: device/engines/dma/README.md).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,21 @@ inline constexpr int kStreamHeaderBytes = 16;
 constexpr std::int64_t max_packed_bytes(std::int64_t count, int size) {
   const std::int64_t blocks = (count + kPackingBlock - 1) / kPackingBlock;
   return blocks * size + count * size;
+}
+
+// ---- the chip's own code, in groups of 16 elements (device/engines/dma/README.md) ----
+inline constexpr int kGroupElements = 16;
+// Bytes of a stream's header and of a step of its parts.
+inline constexpr int kGroupAlignment = 16;
+
+constexpr std::int64_t groups_of(std::int64_t count) { return (count + kGroupElements - 1) / kGroupElements; }
+// Bytes of the map of groups, which comes before the codes.
+constexpr std::int64_t group_map_bytes(std::int64_t count) {
+  return (groups_of(count) + kGroupAlignment - 1) / kGroupAlignment * kGroupAlignment;
+}
+// Bytes that map and codes of `count` elements of `size` bytes take at most.
+constexpr std::int64_t max_group_bytes(std::int64_t count, int size) {
+  return group_map_bytes(count) + groups_of(count) * kGroupElements * size;
 }
 
 }  // namespace softtpu

@@ -1,8 +1,11 @@
-// Entry points of GDMA compression. The compressed form is softtpu's own (device/engines/dma/README.md).
+// Entry points of GDMA compression (the forms: device/engines/dma/README.md).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
 
+#include "device/chip/rules.hpp"
+#include "device/engines/dma/compress/group_code.hpp"
 #include "device/isa/packing_size.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
@@ -36,18 +39,36 @@ Dtype checked_type(const Call& call, data_type_t code) {
   return Dtype::kInt8;
 }
 
+// Whether the chip codes such elements in its own form.
+bool grouped(const Chip& chip, Dtype type) { return chip.has(ChipRule::kGroupCode) && in_groups(size_of(type)); }
+
+// What the size functions answer for `count` elements in the chip's own form; streams have their header besides.
+std::int64_t group_bytes(const Chip& chip, std::int64_t count, Dtype type) {
+  if (!chip.has(ChipRule::kWideCodeSizes)) return max_group_bytes(count, size_of(type));
+  constexpr std::int64_t kWideAlignment = 128;
+  const std::int64_t extra = type == Dtype::kBfp16 ? 2 : 1;
+  return align_up(groups_of(count) * (std::int64_t{kGroupElements} * size_of(type) + extra), kWideAlignment);
+}
+
 std::int64_t stream_bytes(const Dim4& shape, Dtype type) {
   return kStreamHeaderBytes + max_packed_bytes(shape.elements(), size_of(type));
 }
-std::int64_t slot_bytes(const Dim4& shape, Dtype type) {
-  return align_up(max_packed_bytes(shape.w, size_of(type)), kSlotAlignment);
+// Units as a tensor: how many there are in each direction, and the bytes of a slot.
+Dim4 units_of(const Chip& chip, const Dim4& shape, Dtype type) {
+  if (!grouped(chip, type)) {
+    return {shape.n, shape.c, shape.h,
+            static_cast<int>(align_up(max_packed_bytes(shape.w, size_of(type)), kSlotAlignment))};
+  }
+  const std::int64_t count = std::int64_t{std::min(shape.c, chip.npu_num)} * shape.w;
+  return {shape.n, static_cast<int>(ceil_div(shape.c, chip.npu_num)), shape.h,
+          static_cast<int>(group_bytes(chip, count, type))};
 }
 // Slots in bytes, their lengths in 32-bit words, one after the other in n, c, h order.
-Stride4 slot_stride(const Dim4& shape, Dtype type) {
-  const std::int64_t slot = slot_bytes(shape, type);
-  return {shape.c * shape.h * slot, shape.h * slot, slot, 1};
+Stride4 slot_stride(const Dim4& units) {
+  const std::int64_t slot = units.w;
+  return {std::int64_t{units.c} * units.h * slot, units.h * slot, slot, 1};
 }
-Stride4 length_stride(const Dim4& shape) { return {std::int64_t{shape.c} * shape.h, shape.h, 1, 1}; }
+Stride4 length_stride(const Dim4& units) { return {std::int64_t{units.c} * units.h, units.h, 1, 1}; }
 
 int to_int(const Call& call, std::int64_t value) {
   if (value <= INT_MAX) return static_cast<int>(value);
@@ -63,9 +84,13 @@ void issue_stream(Op op, bool expand, local_addr_t local, const dim4* stride, gl
   const Call call(op);
   const Dim4 dim = checked_shape(call, how.shape);
   const Dtype type = checked_type(call, how.dtype);
-  const Dim4 bytes{1, 1, 1, to_int(call, stream_bytes(dim, type))};
+  const bool in_own_form = grouped(call.chip(), type);
+  const std::int64_t most =
+      in_own_form ? kGroupAlignment + max_group_bytes(dim.elements(), size_of(type)) : stream_bytes(dim, type);
+  const Dim4 bytes{1, 1, 1, to_int(call, most)};
   call.issue(DmaCompressCmd{expand,
                             false,
+                            in_own_form,
                             call.local(local, dim, stride, type),
                             call.system(packed, bytes, nullptr, Dtype::kUint8),
                             {},
@@ -78,18 +103,26 @@ struct Units {
   const dim4* meta_stride;
 };
 
-void issue_units(Op op, bool expand, local_addr_t local, const dim4* stride, const Units& units, const Packing& how) {
+void issue_units(Op op, bool expand, local_addr_t local, const dim4* stride, const Units& at, const Packing& how) {
   const Call call(op);
   const Dim4 dim = checked_shape(call, how.shape);
   const Dtype type = checked_type(call, how.dtype);
-  const auto slot = static_cast<int>(slot_bytes(dim, type));
-  Tensor packed = call.system(units.packed, {dim.n, dim.c, dim.h, slot}, units.packed_stride, Dtype::kUint8);
-  Tensor meta = call.system(units.meta, {dim.n, dim.c, dim.h, 1}, units.meta_stride, Dtype::kUint32);
+  const Dim4 units = units_of(call.chip(), dim, type);
+  const bool in_own_form = grouped(call.chip(), type);
+  Tensor packed = call.system(at.packed, units, at.packed_stride, Dtype::kUint8);
+  Tensor meta = call.system(at.meta, {units.n, units.c, units.h, 1}, at.meta_stride, Dtype::kUint32);
   packed.stride.w = 1;
-  if (units.packed_stride == nullptr) packed.stride = slot_stride(dim, type);
-  if (units.meta_stride == nullptr) meta.stride = length_stride(dim);
-  call.issue(DmaCompressCmd{
-      expand, true, call.local(local, dim, stride, type), packed, meta, {how.bias0, how.bias1, how.zero_guard}});
+  // In the chip's own form the rows follow each other.
+  if (in_own_form) packed.stride.h = units.w;
+  if (at.packed_stride == nullptr) packed.stride = slot_stride(units);
+  if (at.meta_stride == nullptr) meta.stride = length_stride(units);
+  call.issue(DmaCompressCmd{expand,
+                            true,
+                            in_own_form,
+                            call.local(local, dim, stride, type),
+                            packed,
+                            meta,
+                            {how.bias0, how.bias1, how.zero_guard}});
 }
 
 }  // namespace
@@ -127,29 +160,37 @@ void tpu_gdma_decompress_RACU_S2L(local_addr_t dst_addr, global_addr_t src_racu_
               {shape, dtype, bias0, bias1, zero_guard});
 }
 
-// The sizes do not depend on the zero guard in this format.
+// The sizes do not depend on the zero guard.
 int tpu_gdma_compress_normal_max_bytes(const dim4* shape, data_type_t dtype, bool) {
   const Call call(Op::tpu_gdma_compress_normal_max_bytes);
-  return to_int(call, stream_bytes(checked_shape(call, shape), checked_type(call, dtype)));
+  const Dim4 dim = checked_shape(call, shape);
+  const Dtype type = checked_type(call, dtype);
+  const bool own = grouped(call.chip(), type);
+  return to_int(call, own ? group_bytes(call.chip(), dim.elements(), type) : stream_bytes(dim, type));
 }
+// In the chip's own form as if every unit had all the channels that it can have.
 int tpu_gdma_compress_RACU_max_racu_bytes(const dim4* shape, data_type_t dtype, bool) {
   const Call call(Op::tpu_gdma_compress_RACU_max_racu_bytes);
-  const Dim4 dim = checked_shape(call, shape);
-  return to_int(call, dim.n * slot_stride(dim, checked_type(call, dtype)).n);
+  Dim4 dim = checked_shape(call, shape);
+  const Dtype type = checked_type(call, dtype);
+  if (grouped(call.chip(), type)) dim.c = static_cast<int>(align_up(dim.c, call.chip().npu_num));
+  const Dim4 units = units_of(call.chip(), dim, type);
+  return to_int(call, units.n * slot_stride(units).n);
 }
 int tpu_gdma_compress_RACU_max_meta_bytes(const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_gdma_compress_RACU_max_meta_bytes);
-  checked_type(call, dtype);
-  const Dim4 dim = checked_shape(call, shape);
-  return to_int(call, dim.n * length_stride(dim).n * static_cast<std::int64_t>(sizeof(std::uint32_t)));
+  const Dtype type = checked_type(call, dtype);
+  const Dim4 units = units_of(call.chip(), checked_shape(call, shape), type);
+  return to_int(call, units.n * length_stride(units).n * static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
 dim4 tpu_gdma_compress_RACU_racu_stride(const dim4* shape, data_type_t dtype, bool) {
   const Call call(Op::tpu_gdma_compress_RACU_racu_stride);
-  return to_dim4(call, slot_stride(checked_shape(call, shape), checked_type(call, dtype)));
+  const Dim4 dim = checked_shape(call, shape);
+  return to_dim4(call, slot_stride(units_of(call.chip(), dim, checked_type(call, dtype))));
 }
 dim4 tpu_gdma_compress_RACU_meta_stride(const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_gdma_compress_RACU_meta_stride);
-  checked_type(call, dtype);
-  return to_dim4(call, length_stride(checked_shape(call, shape)));
+  const Dtype type = checked_type(call, dtype);
+  return to_dim4(call, length_stride(units_of(call.chip(), checked_shape(call, shape), type)));
 }
 }

@@ -1,9 +1,11 @@
 // GDMA compression between local and system memory (format: device/engines/dma/README.md).
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "device/engines/commands.hpp"
+#include "device/engines/dma/compress/group_code.hpp"
 #include "device/engines/dma/compress/packing.hpp"
 #include "device/engines/dma/compress/stream.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -87,8 +89,75 @@ void move_units(const Memories& mem, const DmaCompressCmd& cmd) {
   });
 }
 
+// ---- the chip's own form ----
+
+// All of the tensor in n, c, h, w order.
+void move_grouped_stream(const Memories& mem, const DmaCompressCmd& cmd) {
+  const PlainRow row(mem, cmd.plain);
+  const std::int64_t count = cmd.plain.shape.elements();
+  const GroupFormat format{cmd.plain.dtype, cmd.rule};
+  std::uint8_t* packed = TensorView(mem, cmd.packed).byte_at(0, 0, 0, 0, 1);
+  std::uint8_t* map = packed + kGroupAlignment;
+  Bytes elements(static_cast<std::size_t>(count * size_of(cmd.plain.dtype)));
+  std::uint8_t* at = elements.data();
+  if (cmd.expand) {
+    const std::int64_t room = cmd.packed.shape.w - kGroupAlignment - group_map_bytes(count);
+    if (!decode_groups(map, map + group_map_bytes(count), room, count, format, at)) return;  // refused by its rules
+    for_rows(cmd.plain.shape, [&](int n, int c, int h) { row.write(n, c, h, std::exchange(at, at + row.bytes())); });
+    return;
+  }
+  for_rows(cmd.plain.shape, [&](int n, int c, int h) { row.read(n, c, h, std::exchange(at, at + row.bytes())); });
+  const GroupCode code = encode_groups(elements.data(), count, format);
+  const std::uint64_t header[2] = {code.codes.size(), 0};
+  std::memcpy(packed, header, sizeof(header));
+  std::memcpy(map, code.map.data(), code.map.size());
+  std::memcpy(map + code.map.size(), code.codes.data(), code.codes.size());
+}
+
+// The rows of a group of channels follow each other without a gap.
+void move_grouped_units(const Memories& mem, const DmaCompressCmd& cmd) {
+  const PlainRow row(mem, cmd.plain);
+  const TensorView packed(mem, cmd.packed);
+  const TensorView meta(mem, cmd.meta);
+  const Dim4& shape = cmd.plain.shape;
+  const GroupFormat format{cmd.plain.dtype, cmd.rule};
+  const int npus = mem.chip().npu_num;
+  const std::int64_t slot = cmd.packed.shape.w;
+  for (int n = 0; n < shape.n; ++n) {
+    for (int first = 0; first < shape.c; first += npus) {
+      const int channels = std::min(npus, shape.c - first), group = first / npus;
+      const std::int64_t count = std::int64_t{channels} * shape.w;
+      Bytes elements(row.bytes() * static_cast<std::size_t>(channels));
+      std::int64_t at = 0;
+      for (int h = 0; h < shape.h; ++h) {
+        std::uint8_t* map = packed.byte_at(n, group, 0, 0, 1) + at;
+        std::uint8_t* codes = map + group_map_bytes(count);
+        const auto element_of = [&](int c) { return elements.data() + row.bytes() * static_cast<std::size_t>(c); };
+        if (cmd.expand) {
+          const std::int64_t room = slot * shape.h - at - group_map_bytes(count);
+          const auto bytes = decode_groups(map, codes, room, count, format, elements.data());
+          if (!bytes) return;  // refused by its rules
+          for (int c = 0; c < channels; ++c) row.write(n, first + c, h, element_of(c));
+          at += group_map_bytes(count) + *bytes;
+          continue;
+        }
+        for (int c = 0; c < channels; ++c) row.read(n, first + c, h, element_of(c));
+        const GroupCode code = encode_groups(elements.data(), count, format);
+        std::memcpy(map, code.map.data(), code.map.size());
+        std::memcpy(codes, code.codes.data(), code.codes.size());
+        const auto bytes = static_cast<std::int64_t>(code.codes.size());
+        *meta.at<std::uint32_t>(n, group, h, 0) = UnitMeta::word(bytes, h * slot - at);
+        at += group_map_bytes(count) + bytes;
+      }
+    }
+  }
+}
+
 }  // namespace
 
-void execute(Memories& mem, const DmaCompressCmd& cmd) { cmd.units ? move_units(mem, cmd) : move_stream(mem, cmd); }
+void execute(Memories& mem, const DmaCompressCmd& cmd) {
+  if (cmd.grouped) return cmd.units ? move_grouped_units(mem, cmd) : move_grouped_stream(mem, cmd);
+  cmd.units ? move_units(mem, cmd) : move_stream(mem, cmd);
+}
 
 }  // namespace softtpu

@@ -141,11 +141,13 @@ struct PackingRule {
   bool operator==(const PackingRule&) const = default;
 };
 
-// Compresses `plain` (local) into `packed` (system), or back. One stream, or units for random access: one for each row
-// of w elements, each in its own slot of `packed`, with its length in `meta`. device/engines/dma/README.md gives the format.
+// Compresses `plain` (local) into `packed` (system), or back. One stream, or units for random access with their lengths
+// in `meta`. In softtpu's form a unit is a row of w elements in its own slot of `packed`; the chip's own, `grouped`, has one
+// for each n, as many channels as there are NPUs, and h. device/engines/dma/README.md gives the formats.
 struct DmaCompressCmd {
   bool expand = false;
   bool units = false;
+  bool grouped = false;
   Tensor plain, packed, meta;
   PackingRule rule;
   template <class F>

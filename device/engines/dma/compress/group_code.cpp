@@ -1,0 +1,224 @@
+#include "device/engines/dma/compress/group_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace softtpu {
+namespace {
+
+using Group = std::array<std::uint8_t, kGroupElements>;
+
+// A byte of the map: bits of each remainder above, sum of the quotients below.
+constexpr int kSumBits = 5;
+constexpr unsigned kMostSum = (1U << kSumBits) - 1;
+constexpr int kMostRemainderBits = 5;
+constexpr std::uint8_t kPlain = 7 << kSumBits;
+constexpr int kPlainBits = 8 * kGroupElements;
+constexpr int kZeroCountBits = 4;
+// Distances between whole numbers of one sign: 1..127 above zero, -1..-128 below.
+constexpr int kAbove = 127, kBelow = 128;
+
+class BitWriter {
+ public:
+  void put(unsigned value, int bits) {
+    for (int i = 0; i < bits; ++i) {
+      if (count_ % 8 == 0) bytes_.push_back(0);
+      bytes_.back() = static_cast<std::uint8_t>(bytes_.back() | (value >> i & 1U) << (count_ % 8));
+      ++count_;
+    }
+  }
+  std::vector<std::uint8_t> take() {
+    bytes_.resize((bytes_.size() + kGroupAlignment - 1) / kGroupAlignment * kGroupAlignment);
+    return std::move(bytes_);
+  }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  std::int64_t count_ = 0;
+};
+
+// Reads 0 behind the end, and knows that it did.
+class BitReader {
+ public:
+  BitReader(const std::uint8_t* bytes, std::int64_t count) : bytes_(bytes), end_(8 * count) {}
+  unsigned get(int bits) {
+    unsigned value = 0;
+    for (int i = 0; i < bits; ++i, ++at_) {
+      if (at_ < end_) value |= (static_cast<unsigned>(bytes_[at_ / 8]) >> (at_ % 8) & 1U) << i;
+    }
+    return value;
+  }
+  bool inside() const { return at_ <= end_; }
+  std::int64_t steps() const { return (at_ + 8 * kGroupAlignment - 1) / (8 * kGroupAlignment); }
+
+ private:
+  const std::uint8_t* bytes_;
+  std::int64_t at_ = 0, end_ = 0;
+};
+
+bool is_signed_integer(Dtype type) { return type == Dtype::kInt8 || type == Dtype::kInt16; }
+
+// Small numbers of either sign get small symbols: 0, -1, 1, -2 ... A bias moves the numbers above zero, another those
+// below, each in a circle of its own.
+std::uint8_t to_symbol(std::uint8_t byte, const GroupFormat& format) {
+  if (!is_signed_integer(format.type)) return byte;
+  const int value = static_cast<std::int8_t>(byte);
+  if (value == 0) return 0;
+  if (value > 0) return static_cast<std::uint8_t>(2 * ((value - 1 - format.rule.bias0 + 3 * kAbove) % kAbove + 1));
+  return static_cast<std::uint8_t>(2 * ((-value - 1 - format.rule.bias1 + 2 * kBelow) % kBelow) + 1);
+}
+std::uint8_t to_byte(std::uint8_t symbol, const GroupFormat& format) {
+  if (!is_signed_integer(format.type) || symbol == 0) return symbol;
+  if (symbol % 2 == 0) return static_cast<std::uint8_t>((symbol / 2 - 1 + format.rule.bias0) % kAbove + 1);
+  return static_cast<std::uint8_t>(-((symbol / 2 + format.rule.bias1) % kBelow + 1));
+}
+
+// A group of elements as the byte that is coded and, of 16 bits, the byte that follows as it is: an integer's upper and
+// lower byte, a float's bits 7 to 14 and its sign with bits 0 to 6.
+struct Split {
+  Group coded{}, rest{};
+};
+Split split(const std::uint8_t* elements, std::int64_t count, const GroupFormat& format) {
+  Split parts;
+  const bool wide = size_of(format.type) == 2;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(std::min<std::int64_t>(count, kGroupElements)); ++i) {
+    if (!wide) {
+      parts.coded[i] = elements[i];
+      continue;
+    }
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, elements + 2 * i, sizeof(bits));
+    if (!is_float(format.type)) {
+      parts.coded[i] = static_cast<std::uint8_t>(bits >> 8);
+      parts.rest[i] = static_cast<std::uint8_t>(bits);
+      continue;
+    }
+    parts.coded[i] = static_cast<std::uint8_t>(bits >> 7);
+    parts.rest[i] = static_cast<std::uint8_t>((bits >> 15) << 7 | (bits & 0x7F));
+    // The zero guard takes subnormal numbers of fp16 for zeros: its exponent is the upper five of these bits.
+    if (format.type == Dtype::kFp16 && format.rule.zero_guard && parts.coded[i] < 8) parts.coded[i] = 0;
+  }
+  for (std::uint8_t& byte : parts.coded) byte = to_symbol(byte, format);
+  return parts;
+}
+
+unsigned quotients(const Group& symbols, int remainder_bits) {
+  unsigned sum = 0;
+  for (const std::uint8_t symbol : symbols) sum += static_cast<unsigned>(symbol) >> remainder_bits;
+  return sum;
+}
+
+// The map's byte for the shortest code, of equals the one with fewer remainder bits.
+std::uint8_t choose(const Group& symbols) {
+  int shortest = kPlainBits;
+  std::uint8_t chosen = kPlain;
+  for (int bits = 0; bits <= kMostRemainderBits; ++bits) {
+    const unsigned sum = quotients(symbols, bits);
+    const int length = kGroupElements * (bits + 1) + static_cast<int>(sum);
+    if (sum > kMostSum || length >= shortest) continue;
+    shortest = length;
+    chosen = static_cast<std::uint8_t>(static_cast<unsigned>(bits) << kSumBits | sum);
+  }
+  return chosen;
+}
+
+void put_symbols(BitWriter& out, const Group& symbols, std::uint8_t map, bool counts_zeros) {
+  if (map == kPlain) {
+    for (const std::uint8_t symbol : symbols) out.put(symbol, 8);
+    return;
+  }
+  const int bits = map >> kSumBits;
+  for (int bit = 0; bit < bits; ++bit) {
+    for (const std::uint8_t symbol : symbols) out.put(static_cast<unsigned>(symbol) >> bit & 1U, 1);
+  }
+  if (counts_zeros && bits > 0) {
+    out.put(static_cast<unsigned>(std::count(symbols.begin(), symbols.end(), std::uint8_t{0})), kZeroCountBits);
+  }
+  for (const std::uint8_t symbol : symbols) {
+    out.put(0, symbol >> bits);
+    out.put(1, 1);
+  }
+}
+
+bool get_symbols(BitReader& in, Group& symbols, std::uint8_t map, bool counts_zeros) {
+  if (map == kPlain) {
+    for (std::uint8_t& symbol : symbols) symbol = static_cast<std::uint8_t>(in.get(8));
+    return true;
+  }
+  const int bits = map >> kSumBits;
+  if (bits > kMostRemainderBits) return false;
+  symbols = {};
+  for (int bit = 0; bit < bits; ++bit) {
+    for (std::uint8_t& symbol : symbols) symbol = static_cast<std::uint8_t>(symbol | in.get(1) << bit);
+  }
+  if (counts_zeros && bits > 0) in.get(kZeroCountBits);
+  unsigned sum = 0;
+  for (std::uint8_t& symbol : symbols) {
+    unsigned quotient = 0;
+    while (sum + quotient <= kMostSum && in.get(1) == 0) ++quotient;
+    sum += quotient;
+    if (sum > (map & kMostSum)) return false;
+    symbol = static_cast<std::uint8_t>(symbol | quotient << bits);
+  }
+  return sum == (map & kMostSum);
+}
+
+void join(const Group& symbols, const Group& rest, std::int64_t count, const GroupFormat& format,
+          std::uint8_t* elements) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(std::min<std::int64_t>(count, kGroupElements)); ++i) {
+    const unsigned byte = to_byte(symbols[i], format);
+    if (size_of(format.type) == 1) {
+      elements[i] = static_cast<std::uint8_t>(byte);
+      continue;
+    }
+    const unsigned low = rest[i];
+    const auto bits = static_cast<std::uint16_t>(is_float(format.type) ? (low >> 7) << 15 | byte << 7 | (low & 0x7FU)
+                                                                       : byte << 8 | low);
+    std::memcpy(elements + 2 * i, &bits, sizeof(bits));
+  }
+}
+
+}  // namespace
+
+GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const GroupFormat& format) {
+  GroupCode code;
+  code.map.resize(static_cast<std::size_t>(group_map_bytes(count)));
+  const int size = size_of(format.type);
+  const bool floats = size == 2 && is_float(format.type);
+  BitWriter out;
+  for (std::int64_t group = 0; group < groups_of(count); ++group) {
+    const std::int64_t first = group * kGroupElements;
+    const Split parts = split(elements + first * size, count - first, format);
+    const std::uint8_t map = choose(parts.coded);
+    code.map[static_cast<std::size_t>(group)] = map;
+    put_symbols(out, parts.coded, map, floats);
+    if (size == 1) continue;
+    // Of a float that counts as zero nothing else is kept.
+    for (std::size_t i = 0; i < parts.rest.size(); ++i) {
+      if (!floats || parts.coded[i] != 0) out.put(parts.rest[i], 8);
+    }
+  }
+  code.codes = out.take();
+  return code;
+}
+
+std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::uint8_t* codes, std::int64_t room,
+                                          std::int64_t count, const GroupFormat& format, std::uint8_t* elements) {
+  const int size = size_of(format.type);
+  const bool floats = size == 2 && is_float(format.type);
+  BitReader in(codes, room);
+  for (std::int64_t group = 0; group < groups_of(count); ++group) {
+    Group symbols{}, rest{};
+    if (!get_symbols(in, symbols, map[group], floats)) return std::nullopt;
+    for (std::size_t i = 0; size == 2 && i < rest.size(); ++i) {
+      if (!floats || symbols[i] != 0) rest[i] = static_cast<std::uint8_t>(in.get(8));
+    }
+    if (!in.inside()) return std::nullopt;
+    const std::int64_t first = group * kGroupElements;
+    join(symbols, rest, count - first, format, elements + first * size);
+  }
+  return in.steps() * kGroupAlignment;
+}
+
+}  // namespace softtpu

@@ -1,0 +1,44 @@
+// The chip's code of compressed elements, in groups of 16 (format: device/dma/README.md; golden bm1688/new_compress).
+// Pure functions on bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/engines/dma/copy/command.hpp"
+#include "device/isa/packing_size.hpp"
+
+namespace softtpu {
+
+struct GroupFormat {
+  Dtype type = Dtype::kInt8;  // of 8 or 16 bits
+  PackingRule rule;
+};
+
+struct GroupCode {
+  std::vector<std::uint8_t> map;    // a byte for each group, in whole steps of 16
+  std::vector<std::uint8_t> codes;  // in whole steps of 16
+};
+
+GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const GroupFormat& format);
+
+// The reverse, into `elements`: the bytes that the codes take, in whole steps of 16. Nothing when the map names what
+// cannot be, or the codes go on behind `room` bytes.
+std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::uint8_t* codes, std::int64_t room,
+                                          std::int64_t count, const GroupFormat& format, std::uint8_t* elements);
+
+// Whether the chip codes elements of this size so.
+constexpr bool in_groups(int size) { return size == 1 || size == 2; }
+
+// Of a unit: how many steps of 16 bytes its codes take (12 bits), and how many it begins before the end of the slots of
+// the rows before it.
+struct UnitMeta {
+  static constexpr unsigned kLengthBits = 12;
+  static constexpr std::uint32_t word(std::int64_t code_bytes, std::int64_t bytes_before) {
+    const std::uint32_t length = static_cast<std::uint32_t>(code_bytes / kGroupAlignment) & ((1U << kLengthBits) - 1);
+    return static_cast<std::uint32_t>(bytes_before / kGroupAlignment) << kLengthBits | length;
+  }
+};
+
+}  // namespace softtpu
