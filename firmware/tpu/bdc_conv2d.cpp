@@ -1,4 +1,5 @@
 // Entry points of convolutions.
+#include "device/chip/rules.hpp"
 #include "firmware/answers.hpp"
 #include "firmware/tpu/convolution.hpp"
 
@@ -251,7 +252,10 @@ void tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(local_addr_t output_addr, lo
 
 int tpu_get_ic_parallel(data_type_t dtype) {
   const Call call(Op::tpu_get_ic_parallel);
-  return weight_group(call.chip(), call.dtype("dtype", dtype));
+  const Dtype type = call.dtype("dtype", dtype);
+  const bool nibbles = type == Dtype::kInt4 || type == Dtype::kUint4;
+  if (nibbles && call.chip().has(ChipRule::kNibbleWeights)) return 2 * call.chip().weight_block;
+  return weight_group(call.chip(), type);
 }
 int tpu_conv_kernel_size_per_oc(int ic, const dim2* ker, data_type_t dtype) {
   const Call call(Op::tpu_conv_kernel_size_per_oc);

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "device/chip/rules.hpp"
 #include "firmware/id_node.hpp"
 #include "tpu_kernel.h"
 
@@ -64,7 +65,7 @@ int tpu_max_core_num(void) { return Call(Op::tpu_max_core_num).chip().cores; }
 int tpu_physical_core_num(void) { return Call(Op::tpu_physical_core_num).chip().cores; }
 int tpu_physical_core_id(void) { return Call(Op::tpu_physical_core_id).core().index(); }
 int tpu_start_physical_core_id(void) { return Call(Op::tpu_start_physical_core_id).core().place().first_core; }
-int tpu_tpuv7_env(void) { return static_cast<void>(Call(Op::tpu_tpuv7_env)), 0; }
+int tpu_tpuv7_env(void) { return Call(Op::tpu_tpuv7_env).chip().has(ChipRule::kTpuv7) ? 1 : 0; }
 int tpu_chip_num(void) { return static_cast<void>(Call(Op::tpu_chip_num)), 1; }
 int tpu_chip_id(void) { return static_cast<void>(Call(Op::tpu_chip_id)), 0; }
 void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id) {

@@ -1,4 +1,6 @@
 // Questions about layouts, banks and channels.
+#include <algorithm>
+
 #include "firmware/answers.hpp"
 #include "tpu_kernel.h"
 
@@ -13,10 +15,17 @@ Dtype byte_type(const Call& call, data_type_t code) {
   return Dtype::kInt8;
 }
 
-int checked_npu(const Call& call, int start_idx) {
-  if (start_idx >= 0 && start_idx < call.chip().npu_num) return start_idx;
-  call.fault(fmt::format("start_idx ({}) is outside 0..{}", start_idx, call.chip().npu_num - 1));
+int checked_start(const Call& call, int start_idx, int count) {
+  if (start_idx >= 0 && start_idx < count) return start_idx;
+  call.fault(fmt::format("start_idx ({}) is outside 0..{}", start_idx, count - 1));
   return 0;
+}
+int checked_npu(const Call& call, int start_idx) { return checked_start(call, start_idx, call.chip().npu_num); }
+// Sizes and strides count channels from a number that fits the interface, on chips with fewer NPUs as well (golden
+// bm1688/new_query: local_size, local_nstride).
+int counted_npu(const Call& call, int start_idx) {
+  constexpr int kMostNpus = 64;
+  return checked_start(call, start_idx, std::max(call.chip().npu_num, kMostNpus));
 }
 
 std::int64_t channel_stride(const Call& call, int h, int w, bool align, Dtype type) {
@@ -129,13 +138,13 @@ int tpu_get_local_cstride(int h, int w, bool align, data_type_t dtype) {
 }
 int tpu_get_local_nstride(int c_stride, int c, int start_idx) {
   const Call call(Op::tpu_get_local_nstride);
-  return to_int(call, channels_per_npu(call.chip(), checked_npu(call, start_idx), c) * c_stride);
+  return to_int(call, channels_per_npu(call.chip(), counted_npu(call, start_idx), c) * c_stride);
 }
 int tpu_get_local_size(const dim4* shape, data_type_t dtype, int start_idx, bool align) {
   const Call call(Op::tpu_get_local_size);
   const Dtype type = byte_type(call, dtype);
   const Dim4 dim = call.dim("shape", shape);
-  const int npu = checked_npu(call, start_idx);
+  const int npu = counted_npu(call, start_idx);
   const Stride4 stride = align ? aligned_stride(call.chip(), npu, dim, type) : compact_stride(call.chip(), npu, dim);
   const std::int64_t batch = to_int(call, stride.n);
   return to_int(call, batch * dim.n * size_of(type));

@@ -1,6 +1,7 @@
 // Questions about the chip's memories, and pointers for the kernel's own loads and stores.
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "firmware/unchecked_pointer.hpp"
 #include "tpu_kernel.h"
@@ -67,7 +68,9 @@ void* tpu_local_mem_addr_unified(local_addr_t addr) {
 
 void* tpu_l2_sram_addr(l2_sram_addr_t addr) {
   const Call call(Op::tpu_l2_sram_addr);
-  const MemoryRange& l2 = call.chip().l2_sram;
+  // Behind the end that a kernel is told of commands may reach on some chips, pointers may not (golden bm1688/sync).
+  MemoryRange l2 = call.chip().l2_sram;
+  if (call.chip().has(ChipRule::kOpenL2End)) l2.bytes = call.chip().l2_usable;
   if (!l2.contains(addr)) {
     call.fault(
         fmt::format("address (0x{:x}) is outside L2 SRAM (0x{:x}..0x{:x})", addr, l2.start, l2.start + l2.bytes - 1));

@@ -145,13 +145,27 @@ void execute(Memories& mem, const ShiftCmd& cmd) {
 
 namespace {
 
-// The shifted product wraps round at 64 bits, unlike that of the other integer commands.
+// The sign and the low 63 bits.
+template <class Acc>
+Acc within_64(Acc product) {
+  if constexpr (sizeof(Acc) > sizeof(std::int64_t)) {
+    const Acc beyond = Acc{1} << 63;
+    const Acc kept = product & (beyond - 1);
+    return product < 0 ? kept - beyond : kept;
+  }
+  return product;
+}
+
+// The shifted product wraps round at 64 bits, unlike that of the other integer commands, or keeps its sign (golden
+// bm1690/quant: int_pc_dequant).
 template <class Acc, Quant kDirection>
 Acc scaled(std::int64_t src, std::int64_t multiplier, const Shifter<Acc>& shift, std::int64_t offset, bool uncut) {
   if constexpr (kDirection == Quant::kRequant) {
-    return shifted_product(src, multiplier, shift, uncut) + offset;
+    const Acc product = shifted_product(src, multiplier, shift, uncut);
+    return (uncut ? within_64(product) : product) + offset;
   } else {
-    return shifted_product(src - offset, multiplier, shift, uncut);
+    const Acc product = shifted_product(src - offset, multiplier, shift, uncut);
+    return uncut ? within_64(product) : product;
   }
 }
 
@@ -176,8 +190,9 @@ void quantise(Memories& mem, const IntQuantCmd& cmd) {
       [&](std::int64_t* dst, const std::int64_t* src, const std::int64_t* multiplier, const std::int64_t* offset,
           const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
-          // Left shifts from memory count modulo the 64 bits that the product wraps at (golden-bmodel rq_sdq/0006).
-          const int places = static_cast<int>(shift[i] > 0 && !uncut ? shift[i] & 63 : shift[i]);
+          // Left shifts from memory count modulo the 64 bits of the product (golden-bmodel rq_sdq/0006; golden
+          // bm1690/quant: int_pc_dequant).
+          const int places = static_cast<int>(shift[i] > 0 ? shift[i] & 63 : shift[i]);
           const Shifter<Acc> shifted(places, cmd.rounding);
           dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shifted, offset[i], uncut));
         }
