@@ -21,6 +21,8 @@ inline constexpr int kGroupElements = 16;
 // Bytes of a stream's header and of a step of its parts.
 inline constexpr int kGroupAlignment = 16;
 
+// Whether the chip codes elements of this size so.
+constexpr bool in_groups(int size) { return size == 1 || size == 2; }
 constexpr std::int64_t groups_of(std::int64_t count) { return (count + kGroupElements - 1) / kGroupElements; }
 // Bytes of the map of groups, which comes before the codes.
 constexpr std::int64_t group_map_bytes(std::int64_t count) {

@@ -5,7 +5,6 @@
 #include <climits>
 
 #include "device/chip/rules.hpp"
-#include "device/engines/dma/compress/group_code.hpp"
 #include "device/isa/packing_size.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"

@@ -1,4 +1,4 @@
-// The chip's code of compressed elements, in groups of 16 (format: device/dma/README.md; golden bm1688/new_compress).
+// The chip's code of compressed elements, in groups of 16 (format: device/engines/dma/README.md; golden bm1688/new_compress).
 // Pure functions on bytes.
 #pragma once
 
@@ -27,9 +27,6 @@ GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const 
 // cannot be, or the codes go on behind `room` bytes.
 std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::uint8_t* codes, std::int64_t room,
                                           std::int64_t count, const GroupFormat& format, std::uint8_t* elements);
-
-// Whether the chip codes elements of this size so.
-constexpr bool in_groups(int size) { return size == 1 || size == 2; }
 
 // Of a unit: how many steps of 16 bytes its codes take (12 bits), and how many it begins before the end of the slots of
 // the rows before it.
