@@ -34,7 +34,7 @@ void for_each_tensor(const Command& command, F f) {
     if (const auto* tensor = std::get_if<Tensor>(&value)) f(index, access, name, *tensor);
     ++index;
   };
-  std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  for_each_operand(command, visit);
 }
 
 }  // namespace softtpu

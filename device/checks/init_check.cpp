@@ -54,7 +54,7 @@ class InitCheck final : public Observer {
     marks_.clear();
     result_ = find_elementwise_result(command);
     for_each_use(command, [&](const OperandUse& use) {
-      if (use.reads && use.all && use.tensor.space != Space::kStatic) check(op, command, use);
+      if (use.reads && use.role.all && use.tensor.space != Space::kStatic) check(op, command, use);
     });
   }
 

@@ -58,7 +58,7 @@ class MemoryCheck final : public Observer {
   void judge(Op op, const OperandUse& use) {
     Bytes bytes = hull(use.tensor);
     // How much a destination gets depends on data: its first element is certain.
-    if (!use.all && use.writes) bytes.end = bytes.begin + static_cast<std::uint64_t>(size_of(use.tensor.dtype));
+    if (!use.role.all && use.writes) bytes.end = bytes.begin + static_cast<std::uint64_t>(size_of(use.tensor.dtype));
     if (is_inside(bytes)) return;
     refresh();
     if (!is_inside(bytes) && known_.complete) report(op, use, bytes);

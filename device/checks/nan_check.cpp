@@ -65,7 +65,7 @@ class NanCheck final : public Observer {
         scan(std::get<Tensor>(operand), given_);
       }
     };
-    std::visit([&](const auto& cmd) { cmd.operands(look); }, command);
+    for_each_operand(command, look);
     for_each_use(command, [&](const OperandUse& use) {
       if (use.reads) scan(use, given_);
     });

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <string_view>
-#include <type_traits>
 
 #include "device/checks/describe.hpp"
 #include "device/footprint/local_map.hpp"
@@ -15,23 +13,6 @@ namespace softtpu {
 namespace {
 
 constexpr std::size_t kMostWrites = 256;
-
-// Commands with operands whose type the function fixes.
-template <class Cmd>
-constexpr bool kFixesTypes =
-    std::is_same_v<Cmd, Conv2dCmd> || std::is_same_v<Cmd, PoolCmd> || std::is_same_v<Cmd, MatMulCmd> ||
-    std::is_same_v<Cmd, OkkConvCmd> || std::is_same_v<Cmd, OkkWindowCmd> || std::is_same_v<Cmd, OkkMatmulCmd>;
-
-bool fixes_types(const Command& command) {
-  return std::visit([](const auto& cmd) { return kFixesTypes<std::decay_t<decltype(cmd)>>; }, command);
-}
-
-// Whether the result's type says what its bits mean; a copy or a fill only says how many there are.
-bool gives_meaning(const Command& command) {
-  return std::holds_alternative<CastCmd>(command) || std::holds_alternative<ArithCmd>(command) ||
-         std::holds_alternative<IntArithCmd>(command) || std::holds_alternative<ScaleBiasCmd>(command) ||
-         std::holds_alternative<DivideCmd>(command) || std::holds_alternative<MacCmd>(command);
-}
 
 bool is_other_kind(Dtype a, Dtype b) { return is_float(a) != is_float(b) || (is_float(a) && a != b); }
 
@@ -55,11 +36,9 @@ class OperandTypeCheck final : public Observer {
   }
 
   void before(Op op, const Command& command) override {
-    if (!fixes_types(command)) return;
-    for_each_tensor(command, [&](std::uint32_t, Access access, const char* name, const Tensor& tensor) {
-      const std::string_view role = name;
-      const bool fixed = role == "bias" || role == "kzp" || role == "pad" || role == "requant";
-      if (fixed && access == Access::kRead) compare(op, name, tensor);
+    for_each_operand(command, [&](Access, const char* name, const Operand& operand, const Role& role) {
+      const auto* tensor = std::get_if<Tensor>(&operand);
+      if (role.fixed_type && tensor != nullptr) compare(op, name, *tensor);
     });
   }
 
@@ -80,7 +59,7 @@ class OperandTypeCheck final : public Observer {
     auto box = box_of(*chip_, tensor);
     if (!box) return;
     std::erase_if(writes_, [&](const Written& known) { return box->covers(known.box); });
-    writes_.push_back({op, name, tensor, gives_meaning(command), capture_call_stack(), *std::move(box)});
+    writes_.push_back({op, name, tensor, traits_of(command).gives_meaning, capture_call_stack(), *std::move(box)});
     if (writes_.size() > kMostWrites) writes_.pop_front();
   }
 

@@ -62,7 +62,7 @@ class OverwriteCheck final : public Observer {
   void before(Op op, const Command& command) override {
     threats_.clear();
     for_each_use(command, [&](const OperandUse& use) {
-      if (use.reads && use.all) read(op, use);
+      if (use.reads && use.role.all) read(op, use);
     });
     for_each_use(command, [&](const OperandUse& use) {
       if (use.writes) threaten(use);
@@ -164,7 +164,7 @@ class OverwriteCheck final : public Observer {
       }
     }
     // Where data decides what is written, the rest is still somebody else's.
-    if (use.all) tensors_.push_back({self, *std::move(box), {}, {}, {}, {}});
+    if (use.role.all) tensors_.push_back({self, *std::move(box), {}, {}, {}, {}});
   }
 
   void fill(Live& tensor, const OperandUse& piece) {
@@ -185,7 +185,7 @@ class OverwriteCheck final : public Observer {
         std::find_if(threats_.begin(), threats_.end(), [&](const Threat& known) { return known.tensor == index; });
     if (threat == threats_.end()) return;  // their bytes lie between each other
     // Tiles of one tensor may have rows in common, with the same values from both.
-    const bool may_agree = tensor.by.op == self.op || !self.use.all;
+    const bool may_agree = tensor.by.op == self.op || !self.use.role.all;
     const ByteSet lost = may_agree ? changed(*threat) : threat->bytes;
     if (lost.empty()) return fill(tensor, self.use);
     if (!tensor.taker) {

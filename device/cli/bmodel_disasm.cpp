@@ -33,7 +33,7 @@ Meaning meaning_of(const Chip& chip, const stream::Instruction& instruction) {
     const char* kind = access == Access::kRead ? "reads" : access == Access::kWrite ? "writes" : "adds to";
     meaning.operands.push_back(fmt::format("{} {} {}", kind, name, to_text(operand)));
   };
-  std::visit([&](const auto& command) { command.operands(add); }, issued->command);
+  for_each_operand(issued->command, add);
   return meaning;
 }
 

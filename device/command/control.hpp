@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -24,6 +25,7 @@ enum class ControlAction : std::uint8_t {
 inline constexpr int kAllCores = -1;
 
 struct ControlCmd {
+  static constexpr CommandTraits kTraits{};
   ControlAction action = ControlAction::kPoll;
   int message = 0;
   int count = 0;

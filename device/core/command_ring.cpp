@@ -13,7 +13,7 @@ std::string operands_line(const Command& command) {
   const auto add = [&](Access, const char* name, const Operand& operand) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, to_text(operand));
   };
-  std::visit([&](const auto& cmd) { cmd.operands(add); }, command);
+  for_each_operand(command, add);
   return text;
 }
 

@@ -50,13 +50,9 @@ constexpr int kAssertionExitStatus = 233;
 
 std::string operands_text(const Command& command) {
   std::string text;
-  std::visit(
-      [&](const auto& cmd) {
-        cmd.operands([&](Access, const char* name, const Operand& operand) {
-          text += fmt::format("\n - {} {}", name, to_text(operand));
-        });
-      },
-      command);
+  for_each_operand(command, [&](Access, const char* name, const Operand& operand) {
+    text += fmt::format("\n - {} {}", name, to_text(operand));
+  });
   return text;
 }
 
@@ -89,7 +85,8 @@ Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {
     if (!chip.has_part(part)) refusals_[i] = fmt::format("{} has no {}.", name, part);
   }
   for (const auto& [function, reason] : chip.refused)
-    refusals_[static_cast<std::size_t>(*find_op(function))] = fmt::format("{} refuses this function: {}.", name, reason);
+    refusals_[static_cast<std::size_t>(*find_op(function))] =
+        fmt::format("{} refuses this function: {}.", name, reason);
 }
 Core::~Core() = default;
 
@@ -322,8 +319,7 @@ void Core::fault(ErrorKind kind, const std::string& sentence, const Command* com
   outcome_.kind = kind;
   outcome_.text = with_call_name(sentence);
   if (command != nullptr) outcome_.text += operands_text(*command);
-  outcome_.text +=
-      launch_place_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
+  outcome_.text += launch_place_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
   // What only the function knows to be wrong, before there is a command.
   const auto op = named_in(sentence);
   if (command != nullptr || kind != ErrorKind::kUsage || !op) return;
@@ -360,7 +356,7 @@ bool Core::breaks_guard(Op op, const Command& command) {
       return fault(ErrorKind::kUsage, text, &command);
     }
   };
-  std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  for_each_operand(command, visit);
   return faulted();
 }
 

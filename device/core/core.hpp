@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "device/command/functions.hpp"
 #include "device/core/command_ring.hpp"
 #include "device/core/lane_chain.hpp"
 #include "device/core/launch_page.hpp"
 #include "device/core/observer.hpp"
-#include "device/engines/commands.hpp"
+#include "device/engines/command.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "runtime/base/result.hpp"
 

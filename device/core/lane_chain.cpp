@@ -1,8 +1,10 @@
 #include "device/core/lane_chain.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/command.hpp"
 #include "device/memory/lane_slice.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"

@@ -3,7 +3,6 @@
 // none looks at another lane, so the memory afterwards is the same.
 #pragma once
 
-#include <type_traits>
 #include <vector>
 
 #include "device/engines/command.hpp"
@@ -13,20 +12,18 @@ namespace softtpu {
 
 class LaneChain {
  public:
-  // Commands of which every lane reads and writes only its own local memory, all of them through for_each_row().
+  // Commands of which every lane reads and writes only its own local memory.
   template <class Cmd>
-  static constexpr bool kTakes =
-      std::is_same_v<Cmd, ArithCmd> || std::is_same_v<Cmd, UnaryCmd> || std::is_same_v<Cmd, ScaleBiasCmd> ||
-      std::is_same_v<Cmd, MacCmd> || std::is_same_v<Cmd, CastCmd> || std::is_same_v<Cmd, IntArithCmd> ||
-      std::is_same_v<Cmd, ShiftCmd> || std::is_same_v<Cmd, TaylorCmd> || std::is_same_v<Cmd, LookupCmd> ||
-      std::is_same_v<Cmd, ExponentCmd> || std::is_same_v<Cmd, RootCmd> || std::is_same_v<Cmd, DivideCmd> ||
-      std::is_same_v<Cmd, CompareCmd> || std::is_same_v<Cmd, SelectCmd> || std::is_same_v<Cmd, CopyCmd>;
+  static constexpr bool kTakes = Cmd::kTraits.by_lanes;
   // Whether a command's rules look at memory, which has to be what the commands before leave.
   template <class Cmd>
-  static constexpr bool rules_read(const Cmd&) {
-    return !kTakes<Cmd>;
+  static constexpr bool rules_read(const Cmd& cmd) {
+    if constexpr (requires { cmd.rules_read_memory(); }) {
+      return cmd.rules_read_memory();
+    } else {
+      return !kTakes<Cmd>;
+    }
   }
-  static constexpr bool rules_read(const LookupCmd& cmd) { return !cmd.known_indices; }
 
   // Keeps a command. Those kept so far are carried out first if their lanes are others.
   template <class Cmd>

@@ -1,10 +1,10 @@
-// All commands as one value type. A new command struct goes into device/isa/commands/<family>.hpp and into this list,
-// before the last entry.
+// All commands as one value type, made of device/command/list.def. A new family adds its header here.
 #pragma once
 
 #include <variant>
 
 #include "device/command/control.hpp"
+#include "device/command/traits.hpp"
 #include "device/engines/bdc/bm1684_fixed/command.hpp"
 #include "device/engines/bdc/bm1684_layers/command.hpp"
 #include "device/engines/bdc/bm1684_words/command.hpp"
@@ -18,63 +18,33 @@
 #include "device/engines/bdc/product/command.hpp"
 #include "device/engines/bdc/special/command.hpp"
 #include "device/engines/bdc/window/command.hpp"
+#include "device/engines/dma/compress/command.hpp"
 #include "device/engines/dma/copy/command.hpp"
+#include "device/engines/dma/reduce/command.hpp"
+#include "device/engines/dma/select/command.hpp"
+#include "device/engines/hau/lines/command.hpp"
+#include "device/engines/hau/nms/command.hpp"
 #include "device/engines/hau/sort/command.hpp"
 
 namespace softtpu {
 
-using Command = std::variant<  //
-    OkkWordCmd,                //
-    OkkUnaryCmd,               //
-    OkkTaylorCmd,              //
-    OkkSelectCmd,              //
-    OkkMulAddCmd,              //
-    MatMulCmd,                 //
-    Conv2dCmd,                 //
-    PoolCmd,                   //
-    RoiPoolCmd,                //
-    OkkFixedCmd,               //
-    OkkWidenCmd,               //
-    OkkConvCmd,                //
-    OkkWindowCmd,              //
-    OkkMatmulCmd,              //
-    ArithCmd,                  //
-    DmaCopyCmd,                //
-    DmaFillCmd,                //
-    DmaMatrixCmd,              //
-    DmaRowsCmd,                //
-    DmaMaskSelectCmd,          //
-    DmaNonzeroCmd,             //
-    DmaCompressCmd,            //
-    DmaReduceCmd,              //
-    MixedArithCmd,             //
-    GatherCmd,                 //
-    MaskSelectCmd,             //
-    HauSortCmd,                //
-    HauHardNmsCmd,             //
-    HauSoftNmsCmd,             //
-    HauLineGatherCmd,          //
-    TaylorCmd,                 //
-    LookupCmd,                 //
-    ExponentCmd,               //
-    RootCmd,                   //
-    DivideCmd,                 //
-    StaticLoadCmd,             //
-    UnaryCmd,                  //
-    ScaleBiasCmd,              //
-    MacCmd,                    //
-    IntArithCmd,               //
-    ShiftCmd,                  //
-    IntQuantCmd,               //
-    CastCmd,                   //
-    FloatQuantCmd,             //
-    CompareCmd,                //
-    SelectCmd,                 //
-    CopyCmd,                   //
-    CrossCopyCmd,              //
-    SequenceCmd,               //
-    RandomCmd,                 //
-    OuterCmd,                  //
+using Command = std::variant<
+#define COMMAND(Cmd, Answer) Cmd,
+#include "device/command/list.def"
     ControlCmd>;
+
+#define COMMAND(Cmd, Answer) \
+  static_assert(CommandStructure<Cmd>, #Cmd " needs operands(), traits and operator==: see device/engines/README.md");
+#include "device/command/list.def"
+static_assert(CommandStructure<ControlCmd>);
+
+template <class Visit>
+void for_each_operand(const Command& command, Visit&& visit) {
+  std::visit([&](const auto& cmd) { for_each_operand(cmd, visit); }, command);
+}
+
+inline CommandTraits traits_of(const Command& command) {
+  return std::visit([](const auto& cmd) { return std::decay_t<decltype(cmd)>::kTraits; }, command);
+}
 
 }  // namespace softtpu

@@ -6,15 +6,6 @@
 namespace softtpu {
 namespace {
 
-template <class Cmd, class... List>
-constexpr bool kIsOneOf = (std::is_same_v<Cmd, List> || ...);
-
-template <class Cmd>
-constexpr bool kIsElementwise =
-    kIsOneOf<Cmd, ArithCmd, UnaryCmd, ScaleBiasCmd, MacCmd, IntArithCmd, ShiftCmd, IntQuantCmd, CastCmd, FloatQuantCmd,
-             LookupCmd, CompareCmd, TaylorCmd, ExponentCmd, RootCmd, DivideCmd, CopyCmd, OkkWordCmd, OkkUnaryCmd,
-             OkkTaylorCmd, OkkSelectCmd, OkkMulAddCmd, OkkFixedCmd, OkkWidenCmd>;
-
 CopyOrder order_of(const Command& command) {
   if (const auto* copy = std::get_if<DmaCopyCmd>(&command)) return copy->order;
   if (const auto* copy = std::get_if<CrossCopyCmd>(&command)) return copy->order;
@@ -53,15 +44,11 @@ std::size_t source_of(CopyOrder order, const Dim4& from, const Dim4& to, int n, 
 }  // namespace
 
 std::optional<Tensor> find_elementwise_result(const Command& command) {
+  // With a second result, an element of either is not made of the operands of both alone.
+  if (const auto* select = std::get_if<SelectCmd>(&command); select != nullptr && select->winner) return std::nullopt;
   return std::visit(
       [](const auto& cmd) -> std::optional<Tensor> {
-        using Cmd = std::decay_t<decltype(cmd)>;
-        if constexpr (kIsElementwise<Cmd> || std::is_same_v<Cmd, DmaCopyCmd> || std::is_same_v<Cmd, CrossCopyCmd>) {
-          return cmd.dst;
-        }
-        if constexpr (std::is_same_v<Cmd, SelectCmd>) {
-          if (!cmd.winner) return cmd.dst;
-        }
+        if constexpr (std::decay_t<decltype(cmd)>::kTraits.elementwise) return cmd.dst;
         return std::nullopt;
       },
       command);

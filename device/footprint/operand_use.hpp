@@ -1,5 +1,4 @@
-// What a command really does with the elements of its operands, where operands() alone says too much: partly used
-// channels of matrices, destinations that are filled only in part, tables of which only some NPUs' copies are read.
+// The elements of its operands that a command touches: what is declared beside the operands (Role), applied to spans.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +9,13 @@
 
 namespace softtpu {
 
+// One operand that is a tensor, with what the command declares of it.
 struct OperandUse {
   std::uint32_t index = 0;  // in the order of operands()
   const char* name = "";
   Tensor tensor;
   bool reads = false, writes = false;
-  // False: some elements may not be touched; which ones depends on data.
-  bool all = true;
-  // Of the last channel only so many elements of a row are used; 0: all.
-  int last_channel = 0;
-  // Only in these NPUs (of `lanes` channels from the tensor's start); 0: all.
-  int lanes = 0;
+  Role role;
 };
 
 void for_each_use(const Command& command, const std::function<void(const OperandUse&)>& f);
@@ -31,10 +26,10 @@ void for_each_used_span(const Chip& chip, const OperandUse& use, F f) {
   const Tensor& tensor = use.tensor;
   const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
   for_each_span(chip, tensor, [&](Span span) {
-    if (use.lanes > 0 && span.c >= use.lanes) return;
-    if (use.last_channel > 0 && span.c == tensor.shape.c - 1) {
-      const auto used = static_cast<std::uint64_t>(use.last_channel) * size;
-      if (span.w >= use.last_channel) return;
+    if (use.role.lanes > 0 && span.c >= use.role.lanes) return;
+    if (use.role.last_channel > 0 && span.c == tensor.shape.c - 1) {
+      const auto used = static_cast<std::uint64_t>(use.role.last_channel) * size;
+      if (span.w >= use.role.last_channel) return;
       if (span.end - span.begin > used) span.end = span.begin + used;
     }
     f(span);

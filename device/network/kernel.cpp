@@ -189,7 +189,7 @@ class Launch {
       const std::uint64_t end = tensor->addr + static_cast<std::uint64_t>(elements * size_of(tensor->dtype));
       found = found || (tensor->addr < keep.from + keep.bytes && end > keep.from);
     };
-    std::visit([&](const auto& cmd) { cmd.operands(look); }, command);
+    for_each_operand(command, look);
     return found;
   }
 

@@ -12,36 +12,11 @@ std::optional<Tensor> find_output(const Command& command) {
     const auto* tensor = std::get_if<Tensor>(&operand);
     if (!output && access != Access::kRead && tensor != nullptr) output = *tensor;
   };
-  std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  for_each_operand(command, visit);
   return output;
 }
 
 double elements(const Dim4& shape) { return static_cast<double>(shape.elements()); }
-
-struct Operations {
-  double operator()(const MatMulCmd& cmd) const { return 2.0 * cmd.rows * cmd.inner * cmd.cols; }
-  double operator()(const OkkMatmulCmd& cmd) const { return 2.0 * cmd.output.shape.n * cmd.inner * cmd.cols; }
-  double operator()(const Conv2dCmd& cmd) const {
-    return 2 * elements(cmd.dst.shape) * cmd.src.shape.c * static_cast<double>(cmd.window.taps());
-  }
-  double operator()(const OkkConvCmd& cmd) const {
-    return 2 * elements(cmd.output.shape) * cmd.input.shape.c * cmd.window.kernel.h * cmd.window.kernel.w;
-  }
-  double operator()(const PoolCmd& cmd) const {
-    return (cmd.mode == PoolMode::kDepthwise ? 2 : 1) * elements(cmd.dst.shape) *
-           static_cast<double>(cmd.window.taps());
-  }
-  double operator()(const OkkWindowCmd& cmd) const {
-    return (cmd.mode == OkkWindowMode::kDepthwise ? 2 : 1) * elements(cmd.output.shape) * cmd.window.kernel.h *
-           cmd.window.kernel.w;
-  }
-  double operator()(const RoiPoolCmd& cmd) const { return elements(cmd.dst.shape) * cmd.kernel.h * cmd.kernel.w; }
-  double operator()(const MacCmd& cmd) const { return 2 * elements(cmd.dst.shape); }
-  double operator()(const ScaleBiasCmd& cmd) const { return 2 * elements(cmd.dst.shape); }
-  double operator()(const OkkMulAddCmd& cmd) const { return 2 * elements(cmd.dst.shape); }
-  double operator()(const TaylorCmd& cmd) const { return 2 * elements(cmd.dst.shape) * cmd.coeff.shape.w; }
-  double operator()(const OkkTaylorCmd& cmd) const { return 2 * elements(cmd.dst.shape) * cmd.terms; }
-};
 
 BytePath system_path(const Chip& chip, const Tensor& tensor, bool writes) {
   if (tensor.space != Space::kSystem || chip.local_mem.contains(tensor.addr)) return BytePath::kLocal;
@@ -66,7 +41,7 @@ void add_bytes(const Chip& chip, const Command& command, CommandCost& cost) {
       local += bytes;
     }
   };
-  std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+  for_each_operand(command, visit);
   if (system == 0) cost.bytes[static_cast<std::size_t>(BytePath::kLocal)] = local;
 }
 
@@ -84,16 +59,13 @@ std::string_view to_text(BytePath path) {
   unreachable(path);
 }
 
-bool is_product(const Command& command) {
-  return std::holds_alternative<MatMulCmd>(command) || std::holds_alternative<Conv2dCmd>(command) ||
-         std::holds_alternative<OkkConvCmd>(command) || std::holds_alternative<OkkMatmulCmd>(command);
-}
+bool is_product(const Command& command) { return traits_of(command).is_product; }
 
 double operations_of(const Command& command) {
   return std::visit(
       [&](const auto& cmd) -> double {
-        if constexpr (requires { Operations{}(cmd); }) {
-          return Operations{}(cmd);
+        if constexpr (requires { cmd.operations(); }) {
+          return cmd.operations();
         } else {
           const auto output = find_output(command);
           return output ? elements(output->shape) : 0;

@@ -118,7 +118,7 @@ class BdcWork {
   template <class Cmd>
   Work operator()(const Cmd& cmd) const {
     std::optional<Tensor> output;
-    cmd.operands([&](Access access, const char*, const Operand& operand) {
+    for_each_operand(cmd, [&](Access access, const char*, const Operand& operand) {
       if (const auto* tensor = std::get_if<Tensor>(&operand); tensor != nullptr && access != Access::kRead && !output) {
         output = *tensor;
       }
@@ -127,7 +127,7 @@ class BdcWork {
     Dtype widest = output->dtype;
     std::int64_t stride = 1;
     bool one_bank = false;
-    cmd.operands([&](Access access, const char*, const Operand& operand) {
+    for_each_operand(cmd, [&](Access access, const char*, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (tensor == nullptr) return;
       if (wider(tensor->dtype, widest) > size_of(widest)) widest = tensor->dtype;
@@ -272,7 +272,7 @@ class CycleCosts final : public CostModel {
     const auto visit = [&](Access, const char*, const Operand& operand) {
       if (const auto* tensor = std::get_if<Tensor>(&operand)) bytes += bytes_of(*tensor);
     };
-    std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+    for_each_operand(command, visit);
     return bytes;
   }
 

@@ -54,7 +54,7 @@ class FeaturesOf {
   template <class Cmd>
   Features operator()(const Cmd& cmd) const {
     Features features;
-    cmd.operands([&](Access access, const char*, const Operand& operand) {
+    for_each_operand(cmd, [&](Access access, const char*, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (tensor == nullptr || access == Access::kRead || !features.empty()) return;
       features = model_.element_wise(tensor->shape, lane(*tensor));

@@ -123,7 +123,7 @@ class TimeObserver final : public Observer {
         launch_.local.write(clock_.model().chip(), *tensor, placed.start_us, placed.end_us, call, name);
       }
     };
-    std::visit([&](const auto& cmd) { cmd.operands(visit); }, command);
+    for_each_operand(command, visit);
   }
 
   void report() {

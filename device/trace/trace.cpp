@@ -51,7 +51,7 @@ class Trace final : public Observer {
         bytes += static_cast<std::uint64_t>(tensor->shape.elements() * size_of(tensor->dtype));
       }
     };
-    std::visit([&](const auto& cmd) { cmd.operands(add); }, command);
+    for_each_operand(command, add);
     args["bytes"] = bytes;
     event(call_name(op, stack), to_text(info(op).engine), tracks_.engine(info(op).engine), start_, end,
           std::move(args));

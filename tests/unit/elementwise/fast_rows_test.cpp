@@ -8,7 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/command.hpp"
 #include "device/numeric/float_unit.hpp"
 
 namespace softtpu {
@@ -117,7 +118,7 @@ class FastRows : public testing::TestWithParam<const char*> {
     if (plain == fast) return;
     const auto at = std::mismatch(plain.begin(), plain.end(), fast.begin()).first - plain.begin();
     std::string operands;
-    cmd.operands([&](Access, const char* name, const Operand& operand) {
+    for_each_operand(cmd, [&](Access, const char* name, const Operand& operand) {
       operands += std::string("\n  ") + name + " " + to_text(operand);
     });
     FAIL() << what << ": byte " << at << " differs" << operands;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -26,6 +27,7 @@ enum class OkkFixedMode : std::uint8_t {
 // dst = (a <mode> b), half of the last place added, >> rshift, clamped to dst's type. Only the `batches` elements along
 // N are written; those that fill up the last word stay as they are.
 struct OkkFixedCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   OkkFixedMode mode = OkkFixedMode::kAdd;
   int batches = 1;
   int lshift = 0, rshift = 0;
@@ -47,6 +49,7 @@ struct OkkFixedCmd {
 // dst (f32) = the 8-bit elements of src. packed: src is in 4N mode and counts words; else it is a plain tensor of
 // bytes.
 struct OkkWidenCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   bool packed = true;
   Dtype src_type = Dtype::kInt8;
   Tensor dst, src;

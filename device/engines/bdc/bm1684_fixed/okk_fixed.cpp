@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <limits>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/bm1684_fixed/command.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/by_type.hpp"
 #include "runtime/base/unreachable.hpp"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -13,23 +14,29 @@ struct OkkWindow {
   Dim2 kernel;
   Padding4 padding;
   Dim2 stride, dilation;
+  // Strided windows may leave out rows and columns.
+  Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
   bool operator==(const OkkWindow&) const = default;
 };
 
 // output = conv(input, weight) [+ bias] [+ old output]. Weights are in 2IC mode: pairs of fp32, shape [pairs of input
 // channels, output channels, kh, kw]; `even` and `odd` are the two halves of the pairs as tensors.
 struct OkkConvCmd {
+  static constexpr CommandTraits kTraits{.is_product = true};
   OkkWindow window;
   bool add = false;
   Tensor output, input, even;
   std::optional<Tensor> odd;   // none for one input channel
   std::optional<Tensor> bias;  // one value per output channel
+  double operations() const {
+    return 2.0 * static_cast<double>(output.shape.elements()) * input.shape.c * window.kernel.h * window.kernel.w;
+  }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "input", Operand(input));
+    f(Access::kRead, "input", Operand(input), window.input_role());
     f(Access::kRead, "weight", Operand(even));
     if (odd) f(Access::kRead, "weight of odd input channels", Operand(*odd));
-    if (bias) f(Access::kRead, "bias", Operand(*bias));
+    if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
     f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output));
   }
   bool operator==(const OkkConvCmd&) const = default;
@@ -43,16 +50,21 @@ enum class OkkWindowMode : std::uint8_t {
 
 // A window over each channel by itself.
 struct OkkWindowCmd {
+  static constexpr CommandTraits kTraits{};
   OkkWindowMode mode = OkkWindowMode::kDepthwise;
   OkkWindow window;
   Tensor output, input;
   std::optional<Tensor> weight;  // kDepthwise: [1, c, kh, kw], compact
   std::optional<Tensor> bias;    // one value per channel
+  double operations() const {
+    return (mode == OkkWindowMode::kDepthwise ? 2 : 1) * static_cast<double>(output.shape.elements()) *
+           window.kernel.h * window.kernel.w;
+  }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "input", Operand(input));
+    f(Access::kRead, "input", Operand(input), window.input_role());
     if (weight) f(Access::kRead, "weight", Operand(*weight));
-    if (bias) f(Access::kRead, "bias", Operand(*bias));
+    if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
     f(Access::kWrite, "output", Operand(output));
   }
   bool operator==(const OkkWindowCmd&) const = default;
@@ -61,16 +73,21 @@ struct OkkWindowCmd {
 // output[rows, cols] = left[rows, inner] * right[inner, cols] [+ bias[1, cols]] [+ old output]. The tensors are
 // matrices in the matrix layout: shape [rows, channels, 1, columns per channel], the last channel maybe partly used.
 struct OkkMatmulCmd {
+  static constexpr CommandTraits kTraits{.is_product = true};
   int inner = 1, cols = 1;
   bool add = false;
   Tensor output, left, right;
   std::optional<Tensor> bias;
+  double operations() const { return 2.0 * output.shape.n * inner * cols; }
+  Role columns_of(const Tensor& matrix, bool fixed_type = false) const {
+    return {.last_channel = last_channel_of(cols, matrix.shape.w), .fixed_type = fixed_type};
+  }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "left", Operand(left));
-    f(Access::kRead, "right", Operand(right));
-    if (bias) f(Access::kRead, "bias", Operand(*bias));
-    f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output));
+    f(Access::kRead, "left", Operand(left), Role{.last_channel = last_channel_of(inner, left.shape.w)});
+    f(Access::kRead, "right", Operand(right), columns_of(right));
+    if (bias) f(Access::kRead, "bias", Operand(*bias), columns_of(*bias, true));
+    f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output), columns_of(output));
   }
   bool operator==(const OkkMatmulCmd&) const = default;
 };

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/bm1684_layers/command.hpp"
 #include "device/engines/bdc/product/load.hpp"
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/window/conv_planes.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"

@@ -5,11 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/bm1684_layers/command.hpp"
 #include "device/engines/bdc/product/load.hpp"
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/product/stored_matrix.hpp"
 #include "device/engines/bdc/product/stored_results.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/float_unit.hpp"

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <vector>
 
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/bm1684_layers/command.hpp"
 #include "device/engines/bdc/bm1684_layers/okk_planes.hpp"
 #include "device/engines/bdc/window/pool_taps.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/numeric/float_unit.hpp"
 

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include "device/command/checks.hpp"
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/bm1684_layers/command.hpp"
 
 namespace softtpu {
 namespace {

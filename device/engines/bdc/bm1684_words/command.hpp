@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -20,6 +21,7 @@ enum class OkkWordMode : std::uint8_t {
 
 // dst = a <mode> b on 32-bit elements.
 struct OkkWordCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   OkkWordMode mode = OkkWordMode::kDiv;
   Tensor dst;
   Operand a, b;
@@ -44,6 +46,7 @@ enum class OkkUnaryMode : std::uint8_t {
 
 // dst = mode(src) on 32-bit elements.
 struct OkkUnaryCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   OkkUnaryMode mode = OkkUnaryMode::kCopy;
   Tensor dst;
   Operand src;
@@ -57,9 +60,11 @@ struct OkkUnaryCmd {
 
 // dst = sum of x^k / k! for k = 0..terms, or for k = 1..terms when `without_one`.
 struct OkkTaylorCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   Tensor dst, src;
   int terms = 1;
   bool without_one = false;
+  double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()) * terms; }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
@@ -76,6 +81,7 @@ enum class OkkCompare : std::uint8_t {
 
 // dst = (a <compare> b) ? yes : no, on 32-bit elements.
 struct OkkSelectCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   OkkCompare compare = OkkCompare::kGreater;
   Tensor dst;
   Operand a, b, yes, no;
@@ -92,8 +98,10 @@ struct OkkSelectCmd {
 
 // dst = a * b + c in f32, rounded after each step.
 struct OkkMulAddCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   Tensor dst;
   Operand a, b, c;
+  double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()); }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src0", a);

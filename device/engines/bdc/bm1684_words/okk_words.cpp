@@ -1,5 +1,6 @@
 // Element-wise functions of BM1684 on 32-bit elements (numerics: bm1684-okkernel.md sections 3 to 5).
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/bm1684_words/command.hpp"
 #include "device/memory/rows.hpp"
 #include "device/memory/static_tables.hpp"
 #include "device/numeric/bm1684_unit.hpp"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -20,6 +21,7 @@ enum class Compare : std::uint8_t {
 
 // dst = (a <compare> b) ? true_val : 0.
 struct CompareCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   Compare compare = Compare::kGreater;
   Tensor dst;
   Operand a, b;
@@ -35,6 +37,7 @@ struct CompareCmd {
 
 // dst = (a <compare> b) ? yes : no; with `winner`, that tensor also receives the same choice between a and b.
 struct SelectCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   Compare compare = Compare::kGreater;
   Tensor dst;
   std::optional<Tensor> winner;

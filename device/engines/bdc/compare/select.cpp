@@ -2,8 +2,9 @@
 #include <bit>
 
 #include "device/chip/rules.hpp"
-#include "device/engines/bdc/rows/fast_rows.hpp"
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/compare/command.hpp"
+#include "device/engines/bdc/compare/fast.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/formats.hpp"
 

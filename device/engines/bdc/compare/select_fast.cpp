@@ -1,5 +1,5 @@
 // Comparison and selection with SIMD instructions, compiled for several instruction sets and chosen at run time.
-#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/bdc/compare/fast.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/engines/bdc/compare/select_fast.cpp"

@@ -1,5 +1,5 @@
 // Conversions between data types with SIMD instructions, compiled for several instruction sets and chosen at run time.
-#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/bdc/convert/fast.hpp"
 #include "device/numeric/convert.hpp"
 
 #undef HWY_TARGET_INCLUDE

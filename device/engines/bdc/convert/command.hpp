@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "device/command/traits.hpp"
 #include "device/engines/bdc/integer/command.hpp"
 #include "device/isa/types.hpp"
 
@@ -10,6 +11,7 @@ namespace softtpu {
 
 // dst = src in dst's data type.
 struct CastCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
   Tensor dst, src;
   Rounding rounding = Rounding::kHalfToEven;
   template <class F>
@@ -23,6 +25,7 @@ struct CastCmd {
 // Through f32. kRequant: dst = integer of (f32(src) * scale + offset), offset is f32. kDequant: dst = f32(src - offset)
 // * scale, offset is a 16-bit integer. Parameters are constants or one value per channel.
 struct FloatQuantCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   Quant direction = Quant::kRequant;
   Tensor dst, src;
   Operand scale, offset;

@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "device/chip/conversions.hpp"
-#include "device/engines/bdc/rows/fast_rows.hpp"
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/convert/command.hpp"
+#include "device/engines/bdc/convert/fast.hpp"
+#include "device/engines/bdc/elementwise/command.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"

@@ -2,9 +2,10 @@
 #include <type_traits>
 
 #include "device/chip/rules.hpp"
-#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/elementwise/command.hpp"
+#include "device/engines/bdc/elementwise/fast.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"

@@ -1,5 +1,5 @@
 // Element-wise arithmetic with SIMD instructions, compiled for several instruction sets and chosen at run time.
-#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/bdc/elementwise/fast.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/engines/bdc/elementwise/arith_fast.cpp"

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -25,6 +26,7 @@ enum class ArithMode : std::uint8_t {
 
 // dst = a <mode> b, element by element, all of dst's data type. A Scalar operand is broadcast.
 struct ArithCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
   ArithMode mode = ArithMode::kAdd;
   Tensor dst;
   Operand a, b;
@@ -44,6 +46,7 @@ enum class UnaryMode : std::uint8_t { kAbs, kNeg, kNot, kSign, kRound };
 
 // dst = <mode> src. `rounding` belongs to kRound: to an integral value.
 struct UnaryCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   UnaryMode mode = UnaryMode::kAbs;
   Rounding rounding = Rounding::kHalfToEven;
   Tensor dst, src;
@@ -55,10 +58,25 @@ struct UnaryCmd {
   bool operator==(const UnaryCmd&) const = default;
 };
 
+// dst = src on the same NPU; a Scalar fills dst.
+struct CopyCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  Tensor dst;
+  Operand src;
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "src", src);
+    f(Access::kWrite, "dst", Operand(dst));
+  }
+  bool operator==(const CopyCmd&) const = default;
+};
+
 // dst = bias + scale * src, rounded after the product and after the sum.
 struct ScaleBiasCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
   Tensor dst, src;
   Operand scale, bias;
+  double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()); }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
@@ -72,10 +90,12 @@ struct ScaleBiasCmd {
 // fp32: dst = a * b + dst, rounded twice. 8-bit integers into a 16-bit dst: ((dst << lshift) + a * b) >> rshift,
 // rounded and clamped.
 struct MacCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
   Tensor dst;
   Operand a, b;
   int lshift = 0, rshift = 0;
   Rounding rounding = Rounding::kHalfToEven;
+  double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()); }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src0", a);
@@ -88,6 +108,7 @@ struct MacCmd {
 // dst = src <mode> constant, or constant <mode> src, each of its own float type; rounded once. `saturate`: what
 // overflows becomes the largest finite value.
 struct MixedArithCmd {
+  static constexpr CommandTraits kTraits{};
   ArithMode mode = ArithMode::kAdd;  // kAdd, kSub, kMul
   Tensor dst, src;
   Scalar constant;

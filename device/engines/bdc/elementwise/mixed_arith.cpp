@@ -1,8 +1,9 @@
 // A tensor and a constant of float types that may differ, FP8 among them (numerics: bm1690.md section 3).
 #include <algorithm>
 
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/elementwise/command.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"

@@ -1,6 +1,6 @@
 // Element-wise functions of one operand with SIMD instructions, compiled for several instruction sets and chosen at run
 // time.
-#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/bdc/elementwise/fast.hpp"
 #include "device/numeric/convert.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -17,6 +18,7 @@ enum class GatherMode : std::uint8_t {
 };
 
 struct GatherCmd {
+  static constexpr CommandTraits kTraits{};
   GatherMode mode = GatherMode::kW;
   bool scatter = false;
   bool exception = false;   // the largest index value marks an element without a source
@@ -26,21 +28,23 @@ struct GatherCmd {
   Scalar constant;
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "param", Operand(param));
+    f(Access::kRead, "param", Operand(param), Role{.all = scatter});
     f(Access::kRead, "index", Operand(index));
-    f(scatter || exception ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
+    f(scatter || exception ? Access::kReadWrite : Access::kWrite, "output", Operand(dst),
+      Role{.all = !scatter && !exception});
   }
   bool operator==(const GatherCmd&) const = default;
 };
 
 // Writes the parameter's columns whose mask is not zero densely to each row of dst, and their number to `count`.
 struct MaskSelectCmd {
+  static constexpr CommandTraits kTraits{};
   Tensor dst, count, param, mask;
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "param", Operand(param));
     f(Access::kRead, "mask", Operand(mask));
-    f(Access::kReadWrite, "output", Operand(dst));
+    f(Access::kReadWrite, "output", Operand(dst), kSomeElements);
     f(Access::kWrite, "count", Operand(count));
   }
   bool operator==(const MaskSelectCmd&) const = default;

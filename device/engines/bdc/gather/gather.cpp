@@ -3,8 +3,9 @@
 #include <cstring>
 #include <span>
 
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/gather/command.hpp"
 #include "device/engines/bdc/gather/gather_index.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"

@@ -8,8 +8,9 @@
 
 #include "device/chip/layout.hpp"
 #include "device/command/checks.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/gather/command.hpp"
 #include "device/engines/bdc/gather/gather_index.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/scratch.hpp"
 
 namespace softtpu {

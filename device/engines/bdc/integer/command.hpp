@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -13,6 +14,7 @@ enum class IntMode : std::uint8_t { kAdd, kSub, kMul, kMax, kMin };
 // dst = (a <mode> b) shifted, then clamped to dst's type or cut to its low bits. `shift` is int8: a constant, or one
 // value per channel.
 struct IntArithCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
   IntMode mode = IntMode::kAdd;
   Tensor dst;
   Operand a, b;
@@ -31,6 +33,7 @@ struct IntArithCmd {
 
 // dst = low bits of src shifted by `shift` (a constant, or one value per element).
 struct ShiftCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   Tensor dst, src;
   Operand shift;
   Rounding rounding = Rounding::kHalfToEven;
@@ -48,6 +51,7 @@ enum class Quant : std::uint8_t { kRequant, kDequant };
 // kRequant: dst = (src * multiplier shifted) + offset. kDequant: dst = (src - offset) * multiplier shifted. Clamped.
 // Parameters are constants or one value per channel.
 struct IntQuantCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true};
   Quant direction = Quant::kRequant;
   Tensor dst, src;
   Operand multiplier, shift, offset;

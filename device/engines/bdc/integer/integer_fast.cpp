@@ -1,6 +1,6 @@
 // Integer arithmetic of equal types without a shift with SIMD instructions, compiled for several instruction sets and
 // chosen at run time.
-#include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/bdc/integer/fast.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/engines/bdc/integer/integer_fast.cpp"

@@ -6,7 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/move/command.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {

@@ -1,9 +1,10 @@
-// Rules of BDC moves, sequences and vector by vector commands (numerics: bm1684x-dma-hau-gather.md sections 5 and 6).
+// Rules of BDC moves and sequences (numerics: bm1684x-dma-hau-gather.md sections 5 and 6).
 #include <fmt/format.h>
 
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/move/command.hpp"
 
 namespace softtpu {
 namespace {
@@ -41,12 +42,6 @@ NaturalAlignment alignment_of(Op op) {
 }
 
 }  // namespace
-
-Violation violation(const Memories& mem, Op op, const CopyCmd& cmd) {
-  Checks check(mem, op);
-  check.target(cmd.dst).source("src", cmd.src, cmd.dst);
-  return check.violation();
-}
 
 Violation violation(const Memories& mem, Op op, const CrossCopyCmd& cmd) {
   Checks check(mem, op);
@@ -97,18 +92,6 @@ Violation violation(const Memories& mem, Op op, const RandomCmd& cmd) {
     return fmt::format("jump_cnt ({}): where others than 0, 1 and 3 lead is neither recorded nor described", cmd.jump);
   });
   return check.violation();
-}
-
-Violation violation(const Memories& mem, Op op, const OuterCmd& cmd) {
-  Checks check(mem, op);
-  check.type_in("src0", cmd.src0.dtype, kAllTypes).lane_tensor("src0", cmd.src0);
-  if (check.violation()) return check.violation();
-  return std::visit(
-      [&](auto rule) {
-        rule.a = Scalar{0, cmd.src0.dtype};
-        return violation(mem, op, rule);
-      },
-      cmd.rule);
 }
 
 }  // namespace softtpu

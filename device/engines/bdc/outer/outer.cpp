@@ -1,7 +1,8 @@
 // Vector by vector operations: one element-wise command for each element of the first vector, shared by the threads.
 #include <vector>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/outer/command.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"

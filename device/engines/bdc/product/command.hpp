@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "device/command/traits.hpp"
 #include "device/engines/bdc/requant/requant.hpp"
 
 namespace softtpu {
@@ -25,6 +26,7 @@ constexpr bool spreads_columns(MatMulKind kind) { return kind <= MatMulKind::kIn
 // a transposed operand is stored with its rows and columns exchanged. A Scalar operand stands for a matrix of equal
 // elements.
 struct MatMulCmd {
+  static constexpr CommandTraits kTraits{.is_product = true};
   MatMulKind kind = MatMulKind::kFp32;
   int rows = 0, inner = 0, cols = 0;
   bool left_trans = false, right_trans = false, dst_trans = false;
@@ -41,16 +43,27 @@ struct MatMulCmd {
   std::optional<Requant> requant;  // kInt8Zp: channels are those of the stored result
   bool symmetric = false;          // kInt8Zp: saturates to -high..high
 
+  double operations() const { return 2.0 * rows * inner * cols; }
+  // Right, bias and old output take part in the full width of their last channel, but what stands behind their last
+  // column only reaches what stands behind the result's.
+  Role row_role(bool fixed_type = false) const {
+    return {.last_channel = spreads_columns(kind) ? 1 : 0, .fixed_type = fixed_type};
+  }
+  Role left_role() const {
+    const auto* matrix = std::get_if<Tensor>(&left);
+    if (!spreads_columns(kind) || matrix == nullptr) return {};
+    return {.last_channel = last_channel_of(left_trans ? rows : inner, matrix->shape.w)};
+  }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "left", left);
-    f(Access::kRead, "right", right);
-    if (bias) f(Access::kRead, "bias", *bias);
-    if (old) f(Access::kRead, "old output", Operand(*old));
-    if (kind == MatMulKind::kInt8Zp) f(Access::kRead, "zp", zero_point);
-    if (rescale) f(Access::kRead, "rescale", *rescale);
-    if (kind == MatMulKind::kInt) f(Access::kRead, "shift", shift);
-    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
+    f(Access::kRead, "left", left, left_role());
+    f(Access::kRead, "right", right, row_role());
+    if (bias) f(Access::kRead, "bias", *bias, row_role(true));
+    if (old) f(Access::kRead, "old output", Operand(*old), row_role());
+    if (kind == MatMulKind::kInt8Zp) f(Access::kRead, "zp", zero_point, row_role());
+    if (rescale) f(Access::kRead, "rescale", *rescale, row_role());
+    if (kind == MatMulKind::kInt) f(Access::kRead, "shift", shift, row_role());
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table), row_role(true));
     f(Access::kWrite, "output", Operand(dst));
   }
   bool operator==(const MatMulCmd&) const = default;

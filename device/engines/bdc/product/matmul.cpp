@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "device/chip/rules.hpp"
+#include "device/command/functions.hpp"
 #include "device/engines/bdc/product/byte_product.hpp"
+#include "device/engines/bdc/product/command.hpp"
 #include "device/engines/bdc/product/load.hpp"
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/product/stored_matrix.hpp"
@@ -15,7 +17,6 @@
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/requant/sum_end.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/transpose.hpp"

@@ -3,8 +3,9 @@
 
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
-#include "device/engines/bdc/window/window_checks.hpp"
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/product/command.hpp"
+#include "device/engines/bdc/requant/sum_checks.hpp"
 
 namespace softtpu {
 namespace {

@@ -1,18 +1,15 @@
-// Row loops of element-wise commands with SIMD instructions: the same bits as the lanes of arith.cpp, unary.cpp,
-// convert.cpp, select.cpp, mac.cpp and integer.cpp, many elements at once. A command asks for its row; where there is
-// none (nullptr), or where fast_rows() refuses, it walks its plain lanes.
+// Row loops of element-wise commands with SIMD instructions: the same bits as the plain lanes, many elements at once. A
+// family's fast.hpp lists its rows; where there is none (nullptr), or where fast_rows() refuses, a command walks its
+// plain lanes.
 #pragma once
 
 #include <cstdint>
 
-#include "device/engines/bdc/compare/command.hpp"
-#include "device/engines/bdc/elementwise/command.hpp"
-#include "device/engines/bdc/integer/command.hpp"
+#include "device/isa/types.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/memories.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
-#include "device/numeric/convert.hpp"
 
 namespace softtpu {
 
@@ -21,16 +18,6 @@ using UnaryRow = void (*)(void* dst, const void* src, int count);
 using BinaryRow = void (*)(void* dst, const void* a, const void* b, int count);
 using TernaryRow = void (*)(void* dst, const void* a, const void* b, const void* c, int count);
 using SelectRow = void (*)(void* dst, const void* a, const void* b, RowOrOne yes, RowOrOne no, int count);
-
-BinaryRow fast_arith_row(ArithMode mode, Dtype type);
-TernaryRow fast_scale_bias_row(Dtype type, bool element_first);  // src, scale, bias; whose NaN survives
-TernaryRow fast_mac_row();                   // a, b, old; f32
-// sign_of_bits: device/chip/rules.def.
-UnaryRow fast_unary_row(UnaryMode mode, Rounding rounding, Dtype type, Specials specials, bool sign_of_bits);
-UnaryRow fast_cast_row(Dtype to, Dtype from, Rounding rounding, Specials specials);
-SelectRow fast_select_row(Compare compare, Dtype compared, int selected_bytes);
-// Without a shift; all operands of the same type.
-BinaryRow fast_int_row(IntMode mode, Dtype type, bool saturate);
 
 // Whether a command may run fast rows: they read several elements before they write the first, so a source is dst
 // itself or lies apart from it.

@@ -3,17 +3,20 @@
 
 #include <cstdint>
 
+#include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
 
 // dst = coeff[0] + coeff[1] * src + coeff[2] * src^2 ...: `coeff` is [1, npu_num, 1, terms], every NPU its own.
 struct TaylorCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   Tensor dst, src, coeff;
+  double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()) * coeff.shape.w; }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
-    f(Access::kRead, "coeff", Operand(coeff));
+    f(Access::kRead, "coeff", Operand(coeff), Role{.lanes = dst.shape.c});
     f(Access::kWrite, "dst", Operand(dst));
   }
   bool operator==(const TaylorCmd&) const = default;
@@ -21,12 +24,14 @@ struct TaylorCmd {
 
 // dst = table[src]: `table` is [1, npu_num, 1, length], every NPU its own.
 struct LookupCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   Tensor dst, src, table;
   bool known_indices = false;  // all are inside the table by construction: the rules need not look at them
+  bool rules_read_memory() const { return !known_indices; }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src));
-    f(Access::kRead, "table", Operand(table));
+    f(Access::kRead, "table", Operand(table), Role{.all = false, .lanes = dst.shape.c});
     f(Access::kWrite, "dst", Operand(dst));
   }
   bool operator==(const LookupCmd&) const = default;
@@ -34,6 +39,7 @@ struct LookupCmd {
 
 // dst = the power of two nearest to src (float dst), or its exponent with the format's bias (integer dst).
 struct ExponentCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   Tensor dst, src;
   template <class F>
   void operands(F f) const {
@@ -47,6 +53,7 @@ enum class RootMode : std::uint8_t { kRsqrt, kSqrt };
 
 // dst = 1 / sqrt(src) or sqrt(src), by `iterations` Newton steps.
 struct RootCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
   RootMode mode = RootMode::kRsqrt;
   Tensor dst, src;
   int iterations = 0;
@@ -61,6 +68,7 @@ struct RootCmd {
 
 // dst = a / b, by `iterations` Newton steps for 1 / sqrt(|b|).
 struct DivideCmd {
+  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
   Tensor dst;
   Operand a, b;
   int iterations = 0;
@@ -75,6 +83,7 @@ struct DivideCmd {
 
 // Copies constants of static memory: dst(n, c, h, w) = src(n, c, h, w), src in static memory with any strides.
 struct StaticLoadCmd {
+  static constexpr CommandTraits kTraits{};
   Tensor dst, src;
   template <class F>
   void operands(F f) const {

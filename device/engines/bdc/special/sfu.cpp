@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "device/chip/rules.hpp"
+#include "device/command/functions.hpp"
 #include "device/engines/bdc/rows/fast_rows.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
+#include "device/engines/bdc/special/command.hpp"
 #include "device/engines/bdc/special/fast_sfu.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/narrow.hpp"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "device/command/traits.hpp"
 #include "device/engines/bdc/requant/requant.hpp"
 
 namespace softtpu {
@@ -16,6 +17,8 @@ struct Window {
   bool turned = false;  // the stored kernel is used turned by 180 degrees
 
   std::int64_t taps() const { return std::int64_t{kernel.h} * kernel.w; }
+  // Strided windows may leave out rows and columns.
+  Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
   bool operator==(const Window&) const = default;
 };
 
@@ -46,6 +49,7 @@ enum class Conv2dKind : std::uint8_t {
 // dst[n, oc] = sum over ic of the windows of src[n, ic] x weight[oc, ic] (+ bias[oc]) (+ old).
 // Weights are stored as the tensor [1, oc, groups of input channels x kernel, channels of a group].
 struct Conv2dCmd {
+  static constexpr CommandTraits kTraits{.is_product = true};
   Conv2dKind kind = Conv2dKind::kFloat;
   Window window;
   Tensor dst, src;
@@ -63,14 +67,17 @@ struct Conv2dCmd {
   std::optional<Operand> rescale;  // kFloat: one f32 factor for each output channel, after relu
 
   bool has_zero_points() const { return kind == Conv2dKind::kAsymmetric || kind == Conv2dKind::kRequantised; }
+  double operations() const {
+    return 2.0 * static_cast<double>(dst.shape.elements()) * src.shape.c * static_cast<double>(window.taps());
+  }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "input", Operand(src));
+    f(Access::kRead, "input", Operand(src), window.input_role());
     f(Access::kRead, "weight", weight);
-    if (bias) f(Access::kRead, "bias", Operand(*bias));
-    if (has_zero_points()) f(Access::kRead, "kzp", zero_point);
-    if (has_zero_points()) f(Access::kRead, "pad", padding);
-    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
+    if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
+    if (has_zero_points()) f(Access::kRead, "kzp", zero_point, kFixedType);
+    if (has_zero_points()) f(Access::kRead, "pad", padding, kFixedType);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table), kFixedType);
     if (rescale) f(Access::kRead, "rescale", *rescale);
     f(add_old ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
   }
@@ -91,6 +98,7 @@ enum class PoolMode : std::uint8_t { kMax, kMin, kAverage, kDepthwise };
 
 // dst[n, c] = the windows of src[n, c] reduced by `mode`. Averages are sums of products with a constant weight.
 struct PoolCmd {
+  static constexpr CommandTraits kTraits{};
   PoolMode mode = PoolMode::kMax;
   Window window;
   Tensor dst, src;
@@ -106,13 +114,17 @@ struct PoolCmd {
   bool symmetric = false;          // saturates to -high..high
   std::optional<Scalar> rescale;   // kAverage of FP8: an f32 factor for results that are FP8 too
 
+  double operations() const {
+    return (mode == PoolMode::kDepthwise ? 2 : 1) * static_cast<double>(dst.shape.elements()) *
+           static_cast<double>(window.taps());
+  }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "input", Operand(src));
+    f(Access::kRead, "input", Operand(src), window.input_role());
     if (mode == PoolMode::kDepthwise) f(Access::kRead, "weight", weight);
-    if (bias) f(Access::kRead, "bias", Operand(*bias));
-    f(Access::kRead, "pad", padding);
-    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table));
+    if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
+    f(Access::kRead, "pad", padding, kFixedType);
+    if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table), kFixedType);
     f(Access::kWrite, "output", Operand(dst));
   }
   bool operator==(const PoolCmd&) const = default;
@@ -121,6 +133,7 @@ struct PoolCmd {
 // dst[n, c, 0, r] = the window at region r of src[n, c]. A region holds first w, first h, last w, last h; taps of the
 // kernel outside the region see `outside`.
 struct RoiPoolCmd {
+  static constexpr CommandTraits kTraits{};
   PoolMode mode = PoolMode::kMax;
   Dim2 kernel;
   Tensor dst, src;
@@ -128,9 +141,10 @@ struct RoiPoolCmd {
   Operand weight = Scalar{};  // as in PoolCmd
   Scalar outside;
 
+  double operations() const { return static_cast<double>(dst.shape.elements()) * kernel.h * kernel.w; }
   template <class F>
   void operands(F f) const {
-    f(Access::kRead, "input", Operand(src));
+    f(Access::kRead, "input", Operand(src), kSomeElements);
     f(Access::kRead, "roi", Operand(regions));
     if (mode == PoolMode::kDepthwise) f(Access::kRead, "weight", weight);
     f(Access::kWrite, "output", Operand(dst));

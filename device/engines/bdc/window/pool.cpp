@@ -4,14 +4,15 @@
 #include <vector>
 
 #include "device/chip/rules.hpp"
+#include "device/command/functions.hpp"
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/requant/sum_end.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
+#include "device/engines/bdc/window/command.hpp"
 #include "device/engines/bdc/window/pool_best.hpp"
 #include "device/engines/bdc/window/pool_taps.hpp"
 #include "device/engines/bdc/window/region_taps.hpp"
 #include "device/engines/bdc/window/window_plane.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"

@@ -4,8 +4,10 @@
 
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/bdc/requant/sum_checks.hpp"
+#include "device/engines/bdc/window/command.hpp"
 #include "device/engines/bdc/window/window_checks.hpp"
-#include "device/engines/commands.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {

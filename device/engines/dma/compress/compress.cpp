@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/dma/compress/command.hpp"
 #include "device/engines/dma/compress/group_code.hpp"
 #include "device/engines/dma/compress/packing.hpp"
 #include "device/engines/dma/compress/stream.hpp"

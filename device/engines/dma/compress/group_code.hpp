@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/engines/dma/copy/command.hpp"
+#include "device/engines/dma/compress/command.hpp"
 #include "device/isa/packing_size.hpp"
 
 namespace softtpu {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/engines/dma/copy/command.hpp"
+#include "device/engines/dma/compress/command.hpp"
 #include "device/isa/packing_size.hpp"
 
 namespace softtpu {

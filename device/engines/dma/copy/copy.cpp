@@ -6,7 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/dma/copy/command.hpp"
 #include "device/engines/dma/copy/kept_npus.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"

@@ -2,7 +2,8 @@
 #include <cstring>
 #include <cwchar>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/dma/copy/command.hpp"
 #include "device/engines/dma/copy/kept_npus.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"

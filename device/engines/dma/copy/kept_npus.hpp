@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/engines/dma/copy/command.hpp"
+#include "device/command/moves.hpp"
 #include "device/memory/memories.hpp"
 
 namespace softtpu {

@@ -6,36 +6,12 @@
 
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/dma/copy/command.hpp"
+#include "device/engines/dma/copy/side_checks.hpp"
 
 namespace softtpu {
 namespace {
-
-// Reading may repeat one element; writing has to move on where there is more than one column.
-void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
-  const std::int64_t bytes = side.stride.w * size_of(side.dtype);
-  const bool repeats = access == Access::kRead && !check.chip().has(ChipRule::kNoZeroWStride);
-  const bool moves = side.stride.w >= 1 || side.shape.w == 1 || repeats;
-  check.require(moves && bytes <= check.chip().dma_w_stride_bytes, "constraint/stride", [&] {
-    return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
-                       check.chip().dma_w_stride_bytes);
-  });
-}
-
-void check_unit_w_stride(Checks& check, const char* name, const Tensor& side) {
-  check.require(side.stride.w == 1, "constraint/stride",
-                [&] { return fmt::format("{} w stride ({}) must be 1", name, side.stride.w); });
-}
-
-void check_side(Checks& check, const char* name, const Tensor& side, Access access) {
-  // BM1684 moves whole rows only.
-  if (check.chip().api == Api::kOkKernel && side.shape.w > 1) {
-    check_unit_w_stride(check, name, side);
-  } else {
-    check_w_stride(check, name, side, access);
-  }
-  check.tensor(name, side, NaturalAlignment::kElement);
-}
 
 // Plain copies and those between system memories are cut into pieces by the library, so their extents have no limit
 // of their own (golden bm1684x-1.30/gdma_limits/shape/000, which 23.05 refused; numerics: bm1684-okkernel.md section
@@ -84,23 +60,6 @@ Violation violation(const Memories& mem, Op op, const DmaFillCmd& cmd) {
   Checks check(mem, op);
   check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, INT_MAX);
   check_side(check, "dst", cmd.dst, Access::kWrite);
-  return check.violation();
-}
-
-// A lossy copy's packed side is a run of bytes.
-Violation violation(const Memories& mem, Op op, const DmaReduceCmd& cmd) {
-  Checks check(mem, op);
-  if (cmd.lossy == Lossy::kNone) check.type("dst", cmd.dst.dtype);
-  const auto side = [&](const char* name, const Tensor& tensor, bool packed, Access access) {
-    check.shape(packed ? "packed bytes" : "shape", tensor.shape, INT_MAX);
-    if (packed) {
-      check.tensor(name, tensor, NaturalAlignment::kElement);
-    } else {
-      check_side(check, name, tensor, access);
-    }
-  };
-  side("dst", cmd.dst, cmd.lossy == Lossy::kPacks, Access::kWrite);
-  side("src", cmd.src, cmd.lossy == Lossy::kUnpacks, Access::kRead);
   return check.violation();
 }
 

@@ -5,7 +5,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/dma/reduce/command.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"

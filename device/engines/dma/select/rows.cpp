@@ -3,8 +3,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
 #include "device/engines/dma/copy/kept_npus.hpp"
+#include "device/engines/dma/select/command.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"

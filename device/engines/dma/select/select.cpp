@@ -8,7 +8,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/dma/select/command.hpp"
 #include "device/engines/dma/select/compact.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/overlap.hpp"

@@ -8,7 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/hau/nms/command.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"

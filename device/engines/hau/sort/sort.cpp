@@ -8,7 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "device/engines/commands.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/hau/sort/command.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"

@@ -1,0 +1,12 @@
+// SIMD rows of integer commands; nullptr where there is none.
+#pragma once
+
+#include "device/engines/bdc/integer/command.hpp"
+#include "device/engines/bdc/rows/fast_rows.hpp"
+
+namespace softtpu {
+
+// Without a shift; all operands of the same type.
+BinaryRow fast_int_row(IntMode mode, Dtype type, bool saturate);
+
+}  // namespace softtpu

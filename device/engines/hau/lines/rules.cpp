@@ -1,0 +1,40 @@
+// Rules of line gathers
+// (numerics: bm1684x-dma-hau-gather.md section 4; golden bm1684x/hau/refused, gdma_limits/hau).
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "device/command/checks.hpp"
+#include "device/command/functions.hpp"
+#include "device/engines/hau/lines/command.hpp"
+#include "device/engines/hau/places/place_checks.hpp"
+
+namespace softtpu {
+namespace {
+
+constexpr std::uint64_t kLineAlignment = 64;
+
+// The bits above an element of the type are all 0 or all 1.
+void check_constant(Checks& check, const Scalar& constant, Dtype type) {
+  const int bits = size_of(type) * 8;
+  if (bits >= 32) return;
+  const std::uint32_t upper = constant.bits >> bits;
+  check.require(upper == 0 || upper == ~0U >> bits,
+                [&] { return fmt::format("C (0x{:x}) does not fit into {}", constant.bits, to_text(type)); });
+}
+
+}  // namespace
+
+Violation violation(const Memories& mem, Op op, const HauLineGatherCmd& cmd) {
+  Checks check(mem, op);
+  check.type("output", cmd.dst.dtype).in_range("line_len", cmd.dst.shape.w, 1, INT32_MAX);
+  check.in_range("index_len", cmd.dst.shape.h, 1, INT32_MAX).in_range("start", cmd.start, 0, INT32_MAX);
+  check.in_range("end", cmd.end, cmd.start, cmd.line_num - std::int64_t{1});
+  check_constant(check, cmd.constant, cmd.dst.dtype);
+  check_hau_place(check, "output", cmd.dst, kLineAlignment);
+  check_hau_place(check, "param", cmd.param, kLineAlignment);
+  check_hau_place(check, "index", cmd.index, kLineAlignment);
+  return check.violation();
+}
+
+}  // namespace softtpu
