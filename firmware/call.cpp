@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
@@ -40,13 +41,13 @@ Call::Call(Op op) : op_(op), core_(running_core(op)) {
   const bool okkernel = info(op).name.starts_with("okk_");
   if (okkernel == (chip().api == Api::kOkKernel)) {
     if (const std::string* reason = core_.refusal_of(op)) {
-      core_.fault(ErrorKind::kUnsupported, fmt::format("{}: {}", info(op).name, *reason));
+      core_.fault(ErrorKind::kUnsupported, Refusal{.op = op, .wrong = {"{what}", {}, {}, {}, *reason}});
     }
     return;
   }
-  core_.fault(ErrorKind::kUnsupported,
-              fmt::format("{}: {} has no {} functions; it runs {}.", info(op).name, to_upper(chip().name),
-                          okkernel ? "OKKernel" : "TPUKernel", okkernel ? "tpu_*" : "okk_*"));
+  const std::string what = fmt::format("{} has no {} functions; it runs {}", to_upper(chip().name),
+                                       okkernel ? "OKKernel" : "TPUKernel", okkernel ? "tpu_*" : "okk_*");
+  core_.fault(ErrorKind::kUnsupported, Refusal{.op = op, .wrong = {.what = what}});
 }
 
 Dtype Call::dtype(std::string_view name, int code) const {
@@ -59,30 +60,33 @@ Dtype Call::published_dtype(std::string_view name, int code) const {
 
 Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
   if (code >= 0 && code < 64 && contains(allowed, static_cast<Dtype>(code))) return static_cast<Dtype>(code);
-  fault(fmt::format("{} ({}) is not a data type of {}", name, code, chip().name));
+  fault({"{argument} ({value}) is not a data type of {limit}.", std::string(name), std::to_string(code), chip().name});
   return Dtype::kInt8;
 }
 
 Rounding Call::rounding(int code, std::string_view name) const {
   if (code >= 0 && code <= static_cast<int>(Rounding::kHalfDown)) return static_cast<Rounding>(code);
-  fault(fmt::format("{} ({}) is outside 0..{}", name, code, static_cast<int>(Rounding::kHalfDown)));
+  in_range(name, code, 0, static_cast<int>(Rounding::kHalfDown));
   return Rounding::kHalfToEven;
 }
 
 int Call::in_range(std::string_view name, std::int64_t value, int low, int high) const {
-  if (value < low || value > high) fault(fmt::format("{} ({}) is outside {}..{}", name, value, low, high));
+  if (value < low || value > high) {
+    fault({"{argument} ({value}) is outside {limit}.", std::string(name), std::to_string(value),
+           fmt::format("{}..{}", low, high)});
+  }
   return static_cast<int>(std::clamp<std::int64_t>(value, low, high));
 }
 
 Dim4 Call::dim(std::string_view name, const dim4* value) const {
   if (value != nullptr) return {value->n, value->c, value->h, value->w};
-  fault(fmt::format("{} is NULL", name));
+  fault({"{argument} is NULL.", std::string(name)});
   return {};
 }
 
 Dim2 Call::dim(std::string_view name, const dim2* value) const {
   if (value != nullptr) return {value->h, value->w};
-  fault(fmt::format("{} is NULL", name));
+  fault({"{argument} is NULL.", std::string(name)});
   return {};
 }
 
@@ -107,8 +111,7 @@ Tensor Call::in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* 
   return local(static_cast<std::uint32_t>(addr), shape, stride, type);
 }
 
-void Call::fault(const std::string& text) const {
-  core_.fault(ErrorKind::kUsage, fmt::format("{}: {}.", info(op_).name, text));
-}
+void Call::fault(Wrong wrong) const { core_.fault(ErrorKind::kUsage, Refusal{.op = op_, .wrong = std::move(wrong)}); }
+void Call::fault(const std::string& text) const { fault(Wrong{.what = text}); }
 
 }  // namespace softtpu

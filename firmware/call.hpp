@@ -71,7 +71,8 @@ class Call {
   Tensor system(std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
   Tensor in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
 
-  // A violation that only this function knows: "function: text." ends the launch's commands.
+  // A violation that only this function knows ends the launch's commands: as values, or as "function: text.".
+  void fault(Wrong wrong) const;
   void fault(const std::string& text) const;
   template <class Text>
   void require(bool holds, Text text) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <utility>
 
 #include "device/chip/layout.hpp"
 #include "device/memory/overlap.hpp"
@@ -43,6 +44,13 @@ std::string nearest_type(Dtype type, TypeSet allowed) {
 
 std::string nearest_multiple(std::uint64_t address, std::uint64_t step) {
   return fmt::format("0x{:08x}", (address + step / 2) / step * step);
+}
+
+std::string address_text(std::uint64_t address) { return fmt::format("0x{:x}", address); }
+
+Wrong outside(std::string argument, std::int64_t value, std::int64_t low, std::int64_t high) {
+  return {"{argument} ({value}) is outside {limit}.", std::move(argument), std::to_string(value),
+          fmt::format("{}..{}", low, high)};
 }
 
 std::int64_t largest(const Stride4& stride) {
@@ -100,14 +108,17 @@ Checks& Checks::type_in(std::string_view name, Dtype type, TypeSet allowed) {
   allowed &= ~kFp8s | chip_.extra_types;
   return require(
       contains(allowed, type), "constraint/data-type",
-      [&] { return fmt::format("{} type is {} (allowed: {})", name, softtpu::to_text(type), to_text(allowed)); },
+      [&] {
+        return Wrong{"{argument} type is {value} (allowed: {limit}).", std::string(name),
+                     std::string(softtpu::to_text(type)), to_text(allowed)};
+      },
       [&] { return nearest_type(type, allowed); });
 }
 
 Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) {
   return require(
       value >= low && value <= high, "constraint/shape",
-      [&] { return fmt::format("{} ({}) is outside {}..{}", name, value, low, high); },
+      [&] { return outside(std::string(name), value, low, high); },
       [&] { return fmt::format("{}", std::clamp(value, low, high)); });
 }
 
@@ -122,7 +133,7 @@ Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {
   const auto extent = [&](char member, int value, int high) {
     require(
         within(value, high), "constraint/shape",
-        [&] { return fmt::format("{}.{} ({}) is outside 1..{}", name, member, value, high); },
+        [&] { return outside(fmt::format("{}.{}", name, member), value, 1, high); },
         [&] { return std::to_string(std::clamp(value, 1, high)); });
   };
   extent('n', shape.n, most);
@@ -143,14 +154,21 @@ Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlign
 
 Checks& Checks::examine(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
   require(is_forward(tensor.stride), "constraint/stride",
-          [&] { return fmt::format("{} has a negative stride {}", name, softtpu::to_text(tensor.stride)); });
+          [&] {
+            return Wrong{"{argument} has a negative stride {value}.", std::string(name),
+                         softtpu::to_text(tensor.stride)};
+          });
   const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
   require(size != 0, "constraint/data-type",
-          [&] { return fmt::format("{} type {} has no byte size", name, softtpu::to_text(tensor.dtype)); });
+          [&] {
+            return Wrong{"{argument} type {value} has no byte size.", std::string(name),
+                         std::string(softtpu::to_text(tensor.dtype))};
+          });
   require(
       is_whole(tensor), "constraint/alignment",
       [&] {
-        return fmt::format("{} address (0x{:x}) is not a multiple of the element size ({})", name, tensor.addr, size);
+        return Wrong{"{argument} address ({value}) is not a multiple of the element size ({limit}).", std::string(name),
+                     address_text(tensor.addr), std::to_string(size)};
       },
       [&] { return nearest_multiple(tensor.addr, size); });
   if (violation_) return *this;
@@ -160,7 +178,10 @@ Checks& Checks::examine(std::string_view name, const Tensor& tensor, NaturalAlig
     case Space::kStatic: {
       const auto last = static_cast<std::uint64_t>(span_elements(tensor.shape, tensor.stride, tensor.shape.c - 1) + 1);
       require(tensor.addr + last * size <= chip_.static_mem.bytes, "memory/system-range",
-              [&] { return fmt::format("{} ends past static memory ({} bytes)", name, chip_.static_mem.bytes); });
+              [&] {
+                return Wrong{"{argument} ends past static memory ({limit} bytes).", std::string(name),
+                             address_text(tensor.addr), std::to_string(chip_.static_mem.bytes)};
+              });
       break;
     }
   }
@@ -178,7 +199,8 @@ Checks& Checks::same_npu(std::string_view name, std::uint64_t addr, std::string_
   return require(
       npu == other_npu, "constraint/start-npu",
       [&] {
-        return fmt::format("start NPU of {} ({}) differs from start NPU of {} ({})", name, npu, other, other_npu);
+        return Wrong{"start NPU of {argument} ({value}) differs from start NPU of {limit}.", std::string(name),
+                     std::to_string(npu), fmt::format("{} ({})", other, other_npu)};
       },
       [&] {
         const std::uint64_t base = std::uint64_t{chip_.local_bytes} * static_cast<unsigned>(other_npu);
@@ -196,7 +218,8 @@ Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, Natural
   require(
       tensor.natural || largest(tensor.stride) <= kMaxLaneStride, "constraint/stride",
       [&] {
-        return fmt::format("{} has a stride above {}: {}", name, kMaxLaneStride, softtpu::to_text(tensor.stride));
+        return Wrong{"{argument} has a stride above {limit}: {value}.", std::string(name),
+                     softtpu::to_text(tensor.stride), std::to_string(kMaxLaneStride)};
       },
       [&] { return std::to_string(kMaxLaneStride); });
   return this->tensor(name, tensor, natural);
@@ -230,21 +253,22 @@ Checks& Checks::not_widened_in_place(std::string_view name, const Tensor& source
 
 void Checks::local_tensor(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
   require(tensor.addr < chip_.local_mem.bytes, "memory/local-range", [&] {
-    return fmt::format("{} address (0x{:x}) lies beyond local memory ({} NPUs of {} bytes)", name, tensor.addr,
-                       chip_.npu_num, chip_.local_bytes);
+    return Wrong{"{argument} address ({value}) lies beyond local memory ({limit}).", std::string(name),
+                 address_text(tensor.addr), fmt::format("{} NPUs of {} bytes", chip_.npu_num, chip_.local_bytes)};
   });
   if (violation_) return;
   const unsigned row = row_bytes(chip_, tensor, natural);
   require(
       remainder(tensor.addr, row) == 0, "constraint/alignment",
       [&] {
-        return fmt::format("{} address (0x{:x}) is not a multiple of {}, which a tensor without strides needs", name,
-                           tensor.addr, row);
+        return Wrong{"{argument} address ({value}) is not a multiple of {limit}, which a tensor without strides needs.",
+                     std::string(name), address_text(tensor.addr), std::to_string(row)};
       },
       [&] { return nearest_multiple(tensor.addr, row); });
   const std::int64_t end = local_end(chip_, tensor);
   require(end <= chip_.local_bytes, "memory/local-range", [&] {
-    return fmt::format("{} ends at offset {} of an NPU's local memory ({} bytes)", name, end, chip_.local_bytes);
+    return Wrong{"{argument} ends at offset {value} of an NPU's local memory ({limit} bytes).", std::string(name),
+                 std::to_string(end), std::to_string(chip_.local_bytes)};
   });
 }
 

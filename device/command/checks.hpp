@@ -1,10 +1,11 @@
 // The rules that commands share: types, shapes, strides, alignment, bounds, start NPUs. A Checks object looks at one
-// command and keeps the first violation as a complete sentence (function, argument, value, limit).
+// command and keeps the first violation as values (function, argument, value, limit).
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "device/command/refusal.hpp"
 #include "device/isa/op.hpp"
@@ -20,10 +21,11 @@ class Checks {
  public:
   Checks(const Memories& mem, Op op) : mem_(mem), chip_(mem.chip()), op_(op) {}
 
-  // The first violation: "tpu_bdc_fp_add: ...". Empty when the command is legal.
+  // The first violation. Empty when the command is legal.
   const Violation& violation() const { return violation_; }
 
-  // Records the violation unless `holds`; `text` continues after "function: " and is only built when needed.
+  // Records the violation unless `holds`. text() is only called when needed and says what is wrong: as values (Wrong),
+  // or as a text that continues after "function: ".
   template <class Text>
   Checks& require(bool holds, Text text) {
     return require(holds, "constraint/argument", text, [] { return std::string(); });
@@ -76,7 +78,11 @@ class Checks {
   // Out of the way of commands that are legal.
   template <class Text, class Nearest>
   [[gnu::cold, gnu::noinline]] void record(const char* rule, const Text& text, const Nearest& nearest) {
-    violation_ = {std::string(info(op_).name) + ": " + text() + ".", rule, nearest()};
+    if constexpr (std::is_same_v<decltype(text()), Wrong>) {
+      violation_ = {op_, rule, text(), nearest()};
+    } else {
+      violation_ = {op_, rule, {.what = text()}, nearest()};
+    }
   }
   // One rule of tensor() after the other.
   [[gnu::noinline]] Checks& examine(std::string_view name, const Tensor& tensor, NaturalAlignment natural);

@@ -56,16 +56,6 @@ std::string operands_text(const Command& command) {
   return text;
 }
 
-// The function that a sentence begins with.
-std::optional<Op> named_in(std::string_view sentence) { return find_op(sentence.substr(0, sentence.find(':'))); }
-
-// "tpu_bdc_fp32_tan [tpu_bdc_table_lookup]: ..." of a step, which knows itself only.
-std::string with_call_name(const std::string& sentence) {
-  const auto op = named_in(sentence);
-  if (!op) return sentence;
-  return call_name(*op) + sentence.substr(info(*op).name.size());
-}
-
 // A kernel has one parameter, or two (TPUKERNEL_FUNC2_REGISTER); C hands over both, and the first kind looks at one.
 #ifdef __clang__
 __attribute__((no_sanitize("function")))
@@ -163,7 +153,7 @@ void Core::execute_deferred(Op op, const Cmd& cmd) {
   } else {
     // What its rules read from memory may have changed since it was issued.
     if (const Violation broken = violation(memories_, op, cmd)) {
-      refuse(op, broken, cmd);
+      refuse(*broken, cmd);
       return;
     }
     if (!observed_by_.empty()) observe_before(op, cmd);
@@ -235,17 +225,17 @@ void Core::wait_message(Op op, const ControlCmd& cmd) {
   if (place_.page != nullptr) {
     const MessageWait wait{cmd.message, cmd.count};
     if (const auto wrong = place_.page->check_wait(wait)) {
-      return fault(ErrorKind::kUsage, fmt::format("{}: {}.", info(op).name, *wrong));
+      return fault(ErrorKind::kUsage, Refusal{.op = op, .wrong = {.what = *wrong}});
     }
     return go_on_after(place_.page->wait(place_.workitem, op, wait));
   }
   MessageCount& message = state_.messages[cmd.message];
   if (message.sent < cmd.count) {
-    fault(
-        ErrorKind::kUsage,
-        fmt::format("{}: waits for message {} to be sent {} times, but it was sent {} times before this call. Commands "
-                    "run in program order, so the wait would never end.",
-                    info(op).name, cmd.message, cmd.count, message.sent));
+    const std::string what = fmt::format(
+        "waits for message {} to be sent {} times, but it was sent {} times before this call. Commands run in program "
+        "order, so the wait would never end",
+        cmd.message, cmd.count, message.sent);
+    fault(ErrorKind::kUsage, Refusal{.op = op, .wrong = {.what = what}});
     return;
   }
   if (--message.waits_left <= 0) message = {};
@@ -253,7 +243,7 @@ void Core::wait_message(Op op, const ControlCmd& cmd) {
 
 void Core::control(Op op, const ControlCmd& cmd) {
   const auto refuse_if = [&](bool wrong, const char* text) {
-    if (wrong) fault(ErrorKind::kUsage, fmt::format("{}: {}.", info(op).name, text));
+    if (wrong) fault(ErrorKind::kUsage, Refusal{.op = op, .wrong = {.what = text}});
     return wrong;
   };
   switch (cmd.action) {
@@ -304,28 +294,30 @@ void Core::count(Engine engine) {
   if (!state_.id.parallel && state_.check_id && (state_.id.bdc > kIdLimit || state_.id.gdma > kIdLimit)) state_.id = {};
 }
 
-bool Core::refuse(Op op, const Violation& violation, const Command& command) {
-  fault(ErrorKind::kUsage, violation->text, &command);
-  Refusal refusal = *violation;
-  refusal.text = with_call_name(refusal.text);
-  for (Observer* observer : observed_by_) observer->refused(op, command, refusal);
+bool Core::refuse(const Refusal& refusal, const Command& command) {
+  fault(ErrorKind::kUsage, refusal, &command);
+  for (Observer* observer : observed_by_) observer->refused(refusal.op, command, refusal);
   return true;
 }
 
-void Core::fault(ErrorKind kind, const std::string& sentence, const Command* command) {
-  if (faulted()) return;
+void Core::keep_fault(ErrorKind kind, std::string text) {
   if (place_.page != nullptr) place_.page->fail(place_.workitem);
   outcome_.ok = false;
   outcome_.kind = kind;
-  outcome_.text = with_call_name(sentence);
-  if (command != nullptr) outcome_.text += operands_text(*command);
+  outcome_.text = std::move(text);
   outcome_.text += launch_place_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
+}
+
+void Core::fault(ErrorKind kind, const std::string& sentence) {
+  if (!faulted()) keep_fault(kind, sentence);
+}
+
+void Core::fault(ErrorKind kind, const Refusal& refusal, const Command* command) {
+  if (faulted()) return;
+  keep_fault(kind, sentence(call_name(refusal.op), refusal) + (command != nullptr ? operands_text(*command) : ""));
   // What only the function knows to be wrong, before there is a command.
-  const auto op = named_in(sentence);
-  if (command != nullptr || kind != ErrorKind::kUsage || !op) return;
-  Refusal refusal;
-  refusal.text = with_call_name(sentence);
-  for (Observer* observer : observed_by_) observer->refused(*op, ControlCmd{}, refusal);
+  if (command != nullptr || kind != ErrorKind::kUsage) return;
+  for (Observer* observer : observed_by_) observer->refused(refusal.op, ControlCmd{}, refusal);
 }
 
 void Core::end_launch() { std::longjmp(end_, 1); }
@@ -351,9 +343,9 @@ bool Core::breaks_guard(Op op, const Command& command) {
       const bool reads = guard.no_reads && access != Access::kWrite;
       const bool writes = guard.no_writes && access != Access::kRead;
       if ((!reads && !writes) || !touches(*tensor, guard.begin, guard.end)) continue;
-      const std::string text = fmt::format("{}: {} {} bytes of guard {}, [0x{:x}, 0x{:x}).", info(op).name, name,
+      const std::string what = fmt::format("{} {} bytes of guard {}, [0x{:x}, 0x{:x})", name,
                                            writes ? "writes" : "reads", id, guard.begin, guard.end);
-      return fault(ErrorKind::kUsage, text, &command);
+      return fault(ErrorKind::kUsage, Refusal{.op = op, .wrong = {.what = what}}, &command);
     }
   };
   for_each_operand(command, visit);

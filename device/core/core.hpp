@@ -108,8 +108,10 @@ class Core {
   std::optional<Op> composite() const { return composite_; }
   void set_composite(std::optional<Op> function) { composite_ = function; }
 
-  // Keeps the first fault of the launch. `sentence` begins with the function's name.
-  void fault(ErrorKind kind, const std::string& sentence, const Command* command = nullptr);
+  // Keeps the first fault of the launch. What no function is to blame for is a whole sentence.
+  void fault(ErrorKind kind, const std::string& sentence);
+  // Of a function, or of one of its commands.
+  void fault(ErrorKind kind, const Refusal& refusal, const Command* command = nullptr);
   bool faulted() const { return !outcome_.ok; }
   // Ends the launch at once, from inside the kernel.
   [[noreturn]] void end_launch();
@@ -163,7 +165,8 @@ class Core {
   void execute_deferred(Op op, const Cmd& cmd);
   void observe_before(Op op, const Command& command);
   void observe_after(Op op, const Command& command);
-  bool refuse(Op op, const Violation& violation, const Command& command);
+  bool refuse(const Refusal& refusal, const Command& command);
+  void keep_fault(ErrorKind kind, std::string text);
   bool breaks_guard(Op op, const Command& command);
 
   Memories& memories_;
@@ -195,7 +198,7 @@ auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memori
   count_command(op, cmd);
   if (chaining_ && LaneChain::rules_read(cmd)) chain_.run(memories_);
   if (const Violation broken = violation(memories_, op, cmd)) {
-    refuse(op, broken, cmd);
+    refuse(*broken, cmd);
     return Answer();
   }
   if (!state_.guards.empty() && breaks_guard(op, cmd)) return Answer();
@@ -226,7 +229,7 @@ template <class Cmd>
 bool Core::accepts(Op op, const Cmd& cmd) {
   if (faulted()) return false;
   const Violation broken = violation(memories_, op, cmd);
-  return !broken || !refuse(op, broken, cmd);
+  return !broken || !refuse(*broken, cmd);
 }
 
 }  // namespace softtpu

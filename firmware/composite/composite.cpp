@@ -75,7 +75,7 @@ void Composite::occupy(const Extent& extent) {
 }
 
 Steps Composite::steps() const {
-  if (checks_.violation()) call_.core().fault(ErrorKind::kUsage, checks_.violation()->text);
+  if (checks_.violation()) call_.core().fault(ErrorKind::kUsage, *checks_.violation());
   if (shape_.elements() >= kChainElements) call_.core().begin_chain();
   return {call_.chip(), dim4{shape_.n, shape_.c, shape_.h, shape_.w}, dtype_};
 }

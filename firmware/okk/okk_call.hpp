@@ -24,7 +24,7 @@ inline Tensor aligned_tensor(const Call& call, const char* name, std::uint32_t a
 inline void check_operand(const Call& call, const char* name, const Tensor& tensor, const Tensor& dst) {
   Checks check(call.core().memories(), call.op());
   check.shape("shape", dst.shape).source(name, tensor, dst);
-  if (check.violation()) call.core().fault(ErrorKind::kUsage, check.violation()->text);
+  if (check.violation()) call.core().fault(ErrorKind::kUsage, *check.violation());
 }
 
 }  // namespace softtpu

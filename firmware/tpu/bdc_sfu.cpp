@@ -30,7 +30,7 @@ void root(const Call& call, RootMode mode, local_addr_t dst_addr, local_addr_t s
   // step of another function the command is also used in place.
   if (mode == RootMode::kSqrt && call.core().accepts(call.op(), cmd)) {
     const Violation overlap = Checks(call.core().memories(), call.op()).apart("src", cmd.src, cmd.dst).violation();
-    if (overlap) call.core().fault(ErrorKind::kUsage, overlap->text);
+    if (overlap) call.core().fault(ErrorKind::kUsage, *overlap);
   }
   call.issue(cmd);
 }

@@ -52,7 +52,7 @@ void check_tensor(const Call& call, const Tensor& tensor, bool reads) {
   if (call.core().faulted()) return;
   Checks check(call.core().memories(), call.op());
   check.shape("shape", tensor.shape).tensor("addr", tensor, NaturalAlignment::kElement);
-  if (check.violation()) return call.core().fault(ErrorKind::kUsage, check.violation()->text);
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
   if (is_on_record(call, tensor.addr, end_of(tensor))) call.core().ask(call.op(), tensor, reads);
 }
 
@@ -71,7 +71,7 @@ int has_nan(const Call& call, const Tensor& tensor) {
   if (call.core().faulted()) return 0;
   Checks check(call.core().memories(), call.op());
   check.shape("shape", tensor.shape).tensor("buffer", tensor, NaturalAlignment::kElement);
-  if (check.violation()) return call.core().fault(ErrorKind::kUsage, check.violation()->text), 0;
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation()), 0;
   const TensorView view(call.core().memories(), tensor);
   const auto size = static_cast<std::size_t>(size_of(tensor.dtype));
   const Dim4& shape = tensor.shape;

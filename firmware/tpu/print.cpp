@@ -77,7 +77,7 @@ void tpu_print_local_mem_data(local_addr_t local_offset, int start_idx, const di
   const Tensor tensor = call.local(addr, call.dim("shape", shape), stride, call.dtype("dtype", dtype));
   Checks check(call.core().memories(), call.op());
   check.shape("shape", tensor.shape).tensor("data", tensor, NaturalAlignment::kElement);
-  if (check.violation()) return call.core().fault(ErrorKind::kUsage, check.violation()->text);
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
   if (!call.core().faulted()) print_tensor(call.core().memories(), tensor);
 }
 
@@ -86,7 +86,7 @@ void tpu_print_global_mem_data(global_addr_t addr, const dim4* shape, const dim4
   const Tensor tensor = call.system(addr, call.dim("shape", shape), stride, call.dtype("dtype", dtype));
   Checks check(call.core().memories(), call.op());
   check.shape("shape", tensor.shape).tensor("data", tensor, NaturalAlignment::kElement);
-  if (check.violation()) return call.core().fault(ErrorKind::kUsage, check.violation()->text);
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
   if (!call.core().faulted()) print_tensor(call.core().memories(), tensor);
 }
 

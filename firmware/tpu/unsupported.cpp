@@ -10,10 +10,10 @@ void refuse(Op op) {
   const Call call(op);
   const OpInfo& row = info(op);
   const std::string chip = to_upper(call.chip().name);
-  call.core().fault(ErrorKind::kUnsupported,
-                    row.support == Support::kUndetermined
-                        ? fmt::format("{}: its {} on {} is neither recorded nor described.", row.name, row.note, chip)
-                        : fmt::format("{}: {} has no {}.", row.name, chip, row.note));
+  const std::string what = row.support == Support::kUndetermined
+                               ? fmt::format("its {} on {} is neither recorded nor described", row.note, chip)
+                               : fmt::format("{} has no {}", chip, row.note);
+  call.core().fault(ErrorKind::kUnsupported, Refusal{.op = op, .wrong = {.what = what}});
 }
 
 }  // namespace softtpu

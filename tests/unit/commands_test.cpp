@@ -1,0 +1,130 @@
+// What commands declare about themselves, and refusals as values.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+
+#include "device/command/checks.hpp"
+#include "device/engines/command.hpp"
+#include "tests/unit/device_fixture.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The roles of a command's operands, by name.
+template <class Cmd>
+std::map<std::string, Role> roles_of(const Cmd& cmd) {
+  std::map<std::string, Role> roles;
+  for_each_operand(cmd, [&](Access, const char* name, const Operand&, const Role& role) { roles[name] = role; });
+  return roles;
+}
+
+Tensor matrix(int rows, int channels, int per_channel) {
+  return {Space::kLocal, 0, {rows, channels, 1, per_channel}, {}, Dtype::kFp32, true};
+}
+
+TEST(Commands, SayWhichElementsOfAnOperandTheyTouch) {
+  LookupCmd lookup;
+  lookup.dst.shape = {1, 5, 1, 8};
+  EXPECT_FALSE(roles_of(lookup)["table"].all) << "data decides which entries are read";
+  EXPECT_EQ(roles_of(lookup)["table"].lanes, 5);
+  EXPECT_TRUE(roles_of(lookup)["src"].all);
+
+  Conv2dCmd conv;
+  conv.window.stride = {1, 1};
+  EXPECT_TRUE(roles_of(conv)["input"].all);
+  conv.window.stride = {1, 2};
+  EXPECT_FALSE(roles_of(conv)["input"].all) << "a stride leaves columns out";
+
+  // 10 columns, 4 to a channel: the last channel holds 2 of them.
+  OkkMatmulCmd product;
+  product.inner = 6;
+  product.cols = 10;
+  product.left = matrix(3, 2, 4);
+  product.right = matrix(6, 3, 4);
+  product.output = matrix(3, 3, 4);
+  EXPECT_EQ(roles_of(product)["left"].last_channel, 2);
+  EXPECT_EQ(roles_of(product)["right"].last_channel, 2);
+  product.cols = 12;
+  EXPECT_EQ(roles_of(product)["output"].last_channel, 4);
+}
+
+TEST(Commands, SayWhichOperandsHaveATypeOfTheirOwn) {
+  PoolCmd pool;
+  pool.mode = PoolMode::kDepthwise;
+  pool.bias = Tensor{};
+  EXPECT_TRUE(roles_of(pool)["bias"].fixed_type);
+  EXPECT_TRUE(roles_of(pool)["pad"].fixed_type);
+  EXPECT_FALSE(roles_of(pool)["input"].fixed_type);
+  EXPECT_FALSE(roles_of(pool)["weight"].fixed_type);
+}
+
+// A refused command is described before anybody knows that its sizes make sense.
+TEST(Commands, DescribeThemselvesWithImpossibleSizes) {
+  OkkMatmulCmd product;
+  product.cols = 0;
+  EXPECT_EQ(roles_of(product)["right"].last_channel, 0);
+  DmaMatrixCmd move;
+  move.dst.space = Space::kLocal;
+  EXPECT_EQ(roles_of(move)["dst"].last_channel, 0);
+}
+
+TEST(Commands, AreAllDifferentTypesWithTraits) {
+  EXPECT_TRUE(traits_of(Command(ArithCmd{})).by_lanes);
+  EXPECT_TRUE(traits_of(Command(MatMulCmd{})).is_product);
+  EXPECT_FALSE(traits_of(Command(ControlCmd{})).elementwise);
+  EXPECT_FALSE(traits_of(Command(CopyCmd{})).gives_meaning) << "a copy only says how many bits there are";
+}
+
+TEST(Refusals, HoldFunctionRuleArgumentValueLimitAndTheNearestLegalValue) {
+  TestDevice device;
+  Checks check(device.memories(), Op::tpu_bdc_fp_add);
+  check.in_range("len", 70000, 1, 65535).in_range("K", 0, 1, 2);
+  ASSERT_TRUE(check.violation());
+  const Refusal& refusal = *check.violation();
+  EXPECT_EQ(refusal.op, Op::tpu_bdc_fp_add);
+  EXPECT_STREQ(refusal.rule, "constraint/shape");
+  EXPECT_EQ(refusal.wrong.argument, "len") << "the first broken rule counts";
+  EXPECT_EQ(refusal.wrong.value, "70000");
+  EXPECT_EQ(refusal.wrong.limit, "1..65535");
+  EXPECT_EQ(refusal.nearest, "65535");
+  EXPECT_EQ(sentence("tpu_bdc_fp_add", refusal), "tpu_bdc_fp_add: len (70000) is outside 1..65535.");
+}
+
+TEST(Refusals, KeepBracesOfTheirTexts) {
+  Refusal refusal;
+  refusal.wrong.what = "the name {value} is taken";
+  EXPECT_EQ(sentence("f", refusal), "f: the name {value} is taken.");
+}
+
+// Observers get what the check has found, not a text to take apart.
+TEST(Refusals, ReachObserversAsValues) {
+  struct Listener final : Observer {
+    void refused(Op op, const Command&, const Refusal& refusal) override {
+      seen = op;
+      told = refusal;
+    }
+    Op seen{};
+    Refusal told;
+  };
+  TestDevice device;
+  const auto listener = std::make_shared<Listener>();
+  device.core().add_observer(listener);
+  const LaunchOutcome outcome = device.run([] {
+    const dim4 shape = {1, 2, 3, 4};
+    tpu_bdc_fp_add(0x402, 0x400, 0x800, &shape, nullptr, nullptr, nullptr, DT_FP32);
+  });
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_EQ(listener->seen, Op::tpu_bdc_fp_add);
+  EXPECT_STREQ(listener->told.rule, "constraint/alignment");
+  EXPECT_EQ(listener->told.wrong.argument, "dst");
+  EXPECT_EQ(listener->told.wrong.value, "0x402");
+  EXPECT_THAT(outcome.text,
+              HasSubstr("tpu_bdc_fp_add: dst address (0x402) is not a multiple of the element size (4)."));
+}
+
+}  // namespace
+}  // namespace softtpu
