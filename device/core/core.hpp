@@ -14,6 +14,7 @@
 #include "device/command/functions.hpp"
 #include "device/core/command_ring.hpp"
 #include "device/core/lane_chain.hpp"
+#include "device/core/launch_outcome.hpp"
 #include "device/core/launch_page.hpp"
 #include "device/core/observer.hpp"
 #include "device/engines/command.hpp"
@@ -25,14 +26,6 @@ namespace softtpu {
 class Schedule;
 
 using KernelFunction = void (*)(const void*);
-
-struct LaunchOutcome {
-  bool ok = true;
-  ErrorKind kind = ErrorKind::kUsage;
-  std::string text;                    // the fault, complete sentences; empty when ok
-  std::uint64_t commands = 0;          // commands that the launch issued
-  std::optional<double> estimated_us;  // what an observer estimates for the chip
-};
 
 // Numbers of commands that the engines were given (tpu_get_id_node: numerics bm1684x-dma-hau-gather.md section 7).
 struct IdNode {

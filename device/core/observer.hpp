@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "device/command/refusal.hpp"
@@ -12,6 +11,7 @@
 namespace softtpu {
 
 class Memories;
+struct LaunchOutcome;
 
 // Called on the core's own thread, around each command. Must not change the device.
 struct Observer {
@@ -27,8 +27,8 @@ struct Observer {
   // The kernel asks whether it may read, or else write, all of these bytes of a system memory.
   virtual void asked(Op, const Tensor&, bool /*reads*/) {}
   virtual void launch_ends(const std::string& /*fault; empty when the launch succeeded*/) {}
-  // How long the launch that ended would have taken on the chip, from a tool that estimates times.
-  virtual std::optional<double> estimated_us() const { return std::nullopt; }
+  // What the tool knows of the launch that has ended and others than its own report want to have.
+  virtual void add_to(LaunchOutcome&) const {}
 };
 
 }  // namespace softtpu

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/core/launch_outcome.hpp"
 #include "device/timing/launch_clock.hpp"
 #include "device/timing/launch_time.hpp"
 #include "device/timing/timeline.hpp"
@@ -73,7 +74,9 @@ class TimeObserver final : public Observer {
     end_of_last_us_ = begin_us_ + launch_.total_us();
   }
 
-  std::optional<double> estimated_us() const override { return last_us_; }
+  void add_to(LaunchOutcome& outcome) const override {
+    if (last_us_) outcome.estimated_us = last_us_;
+  }
 
  private:
   bool keeps_commands() const { return timeline_ != nullptr || record_ != nullptr; }

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "device/checks/bank_check.hpp"
 #include "device/checks/constraint_check.hpp"
@@ -36,47 +37,83 @@ Result<std::vector<Chip>> load_chips(const std::string& names) {
   return chips;
 }
 
+// What a check is made of.
+struct CheckParts {
+  const std::set<std::string>& checks;  // that the settings name
+  const Settings& settings;
+  const Chip& chip;
+  const std::vector<Chip>& targets;  // other chips that kernels are to run on
+  std::shared_ptr<Findings> findings;
+  std::shared_ptr<AllocationTable> allocations;
+  std::shared_ptr<Shadow> shadow;  // null: nobody asks what has been written
+
+  bool wants(std::string_view name) const { return checks.contains(std::string(name)); }
+};
+
+using Made = Result<std::shared_ptr<Observer>>;
+
+// A check is made when the settings name it (or one of two) and what it needs is there; without a name, whenever it is.
+struct CheckRow {
+  std::string_view name, or_name;
+  bool (*needs)(const CheckParts&);
+  Made (*make)(const CheckParts&);
+};
+
+bool nothing(const CheckParts&) { return true; }
+bool written_bytes(const CheckParts& parts) { return parts.shadow != nullptr; }
+bool several_cores(const CheckParts& parts) { return parts.chip.cores > 1; }
+bool other_chips(const CheckParts& parts) { return !parts.targets.empty(); }
+
+// In the order in which they see a command.
+constexpr CheckRow kChecks[] = {
+    {"memory", "constraint", nothing,
+     [](const CheckParts& p) -> Made { return make_refusal_report(p.findings, p.checks); }},
+    {"memory", "", nothing, [](const CheckParts& p) -> Made { return make_memory_check(p.findings, p.allocations); }},
+    {"memory", "", nothing, [](const CheckParts& p) -> Made { return make_overwrite_check(p.findings); }},
+    {"", "", written_bytes,
+     [](const CheckParts& p) -> Made {
+       return make_init_check(p.wants("init") ? p.findings : nullptr, p.shadow, p.allocations);
+     }},
+    {"race", "", nothing, [](const CheckParts& p) -> Made { return make_race_check(p.findings); }},
+    {"race", "", several_cores, [](const CheckParts& p) -> Made { return make_core_race_check(p.findings, p.chip); }},
+    // A debugger would stop at every closed page.
+    {"race", "", nothing,
+     [](const CheckParts& p) -> Made { return make_processor_race_check(p.findings, p.settings.gdb_socket.empty()); }},
+    {"constraint", "", nothing,
+     [](const CheckParts& p) -> Made { return make_constraint_check(p.findings, p.settings.stack_limit); }},
+    {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_overlap_check(p.findings); }},
+    {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_operand_type_check(p.findings); }},
+    {"bank", "", nothing, [](const CheckParts& p) -> Made { return make_bank_check(p.findings, p.chip); }},
+    {"nan", "", nothing, [](const CheckParts& p) -> Made { return make_nan_check(p.findings); }},
+    {"", "", other_chips, [](const CheckParts& p) -> Made { return make_portability_check(p.findings, p.targets); }},
+};
+
 Result<void> add_checks(const std::set<std::string>& checks, const Settings& settings, const Chip& chip,
                         const Findings::Options& options, Tools& tools) {
   const auto targets = load_chips(settings.portable_to);
   if (!targets) return setting_error("SOFTTPU_PORTABLE_TO", targets.error());
   const auto allocations = AllocationTable::create();
   if (!allocations) return allocations.error();
-  std::shared_ptr<Shadow> shadow;
   // A record says which bytes have been written, for checks of its replay.
   if (checks.contains("init") || checks.contains("output") || !settings.record_path.empty()) {
     auto made = Shadow::create(chip);
     if (!made) return made.error();
-    shadow = *made;
+    tools.shadow = *made;
   }
   tools.allocations = *allocations;
-  tools.shadow = shadow;
-  const auto& findings = tools.findings;
-  auto& list = tools.observers;
-  const auto want = [&](const char* name) { return checks.contains(name); };
-  if (want("memory") || want("constraint")) list.push_back(make_refusal_report(findings, checks));
-  if (want("memory")) list.push_back(make_memory_check(findings, *allocations));
-  if (want("memory")) list.push_back(make_overwrite_check(findings));
-  if (shadow != nullptr) list.push_back(make_init_check(want("init") ? findings : nullptr, shadow, *allocations));
-  if (want("race")) list.push_back(make_race_check(findings));
-  if (want("race") && chip.cores > 1) {
-    auto cores = make_core_race_check(findings, chip);
-    if (!cores) return cores.error();
-    list.push_back(*std::move(cores));
+  const CheckParts parts{checks, settings, chip, *targets, tools.findings, *allocations, tools.shadow};
+  for (const CheckRow& row : kChecks) {
+    const bool named = row.name.empty() || parts.wants(row.name) || parts.wants(row.or_name);
+    if (!named || !row.needs(parts)) continue;
+    auto check = row.make(parts);
+    if (!check) return check.error();
+    tools.observers.push_back(*std::move(check));
   }
-  // A debugger would stop at every closed page.
-  if (want("race")) list.push_back(make_processor_race_check(findings, settings.gdb_socket.empty()));
-  if (want("constraint")) list.push_back(make_constraint_check(findings, settings.stack_limit));
-  if (want("constraint")) list.push_back(make_overlap_check(findings));
-  if (want("constraint")) list.push_back(make_operand_type_check(findings));
-  if (want("bank")) list.push_back(make_bank_check(findings, chip));
-  if (want("nan")) list.push_back(make_nan_check(findings));
-  if (!targets->empty()) list.push_back(make_portability_check(findings, *targets));
   // The server's findings are its own: in a program with linked-in kernels it runs beside the core.
   const auto clients = tools.clients ? std::make_shared<ClientFindings>(options) : nullptr;
   tools.watch = std::make_shared<HostWatch>(
-      HostWatch::Parts{*allocations, shadow, clients ? clients->list() : std::make_shared<Findings>(options), clients,
-                       want("memory"), want("output"), want("constraint"), *targets});
+      HostWatch::Parts{*allocations, tools.shadow, clients ? clients->list() : std::make_shared<Findings>(options),
+                       clients, parts.wants("memory"), parts.wants("output"), parts.wants("constraint"), *targets});
   return {};
 }
 
