@@ -20,13 +20,18 @@ def packages():
     return rows
 
 
+def named(target):
+    name = target.removesuffix(" and below")
+    return f"`{name}`" + target[len(name):]
+
+
 def includes():
     spec = importlib.util.spec_from_file_location("check_includes", ROOT / "scripts/check_includes.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     rows = ["| folder | may include, besides itself |", "|---|---|"]
     for folder, targets in module.RULES.items():
-        rows.append(f"| `{folder}` | {', '.join(f'`{target}`' for target in targets) or 'standard library only'} |")
+        rows.append(f"| `{folder}` | {', '.join(named(target) for target in targets) or 'standard library only'} |")
     return rows
 
 
