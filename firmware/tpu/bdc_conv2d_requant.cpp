@@ -67,6 +67,12 @@ std::optional<Requant> constants(const Convolution& conv, bool used, const Const
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
+// The arguments that all forms take, under the names that all of them give.
+#define CONVOLUTION(function, add)                                                                                    \
+  convolution(Op::function,                                                                                           \
+              {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel, padding, \
+               stride, dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, add})
+
 // ---- Symmetric: no zero points, zeros as padding, ties up ----
 
 void tpu_bdc_conv2d_requant_pc(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
@@ -75,10 +81,7 @@ void tpu_bdc_conv2d_requant_pc(local_addr_t output_addr, local_addr_t input_addr
                                const dim2* stride, const dim2* dilation, data_type_t output_dtype,
                                data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype, bool has_bias,
                                bool result_relu, bool has_requant, bool sym_range) {
-  Convolution conv = convolution(
-      Op::tpu_bdc_conv2d_requant_pc,
-      {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel, padding, stride,
-       dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, false});
+  Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_pc, false);
   conv.requant(table(conv, has_requant, requant_addr, Rounding::kHalfUp), sym_range).issue();
 }
 
@@ -88,10 +91,7 @@ void tpu_bdc_conv2d_requant_C(local_addr_t output_addr, local_addr_t input_addr,
                               data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
                               data_type_t bias_dtype, int multiplier, char rshift, short output_zp, bool has_bias,
                               bool result_relu, bool has_requant, bool sym_range) {
-  Convolution conv = convolution(
-      Op::tpu_bdc_conv2d_requant_C,
-      {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel, padding, stride,
-       dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, false});
+  Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_C, false);
   conv.requant(constants(conv, has_requant, {multiplier, rshift, output_zp}, Rounding::kHalfUp), sym_range).issue();
 }
 
@@ -105,10 +105,7 @@ void tpu_bdc_conv2d_requant_pc_asym_pc(local_addr_t output_addr, local_addr_t in
                                        data_type_t weight_dtype, data_type_t bias_dtype, bool has_requant,
                                        bool has_bias, bool result_relu, bool result_add, bool sym_range,
                                        rounding_mode_t rounding_mode) {
-  Convolution conv = convolution(
-      Op::tpu_bdc_conv2d_requant_pc_asym_pc,
-      {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel, padding, stride,
-       dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, result_add});
+  Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_pc_asym_pc, result_add);
   conv.zero_points(kzp_addr, weight_dtype)
       .surroundings(pad_addr)
       .requant(table(conv, requantises(conv, has_requant), requant_addr, conv.call().rounding(rounding_mode)),
@@ -124,10 +121,7 @@ void tpu_bdc_conv2d_requant_C_asym_pc(local_addr_t output_addr, local_addr_t inp
                                       data_type_t weight_dtype, data_type_t bias_dtype, int multiplier, char rshift,
                                       short output_zp, bool has_requant, bool has_bias, bool result_relu,
                                       bool result_add, bool sym_range, rounding_mode_t rounding_mode) {
-  Convolution conv = convolution(
-      Op::tpu_bdc_conv2d_requant_C_asym_pc,
-      {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel, padding, stride,
-       dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, result_add});
+  Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_C_asym_pc, result_add);
   conv.zero_points(kzp_addr, weight_dtype)
       .surroundings(pad_addr)
       .requant(constants(conv, requantises(conv, has_requant), {multiplier, rshift, output_zp},
@@ -144,10 +138,7 @@ void tpu_bdc_conv2d_requant_C_asym_C(local_addr_t output_addr, local_addr_t inpu
                                      data_type_t weight_dtype, data_type_t bias_dtype, int multiplier, char rshift,
                                      short output_zp, bool has_requant, bool has_bias, bool result_relu,
                                      bool result_add, bool sym_range, rounding_mode_t rounding_mode) {
-  Convolution conv = convolution(
-      Op::tpu_bdc_conv2d_requant_C_asym_C,
-      {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel, padding, stride,
-       dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, result_add});
+  Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_C_asym_C, result_add);
   conv.zero_point(kzp_val, weight_dtype)
       .surroundings(pad_val)
       .requant(constants(conv, has_requant, {multiplier, rshift, output_zp}, conv.call().rounding(rounding_mode)),
@@ -163,10 +154,7 @@ void tpu_bdc_conv2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t inp
                                       data_type_t weight_dtype, data_type_t bias_dtype, bool has_requant, bool has_bias,
                                       bool result_relu, bool result_add, bool sym_range,
                                       rounding_mode_t rounding_mode) {
-  Convolution conv = convolution(
-      Op::tpu_bdc_conv2d_requant_pc_asym_C,
-      {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel, padding, stride,
-       dilation, output_dtype, input_dtype, weight_dtype, bias_dtype, has_bias, result_relu, result_add});
+  Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_pc_asym_C, result_add);
   conv.zero_point(kzp_val, weight_dtype)
       .surroundings(pad_val)
       .requant(table(conv, has_requant, requant_addr, conv.call().rounding(rounding_mode)), sym_range)

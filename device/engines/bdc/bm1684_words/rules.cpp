@@ -1,60 +1,36 @@
 // Rules of BM1684's own commands (numerics: bm1684-okkernel.md section 8; golden bm1684/aborts).
-#include <fmt/format.h>
+#include <utility>
 
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
+#include "device/command/traits.hpp"
 #include "device/engines/bdc/bm1684_words/command.hpp"
 #include "device/memory/static_tables.hpp"
 
 namespace softtpu {
 namespace {
 
-void check_terms(Checks& check, int terms) {
-  check.in_range("number of series terms", terms, 1, okk_static_offset::kMaxSeries);
+// All of them: a destination, and sources on its lanes, in the order of operands().
+template <class Cmd>
+Violation violation_of(Checks check, const Cmd& cmd) {
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
+  for_each_operand(cmd, [&](Access access, const char* name, const Operand& operand) {
+    if (access == Access::kRead) check.source(name, operand, cmd.dst);
+  });
+  return check.violation();
 }
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd) {
-  Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
-  check.source("src0", cmd.a, cmd.dst);
-  check.source("src1", cmd.b, cmd.dst);
-  return check.violation();
-}
-
-Violation violation(const Memories& mem, Op op, const OkkUnaryCmd& cmd) {
-  Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
-  check.source("src", cmd.src, cmd.dst);
-  return check.violation();
-}
+Violation violation(const Memories& mem, Op op, const OkkWordCmd& cmd) { return violation_of({mem, op}, cmd); }
+Violation violation(const Memories& mem, Op op, const OkkUnaryCmd& cmd) { return violation_of({mem, op}, cmd); }
+Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd) { return violation_of({mem, op}, cmd); }
+Violation violation(const Memories& mem, Op op, const OkkMulAddCmd& cmd) { return violation_of({mem, op}, cmd); }
 
 Violation violation(const Memories& mem, Op op, const OkkTaylorCmd& cmd) {
   Checks check(mem, op);
-  check_terms(check, cmd.terms);
-  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
-  check.source("src", cmd.src, cmd.dst);
-  return check.violation();
-}
-
-Violation violation(const Memories& mem, Op op, const OkkSelectCmd& cmd) {
-  Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
-  check.source("src0", cmd.a, cmd.dst);
-  check.source("src1", cmd.b, cmd.dst);
-  check.source("select0", cmd.yes, cmd.dst);
-  check.source("select1", cmd.no, cmd.dst);
-  return check.violation();
-}
-
-Violation violation(const Memories& mem, Op op, const OkkMulAddCmd& cmd) {
-  Checks check(mem, op);
-  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
-  check.source("src0", cmd.a, cmd.dst);
-  check.source("src1", cmd.b, cmd.dst);
-  check.source("addend", cmd.c, cmd.dst);
-  return check.violation();
+  check.in_range("number of series terms", cmd.terms, 1, okk_static_offset::kMaxSeries);
+  return violation_of(std::move(check), cmd);
 }
 
 }  // namespace softtpu

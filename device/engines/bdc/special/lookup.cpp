@@ -6,7 +6,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/rows/fast_rows.hpp"
 #include "device/engines/bdc/special/command.hpp"
-#include "device/engines/bdc/special/fast_sfu.hpp"
+#include "device/engines/bdc/special/fast.hpp"
 #include "device/memory/rows.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"

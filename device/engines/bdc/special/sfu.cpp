@@ -9,7 +9,7 @@
 #include "device/engines/bdc/rows/fast_rows.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/special/command.hpp"
-#include "device/engines/bdc/special/fast_sfu.hpp"
+#include "device/engines/bdc/special/fast.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/narrow.hpp"

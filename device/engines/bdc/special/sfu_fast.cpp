@@ -1,7 +1,7 @@
 // Series, roots and quotients with SIMD instructions, compiled for several instruction sets and chosen at run time.
 #include <algorithm>
 
-#include "device/engines/bdc/special/fast_sfu.hpp"
+#include "device/engines/bdc/special/fast.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/steps_in_type.hpp"
 

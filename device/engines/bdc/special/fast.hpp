@@ -10,8 +10,7 @@ namespace softtpu {
 
 struct SfuRows {
   int (*taylor)(void* dst, const void* src, int count, const float* coeff, int terms) = nullptr;
-  int (*root)(void* dst, const void* src, int count, RootMode mode, int iterations,
-              RootEnds ends) = nullptr;
+  int (*root)(void* dst, const void* src, int count, RootMode mode, int iterations, RootEnds ends) = nullptr;
   int (*divide)(void* dst, const void* a, const void* b, int count, int iterations, RootEnds ends) = nullptr;
 };
 

@@ -3,7 +3,7 @@
 #include "device/numeric/convert.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/engines/bdc/convert/cast_fast.cpp"
+#define HWY_TARGET_INCLUDE "device/engines/bdc/convert/convert_fast.cpp"
 #include "device/memory/simd_targets.hpp"
 
 #include "device/engines/bdc/rows/simd_round.hpp"
