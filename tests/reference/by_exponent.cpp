@@ -28,9 +28,12 @@ Bits ByExponent::root(Bits x) const {
   return x == sign() ? x : times(r == infinity ? 0 : r, x);
 }
 
+Bits ByExponent::largest() const {
+  return of(type_ == Dtype::kFp16 ? 40000.0F : type_ == Dtype::kBfp16 ? 3e38F : 4e35F);
+}
+
 Bits ByExponent::exp(Bits x) const {
-  const Bits bound = of(type_ == Dtype::kFp16 ? 40000.0F : type_ == Dtype::kBfp16 ? 3e38F : 4e35F);
-  const Bits t = min(max(x, bound | sign(), type_), bound, type_);
+  const Bits t = min(max(x, largest() | sign(), type_), largest(), type_);
   const Bits k = round_float(times(t, of(1.44269504F)), type_, Rounding::kDown);
   const Bits f = minus(t, times(k, of(kLn2)));
   const double exponent = std::clamp(value_of(k, type_) + bias(), 0.0, 2.0 * bias());
@@ -84,6 +87,18 @@ Bits ByExponent::tan_of_turns(Bits y) const {
 Bits ByExponent::arctanh(Bits x) const {
   const Bits quotient = divide(plus(x, of(1)), minus(of(1), x), kSteps, type_);
   return times(log_of(quotient, false), of(0.5F));
+}
+
+// Above 40 as at 40; a NaN counts as the lowest number.
+Bits ByExponent::tanh(Bits x) const {
+  const Bits t = min(max(x, largest() | sign(), type_), of(40), type_);
+  return plus(times(inverse(plus(exp(times(t, of(2))), of(1))), of(-2)), of(1));
+}
+
+Bits ByExponent::gelu_fast(Bits x) const {
+  const Bits cubic = times(times(times(x, x), x), of(0.0447149985F));
+  const Bits u = times(plus(cubic, x), of(0.797884583F));
+  return times(times(plus(tanh(u), of(1)), x), of(0.5F));
 }
 
 Bits ByExponent::mish(Bits x) const {

@@ -29,19 +29,25 @@ class ByExponent {
   Bits erfc(Bits x) const { return minus(of(1), erf(x)); }
   Bits gelu(Bits x) const;
   Bits hswish(Bits x) const;
+  Bits sinh(Bits x) const { return times(minus(exp(x), inverse(exp(x))), of(0.5F)); }
+  Bits cosh(Bits x) const { return times(plus(exp(x), inverse(exp(x))), of(0.5F)); }
+  Bits tanh(Bits x) const;
+  Bits arctanh(Bits x) const;
+  Bits softplus(Bits x) const { return log_of(plus(exp(x), of(1)), true); }
+  Bits log_sigmoid(Bits x) const { return minus(x, softplus(x)); }
+  Bits gelu_fast(Bits x) const;
+  Bits gelu_fast2(Bits x) const { return times(sigmoid(times(x, of(1.702F))), x); }
   // In f32 only.
   Bits tan(Bits x) const { return tan_of_turns(times(x, of(0.318309873F))); }
   Bits cot(Bits x) const { return tan_of_turns(minus(of(0.5F), times(x, of(0.318309873F)))); }
   Bits arcsinh(Bits x) const { return log_of(plus(x, root(plus(times(x, x), of(1)))), false); }
   Bits arccosh(Bits x) const { return log_of(plus(x, root(minus(times(x, x), of(1)))), false); }
-  Bits arctanh(Bits x) const;
-  Bits sinh(Bits x) const { return times(minus(exp(x), inverse(exp(x))), of(0.5F)); }
-  Bits cosh(Bits x) const { return times(plus(exp(x), inverse(exp(x))), of(0.5F)); }
-  Bits log_sigmoid(Bits x) const { return minus(x, log_of(plus(exp(x), of(1)), true)); }
   Bits mish(Bits x) const;
 
  private:
   Bits of(float value) const;
+  // The bound of the exponential's argument.
+  Bits largest() const;
   Bits plus(Bits a, Bits b) const;
   Bits minus(Bits a, Bits b) const;
   Bits times(Bits a, Bits b) const;

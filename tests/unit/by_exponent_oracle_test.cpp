@@ -99,6 +99,14 @@ TEST_F(ByExponentOracle, FunctionsOfEveryTypeAreTheirSteps) {
     BY_TYPE(erfc, false, at(1), at(2), at(3), at(4), kExp, kErf, &c_shape_, code_);
     BY_TYPE(gelu, false, at(1), at(2), at(3), at(4), at(5), kExp, kErf, &c_shape_, code_);
     BY_TYPE(hswish, true, at(1), at(2), &c_shape_, code_);
+    BY_TYPE(tanh, true, at(1), at(2), at(3), kExp, &c_shape_, code_);
+    BY_TYPE(sinh, true, at(1), at(2), at(3), kExp, &c_shape_, code_);
+    BY_TYPE(cosh, true, at(1), at(2), at(3), kExp, &c_shape_, code_);
+    BY_TYPE(arctanh, true, at(1), at(2), kLog, &c_shape_, code_);
+    BY_TYPE(softplus, true, at(1), at(2), at(3), kExp, kLog, &c_shape_, 1.0F, code_);
+    BY_TYPE(log_sigmoid, false, at(1), at(2), at(3), kExp, kLog, &c_shape_, code_);
+    BY_TYPE(gelu_fast, false, at(1), at(2), at(3), kExp, 0, &c_shape_, code_);
+    BY_TYPE(gelu_fast2, false, at(1), at(2), at(3), kExp, 0, &c_shape_, code_);
   }
 }
 

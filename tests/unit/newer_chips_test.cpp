@@ -1,6 +1,7 @@
 // Rules in which newer chips differ (device/chip/rules.def), with arguments that their recordings keep fixed.
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "tests/unit/device_fixture.hpp"
@@ -172,6 +173,52 @@ TEST(NewerChips, LetTheElementsNanSurviveScales) {
   };
   EXPECT_EQ(scaled("bm1684x-23.05"), 0xFFEBCDEFU);
   EXPECT_EQ(scaled("bm1684x"), 0x7FFFFFFFU);
+}
+
+// What is shifted to the left keeps its sign and the low 63 bits; the count is one of 64.
+TEST(NewerChips, KeepTheSignOfWhatIsDequantised) {
+  const auto dequantised = [](std::int8_t value, std::int32_t multiplier, std::int8_t shift, data_type_t type) {
+    TestDevice device("bm1690");
+    *device.local<std::int8_t>(0, 0) = value;
+    const std::uint32_t record[] = {static_cast<std::uint32_t>(multiplier), static_cast<std::uint8_t>(shift)};
+    std::memcpy(device.local<std::uint8_t>(0, kBank), record, sizeof(record));
+    const dim4 shape{1, 1, 1, 1};
+    const auto outcome =
+        device.run([&] { tpu_bdc_int_pc_dequant(2 * kBank, 0, kBank, &shape, type, DT_INT8, RM_HALF_AWAY_FROM_ZERO); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<std::int32_t>(0, 2 * kBank);
+  };
+  constexpr std::int32_t kLowest = std::numeric_limits<std::int32_t>::min();
+  EXPECT_EQ(dequantised(-112, -3, 60, DT_INT32), 0);
+  EXPECT_EQ(dequantised(115, -3, 60, DT_INT32), kLowest);
+  EXPECT_EQ(dequantised(112, -3, 60, DT_INT32), kLowest);
+  EXPECT_EQ(dequantised(-17, -3, 60, DT_INT32), std::numeric_limits<std::int32_t>::max());
+  EXPECT_EQ(dequantised(90, -1, 66, DT_INT32), -360);
+  EXPECT_EQ(dequantised(-90, 7, -2, DT_INT32), -158);
+}
+
+TEST(NewerChips, AnswerForStartNpusAndTypesThatTheyLack) {
+  TestDevice device("bm1688"), other("bm1690");
+  const dim4 shape{4, 200, 2, 3};
+  int answers[5] = {};
+  ASSERT_TRUE(device
+                  .run([&] {
+                    answers[0] = tpu_get_local_size(&shape, DT_FP32, 63, true);
+                    answers[1] = tpu_get_local_size(&shape, DT_INT32, 63, false);
+                    answers[2] = tpu_get_local_nstride(48, 130, 63);
+                    answers[3] = tpu_get_ic_parallel(DT_INT4);
+                  })
+                  .ok);
+  ASSERT_TRUE(other.run([&] { answers[4] = tpu_get_ic_parallel(DT_INT4) + 10 * tpu_tpuv7_env(); }).ok);
+  EXPECT_EQ(answers[0], 1152);
+  EXPECT_EQ(answers[1], 864);
+  EXPECT_EQ(answers[2], 336);
+  EXPECT_EQ(answers[3], 64);
+  EXPECT_EQ(answers[4], 11);
+  device.expect_fault([&] { static_cast<void>(tpu_get_local_nstride(48, 130, 64)); },
+                      "start_idx (64) is outside 0..63");
+  device.expect_fault([&] { static_cast<void>(tpu_l2_sram_addr(0x101000000 + 0x200000)); }, "is outside L2 SRAM");
+  EXPECT_TRUE(device.run([&] { EXPECT_NE(tpu_l2_sram_addr(0x101000000 + 0x1FFFFF), nullptr); }).ok);
 }
 
 }  // namespace

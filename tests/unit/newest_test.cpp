@@ -1,4 +1,5 @@
 // Functions of the newest headers that are made of older ones, and the vendor's checks of memory.
+#include <cmath>
 #include <cstring>
 
 #include "tests/unit/device_fixture.hpp"
@@ -203,6 +204,64 @@ TEST_F(MemoryQuestions, FindNans) {
       EXPECT_EQ(tpu_mem_check_ddr_nan(global_, 5, dtype), 0);
     });
   }
+}
+
+TEST_F(Newest, InverseSinesOfAnyTypeAreThoseOfFp32) {
+  constexpr local_addr_t kCoeff = 0x1000, kSrc = 0x2000, kWork = 0x4000, kDst = 0x6000;
+  const dim4 shape = {2, 67, 3, 5};
+  const auto fill = [&](float value) {
+    scalar_t scalar{};
+    scalar.f32 = value;
+    tpu_bdc_set_C(kSrc, scalar, &shape, nullptr, DT_FP32);
+  };
+  for (const float value : {0.0F, 1.0F, -1.0F, 0.3F, -0.75F, 1.5F, -0.0F}) {
+    expect_same(
+        [&] {
+          fill(value), tpu_bdc_load_fp_arcsin_coeff(kCoeff, DT_FP32);
+          tpu_bdc_fp_arcsin(kDst, kSrc, kWork, kCoeff, &shape, DT_FP32);
+        },
+        [&] {
+          fill(value), tpu_bdc_load_fp32_arcsin_coeff(kCoeff);
+          tpu_bdc_fp32_arcsin(kDst, kSrc, kWork, kCoeff, &shape);
+        },
+        "arcsin");
+    expect_same(
+        [&] {
+          fill(value), tpu_bdc_load_fp_arcsin_coeff(kCoeff, DT_FP32);
+          tpu_bdc_fp_arccos(kDst, kSrc, kWork, kCoeff, &shape, DT_FP32);
+        },
+        [&] {
+          fill(value), tpu_bdc_load_fp32_arcsin_coeff(kCoeff);
+          tpu_bdc_fp32_arccos(kDst, kSrc, kWork, kCoeff, &shape);
+        },
+        "arccos");
+  }
+  TestDevice device("bm1690");
+  device.expect_fault([] { tpu_bdc_load_fp_arcsin_coeff(0, DT_FP16); },
+                      "tpu_bdc_load_fp_arcsin_coeff: dst type is fp16");
+  device.expect_fault([] { tpu_bdc_load_fp_arctan_coeff(0, DT_BFP16); },
+                      "tpu_bdc_load_fp_arctan_coeff: dst type is bfp16");
+}
+
+// The series has 16 terms, so it is least exact near 1: there the last term is 1/31, and half of the next is missing.
+TEST_F(Newest, InverseTangentIsASeriesUpToOneAndItsComplementBeyond) {
+  constexpr local_addr_t kCoeff = 0x1000, kSrc = 0x40000 * 3 + 0x2000, kDst = kSrc + 0x2000;
+  constexpr local_addr_t kWork = kDst + 0x2000, kWork2 = kWork + 0x2000;
+  TestDevice device("bm1690");
+  const float values[] = {0.0F, -0.25F, 0.5F, -0.9F, 1.0F, 1.25F, -3.0F, 1000.0F, -1e30F, 1e38F};
+  const dim4 shape = {1, 1, 2, 5};
+  std::memcpy(device.local<float>(3, 0x2000), values, sizeof(values));
+  const LaunchOutcome outcome = device.run([&] {
+    tpu_bdc_load_fp_arctan_coeff(kCoeff, DT_FP32);
+    tpu_bdc_fp_arctan(kDst, kSrc, kWork, kWork2, kCoeff, &shape, DT_FP32);
+  });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  const float* results = device.local<float>(3, 0x4000);
+  for (std::size_t i = 0; i + 1 < std::size(values); ++i) {
+    EXPECT_NEAR(results[i], std::atan(values[i]), std::abs(values[i]) == 1.0F ? 0.02 : 2e-3) << values[i];
+  }
+  // 1 / 1e38 is too small for a number: recorded so.
+  EXPECT_EQ(results[std::size(values) - 1], -1.57079637F);
 }
 
 }  // namespace

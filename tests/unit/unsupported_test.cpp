@@ -24,6 +24,9 @@ const std::vector<Row>& rows() {
 #define OP_UNSUPPORTED(name, lacks) {#name, "BM1684X has no " lacks ".", [] { call_with_zeros(&name); }},
 #define OP_WITH(name, engine, types, part) OP_UNSUPPORTED(name, part)
 #include "device/isa/ops/fp8.def"
+#define OP(...)
+#include "device/isa/ops/move.def"
+#undef OP
 #include "device/isa/ops/sdma.def"
 #include "device/isa/ops/unsupported.def"
 #undef OP_WITH
