@@ -364,8 +364,9 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
       thread_local Scratch<std::int64_t> scratch;
       std::int64_t* addends = scratch.zeroed(count);
       for (int i = 0; i < count && !bias.empty(); ++i) addends[i] = bias[static_cast<std::size_t>(col + i)];
-      const std::int32_t* old_part = old.data() + std::int64_t{row} * cmd.cols + col;
-      for (int i = 0; i < count && !old.empty(); ++i) addends[i] += old_part[i] * (std::int64_t{1} << cmd.lshift);
+      const std::size_t first = old.empty() ? 0 : static_cast<std::size_t>(std::int64_t{row} * cmd.cols + col);
+      for (int i = 0; i < count && !old.empty(); ++i)
+        addends[i] += old[first + static_cast<std::size_t>(i)] * (std::int64_t{1} << cmd.lshift);
       shift(rule, sums, 0, addends, count, out);
     });
     multiply(product);
