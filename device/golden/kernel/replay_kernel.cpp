@@ -23,29 +23,41 @@ struct Device {
   explicit Device(bool okkernel) {
     initialize = find<void (*)()>(okkernel ? "okk_initialize" : "tpu_initialize");
     poll = find<void (*)()>(okkernel ? "okk_poll" : "tpu_poll");
-    if (!okkernel) {
+    // Each with the type that its header gives it: the two SDKs differ.
+    if (okkernel) {
+      okk_local_ = find<Pointer (*)(unsigned, unsigned)>("okk_local_mem_addr");
+      okk_global_ = find<Pointer (*)(unsigned long long)>("okk_global_mem_addr");
+      l2 = find<Pointer (*)(unsigned)>("okk_l2_sram_addr")(find<unsigned (*)()>("okk_l2_sram_start_addr")());
+      dtcm = find<Pointer (*)(unsigned)>("okk_dtcm_addr")(find<unsigned (*)()>("okk_dtcm_start_addr")());
+    } else {
       meet = find<void (*)()>("tpu_sync_all");
       hau_poll = find<void (*)()>("tpu_hau_poll");
       sdma_poll = find<void (*)()>("tpu_sdma_poll");
       core = static_cast<std::uint64_t>(find<int (*)()>("tpu_core_index")());
+      tpu_local_ = find<void* (*)(int, unsigned)>("tpu_local_mem_addr");
+      tpu_global_ = find<void* (*)(unsigned long long)>("tpu_global_mem_addr");
+      l2 = static_cast<Pointer>(find<void* (*)(unsigned long long)>("tpu_l2_sram_addr")(
+          find<unsigned long long (*)()>("tpu_l2_sram_get_start_addr")()));
     }
-    local = find<Pointer (*)(unsigned, unsigned)>(okkernel ? "okk_local_mem_addr" : "tpu_local_mem_addr");
-    global = find<Pointer (*)(unsigned long long)>(okkernel ? "okk_global_mem_addr" : "tpu_global_mem_addr");
-    if (okkernel) {
-      l2 = find<Pointer (*)(unsigned)>("okk_l2_sram_addr")(find<unsigned (*)()>("okk_l2_sram_start_addr")());
-      dtcm = find<Pointer (*)(unsigned)>("okk_dtcm_addr")(find<unsigned (*)()>("okk_dtcm_start_addr")());
-    } else {
-      l2 = find<Pointer (*)(unsigned long long)>("tpu_l2_sram_addr")(
-          find<unsigned long long (*)()>("tpu_l2_sram_get_start_addr")());
-    }
+  }
+  Pointer local(unsigned npu, unsigned offset) const {
+    return okk_local_ != nullptr ? okk_local_(npu, offset)
+                                 : static_cast<Pointer>(tpu_local_(static_cast<int>(npu), offset));
+  }
+  Pointer global(unsigned long long address) const {
+    return okk_global_ != nullptr ? okk_global_(address) : static_cast<Pointer>(tpu_global_(address));
   }
   void (*initialize)();
   void (*poll)();
   void (*meet)() = nullptr, (*hau_poll)() = nullptr, (*sdma_poll)() = nullptr;
   std::uint64_t core = 0;
-  Pointer (*local)(unsigned, unsigned);
-  Pointer (*global)(unsigned long long);
   Pointer l2 = nullptr, dtcm = nullptr;
+
+ private:
+  Pointer (*okk_local_)(unsigned, unsigned) = nullptr;
+  Pointer (*okk_global_)(unsigned long long) = nullptr;
+  void* (*tpu_local_)(int, unsigned) = nullptr;
+  void* (*tpu_global_)(unsigned long long) = nullptr;
 };
 
 // Local memory is its core's to fill and to read, all else the first core's.
