@@ -76,6 +76,25 @@ TEST(NewerChips, KeepTheFirstOfEqualsAndNoNanInPoolings) {
   EXPECT_TRUE(std::signbit(best_of("bm1684x", true, 0.0F, -0.0F)));
 }
 
+TEST(NewerChips, HandNoSubnormalNumberOnFromPoolings) {
+  const auto pooled = [](const char* chip, std::uint16_t first, std::uint16_t second) {
+    TestDevice device(chip);
+    device.local<std::uint16_t>(0, 0)[0] = first;
+    device.local<std::uint16_t>(0, 0)[1] = second;
+    const dim4 shape{1, 1, 1, 2};
+    const dim2 kernel{1, 2}, one{1, 1};
+    const padding_t none{0, 0, 0, 0};
+    const auto outcome =
+        device.run([&] { tpu_bdc_fp_max_pool2d(kBank, 0, &shape, &kernel, &none, &one, &one, DT_BFP16, bits(0)); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<std::uint16_t>(0, kBank);
+  };
+  EXPECT_EQ(pooled("bm1684x", 0x0045, 0x0001), 0x0001);
+  EXPECT_EQ(pooled("bm1690", 0x0045, 0x0001), 0x0000);
+  EXPECT_EQ(pooled("bm1690", 0x8045, 0x0001), 0x8000);
+  EXPECT_EQ(pooled("bm1690", 0x8045, 0x0080), 0x0080);
+}
+
 TEST(NewerChips, KeepWhatIntRequantShiftsToTheLeft) {
   const auto requantised = [](const char* chip, std::int32_t value, char shift) {
     TestDevice device(chip);

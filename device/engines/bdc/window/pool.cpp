@@ -244,13 +244,26 @@ Equals kept_of_equals(const Chip& chip) {
   return chip.has(ChipRule::kBestKeepsFirst) ? Equals::kFirst : Equals::kLast;
 }
 
+// Subnormal numbers of a row become zeros of their sign.
+void flush_row(Bf16* values, int count) {
+  constexpr unsigned kExponent = 0x7F80, kSign = 0x8000;
+  for (int i = 0; i < count; ++i) {
+    if ((values[i].bits & kExponent) == 0) values[i].bits = static_cast<std::uint16_t>(values[i].bits & kSign);
+  }
+}
+
 template <class T, class Cmd>
 void take_best(const Memories& mem, const Cmd& cmd) {
   using P = Comparable<T>;
-  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, kept_of_equals(mem.chip()));
+  const Equals equals = kept_of_equals(mem.chip());
+  const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, equals);
   for_each_part<T, P, T>(mem, cmd, [&](int) {
-    return [best](const TapRows<P>& taps, T* out) {
+    return [best, equals](const TapRows<P>& taps, T* out) {
       best(reinterpret_cast<const void* const*>(taps.rows), taps.taps, taps.count, out);
+      // The chip that keeps the first tap hands no subnormal number on (golden bm1690/roi_pool).
+      if constexpr (std::is_same_v<T, Bf16>) {
+        if (equals == Equals::kFirstTap) flush_row(out, taps.count);
+      }
     };
   });
 }
