@@ -7,7 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Where commands are carried out, checked and watched; device/chip only reads descriptions.
-ASKING = [ROOT / "firmware"] + [ROOT / "device" / name for name in ("bdc", "core", "dma", "hau", "memory", "observe")]
+ASKING = [ROOT / "firmware"] + [ROOT / "device" / name for name in ("checks", "command", "core", "engines", "memory", "timing")]
 
 
 def rules():

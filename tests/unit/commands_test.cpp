@@ -69,6 +69,7 @@ TEST(Commands, DescribeThemselvesWithImpossibleSizes) {
   EXPECT_EQ(roles_of(product)["right"].last_channel, 0);
   DmaMatrixCmd move;
   move.dst.space = Space::kLocal;
+  move.dst.shape.w = 0;
   EXPECT_EQ(roles_of(move)["dst"].last_channel, 0);
 }
 

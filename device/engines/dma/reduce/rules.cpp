@@ -1,4 +1,4 @@
-// Rules of copies that compute (docs/numerics).
+// Rules of copies that compute on the way.
 #include <climits>
 
 #include "device/command/checks.hpp"

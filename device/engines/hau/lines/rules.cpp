@@ -1,5 +1,5 @@
-// Rules of line gathers
-// (numerics: bm1684x-dma-hau-gather.md section 4; golden bm1684x/hau/refused, gdma_limits/hau).
+// Rules of line gathers (numerics: bm1684x-dma-hau-gather.md section 4; golden bm1684x/hau/refused,
+// gdma_limits/hau).
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Rules of box suppression
-// (numerics: bm1684x-dma-hau-gather.md section 4; golden bm1684x/hau/refused, gdma_limits/hau).
+// Rules of box suppression (numerics: bm1684x-dma-hau-gather.md section 4; golden bm1684x/hau/refused,
+// gdma_limits/hau).
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/hau/nms/command.hpp"
