@@ -34,7 +34,8 @@ class RefusalReport final : public Observer {
   void launch_begins(const Memories&, const std::string& kernel, int core) override { findings_->begin(kernel, core); }
   void refused(Op op, const Command& command, const Refusal& refusal) override {
     if (!checks_.contains(std::string(rule(refusal.rule).check))) return;
-    findings_->add({refusal.rule, sentence(call_name(refusal.op), refusal), {call_of(op, command)}, {}, refusal.nearest, {}});
+    findings_->add(
+        {refusal.rule, sentence(call_name(refusal.op), refusal), {call_of(op, command)}, {}, refusal.nearest, {}});
   }
   void launch_ends(const std::string&) override { findings_->report(); }
 

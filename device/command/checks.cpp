@@ -117,8 +117,7 @@ Checks& Checks::type_in(std::string_view name, Dtype type, TypeSet allowed) {
 
 Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) {
   return require(
-      value >= low && value <= high, "constraint/shape",
-      [&] { return outside(std::string(name), value, low, high); },
+      value >= low && value <= high, "constraint/shape", [&] { return outside(std::string(name), value, low, high); },
       [&] { return fmt::format("{}", std::clamp(value, low, high)); });
 }
 
@@ -153,17 +152,14 @@ Checks& Checks::tensor(std::string_view name, const Tensor& tensor, NaturalAlign
 }
 
 Checks& Checks::examine(std::string_view name, const Tensor& tensor, NaturalAlignment natural) {
-  require(is_forward(tensor.stride), "constraint/stride",
-          [&] {
-            return Wrong{"{argument} has a negative stride {value}.", std::string(name),
-                         softtpu::to_text(tensor.stride)};
-          });
+  require(is_forward(tensor.stride), "constraint/stride", [&] {
+    return Wrong{"{argument} has a negative stride {value}.", std::string(name), softtpu::to_text(tensor.stride)};
+  });
   const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
-  require(size != 0, "constraint/data-type",
-          [&] {
-            return Wrong{"{argument} type {value} has no byte size.", std::string(name),
-                         std::string(softtpu::to_text(tensor.dtype))};
-          });
+  require(size != 0, "constraint/data-type", [&] {
+    return Wrong{"{argument} type {value} has no byte size.", std::string(name),
+                 std::string(softtpu::to_text(tensor.dtype))};
+  });
   require(
       is_whole(tensor), "constraint/alignment",
       [&] {
@@ -177,11 +173,10 @@ Checks& Checks::examine(std::string_view name, const Tensor& tensor, NaturalAlig
     case Space::kSystem: system_tensor(name, tensor); break;
     case Space::kStatic: {
       const auto last = static_cast<std::uint64_t>(span_elements(tensor.shape, tensor.stride, tensor.shape.c - 1) + 1);
-      require(tensor.addr + last * size <= chip_.static_mem.bytes, "memory/system-range",
-              [&] {
-                return Wrong{"{argument} ends past static memory ({limit} bytes).", std::string(name),
-                             address_text(tensor.addr), std::to_string(chip_.static_mem.bytes)};
-              });
+      require(tensor.addr + last * size <= chip_.static_mem.bytes, "memory/system-range", [&] {
+        return Wrong{"{argument} ends past static memory ({limit} bytes).", std::string(name),
+                     address_text(tensor.addr), std::to_string(chip_.static_mem.bytes)};
+      });
       break;
     }
   }

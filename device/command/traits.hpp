@@ -11,8 +11,8 @@
 namespace softtpu {
 
 struct CommandTraits {
-  bool elementwise = false;    // every element of `dst` is made of the operands' elements at its place
-  bool by_lanes = false;       // every lane reads and writes only its own local memory, all of it through for_each_row()
+  bool elementwise = false;  // every element of `dst` is made of the operands' elements at its place
+  bool by_lanes = false;     // every lane reads and writes only its own local memory, all of it through for_each_row()
   bool gives_meaning = false;  // the result's type says what its bits mean; a copy only says how many there are
   bool is_product = false;     // its operations are those of the matrix unit
 };
@@ -47,7 +47,8 @@ void for_each_operand(const Cmd& cmd, Visit&& visit) {
 
 // What every command has.
 template <class Cmd>
-concept CommandStructure = std::equality_comparable<Cmd> && std::default_initializable<Cmd> && requires(const Cmd& cmd) {
+concept CommandStructure = std::equality_comparable<Cmd> && std::default_initializable<Cmd> &&
+    requires(const Cmd& cmd) {
   { Cmd::kTraits } -> std::convertible_to<CommandTraits>;
   cmd.operands([](auto&&...) {});
 };

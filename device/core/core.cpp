@@ -75,7 +75,8 @@ Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {
     if (!chip.has_part(part)) refusals_[i] = fmt::format("{} has no {}.", name, part);
   }
   for (const auto& [function, reason] : chip.refused)
-    refusals_[static_cast<std::size_t>(*find_op(function))] = fmt::format("{} refuses this function: {}.", name, reason);
+    refusals_[static_cast<std::size_t>(*find_op(function))] =
+        fmt::format("{} refuses this function: {}.", name, reason);
 }
 Core::~Core() = default;
 
@@ -304,8 +305,7 @@ void Core::keep_fault(ErrorKind kind, std::string text) {
   outcome_.ok = false;
   outcome_.kind = kind;
   outcome_.text = std::move(text);
-  outcome_.text +=
-      launch_place_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
+  outcome_.text += launch_place_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
 }
 
 void Core::fault(ErrorKind kind, const std::string& sentence) {
