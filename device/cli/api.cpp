@@ -1,18 +1,30 @@
-#include "device/cli/api.hpp"
-
+// softtpu api: the manual of one function, a search through all of them, and the ledger - what softtpu has, and how
+// each function is known to be right.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "device/chip/chip.hpp"
+#include "device/cli/command.hpp"
 #include "device/cli/reference.hpp"
 #include "device/isa/ledger.hpp"
 #include "device/isa/op.hpp"
 
 namespace softtpu::cli {
 namespace {
+
+struct ApiOptions {
+  std::string chip;     // "": both interfaces
+  std::string filter;   // a function's name, for its manual; else only functions whose name contains this text
+  std::string search;   // words: functions whose description holds them
+  bool ledger = false;  // the ledger also for a whole name
+  bool json = false;
+};
 
 // How far a function can be trusted, best first.
 struct Standing {
@@ -91,20 +103,6 @@ int refuse_name(const FunctionReference& reference, const std::string& name) {
   return 1;
 }
 
-int list_ledger(const ApiOptions& options);
-
-}  // namespace
-
-int run_api(const ApiOptions& options) {
-  if (options.ledger || (options.filter.empty() && options.search.empty())) return list_ledger(options);
-  const FunctionReference reference;
-  if (!options.search.empty()) return show_search(reference, options);
-  if (reference.has(options.filter)) return show_function(reference, options);
-  return list_ledger(options);
-}
-
-namespace {
-
 // What holds on the chip, where it is known; else what is known of the function.
 Standing standing(Op op, const std::optional<Chip>& chip) {
   if (chip) {
@@ -163,5 +161,26 @@ int list_ledger(const ApiOptions& options) {
   return 0;
 }
 
+int run_api(const ApiOptions& options) {
+  if (options.ledger || (options.filter.empty() && options.search.empty())) return list_ledger(options);
+  const FunctionReference reference;
+  if (!options.search.empty()) return show_search(reference, options);
+  if (reference.has(options.filter)) return show_function(reference, options);
+  return list_ledger(options);
+}
+
 }  // namespace
+
+Run add_api(CLI::App& app) {
+  auto options = std::make_shared<ApiOptions>();
+  app.add_option("--chip", options->chip, "only the functions of this chip");
+  app.add_option("name", options->filter,
+                 "a function: its manual; any other text: the functions whose name contains it");
+  app.add_option("--search", options->search, "functions whose description holds these words");
+  app.add_flag("--ledger", options->ledger, "how each function is known to be right, also for a whole name");
+  app.add_flag("--json", options->json, "as JSON");
+  app.footer("Exit status: 0; 1 when no function has that name or those words; 2 when no chip has that name.");
+  return [options] { return run_api(*options); };
+}
+
 }  // namespace softtpu::cli

@@ -25,6 +25,10 @@ Run add_env(CLI::App& app);
 Run add_sdk(CLI::App& app);
 Run add_rules(CLI::App& app);
 Run add_bmodel(CLI::App& app);
+Run add_api(CLI::App& app);
+Run add_dump(CLI::App& app);
+Run add_golden(CLI::App& app);
+Run add_layout(CLI::App& app);
 
 // The exit status of a command; --help of each says when. `run`, `replay` and `report`, which end with their program's
 // status, have numbers of their own (runtime/report/report.hpp).

@@ -5,10 +5,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -191,14 +193,47 @@ Result<void> dump(const DumpOptions& options) {
   return {};
 }
 
-}  // namespace
-
 int run_dump(const DumpOptions& options) {
   auto done = dump(options);
   if (done) return 0;
   fmt::print(stderr, "softtpu dump: {}\n", done.error().text);
   if (done.error().kind == ErrorKind::kResource) return kNotWritten;
   return done.error().kind == ErrorKind::kUsage ? kUsageError : kFailed;
+}
+
+}  // namespace
+
+Run add_dump(CLI::App& app) {
+  auto options = std::make_shared<DumpOptions>();
+  app.add_option("--socket", options->socket,
+                 "socket of a shared device (default: of SOFTTPU_DEVICE, else softtpu serve's)");
+  app.add_option("--pid", options->pid,
+                 "a device process, or the program that an embedded device belongs to, instead of a socket");
+  app.add_option("--from", options->folder,
+                 "folder of SOFTTPU_DUMP: the memories after the last crash of a kernel, when the device has ended");
+  app.add_option("--device", options->device, "number of the device")->capture_default_str();
+  app.add_option("--core", options->core, "number of the core")->capture_default_str();
+  app.add_flag("--ended", options->ended, "the memory of the last core that a kernel crashed");
+  app.add_option("--space", options->space, "local, global, l2, static or dtcm")->capture_default_str();
+  app.add_option("--address", options->address,
+                 "address of the first byte, as kernels see it (default: the memory's first)");
+  app.add_option("--bytes", options->bytes, "size of a region")->capture_default_str();
+  app.add_option(
+      "--shape", options->tensor.shape,
+      "a tensor instead of a region: N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
+  app.add_option("--dtype", options->tensor.dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
+      ->capture_default_str();
+  app.add_option("--layout", options->tensor.layout, kLayoutNames)->capture_default_str();
+  app.add_option("--mode", options->tensor.mode, "storage mode: none, 2n, 4n or 2ic (shape IC,OC,KH,KW)")
+      ->capture_default_str();
+  app.add_option("--stride", options->tensor.stride, "N,C,H,W in elements, for the layouts free and system");
+  app.add_option("--width", options->tensor.width, "columns per channel, for matrix and vector");
+  app.add_option("-o,--output", options->output, "write a NumPy file (.npy) instead of text");
+  app.footer(
+      "Exit status: 0; 1 when the device does not answer; 2 when there is no such device, memory or tensor; 3 when a "
+      "memory\n"
+      "cannot be read or the file cannot be written.");
+  return [options] { return run_dump(*options); };
 }
 
 }  // namespace softtpu::cli

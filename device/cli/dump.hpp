@@ -1,6 +1,6 @@
-// softtpu dump: bytes of a device's memories, as hexadecimal text or as a NumPy file. Reads the device's shared files,
-// so it works on a device that is busy, hangs or belongs to one program, and on what a core left behind when a kernel
-// ended it.
+// What softtpu dump is asked for: bytes of a device's memories, as hexadecimal text or as a NumPy file. Reads the
+// device's shared files, so it works on a device that is busy, hangs or belongs to one program, and on what a core left
+// behind when a kernel ended it.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,5 @@ struct DumpOptions {
   LayoutOptions tensor;       // shape, dtype, layout, mode, stride, width
   std::string output;         // .npy file; empty: text on standard output
 };
-
-// Exit status: 0; 1 when the device does not answer; 2 for options that name nothing; 3 when a memory cannot be read or
-// the file cannot be written.
-int run_dump(const DumpOptions& options);
 
 }  // namespace softtpu::cli

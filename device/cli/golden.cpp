@@ -1,13 +1,15 @@
-#include "device/cli/golden.hpp"
-
+// softtpu golden: replays recorded cases through the real path (host library, server, core process, kernel module), and
+// recorded instructions on a core in this process.
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,9 +18,19 @@
 #include "device/cli/outputs.hpp"
 #include "device/golden/bmlib_target.hpp"
 #include "device/golden/instructions.hpp"
+#include "device/golden/session.hpp"
 
 namespace softtpu::cli {
 namespace {
+
+struct GoldenOptions {
+  replay::SessionOptions session;
+  std::string cases;    // folder of the recorded cases behind recorded instructions; empty: beside them
+  std::string ledger;   // write the counts per function to this JSON file
+  std::string kernel;   // path of the replay kernel's module; empty: beside this program
+  std::string cluster;  // address of a Dask scheduler, whose workers replay; empty: this program does
+  std::string results;  // file that keeps what a cluster has replayed
+};
 
 constexpr const char* kKernelFile = "softtpu_golden_kernel.so";
 
@@ -80,8 +92,6 @@ int run_calls(const GoldenOptions& options) {
   return result.total.failed == 0 ? 0 : 1;
 }
 
-}  // namespace
-
 int run_golden(const GoldenOptions& options) {
   if (!options.cluster.empty()) return run_on_cluster(options);
   // Files of instructions go another way than files of calls.
@@ -108,6 +118,39 @@ int run_golden(const GoldenOptions& options) {
   }
   const int of_calls = run_calls(calls);
   return of_calls != 0 ? of_calls : status;
+}
+
+}  // namespace
+
+Run add_golden(CLI::App& app) {
+  auto options = std::make_shared<GoldenOptions>();
+  app.add_option("path", options->session.paths,
+                 "family files (*.json) of calls or of instructions of compiled networks, or folders of them")
+      ->required();
+  app.add_option("--cases", options->cases,
+                 "folder of the recorded calls behind recorded instructions (default: golden/CHIP beside them)");
+  app.add_option("--chip", options->session.chip,
+                 "chip or chip file to run on (default: the chip and revision that each file was recorded with)");
+  app.add_option("-f,--filter", options->session.filter, "only cases whose id contains this text");
+  app.add_option("--function", options->session.function, "only cases that call this function");
+  app.add_option("--failures", options->session.shown_failures, "failures shown for each function");
+  app.add_flag("-v,--verbose", options->session.details,
+               "all of a failure: elements with coordinates, expected and got");
+  app.add_flag("--skipped", options->session.list_skipped, "list what is skipped");
+  app.add_option("--ledger", options->ledger, "write the counts for each function to this file (JSON)");
+  auto* kernel = app.add_option("--kernel", options->kernel, "the replay kernel's module");
+  auto* cluster =
+      app.add_option("--cluster", options->cluster,
+                     "replays on the workers of a Dask cluster: the scheduler's address, or local (Python)");
+  cluster->excludes(kernel);
+  app.add_option("--results", options->results, "SQLite file that keeps what the cluster has replayed")->needs(cluster);
+  app.footer(
+      "Instructions that are refused, or known to differ, are counted apart; --skipped lists them with the reason. "
+      "One\n"
+      "that is not in that list, or no longer as it says, fails.\n\n"
+      "Exit status: 0 when every case passes; 1 when one fails; 2 when an option is not usable; 3 when the ledger\n"
+      "cannot be written.");
+  return [options] { return run_golden(*options); };
 }
 
 }  // namespace softtpu::cli
