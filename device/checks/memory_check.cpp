@@ -120,8 +120,8 @@ class MemoryCheck final : public Observer {
     Finding finding;
     finding.rule = rule;
     finding.place = FoundPlace{"global", bytes.begin, bytes.end};
-    finding.what = fmt::format("{} {} {}: {}", call_name(op), use.writes ? "writes" : "reads",
-                               finding.place->text(), what);
+    finding.what =
+        fmt::format("{} {} {}: {}", call_name(op), use.writes ? "writes" : "reads", finding.place->text(), what);
     finding.parties = std::move(parties);
     finding.parties.push_back(party_of(*chip_, {op, use.name, use.writes, &use.tensor}, SpanSpace::kSystem, bytes.begin,
                                        capture_call_stack()));

@@ -1,5 +1,5 @@
-// SOFTTPU_CHECK=nan: the first command of a launch whose result holds a NaN that none of its operands had, and the first
-// with such an infinity. What a command only passes on is told nowhere.
+// SOFTTPU_CHECK=nan: the first command of a launch whose result holds a NaN that none of its operands had, and the
+// first with such an infinity. What a command only passes on is told nowhere.
 #pragma once
 
 #include <memory>

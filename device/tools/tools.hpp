@@ -33,7 +33,7 @@ struct Tools {
 
   // Whether launches are run again with the memories as they were before.
   bool compares_runs() const { return schedules > 1 || !core_counts.empty(); }
-  std::shared_ptr<Journal> journal;              // of `softtpu run`; null without
+  std::shared_ptr<Journal> journal;  // of `softtpu run`; null without
 };
 
 // Whose tools they are.

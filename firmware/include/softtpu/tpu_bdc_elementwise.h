@@ -47,9 +47,8 @@ void tpu_bdc_less_select(local_addr_t dst_addr, const variable_t* src0, const va
  * src3: what is written where it does not
  * src0_src1_dtype: data type of src0 and src1
  * More: softtpu api tpu_bdc_equal_select */
-void tpu_bdc_equal_select(local_addr_t dst_addr, const variable_t* src0, const variable_t* src1,
-    const variable_t* src2, const variable_t* src3, const dim4* shape, data_type_t src0_src1_dtype,
-    data_type_t dst_dtype);
+void tpu_bdc_equal_select(local_addr_t dst_addr, const variable_t* src0, const variable_t* src1, const variable_t* src2,
+    const variable_t* src3, const dim4* shape, data_type_t src0_src1_dtype, data_type_t dst_dtype);
 /** Finds for each element the bin that it lies in.
  * BM1684X has no search in bins: the call is refused. */
 void tpu_bdc_srch_bin_select(local_addr_t dst_addr, const variable_t* src0, const variable_t* src1, const dim4* shape,
@@ -174,8 +173,8 @@ void tpu_bdc_not_equal(local_addr_t dst_addr, local_addr_t src0_addr, local_addr
  * Types: dst_dtype fp16, bfp16, int16, uint16, int8 or uint8; src_dtype fp32, fp16, bfp16, int32, uint32, int16 or
  *   uint16 | dst_dtype fp32, int32 or uint32; src_dtype fp32, int32 or uint32 | dst_dtype int8 or uint8; src_dtype
  *   int8 or uint8 */
-void tpu_bdc_not_equal_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, scalar_t true_val,
-    const dim4* shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dst_dtype, data_type_t src_dtype);
+void tpu_bdc_not_equal_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, scalar_t true_val, const dim4* shape,
+    const dim4* dst_stride, const dim4* src_stride, data_type_t dst_dtype, data_type_t src_dtype);
 
 /* ---- BDC: logic, shifts, minimum and maximum ---- */
 
@@ -540,10 +539,9 @@ void tpu_bdc_int_add_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C,
  *   int16 or int8 | dst_dtype uint32, uint16 or uint8; src0_dtype uint32, uint16 or uint8; src1_dtype uint32,
  *   uint16 or uint8 | dst_dtype int32, int16 or int8; src0_dtype int32, int16 or int8; src1_dtype uint32, uint16
  *   or uint8 */
-void tpu_bdc_int_pcs_add(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
-    local_addr_t shift_addr, const dim4* shape, const dim4* dst_stride, const dim4* src0_stride,
-    const dim4* src1_stride, data_type_t dst_dtype, data_type_t src0_dtype, data_type_t src1_dtype,
-    rounding_mode_t rounding_mode, bool saturation);
+void tpu_bdc_int_pcs_add(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, local_addr_t shift_addr,
+    const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dst_dtype,
+    data_type_t src0_dtype, data_type_t src1_dtype, rounding_mode_t rounding_mode, bool saturation);
 /** Adds a constant, each channel shifted by its own amount: dst = (src + C) << shift[c].
  * Layout: shift_addr names int8 values (1, C, 1, 1) in the compact layout on the start NPU of dst: channel c is
  *   shifted by its own value.
@@ -580,10 +578,9 @@ void tpu_bdc_int_C_sub(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C,
  * shift_addr: local address of one int8 shift per channel, (1, C, 1, 1), compact
  * Types: dst_dtype int32, int16 or int8; src0_dtype int32, uint32, int16, uint16, int8 or uint8; src1_dtype int32,
  *   uint32, int16, uint16, int8 or uint8 */
-void tpu_bdc_int_pcs_sub(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
-    local_addr_t shift_addr, const dim4* shape, const dim4* dst_stride, const dim4* src0_stride,
-    const dim4* src1_stride, data_type_t dst_dtype, data_type_t src0_dtype, data_type_t src1_dtype,
-    rounding_mode_t rounding_mode, bool saturation);
+void tpu_bdc_int_pcs_sub(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, local_addr_t shift_addr,
+    const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dst_dtype,
+    data_type_t src0_dtype, data_type_t src1_dtype, rounding_mode_t rounding_mode, bool saturation);
 /** Subtracts a constant, each channel shifted by its own amount: dst = (src - C) << shift[c].
  * Layout: shift_addr names int8 values (1, C, 1, 1) in the compact layout on the start NPU of dst: channel c is
  *   shifted by its own value.
@@ -632,10 +629,9 @@ void tpu_bdc_int_mul_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C,
  *   int16 or int8 | dst_dtype uint32, uint16 or uint8; src0_dtype uint32, uint16 or uint8; src1_dtype uint32,
  *   uint16 or uint8 | dst_dtype int32, int16 or int8; src0_dtype int32, int16 or int8; src1_dtype uint32, uint16
  *   or uint8 */
-void tpu_bdc_int_pcs_mul(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
-    local_addr_t shift_addr, const dim4* shape, const dim4* dst_stride, const dim4* src0_stride,
-    const dim4* src1_stride, data_type_t dst_dtype, data_type_t src0_dtype, data_type_t src1_dtype,
-    rounding_mode_t rounding_mode, bool saturation);
+void tpu_bdc_int_pcs_mul(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, local_addr_t shift_addr,
+    const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dst_dtype,
+    data_type_t src0_dtype, data_type_t src1_dtype, rounding_mode_t rounding_mode, bool saturation);
 /** Multiplies by a constant, each channel shifted by its own amount: dst = (src * C) << shift[c].
  * Layout: shift_addr names int8 values (1, C, 1, 1) in the compact layout on the start NPU of dst: channel c is
  *   shifted by its own value.

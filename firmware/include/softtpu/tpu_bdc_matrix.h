@@ -195,8 +195,8 @@ void tpu_bdc_fp_mm_R_const_all_trans_with_bias(local_addr_t output_addr, local_a
  * BM1684X has no FP8 arithmetic: the call is refused. */
 void tpu_bdc_fp8_mm_with_bias(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows,
     int left_cols, int right_cols, data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype,
-    data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu,
-    bool do_rescale, bool rescale_is_const, var_context_t rescale_data);
+    data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu, bool do_rescale,
+    bool rescale_is_const, var_context_t rescale_data);
 /** Product of two matrices of FP8 with bias, ReLU and rescale, the right one stored transposed.
  * BM1684X has no FP8 arithmetic: the call is refused. */
 void tpu_bdc_fp8_mm_R_trans_with_bias(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr,
@@ -248,9 +248,9 @@ void tpu_bdc_int_mm_L_trans(local_addr_t output_addr, local_addr_t left_addr, lo
  * C: every element of the left matrix, in C_dtype
  * Types: C_dtype int8 or uint8; right_dtype int8 or uint8 | C_dtype int16 or uint16; right_dtype int16 or uint16 |
  *   C_dtype int32 or uint32; right_dtype int32 or uint32 */
-void tpu_bdc_int_mm_L_const(local_addr_t output_addr, local_addr_t right_addr, scalar_t C, int left_rows,
-    int left_cols, int right_cols, int right_cols_per_channel, data_type_t C_dtype, data_type_t right_dtype,
-    char shift, rounding_mode_t rounding_mode);
+void tpu_bdc_int_mm_L_const(local_addr_t output_addr, local_addr_t right_addr, scalar_t C, int left_rows, int left_cols,
+    int right_cols, int right_cols_per_channel, data_type_t C_dtype, data_type_t right_dtype, char shift,
+    rounding_mode_t rounding_mode);
 /** Product of two integer matrices with a shift for each output column.
  * Layout: As tpu_bdc_fp32_mm: (R, ceil(C / P), 1, P).
  * shift_addr: local address of one int8 shift per output column, on the start NPU of the output
@@ -288,9 +288,9 @@ void tpu_bdc_int_pcs_mm_L_const(local_addr_t output_addr, local_addr_t right_add
  * output_cols: columns N of the product
  * left_trans: whether the left matrix is stored transposed
  * More: softtpu api tpu_bdc_quant_mm */
-void tpu_bdc_quant_mm(local_addr_t output_addr, data_type_t output_dtype, optional_info_t* left,
-    optional_info_t* right, int output_rows, int inner_cols, int output_cols, bool left_trans, bool right_trans,
-    bool result_add, bool do_relu, optional_info_t* rzp, optional_info_t* bias, requant_int_info_t* requant);
+void tpu_bdc_quant_mm(local_addr_t output_addr, data_type_t output_dtype, optional_info_t* left, optional_info_t* right,
+    int output_rows, int inner_cols, int output_cols, bool left_trans, bool right_trans, bool result_add, bool do_relu,
+    optional_info_t* rzp, optional_info_t* bias, requant_int_info_t* requant);
 /** Product of two 8-bit matrices, shifted right to 8 or 16 bits.
  * Layout: As tpu_bdc_fp32_mm: (R, ceil(C / P), 1, P); the bias is one row of 16 bits.
  * bias_addr: local address of the bias, a matrix of one row of 16 bits, on the start NPU of the output */
@@ -364,9 +364,8 @@ void tpu_bdc_int8_zp_mm_L_const_all_trans(local_addr_t output_addr, local_addr_t
  * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
  * C: every element of the matrix that it replaces
  * Types: C_zp_dtype int8 or uint8; left_dtype int8 or uint8 */
-void tpu_bdc_int8_zp_mm_R_const_all_trans(local_addr_t output_addr, local_addr_t left_addr, scalar_t C,
-    scalar_t zp_val, int left_rows, int left_cols, int right_rows, data_type_t left_dtype, data_type_t C_zp_dtype,
-    bool result_add);
+void tpu_bdc_int8_zp_mm_R_const_all_trans(local_addr_t output_addr, local_addr_t left_addr, scalar_t C, scalar_t zp_val,
+    int left_rows, int left_cols, int right_rows, data_type_t left_dtype, data_type_t C_zp_dtype, bool result_add);
 /** Product of two 8-bit matrices, a zero point of each column subtracted from the right one.
  * Layout: As tpu_bdc_int8_zp_mm.
  * Types: left_dtype int8 or uint8; right_zp_dtype int8 or uint8 */

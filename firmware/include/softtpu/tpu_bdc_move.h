@@ -45,8 +45,8 @@ void tpu_bdc_wc_trans(local_addr_t dst_addr, local_addr_t src_addr, const dim4* 
  * npu_num: number of NPUs; start NPU + npu_num is at most 64
  * len: number of elements
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_bdc_npu_bcast_from_static(local_addr_t dst_addr, static_addr_t src_addr, int npu_num, int len,
-    data_type_t dtype);
+void tpu_bdc_npu_bcast_from_static(
+    local_addr_t dst_addr, static_addr_t src_addr, int npu_num, int len, data_type_t dtype);
 /** Spreads a row of static memory over the NPUs: element i goes to channel i.
  * Layout: dst is (1, len, 1, 1) in the compact layout from NPU 0: element i lies in NPU i mod 64 at element i /
  *   64.
@@ -80,8 +80,8 @@ void tpu_bdc_generate_arithmetic_sequence(local_addr_t dst_addr, int num, data_t
  * buffer_addr: local address of a scratch buffer of the chip; softtpu does not touch it
  * start: first value, int32
  * step: difference between neighbours, int32 */
-void tpu_bdc_arithmetic_sequence_general(local_addr_t dst_addr, local_addr_t buffer_addr, int npu_num, int start,
-    int step, int num);
+void tpu_bdc_arithmetic_sequence_general(
+    local_addr_t dst_addr, local_addr_t buffer_addr, int npu_num, int start, int step, int num);
 
 /* ---- BDC: conversion and rounding ---- */
 
@@ -118,8 +118,8 @@ void tpu_bdc_sign(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shap
 /** Power of two next to each element, as a float or as the exponent with its bias.
  * Types: dst_dtype fp16 or int16; src_dtype fp16 | dst_dtype fp32 or int32; src_dtype fp32 | dst_dtype bfp16 or
  *   int16; src_dtype bfp16 */
-void tpu_bdc_fp_exponent_part(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dst_dtype,
-    data_type_t src_dtype);
+void tpu_bdc_fp_exponent_part(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dst_dtype, data_type_t src_dtype);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

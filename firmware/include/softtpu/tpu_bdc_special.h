@@ -108,8 +108,8 @@ void tpu_bdc_fp32_pow_C(local_addr_t dst_addr, local_addr_t src_addr, local_addr
 void tpu_bdc_fp32_C_pow(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
     local_addr_t exp_coeff_addr, local_addr_t exp_table_addr, float C, const dim4* shape);
 /** Reciprocal of f32: dst = 1 / src, 3 Newton steps. */
-void tpu_bdc_fp32_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
-    const dim4* src_stride);
+void tpu_bdc_fp32_reciprocal(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Reciprocal of f32 with a chosen number of Newton steps. */
 void tpu_bdc_fp32_tunable_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, int num_iter);
@@ -143,8 +143,8 @@ void tpu_bdc_fp_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* 
 /** Reciprocal square root of any float type with a chosen number of Newton steps.
  * Layout: dst and src lie in the aligned layout.
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_tunable_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype,
-    int num_iter);
+void tpu_bdc_fp_tunable_rsqrt(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype, int num_iter);
 /** Square root of any float type, 3 Newton steps in f32.
  * Layout: dst and src lie in the aligned layout.
  * Types: dtype fp32, fp16 or bfp16 */
@@ -152,8 +152,8 @@ void tpu_bdc_fp_sqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* s
 /** Square root of any float type with a chosen number of Newton steps.
  * Layout: dst and src lie in the aligned layout.
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_tunable_sqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype,
-    int num_iter);
+void tpu_bdc_fp_tunable_sqrt(
+    local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype, int num_iter);
 /** Square root of f32, 3 Newton steps.
  * Layout: dst and src lie in the aligned layout. */
 void tpu_bdc_fp32_sqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape);
@@ -187,13 +187,13 @@ void tpu_bdc_fp_expm1(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t
 /** Natural logarithm of f32: dst = ln(src).
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of the logarithm (tpu_bdc_load_fp32_log_coeff) */
-void tpu_bdc_fp32_log(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_log(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Natural logarithm of one more: dst = ln(src + 1).
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of the logarithm (tpu_bdc_load_fp32_log_coeff) */
-void tpu_bdc_fp32_log1p(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_log1p(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Logarithm to any base: dst = log_x(src).
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of the logarithm (tpu_bdc_load_fp32_log_coeff)
@@ -222,14 +222,14 @@ void tpu_bdc_fp_taylor(local_addr_t dst_addr, local_addr_t src_addr, local_addr_
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of this function (tpu_bdc_load_fp32_sin_coeff, _cos_coeff,
  *   _tan_coeff, _arcsin_coeff) */
-void tpu_bdc_fp32_sin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_sin(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Cosine of f32, src in radians.
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of this function (tpu_bdc_load_fp32_sin_coeff, _cos_coeff,
  *   _tan_coeff, _arcsin_coeff) */
-void tpu_bdc_fp32_cos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_cos(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Sine of any float type, src in radians.
  * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
  *   in dtype.
@@ -250,41 +250,41 @@ void tpu_bdc_fp_cos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t w
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of this function (tpu_bdc_load_fp32_sin_coeff, _cos_coeff,
  *   _tan_coeff, _arcsin_coeff) */
-void tpu_bdc_fp32_tan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_tan(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Cotangent of f32, src in radians.
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of this function (tpu_bdc_load_fp32_sin_coeff, _cos_coeff,
  *   _tan_coeff, _arcsin_coeff) */
-void tpu_bdc_fp32_cot(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_cot(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Inverse sine, for |src| <= 1.
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of this function (tpu_bdc_load_fp32_sin_coeff, _cos_coeff,
  *   _tan_coeff, _arcsin_coeff) */
-void tpu_bdc_fp32_arcsin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_arcsin(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Inverse cosine, for |src| <= 1.
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of this function (tpu_bdc_load_fp32_sin_coeff, _cos_coeff,
  *   _tan_coeff, _arcsin_coeff) */
-void tpu_bdc_fp32_arccos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
-    const dim4* shape);
+void tpu_bdc_fp32_arccos(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Inverse hyperbolic sine.
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of the logarithm (tpu_bdc_load_fp32_log_coeff) */
-void tpu_bdc_fp32_arcsinh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr,
-    local_addr_t coeff_addr, const dim4* shape);
+void tpu_bdc_fp32_arcsinh(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Inverse hyperbolic cosine, for src >= 1.
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of the logarithm (tpu_bdc_load_fp32_log_coeff) */
-void tpu_bdc_fp32_arccosh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr,
-    local_addr_t coeff_addr, const dim4* shape);
+void tpu_bdc_fp32_arccosh(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Inverse hyperbolic tangent, for |src| < 1.
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of the logarithm (tpu_bdc_load_fp32_log_coeff) */
-void tpu_bdc_fp32_arctanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr,
-    local_addr_t coeff_addr, const dim4* shape);
+void tpu_bdc_fp32_arctanh(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, const dim4* shape);
 /** Hyperbolic sine.
  * Layout: dst, src and the work buffers lie in the aligned layout with the same shape. */
 void tpu_bdc_fp32_sinh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
@@ -335,13 +335,13 @@ void tpu_bdc_fp_hsigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_add
 /** Hard swish: dst = src * min(max(src + 3, 0), 6) / 6.
  * Layout: dst, src and work0 lie in the aligned layout.
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_hswish(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_hswish(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape, data_type_t dtype);
 /** 1 where src is neither infinite nor NaN, else 0.
  * Layout: dst, src and work0 lie in the aligned layout.
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_isfinite(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_isfinite(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, const dim4* shape, data_type_t dtype);
 /** Softplus: dst = ln(1 + e^(beta * src)) / beta.
  * Layout: dst, src and the work buffers lie in the aligned layout; coefficients and table at the same offset of
  *   every NPU.
@@ -458,8 +458,8 @@ void tpu_bdc_random_gen_init(local_addr_t res_addr, local_addr_t store_state_add
     int c_offset, const dim4* shape, data_type_t dtype);
 /** Writes the next random numbers.
  * BM1684X has no random number generator: the call is refused. */
-void tpu_bdc_random_gen(local_addr_t res_addr, local_addr_t store_state_addr, int need_store_state, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_random_gen(
+    local_addr_t res_addr, local_addr_t store_state_addr, int need_store_state, const dim4* shape, data_type_t dtype);
 /** Writes random numbers, going on from a stored state.
  * BM1684X has no random number generator: the call is refused. */
 void tpu_bdc_random_gen_load_state(local_addr_t res_addr, local_addr_t store_state_addr, local_addr_t load_state_addr,

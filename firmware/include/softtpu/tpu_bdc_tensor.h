@@ -16,36 +16,36 @@ extern "C" {
  * Layout: src and dst lie in the aligned layout.
  * bias_addr: local address of the bias of each channel, (1, C, 1, 1), compact
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_bias(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_bias(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape, data_type_t dtype);
 /** Square of the sum with a value per channel: dst = (src + bias[c])^2.
  * Layout: src and dst lie in the aligned layout.
  * bias_addr: local address of one value per channel, (1, C, 1, 1), compact
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_add_bias_sqr(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_add_bias_sqr(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape, data_type_t dtype);
 /** Square of the sum with a constant: dst = (src + C)^2.
  * Layout: src and dst lie in the aligned layout.
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_add_C_sqr(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_add_C_sqr(
+    local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape, data_type_t dtype);
 /** Square of the difference to a value per channel: dst = (src - bias[c])^2.
  * Layout: src and dst lie in the aligned layout.
  * bias_addr: local address of one value per channel, (1, C, 1, 1), compact
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_sub_bias_sqr(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_sub_bias_sqr(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape, data_type_t dtype);
 /** Square of the difference to a constant: dst = (src - C)^2.
  * Layout: src and dst lie in the aligned layout.
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_sub_C_sqr(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_sub_C_sqr(
+    local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape, data_type_t dtype);
 /** Multiplies by one value per channel: dst = src * scale[c].
  * Layout: src and dst lie in the aligned layout.
  * scale_addr: local address of the scale of each channel, (1, C, 1, 1), compact
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_scale(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t scale_addr, const dim4* shape,
-    data_type_t dtype);
+void tpu_bdc_fp_scale(
+    local_addr_t dst_addr, local_addr_t src_addr, local_addr_t scale_addr, const dim4* shape, data_type_t dtype);
 /** Scales and shifts each channel: dst = src * scale[c] + bias[c].
  * Layout: src and dst lie in the aligned layout.
  * scale_addr: local address of the scale of each channel, (1, C, 1, 1), compact
@@ -58,8 +58,8 @@ void tpu_bdc_fp_scale_bias(local_addr_t dst_addr, local_addr_t src_addr, local_a
  * scale: factor of every element, in dtype
  * bias: summand of every element, in dtype
  * Types: dtype fp32, fp16 or bfp16 */
-void tpu_bdc_fp_scale_bias_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t scale, scalar_t bias,
-    const dim4* shape, data_type_t dtype);
+void tpu_bdc_fp_scale_bias_C(
+    local_addr_t dst_addr, local_addr_t src_addr, scalar_t scale, scalar_t bias, const dim4* shape, data_type_t dtype);
 
 /* ---- BDC: requantisation and dequantisation ---- */
 
@@ -110,8 +110,8 @@ void tpu_bdc_int_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_
  * scale: factor, f32
  * rounding_mode: rounding of the difference to f32
  * Types: src_dtype int16, uint16, int8 or uint8 */
-void tpu_bdc_fp32_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset,
-    float scale, data_type_t src_dtype, rounding_mode_t rounding_mode);
+void tpu_bdc_fp32_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset, float scale,
+    data_type_t src_dtype, rounding_mode_t rounding_mode);
 /** Turns quantised integers into f32 with parameters of each channel.
  * Layout: src and dst lie in the aligned layout.
  * quant_addr: local address of (1, C, 1, 2) words: offset (int32, low 16 bits count), scale (f32) of each channel
@@ -121,8 +121,8 @@ void tpu_bdc_fp32_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local
     data_type_t src_dtype, rounding_mode_t rounding_mode);
 /** Turns values that are quantised in groups into 16-bit floats.
  * BM1684X has no dequantisation in groups: the call is refused. */
-void tpu_bdc_f16_group_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr,
-    const dim4* shape, data_type_t src_dtype, data_type_t dst_dtype, int group);
+void tpu_bdc_f16_group_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+    data_type_t src_dtype, data_type_t dst_dtype, int group);
 
 /* ---- BDC: gather, scatter, table lookup in local memory ---- */
 
@@ -172,8 +172,8 @@ void tpu_bdc_hw_gather(local_addr_t output_addr, local_addr_t param_addr, local_
  *   row), (1, number of pairs, 1, 2) in the compact layout from NPU 0; pair h * W + w belongs to element (h, w).
  * shape: n, c, h, w of the output
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
-void tpu_bdc_hw_gather_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr,
-    scalar_t C, const dim4* shape, int param_h, int param_w, data_type_t dtype, bool fill_const);
+void tpu_bdc_hw_gather_exception(local_addr_t output_addr, local_addr_t param_addr, local_addr_t index_addr, scalar_t C,
+    const dim4* shape, int param_h, int param_w, data_type_t dtype, bool fill_const);
 /** Writes elements by (column, row): output(n, c, row, column) = param(n, c, h, w).
  * Layout: param (N, C, param_h, param_w) and output (N, C, H, W) are aligned. index holds uint16 pairs (column,
  *   row), (1, number of pairs, 1, 2) in the compact layout from NPU 0; pair h * W + w belongs to element (h, w).

@@ -243,9 +243,9 @@ void tpu_bdc_conv2d_requant_C_asym_pc(local_addr_t output_addr, local_addr_t inp
 void tpu_bdc_conv2d_requant_C_asym_C(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, scalar_t kzp_val, scalar_t pad_val, const dim4* input_shape, const dim4* input_stride,
     int output_c, const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation,
-    data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype,
-    int multiplier, char rshift, short output_zp, bool has_requant, bool has_bias, bool result_relu, bool result_add,
-    bool sym_range, rounding_mode_t rounding_mode);
+    data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype, int multiplier,
+    char rshift, short output_zp, bool has_requant, bool has_bias, bool result_relu, bool result_add, bool sym_range,
+    rounding_mode_t rounding_mode);
 /** Convolution with one zero point and padding value, requantised with parameters of each channel.
  * Layout: As tpu_bdc_int8_asym_quant_conv2d.
  * Types: input_dtype int8 or uint8; output_dtype int16, uint16, int8 or uint8; weight_dtype int8 or uint8;

@@ -388,8 +388,8 @@ void tpu_gdma_h_scatter_S2S_ext(system_addr_t output_addr, system_addr_t param_a
 /* ---- GDMA: lossless compression ---- */
 
 /** Compresses a local tensor into one stream in global memory.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * bias0: value round which the most significant bytes of the elements lie
  * bias1: value round which the other bytes of the elements lie
  * zero_guard: true: the byte 0 gets the shortest code, whatever the biases
@@ -397,25 +397,25 @@ void tpu_gdma_h_scatter_S2S_ext(system_addr_t output_addr, system_addr_t param_a
 void tpu_gdma_compress_normal_L2S(global_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
     const dim4* src_stride, data_type_t dtype, unsigned char bias0, unsigned char bias1, bool zero_guard);
 /** Room that a stream of this shape needs at most.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * zero_guard: true: the byte 0 gets the shortest code, whatever the biases
  * Types: any data_type_t that has a size in bytes */
 int tpu_gdma_compress_normal_max_bytes(const dim4* shape, data_type_t dtype, bool zero_guard);
 /** Strides in bytes at which rows are stored when none are given.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * zero_guard: true: the byte 0 gets the shortest code, whatever the biases
  * Types: any data_type_t that has a size in bytes */
 dim4 tpu_gdma_compress_RACU_racu_stride(const dim4* shape, data_type_t dtype, bool zero_guard);
 /** Strides in words at which lengths are stored when none are given.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * Types: any data_type_t that has a size in bytes */
 dim4 tpu_gdma_compress_RACU_meta_stride(const dim4* shape, data_type_t dtype);
 /** Expands a stream of tpu_gdma_compress_normal_L2S into a local tensor.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * bias0: value round which the most significant bytes of the elements lie
  * bias1: value round which the other bytes of the elements lie
  * zero_guard: true: the byte 0 gets the shortest code, whatever the biases
@@ -423,8 +423,8 @@ dim4 tpu_gdma_compress_RACU_meta_stride(const dim4* shape, data_type_t dtype);
 void tpu_gdma_decompress_normal_S2L(local_addr_t dst_addr, global_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, data_type_t dtype, unsigned char bias0, unsigned char bias1, bool zero_guard);
 /** Compresses each row (n, c, h) of a local tensor by itself, so that rows can be expanded alone.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * dst_racu_addr: address of the compressed units, one per (n, c, h)
  * dst_meta_addr: address of their lengths, one 32-bit word each
  * dst_racu_stride: strides of the units in bytes; NULL: tpu_gdma_compress_RACU_racu_stride
@@ -436,8 +436,8 @@ void tpu_gdma_compress_RACU_L2S(global_addr_t dst_racu_addr, global_addr_t dst_m
     const dim4* shape, const dim4* dst_racu_stride, const dim4* dst_meta_stride, const dim4* src_stride,
     data_type_t dtype, unsigned char bias0, unsigned char bias1, bool zero_guard);
 /** Expands rows of tpu_gdma_compress_RACU_L2S into a local tensor.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * src_racu_addr: address of the compressed units, one per (n, c, h)
  * src_meta_addr: address of their lengths, one 32-bit word each
  * src_racu_stride: strides of the units in bytes; NULL: tpu_gdma_compress_RACU_racu_stride
@@ -449,13 +449,13 @@ void tpu_gdma_decompress_RACU_S2L(local_addr_t dst_addr, global_addr_t src_racu_
     const dim4* shape, const dim4* dst_stride, const dim4* src_racu_stride, const dim4* src_meta_stride,
     data_type_t dtype, unsigned char bias0, unsigned char bias1, bool zero_guard);
 /** Room that the lengths of all rows need.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * Types: any data_type_t that has a size in bytes */
 int tpu_gdma_compress_RACU_max_meta_bytes(const dim4* shape, data_type_t dtype);
 /** Room that the compressed rows need at most.
- * Layout: The compressed form is softtpu's own (device/engines/dma/README.md): what it compresses it expands
- *   again; streams of a chip do not fit.
+ * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
+ *   whose streams no chip reads.
  * zero_guard: true: the byte 0 gets the shortest code, whatever the biases
  * Types: any data_type_t that has a size in bytes */
 int tpu_gdma_compress_RACU_max_racu_bytes(const dim4* shape, data_type_t dtype, bool zero_guard);

@@ -584,11 +584,11 @@ void tpu_bd_set_random_gen_seed(u64 seed);
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_hw_reduce_mean(
     local_addr_t output_addr, local_addr_t input_addr, local_addr_t buffer_addr, const dim4* shape, data_type_t dtype);
-/** Inverse sine of any float type, for |src| <= 1.
+/** Inverse sine of f32, for |src| <= 1.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_arcsin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
     const dim4* shape, data_type_t dtype);
-/** Inverse cosine of any float type, for |src| <= 1.
+/** Inverse cosine of f32, for |src| <= 1.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_arccos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
     const dim4* shape, data_type_t dtype);
@@ -596,7 +596,7 @@ void tpu_bdc_fp_arccos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_arctanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
     const dim4* shape, data_type_t dtype);
-/** Loads the coefficients of the inverse sine of a float type into every NPU.
+/** Loads the coefficients of the inverse sine of f32 into every NPU.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_load_fp_arcsin_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Hyperbolic sine of any float type.
@@ -619,7 +619,7 @@ void tpu_bdc_fp_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_add
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_gelu_fast(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
     local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype);
-/** Gaussian error linear unit of any float type, second approximation.
+/** Gaussian error linear unit of any float type by a sigmoid: dst = src / (1 + e^(-1.702 * src)).
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_gelu_fast2(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
     local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype);
@@ -627,11 +627,11 @@ void tpu_bdc_fp_gelu_fast2(local_addr_t dst_addr, local_addr_t src_addr, local_a
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
     local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t ln_coeff_addr, const dim4* shape, data_type_t dtype);
-/** Inverse tangent of any float type.
+/** Inverse tangent of f32.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_arctan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t work2_addr,
     local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
-/** Loads the coefficients of the inverse tangent of a float type into every NPU.
+/** Loads the coefficients of the inverse tangent of f32 into every NPU.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_load_fp_arctan_coeff(local_addr_t coeff_addr, data_type_t dtype);
 

@@ -40,7 +40,8 @@ struct CastStep {
       }
     } else if constexpr (std::is_same_v<S, F16>) {
       const auto value = F16Unit::load(src);
-      const auto nan = kExact ? hn::Or(word(0x7FFFFFFFU), hn::And(bits_of(value), word(0x80000000U))) : word(kNanInvalid);
+      const auto nan =
+          kExact ? hn::Or(word(0x7FFFFFFFU), hn::And(bits_of(value), word(0x80000000U))) : word(kNanInvalid);
       F32Unit::store(hn::IfThenElse(is_nan(value), float_of(nan), value), dst);
     } else if constexpr (std::is_same_v<S, Bf16>) {
       F32Unit::store(Bf16Unit::load(src), dst);
@@ -148,7 +149,7 @@ UnaryRow row_of(Rounding mode) {
     return exact<D, S>();
   } else if constexpr (kFromInt || std::is_same_v<S, float>) {
     // From integers there are no specials.
-    return rounded<D, S, kFromInt ? Specials::kFlushed : kSpecials>(mode);
+    return rounded < D, S, kFromInt ? Specials::kFlushed : kSpecials > (mode);
   } else if constexpr (std::is_same_v<D, float>) {
     return exact<D, S, kSpecials>();
   } else {

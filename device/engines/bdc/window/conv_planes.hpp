@@ -68,9 +68,8 @@ class PlaneGeometry {
   template <class Visit>
   void joined_pixels(int col, int count, Visit visit) const {
     if (pitch_ != output_.w) return pixels(col, count, visit);
-    for_each_batch(col, count, [&](int i, int n, int first, int end) {
-      visit(i, n, first / pitch_, first % pitch_, end - first);
-    });
+    for_each_batch(col, count,
+                   [&](int i, int n, int first, int end) { visit(i, n, first / pitch_, first % pitch_, end - first); });
   }
 
  private:

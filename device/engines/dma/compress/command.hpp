@@ -17,8 +17,8 @@ struct PackingRule {
 };
 
 // Compresses `plain` (local) into `packed` (system), or back. One stream, or units for random access with their lengths
-// in `meta`. In softtpu's form a unit is a row of w elements in its own slot of `packed`; the chip's own, `grouped`, has
-// one for each n, as many channels as there are NPUs, and h. device/engines/dma/README.md gives the formats.
+// in `meta`. In softtpu's form a unit is a row of w elements in its own slot of `packed`; the chip's own, `grouped`,
+// has one for each n, as many channels as there are NPUs, and h. device/engines/dma/README.md gives the formats.
 struct DmaCompressCmd {
   static constexpr CommandTraits kTraits{};
   bool expand = false;

@@ -1,5 +1,5 @@
-// The chip's code of compressed elements, in groups of 16 (format: device/engines/dma/README.md; golden bm1688/new_compress).
-// Pure functions on bytes.
+// The chip's code of compressed elements, in groups of 16 (format: device/engines/dma/README.md; golden
+// bm1688/new_compress). Pure functions on bytes.
 #pragma once
 
 #include <cstdint>
