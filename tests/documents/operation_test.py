@@ -43,7 +43,8 @@ def options(build, file):
     entries = {os.path.relpath(os.path.join(entry["directory"], entry["file"]), ROOT): entry
                for entry in json.loads((build / "compile_commands.json").read_text())}
     entry = entries.get(file) or next(entries[name] for name in sorted(entries) if os.path.dirname(name) == os.path.dirname(file))
-    words = shlex.split(entry["command"])
+    # A precompiled header would bring the tree's own headers in front of the copy's.
+    words = shlex.split(re.sub(r" -Winvalid-pch| -include \S*cmake_pch\.hxx", "", entry["command"]))
     if os.path.basename(words[0]) == "ccache":
         words = words[1:]
     at = words.index("-o")
