@@ -1,5 +1,5 @@
 // The chip's own compressed form: groups by hand, the way back for every type, bias and guard, sizes, damaged codes.
-#include "device/dma/group_code.hpp"
+#include "device/engines/dma/compress/group_code.hpp"
 
 #include <cstring>
 #include <random>
