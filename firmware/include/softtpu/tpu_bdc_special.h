@@ -442,10 +442,10 @@ void tpu_bdc_fp32_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, loca
 /* ---- BDC of other chips: random numbers ---- */
 
 /** Sets the seed of the random numbers.
- * BM1684X has no random number generator: the call is refused. */
+ * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_set_bd_random_gen_seed(int seed);
 /** Sets a new seed.
- * BM1684X has no random number generator: the call is refused. */
+ * Its effect on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bd_rand_seed_gen(void);
 /** Sets the number of BDC commands.
  * Layout: A node has 12 bytes: number of BDC commands (32 bits), number of GDMA commands (32 bits), a flag of the
@@ -457,11 +457,11 @@ void tpu_set_bdid(int bdc_id);
 void tpu_bdc_random_gen_init(local_addr_t res_addr, local_addr_t store_state_addr, int need_store_state, int jump_cnt,
     int c_offset, const dim4* shape, data_type_t dtype);
 /** Writes the next random numbers.
- * BM1684X has no random number generator: the call is refused. */
+ * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_random_gen(
     local_addr_t res_addr, local_addr_t store_state_addr, int need_store_state, const dim4* shape, data_type_t dtype);
 /** Writes random numbers, going on from a stored state.
- * BM1684X has no random number generator: the call is refused. */
+ * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_random_gen_load_state(local_addr_t res_addr, local_addr_t store_state_addr, local_addr_t load_state_addr,
     int need_store_state, const dim4* shape, data_type_t dtype);
 /** Marks the end of a list of BDC commands.

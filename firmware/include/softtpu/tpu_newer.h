@@ -578,61 +578,103 @@ void tpu_cdma_remote_msgsend(
 /* ---- Recorded on BM1690 alone ---- */
 
 /** Sets the seed of BDC's random numbers.
- * Its effect on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no random number generator: the call is refused. */
 void tpu_bd_set_random_gen_seed(u64 seed);
 /** Mean over h and w of each channel.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_hw_reduce_mean(
     local_addr_t output_addr, local_addr_t input_addr, local_addr_t buffer_addr, const dim4* shape, data_type_t dtype);
 /** Inverse sine of f32, for |src| <= 1.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * Types: dtype fp32 */
 void tpu_bdc_fp_arcsin(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
     const dim4* shape, data_type_t dtype);
 /** Inverse cosine of f32, for |src| <= 1.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * Types: dtype fp32 */
 void tpu_bdc_fp_arccos(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
     const dim4* shape, data_type_t dtype);
 /** Inverse hyperbolic tangent of any float type, for |src| < 1.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_arctanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
     const dim4* shape, data_type_t dtype);
 /** Loads the coefficients of the inverse sine of f32 into every NPU.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: The values go to the offset of the address in all NPUs; the address is aligned, on NPU 0.
+ * coeff_addr: local address, on NPU 0, that receives the coefficients
+ * Types: dtype fp32 */
 void tpu_bdc_load_fp_arcsin_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Hyperbolic sine of any float type.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_sinh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
     local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Hyperbolic cosine of any float type.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_cosh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
     local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Hyperbolic tangent of any float type.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_tanh(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
     local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Softplus of any float type: dst = ln(1 + e^(beta * src)) / beta.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * exp_coeff_addr: local address of the coefficients of tpu_bdc_load_fp_exp_coeff, in dtype
+ * log_coeff_addr: local address of the coefficients of tpu_bdc_load_fp_log_coeff, in dtype
+ * beta: factor of src
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
     local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr, const dim4* shape, float beta, data_type_t dtype);
 /** Gaussian error linear unit of any float type by the tangent form.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * table_addr: local address of the table, where the function needs one
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_gelu_fast(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
     local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype);
 /** Gaussian error linear unit of any float type by a sigmoid: dst = src / (1 + e^(-1.702 * src)).
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * table_addr: local address of the table, where the function needs one
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_gelu_fast2(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
     local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype);
 /** Logarithm of the sigmoid of any float type: dst = -ln(1 + e^-src).
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * ln_coeff_addr: local address of the coefficients of tpu_bdc_load_fp_log_coeff, in dtype
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
     local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t ln_coeff_addr, const dim4* shape, data_type_t dtype);
 /** Inverse tangent of f32.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: dst, src and the work buffers lie in the aligned layout; coefficients at the same offset of every NPU,
+ *   in dtype.
+ * coeff_addr: local address of the coefficients of this function in dtype (tpu_bdc_load_fp_..._coeff)
+ * Types: dtype fp32 */
 void tpu_bdc_fp_arctan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t work2_addr,
     local_addr_t coeff_addr, const dim4* shape, data_type_t dtype);
 /** Loads the coefficients of the inverse tangent of f32 into every NPU.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: The values go to the offset of the address in all NPUs; the address is aligned, on NPU 0.
+ * coeff_addr: local address, on NPU 0, that receives the coefficients
+ * Types: dtype fp32 */
 void tpu_bdc_load_fp_arctan_coeff(local_addr_t coeff_addr, data_type_t dtype);
 
 #pragma GCC visibility pop
