@@ -94,6 +94,7 @@ Result<UniqueFd> start_detached(const std::string& program, const std::vector<st
   posix_spawn_file_actions_adddup2(&actions.value, pair->second.get(), 3);
   const SpawnAttributes attributes;
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t pid = 0;
