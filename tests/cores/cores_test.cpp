@@ -313,7 +313,7 @@ TEST_P(Cores, LaunchesThatCannotBeAreRefused) {
   std::vector<int> more(static_cast<std::size_t>(has) + 1, 0);
   EXPECT_REFUSED(tpu_kernel_launch_sync_multi_cores(handle_, "identity", &param_, sizeof param_, more.data(), has + 1),
                  BM_ERR_FAILURE, "tpu_kernel_launch_sync_multi_cores",
-                 "wants " + std::to_string(has + 1) + " workitems from core 0 on, and chip");
+                 "asks for " + std::to_string(has + 1) + " workitems from core 0 on, and chip");
   const tpu_kernel_module_t other = tpu_kernel_load_module_file(handle_, SOFTTPU_OTHER_PROGRAM);
   tpu_launch_param_t list[2] = {{0, tpu_kernel_get_function(handle_, module_, "identity"), &param_, sizeof param_},
                                 {1, tpu_kernel_get_function(handle_, other, "elsewhere"), nullptr, 0}};

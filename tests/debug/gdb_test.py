@@ -164,7 +164,7 @@ REFUSED = (("tensor 0", "usage: softtpu tensor ADDRESS SHAPE"), ("tensor 0 raw",
            ("tensor 0 1,1,1,1 7", "7 is no data type"), ("tensor 0x3fffff0 1,64,1,16", "0x3fffff0"), ("tensor 0 1,1,1", "1,1,1"),
            ("tensor 0 1,1,1,1 fp32 diagonal", "diagonal"), ("memory 0 16 flash", '"flash" is not one of'),
            ("tensor 0 1,1,1,1 --stride", "--stride needs a value"), ("memory 0x7000000000", "outside global memory"),
-           ("memory", "usage: softtpu memory ADDRESS"), ("tensor nothing 1,1,1,1", 'No symbol "nothing" in current context'))
+           ("memory", "usage: softtpu memory ADDRESS"), ("tensor no_such_name 1,1,1,1", 'No symbol "no_such_name" in current context'))
 
 
 class Shows(Session):

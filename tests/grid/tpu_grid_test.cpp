@@ -40,6 +40,7 @@ const std::vector<Legal> kLegal = {
     {"*", "bias_dtype", "*", "has_bias is false"},
     {"*", "buffer_addr", "*", "scratch of the chip"},
     {"tpu_bdc_fp_s*", "table_addr", "*", "these functions need no table"},
+    {"tpu_bdc_fp_gelu_fast*", "table_addr", "*", "these functions need no table"},
     // Operands whose lanes are their own.
     {"tpu_gdma_*", "*_addr", "next NPU", "DMA goes to any NPU"},
     {"tpu_bdc_load_*", "*_addr", "next NPU", "the same offset of every NPU"},

@@ -198,9 +198,11 @@ CORES_KERNEL(ok_cores_buffer_again) {
 // The reader does not answer that it has read.
 // cores 2
 CORES_KERNEL(bug_cores_no_answer) {
-  if (IS(1))
-    LOAD(BANK(1), args->a, kRows), STORE(L2(0), BANK(1), kRows),
-        LOAD(BANK(2), L2(0), kRows);  // finds race/core-waw race/core-war
+  if (IS(1)) {
+    LOAD(BANK(1), args->a, kRows);
+    STORE(L2(0), BANK(1), kRows);  // finds race/core-waw
+    LOAD(BANK(2), L2(0), kRows);   // finds race/core-war
+  }
   THEN(1);
   FIRST(1)
   if (IS(0)) {
