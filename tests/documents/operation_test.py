@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/adding-an-operation.md"
 STEP = re.compile(r"^\*\*`(?P<file>[^`]+)`\*\*, (?:(?P<new>new)|(?P<where>after|before|replace) `(?P<line>[^\n]+)`):\n\n```\w+\n(?P<code>.*?)```$", re.M | re.S)
 # A visitor of all commands, and the entry points that rows make: they see the new struct and the new rows, though nothing in them changes.
-THROUGH_A_LIST = ["device/observe/command_cost.cpp", "firmware/tpu/bdc_elementwise.cpp"]
+THROUGH_A_LIST = ["device/timing/command_cost.cpp", "firmware/tpu/bdc_elementwise.cpp"]
 
 
 def apply(step, copy):
@@ -39,10 +39,12 @@ def apply(step, copy):
 
 
 def options(build, file):
-    """How the build compiles the file, or for a new one a file beside it."""
+    """How the build compiles the file, or for a new one a file beside it or in the folder next to its own."""
     entries = {os.path.relpath(os.path.join(entry["directory"], entry["file"]), ROOT): entry
                for entry in json.loads((build / "compile_commands.json").read_text())}
-    entry = entries.get(file) or next(entries[name] for name in sorted(entries) if os.path.dirname(name) == os.path.dirname(file))
+    # A new folder is compiled as its neighbours are.
+    beside = (name for folder in (os.path.dirname(file), os.path.dirname(os.path.dirname(file))) for name in sorted(entries) if name.startswith(folder + "/"))
+    entry = entries.get(file) or entries[next(beside)]
     # A precompiled header would bring the tree's own headers in front of the copy's.
     words = shlex.split(re.sub(r" -Winvalid-pch| -include \S*cmake_pch\.hxx", "", entry["command"]))
     if os.path.basename(words[0]) == "ccache":
