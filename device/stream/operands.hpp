@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -25,6 +28,11 @@ struct TiuOperand {
   Field layout = Field::kCount;
   Field n_stride = Field::kCount, c_stride = Field::kCount, h_stride = Field::kCount, w_stride = Field::kCount;
 };
+
+// Two 16-bit extents multiplied; what no int holds is larger than every limit as well.
+inline int extent(std::int64_t first, std::int64_t second, std::int64_t rest = 0) {
+  return static_cast<int>(std::min<std::int64_t>(first * second + rest, std::numeric_limits<int>::max()));
+}
 
 class Operands {
  public:

@@ -94,7 +94,7 @@ Issued gather_and_scatter(const Operands& in) {
   Dim4 index;
   switch (kind.mode) {
     case GatherMode::kW: index = {1, walked.w, 1, 1}; break;
-    case GatherMode::kHw: index = {1, walked.h * walked.w, 1, 2}; break;
+    case GatherMode::kHw: index = {1, extent(walked.h, walked.w), 1, 2}; break;
     case GatherMode::kBatchW: index = {walked.n, walked.c, 1, walked.w}; break;
     case GatherMode::kBatchH: index = {walked.n, walked.c, 1, walked.h}; break;
   }

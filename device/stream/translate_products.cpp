@@ -121,11 +121,6 @@ Issued convolution(const Operands& in) {
 
 // ---- matrix products ----
 
-// Two 16-bit extents multiplied; what no int holds is larger than every limit as well.
-int extent(std::int64_t first, std::int64_t second, std::int64_t rest = 0) {
-  return static_cast<int>(std::min<std::int64_t>(first * second + rest, std::numeric_limits<int>::max()));
-}
-
 Issued matrix_product(const Operands& in) {
   const bool trans = in.flag(Field::left_tran);
   const Dtype left_type = in.type(Field::opd0_prec, in.flag(Field::opd0_sign));
