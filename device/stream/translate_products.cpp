@@ -21,6 +21,7 @@ Window window_of(const Operands& in) {
   window.padding = {in.size(Field::opd0_up_pad), in.size(Field::opd0_dn_pad), in.size(Field::opd0_lf_pad),
                     in.size(Field::opd0_rt_pad)};
   window.turned = in.flag(Field::kernel_rotate);
+  window.beyond = static_cast<Beyond>(in.value(Field::pad_mode));
   return window;
 }
 
@@ -49,14 +50,6 @@ void fit_input(const Dim4& result, Dim4& input, Window& window) {
   if (size.w != result.w) fit(right, window.insert.w, input.w, window.padding.right);
 }
 
-// Padding has a value of its own. Modes that repeat the input in other ways are no function's, and are refused where a
-// window reaches padding.
-void check_padding(const Operands& in, const Window& window) {
-  const Padding4& padding = window.padding;
-  if (padding == Padding4{} || in.value(Field::pad_mode) == 0) return;
-  in.refuse(Field::pad_mode, "fills the padding in a way that is not carried out");
-}
-
 // The part of a tensor that windows reach; it lies where the whole one lies.
 Tensor reached(Tensor whole, const Dim4& shape) {
   whole.shape = shape;
@@ -80,7 +73,6 @@ Issued convolution(const Operands& in) {
   cmd.window = window_of(in);
   Dim4 seen = input;
   fit_input(result, seen, cmd.window);
-  check_padding(in, cmd.window);
   // The third operand is a bias, which may be missing, or the kernel's zero point.
   const bool third_sign = in.flag(Field::opd2_sign) && !(symmetric && in.flag(Field::opd2_const));
   const bool sign = in.flag(Field::opd0_sign) || in.flag(Field::opd1_sign) || third_sign;
@@ -291,7 +283,6 @@ Issued pooling(const Operands& in) {
   cmd.window = window_of(in);
   Dim4 seen = input;
   fit_input(result, seen, cmd.window);
-  check_padding(in, cmd.window);
   cmd.relu = in.function() == 2;
   const bool depthwise = mode == PoolMode::kDepthwise;
   const bool sign =

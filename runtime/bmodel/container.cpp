@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -121,12 +122,15 @@ class Reader {
                                         "switches between branches"};
       const int kind = part->subnet_mode();
       if (kind != 0) {
-        stage.left_out.push_back(fmt::format(
-            "part {} {}{}", part->id(), kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind", makes(*part)));
+        stage.left_out.push_back(fmt::format("part {} {}{}", part->id(),
+                                             kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind",
+                                             layers_of(*part, stage)));
       } else if (part->is_dynamic() != 0) {
-        stage.left_out.push_back(fmt::format("part {} needs the chip's firmware{}", part->id(), makes(*part)));
+        stage.left_out.push_back(
+            fmt::format("part {} needs the chip's firmware{}", part->id(), layers_of(*part, stage)));
       } else if (part->core_commands() != nullptr && part->core_commands()->size() > 0) {
-        stage.left_out.push_back(fmt::format("part {} is compiled for several cores{}", part->id(), makes(*part)));
+        stage.left_out.push_back(
+            fmt::format("part {} is compiled for several cores{}", part->id(), layers_of(*part, stage)));
       } else {
         read_groups(where, part->cmd_group(), part->id() < 0 ? 0U : static_cast<std::uint32_t>(part->id()), stage);
       }
@@ -136,12 +140,35 @@ class Reader {
       stage.refusals.push_back("it has no instructions");
   }
 
-  // Which layers a part holds: the file names what they make.
-  static std::string makes(const fbs::SubNet& part) {
-    std::string names;
-    for (const fbs::Tensor* tensor : items(part.output_tensor()))
-      names += (names.empty() ? " (it makes " : ", ") + text(tensor->name());
-    return names.empty() ? names : names + ")";
+  // The layers of a part that cannot run, " (layer top_k, operation 12)". The map of tensors has them all; without it
+  // the file has the names of the part's results, which compilers give after their layers, and the number of an
+  // operation for the host's processor.
+  static std::string layers_of(const fbs::SubNet& part, const Stage& stage) {
+    std::vector<std::string> names;
+    for (const Layer& layer : stage.layers) {
+      if (part.id() >= 0 && layer.part == static_cast<std::uint32_t>(part.id())) names.push_back(layer.label());
+    }
+    if (names.empty()) {
+      for (const fbs::Tensor* tensor : items(part.output_tensor())) names.push_back(text(tensor->name()));
+    }
+    return in_brackets(names, operations_of(part));
+  }
+
+  static std::string operations_of(const fbs::SubNet& part) {
+    std::string all;
+    for (const fbs::CpuParam* operation : items(part.cpu_param()))
+      all += fmt::format(", {}operation {}", operation->is_custom() != 0 ? "custom " : "", operation->op_type());
+    return all;
+  }
+
+  static std::string in_brackets(const std::vector<std::string>& names, const std::string& operations) {
+    constexpr std::size_t kShown = 12;
+    if (names.empty()) return operations.empty() ? "" : " (" + operations.substr(2) + ")";
+    const std::size_t shown = std::min(names.size(), kShown);
+    std::string all = fmt::format(" (layer{} {}", names.size() == 1 ? "" : "s",
+                                  fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < names.size()) all += fmt::format(" and {} more", names.size() - shown);
+    return all + operations + ")";
   }
 
   void read_groups(const std::string& where, const flatbuffers::Vector<flatbuffers::Offset<fbs::CmdGroup>>* list,

@@ -196,6 +196,13 @@ def layers(options):
             part["id"] = 0
         model.binary += text.encode()
         model.write(name + ".bmodel")
+    # The same layers in a part for firmware: the map names each of them.
+    model = Model(options, options.networks / "softmax_INT8.bmodel")
+    text = json.dumps(tensor_map)
+    model.stage()["tensor_loc"] = {"start": len(model.binary), "size": len(text)}
+    model.stage()["sub_net"][0].update(is_dynamic=1, id=0)
+    model.binary += text.encode()
+    model.write("dynamic_layers.bmodel")
 
 
 def mixed(options):
@@ -205,6 +212,7 @@ def mixed(options):
     part.update(subnet_mode=1, id=3)
     del part["cmd_group"]
     part["output_tensor"][0]["name"] = "top_k"
+    part["cpu_param"] = [{"op_type": 12}]
     model.stage()["sub_net"].append(part)
     model.write("mixed.bmodel")
 

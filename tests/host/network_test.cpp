@@ -344,7 +344,8 @@ TEST_F(Networks, WithPartsForOthersRunWhatTheyCanWhenAsked) {
   const bm_net_info_t& info = load(file);
   bmlib_log_set_level(level);
   const auto log = take_log();
-  EXPECT_THAT(log, testing::Contains(HasSubstr("left out: part 3 runs on the host's processor (it makes top_k)")));
+  EXPECT_THAT(
+      log, testing::Contains(HasSubstr("left out: part 3 runs on the host's processor (layer top_k, operation 12)")));
   const Recorded network = recorded("softmax_INT8");
   EXPECT_EQ(run(info, network.input), network.output);
 }
@@ -372,14 +373,17 @@ TEST_P(RefusedNetworks, WithTheReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Files, RefusedNetworks,
-    testing::Values(RefusedFile{"cpu_part", "part 3 runs on the host's processor (it makes softmax1_0_Softmax_f32)"},
-                    RefusedFile{"dynamic_part", "part 3 needs the chip's firmware (it makes softmax1_0_Softmax_f32)"},
+    testing::Values(RefusedFile{"cpu_part", "part 3 runs on the host's processor (layer softmax1_0_Softmax_f32)"},
+                    RefusedFile{"dynamic_part", "part 3 needs the chip's firmware (layer softmax1_0_Softmax_f32)"},
+                    RefusedFile{"dynamic_layers",
+                                "part 0 needs the chip's firmware (layers scores (tpu.Cast), shares (tpu.Softmax), "
+                                "shares_as_words (tpu.Cast))"},
                     RefusedFile{"dynamic", "compiled for shapes that change"},
                     RefusedFile{"eight_cores", "compiled for 8 cores"},
                     RefusedFile{"huge_context", "no 107374182400 bytes of memory"},
                     RefusedFile{"stray_tensor", "lies in no area of the network"},
                     RefusedFile{"other_chip", "the file is for chip BM1688"},
-                    RefusedFile{"mixed", "part 3 runs on the host's processor (it makes top_k)"},
+                    RefusedFile{"mixed", "part 3 runs on the host's processor (layer top_k, operation 12)"},
                     RefusedFile{"unknown_instruction", "no short instruction has operation 8"},
                     RefusedFile{"reserved_bit", "bit 90 of sAR is reserved, and set"},
                     RefusedFile{"ends_early", "TIU stream, offset 9"},

@@ -40,7 +40,7 @@ class Bmodel(unittest.TestCase):
         for part in ("chip BM1684X", "network attention_small, address mode 0", "[1, 12, 48]", "scale 1, zero point 0",
                      "131072 bytes of constants at 0x100000000", "212 TIU instructions (12032 bytes)"):
             self.assertIn(part, text)
-        self.assertIn("part 3 runs on the host's processor (it makes", softtpu("info", OPTIONS.made / "cpu_part.bmodel"))
+        self.assertIn("part 3 runs on the host's processor (layer", softtpu("info", OPTIONS.made / "cpu_part.bmodel"))
 
     def test_disasm_names_every_instruction(self):
         lines = softtpu("disasm", "--json", NETWORKS / "attention_small_F16.bmodel").splitlines()
@@ -122,9 +122,9 @@ class Bmodel(unittest.TestCase):
     def test_static_parts_run_when_asked(self):
         numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (3, 12, 50), self.recorded("softmax_INT8", "input"))})
         network = OPTIONS.made / "mixed.bmodel"
-        self.assertIn("part 3 runs on the host's processor (it makes top_k)", softtpu("run", network, status=1))
+        self.assertIn("part 3 runs on the host's processor (layer top_k, operation 12)", softtpu("run", network, status=1))
         text = softtpu("run", "--static-parts", network, "--input", self.at / "x.npz", "--output", self.at / "y.npz")
-        self.assertIn("softmax: left out: part 3 runs on the host's processor (it makes top_k)", text)
+        self.assertIn("softmax: left out: part 3 runs on the host's processor (layer top_k, operation 12)", text)
         ((_, _, data),) = numpy_files.read_npz(self.at / "y.npz").values()
         self.assertEqual(data, self.recorded("softmax_INT8", "output"))
         self.assertIn("needs the chip's firmware", softtpu("run", "--static-parts", OPTIONS.made / "dynamic_part.bmodel", status=1))

@@ -183,11 +183,10 @@ TEST(StreamTranslate, TheResultsSizeSaysHowFarWindowsReach) {
   EXPECT_EQ(command<PoolCmd>(pooling(11, 0, 0)).window.padding.bottom, 2);
 }
 
-TEST(StreamTranslate, PaddingThatRepeatsTheInputIsRefused) {
-  EXPECT_THAT(refusal(pooling(9, 0, 3)), HasSubstr("pad_mode (0x3) fills the padding in a way"));
-  Instruction without = pooling(8, 0, 3);
-  without[Field::opd0_up_pad] = 0;
-  EXPECT_EQ(refusal(without), "");
+TEST(StreamTranslate, PaddingMayRepeatTheInput) {
+  constexpr Beyond kModes[] = {Beyond::kValue, Beyond::kReflected, Beyond::kReplicated, Beyond::kCircular};
+  for (unsigned mode = 0; mode < 4; ++mode)
+    EXPECT_EQ(command<PoolCmd>(pooling(9, 0, mode)).window.beyond, kModes[mode]) << mode;
 }
 
 TEST(StreamTranslate, FloatsBesideIntegersAreRefused) {

@@ -53,10 +53,12 @@ class WindowInput {
   };
   TapRow tap_row(Dim2 tap, int oh, int ow, int count) const {
     TapRow seen;
-    const int y = oh * window_.stride.h - window_.padding.top + tap.h * window_.dilation.h;
+    int y = oh * window_.stride.h - window_.padding.top + tap.h * window_.dilation.h;
+    const std::int64_t height = spread_extent(shape_.h, window_.insert.h);
+    if (window_.beyond != Beyond::kValue) y = place_seen(window_.beyond, y, height);
     const int step = window_.stride.w;
     seen.x = ow * step - window_.padding.left + tap.w * window_.dilation.w;
-    if (y < 0 || y >= spread_extent(shape_.h, window_.insert.h)) return seen;
+    if (y < 0 || y >= height) return seen;
     const int width = static_cast<int>(spread_extent(shape_.w, window_.insert.w));
     const auto steps_to = [&](int distance) { return step == 1 ? distance : (distance + step - 1) / step; };
     seen.first = std::clamp(steps_to(std::max(0, -seen.x)), 0, count);
@@ -71,8 +73,13 @@ class WindowInput {
   template <class Out>
   void read(const T* plane, const TapRow& seen, int count, const Surroundings<T>& around, Out* out) const {
     const int first = seen.first, last = seen.last;
-    if (first > 0) std::fill(out, out + first, loaded<Out>(around.padding));
-    if (last < count) std::fill(out + last, out + count, loaded<Out>(around.padding));
+    if (window_.beyond != Beyond::kValue) {
+      read_beyond(plane, seen, 0, first, around, out);
+      read_beyond(plane, seen, last, count, around, out);
+    } else {
+      if (first > 0) std::fill(out, out + first, loaded<Out>(around.padding));
+      if (last < count) std::fill(out + last, out + count, loaded<Out>(around.padding));
+    }
     if (seen.is_inserted) return std::fill(out + first, out + last, loaded<Out>(around.insertion));
     const int step = window_.stride.w;
     const int every = window_.insert.w + 1;
@@ -91,6 +98,19 @@ class WindowInput {
       load_run(row + first, out + first, last - first);
     } else {
       for (int i = first; i < last; ++i) out[i] = loaded<Out>(row[i * step]);
+    }
+  }
+
+  // The pixels [first, last), which see the input again.
+  template <class Out>
+  void read_beyond(const T* plane, const TapRow& seen, int first, int last, const Surroundings<T>& around,
+                   Out* out) const {
+    const std::int64_t width = spread_extent(shape_.w, window_.insert.w);
+    const int every = window_.insert.w + 1;
+    for (int i = first; i < last; ++i) {
+      const int place = place_seen(window_.beyond, std::int64_t{seen.x} + std::int64_t{i} * window_.stride.w, width);
+      const bool stored = !seen.is_inserted && place % every == 0;
+      out[i] = loaded<Out>(stored ? plane[seen.row + place / every * w_stride_] : around.insertion);
     }
   }
 

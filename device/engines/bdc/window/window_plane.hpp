@@ -81,7 +81,9 @@ class WindowPlane {
 
   int row_of(int y) const {
     const int every = window_.insert.h + 1;
-    if (y < 0 || y >= spread_extent(src_.shape.h, window_.insert.h)) return kPaddingRow;
+    const std::int64_t height = spread_extent(src_.shape.h, window_.insert.h);
+    if (window_.beyond != Beyond::kValue) y = place_seen(window_.beyond, y, height);
+    if (y < 0 || y >= height) return kPaddingRow;
     return y % every != 0 ? kInsertionRow : kExtraRows + y / every;
   }
   P* row_at(int row) const { return rows_ + std::int64_t{row} * pitch_ * window_.stride.w; }
@@ -96,10 +98,15 @@ class WindowPlane {
   template <class Fill>
   void fill_line(Fill fill) {
     const int length = pitch_ * window_.stride.w;
-    std::fill_n(line_, window_.padding.left, padding_);
-    fill(line_ + window_.padding.left);
-    const int end = window_.padding.left + spread_;
-    std::fill_n(line_ + end, length - end, padding_);
+    const int first = window_.padding.left, end = first + spread_;
+    fill(line_ + first);
+    if (window_.beyond == Beyond::kValue) {
+      std::fill_n(line_, first, padding_);
+      std::fill_n(line_ + end, length - end, padding_);
+      return;
+    }
+    for (int i = 0; i < first; ++i) line_[i] = line_[first + place_seen(window_.beyond, i - first, spread_)];
+    for (int i = end; i < length; ++i) line_[i] = line_[first + place_seen(window_.beyond, i - first, spread_)];
   }
   // Every stride.w-th element of the line lies side by side.
   void keep_line(const P* line, int row) {
