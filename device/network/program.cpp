@@ -57,6 +57,12 @@ Result<void> move_addresses(const Chip& chip, Instruction& instruction, std::spa
   return {};
 }
 
+// What is wrong with an instruction, and where it stands.
+Error placed(const Error& error, Unit unit, std::span<const Instruction> instructions, std::size_t index) {
+  return {error.kind,
+          fmt::format("{} stream, {}: {}", to_text(unit), stream::place_in(instructions, index), error.text)};
+}
+
 ProgramStep send(Unit unit, int message) {
   const Op op = unit == Unit::kTiu ? Op::tpu_bdc_send_msg : Op::tpu_gdma_send_msg;
   return {op, ControlCmd{ControlAction::kSendMessage, message, 1}, {}};
@@ -107,15 +113,17 @@ Result<Program> make_program(const Chip& chip, std::span<const std::uint8_t> tiu
   int last_message = 0;
   for (const stream::Step& step : *order) {
     const std::size_t own = index_of(step.unit);
-    Instruction instruction = (step.unit == Unit::kTiu ? *tiu : *dma)[step.index];
+    const std::vector<Instruction>& instructions = step.unit == Unit::kTiu ? *tiu : *dma;
+    Instruction instruction = instructions[step.index];
     if (const std::uint32_t other = instruction.waits_for(); other > waited_for[own]) {
       waited_for[own] = other;
       program.steps.push_back(wait(step.unit, messages[1 - own][other]));
     }
     if (!is_nop(instruction)) {
-      if (auto moved = move_addresses(chip, instruction, areas); !moved) return moved.error();
+      if (auto moved = move_addresses(chip, instruction, areas); !moved)
+        return placed(moved.error(), step.unit, instructions, step.index);
       auto issued = stream::translate(chip, instruction);
-      if (!issued) return issued.error();
+      if (!issued) return placed(issued.error(), step.unit, instructions, step.index);
       program.steps.push_back(
           {issued->op, std::move(issued->command), keep(name_of(instruction) + layer_of(instruction, layers))});
     }

@@ -61,9 +61,12 @@ std::string first_word(Bytes bytes) {
   return text;
 }
 
+std::string place_text(std::uint64_t offset, Bytes bytes) {
+  return fmt::format("offset {} (bytes {})", offset, first_word(bytes));
+}
+
 Error bad(Unit unit, std::uint64_t offset, Bytes bytes, const std::string& reason) {
-  return {ErrorKind::kUsage,
-          fmt::format("{} stream, offset {} (bytes {}): {}", to_text(unit), offset, first_word(bytes), reason)};
+  return {ErrorKind::kUsage, fmt::format("{} stream, {}: {}", to_text(unit), place_text(offset, bytes), reason)};
 }
 
 struct Head {
@@ -167,6 +170,13 @@ Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit uni
     const auto at = static_cast<std::uint64_t>(stray - rest.begin());
     return bad(unit, offset + at, rest.subspan(at), "only zeros follow the end");
   }
+}
+
+std::string place_in(std::span<const Instruction> stream, std::size_t index) {
+  std::uint64_t offset = 0;
+  for (const Instruction& before : stream.first(index)) offset += before.format->bytes;
+  const auto bytes = encode(stream[index]);
+  return place_text(offset, bytes ? Bytes(*bytes) : Bytes());
 }
 
 std::string disassemble(const Instruction& instruction) {

@@ -45,6 +45,9 @@ Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instru
 // All instructions of a stream, the end included. What follows the end must be zero.
 Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit unit, std::span<const std::uint8_t> bytes);
 
+// Where an instruction stands, and its first word: "offset 96 (bytes 0f0040000082e000)".
+std::string place_in(std::span<const Instruction> stream, std::size_t index);
+
 // "TIU 12 sAR.add after DMA 3: opd0_addr=0x8000 ..." with every field that is not zero.
 std::string disassemble(const Instruction& instruction);
 

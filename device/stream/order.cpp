@@ -21,8 +21,8 @@ struct Queue {
 Result<void> check_numbers(const Queue& queue) {
   for (std::uint32_t i = 0; i < queue.instructions.size() && !queue.instructions[i].is_end(); ++i) {
     if (queue.instructions[i].id() == i + 1) continue;
-    return Error{ErrorKind::kUsage, fmt::format("instruction {} of the {} stream has the number {}", i + 1,
-                                                to_text(queue.unit), queue.instructions[i].id())};
+    return Error{ErrorKind::kUsage, fmt::format("{} stream, {}: instruction {} has the number {}", to_text(queue.unit),
+                                                place_in(queue.instructions, i), i + 1, queue.instructions[i].id())};
   }
   return {};
 }
@@ -31,8 +31,9 @@ Error stuck(const Queue& tiu, const Queue& dma) {
   std::string text = "the streams wait for ever:";
   for (const auto& [queue, other] : {std::pair(&tiu, &dma), std::pair(&dma, &tiu)}) {
     if (queue->empty()) continue;
-    text += fmt::format(" {} {} for {} {}, of which there are {};", to_text(queue->unit), queue->done + 1,
-                        to_text(other->unit), queue->instructions[queue->done].waits_for(), other->done);
+    text += fmt::format(" {} {} at {} for {} {}, of which there are {};", to_text(queue->unit), queue->done + 1,
+                        place_in(queue->instructions, queue->done), to_text(other->unit),
+                        queue->instructions[queue->done].waits_for(), other->done);
   }
   text.back() = '.';
   return {ErrorKind::kUsage, text};

@@ -387,8 +387,10 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedFile{"unknown_instruction", "no short instruction has operation 8"},
                     RefusedFile{"reserved_bit", "bit 90 of sAR is reserved, and set"},
                     RefusedFile{"ends_early", "TIU stream, offset 9"},
-                    RefusedFile{"address_outside", "src_addr 0x1f0000000 lies in no area of the network"},
-                    RefusedFile{"waits_for_ever", "the streams wait for ever: TIU 1 for DMA 65535"}),
+                    RefusedFile{"address_outside",
+                                "DMA stream, offset 0 (bytes 2202000001020000): DMA 1 DMA_matrix.matrix: src_addr "
+                                "0x1f0000000 lies in no area of the network"},
+                    RefusedFile{"waits_for_ever", "the streams wait for ever: TIU 1 at offset 0 (bytes "}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Networks, DamagedFilesAreRefusedOrRun) {

@@ -1,6 +1,7 @@
 // The order of the two instruction streams of a compiled network.
 #include "device/stream/order.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,8 +71,12 @@ TEST(StreamOrder, ADependencyThatNeverComesIsNamed) {
   const auto dma = stream_of(Unit::kDma, {0, 1});
   const auto steps = order_streams(tiu, dma);
   ASSERT_FALSE(steps);
-  EXPECT_EQ(steps.error().text,
-            "the streams wait for ever: TIU 1 for DMA 3, of which there are 1; DMA 2 for TIU 1, of which there are 0.");
+  EXPECT_EQ(
+      steps.error().text,
+      fmt::format("the streams wait for ever: TIU 1 at {} for DMA 3, of which there are 1; DMA 2 at {} for TIU 1, "
+                  "of which there are 0.",
+                  place_in(tiu, 0), place_in(dma, 1)));
+  EXPECT_THAT(place_in(dma, 1), testing::MatchesRegex("offset [1-9][0-9]* \\(bytes [0-9a-f]{16}\\)"));
 }
 
 TEST(StreamOrder, NumbersThatDoNotFollowAreRefused) {
@@ -79,7 +84,7 @@ TEST(StreamOrder, NumbersThatDoNotFollowAreRefused) {
   tiu[1][Field::cmd_id] = 7;
   const auto steps = order_streams(tiu, stream_of(Unit::kDma, {}));
   ASSERT_FALSE(steps);
-  EXPECT_EQ(steps.error().text, "instruction 2 of the TIU stream has the number 7");
+  EXPECT_EQ(steps.error().text, fmt::format("TIU stream, {}: instruction 2 has the number 7", place_in(tiu, 1)));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ class RepeatedPadding : public testing::TestWithParam<Beyond> {
     return extent == 1 ? 0 : place;
   }
   static Tensor tensor(std::uint64_t address, const Dim4& shape, Dtype type) {
-    return {.addr = address, .shape = shape, .stride = {shape.h * shape.w, shape.h * shape.w, shape.w, 1}, .dtype = type};
+    return {
+        .addr = address, .shape = shape, .stride = {shape.h * shape.w, shape.h * shape.w, shape.w, 1}, .dtype = type};
   }
   void fill(const Tensor& at) {
     const TensorView view(device_.memories(), at);
@@ -41,9 +42,9 @@ class RepeatedPadding : public testing::TestWithParam<Beyond> {
     const auto extent = [](int size, int insert) { return static_cast<int>(spread_extent(size, insert)); };
     const int height = extent(from.shape.h, window.insert.h), width = extent(from.shape.w, window.insert.w);
     const Padding4& around = window.padding;
-    const Tensor to = tensor(kPadded,
-                             {1, from.shape.c, height + around.top + around.bottom, width + around.left + around.right},
-                             from.dtype);
+    const Tensor to =
+        tensor(kPadded, {1, from.shape.c, height + around.top + around.bottom, width + around.left + around.right},
+               from.dtype);
     const TensorView source(device_.memories(), from), padded(device_.memories(), to);
     for (int c = 0; c < to.shape.c; ++c) {
       for (int y = 0; y < to.shape.h; ++y) {
@@ -86,8 +87,9 @@ class RepeatedPadding : public testing::TestWithParam<Beyond> {
     const int bytes = out.h * out.w * size_of(cmd.dst.dtype);
     for (int c = 0; c < channels; ++c) {
       const auto* got = results.at<std::uint8_t>(0, c, 0, 0);
-      ASSERT_EQ(std::vector<std::uint8_t>(got, got + bytes),
-                std::vector<std::uint8_t>(wanted.at<std::uint8_t>(0, c, 0, 0), wanted.at<std::uint8_t>(0, c, 0, 0) + bytes))
+      ASSERT_EQ(
+          std::vector<std::uint8_t>(got, got + bytes),
+          std::vector<std::uint8_t>(wanted.at<std::uint8_t>(0, c, 0, 0), wanted.at<std::uint8_t>(0, c, 0, 0) + bytes))
           << "channel " << c;
     }
   }
