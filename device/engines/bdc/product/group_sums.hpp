@@ -17,6 +17,7 @@
 #include <hwy/highway.h>
 
 #include <cstring>
+#include <limits>
 
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/product/product_kernels.hpp"
@@ -30,12 +31,19 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 
 // A group whose largest product is a NaN, an infinity, or so small that a unit of the cut leaves the range of f32.
-HWY_INLINE bool needs_plain_sum(hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<std::int32_t>> largest) {
+using LargestProducts = hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<std::int32_t>>;
+HWY_INLINE auto is_special(LargestProducts largest) {
+  const hwy::HWY_NAMESPACE::ScalableTag<std::int32_t> d;
+  return hwy::HWY_NAMESPACE::Gt(largest, hwy::HWY_NAMESPACE::Set(d, 0x7F7FFFFF));
+}
+HWY_INLINE auto is_tiny(LargestProducts largest) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<std::int32_t> d;
-  const auto tiny = hn::And(hn::Lt(largest, hn::Set(d, 25 << 23)), hn::Gt(largest, hn::Zero(d)));
-  const auto special = hn::Gt(largest, hn::Set(d, 0x7F7FFFFF));
-  return !hn::AllFalse(d, hn::Or(tiny, special));
+  return hn::And(hn::Lt(largest, hn::Set(d, 25 << 23)), hn::Gt(largest, hn::Zero(d)));
+}
+HWY_INLINE bool needs_plain_sum(LargestProducts largest) {
+  const hwy::HWY_NAMESPACE::ScalableTag<std::int32_t> d;
+  return !hwy::HWY_NAMESPACE::AllFalse(d, hwy::HWY_NAMESPACE::Or(is_tiny(largest), is_special(largest)));
 }
 
 // Narrower sets have more units for integers than for multiplications: for them the fused loops gain nothing.
@@ -184,10 +192,29 @@ HWY_INLINE hn::Vec<Ints> negatives(const Operands& group, int row, int col) {
   return hn::BitCast(Ints(), hn::PopulationCount(hn::And(minus, some)));
 }
 
-// sums += one group for kRows rows and one vector of columns. plain_sum(row, vector of sums) does the same for one row
-// product by product.
-template <int kRows, bool kUsual, class PlainSum>
-HWY_INLINE void group_block(int count, const Operands& group, int col, float* HWY_RESTRICT sums, PlainSum plain_sum) {
+// What each column of a row gets from a group that holds an infinity or a NaN there: opposite infinities give NaN, one
+// hides a NaN where that does not win.
+HWY_INLINE hn::Vec<Floats> special_sums(int count, const float* HWY_RESTRICT left, const float* HWY_RESTRICT right,
+                                        const std::int64_t* HWY_RESTRICT offsets, bool nan_wins) {
+  const Floats d;
+  const auto infinity = hn::Set(d, std::numeric_limits<float>::infinity()), below = hn::Neg(infinity);
+  auto plus = hn::Lt(infinity, below), minus = plus, nan = plus;  // nowhere
+  for (int k = 0; k < count; ++k) {
+    const auto product = hn::Mul(hn::Set(d, left[k]), hn::LoadU(d, right + offsets[k]));
+    plus = hn::Or(plus, hn::Eq(product, infinity));
+    minus = hn::Or(minus, hn::Eq(product, below));
+    nan = hn::Or(nan, hn::IsNaN(product));
+  }
+  auto invalid = hn::Not(hn::Xor(plus, minus));
+  if (nan_wins) invalid = hn::Or(invalid, nan);
+  const auto sums = hn::IfThenElse(plus, infinity, below);
+  return hn::IfThenElse(invalid, hn::BitCast(d, hn::Set(Words(), kNanInvalid)), sums);
+}
+
+// sums += one group for kRows rows and one vector of columns. Where largest products ask for it, sum_apart(row, largest
+// products, sums of the other columns) gives what is added to that row.
+template <int kRows, bool kUsual, class SumApart>
+HWY_INLINE void group_block(int count, const Operands& group, int col, float* HWY_RESTRICT sums, SumApart sum_apart) {
   const Floats d;
   const Ints di;
   const Words dw;
@@ -218,17 +245,15 @@ HWY_INLINE void group_block(int count, const Operands& group, int col, float* HW
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     float* sum = sums + r * kTileCols;
-    if (!kUsual && HWY_UNLIKELY(needs_plain_sum(largest[r]))) {
-      plain_sum(r, sum);
-      continue;
-    }
     auto total = hn::BitCast(di, hn::ConcatEven(dw, hn::BitCast(dw, high[r]), hn::BitCast(dw, low[r])));
     total = hn::Add(total, negatives(group, r, col));
     // Products of which none is left were too small for the unit.
     if constexpr (!kUsual) total = hn::IfThenElseZero(hn::Gt(largest[r], hn::Zero(di)), total);
     const auto power = hn::BitCast(d, hn::And(largest[r], hn::Set(di, 0x7F800000)));
     const auto unit = hn::Mul(power, hn::Set(d, 0x1p-24F));
-    hn::StoreU(hn::Add(hn::LoadU(d, sum), hn::Mul(hn::ConvertTo(d, total), unit)), d, sum);
+    auto added = hn::Mul(hn::ConvertTo(d, total), unit);
+    if (!kUsual && HWY_UNLIKELY(needs_plain_sum(largest[r]))) added = sum_apart(r, largest[r], added);
+    hn::StoreU(hn::Add(hn::LoadU(d, sum), added), d, sum);
   }
 }
 

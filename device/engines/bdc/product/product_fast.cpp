@@ -254,14 +254,29 @@ void fused_group(TileSize size, int count, const float* left, std::int64_t step,
         group_block<kRows>(count, first, step, right + col, offsets, size.nan_wins, to);
         continue;
       }
-      const auto plain_sum = [=, nan_wins = size.nan_wins](int r, float* sum) {
-        for (int i = 0; i < kLanes; ++i)
-          sum[i] += aligned_group_sum(first + r * step, right + col, offsets, i, count, nan_wins);
+      const auto sum_apart = [=, nan_wins = size.nan_wins](int r, LargestProducts largest,
+                                                           hn::Vec<Floats> added) HWY_ATTR {
+        const Floats d;
+        const auto special = hn::RebindMask(d, is_special(largest)), tiny = hn::RebindMask(d, is_tiny(largest));
+        const float* row = first + r * step;
+        if (!hn::AllFalse(d, special))
+          added =
+              hn::IfThenElse(special, groups_detail::special_sums(count, row, right + col, offsets, nan_wins), added);
+        if (hn::AllFalse(d, tiny)) return added;
+        alignas(64) float one_by_one[kLanes];
+        hn::Store(added, d, one_by_one);
+        std::uint8_t bits[8] = {};
+        hn::StoreMaskBits(d, tiny, bits);
+        for (int i = 0; i < kLanes; ++i) {
+          if ((bits[i / 8] >> i % 8 & 1) != 0)
+            one_by_one[i] = aligned_group_sum(row, right + col, offsets, i, count, nan_wins);
+        }
+        return hn::Load(d, one_by_one);
       };
       if (group.left_usual && group.right_usual[v]) {
-        groups_detail::group_block<kRows, true>(count, group, col, to, plain_sum);
+        groups_detail::group_block<kRows, true>(count, group, col, to, sum_apart);
       } else {
-        groups_detail::group_block<kRows, false>(count, group, col, to, plain_sum);
+        groups_detail::group_block<kRows, false>(count, group, col, to, sum_apart);
       }
     }
   });
