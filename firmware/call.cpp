@@ -38,15 +38,16 @@ Stride4 to_stride(const dim4& stride) { return {stride.n, stride.c, stride.h, st
 }  // namespace
 
 Call::Call(Op op) : op_(op), core_(running_core(op)) {
-  const bool okkernel = info(op).name.starts_with("okk_");
-  if (okkernel == (chip().api == Api::kOkKernel)) {
+  const Api api = info(op).api;
+  if (api == chip().api) {
     if (const std::string* reason = core_.refusal_of(op)) {
       core_.fault(ErrorKind::kUnsupported, Refusal{.op = op, .wrong = {"{what}", {}, {}, {}, *reason}});
     }
     return;
   }
-  const std::string what = fmt::format("{} has no {} functions; it runs {}", to_upper(chip().name),
-                                       okkernel ? "OKKernel" : "TPUKernel", okkernel ? "tpu_*" : "okk_*");
+  const std::string what =
+      fmt::format("{} has no {} functions; it runs {}", to_upper(chip().name),
+                  api == Api::kOkKernel ? "OKKernel" : "TPUKernel", api == Api::kOkKernel ? "tpu_*" : "okk_*");
   core_.fault(ErrorKind::kUnsupported, Refusal{.op = op, .wrong = {.what = what}});
 }
 

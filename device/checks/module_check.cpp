@@ -58,8 +58,7 @@ const Family* find_family(std::string_view symbol) {
 }
 
 bool has(const Chip& chip, Op op) {
-  const bool okkernel = info(op).name.starts_with("okk_");
-  return okkernel == (chip.api == Api::kOkKernel) && !is_refused(info(op).support) && chip.has_part(part_for(info(op)));
+  return info(op).api == chip.api && !is_refused(info(op).support) && chip.has_part(part_for(info(op)));
 }
 
 void add(Findings& findings, const char* rule, const std::string& module, const std::string& symbol,

@@ -16,7 +16,6 @@
 
 namespace softtpu {
 
-enum class Api : std::uint8_t { kTpuKernel, kOkKernel };
 enum class ChipMode : std::uint8_t { kPcie, kSoc };
 
 // A named way in which chips differ (device/chip/rules.hpp lists them).

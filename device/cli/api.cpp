@@ -66,8 +66,6 @@ Standing standing(const OpInfo& row, const Verification& known) {
   return {"unverified", "not verified by a recording or a reference" + deviating};
 }
 
-bool belongs_to(std::string_view name, Api api) { return name.starts_with("okk_") == (api == Api::kOkKernel); }
-
 // What the ledger knows of a function; "" for functions that it does not list.
 std::string known_of(const std::string& name) {
   const auto op = find_op(name);
@@ -130,7 +128,7 @@ int list_ledger(const ApiOptions& options) {
   std::map<std::string, int> totals;
   for (std::size_t i = 0; i < all_ops().size(); ++i) {
     const OpInfo& row = all_ops()[i];
-    if (of && !belongs_to(row.name, of->api)) continue;
+    if (of && row.api != of->api) continue;
     if (row.name.find(options.filter) == std::string_view::npos) continue;
     const Verification known = verification(static_cast<Op>(i));
     const Standing found = standing(static_cast<Op>(i), of);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/core/core.hpp"
+#include "device/isa/op.hpp"
 #include "runtime/report/code_lines.hpp"
 
 namespace softtpu {
@@ -22,8 +23,6 @@ const void* object_of(const void* address) {
   Dl_info place{};
   return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
 }
-
-bool is_public_name(const std::string& name) { return name.starts_with("tpu_") || name.starts_with("okk_"); }
 
 // A return address belongs to the instruction after the call; one byte earlier is the call itself.
 boost::stacktrace::frame before(const boost::stacktrace::frame& frame) {
@@ -67,7 +66,7 @@ const void* caller_address(const CallStack& stack) {
   for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
     // The function that the address is in, not those inlined into it.
     const Callers lines = lines_at(before(trace[i]).address());
-    if (!lines.empty() && is_public_name(lines.back().function)) site = before(trace[i + 1]).address();
+    if (!lines.empty() && find_op(lines.back().function)) site = before(trace[i + 1]).address();
   }
   return site;
 }

@@ -9,9 +9,12 @@ namespace softtpu {
 namespace {
 
 constexpr auto kOps = std::to_array<OpInfo>({
-#define OP(name, engine, support, types, ...) {#name, engine, support, types __VA_OPT__(, ) __VA_ARGS__},
+#define ROW(api, name, engine, support, types, ...) {#name, api, engine, support, types __VA_OPT__(, ) __VA_ARGS__},
+#define OP(...) ROW(Api::kTpuKernel, __VA_ARGS__)
+#define OKK(...) ROW(Api::kOkKernel, __VA_ARGS__)
 #include "device/isa/ops.def"
 });
+#undef ROW
 
 }  // namespace
 

@@ -33,6 +33,7 @@ constexpr bool is_refused(Support support) {
 
 struct OpInfo {
   std::string_view name;
+  Api api = Api::kTpuKernel;  // the interface that the function belongs to
   Engine engine = Engine::kNone;
   Support support = Support::kCommand;
   TypeSet types = kNoTypes;  // allowed types of the destination; kNoTypes: the family's own rules decide

@@ -11,6 +11,9 @@
 
 namespace softtpu {
 
+// The interfaces that kernels are written for. A chip runs the functions of one.
+enum class Api : std::uint8_t { kTpuKernel, kOkKernel };
+
 // Element types with the codes of data_type_t (api facts: tpukernel.json, enum data_type_t).
 enum class Dtype : std::uint8_t {
   kUint8 = 0,

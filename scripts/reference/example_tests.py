@@ -8,6 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import examples  # noqa: E402
 import model  # noqa: E402
 
 KERNEL_START = '''/* Written by scripts/reference/example_tests.py from docs/reference. */
@@ -26,8 +27,8 @@ def body(function):
     """The example with its claim, if it makes one, as a check."""
     lines = []
     claim = function.own.get("gives")
-    if claim is None and function.is_host and function.prototype.returns in model.SUCCESS:
-        claim = f"status == {model.SUCCESS[function.prototype.returns]}"
+    if claim is None and function.is_host and function.prototype.returns in examples.SUCCESS:
+        claim = f"status == {examples.SUCCESS[function.prototype.returns]}"
     text = function.example().split("\n")
     after = function.field("after").strip().split("\n") if function.field("after") else []
     main = text[:len(text) - len(after)]
@@ -72,8 +73,8 @@ def main():
     options = parser.parse_args()
     reference = model.Reference()
     everyone = reference.functions.values()
-    tpu = [f for f in everyone if not f.is_host and not f.name.startswith("okk_")]
-    okk = [f for f in everyone if f.name.startswith("okk_") and not f.is_host]
+    tpu = [f for f in everyone if not f.is_host and not f.is_okkernel]
+    okk = [f for f in everyone if f.is_okkernel]
     host = [f for f in everyone if f.is_host]
     members = "".join(f"  X({name})" for name in names_of_arguments(reference))
     files = {"examples_tpu.c": write(tpu, "tpu_kernel.h"), "examples_okk.c": write(okk, "okk.h"), "examples_host.c": write(host, None),

@@ -2,8 +2,8 @@
 example shows this text; tests/manual compiles and runs it."""
 import re
 
-import model
-
+# What a status that says that all went well is called.
+SUCCESS = {"bm_status_t": "BM_SUCCESS", "tpuRtStatus_t": "tpuRtSuccess", "tpudnnStatus_t": "TPUDNN_STATUS_SUCCESS", "tpuError_t": "tpuSuccess"}
 PREFERRED = ["fp32", "fp16", "int8", "int16", "int32", "uint8", "uint16", "uint32", "bfp16"]
 OWN_TYPES = ("index", "mask", "shift")
 MEMBER = {"DT_FP32": "f32", "DT_FP16": "f16.bits", "DT_BFP16": "bf16.bits", "DT_INT8": "s8", "DT_UINT8": "u8", "DT_INT16": "s16",
@@ -114,7 +114,7 @@ class Maker:
             groups.setdefault(kind, []).append(f"{name} = {value}")
         lines = [] if "call" in function.own else [f"const {kind} {', '.join(names)};" for kind, names in groups.items()]
         returns = function.prototype.returns
-        result = f"{returns} status = " if function.is_host and returns in model.SUCCESS else ""
+        result = f"{returns} status = " if function.is_host and returns in SUCCESS else ""
         call = function.own.get("call") or f"{result}{function.name}({', '.join(arguments)});"
         if "gives" in function.own:
             call += f"  // {function.own['gives']}"

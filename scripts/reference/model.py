@@ -6,6 +6,8 @@ import pathlib
 import re
 import tomllib
 
+import examples
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "docs/reference"
 KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu_bdc_elementwise.h",
@@ -16,8 +18,6 @@ KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu
 HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h",
                 "host/include/tpuv7/tpuv7_rt.h", "host/include/tpuv7/tpuv7_manager.h", "host/include/tpuv7/tpuv7_modelrt.h",
                 "host/include/tpudnn/tpuDNN.h", "host/include/tpudnn/tpuDNNTensor.h", "host/include/tpu_runtime_api/tpu_runtime_api.h"]
-# What a status that says that all went well is called.
-SUCCESS = {"bm_status_t": "BM_SUCCESS", "tpuRtStatus_t": "tpuRtSuccess", "tpudnnStatus_t": "TPUDNN_STATUS_SUCCESS", "tpuError_t": "tpuSuccess"}
 PROTOTYPE = re.compile(r"^(?!typedef|static|inline|  )([a-zA-Z_][\w *]*?[ *])(\w+)\(((?:[^()]|\([^()]*\))*)\)(?:\s*__attribute__[^;]*)?;", re.M)
 FAMILY_FIELDS = {"id", "title", "functions", "parameters", "about", "layout", "rounding", "overlap", "notes", "errors", "waits", "numerics",
                  "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures", "ranges"}
@@ -136,6 +136,7 @@ class Function:
         self.name = prototype.name
         self.limits = reference.limits.get(self.name, {})
         self.is_host = prototype.header in HOST_HEADERS
+        self.is_okkernel = reference.is_okkernel(self.name)
 
     def field(self, name):
         """The function's own text if it has one, else the family's."""
@@ -251,7 +252,7 @@ class Function:
             return ""
         if not may:
             return f"{words(must)} must not be NULL"
-        layout = "the 128-byte aligned layout" if self.name.startswith("okk_") else "the aligned layout"
+        layout = "the 128-byte aligned layout" if self.is_okkernel else "the aligned layout"
         meaning = ""
         if any("stride" in name and name != "stride" for name in may):
             local = [n for n in may if n.endswith("stride") and n != "stride" and self.space(n) == "local"]
@@ -287,7 +288,7 @@ class Function:
             return "none: acts on the order of commands"
         composite = " in several commands, one after the other" if self.limits.get("support") == "composite" else ""
         return f"{engine}{composite}, in the order of the calls" + \
-            ("; inside tpu_parallel_start ... tpu_parallel_end it does not wait for other engines" if self.name.startswith("tpu") else
+            ("; inside tpu_parallel_start ... tpu_parallel_end it does not wait for other engines" if not self.is_okkernel else
              "; inside okk_parallel_start ... okk_parallel_end it does not wait for the other engine")
 
     def cost_text(self):
@@ -336,7 +337,6 @@ class Function:
     # ---- Examples ----
 
     def example(self):
-        import examples
         return examples.text_of(self)
 
     def related(self):
@@ -414,8 +414,12 @@ class Reference:
         """What the function is looked for under."""
         return " ".join(topic for topic, names in self.common["topics"].items() if name in names)
 
+    def is_okkernel(self, name):
+        """Of the other interface, as the chip says that was asked about it."""
+        return self.limits.get(name, {}).get("chip") == "bm1684"
+
     def chip_name(self, name):
-        return "BM1684" if name.startswith("okk_") else "BM1684X"
+        return "BM1684" if self.is_okkernel(name) else "BM1684X"
 
     def read(self, path):
         data = tomllib.loads(path.read_text())

@@ -144,9 +144,7 @@ class Device {
     for (const WatchedMemory& memory : watched_)
       require(memory.is_as_kept(), ("a refused call changes no memory: " + call).c_str());
   }
-  bool runs(const KernelCall& row) const {
-    return row.name.starts_with("okk_") == (memories_->chip().api == Api::kOkKernel);
-  }
+  bool runs(const KernelCall& row) const { return info(row.op).api == memories_->chip().api; }
   static void count(const KernelCall& row, const LaunchOutcome& outcome) {
     const auto index = static_cast<std::size_t>(&row - kernel_calls().data());
     ++figures().calls;
@@ -180,7 +178,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     const std::uint8_t kind = input.byte();
     // Now and then a function of the other family, which must be refused.
     const bool other = kind / 8 % 16 == 15;
-    Device& device = row.name.starts_with("okk_") != other ? okk : tpu;
+    Device& device = (info(row.op).api == Api::kOkKernel) != other ? okk : tpu;
     // What lies in memory may be indices; zeros are good ones.
     device.prepare(kind / 4 % 2 == 0);
     if (kind % 4 == 3 || row.function == nullptr) {

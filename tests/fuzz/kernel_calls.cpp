@@ -44,7 +44,7 @@ std::vector<KernelCall> make_calls() {
 }
 
 const grid::Recipes& recipes_of(const KernelCall& row) {
-  return row.name.starts_with("okk_") ? grid::okk_recipes() : grid::tpu_recipes();
+  return info(row.op).api == Api::kOkKernel ? grid::okk_recipes() : grid::tpu_recipes();
 }
 
 }  // namespace

@@ -290,9 +290,8 @@ Counts CallGrid::run() {
   std::map<std::string_view, const Function*> known;
   for (const Function& function : description_.recipes.functions) known[function.name] = &function;
   used_.assign(description_.legal.size(), false);
-  const bool okkernel = device_.chip().api == Api::kOkKernel;
   for (const OpInfo& row : all_ops()) {
-    if (row.name.starts_with("okk_") != okkernel || !row.note.empty()) continue;
+    if (row.api != device_.chip().api || !row.note.empty()) continue;
     if (row.engine == Engine::kNone || row.engine == Engine::kControl) continue;
     const auto found = known.find(row.name);
     if (found == known.end()) {

@@ -117,9 +117,7 @@ class Limits {
   }
   const Parameter& parameter(std::size_t at) const { return function_->parameters[at]; }
 
-  bool is_of_this_interface(const OpInfo& row) const {
-    return row.name.starts_with("okk_") == (device_.chip().api == Api::kOkKernel);
-  }
+  bool is_of_this_interface(const OpInfo& row) const { return row.api == device_.chip().api; }
   // Whether the chip does not refuse every call.
   bool has(const OpInfo& row) const {
     return !is_refused(row.support) && device_.chip().has_part(part_for(row)) &&
