@@ -60,35 +60,25 @@ Dtype Call::published_dtype(std::string_view name, int code) const {
 }
 
 Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
-  if (code >= 0 && code < 64 && contains(allowed, static_cast<Dtype>(code))) return static_cast<Dtype>(code);
-  fault({"{argument} ({value}) is not a data type of {limit}.", std::string(name), std::to_string(code), chip().name});
-  return Dtype::kInt8;
+  const bool known = code >= 0 && code < 64 && contains(allowed, static_cast<Dtype>(code));
+  require(known, "{argument} ({value}) is not a data type of {limit}.", name, code, chip().name);
+  return known ? static_cast<Dtype>(code) : Dtype::kInt8;
 }
 
 Rounding Call::rounding(int code, std::string_view name) const {
   if (code >= 0 && code <= static_cast<int>(Rounding::kHalfDown)) return static_cast<Rounding>(code);
-  in_range(name, code, 0, static_cast<int>(Rounding::kHalfDown));
+  within(name, code, 0, static_cast<int>(Rounding::kHalfDown));
   return Rounding::kHalfToEven;
 }
 
-int Call::in_range(std::string_view name, std::int64_t value, int low, int high) const {
-  if (value < low || value > high) {
-    fault({"{argument} ({value}) is outside {limit}.", std::string(name), std::to_string(value),
-           fmt::format("{}..{}", low, high)});
-  }
-  return static_cast<int>(std::clamp<std::int64_t>(value, low, high));
-}
-
 Dim4 Call::dim(std::string_view name, const dim4* value) const {
-  if (value != nullptr) return {value->n, value->c, value->h, value->w};
-  fault({"{argument} is NULL.", std::string(name)});
-  return {};
+  if (!given(name, value)) return {};
+  return {value->n, value->c, value->h, value->w};
 }
 
 Dim2 Call::dim(std::string_view name, const dim2* value) const {
-  if (value != nullptr) return {value->h, value->w};
-  fault({"{argument} is NULL.", std::string(name)});
-  return {};
+  if (!given(name, value)) return {};
+  return {value->h, value->w};
 }
 
 Tensor Call::local(std::uint32_t addr, const Dim4& shape, const dim4* stride, Dtype type, Layout natural) const {
@@ -113,6 +103,5 @@ Tensor Call::in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* 
 }
 
 void Call::fault(Wrong wrong) const { core_.fault(ErrorKind::kUsage, Refusal{.op = op_, .wrong = std::move(wrong)}); }
-void Call::fault(const std::string& text) const { fault(Wrong{.what = text}); }
 
 }  // namespace softtpu

@@ -4,7 +4,11 @@
 // every later issue() of the launch does nothing (sticky fault), so bodies need no error branches.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "device/chip/layout.hpp"
@@ -15,6 +19,20 @@ namespace softtpu {
 
 // Strides used where the caller passes NULL.
 enum class Layout : std::uint8_t { kAligned, kCompact, kLineAligned, kContinuous };
+
+// What faults write of a value: numbers as they are, addresses in hexadecimal, "low..high".
+struct Address {
+  std::uint64_t value;
+};
+struct Range {
+  std::int64_t low, high;
+};
+inline std::string text_of(Address address) { return fmt::format("0x{:x}", address.value); }
+inline std::string text_of(Range range) { return fmt::format("{}..{}", range.low, range.high); }
+template <class Value>
+std::string text_of(const Value& value) {
+  return fmt::to_string(value);
+}
 
 class Call {
  public:
@@ -39,7 +57,10 @@ class Call {
   Dtype published_dtype(std::string_view name, int code) const;
   Rounding rounding(int code, std::string_view name = "rounding mode") const;
   // An integer argument that stands for a size; the nearest allowed value where it is outside.
-  int in_range(std::string_view name, std::int64_t value, int low, int high) const;
+  int in_range(std::string_view name, std::int64_t value, int low, int high) const {
+    within(name, value, low, high);
+    return static_cast<int>(std::clamp<std::int64_t>(value, low, high));
+  }
   Dim4 dim(std::string_view name, const dim4* value) const;
   Dim2 dim(std::string_view name, const dim2* value) const;
 
@@ -71,13 +92,31 @@ class Call {
   Tensor system(std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
   Tensor in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
 
-  // A violation that only this function knows ends the launch's commands: as values, or as "function: text.".
-  void fault(Wrong wrong) const;
-  void fault(const std::string& text) const;
-  template <class Text>
-  void require(bool holds, Text text) const {
-    if (!holds) fault(text());
+  // ---- rules of arguments that no command has (firmware/arguments.cpp) ----
+  // Each says whether the argument obeys; the launch has its fault where it does not.
+  bool given(std::string_view name, const void* pointer) const;  // not NULL
+  bool within(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) const;
+  bool not_negative(std::string_view name, std::int64_t value) const;
+  bool positive(std::string_view name, std::int64_t value) const;
+  bool multiple_of(std::string_view name, std::uint64_t address, std::uint64_t step) const;
+  bool inside(std::string_view name, std::uint64_t address, const MemoryRange& memory,
+              std::string_view memory_name) const;
+  bool in_local_memory(std::string_view name, std::uint64_t address) const;
+  // [address, address + bytes) in one of the memories that lie in the system map.
+  bool in_one_memory(std::uint64_t address, std::uint64_t bytes) const;
+  bool whole_bytes(Dtype type) const;
+  bool float_type(std::string_view name, Dtype type) const;
+  // An answer in the interface's int; 0 where it does not fit.
+  int to_int(std::int64_t answer) const;
+  // A rule of one function alone: `form` is its sentence (Wrong), the others what it names.
+  template <class Value = std::string_view, class Limit = std::string_view>
+  bool require(bool holds, const char* form, std::string_view argument = {}, const Value& value = {},
+               const Limit& limit = {}) const {
+    if (!holds) fault({form, std::string(argument), text_of(value), text_of(limit)});
+    return holds;
   }
+  // The launch ends with this.
+  void fault(Wrong wrong) const;
 
   const Chip& chip() const { return core_.chip(); }
   Core& core() const { return core_; }

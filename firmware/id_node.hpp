@@ -13,13 +13,13 @@ struct NodeBytes {
 };
 
 inline void store_node(const Call& call, void* out, const IdNode& node) {
-  if (out == nullptr) return call.fault("node is NULL");
+  if (!call.given("node", out)) return;
   const NodeBytes bytes{node.bdc, node.gdma, node.parallel ? 1U : 0U};
   std::memcpy(out, &bytes, sizeof(bytes));
 }
 
 inline void load_node(const Call& call, const void* in, IdNode& node) {
-  if (in == nullptr) return call.fault("node is NULL");
+  if (!call.given("node", in)) return;
   NodeBytes bytes;
   std::memcpy(&bytes, in, sizeof(bytes));
   node = {bytes.bdc, bytes.gdma, (bytes.parallel & 0xFFU) != 0};

@@ -98,13 +98,13 @@ void tpu_bdc_load_fp_arctan_coeff(local_addr_t coeff_addr, data_type_t dtype) {
 int sfu_taylor_exp_len(data_type_t dtype) {
   const Call call(Op::sfu_taylor_exp_len);
   const Dtype type = call.dtype("dtype", dtype);
-  call.require(is_float(type), [] { return std::string("dtype is not a float type"); });
+  call.float_type("dtype", type);
   return exp_terms(type);
 }
 int sfu_taylor_log_len(data_type_t dtype) {
   const Call call(Op::sfu_taylor_log_len);
   const Dtype type = call.dtype("dtype", dtype);
-  call.require(is_float(type), [] { return std::string("dtype is not a float type"); });
+  call.float_type("dtype", type);
   return log_terms(type);
 }
 }

@@ -14,9 +14,7 @@ namespace softtpu {
 // A tensor of a function that takes no strides: 128-byte aligned layout at an aligned address.
 inline Tensor aligned_tensor(const Call& call, const char* name, std::uint32_t addr, const Dim4& shape,
                              Dtype type = Dtype::kFp32) {
-  const auto row = static_cast<unsigned>(call.chip().eu_bytes);
-  call.require(addr % row == 0,
-               [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, addr, row); });
+  call.multiple_of(name, addr, static_cast<unsigned>(call.chip().eu_bytes));
   return call.local(addr, shape, type);
 }
 

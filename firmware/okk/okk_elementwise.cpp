@@ -34,9 +34,8 @@ struct ExpBody {
         src(aligned_tensor(c, "src", src_addr, dim)),
         work(aligned_tensor(c, "work", work_addr, dim)) {
     for (const auto& [name, addr] : {std::pair("dst", dst_addr), std::pair("src", src_addr)}) {
-      call.require(work_addr != addr, [&, n = name] {
-        return fmt::format("work and {} have the same address (0x{:x}); work has to be apart", n, work_addr);
-      });
+      call.require(work_addr != addr, "work and {argument} have the same address ({value}); work has to be apart.",
+                   name, Address{work_addr});
     }
     check_operand(call, "src", src, dst);
     check_operand(call, "work", work, dst);
@@ -90,10 +89,7 @@ void tanh(const Call& call, local_addr_t dst_addr, local_addr_t src_addr, local_
 // A tensor or a constant, as the caller's union says.
 template <class Union>
 Operand select_operand(const Call& call, const char* name, const Union* value, const Dim4& dim, Dtype type) {
-  if (value == nullptr) {
-    call.fault(fmt::format("{} is NULL", name));
-    return kZero;
-  }
+  if (!call.given(name, value)) return kZero;
   // A union that its caller has not filled holds any byte, which must not be read as a bool.
   if (*reinterpret_cast<const unsigned char*>(&value->is_addr) != 0)
     return aligned_tensor(call, name, value->context.addr, dim, type);

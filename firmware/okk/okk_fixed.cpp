@@ -36,7 +36,7 @@ class FixedCall {
   }
   FixedCall& types(op_type_t op_type) {
     const auto bits = static_cast<unsigned>(op_type);
-    call.require(bits < 32, [&] { return fmt::format("op_type ({}) is unknown", bits); });
+    call.require(bits < 32, "{argument} ({value}) is unknown.", "op_type", bits);
     return types(to_types(bits));
   }
   FixedCall& dst(std::uint32_t addr, const dim4* stride) {
@@ -51,9 +51,9 @@ class FixedCall {
     const bool narrow = size_of(type) == 1;
     const int low = is_signed_int(type) ? (narrow ? INT8_MIN : INT16_MIN) : 0;
     const int high = is_signed_int(type) ? (narrow ? INT8_MAX : INT16_MAX) : (narrow ? UINT8_MAX : UINT16_MAX);
-    call.require(value >= low && value <= high, [&] {
-      return fmt::format("C ({}) is outside {}..{}, the range of {}", value, low, high, to_text(type));
-    });
+    if (value < low || value > high)
+      call.fault({"{argument} ({value}) is outside {limit}.", "C", std::to_string(value),
+                  fmt::format("{}..{}, the range of {}", low, high, to_text(type))});
     return {static_cast<std::uint32_t>(value), Dtype::kInt32};
   }
   // The rules of the call as a whole, before a composite's steps are looked at one by one.
@@ -122,10 +122,10 @@ void C_shift(Op op, OkkFixedMode mode, local_addr_t dst_addr, local_addr_t src_a
 
 // A work tensor that the chip's steps use and this command does not: only its place is checked.
 void check_work(const FixedCall& fixed, const char* name, std::uint32_t addr) {
-  fixed.call.require(addr % kWordBytes == 0 && addr < fixed.call.chip().local_mem.bytes, [&] {
-    return fmt::format("{} address (0x{:x}) is not a multiple of {} below 0x{:x}", name, addr, kWordBytes,
-                       fixed.call.chip().local_mem.bytes);
-  });
+  const std::uint64_t end = fixed.call.chip().local_mem.bytes;
+  if (addr % kWordBytes != 0 || addr >= end)
+    fixed.call.fault({"{argument} address ({value}) is not a multiple of {limit}.", name, text_of(Address{addr}),
+                      fmt::format("{} below 0x{:x}", kWordBytes, end)});
 }
 
 // Plain bytes in the compact layout: every channel is filled up to whole words.
@@ -266,12 +266,10 @@ void okk_bdc_fixed_point_packed_16bit_mul_8bit(local_addr_t dst_addr, local_addr
                                                mul_type_t mul_type, int rshift) {
   FixedCall fixed(Op::okk_bdc_fixed_point_packed_16bit_mul_8bit, OkkFixedMode::kMulHalves, shape);
   const bool known = mul_type == S16_MUL_S8_TO_S16 || mul_type == U16_MUL_S8_TO_S16 || mul_type == U16_MUL_U8_TO_U16;
-  fixed.call.require(known, [&] {
-    return fmt::format(
-        "mul_type ({}) is none of S16_MUL_S8_TO_S16, U16_MUL_S8_TO_S16, U16_MUL_U8_TO_U16; "
-        "okk_bdc_fixed_point_packed_s16_mul_u8_to_s16 multiplies int16 by uint8",
-        static_cast<int>(mul_type));
-  });
+  fixed.call.require(known,
+                     "{argument} ({value}) is none of S16_MUL_S8_TO_S16, U16_MUL_S8_TO_S16, U16_MUL_U8_TO_U16; "
+                     "okk_bdc_fixed_point_packed_s16_mul_u8_to_s16 multiplies int16 by uint8.",
+                     "mul_type", static_cast<int>(mul_type));
   const auto bits = static_cast<unsigned>(mul_type);
   fixed.types({integer(true, (bits & 1U) != 0), integer(true, (bits & 2U) != 0), integer(false, (bits & 4U) != 0)});
   fixed.dst(dst_addr, dst_stride);
@@ -289,10 +287,9 @@ void okk_bdc_fixed_point_packed_s16_mul_u8_to_s16(local_addr_t dst_addr, local_a
                                                   const dim4* work_stride, const dim4* work_high_stride,
                                                   const dim4* work_low_stride, int rshift) {
   FixedCall fixed(Op::okk_bdc_fixed_point_packed_s16_mul_u8_to_s16, OkkFixedMode::kMulMagnitude, shape);
-  fixed.call.require(dst_addr != src0_addr && dst_addr != src1_addr, [&] {
-    return fmt::format("dst and src{} have the same address (0x{:x}); dst has to be apart",
-                       dst_addr == src0_addr ? 0 : 1, dst_addr);
-  });
+  if (dst_addr == src0_addr || dst_addr == src1_addr)
+    fixed.call.fault({"dst and {argument} have the same address ({value}); dst has to be apart.",
+                      dst_addr == src0_addr ? "src0" : "src1", text_of(Address{dst_addr})});
   fixed.types({Dtype::kInt16, Dtype::kUint8, Dtype::kInt16}).dst(dst_addr, dst_stride);
   fixed.cmd.a = fixed.packed(src0_addr, src0_stride, Dtype::kInt16);
   fixed.cmd.b = fixed.packed(src1_addr, src1_stride, Dtype::kUint8);

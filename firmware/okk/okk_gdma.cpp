@@ -20,8 +20,7 @@ Tensor system_matrix(system_addr_t addr, int rows, int cols, int row_stride) {
 
 // The local side of a copy. Its rows are as far apart as the columns per channel say, also where a row has fewer.
 Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int cols_per_channel) {
-  call.require(cols_per_channel >= 1,
-               [&] { return fmt::format("cols_per_channel ({}) is below 1", cols_per_channel); });
+  call.require(cols_per_channel >= 1, "{argument} ({value}) is below 1.", "cols_per_channel", cols_per_channel);
   Tensor matrix =
       call.local(addr, matrix_shape(rows, std::max(cols, 1), std::max(cols_per_channel, 1)), Dtype::kUint32);
   // The N stride counts channels from NPU 0, whatever NPU the matrix starts at (golden bm1684/gdma/matrix_S2L/006).

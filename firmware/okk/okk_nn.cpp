@@ -46,10 +46,9 @@ Tensor weight_half(const Call& call, std::uint32_t addr, const Dim4& shape, cons
 // The command's strides count words; what the caller gave is only known here.
 void check_pair_stride(const Call& call, const dim4* stride) {
   if (stride == nullptr) return;
-  call.require(std::min({stride->n, stride->c, stride->h, stride->w}) >= 0, [&] {
-    return fmt::format("kernel_stride [{}, {}, {}, {}] has a negative member", stride->n, stride->c, stride->h,
-                       stride->w);
-  });
+  if (std::min({stride->n, stride->c, stride->h, stride->w}) < 0)
+    call.fault({"{argument} {value} has a negative member.", "kernel_stride",
+                fmt::format("[{}, {}, {}, {}]", stride->n, stride->c, stride->h, stride->w)});
 }
 
 void window_op(Op op, OkkWindowMode mode, local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,

@@ -66,7 +66,7 @@ unsigned char* okk_dtcm_addr(unsigned int addr) {
 int okk_start_npu_index(local_addr_t addr) { return Call(Op::okk_start_npu_index).chip().npu_of(addr); }
 int okk_channle_num_per_npu(int start_idx, int num_channels) {
   const Call call(Op::okk_channle_num_per_npu);
-  return to_int(call, channels_per_npu(call.chip(), start_idx, num_channels));
+  return call.to_int(channels_per_npu(call.chip(), start_idx, num_channels));
 }
 void okk_128_byte_aligned_stride_for_32bit(dim4* stride, int start_idx, const dim4* shape) {
   store_aligned(Call(Op::okk_128_byte_aligned_stride_for_32bit), stride, start_idx, shape, Dtype::kUint32);

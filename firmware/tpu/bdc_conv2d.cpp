@@ -261,12 +261,12 @@ int tpu_conv_kernel_size_per_oc(int ic, const dim2* ker, data_type_t dtype) {
   const Call call(Op::tpu_conv_kernel_size_per_oc);
   const Dim2 kernel = call.dim("ker", ker);
   const Dtype type = call.dtype("dtype", dtype);
-  const Dim4 weights{1, to_int(call, align_up(ic, weight_group(call.chip(), type))), kernel.h, kernel.w};
-  return to_int(call, weights.elements() * size_of(type));
+  const Dim4 weights{1, call.to_int(align_up(ic, weight_group(call.chip(), type))), kernel.h, kernel.w};
+  return call.to_int(weights.elements() * size_of(type));
 }
 int tpu_conv_kernel_size(int oc, int ic, const dim2* ker, data_type_t dtype) {
   const Call call(Op::tpu_conv_kernel_size);
   const std::int64_t per_channel = tpu_conv_kernel_size_per_oc(ic, ker, dtype);
-  return to_int(call, ceil_div(oc, call.chip().npu_num) * per_channel);
+  return call.to_int(ceil_div(oc, call.chip().npu_num) * per_channel);
 }
 }

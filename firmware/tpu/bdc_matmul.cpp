@@ -70,9 +70,7 @@ class SpreadMatMul {
   static constexpr int kMaxColumns = 1 << 24;
 
   void checked(int& per_channel, const char* name) const {
-    if (per_channel >= 1) return;
-    call_.fault(fmt::format("{} ({}) is less than 1", name, per_channel));
-    per_channel = 1;
+    if (!call_.require(per_channel >= 1, "{argument} ({value}) is less than 1.", name, per_channel)) per_channel = 1;
   }
   Tensor matrix(local_addr_t addr, int rows, int cols, int per_channel, Dtype type) const {
     const int channels = static_cast<int>(ceil_div(cols, per_channel));

@@ -35,11 +35,7 @@ class Vectors {
   }
 
  private:
-  bool is_length(const char* name, int value) const {
-    const bool legal = value >= 1 && value <= kMaxLength;
-    if (!legal) call_.fault(fmt::format("{} ({}) is outside 1..{}", name, value, kMaxLength));
-    return legal;
-  }
+  bool is_length(const char* name, int value) const { return call_.within(name, value, 1, kMaxLength); }
   Dim4 result_shape() const { return {length_, src1_.c, 1, src1_.w}; }
 
   const Call& call_;

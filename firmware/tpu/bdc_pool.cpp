@@ -87,10 +87,9 @@ class Pooling {
   // Where results are shifted, they have to be of this type.
   Pooling& shifts_to(Dtype only, int rshift, data_type_t type) {
     const Dtype output = call_.dtype("output type", type);
-    call_.require(rshift == 0 || output == only || !call_.chip().has(ChipRule::kRequantConvolutions), [&] {
-      return fmt::format("output type is {}; with a right shift ({}) it has to be {}", to_text(output), rshift,
-                         to_text(only));
-    });
+    if (rshift != 0 && output != only && call_.chip().has(ChipRule::kRequantConvolutions))
+      call_.fault({"{argument} type is {value}; {limit}.", "output", std::string(to_text(output)),
+                   fmt::format("with a right shift ({}) it has to be {}", rshift, to_text(only))});
     return *this;
   }
   Pooling& shift(int rshift, rounding_mode_t rounding, bool relu) {
@@ -179,11 +178,10 @@ void tpu_bdc_fp_avg_pool2d_ex(local_addr_t output_addr, local_addr_t input_addr,
                               const dim2* ins, data_type_t in_dtype, data_type_t out_dtype, scalar_t scale) {
   const Call call(Op::tpu_bdc_fp_avg_pool2d_ex);
   const Dtype in = call.dtype("in_dtype", in_dtype), out = call.dtype("out_dtype", out_dtype);
-  call.require(in == out, [&] {
-    return fmt::format(
-        "out_dtype ({}) is not in_dtype ({}); how the output is rounded then is neither recorded nor described",
-        to_text(out), to_text(in));
-  });
+  call.require(in == out,
+               "{argument} ({value}) is not in_dtype ({limit}); how the output is rounded then is neither recorded nor "
+               "described.",
+               "out_dtype", to_text(out), to_text(in));
   Pooling pool(Op::tpu_bdc_fp_avg_pool2d_ex, PoolMode::kAverage);
   pool.input(input_addr, input_shape, in_dtype).window(kernel, padding, stride, dilation).insert(ins);
   pool.weight(scale, in_dtype).output(output_addr, out_dtype).issue();

@@ -14,9 +14,8 @@ void tpu_bdc_random_gen_init(local_addr_t res_addr, local_addr_t store_state_add
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
   const std::optional<std::uint64_t>& seed = call.core().state().random_seed;
-  call.require(seed.has_value(), [] {
-    return std::string("no seed is set (tpu_bd_set_random_gen_seed); what the chip begins with is not recorded");
-  });
+  call.require(seed.has_value(),
+               "no seed is set (tpu_bd_set_random_gen_seed); what the chip begins with is not recorded.");
   // The states of 64 bits, two for each eight bytes of a row of execution units.
   const Dim4 states{1, dim.c, 1, 2 * call.chip().eu_bytes / size_of(Dtype::kUint32)};
   call.issue(RandomCmd{call.local(res_addr, dim, type), call.local(store_state_addr, states, Dtype::kUint32),

@@ -170,9 +170,8 @@ Sizes product_sizes(bool left_trans, bool right_trans, int rows, int inner, int 
 
 void zero_point(RowMatMul& mm, const optional_info_t& info, Dtype right_type) {
   const Dtype type = mm.call().dtype("rzp type", info.dtype);
-  mm.call().require(type == right_type, [&] {
-    return fmt::format("rzp type ({}) differs from right type ({})", to_text(type), to_text(right_type));
-  });
+  mm.call().require(type == right_type, "{argument} type ({value}) differs from right type ({limit}).", "rzp",
+                    to_text(type), to_text(right_type));
   if (info.is_const != 0) {
     mm.command().zero_point = scalar(info.value, right_type);
   } else {
@@ -308,11 +307,9 @@ void tpu_bdc_quant_mm(local_addr_t output_addr, data_type_t output_dtype, option
   RowMatMul mm(Op::tpu_bdc_quant_mm, MatMulKind::kInt8Zp,
                product_sizes(left_trans, right_trans, output_rows, inner_cols, output_cols));
   const Call& call = mm.call();
-  call.require(left != nullptr, [] { return "left is NULL"; });
-  call.require(right != nullptr, [] { return "right is NULL"; });
-  if (left == nullptr || right == nullptr) return;
-  call.require(!left_trans || right_trans, [] { return "left_trans needs right_trans"; });
-  call.require(left->is_const == 0 || right->is_const == 0, [] { return "left and right are both constants"; });
+  if (!call.given("left", left) || !call.given("right", right)) return;
+  call.require(!left_trans || right_trans, "{argument} needs right_trans.", "left_trans");
+  call.require(left->is_const == 0 || right->is_const == 0, "left and right are both constants.");
   const Dtype right_type = call.dtype("right type", right->dtype);
   mm.operands(side(*left), call.dtype("left type", left->dtype), side(*right), right_type);
   const Dtype output_type = call.dtype("output_dtype", output_dtype);

@@ -9,17 +9,15 @@ namespace {
 
 // A variable_t argument: a tensor in the aligned layout, one value for each NPU, or a constant.
 Operand variable(const Call& call, const char* name, const variable_t* value, const Dim4& dim, Dtype type) {
-  if (value == nullptr) {
-    call.fault(fmt::format("{} is NULL", name));
-    return Scalar{0, type};
-  }
+  if (!call.given(name, value)) return Scalar{0, type};
   switch (value->type) {
     case TENSOR: return call.local(value->context.addr, dim, type);
     case SCALAR: return scalar(value->context.scalar, type);
     // Channel c reads the element of its own NPU, c modulo the number of NPUs.
     case VECTOR: return call.local(value->context.addr, dim, Stride4{0, 0, 0, 0}, type);
   }
-  call.fault(fmt::format("{} has type {}, which is not TENSOR, SCALAR or VECTOR", name, static_cast<int>(value->type)));
+  call.require(false, "{argument} has type {value}, which is not {limit}.", name, static_cast<int>(value->type),
+               "TENSOR, SCALAR or VECTOR");
   return Scalar{0, type};
 }
 

@@ -1,7 +1,5 @@
 // Start, end and sections of a kernel; waiting for engines; messages between them. Every command is complete when its
 // call returns, so waiting only orders what observers see.
-#include <fmt/format.h>
-
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
@@ -12,23 +10,16 @@ void control(Op op, ControlAction action) { Call(op).issue(ControlCmd{action}); 
 
 // The cores of a launch share a number of messages; a core alone numbers them as it likes.
 bool check_message(const Call& call, int id) {
-  if (id < 0) {
-    call.fault(fmt::format("msg_id ({}) is negative", id));
-  } else if (call.core().place().page != nullptr && id >= kMostMessages) {
-    call.fault(fmt::format("msg_id ({}) is outside 0..{}", id, kMostMessages - 1));
-  } else {
-    return true;
-  }
-  return false;
+  const bool shared = call.core().place().page != nullptr;
+  return call.not_negative("msg_id", id) && (!shared || call.within("msg_id", id, 0, kMostMessages - 1));
 }
 
 void message(Op op, ControlAction action, int message_id, int count) {
   const Call call(op);
   if (!check_message(call, message_id)) return;
-  if (count < 0) return call.fault(fmt::format("the number of calls on the other side ({}) is negative", count));
-  const int most = call.core().place().page != nullptr ? kMostCount : 0;
-  if (most > 0 && (count < 1 || count > most))
-    return call.fault(fmt::format("the number of calls on the other side ({}) is outside 1..{}", count, most));
+  constexpr const char* kCount = "the number of calls on the other side";
+  if (!call.not_negative(kCount, count)) return;
+  if (call.core().place().page != nullptr && !call.within(kCount, count, 1, kMostCount)) return;
   call.issue(ControlCmd{action, message_id, count});
 }
 
@@ -38,8 +29,7 @@ void meet(Op op, int barrier, int count = kAllCores) {
 
 void lock(Op op, ControlAction action, int lock_id) {
   const Call call(op);
-  if (lock_id < 0 || lock_id >= kMostLocks)
-    return call.fault(fmt::format("lock_id ({}) is outside 0..{}", lock_id, kMostLocks - 1));
+  if (!call.within("lock_id", lock_id, 0, kMostLocks - 1)) return;
   call.issue(ControlCmd{action, lock_id});
 }
 
@@ -71,10 +61,10 @@ int tpu_core_barrier(int msg_id, int core_num) {
   const Call call(Op::tpu_core_barrier);
   if (!check_message(call, msg_id)) return -1;
   const int cores = call.core().place().workitems;
-  if (core_num < 1 || core_num > cores) {
-    call.fault(fmt::format("core_num ({}) is outside 1..{}, the cores of this launch", core_num, cores));
+  if (!call.require(core_num >= 1 && core_num <= cores,
+                    "{argument} ({value}) is outside 1..{limit}, the cores of this launch.", "core_num", core_num,
+                    cores))
     return -1;
-  }
   meet(Op::tpu_core_barrier, msg_id, core_num);
   return 0;
 }

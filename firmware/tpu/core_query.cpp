@@ -11,8 +11,7 @@ namespace softtpu {
 namespace {
 
 void check_cached_range(const Call& call, system_addr_t address, unsigned long long size) {
-  if (size == 0 || call.core().memories().find_system(address, size).data != nullptr) return;
-  call.fault(fmt::format("[0x{:x}, +{} bytes) does not lie inside one memory of {}", address, size, call.chip().name));
+  if (size != 0) call.in_one_memory(address, size);
 }
 
 constexpr int kCacheLineBytes = 64;
@@ -71,10 +70,11 @@ int tpu_chip_id(void) { return static_cast<void>(Call(Op::tpu_chip_id)), 0; }
 void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id) {
   const Call call(Op::tpu_core_context_setup);
   const LaunchPlace& place = call.core().place();
-  if (core_num != place.workitems || core_idx != place.workitem) {
-    return call.fault(
-        fmt::format("core {} of {} is not this core: {} of {}", core_idx, core_num, place.workitem, place.workitems));
-  }
+  if (core_num != place.workitems || core_idx != place.workitem)
+    return call.fault({"core {value} is not this core: {limit}.",
+                       {},
+                       fmt::format("{} of {}", core_idx, core_num),
+                       fmt::format("{} of {}", place.workitem, place.workitems)});
   call.core().state().base_message = core_msg_id;
   call.core().state().messages_taken = 0;
 }
@@ -116,15 +116,12 @@ int tpu_cache_line_size(void) { return static_cast<void>(Call(Op::tpu_cache_line
 void* tpu_kernel_memcpy(void* dst, const void* src, size_t n) {
   const Call call(Op::tpu_kernel_memcpy);
   if (n == 0) return dst;
-  if (dst != nullptr && src != nullptr) return std::memcpy(dst, src, n);
-  call.fault("dst or src is NULL");
-  return dst;
+  const bool both = dst != nullptr && src != nullptr;
+  return call.given("dst or src", both ? dst : nullptr) ? std::memcpy(dst, src, n) : dst;
 }
 void* tpu_kernel_memset(void* dst, int c, size_t n) {
   const Call call(Op::tpu_kernel_memset);
   if (n == 0) return dst;
-  if (dst != nullptr) return std::memset(dst, c, n);
-  call.fault("dst is NULL");
-  return dst;
+  return call.given("dst", dst) ? std::memset(dst, c, n) : dst;
 }
 }

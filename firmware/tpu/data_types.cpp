@@ -33,11 +33,11 @@ scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_typ
   const Dtype from = call.dtype("src_dtype", src_dtype);
   const Rounding rounding = call.rounding(mode);
   const TypeSet to_types = info(call.op()).types;
-  call.require(contains(to_types, to), [&] { return fmt::format("dst_dtype ({}) is not allowed", to_text(to)); });
-  call.require(contains(from_types, from), [&] { return fmt::format("src_dtype ({}) is not allowed", to_text(from)); });
+  call.require(contains(to_types, to), "{argument} ({value}) is not allowed.", "dst_dtype", to_text(to));
+  call.require(contains(from_types, from), "{argument} ({value}) is not allowed.", "src_dtype", to_text(from));
   const char* reason = obstacle(call.chip(), to, from, rounding);
-  call.require(reason == nullptr,
-               [&] { return fmt::format("{} to {}, {}: {}", to_text(from), to_text(to), to_text(rounding), reason); });
+  if (reason != nullptr)
+    call.fault({.what = fmt::format("{} to {}, {}: {}", to_text(from), to_text(to), to_text(rounding), reason)});
   scalar_t result = {};
   if (call.core().faulted()) return result;
   // Recorded: between single FP8 and 16-bit floats the bits stay as they are, and an f32 does not saturate.
@@ -87,7 +87,7 @@ bool tpu_is_data_type_fp8(data_type_t dtype) { return dtype == DT_FP8E5M2 || dty
 int tpu_data_type_size(data_type_t dtype) {
   const Call call(Op::tpu_data_type_size);
   const int size = size_of(call.published_dtype("dtype", dtype));
-  call.require(size != 0, [] { return "4-bit types have no size in bytes"; });
+  call.require(size != 0, "4-bit types have no size in bytes.");
   return size;
 }
 int tpu_data_type_bits(data_type_t dtype) {

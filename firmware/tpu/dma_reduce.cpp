@@ -28,23 +28,17 @@ ReduceMode mode_of(const Call& call, int opcode) {
     case ALL_REDUCE_ADD: return ReduceMode::kAdd;
     default: break;
   }
-  call.fault(fmt::format("reduce_opcode ({}) is outside {}..{}", opcode, static_cast<int>(ALL_REDUCE_NOP),
-                         static_cast<int>(ALL_REDUCE_ADD)));
+  call.within("reduce_opcode", opcode, ALL_REDUCE_NOP, ALL_REDUCE_ADD);
   return ReduceMode::kCopy;
 }
 
 DmaReduceCmd command(const Call& call, const Reduction& reduction) {
-  call.require(reduction.psum == ALL_REDUCE_PSUM_WO || reduction.psum == ALL_REDUCE_PSUM_WR,
-               [&] { return fmt::format("reduce_psum_op ({}) is outside 0..1", reduction.psum); });
+  call.within("reduce_psum_op", reduction.psum, ALL_REDUCE_PSUM_WO, ALL_REDUCE_PSUM_WR);
   return {mode_of(call, reduction.opcode), reduction.psum == ALL_REDUCE_PSUM_WR, Lossy::kNone, {}, {}};
 }
 
 void check_l2(const Call& call, const char* name, std::uint64_t addr) {
-  const MemoryRange& l2 = call.chip().l2_sram;
-  call.require(l2.contains(addr), [&] {
-    return fmt::format("{} address (0x{:x}) is outside L2 SRAM (0x{:x}..0x{:x})", name, addr, l2.start,
-                       l2.start + l2.bytes - 1);
-  });
+  call.inside(fmt::format("{} address", name), addr, call.chip().l2_sram, "L2 SRAM");
 }
 
 // The bytes of the packed side of a lossy copy. Strides in units of 20 bits have no recorded meaning.
@@ -53,7 +47,7 @@ Tensor packed(const Call& call, const char* name, const Side& side, const Dim4& 
   const Stride4 dense = continuous_stride(shape);
   const bool is_dense = side.stride == nullptr || (side.stride->n == dense.n && side.stride->c == dense.c &&
                                                    side.stride->h == dense.h && side.stride->w == dense.w);
-  call.require(is_dense, [&] { return fmt::format("{} holds FP20, which has to be continuous", name); });
+  call.require(is_dense, "{argument} holds FP20, which has to be continuous.", name);
   const int count = call.in_range("packed bytes", bytes, 1, INT32_MAX);
   return call.in(side.space, side.addr, Dim4{1, 1, 1, count}, nullptr, Dtype::kUint8);
 }
@@ -63,7 +57,7 @@ void reduce(const Call& call, const Side& dst, const Side& src, const dim4* shap
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
   DmaReduceCmd cmd = command(call, reduction);
-  call.require(is_float(type) || cmd.mode != ReduceMode::kMul, [] { return "integers are not multiplied"; });
+  call.require(is_float(type) || cmd.mode != ReduceMode::kMul, "integers are not multiplied.");
   check_l2(call, "dst", dst.addr);
   if (src_in_l2) check_l2(call, "src", src.addr);
   cmd.dst = call.in(dst.space, dst.addr, dim, dst.stride, type);

@@ -6,7 +6,7 @@
 
 #include "device/chip/rules.hpp"
 #include "device/isa/packing_size.hpp"
-#include "firmware/call.hpp"
+#include "firmware/answers.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
@@ -27,15 +27,14 @@ Dim4 checked_shape(const Call& call, const dim4* shape) {
   const auto fits = [](int extent) { return extent >= 1 && extent <= kMaxExtent; };
   const bool sized = fits(dim.n) && fits(dim.c) && fits(dim.h) && fits(dim.w);
   if (sized && std::int64_t{dim.c} * dim.h <= INT_MAX / dim.w / dim.n) return dim;
-  call.fault(fmt::format("shape {} has an extent outside 1..{}, or too many elements", to_text(dim), kMaxExtent));
+  call.require(false, "{argument} {value} has an extent outside 1..{limit}, or too many elements.", "shape",
+               to_text(dim), kMaxExtent);
   return {};
 }
 
 Dtype checked_type(const Call& call, data_type_t code) {
   const Dtype type = call.dtype("dtype", code);
-  if (size_of(type) != 0) return type;
-  call.fault(fmt::format("{} has no byte size", to_text(type)));
-  return Dtype::kInt8;
+  return call.whole_bytes(type) ? type : Dtype::kInt8;
 }
 
 // Whether the chip codes such elements in its own form.
@@ -69,15 +68,6 @@ Stride4 slot_stride(const Dim4& units) {
 }
 Stride4 length_stride(const Dim4& units) { return {std::int64_t{units.c} * units.h, units.h, 1, 1}; }
 
-int to_int(const Call& call, std::int64_t value) {
-  if (value <= INT_MAX) return static_cast<int>(value);
-  call.fault(fmt::format("the result ({}) does not fit into an int", value));
-  return 0;
-}
-dim4 to_dim4(const Call& call, const Stride4& stride) {
-  return {to_int(call, stride.n), to_int(call, stride.c), to_int(call, stride.h), to_int(call, stride.w)};
-}
-
 void issue_stream(Op op, bool expand, local_addr_t local, const dim4* stride, global_addr_t packed,
                   const Packing& how) {
   const Call call(op);
@@ -86,7 +76,7 @@ void issue_stream(Op op, bool expand, local_addr_t local, const dim4* stride, gl
   const bool in_own_form = grouped(call.chip(), type);
   const std::int64_t most =
       in_own_form ? kGroupAlignment + max_group_bytes(dim.elements(), size_of(type)) : stream_bytes(dim, type);
-  const Dim4 bytes{1, 1, 1, to_int(call, most)};
+  const Dim4 bytes{1, 1, 1, call.to_int(most)};
   call.issue(DmaCompressCmd{expand,
                             false,
                             in_own_form,
@@ -165,7 +155,7 @@ int tpu_gdma_compress_normal_max_bytes(const dim4* shape, data_type_t dtype, boo
   const Dim4 dim = checked_shape(call, shape);
   const Dtype type = checked_type(call, dtype);
   const bool own = grouped(call.chip(), type);
-  return to_int(call, own ? group_bytes(call.chip(), dim.elements(), type) : stream_bytes(dim, type));
+  return call.to_int(own ? group_bytes(call.chip(), dim.elements(), type) : stream_bytes(dim, type));
 }
 // In the chip's own form as if every unit had all the channels that it can have.
 int tpu_gdma_compress_RACU_max_racu_bytes(const dim4* shape, data_type_t dtype, bool) {
@@ -174,13 +164,13 @@ int tpu_gdma_compress_RACU_max_racu_bytes(const dim4* shape, data_type_t dtype, 
   const Dtype type = checked_type(call, dtype);
   if (grouped(call.chip(), type)) dim.c = static_cast<int>(align_up(dim.c, call.chip().npu_num));
   const Dim4 units = units_of(call.chip(), dim, type);
-  return to_int(call, units.n * slot_stride(units).n);
+  return call.to_int(units.n * slot_stride(units).n);
 }
 int tpu_gdma_compress_RACU_max_meta_bytes(const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_gdma_compress_RACU_max_meta_bytes);
   const Dtype type = checked_type(call, dtype);
   const Dim4 units = units_of(call.chip(), checked_shape(call, shape), type);
-  return to_int(call, units.n * length_stride(units).n * static_cast<std::int64_t>(sizeof(std::uint32_t)));
+  return call.to_int(units.n * length_stride(units).n * static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
 dim4 tpu_gdma_compress_RACU_racu_stride(const dim4* shape, data_type_t dtype, bool) {
   const Call call(Op::tpu_gdma_compress_RACU_racu_stride);

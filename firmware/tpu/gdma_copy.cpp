@@ -30,7 +30,7 @@ Dim4 source_shape(CopyOrder order, const Dim4& dst) {
 // bm1684x/gdma_cw_trans_cpy/S2S).
 void check_w_strides(const Call& call, DmaCopyCmd& cmd) {
   for (Tensor* side : {&cmd.dst, &cmd.src}) {
-    call.require(side->stride.w == 1, [&] { return fmt::format("w stride ({}) must be 1", side->stride.w); });
+    call.require(side->stride.w == 1, "{argument} ({value}) must be 1.", "w stride", side->stride.w);
     if (!call.chip().has(ChipRule::kCwTransStrides)) *side = call.system(side->addr, side->shape, nullptr, side->dtype);
   }
 }
@@ -70,13 +70,12 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
   constexpr CopyOrder kOrders[] = {CopyOrder::kReverseN, CopyOrder::kReverseC, CopyOrder::kReverseH,
                                    CopyOrder::kReverseW};
   const Call call(op);
-  call.require(axis >= TENSOR_N_DIM && axis <= TENSOR_W_DIM,
-               [&] { return fmt::format("reverse_axis ({}) is outside {}..{}", axis, TENSOR_N_DIM, TENSOR_W_DIM); });
+  call.within("reverse_axis", axis, TENSOR_N_DIM, TENSOR_W_DIM);
   if (call.chip().has(ChipRule::kFewReversals)) {
     const int last = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_H_DIM;
     const int first = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_N_DIM;
-    call.require(axis >= first && axis <= last,
-                 [&] { return fmt::format("reverse_axis ({}) is outside {}..{} on this chip", axis, first, last); });
+    call.require(axis >= first && axis <= last, "{argument} ({value}) is outside {limit} on this chip.", "reverse_axis",
+                 axis, Range{first, last});
   }
   const CopyOrder order = kOrders[std::clamp(axis, TENSOR_N_DIM, TENSOR_W_DIM)];
   issue_copy(op, order, dst, src, shape, dtype);
@@ -104,7 +103,7 @@ void issue_general(Op op, const Side& dst, const Side& src, const dim4* dst_shap
 
 // The matrix in local memory: each row spread over channels of `per_channel` columns.
 Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int per_channel, Dtype type) {
-  call.require(per_channel >= 1, [&] { return fmt::format("columns per channel ({}) must be positive", per_channel); });
+  call.positive("columns per channel", per_channel);
   Tensor tensor = call.local(addr, matrix_shape(rows, std::max(cols, 1), std::max(per_channel, 1)), type);
   tensor.shape.w = std::min(tensor.shape.w, std::max(cols, 1));
   return tensor;
@@ -233,10 +232,7 @@ void tpu_gdma_system_bcast(system_addr_t dst_addr, system_addr_t src_addr, unsig
   // Some chips take an offset in the NPUs instead of an address.
   MemoryRange window = call.chip().local_mem;
   if (call.chip().has(ChipRule::kBroadcastByOffset)) window = {0, call.chip().local_bytes};
-  if (!window.contains(dst_addr)) {
-    return call.fault(fmt::format("dst address (0x{:x}) is outside local memory (0x{:x}..0x{:x})", dst_addr,
-                                  window.start, window.start + window.bytes - 1));
-  }
+  if (!call.inside("dst address", dst_addr, window, "local memory")) return;
   const Tensor src = block(call, src_addr, count, type);
   const Dim4 shape{1, dst_channel, 1, src.shape.w};
   const auto local = static_cast<local_addr_t>(dst_addr - window.start);

@@ -18,7 +18,7 @@ struct Side {
 Tensor anywhere(const Call& call, const char* name, addr_t addr, bool is_local, const Dim4& shape, const dim4* stride,
                 Dtype type) {
   call.require(!is_local || addr < call.chip().local_mem.bytes,
-               [&] { return fmt::format("{} address (0x{:x}) lies beyond local memory", name, addr); });
+               "{argument} address ({value}) lies beyond local memory.", name, Address{addr});
   return call.in(is_local ? Space::kLocal : Space::kSystem, addr, shape, stride, type);
 }
 

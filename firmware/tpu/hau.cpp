@@ -40,7 +40,7 @@ void sort_rows(Op op, SortIndex index, const SortAddresses& at, int rows, int le
                data_type_t dtype) {
   const Call call(op);
   const Dtype type = call.dtype("dtype", dtype);
-  if (rows < 1) return call.fault(fmt::format("row_num ({}) must be positive", rows));
+  if (!call.positive("row_num", rows)) return;
   const auto row_command = [&](int row) {
     constexpr std::uint64_t kWord = 4;
     const std::uint64_t out = static_cast<std::uint64_t>(row) * static_cast<unsigned>(std::max(K, 0)) * kWord;

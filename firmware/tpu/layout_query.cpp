@@ -10,15 +10,11 @@ namespace {
 // A data type that has whole bytes.
 Dtype byte_type(const Call& call, data_type_t code) {
   const Dtype type = call.dtype("dtype", code);
-  if (size_of(type) != 0) return type;
-  call.fault(fmt::format("{} has no byte size", to_text(type)));
-  return Dtype::kInt8;
+  return call.whole_bytes(type) ? type : Dtype::kInt8;
 }
 
 int checked_start(const Call& call, int start_idx, int count) {
-  if (start_idx >= 0 && start_idx < count) return start_idx;
-  call.fault(fmt::format("start_idx ({}) is outside 0..{}", start_idx, count - 1));
-  return 0;
+  return call.within("start_idx", start_idx, 0, count - 1) ? start_idx : 0;
 }
 int checked_npu(const Call& call, int start_idx) { return checked_start(call, start_idx, call.chip().npu_num); }
 // Sizes and strides count channels from a number that fits the interface, on chips with fewer NPUs as well (golden
@@ -36,7 +32,7 @@ std::int64_t channel_stride(const Call& call, int h, int w, bool align, Dtype ty
 // The place of channel c when channel 0 is at the very start of NPU 0.
 LocalSpot spot_of_channel(const Call& call, int c, int c_stride, data_type_t dtype) {
   const int size = size_of(byte_type(call, dtype));
-  call.require(c >= 0, [&] { return fmt::format("c ({}) is negative", c); });
+  call.not_negative("c", c);
   const int lanes = call.chip().npu_num;
   return {npu_of_channel(lanes, 0, c), row_of_channel(lanes, 0, c) * c_stride * size};
 }
@@ -57,8 +53,7 @@ int tpu_eu_num(data_type_t dtype) {
 }
 int tpu_gdma_shape_limit(int dim) {
   const Call call(Op::tpu_gdma_shape_limit);
-  call.require(dim >= TENSOR_N_DIM && dim <= TENSOR_W_DIM,
-               [&] { return fmt::format("dim ({}) is outside {}..{}", dim, TENSOR_N_DIM, TENSOR_W_DIM); });
+  call.within("dim", dim, TENSOR_N_DIM, TENSOR_W_DIM);
   return kMaxExtent;
 }
 int tpu_gdma_move_max_wstride_byte_len(void) {
@@ -73,10 +68,7 @@ int tpu_bank_index(local_addr_t addr) {
 }
 range_t tpu_bank_range(local_addr_t addr, int size) {
   const Call call(Op::tpu_bank_range);
-  if (size < 1) {
-    call.fault(fmt::format("size ({}) must be positive", size));
-    return {0, 0};
-  }
+  if (!call.positive("size", size)) return {0, 0};
   const Chip& chip = call.chip();
   const std::uint64_t first = chip.offset_of(addr);
   const std::uint64_t last = first + static_cast<unsigned>(size) - 1;
@@ -84,16 +76,11 @@ range_t tpu_bank_range(local_addr_t addr, int size) {
 }
 bool tpu_range_overlapped(const range_t* r0, const range_t* r1) {
   const Call call(Op::tpu_range_overlapped);
-  if (r0 != nullptr && r1 != nullptr) return ranges_meet(*r0, *r1);
-  call.fault("a range is NULL");
-  return false;
+  return call.given("a range", r0) && call.given("a range", r1) && ranges_meet(*r0, *r1);
 }
 bool tpu_any_range_overlapped(const range_t* ranges, int num) {
   const Call call(Op::tpu_any_range_overlapped);
-  if (ranges == nullptr && num > 0) {
-    call.fault("ranges is NULL");
-    return false;
-  }
+  if (num > 0 && !call.given("ranges", ranges)) return false;
   for (int i = 0; i < num; ++i) {
     for (int j = i + 1; j < num; ++j) {
       if (ranges_meet(ranges[i], ranges[j])) return true;
@@ -104,13 +91,13 @@ bool tpu_any_range_overlapped(const range_t* ranges, int num) {
 
 int tpu_channle_num_per_npu(int start_idx, int num_channels) {
   const Call call(Op::tpu_channle_num_per_npu);
-  return to_int(call, channels_per_npu(call.chip(), checked_npu(call, start_idx), num_channels));
+  return call.to_int(channels_per_npu(call.chip(), checked_npu(call, start_idx), num_channels));
 }
 int tpu_aligned_feature_size(int h, int w, data_type_t dtype) {
   const Call call(Op::tpu_aligned_feature_size);
   const Dtype type = byte_type(call, dtype);
   const std::int64_t elements = channel_stride(call, h, w, true, type);
-  return to_int(call, elements > INT32_MAX ? elements : elements * size_of(type));
+  return call.to_int(elements > INT32_MAX ? elements : elements * size_of(type));
 }
 void tpu_aligned_stride(dim4* stride, int start_idx, const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_aligned_stride);
@@ -134,11 +121,11 @@ void tpu_continuous_stride(dim4* stride, const dim4* shape) {
 }
 int tpu_get_local_cstride(int h, int w, bool align, data_type_t dtype) {
   const Call call(Op::tpu_get_local_cstride);
-  return to_int(call, channel_stride(call, h, w, align, byte_type(call, dtype)));
+  return call.to_int(channel_stride(call, h, w, align, byte_type(call, dtype)));
 }
 int tpu_get_local_nstride(int c_stride, int c, int start_idx) {
   const Call call(Op::tpu_get_local_nstride);
-  return to_int(call, channels_per_npu(call.chip(), counted_npu(call, start_idx), c) * c_stride);
+  return call.to_int(channels_per_npu(call.chip(), counted_npu(call, start_idx), c) * c_stride);
 }
 int tpu_get_local_size(const dim4* shape, data_type_t dtype, int start_idx, bool align) {
   const Call call(Op::tpu_get_local_size);
@@ -146,22 +133,22 @@ int tpu_get_local_size(const dim4* shape, data_type_t dtype, int start_idx, bool
   const Dim4 dim = call.dim("shape", shape);
   const int npu = counted_npu(call, start_idx);
   const Stride4 stride = align ? aligned_stride(call.chip(), npu, dim, type) : compact_stride(call.chip(), npu, dim);
-  const std::int64_t batch = to_int(call, stride.n);
-  return to_int(call, batch * dim.n * size_of(type));
+  const std::int64_t batch = call.to_int(stride.n);
+  return call.to_int(batch * dim.n * size_of(type));
 }
 // The depth joins the batch: one local tensor for each (n, d).
 void tpu_local_shape_5d_to_4d(const dim5* shape_5d, dim4* shape_4d) {
   const Call call(Op::tpu_local_shape_5d_to_4d);
-  if (shape_5d == nullptr || shape_4d == nullptr) return call.fault("a shape is NULL");
-  *shape_4d = {to_int(call, std::int64_t{shape_5d->n} * shape_5d->d), shape_5d->c, shape_5d->h, shape_5d->w};
+  if (!call.given("a shape", shape_5d) || !call.given("a shape", shape_4d)) return;
+  *shape_4d = {call.to_int(std::int64_t{shape_5d->n} * shape_5d->d), shape_5d->c, shape_5d->h, shape_5d->w};
 }
 int tpu_npu_c_offset(int c, int c_stride, data_type_t dtype) {
   const Call call(Op::tpu_npu_c_offset);
-  return to_int(call, spot_of_channel(call, c, c_stride, dtype).offset);
+  return call.to_int(spot_of_channel(call, c, c_stride, dtype).offset);
 }
 int tpu_unified_c_offset(int c, int c_stride, data_type_t dtype) {
   const Call call(Op::tpu_unified_c_offset);
   const auto [npu, offset] = spot_of_channel(call, c, c_stride, dtype);
-  return to_int(call, std::int64_t{npu} * call.chip().local_bytes + offset);
+  return call.to_int(std::int64_t{npu} * call.chip().local_bytes + offset);
 }
 }

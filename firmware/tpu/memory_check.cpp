@@ -17,11 +17,7 @@ namespace {
 
 // False: the range is none, or lies in no memory; then the launch has its fault.
 bool is_range(const Call& call, system_addr_t addr, u64 size) {
-  if (size > 0 && call.core().memories().find_system(addr, size).data != nullptr) return true;
-  call.fault(size == 0 ? std::string("the range has no bytes")
-                       : fmt::format("[0x{:x}, +{} bytes) does not lie inside one memory of {}", addr, size,
-                                     call.chip().name));
-  return false;
+  return call.require(size > 0, "the range has no bytes.") && call.in_one_memory(addr, size);
 }
 
 // What the kernel has said of these bytes last decides: memory that it has taken off the record is nobody's, and a
@@ -32,10 +28,11 @@ bool is_on_record(const Call& call, std::uint64_t begin, std::uint64_t end) {
     if (begin >= record->end || end <= record->begin) continue;
     const bool inside = begin >= record->begin && end <= record->end;
     if (inside && !record->deleted) return true;
-    call.fault(fmt::format("[0x{:x}, 0x{:x}) {} [0x{:x}, 0x{:x}), which the kernel has {}", begin, end,
-                           inside ? "lies inside" : "runs over an end of", record->begin, record->end,
-                           record->deleted ? "taken off the record" : fmt::format("recorded with {}", record->info)));
-    return false;
+    return call.require(
+        false, inside ? "{value} lies inside {limit}." : "{value} runs over an end of {limit}.", {},
+        fmt::format("[0x{:x}, 0x{:x})", begin, end),
+        fmt::format("[0x{:x}, 0x{:x}), which the kernel has {}", record->begin, record->end,
+                    record->deleted ? "taken off the record" : fmt::format("recorded with {}", record->info)));
   }
   return true;
 }
@@ -116,17 +113,17 @@ void tpu_mem_check_matrix(system_addr_t addr, u32 rows, u32 cols, u32 row_stride
   const Call call(Op::tpu_mem_check_matrix);
   const Dtype type = call.dtype("dtype", dtype);
   const Dim4 shape{1, 1, call.in_range("rows", rows, 1, INT_MAX), call.in_range("cols", cols, 1, INT_MAX)};
-  call.require(row_stride >= cols,
-               [&] { return fmt::format("row_stride ({}) is less than cols ({})", row_stride, cols); });
+  call.require(row_stride >= cols, "{argument} ({value}) is less than cols ({limit}).", "row_stride", row_stride, cols);
   const Stride4 stride{0, 0, call.in_range("row_stride", row_stride, 1, INT_MAX), 1};
   check_tensor(call, {Space::kSystem, addr, shape, stride, type, false}, is_read != 0);
 }
 
 void tpu_set_mem_guard(int id, system_addr_t addr, uint64_t size, mem_guard_attr_t attr) {
   const Call call(Op::tpu_set_mem_guard);
-  if (attr < READABLE_WRITABLE || attr > NON_READABLE_NON_WRITABLE)
-    return call.fault(fmt::format("attr ({}) is no mem_guard_attr_t (0..3)", static_cast<int>(attr)));
-  if (id < 0) return call.fault(fmt::format("id ({}) is negative", id));
+  const bool known = attr >= READABLE_WRITABLE && attr <= NON_READABLE_NON_WRITABLE;
+  if (!call.require(known, "{argument} ({value}) is no mem_guard_attr_t (0..3).", "attr", static_cast<int>(attr)))
+    return;
+  if (!call.not_negative("id", id)) return;
   if (attr == READABLE_WRITABLE) return static_cast<void>(call.core().state().guards.erase(id));
   if (!is_range(call, addr, size)) return;
   call.core().state().guards[id] = {addr, addr + size, attr != NON_WRITABLE, attr != NON_READABLE};

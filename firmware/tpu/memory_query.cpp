@@ -43,14 +43,10 @@ void* tpu_global_mem_addr(global_addr_t addr) {
 void* tpu_local_mem_addr(int start_idx, local_addr_t addr) {
   const Call call(Op::tpu_local_mem_addr);
   const Chip& chip = call.chip();
-  if (start_idx < 0 || start_idx >= chip.npu_num) {
-    call.fault(fmt::format("NPU index ({}) is outside 0..{}", start_idx, chip.npu_num - 1));
+  if (!call.within("NPU index", start_idx, 0, chip.npu_num - 1)) return nullptr;
+  if (!call.require(addr < chip.local_bytes, "{argument} ({value}) is outside an NPU's local memory ({limit} bytes).",
+                    "offset", Address{addr}, chip.local_bytes))
     return nullptr;
-  }
-  if (addr >= chip.local_bytes) {
-    call.fault(fmt::format("offset (0x{:x}) is outside an NPU's local memory ({} bytes)", addr, chip.local_bytes));
-    return nullptr;
-  }
   call.core().note_pointer(call.op(), Space::kLocal,
                            std::uint64_t{chip.local_bytes} * static_cast<unsigned>(start_idx) + addr);
   return call.core().memories().local(start_idx) + addr;
@@ -58,10 +54,7 @@ void* tpu_local_mem_addr(int start_idx, local_addr_t addr) {
 
 void* tpu_local_mem_addr_unified(local_addr_t addr) {
   const Call call(Op::tpu_local_mem_addr_unified);
-  if (addr >= call.chip().local_mem.bytes) {
-    call.fault(fmt::format("address (0x{:x}) lies beyond local memory ({} bytes)", addr, call.chip().local_mem.bytes));
-    return nullptr;
-  }
+  if (!call.in_local_memory("address", addr)) return nullptr;
   call.core().note_pointer(call.op(), Space::kLocal, addr);
   return call.core().memories().local(0) + addr;
 }
@@ -71,11 +64,7 @@ void* tpu_l2_sram_addr(l2_sram_addr_t addr) {
   // Behind the end that a kernel is told of commands may reach on some chips, pointers may not (golden bm1688/sync).
   MemoryRange l2 = call.chip().l2_sram;
   if (call.chip().has(ChipRule::kOpenL2End)) l2.bytes = call.chip().l2_usable;
-  if (!l2.contains(addr)) {
-    call.fault(
-        fmt::format("address (0x{:x}) is outside L2 SRAM (0x{:x}..0x{:x})", addr, l2.start, l2.start + l2.bytes - 1));
-    return nullptr;
-  }
+  if (!call.inside("address", addr, l2, "L2 SRAM")) return nullptr;
   call.core().note_pointer(call.op(), Space::kSystem, addr);
   return call.core().memories().l2() + (addr - l2.start);
 }

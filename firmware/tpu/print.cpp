@@ -69,10 +69,10 @@ void tpu_print_local_mem_data(local_addr_t local_offset, int start_idx, const di
                               data_type_t dtype) {
   const Call call(Op::tpu_print_local_mem_data);
   const Chip& chip = call.chip();
-  if (start_idx < 0 || start_idx >= chip.npu_num || local_offset >= chip.local_bytes) {
-    return call.fault(fmt::format("NPU {} or offset 0x{:x} is outside local memory ({} NPUs of {} bytes)", start_idx,
-                                  local_offset, chip.npu_num, chip.local_bytes));
-  }
+  if (start_idx < 0 || start_idx >= chip.npu_num || local_offset >= chip.local_bytes)
+    return call.fault({"NPU {argument} or offset {value} is outside local memory ({limit}).", std::to_string(start_idx),
+                       text_of(Address{local_offset}),
+                       fmt::format("{} NPUs of {} bytes", chip.npu_num, chip.local_bytes)});
   const local_addr_t addr = static_cast<local_addr_t>(start_idx) * chip.local_bytes + local_offset;
   const Tensor tensor = call.local(addr, call.dim("shape", shape), stride, call.dtype("dtype", dtype));
   Checks check(call.core().memories(), call.op());
@@ -96,15 +96,15 @@ void tpu_dump_global_layer_data(const char* filename, global_addr_t addr, const 
   const Call call(Op::tpu_dump_global_layer_data);
   const Dtype type = call.dtype("dtype", dtype);
   const auto size = static_cast<std::uint64_t>(size_of(type));
-  if (filename == nullptr || shape == nullptr) return call.fault("filename or shape is NULL");
+  if (!call.given("filename or shape", filename) || !call.given("filename or shape", shape)) return;
   const std::uint64_t count = elements_of(shape, dims, call.chip().global_mem.bytes);
-  if (count == 0 || size == 0) return call.fault("the shape has no elements, too many, or a type without bytes");
+  if (!call.require(count != 0 && size != 0, "the shape has no elements, too many, or a type without bytes.")) return;
   const std::uint8_t* bytes = call.core().memories().find_system(addr, count * size).data;
-  if (bytes == nullptr || addr % size != 0) {
-    return call.fault(fmt::format("{} elements at 0x{:x} do not lie inside one memory", count, addr));
-  }
+  if (!call.require(bytes != nullptr && addr % size == 0, "{value} elements at {limit} do not lie inside one memory.",
+                    {}, count, Address{addr}))
+    return;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(filename, "w"), std::fclose);
-  if (file == nullptr) return call.fault(fmt::format("file \"{}\" cannot be written", filename));
+  if (!call.require(file != nullptr, "file \"{value}\" cannot be written.", {}, filename)) return;
   for (std::uint64_t i = 0; i < count; ++i)
     std::fprintf(file.get(), "%s\n", element_text(bytes + i * size, type).c_str());
 }

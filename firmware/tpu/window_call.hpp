@@ -13,11 +13,7 @@ inline Window to_window(const Call& call, const dim2* kernel, const padding_t* p
   window.kernel = call.dim("kernel", kernel);
   window.stride = call.dim("stride", stride);
   window.dilation = call.dim("dilation", dilation);
-  if (padding != nullptr) {
-    window.padding = {padding->top, padding->bottom, padding->left, padding->right};
-  } else {
-    call.fault("padding is NULL");
-  }
+  if (call.given("padding", padding)) window.padding = {padding->top, padding->bottom, padding->left, padding->right};
   return window;
 }
 
