@@ -31,7 +31,7 @@ struct MemoryRange {
 // How well a timing parameter is founded.
 enum class Founded : std::uint8_t { kMeasured, kVendor, kGuess };
 
-// One number of the timing model (device/timing/time_model.hpp lists the names).
+// One number of the timing model (device/cost/time_model.hpp lists the names).
 struct TimingParameter {
   double value = 0;
   Founded founded = Founded::kGuess;

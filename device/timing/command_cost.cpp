@@ -74,12 +74,6 @@ double operations_of(const Command& command) {
       command);
 }
 
-std::int64_t contiguous_elements(const Dim4& shape, const Stride4& a, const Stride4& b) {
-  if (shape.w > 1 && (a.w != 1 || b.w != 1)) return 1;
-  if (shape.h > 1 && (a.h != shape.w || b.h != shape.w)) return shape.w;
-  return std::int64_t{shape.h} * shape.w;
-}
-
 CostModel::CostModel(const Chip& chip, TimingParameters& timing)
     : chip_(chip),
       launch_us_(timing.overhead("launch_us")),

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "device/chip/chip.hpp"
+#include "device/cost/timing_parameters.hpp"
 #include "device/engines/command.hpp"
 #include "device/isa/op.hpp"
-#include "device/timing/timing_parameters.hpp"
 
 namespace softtpu {
 
@@ -69,8 +69,5 @@ Result<std::unique_ptr<CostModel>> make_feature_costs(const Chip& chip, TimingPr
 double operations_of(const Command& command);
 // Whether they are those of the matrix unit.
 bool is_product(const Command& command);
-
-// Elements that follow each other without a gap on both sides of a copy, at most one channel.
-std::int64_t contiguous_elements(const Dim4& shape, const Stride4& a, const Stride4& b);
 
 }  // namespace softtpu

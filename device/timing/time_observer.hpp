@@ -6,7 +6,7 @@
 #include <string>
 
 #include "device/core/observer.hpp"
-#include "device/timing/timing_parameters.hpp"
+#include "device/cost/timing_parameters.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/timing/time_model.hpp"
+#include "device/cost/time_model.hpp"
 
 namespace softtpu::timing {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "device/timing/cycle_model.hpp"
+#include "device/cost/cycle_model.hpp"
 #include "tests/timing/csv.hpp"
 
 namespace softtpu::timing {

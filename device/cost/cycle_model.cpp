@@ -1,4 +1,4 @@
-#include "device/timing/cycle_model.hpp"
+#include "device/cost/cycle_model.hpp"
 
 #include <algorithm>
 

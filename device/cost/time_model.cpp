@@ -1,10 +1,10 @@
-#include "device/timing/time_model.hpp"
+#include "device/cost/time_model.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "device/timing/command_cost.hpp"
-#include "device/timing/timing_parameters.hpp"
+#include "device/cost/contiguous.hpp"
+#include "device/cost/timing_parameters.hpp"
 #include "runtime/layout/formulas.hpp"
 
 namespace softtpu {

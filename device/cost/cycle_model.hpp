@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "device/chip/chip.hpp"
-#include "device/timing/timing_parameters.hpp"
+#include "device/cost/timing_parameters.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu {

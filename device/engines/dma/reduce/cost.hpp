@@ -1,0 +1,12 @@
+// What reductions on the way cost.
+#pragma once
+
+#include "device/cost/cycle_terms.hpp"
+#include "device/engines/dma/reduce/command.hpp"
+
+namespace softtpu {
+
+// Not known: nobody has measured one.
+inline Work work_of(const CycleTerms&, const DmaReduceCmd&) { return {}; }
+
+}  // namespace softtpu
