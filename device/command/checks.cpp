@@ -188,6 +188,21 @@ Checks& Checks::operand(std::string_view name, const Operand& operand) {
   return *this;
 }
 
+Checks& Checks::multiple_of(std::string_view name, std::uint64_t addr, std::uint64_t step) {
+  return require(addr % step == 0, [&] {
+    return Wrong{"{argument} address ({value}) is not a multiple of {limit}.", std::string(name), address_text(addr),
+                 std::to_string(step)};
+  });
+}
+
+Checks& Checks::on_first_npu(std::string_view name, std::uint64_t addr) {
+  const int npu = chip_.npu_of(addr);
+  return require(npu == 0, [&] {
+    return Wrong{"{argument} starts on NPU {value}, it has to start on NPU {limit}.", std::string(name),
+                 std::to_string(npu), "0"};
+  });
+}
+
 Checks& Checks::same_npu(std::string_view name, std::uint64_t addr, std::string_view other, std::uint64_t other_addr) {
   const int npu = chip_.npu_of(addr);
   const int other_npu = chip_.npu_of(other_addr);

@@ -36,9 +36,7 @@ Composite& Composite::reads(std::string_view name, local_addr_t addr, const dim4
 
 Composite& Composite::table(std::string_view name, local_addr_t addr, int length) {
   const Tensor table = call_.local(addr, Dim4{1, call_.chip().npu_num, 1, length}, dtype_);
-  const int npu = call_.chip().npu_of(addr);
-  checks_.require(npu == 0, [&] { return fmt::format("{} starts on NPU {}, it has to start on NPU 0", name, npu); });
-  checks_.tensor(name, table);
+  checks_.on_first_npu(name, addr).tensor(name, table);
   if (checks_.violation()) return *this;
   occupy({name, addr, addr + static_cast<std::uint64_t>(length * size_of(dtype_)), false, SourceUse::kAgain});
   return *this;

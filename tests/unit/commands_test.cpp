@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "device/command/checks.hpp"
 #include "device/engines/command.hpp"
@@ -20,6 +21,14 @@ std::map<std::string, Role> roles_of(const Cmd& cmd) {
   std::map<std::string, Role> roles;
   for_each_operand(cmd, [&](Access, const char* name, const Operand&, const Role& role) { roles[name] = role; });
   return roles;
+}
+
+// The limits of a command's arguments, by name.
+template <class Cmd>
+std::map<std::string, std::pair<std::int64_t, std::int64_t>> limits_of(const Cmd& cmd) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> limits;
+  cmd.limits([&](const char* name, std::int64_t, std::int64_t low, std::int64_t high) { limits[name] = {low, high}; });
+  return limits;
 }
 
 Tensor matrix(int rows, int channels, int per_channel) {
@@ -71,6 +80,32 @@ TEST(Commands, DescribeThemselvesWithImpossibleSizes) {
   move.dst.space = Space::kLocal;
   move.dst.shape.w = 0;
   EXPECT_EQ(roles_of(move)["dst"].last_channel, 0);
+}
+
+TEST(Commands, SayWhatTheirArgumentsMayBe) {
+  const auto window = limits_of(Window{});
+  EXPECT_EQ(window.size(), 12U);
+  EXPECT_EQ(window.at("kernel.w"), std::pair(std::int64_t{1}, std::int64_t{65535}));
+  EXPECT_EQ(window.at("stride.h"), std::pair(std::int64_t{1}, std::int64_t{15}));
+  EXPECT_EQ(window.at("padding.left"), std::pair(std::int64_t{0}, std::int64_t{15}));
+  EXPECT_EQ(limits_of(MacCmd{}).at("rshift"), std::pair(std::int64_t{0}, std::int64_t{31}));
+}
+
+// A rule asks what the command declares: both ends are taken, the next value is refused.
+TEST(Commands, AreRefusedOutsideOfWhatTheyDeclare) {
+  for (const int step : {0, 1, 15, 16}) {
+    TestDevice device;
+    const LaunchOutcome outcome = device.run([step] {
+      const dim4 shape = {1, 1, 20, 20};
+      const dim2 kernel = {2, 2}, stride = {step, 1}, dilation = {1, 1};
+      const padding_t padding = {0, 0, 0, 0};
+      tpu_bdc_fp_max_pool2d(0x8000, 0x0, &shape, &kernel, &padding, &stride, &dilation, DT_FP32, {});
+    });
+    EXPECT_EQ(outcome.ok, step >= 1 && step <= 15) << step << ": " << outcome.text;
+    if (!outcome.ok) {
+      EXPECT_THAT(outcome.text, HasSubstr("stride.h (" + std::to_string(step) + ") is outside 1..15."));
+    }
+  }
 }
 
 TEST(Commands, AreAllDifferentTypesWithTraits) {

@@ -43,6 +43,12 @@ struct OkkFixedCmd {
     if (mode == OkkFixedMode::kMulHalves) f(Access::kRead, "src0_low", low);
     f(mode == OkkFixedMode::kMac ? Access::kReadWrite : Access::kWrite, "dst", Operand(dst));
   }
+  template <class F>
+  void limits(F f) const {
+    f("lshift", lshift, 0, 15);  // of a 16-bit value within the chip's 32-bit intermediate
+    f("rshift", rshift, 0, 31);
+    f("shape.n", batches, 1, kMaxExtent);
+  }
   bool operator==(const OkkFixedCmd&) const = default;
 };
 

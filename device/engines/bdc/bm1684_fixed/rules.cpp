@@ -8,10 +8,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxLeftShift = 15;  // of a 16-bit value within the chip's 32-bit intermediate
-constexpr int kMaxRightShift = 31;
-constexpr int kMaxBatches = 65535;
-
 // Signed results come from signed sources, and from every subtraction.
 void check_signs(Checks& check, const OkkFixedCmd& cmd) {
   const bool wants_signed = cmd.mode == OkkFixedMode::kSub || is_signed_int(cmd.a_type) || is_signed_int(cmd.b_type);
@@ -54,9 +50,7 @@ void check_op_type(Checks& check, const OkkFixedCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const OkkFixedCmd& cmd) {
   Checks check(mem, op);
   check_op_type(check, cmd);
-  check.in_range("lshift", cmd.lshift, 0, kMaxLeftShift).in_range("rshift", cmd.rshift, 0, kMaxRightShift);
-  check.in_range("shape.n", cmd.batches, 1, kMaxBatches);
-  check.shape("shape in words", cmd.dst.shape).lane_tensor("dst", cmd.dst);
+  check.limits(cmd).shape("shape in words", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.source(cmd.mode == OkkFixedMode::kMulHalves ? "src0_high" : "src0", cmd.a, cmd.dst);
   check.source("src1", cmd.b, cmd.dst);
   check.source("src0_low", cmd.low, cmd.dst);

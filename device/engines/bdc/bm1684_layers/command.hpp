@@ -16,6 +16,19 @@ struct OkkWindow {
   Dim2 stride, dilation;
   // Strided windows may leave out rows and columns.
   Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
+  template <class F>
+  void limits(F f) const {
+    f("kernel_h", kernel.h, 1, kMaxExtent);
+    f("kernel_w", kernel.w, 1, kMaxExtent);
+    f("padding.top", padding.top, 0, 15);
+    f("padding.bottom", padding.bottom, 0, 15);
+    f("padding.left", padding.left, 0, 15);
+    f("padding.right", padding.right, 0, 15);
+    f("stride.h", stride.h, 1, 15);
+    f("stride.w", stride.w, 1, 15);
+    f("dilation.h", dilation.h, 1, kMaxExtent);
+    f("dilation.w", dilation.w, 1, kMaxExtent);
+  }
   bool operator==(const OkkWindow&) const = default;
 };
 
@@ -88,6 +101,14 @@ struct OkkMatmulCmd {
     f(Access::kRead, "right", Operand(right), columns_of(right));
     if (bias) f(Access::kRead, "bias", Operand(*bias), columns_of(*bias, true));
     f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output), columns_of(output));
+  }
+  template <class F>
+  void limits(F f) const {
+    f("left_rows", left.shape.n, 1, kMaxExtent);
+    f("left_cols", inner, 1, kMaxExtent);
+    f("right_cols", cols, 1, kMaxExtent);
+    f("left_cols_per_channel", left.shape.w, 1, kMaxExtent);
+    f("right_cols_per_channel", right.shape.w, 1, kMaxExtent);
   }
   bool operator==(const OkkMatmulCmd&) const = default;
 };

@@ -8,32 +8,16 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxPadding = 15;
-constexpr int kMaxStride = 15;
 constexpr int kMaxConvExtent = 2047;
-constexpr int kMaxExtentOfWindow = 65535;
 constexpr unsigned kPairBytes = 8;
 
-void check_address(Checks& check, const char* name, const Tensor& tensor, unsigned unit) {
-  check.require(tensor.addr % unit == 0,
-                [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, tensor.addr, unit); });
-}
-
 void check_row(Checks& check, const char* name, const Tensor& tensor) {
-  check_address(check, name, tensor, static_cast<unsigned>(check.chip().eu_bytes));
+  check.multiple_of(name, tensor.addr, static_cast<unsigned>(check.chip().eu_bytes));
 }
 
 // The window's members, and that it fits into the padded input at least once.
 void check_window(Checks& check, const OkkWindow& window, const Dim4& output) {
-  check.in_range("kernel_h", window.kernel.h, 1, kMaxExtentOfWindow);
-  check.in_range("kernel_w", window.kernel.w, 1, kMaxExtentOfWindow);
-  check.in_range("padding.top", window.padding.top, 0, kMaxPadding);
-  check.in_range("padding.bottom", window.padding.bottom, 0, kMaxPadding);
-  check.in_range("padding.left", window.padding.left, 0, kMaxPadding);
-  check.in_range("padding.right", window.padding.right, 0, kMaxPadding);
-  check.in_range("stride.h", window.stride.h, 1, kMaxStride).in_range("stride.w", window.stride.w, 1, kMaxStride);
-  check.in_range("dilation.h", window.dilation.h, 1, kMaxExtentOfWindow);
-  check.in_range("dilation.w", window.dilation.w, 1, kMaxExtentOfWindow);
+  check.limits(window);
   check.require(output.h >= 1 && output.w >= 1, [&] {
     return fmt::format("kernel [{}, {}] with dilation [{}, {}] is larger than the padded input", window.kernel.h,
                        window.kernel.w, window.dilation.h, window.dilation.w);
@@ -59,7 +43,7 @@ Violation violation(const Memories& mem, Op op, const OkkConvCmd& cmd) {
   check_row(check, "output", cmd.output);
   // With strides given, the input may begin at any element (golden bm1684-varied/v_conv2d).
   if (cmd.input.natural) check_row(check, "input", cmd.input);
-  check_address(check, "weight", cmd.even, kPairBytes);
+  check.multiple_of("weight", cmd.even.addr, kPairBytes);
   check.tensor("input", cmd.input).tensor("output", cmd.output).tensor("weight", cmd.even);
   if (cmd.odd) check.tensor("weight", *cmd.odd);
   check.same_npu("weight", cmd.even.addr, "output", cmd.output.addr);
@@ -82,11 +66,7 @@ Violation violation(const Memories& mem, Op op, const OkkWindowCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const OkkMatmulCmd& cmd) {
   Checks check(mem, op);
-  check.in_range("left_rows", cmd.left.shape.n, 1, kMaxExtentOfWindow);
-  check.in_range("left_cols", cmd.inner, 1, kMaxExtentOfWindow).in_range("right_cols", cmd.cols, 1, kMaxExtentOfWindow);
-  check.in_range("left_cols_per_channel", cmd.left.shape.w, 1, kMaxExtentOfWindow);
-  check.in_range("right_cols_per_channel", cmd.right.shape.w, 1, kMaxExtentOfWindow);
-  check.shape("left", cmd.left.shape).shape("right", cmd.right.shape);
+  check.limits(cmd).shape("left", cmd.left.shape).shape("right", cmd.right.shape);
   check_row(check, "output", cmd.output);
   check_row(check, "left", cmd.left);
   check_row(check, "right", cmd.right);

@@ -102,6 +102,11 @@ struct MacCmd {
     f(Access::kRead, "src1", b);
     f(Access::kReadWrite, "dst", Operand(dst));
   }
+  template <class F>
+  void limits(F f) const {
+    f("lshift", lshift, 0, 31);
+    f("rshift", rshift, 0, 31);
+  }
   bool operator==(const MacCmd&) const = default;
 };
 

@@ -5,11 +5,6 @@
 #include "device/engines/bdc/elementwise/command.hpp"
 
 namespace softtpu {
-namespace {
-
-constexpr int kMaxMacShift = 31;
-
-}  // namespace
 
 Violation violation(const Memories& mem, Op op, const ArithCmd& cmd) {
   Checks check(mem, op);
@@ -48,8 +43,7 @@ Violation violation(const Memories& mem, Op op, const MacCmd& cmd) {
   const TypeSet sources = is_float(cmd.dst.dtype) ? kFp32Only : kInts8;
   check.type_in("src0", type_of(cmd.a), sources).type_in("src1", type_of(cmd.b), sources);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
-  check.in_range("lshift", cmd.lshift, 0, kMaxMacShift).in_range("rshift", cmd.rshift, 0, kMaxMacShift);
-  return check.violation();
+  return check.limits(cmd).violation();
 }
 
 Violation violation(const Memories& mem, Op op, const CopyCmd& cmd) {

@@ -33,6 +33,11 @@ struct GatherCmd {
     f(scatter || exception ? Access::kReadWrite : Access::kWrite, "output", Operand(dst),
       Role{.all = !scatter && !exception});
   }
+  template <class F>
+  void limits(F f) const {
+    f("param_h", param.shape.h, 1, kMaxExtent);
+    f("param_w", param.shape.w, 1, kMaxExtent);
+  }
   bool operator==(const GatherCmd&) const = default;
 };
 

@@ -81,8 +81,7 @@ void check_indices(Checks& check, const GatherCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const GatherCmd& cmd) {
   Checks check(mem, op);
   check.type("output", cmd.dst.dtype).type_in("index", cmd.index.dtype, types(Dtype::kUint8, Dtype::kUint16));
-  check.shape("shape", cmd.dst.shape);
-  check.in_range("param_h", cmd.param.shape.h, 1, kMaxExtent).in_range("param_w", cmd.param.shape.w, 1, kMaxExtent);
+  check.shape("shape", cmd.dst.shape).limits(cmd);
   if (cmd.mode == GatherMode::kW || cmd.mode == GatherMode::kBatchW) {
     check.in_range("shape.h", cmd.dst.shape.h, 1, 1);
   }
@@ -91,10 +90,8 @@ Violation violation(const Memories& mem, Op op, const GatherCmd& cmd) {
   check.tensor("output", cmd.dst).tensor("param", cmd.param).tensor("index", cmd.index);
   check.same_npu("param", cmd.param.addr, "output", cmd.dst.addr);
   const bool shared = cmd.mode == GatherMode::kW || cmd.mode == GatherMode::kHw;
-  check.require(!shared || check.chip().npu_of(cmd.index.addr) == 0, [&] {
-    return fmt::format("index starts on NPU {}, it has to start on NPU 0", check.chip().npu_of(cmd.index.addr));
-  });
-  if (!shared) check.same_npu("index", cmd.index.addr, "output", cmd.dst.addr);
+  shared ? check.on_first_npu("index", cmd.index.addr)
+         : check.same_npu("index", cmd.index.addr, "output", cmd.dst.addr);
   if (cmd.four_banks) {
     check_banks(check, "output", cmd.dst, kOutputBanks);
     check_banks(check, "index", cmd.index, kIndexBanks);

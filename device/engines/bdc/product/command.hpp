@@ -66,6 +66,11 @@ struct MatMulCmd {
     if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table), row_role(true));
     f(Access::kWrite, "output", Operand(dst));
   }
+  template <class F>
+  void limits(F f) const {
+    f("number of output rows", rows, 1, kMaxExtent);
+    f("number of columns of left", inner, 1, kMaxExtent);
+  }
   bool operator==(const MatMulCmd&) const = default;
 };
 

@@ -98,9 +98,7 @@ void check_place(Checks& check, const MatMulCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const MatMulCmd& cmd) {
   Checks check(mem, op);
   check_types(check, cmd);
-  check.in_range("number of output rows", cmd.rows, 1, kMaxExtent);
-  check.in_range("number of columns of left", cmd.inner, 1, kMaxExtent);
-  check.shape("output", cmd.dst.shape).tensor("output", cmd.dst);
+  check.limits(cmd).shape("output", cmd.dst.shape).tensor("output", cmd.dst);
   check_operand(check, "left", cmd.left);
   check_operand(check, "right", cmd.right);
   if (cmd.bias) check_operand(check, "bias", *cmd.bias);

@@ -63,6 +63,10 @@ struct RootCmd {
     f(Access::kRead, "src", Operand(src));
     f(Access::kWrite, "dst", Operand(dst));
   }
+  template <class F>
+  void limits(F f) const {
+    f("num_iter", iterations, 1, 4);
+  }
   bool operator==(const RootCmd&) const = default;
 };
 
@@ -77,6 +81,10 @@ struct DivideCmd {
     f(Access::kRead, "src0", a);
     f(Access::kRead, "src1", b);
     f(Access::kWrite, "dst", Operand(dst));
+  }
+  template <class F>
+  void limits(F f) const {
+    f("num_iter", iterations, 1, 4);
   }
   bool operator==(const DivideCmd&) const = default;
 };

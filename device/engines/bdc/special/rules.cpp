@@ -16,7 +16,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxIterations = 4;
 constexpr int kMinTerms = 2;
 constexpr int kMaxLookupFeature = 65535;
 
@@ -32,11 +31,9 @@ void check_source(Checks& check, const char* name, const Operand& source, const 
   if (const auto* tensor = std::get_if<Tensor>(&source)) check_src(check, name, *tensor, dst);
 }
 
-// A table of which every NPU holds its own copy begins on NPU 0.
+// A table of which every NPU holds its own copy.
 void check_table(Checks& check, const char* name, const Tensor& table) {
-  const int npu = check.chip().npu_of(table.addr);
-  check.require(npu == 0, [&] { return fmt::format("{} starts on NPU {}, it has to start on NPU 0", name, npu); });
-  check.tensor(name, table);
+  check.on_first_npu(name, table.addr).tensor(name, table);
 }
 
 // The largest of a row of indices.
@@ -111,7 +108,7 @@ Violation violation(const Memories& mem, Op op, const ExponentCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const RootCmd& cmd) {
   Checks check(mem, op);
-  check.in_range("num_iter", cmd.iterations, 1, kMaxIterations);
+  check.limits(cmd);
   check_dst(check, cmd.dst);
   check_src(check, "src", cmd.src, cmd.dst);
   return check.violation();
@@ -119,7 +116,7 @@ Violation violation(const Memories& mem, Op op, const RootCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const DivideCmd& cmd) {
   Checks check(mem, op);
-  check.in_range("num_iter", cmd.iterations, 1, kMaxIterations);
+  check.limits(cmd);
   check_dst(check, cmd.dst);
   check_source(check, "src0", cmd.a, cmd.dst);
   check_source(check, "src1", cmd.b, cmd.dst);

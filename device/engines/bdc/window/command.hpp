@@ -37,6 +37,22 @@ struct Window {
   std::int64_t taps() const { return std::int64_t{kernel.h} * kernel.w; }
   // Strided windows may leave out rows and columns.
   Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
+  template <class F>
+  void limits(F f) const {
+    // Stride, dilation, insertion and padding have four bits.
+    f("kernel.h", kernel.h, 1, kMaxExtent);
+    f("kernel.w", kernel.w, 1, kMaxExtent);
+    f("stride.h", stride.h, 1, 15);
+    f("stride.w", stride.w, 1, 15);
+    f("dilation.h", dilation.h, 1, 15);
+    f("dilation.w", dilation.w, 1, 15);
+    f("insert.h", insert.h, 0, 15);
+    f("insert.w", insert.w, 0, 15);
+    f("padding.top", padding.top, 0, 15);
+    f("padding.bottom", padding.bottom, 0, 15);
+    f("padding.left", padding.left, 0, 15);
+    f("padding.right", padding.right, 0, 15);
+  }
   bool operator==(const Window&) const = default;
 };
 
@@ -166,6 +182,11 @@ struct RoiPoolCmd {
     f(Access::kRead, "roi", Operand(regions));
     if (mode == PoolMode::kDepthwise) f(Access::kRead, "weight", weight);
     f(Access::kWrite, "output", Operand(dst));
+  }
+  template <class F>
+  void limits(F f) const {
+    f("kernel.h", kernel.h, 1, kMaxExtent);
+    f("kernel.w", kernel.w, 1, kMaxExtent);
   }
   bool operator==(const RoiPoolCmd&) const = default;
 };

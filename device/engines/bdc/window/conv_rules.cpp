@@ -87,11 +87,6 @@ void check_types(Checks& check, const Conv2dCmd& cmd) {
   }
 }
 
-void check_alignment(Checks& check, const char* name, std::uint64_t addr, std::uint64_t alignment) {
-  check.require(addr % alignment == 0,
-                [&] { return fmt::format("{} address (0x{:x}) is not a multiple of {}", name, addr, alignment); });
-}
-
 // Weights, bias and zero points lie with the output channels; everything but an f32 input starts at NPU 0.
 void check_places(Checks& check, const Conv2dCmd& cmd) {
   check_beside(check, "weight", cmd.weight, "output", cmd.dst);
@@ -105,10 +100,10 @@ void check_places(Checks& check, const Conv2dCmd& cmd) {
     return fmt::format("start NPU of input ({}) is not 0, which {} needs", npu, to_text(cmd.src.dtype));
   });
   const std::uint64_t row = static_cast<unsigned>(check.chip().eu_bytes);
-  check_alignment(check, "output", cmd.dst.addr, cmd.src.dtype == Dtype::kFp32 ? row : kSmallOutputAlignment);
+  check.multiple_of("output", cmd.dst.addr, cmd.src.dtype == Dtype::kFp32 ? row : kSmallOutputAlignment);
   const auto* weight = std::get_if<Tensor>(&cmd.weight);
   // Weights of less than 32 bits lie in rows of several input channels.
-  if (weight != nullptr && size_of(weight->dtype) < 4) check_alignment(check, "weight", weight->addr, row);
+  if (weight != nullptr && size_of(weight->dtype) < 4) check.multiple_of("weight", weight->addr, row);
 }
 
 // Zero points of 16 bits that no byte of either sign has are refused when the command runs.

@@ -109,8 +109,7 @@ Violation violation(const Memories& mem, Op op, const RoiPoolCmd& cmd) {
     check.type_in("weight", type_of(cmd.weight), kInts8);
   }
   check.shape("input", cmd.src.shape).shape("output", cmd.dst.shape);
-  check.in_range("kernel.h", cmd.kernel.h, 1, kMaxExtent).in_range("kernel.w", cmd.kernel.w, 1, kMaxExtent);
-  check.tensor("input", cmd.src).tensor("output", cmd.dst);
+  check.limits(cmd).tensor("input", cmd.src).tensor("output", cmd.dst);
   check.same_npu("input", cmd.src.addr, "output", cmd.dst.addr);
   check_stored(check, "weight", cmd.weight);
   check_beside(check, "weight", cmd.weight, "output", cmd.dst);

@@ -46,15 +46,21 @@ struct DmaMatrixCmd {
   Tensor dst, src;
   bool transposed = false;
   std::uint64_t npus = kAllNpus;
+  const Tensor& system() const { return dst.space == Space::kLocal ? src : dst; }
   Role role_of(const Tensor& side) const {
     if (side.space != Space::kLocal) return {};
-    const Dim4& system = (dst.space == Space::kLocal ? src : dst).shape;
-    return {.last_channel = last_channel_of(transposed ? system.n : system.w, side.shape.w)};
+    const Dim4& matrix = system().shape;
+    return {.last_channel = last_channel_of(transposed ? matrix.n : matrix.w, side.shape.w)};
   }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "src", Operand(src), role_of(src));
     f(Access::kWrite, "dst", Operand(dst), role_of(dst));
+  }
+  template <class F>
+  void limits(F f) const {
+    f("rows", system().shape.n, 1, kMaxExtent);
+    f("cols", system().shape.w, 1, kMaxExtent);
   }
   bool operator==(const DmaMatrixCmd&) const = default;
 };

@@ -66,9 +66,8 @@ Violation violation(const Memories& mem, Op op, const DmaFillCmd& cmd) {
 Violation violation(const Memories& mem, Op op, const DmaMatrixCmd& cmd) {
   Checks check(mem, op);
   const bool to_local = cmd.dst.space == Space::kLocal;
-  const Tensor& system = to_local ? cmd.src : cmd.dst;
-  check.type("dst", cmd.dst.dtype).in_range("rows", system.shape.n, 1, kMaxExtent);
-  check.in_range("cols", system.shape.w, 1, kMaxExtent);
+  const Tensor& system = cmd.system();
+  check.type("dst", cmd.dst.dtype).limits(cmd);
   check.require(system.stride.n >= 0, [&] { return fmt::format("row stride ({}) is negative", system.stride.n); });
   check.require(to_local || system.shape.n == 1 || system.stride.n >= system.shape.w, [&] {
     return fmt::format("row stride ({}) is below the columns of a row ({}), so rows of dst would overlap",

@@ -21,6 +21,12 @@ struct HauLineGatherCmd {
     f(Access::kRead, "index", Operand(index));
     f(fill ? Access::kWrite : Access::kReadWrite, "output", Operand(dst), Role{.all = fill});
   }
+  template <class F>
+  void limits(F f) const {
+    f("line_len", dst.shape.w, 1, INT32_MAX);
+    f("index_len", dst.shape.h, 1, INT32_MAX);
+    f("start", start, 0, INT32_MAX);
+  }
   bool operator==(const HauLineGatherCmd&) const = default;
 };
 

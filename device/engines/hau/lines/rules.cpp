@@ -27,8 +27,7 @@ void check_constant(Checks& check, const Scalar& constant, Dtype type) {
 
 Violation violation(const Memories& mem, Op op, const HauLineGatherCmd& cmd) {
   Checks check(mem, op);
-  check.type("output", cmd.dst.dtype).in_range("line_len", cmd.dst.shape.w, 1, INT32_MAX);
-  check.in_range("index_len", cmd.dst.shape.h, 1, INT32_MAX).in_range("start", cmd.start, 0, INT32_MAX);
+  check.type("output", cmd.dst.dtype).limits(cmd);
   check.in_range("end", cmd.end, cmd.start, cmd.line_num - std::int64_t{1});
   check_constant(check, cmd.constant, cmd.dst.dtype);
   check_hau_place(check, "output", cmd.dst, kLineAlignment);

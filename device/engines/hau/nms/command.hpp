@@ -6,6 +6,8 @@
 
 namespace softtpu {
 
+inline constexpr int kMaxBoxes = (1 << 24) - 1;
+
 // Boxes that survive: bit i of dst for box i. keep_num 0 sets no limit.
 struct HauHardNmsCmd {
   static constexpr CommandTraits kTraits{};
@@ -16,6 +18,11 @@ struct HauHardNmsCmd {
   void operands(F f) const {
     f(Access::kRead, "input", Operand(mask));
     f(Access::kWrite, "output", Operand(dst));
+  }
+  template <class F>
+  void limits(F f) const {
+    f("box_num", mask.shape.w, 1, kMaxBoxes);
+    f("keep_num", keep_num, 0, kMaxBoxes);
   }
   bool operator==(const HauHardNmsCmd&) const = default;
 };
@@ -31,6 +38,11 @@ struct HauSoftNmsCmd {
     f(Access::kRead, "iou", Operand(coeff));
     f(Access::kRead, "score", Operand(score));
     f(Access::kWrite, "output", Operand(dst));
+  }
+  template <class F>
+  void limits(F f) const {
+    f("box_num", score.shape.w, 1, kMaxBoxes);
+    f("keep_num", keep_num, 0, kMaxBoxes);
   }
   bool operator==(const HauSoftNmsCmd&) const = default;
 };

@@ -6,15 +6,9 @@
 #include "device/engines/hau/places/place_checks.hpp"
 
 namespace softtpu {
-namespace {
-
-constexpr int kMaxBoxes = (1 << 24) - 1;
-
-}  // namespace
-
 Violation violation(const Memories& mem, Op op, const HauHardNmsCmd& cmd) {
   Checks check(mem, op);
-  check.in_range("box_num", cmd.mask.shape.w, 1, kMaxBoxes).in_range("keep_num", cmd.keep_num, 0, kMaxBoxes);
+  check.limits(cmd);
   check_hau_place(check, "output", cmd.dst, kHauWordBytes);
   check_hau_place(check, "input", cmd.mask, 1);
   return check.violation();
@@ -22,7 +16,7 @@ Violation violation(const Memories& mem, Op op, const HauHardNmsCmd& cmd) {
 
 Violation violation(const Memories& mem, Op op, const HauSoftNmsCmd& cmd) {
   Checks check(mem, op);
-  check.in_range("box_num", cmd.score.shape.w, 1, kMaxBoxes).in_range("keep_num", cmd.keep_num, 0, kMaxBoxes);
+  check.limits(cmd);
   check_hau_place(check, "output", cmd.dst, kHauWordBytes);
   check_hau_place(check, "iou", cmd.coeff, kHauWordBytes);
   check_hau_place(check, "score", cmd.score, kHauWordBytes);
