@@ -117,24 +117,36 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   return {};
 }
 
-// The tools that write a file: the trace, the time model.
-Result<void> add_writers(const Settings& settings, const Chip& chip, const ToolsOf& of, Tools& tools) {
-  if (!settings.trace_path.empty()) {
-    auto trace = make_trace(settings.trace_path, of.device, of.keep_files);
-    if (!trace) return trace.error();
-    tools.observers.push_back(*std::move(trace));
-  }
-  // A file that needs estimates turns them on, without a report to read.
-  const bool wants_file = !settings.timeline_path.empty() || !settings.time_record_path.empty();
-  if (!settings.time.empty() || wants_file) {
-    const auto preset = settings.time == "vendor" ? TimingPreset::kVendor : TimingPreset::kFull;
-    auto time = make_time_observer(chip, {preset, !settings.time.empty(), settings.timeline_path,
-                                          settings.time_record_path, of.device, of.keep_files});
-    if (!time) return Error{time.error().kind, "SOFTTPU_TIME: " + time.error().text};
-    tools.observers.push_back(*std::move(time));
-  }
-  return {};
+// A tool that writes a file is made when a setting asks for it.
+struct WriterParts {
+  const Settings& settings;
+  const Chip& chip;
+  const ToolsOf& of;
+};
+struct WriterRow {
+  bool (*needs)(const WriterParts&);
+  Made (*make)(const WriterParts&);
+};
+
+bool trace_file(const WriterParts& parts) { return !parts.settings.trace_path.empty(); }
+// A file that needs estimates turns them on, without a report to read.
+bool estimates(const WriterParts& parts) {
+  const Settings& s = parts.settings;
+  return !s.time.empty() || !s.timeline_path.empty() || !s.time_record_path.empty();
 }
+Made make_times(const WriterParts& parts) {
+  const Settings& s = parts.settings;
+  const auto preset = s.time == "vendor" ? TimingPreset::kVendor : TimingPreset::kFull;
+  auto times = make_time_observer(
+      parts.chip, {preset, !s.time.empty(), s.timeline_path, s.time_record_path, parts.of.device, parts.of.keep_files});
+  return times ? times : setting_error("SOFTTPU_TIME", times.error());
+}
+
+constexpr WriterRow kWriters[] = {
+    {trace_file,
+     [](const WriterParts& p) -> Made { return make_trace(p.settings.trace_path, p.of.device, p.of.keep_files); }},
+    {estimates, make_times},
+};
 
 }  // namespace
 
@@ -160,7 +172,13 @@ Result<Tools> make_tools(const Settings& settings, const Chip& chip, const Tools
   if (watching || tools.compares_runs()) {
     if (auto added = add_checks(*checks, settings, chip, options, tools); !added) return added.error();
   }
-  if (auto added = add_writers(settings, chip, of, tools); !added) return added.error();
+  const WriterParts parts{settings, chip, of};
+  for (const WriterRow& row : kWriters) {
+    if (!row.needs(parts)) continue;
+    auto writer = row.make(parts);
+    if (!writer) return writer.error();
+    tools.observers.push_back(*std::move(writer));
+  }
   return tools;
 }
 
