@@ -17,6 +17,9 @@
 #else
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #endif
+// In each turn: whether there is nothing that loops could be compiled for. Then a row is nullptr, and the plain loops
+// run.
+#define SOFTTPU_NO_VECTORS (HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128)
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

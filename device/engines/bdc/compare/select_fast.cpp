@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+#if SOFTTPU_NO_VECTORS
 
 SelectRow select_row(Compare, Dtype, int) { return nullptr; }
 
@@ -76,13 +76,9 @@ struct Equal {
   }
 };
 struct GreaterEqual {
-  template <class T>
-  static HWY_INLINE WordMask of(const T* a, const T* b) {
-    return hn::Or(greater(a, b), equal(a, b));
-  }
-  template <class V>
-  static HWY_INLINE auto of(V a, V b) {
-    return hn::Or(hn::Gt(a, b), hn::Eq(a, b));
+  template <class Side>
+  static HWY_INLINE auto of(Side a, Side b) {
+    return hn::Or(Greater::of(a, b), Equal::of(a, b));
   }
 };
 

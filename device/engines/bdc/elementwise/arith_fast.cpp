@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+#if SOFTTPU_NO_VECTORS
 
 BinaryRow arith_row(ArithMode, Dtype) { return nullptr; }
 TernaryRow scale_bias_row(Dtype, bool) { return nullptr; }

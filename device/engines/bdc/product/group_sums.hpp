@@ -28,7 +28,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if !SOFTTPU_NO_VECTORS
 
 // A group whose largest product is a NaN, an infinity, or so small that a unit of the cut leaves the range of f32.
 using LargestProducts = hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<std::int32_t>>;

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+#if SOFTTPU_NO_VECTORS
 
 ShiftSums shift_of_target(int result_bytes) { return plain_shift_sums(result_bytes); }
 

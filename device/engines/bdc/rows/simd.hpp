@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if !SOFTTPU_NO_VECTORS
 
 inline constexpr int kLanes = static_cast<int>(hwy::HWY_NAMESPACE::MaxLanes(hwy::HWY_NAMESPACE::ScalableTag<float>()));
 // Sums that stay in registers: rows x vectors of columns. 32 registers with AVX-512, else 16.

@@ -23,7 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if !SOFTTPU_NO_VECTORS
 
 using Floats = hwy::HWY_NAMESPACE::ScalableTag<float>;
 using Words = hwy::HWY_NAMESPACE::ScalableTag<std::uint32_t>;

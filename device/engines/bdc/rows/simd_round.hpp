@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if !SOFTTPU_NO_VECTORS
 
 // integral_operand() of device/numeric/convert.hpp for Specials::kExact: the smallest normal number for a subnormal.
 HWY_INLINE FloatVector exact_integral_operand(FloatVector value) {

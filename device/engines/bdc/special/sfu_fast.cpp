@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+#if SOFTTPU_NO_VECTORS
 
 SfuRows sfu_rows(Dtype) { return {}; }
 LookupRows lookup_rows() { return {}; }

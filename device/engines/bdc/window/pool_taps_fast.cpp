@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace softtpu {
 namespace HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+#if SOFTTPU_NO_VECTORS
 
 PoolTaps taps_of_target() { return plain_pool_taps(); }
 BestRow best_of_target(Dtype type, bool largest, Equals equals) { return plain_best_row(type, largest, equals); }
