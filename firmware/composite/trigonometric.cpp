@@ -194,26 +194,17 @@ ANGLE_FUNCTION(tpu_bdc_fp32_arccos, arccos_steps, SourceUse::kAgain)
 TANGENT_FUNCTION(tpu_bdc_fp32_tan, tan_steps)
 TANGENT_FUNCTION(tpu_bdc_fp32_cot, cot_steps)
 
-#define GENERAL_ANGLE_FUNCTION(name, body)                                                                 \
+#define GENERAL_ANGLE_FUNCTION(name, body, use)                                                            \
   void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
             const dim4* shape, data_type_t dtype) {                                                        \
-    const SourceUse use = SourceUse::kOnce;                                                                \
     const Composite run = checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, use); \
     body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
   }
-GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_sin, sin_steps)
-GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_cos, cos_steps)
-
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_sin, sin_steps, SourceUse::kOnce)
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_cos, cos_steps, SourceUse::kOnce)
 // Of f32 only: the recorded chip refuses the coefficients of other types.
-#define INVERSE_FUNCTION(name, body)                                                                       \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
-            const dim4* shape, data_type_t dtype) {                                                        \
-    const SourceUse use = SourceUse::kAgain;                                                               \
-    const Composite run = checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, use); \
-    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
-  }
-INVERSE_FUNCTION(tpu_bdc_fp_arcsin, arcsin_steps)
-INVERSE_FUNCTION(tpu_bdc_fp_arccos, arccos_steps)
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_arcsin, arcsin_steps, SourceUse::kAgain)
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_arccos, arccos_steps, SourceUse::kAgain)
 
 void tpu_bdc_fp_arctan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t work2_addr,
                        local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {
