@@ -14,7 +14,7 @@ KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu
                   "firmware/include/softtpu/tpu_bdc_move.h", "firmware/include/softtpu/tpu_bdc_special.h",
                   "firmware/include/softtpu/tpu_bdc_matrix.h", "firmware/include/softtpu/tpu_bdc_window.h",
                   "firmware/include/softtpu/tpu_bdc_tensor.h", "firmware/include/softtpu/tpu_dma.h",
-                  "firmware/include/softtpu/tpu_newer.h", "firmware/include/okk.h"]
+                  "firmware/include/softtpu/tpu_hau.h", "firmware/include/softtpu/tpu_sdma.h", "firmware/include/softtpu/tpu_newer.h", "firmware/include/okk.h"]
 HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h",
                 "host/include/tpuv7/tpuv7_rt.h", "host/include/tpuv7/tpuv7_manager.h", "host/include/tpuv7/tpuv7_modelrt.h",
                 "host/include/tpudnn/tpuDNN.h", "host/include/tpudnn/tpuDNNTensor.h", "host/include/tpu_runtime_api/tpu_runtime_api.h"]
