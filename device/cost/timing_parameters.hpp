@@ -27,6 +27,8 @@ class TimingParameters {
     if (value <= 0) complain(name, "is not above 0");
     return value > 0 ? value : 1;
   }
+  // A size or a rate that only some chips state.
+  double get_or(const char* name, double otherwise) { return find(name) ? get(name) : otherwise; }
   // Something that is added: nothing under a preset that does not know it.
   double overhead(const char* name) {
     const double value = preset_ == TimingPreset::kVendor ? find(name).value_or(0) : require(name);

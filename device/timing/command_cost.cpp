@@ -79,6 +79,7 @@ CostModel::CostModel(const Chip& chip, TimingParameters& timing)
       launch_us_(timing.overhead("launch_us")),
       section_us_(timing.overhead("section_us")),
       read_gbps_(timing.get("read_gbps")),
+      all_cores_gbps_(timing.get_or("all_cores_gbps", read_gbps_)),
       bdc_mhz_(timing.get("bdc_mhz")) {
   if (chip.api == Api::kTpuKernel) {
     narrow_outputs_ = timing.get("conv_outputs_per_cycle");

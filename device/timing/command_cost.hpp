@@ -2,6 +2,7 @@
 // operations. Chips differ in what is known of them, so there is one CostModel for each family.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,8 @@ class CostModel {
   double launch_us() const { return launch_us_; }
   double section_us() const { return section_us_; }  // joining two engines at the end of a parallel section
   double read_gbps() const { return read_gbps_; }
+  // The part of a core's time at DDR for which DDR, shared by all cores, is busy.
+  double ddr_share() const { return std::min(1.0, read_gbps_ / all_cores_gbps_); }
   double bdc_us(double cycles) const { return cycles / bdc_mhz_; }
   // Operations per microsecond of matrix products and convolutions, multiplications and additions counted each.
   double peak_per_us(Dtype type) const;
@@ -55,7 +58,7 @@ class CostModel {
 
  private:
   Chip chip_;
-  double launch_us_ = 0, section_us_ = 0, read_gbps_ = 1, bdc_mhz_ = 1;
+  double launch_us_ = 0, section_us_ = 0, read_gbps_ = 1, all_cores_gbps_ = 1, bdc_mhz_ = 1;
   double narrow_outputs_ = 0, narrow_inner_bytes_ = 0;  // 0: narrow types are no faster than f32
   double f32_per_lane_ = 1;
 };

@@ -65,7 +65,7 @@ std::optional<LaunchClock::Timed> LaunchClock::add(Op op, const Command& command
   const auto queue = queue_of(info(op).engine);
   if (!queue) return std::nullopt;
   const CommandCost cost = model_->cost(op, command);
-  if (cost.ddr_bytes() > 0) ddr_us_ += cost.work_us;
+  if (cost.ddr_bytes() > 0) ddr_us_ += cost.work_us * model_->ddr_share();
   return Timed{cost, schedule_.add(*queue, cost)};
 }
 

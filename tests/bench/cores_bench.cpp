@@ -1,4 +1,5 @@
-// What launches on several cores cost, and what they gain: chips like bm1684x with 2 and 8 cores, each core one thread.
+// What launches on several cores cost, and what they gain: chips like bm1684x with 2 and 8 cores, and BM1690, each core
+// one thread.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -34,13 +35,14 @@ std::string chip_with(int cores) {
   return {};
 }
 
-// A device of its own, of so many cores.
+// A device of its own: a chip's name or description, and how many cores it has.
 class ManyCores {
  public:
-  static ManyCores& of(int cores) {
-    static std::map<int, std::unique_ptr<ManyCores>> known;
-    auto& found = known[cores];
-    if (!found) found.reset(new ManyCores(cores));
+  static ManyCores& of(int cores) { return of(chip_with(cores), cores); }
+  static ManyCores& of(const std::string& chip, int cores) {
+    static std::map<std::string, std::unique_ptr<ManyCores>> known;
+    auto& found = known[chip];
+    if (!found) found.reset(new ManyCores(chip, cores));
     return *found;
   }
 
@@ -50,9 +52,9 @@ class ManyCores {
   }
 
  private:
-  explicit ManyCores(int cores) {
+  ManyCores(const std::string& chip, int cores) {
     setenv("SOFTTPU_DEVICE", "embedded", 1);
-    setenv("SOFTTPU_CHIP", chip_with(cores).c_str(), 1);
+    setenv("SOFTTPU_CHIP", chip.c_str(), 1);
     setenv("SOFTTPU_THREADS", "1", 1);
     setenv("SG_MAX_DEVICE_COUNT", "16", 1);
     static int next_device = 8;  // away from those of other rows
@@ -66,31 +68,39 @@ class ManyCores {
   std::vector<int> list_;
 };
 
-Work empty_launch(int cores, double at_most) {
+// A chip of so many cores: one like bm1684x, or a built-in one by its name.
+struct Cores {
+  int count;
+  std::string chip = {};
+  std::string text() const { return std::to_string(count) + " cores" + (chip.empty() ? "" : " of " + chip); }
+  ManyCores& device() const { return chip.empty() ? ManyCores::of(count) : ManyCores::of(chip, count); }
+};
+
+Work empty_launch(const Cores& cores, double at_most) {
   Work work;
   work.group = "cores";
-  work.name = "empty kernel on " + std::to_string(cores) + " cores, launch and wait";
+  work.name = "empty kernel on " + cores.text() + ", launch and wait";
   work.unit = "us";
   work.figure = [cores] {
-    ManyCores& device = ManyCores::of(cores);
+    ManyCores& device = cores.device();
     constexpr int kLaunches = 200;
     return 1e6 / kLaunches * seconds_of([&] {
-             for (int i = 0; i < kLaunches; ++i) device.launch("bench_meet", 0, cores);
+             for (int i = 0; i < kLaunches; ++i) device.launch("bench_meet", 0, cores.count);
            });
   };
   work.at_most = at_most;
   return work;
 }
 
-Work meeting(int cores, double at_most) {
+Work meeting(const Cores& cores, double at_most) {
   Work work;
   work.group = "cores";
-  work.name = "meeting of " + std::to_string(cores) + " cores (tpu_sync_all)";
+  work.name = "meeting of " + cores.text() + " (tpu_sync_all)";
   work.unit = "us";
   work.figure = [cores] {
-    ManyCores& device = ManyCores::of(cores);
+    ManyCores& device = cores.device();
     constexpr int kMeetings = 2000;
-    return 1e6 / kMeetings * seconds_of([&] { device.launch("bench_meet", kMeetings, cores); });
+    return 1e6 / kMeetings * seconds_of([&] { device.launch("bench_meet", kMeetings, cores.count); });
   };
   work.at_most = at_most;
   return work;
@@ -111,7 +121,14 @@ Work products() {
 }
 
 const bool added = add_work([] {
-  return std::vector<Work>{empty_launch(2, 25), empty_launch(8, 60), meeting(2, 5), meeting(8, 100), products()};
+  const Cores two{2}, eight{8}, bm1690{8, "bm1690"};
+  return std::vector<Work>{empty_launch(two, 25),
+                           empty_launch(eight, 60),
+                           empty_launch(bm1690, 60),
+                           meeting(two, 5),
+                           meeting(eight, 100),
+                           meeting(bm1690, 100),
+                           products()};
 });
 
 }  // namespace

@@ -274,7 +274,7 @@ TEST_P(TimeOf, ACommandIsAtLeastItsIdealTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Chips, TimeOf, ::testing::Values("bm1684x", "bm1684"),
+INSTANTIATE_TEST_SUITE_P(Chips, TimeOf, ::testing::Values("bm1684x", "bm1690", "bm1684"),
                          [](const auto& chip) { return std::string(chip.param); });
 
 TEST(CostModel, TheVendorPresetLeavesOutLaunchIssueAndStart) {
@@ -284,6 +284,18 @@ TEST(CostModel, TheVendorPresetLeavesOutLaunchIssueAndStart) {
   EXPECT_EQ(model->launch_us(), 0);
   EXPECT_EQ(cost.start_us + cost.issue_us, 0);
   EXPECT_DOUBLE_EQ(cost.work_us, 0.001);
+}
+
+// DDR may give all cores more than one of them takes.
+TEST(CostModel, CoresShareWhatDdrGivesAllOfThem) {
+  EXPECT_EQ(model_of(chip_named("bm1684x"))->ddr_share(), 1);
+  Chip chip = chip_named("bm1690");
+  EXPECT_DOUBLE_EQ(model_of(chip)->ddr_share(), 128 / 546.1);
+  chip.timing["all_cores_gbps"].value = 64;
+  EXPECT_EQ(model_of(chip)->ddr_share(), 1);
+  chip.timing["all_cores_gbps"].value = 0;
+  EXPECT_THAT(CostModel::make(chip, TimingPreset::kFull).error().text,
+              ::testing::HasSubstr("\"all_cores_gbps\" is not above 0"));
 }
 
 TEST(CostModel, NamesTheParameterThatAChipLacks) {
