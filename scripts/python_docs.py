@@ -15,7 +15,7 @@ TARGET = ROOT / "docs/python.md"
 PARTS = [
     ("device", "Devices and launches", ["Device", "Module", "Kernel", "Stream", "Future"]),
     ("array", "Arrays", ["Array"]),
-    ("types", "Types of elements", ["element_type", "encode", "decode"]),
+    ("types", "Types of elements", ["element_type", "encode", "decode", "load_npy"]),
     ("report", "Results and findings", ["Result", "Finding"]),
     ("errors", "Exceptions", None),
     ("compiler", "Compiling", ["compile", "cache_folder"]),

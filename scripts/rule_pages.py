@@ -41,7 +41,7 @@ def page(rule, cases):
         text = text.replace("`--check=schedule`", "`--schedules=N`")
     text += f"**Why it matters.** {sentence(why)}\n\n**How to fix it.** {sentence(fix)}\n"
     if examples:
-        case = min(examples, key=lambda case: len(case.text))
+        case = min(examples, key=lambda case: (case.chip != "", len(case.text)))
         text += f"\n## Example\n\nFrom [{case.source.relative_to(ROOT)}](../../{case.source.relative_to(ROOT)}):\n\n{code(case)}"
         text += f"\nRight is:\n\n{code(twins[case.twin])}"
     text += f"\nAn intended case is silenced, and counted, with `--allow {name}@KERNEL`.\n"

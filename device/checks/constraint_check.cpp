@@ -9,6 +9,7 @@
 
 #include "device/checks/describe.hpp"
 #include "device/footprint/operand_use.hpp"
+#include "device/isa/message_engine.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/report/rules.hpp"
 
@@ -92,6 +93,7 @@ class ConstraintCheck final : public Observer {
     lowest_ = UINTPTR_MAX;
     deepest_ = 0;
     pending_.reset();
+    pending_sdma_.reset();
     initialized_ = false;
   }
 
@@ -105,10 +107,13 @@ class ConstraintCheck final : public Observer {
 
   void after(Op op, const Command& command) override {
     if (const auto* control = std::get_if<ControlCmd>(&command)) {
-      if (control->action == ControlAction::kPoll || control->action == ControlAction::kSync) pending_.reset();
+      const bool polls = control->action == ControlAction::kPoll, syncs = control->action == ControlAction::kSync;
+      const bool sdma_only = polled_engine(op) == Engine::kSdma;
+      if (polls || (syncs && !sdma_only)) pending_.reset();
+      if (syncs) pending_sdma_.reset();  // tpu_poll() does not wait for it
       return;
     }
-    pending_ = {op, capture_call_stack()};
+    (info(op).engine == Engine::kSdma ? pending_sdma_ : pending_) = {op, capture_call_stack()};
   }
 
   void launch_ends(const std::string& fault) override {
@@ -120,14 +125,8 @@ class ConstraintCheck final : public Observer {
                       fmt::format("{} bytes", stack_limit_),
                       {}});
     }
-    if (pending_ && fault.empty()) {
-      const std::string name = call_name(pending_->op, pending_->stack);
-      findings_->add({"constraint/unpolled",
-                      fmt::format("the kernel returns without waiting for {}", name),
-                      {{name, name + " was issued last", pending_->stack, {}}},
-                      {},
-                      "",
-                      {}});
+    for (const auto& pending : {pending_, pending_sdma_}) {
+      if (pending && fault.empty()) tell_unpolled(*pending);
     }
     findings_->report();
   }
@@ -137,6 +136,16 @@ class ConstraintCheck final : public Observer {
     Op op;
     CallStack stack;
   };
+
+  void tell_unpolled(const Issued& last) {
+    const std::string name = call_name(last.op, last.stack);
+    findings_->add({"constraint/unpolled",
+                    fmt::format("the kernel returns without waiting for {}", name),
+                    {{name, name + " was issued last", last.stack, {}}},
+                    {},
+                    "",
+                    {}});
+  }
 
   void tell_uninitialized(Op op, const Command& command) {
     const Party call = call_of(op, command);
@@ -165,8 +174,8 @@ class ConstraintCheck final : public Observer {
   std::uintptr_t lowest_ = UINTPTR_MAX;
   std::uint64_t deepest_ = 0;
   Party deepest_call_;
-  bool initialized_ = false;       // or told already that it is not
-  std::optional<Issued> pending_;  // the last command that the kernel has not waited for
+  bool initialized_ = false;                      // or told already that it is not
+  std::optional<Issued> pending_, pending_sdma_;  // the last command that the kernel has not waited for
 };
 
 class PortabilityCheck final : public Observer {

@@ -15,6 +15,7 @@
 #include "device/checks/page_guard.hpp"
 #include "device/checks/race_check.hpp"
 #include "device/chip/rules.hpp"
+#include "device/isa/message_engine.hpp"
 #include "device/memory/memories.hpp"
 
 namespace softtpu {
@@ -95,14 +96,7 @@ class ProcessorRaceCheck final : public Observer {
     // Commands of the emulator are complete when their call returns: what has changed now, they have changed.
     for (Window& window : windows_) std::memcpy(window.seen.data(), window.memory, window.seen.size());
     if (const auto* control = std::get_if<ControlCmd>(&command)) {
-      const bool waits = control->action == ControlAction::kPoll || control->action == ControlAction::kSync ||
-                         control->action == ControlAction::kInitialize;
-      const auto is_of_hau = [](const Pending& known) { return info(known.op).engine == Engine::kHau; };
-      const bool skips_hau = control->action == ControlAction::kPoll && memories_->chip().has(ChipRule::kPollSkipsHau);
-      if (waits) finish([&](const Pending& known) { return !skips_hau || !is_of_hau(known); });
-      if (control->action == ControlAction::kHauPoll) {
-        finish(is_of_hau);
-      }
+      finish([&](const Pending& known) { return waits_for(op, *control, info(known.op).engine); });
       return close();
     }
     pending_.push_back({op, command, capture_call_stack()});
@@ -119,6 +113,19 @@ class ProcessorRaceCheck final : public Observer {
   }
 
  private:
+  // tpu_poll() waits neither for SDMA nor, on some chips, for the HAU.
+  bool waits_for(Op op, const ControlCmd& control, Engine engine) const {
+    const Engine polled = polled_engine(op);
+    switch (control.action) {
+      case ControlAction::kInitialize: return true;
+      case ControlAction::kPoll:
+        return engine != Engine::kSdma && (engine != Engine::kHau || !memories_->chip().has(ChipRule::kPollSkipsHau));
+      case ControlAction::kHauPoll:
+      case ControlAction::kSync: return polled == Engine::kControl || polled == engine;
+      default: return false;
+    }
+  }
+
   // These commands have been waited for.
   template <class IsDone>
   void finish(IsDone is_done) {

@@ -98,6 +98,13 @@ class RaceCheck final : public Observer {
     reported_.clear();
   }
 
+  // What comes is issued when one engine, or all of them, have done what they had.
+  void waited(std::optional<std::size_t> engine) {
+    if (!engine) return forget();
+    const Clock done = clocks_[*engine];
+    for (Clock& clock : clocks_) join(clock, done);
+  }
+
   void order(Op op, const ControlCmd& control) {
     const auto engine = index_of(message_engine(op));
     switch (control.action) {
@@ -114,10 +121,10 @@ class RaceCheck final : public Observer {
         return;
       case ControlAction::kAcquireLock:
       case ControlAction::kReleaseLock: return;
-      case ControlAction::kInitialize:
+      case ControlAction::kInitialize: return forget();
       case ControlAction::kPoll:
       case ControlAction::kHauPoll:
-      case ControlAction::kSync: return forget();
+      case ControlAction::kSync: return waited(index_of(polled_engine(op)));
     }
   }
 

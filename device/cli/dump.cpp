@@ -221,14 +221,14 @@ Run add_dump(CLI::App& app) {
   app.add_option(
       "--shape", options->tensor.shape,
       "a tensor instead of a region: N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
-  app.add_option("--dtype", options->tensor.dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
-      ->capture_default_str();
+  app.add_option("--dtype", options->tensor.dtype, kDtypeNames)->capture_default_str();
   app.add_option("--layout", options->tensor.layout, kLayoutNames)->capture_default_str();
   app.add_option("--mode", options->tensor.mode, "storage mode: none, 2n, 4n or 2ic (shape IC,OC,KH,KW)")
       ->capture_default_str();
   app.add_option("--stride", options->tensor.stride, "N,C,H,W in elements, for the layouts free and system");
   app.add_option("--width", options->tensor.width, "columns per channel, for matrix and vector");
-  app.add_option("-o,--output", options->output, "write a NumPy file (.npy) instead of text");
+  app.add_option("-o,--output", options->output,
+                 "write a NumPy file (.npy) instead of text; FP8 as bytes, with their type in FILE.json");
   app.footer(
       "Exit status: 0; 1 when the device does not answer; 2 when there is no such device, memory or tensor; 3 when a "
       "memory\n"

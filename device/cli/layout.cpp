@@ -39,7 +39,7 @@ Result<std::vector<std::int64_t>> parse_list(const char* option, std::string_vie
 
 std::optional<Dtype> find_dtype(std::string_view name) {
   for (const Dtype type : {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16, Dtype::kInt8, Dtype::kUint8, Dtype::kInt16,
-                           Dtype::kUint16, Dtype::kInt32, Dtype::kUint32}) {
+                           Dtype::kUint16, Dtype::kInt32, Dtype::kUint32, Dtype::kFp8E4M3, Dtype::kFp8E5M2}) {
     if (to_text(type) == name) return type;
   }
   return std::nullopt;
@@ -56,18 +56,18 @@ struct LayoutRow {
 };
 constexpr const char* kWeightLabels = "ic,oc,kh,kw";
 constexpr std::array kLayouts = {
-    LayoutRow{"aligned", LayoutKind::kAligned, 1, kAllTypes, 4, "n,c,h,w"},
-    LayoutRow{"compact", LayoutKind::kCompact, 1, kAllTypes, 4, "n,c,h,w"},
-    LayoutRow{"line-aligned", LayoutKind::kLineAligned, 1, kAllTypes, 4, "n,c,h,w"},
-    LayoutRow{"free", LayoutKind::kFree, 1, kAllTypes, 4, "n,c,h,w"},
-    LayoutRow{"matrix", LayoutKind::kAligned, 1, kAllTypes, 2, "row,column"},
-    LayoutRow{"vector", LayoutKind::kAligned, 1, kAllTypes, 1, "element"},
+    LayoutRow{"aligned", LayoutKind::kAligned, 1, kAnyTypes, 4, "n,c,h,w"},
+    LayoutRow{"compact", LayoutKind::kCompact, 1, kAnyTypes, 4, "n,c,h,w"},
+    LayoutRow{"line-aligned", LayoutKind::kLineAligned, 1, kAnyTypes, 4, "n,c,h,w"},
+    LayoutRow{"free", LayoutKind::kFree, 1, kAnyTypes, 4, "n,c,h,w"},
+    LayoutRow{"matrix", LayoutKind::kAligned, 1, kAnyTypes, 2, "row,column"},
+    LayoutRow{"vector", LayoutKind::kAligned, 1, kAnyTypes, 1, "element"},
     LayoutRow{"1ic", LayoutKind::kWeight, 1, kFp32Only, 4, kWeightLabels},
     LayoutRow{"2ic", LayoutKind::kWeight, 2, kFp32Only, 4, kWeightLabels},
     LayoutRow{"32ic", LayoutKind::kWeight, 32, kHalves, 4, kWeightLabels},
-    LayoutRow{"64ic", LayoutKind::kWeight, 64, kInts8, 4, kWeightLabels},
-    LayoutRow{"continuous", LayoutKind::kContinuous, 1, kAllTypes, 4, "n,c,h,w"},
-    LayoutRow{"system", LayoutKind::kFreeContinuous, 1, kAllTypes, 4, "n,c,h,w"},
+    LayoutRow{"64ic", LayoutKind::kWeight, 64, kInts8 | kFp8s, 4, kWeightLabels},
+    LayoutRow{"continuous", LayoutKind::kContinuous, 1, kAnyTypes, 4, "n,c,h,w"},
+    LayoutRow{"system", LayoutKind::kFreeContinuous, 1, kAnyTypes, 4, "n,c,h,w"},
 };
 
 // What a --mode name means: so many neighbours of the first dimension form a unit.
@@ -162,6 +162,8 @@ Result<LayoutSubject> parse_subject(const LayoutOptions& options, const Chip& ch
   const auto type = find_dtype(options.dtype);
   if (!type)
     return usage(fmt::format("--dtype \"{}\" is not a type with whole bytes, for example fp32", options.dtype));
+  if (!contains(kAllTypes | chip.extra_types, *type))
+    return usage(fmt::format("--dtype {} is no data type of {}", options.dtype, chip.name));
   if (!contains(layout->types, *type)) {
     return usage(fmt::format("--layout {} does not exist for {}", layout->name, to_text(*type)));
   }

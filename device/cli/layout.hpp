@@ -15,7 +15,7 @@ namespace softtpu::cli {
 struct LayoutOptions {
   std::string chip = "bm1684x";
   std::string shape;           // "N,C,H,W"; "ROWS,COLS" for matrix; "COLS" for vector; "IC,OC,KH,KW" for the weights
-  std::string dtype = "fp32";  // fp32, fp16, bfp16, int8, uint8, int16, uint16, int32, uint32
+  std::string dtype = "fp32";  // kDtypeNames
   std::string layout = "aligned";  // kLayoutNames
   std::string mode = "none";       // none, 2n, 4n, 2ic
   std::string stride;              // "N,C,H,W", for free and system
@@ -31,6 +31,8 @@ struct LayoutOptions {
   std::string output;              // SVG file; empty: none
 };
 
+inline constexpr const char* kDtypeNames =
+    "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32, uint32; fp8e4m3 and fp8e5m2 on chips that have them";
 inline constexpr const char* kLayoutNames =
     "aligned, compact, line-aligned, free, matrix, vector, 1ic, 2ic, 32ic, 64ic, continuous, system";
 

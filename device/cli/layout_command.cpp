@@ -12,8 +12,7 @@ Run add_layout(CLI::App& app) {
   app.add_option("--chip", options->chip, "a chip's name, or a file with its description")->capture_default_str();
   app.add_option("--shape", options->shape,
                  "N,C,H,W; ROWS,COLUMNS of a matrix; COLUMNS of a vector; IC,OC,KH,KW of weights");
-  app.add_option("--dtype", options->dtype, "fp32, fp16, bfp16, int8, uint8, int16, uint16, int32 or uint32")
-      ->capture_default_str();
+  app.add_option("--dtype", options->dtype, kDtypeNames)->capture_default_str();
   app.add_option("--layout", options->layout, kLayoutNames)->capture_default_str();
   app.add_option("--mode", options->mode, "storage mode: none, 2n, 4n or 2ic (shape IC,OC,KH,KW)")
       ->capture_default_str();

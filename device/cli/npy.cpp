@@ -2,19 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "device/numeric/formats.hpp"
+#include "device/numeric/fp8.hpp"
 
 namespace softtpu::cli {
 namespace {
 
 const char* npy_name(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kFp8E5M2:  // raw bytes: numpy has no such type
+    case Dtype::kFp8E5M2:  // raw bytes: numpy has no such type (npy_type_note)
     case Dtype::kFp8E4M3:
     case Dtype::kUint8: return "|u1";
     case Dtype::kInt8: return "|i1";
@@ -33,6 +36,31 @@ const char* npy_name(Dtype dtype) {
   return nullptr;
 }
 
+// The type's name in the package ml_dtypes; nullptr where there is none.
+const char* ml_dtypes_name(Dtype dtype) {
+  if (dtype == Dtype::kFp8E4M3) return "float8_e4m3fn";
+  return dtype == Dtype::kFp8E5M2 ? "float8_e5m2" : nullptr;
+}
+
+constexpr const char* kNoteFormat = "softtpu-npy-type-1";
+
+// For its owner: it holds what a program computes with.
+bool write_private(const std::string& path, const std::string& contents) {
+  const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  std::FILE* file = opened >= 0 ? ::fdopen(opened, "wb") : nullptr;
+  bool good = file != nullptr && std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
+  if (file != nullptr) good = std::fclose(file) == 0 && good;
+  return good;
+}
+
+// Of an earlier array, which would speak of this one.
+void remove_note(const std::string& path) {
+  std::ifstream file(path);
+  std::string start(std::strlen(kNoteFormat) + 16, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (start.find(kNoteFormat) != std::string::npos) ::unlink(path.c_str());
+}
+
 template <class T>
 T load(const std::uint8_t* from) {
   T value;
@@ -42,8 +70,8 @@ T load(const std::uint8_t* from) {
 
 std::string element_text(Dtype dtype, const std::uint8_t* from) {
   switch (dtype) {
-    case Dtype::kFp8E5M2:
-    case Dtype::kFp8E4M3: return fmt::format("0x{:02x}", *from);
+    case Dtype::kFp8E5M2: return fmt::format("{:.4g}", kFp8Values<E5m2>[*from]);
+    case Dtype::kFp8E4M3: return fmt::format("{:.4g}", kFp8Values<E4m3>[*from]);
     case Dtype::kUint8: return fmt::format("{}", *from);
     case Dtype::kInt8: return fmt::format("{}", load<std::int8_t>(from));
     case Dtype::kUint16: return fmt::format("{}", load<std::uint16_t>(from));
@@ -89,16 +117,24 @@ Result<std::string> encode_npy(Dtype dtype, const std::vector<std::uint64_t>& sh
   return start + header + std::string(data.begin(), data.end());
 }
 
+std::string npy_type_note(Dtype dtype, const std::vector<std::uint64_t>& shape) {
+  const char* name = ml_dtypes_name(dtype);
+  if (name == nullptr) return {};
+  return fmt::format("{{\"format\": \"{}\", \"type\": \"{}\", \"ml_dtypes\": \"{}\", \"shape\": [{}]}}\n", kNoteFormat,
+                     to_text(dtype), name, fmt::join(shape, ", "));
+}
+
 Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<std::uint64_t>& shape,
                        const std::vector<std::uint8_t>& bytes) {
   const auto contents = encode_npy(dtype, shape, bytes);
   if (!contents) return contents.error();
-  // For its owner: it holds what a program computes with.
-  const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  std::FILE* file = opened >= 0 ? ::fdopen(opened, "wb") : nullptr;
-  bool good = file != nullptr && std::fwrite(contents->data(), 1, contents->size(), file) == contents->size();
-  if (file != nullptr) good = std::fclose(file) == 0 && good;
-  if (good) return {};
+  const std::string note = npy_type_note(dtype, shape), note_path = path + ".json";
+  if (note.empty()) {
+    remove_note(note_path);
+  } else if (!write_private(note_path, note)) {
+    return Error{ErrorKind::kResource, fmt::format("cannot write \"{}\": {}", note_path, std::strerror(errno))};
+  }
+  if (write_private(path, *contents)) return {};
   return Error{ErrorKind::kResource, fmt::format("cannot write \"{}\": {}", path, std::strerror(errno))};
 }
 

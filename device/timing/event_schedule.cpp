@@ -140,6 +140,10 @@ void EventSchedule::poll() {
   if (now.us > control_.us) control_ = now;
 }
 
+void EventSchedule::poll(Queue queue) {
+  if (lane(queue).end.us > control_.us) control_ = lane(queue).end;
+}
+
 void EventSchedule::send(Queue queue, int message) { messages_[message] = lane(queue).end; }
 
 void EventSchedule::receive(Queue queue, int message) {

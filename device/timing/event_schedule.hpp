@@ -57,6 +57,7 @@ class EventSchedule {
   void wait_for(Queue queue);  // everything after it, inside or outside a section
   void wait_for_all();
   void poll();  // the control processor waits for all engines
+  void poll(Queue queue);
   void send(Queue queue, int message);
   void receive(Queue queue, int message);
   // The same from and to other cores. How long the engine, or all of them, wait.

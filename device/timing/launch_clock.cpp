@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "device/isa/message_engine.hpp"
+
 namespace softtpu {
 namespace {
 
@@ -85,7 +87,9 @@ void LaunchClock::order(Op op, const ControlCmd& control) {
     case ControlAction::kHauPoll: return schedule_.poll();
     case ControlAction::kParallelStart: return schedule_.begin_section();
     case ControlAction::kParallelEnd: return schedule_.end_section();
-    case ControlAction::kSync: return queue ? schedule_.wait_for(*queue) : schedule_.wait_for_all();
+    case ControlAction::kSync:
+      if (polled_engine(op) == Engine::kSdma) return schedule_.poll(Queue::kSdma);
+      return queue ? schedule_.wait_for(*queue) : schedule_.wait_for_all();
     case ControlAction::kSendMessage: return schedule_.send(queue.value_or(Queue::kBdc), control.message);
     case ControlAction::kWaitMessage: return schedule_.receive(queue.value_or(Queue::kBdc), control.message);
     case ControlAction::kAcquireLock:

@@ -45,7 +45,7 @@ def draw(shape=None, *, chip=None, dtype=None, layout=None, **options):
     may be an Array, whose type is taken too."""
     if shape is not None and hasattr(shape, "shape"):
         array, shape = shape, shape.shape
-        names = {"float32": "fp32", "float16": "fp16", "bfloat16": "bfp16"}
+        names = {"float32": "fp32", "float16": "fp16", "bfloat16": "bfp16", "float8_e4m3": "fp8e4m3", "float8_e5m2": "fp8e5m2"}
         dtype = dtype or names.get(str(getattr(array, "kind", array.dtype)), str(getattr(array, "kind", array.dtype)))
         chip = chip or (array.device.chip if hasattr(array, "device") else None)
         shape = (1,) * (4 - len(shape)) + tuple(shape)

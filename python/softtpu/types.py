@@ -11,6 +11,7 @@ They are kept as numpy integers of the same bits, or as ml_dtypes' types where t
 [1.0, -2.5]
 """
 import functools
+import json
 
 import numpy as np
 
@@ -22,7 +23,7 @@ except ImportError:
 # Name -> bits of exponent and mantissa, and whether the greatest exponent has infinities (else one NaN only).
 _FORMATS = {"bfloat16": (8, 7, True), "float8_e4m3": (4, 3, False), "float8_e5m2": (5, 2, True)}
 _ALIASES = {"bf16": "bfloat16", "e4m3": "float8_e4m3", "float8_e4m3fn": "float8_e4m3", "fp8_e4m3": "float8_e4m3",
-            "e5m2": "float8_e5m2", "fp8_e5m2": "float8_e5m2", "fp16": "float16", "fp32": "float32"}
+            "e5m2": "float8_e5m2", "fp8_e5m2": "float8_e5m2", "fp8e4m3": "float8_e4m3", "fp8e5m2": "float8_e5m2", "fp16": "float16", "fp32": "float32"}
 _ML_NAMES = {"bfloat16": "bfloat16", "float8_e4m3": "float8_e4m3fn", "float8_e5m2": "float8_e5m2"}
 
 
@@ -153,3 +154,22 @@ def as_storage(values, what):
     if kind.is_small_float:
         return np.asarray(array, order="C").view(kind.storage)
     return np.asarray(array, kind.storage, order="C")
+
+
+def load_npy(path):
+    """The array of a NumPy file that `softtpu dump` has written. FP8, which such a file holds as bytes, comes as ml_dtypes' type
+    where that package is installed, else as its bits; `decode(array, name)` gives numbers.
+
+    The file PATH.json says which type the bytes are."""
+    array = np.load(path)
+    try:
+        with open(f"{path}.json", encoding="utf-8") as file:
+            note = json.load(file)
+    except FileNotFoundError:
+        return array
+    if not isinstance(note, dict) or note.get("format") != "softtpu-npy-type-1":
+        return array  # somebody else's file
+    kind = element_type(note.get("type"))
+    if list(array.shape) != note.get("shape") or array.dtype != _bits_type(kind.name):
+        raise ValueError(f"{path}.json is not about {path}: it says {kind} of shape {note.get('shape')}, the file holds {array.dtype} of shape {list(array.shape)}")
+    return array.view(kind.storage)

@@ -3,10 +3,13 @@
 import argparse
 import ast
 import itertools
+import json
+import math
 import os
 import pathlib
 import random
 import re
+import stat
 import struct
 import subprocess
 import tempfile
@@ -67,9 +70,10 @@ def places(layout, shape, size, address, mode=1, stride=None, width=None):
 class Device:
     """A shared device whose local and global memory hold known bytes."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, chip="bm1684x"):
         self.socket = pathlib.Path(folder) / "device.sock"
-        self.process = subprocess.Popen([str(BUILD / "bin/softtpu"), "serve", "--socket", str(self.socket)], stdout=subprocess.PIPE, text=True, env=CLEAN)
+        self.process = subprocess.Popen([str(BUILD / "bin/softtpu"), "serve", "--socket", str(self.socket)], stdout=subprocess.PIPE, text=True,
+                                        env=CLEAN | {"SOFTTPU_CHIP": chip})
         self.pid = int(re.search(r"pid (\d+)", self.process.stdout.readline()).group(1))
         self.bytes = random.Random(1).randbytes(NPUS * LANE)
         self.put("local", self.bytes)
@@ -102,9 +106,12 @@ class Dump(unittest.TestCase):
         cls.device.close()
         cls.folder.cleanup()
 
+    @staticmethod
+    def run_dump(*options):
+        return subprocess.run([str(BUILD / "bin/softtpu"), "dump", *map(str, options)], capture_output=True, text=True, env=CLEAN, timeout=60)
+
     def dump(self, *options):
-        return subprocess.run([str(BUILD / "bin/softtpu"), "dump", "--socket", str(self.device.socket), *map(str, options)], capture_output=True, text=True,
-                              env=CLEAN, timeout=60)
+        return self.run_dump("--socket", self.device.socket, *options)
 
     def compare(self, dtype, shape, spots, *options):
         file = pathlib.Path(self.folder.name) / "tensor.npy"
@@ -167,6 +174,39 @@ class Dump(unittest.TestCase):
                 spots = [96 + size * sum(i * s for i, s in zip(index, stride)) for index in itertools.product(*map(range, shape))]
                 self.compare(dtype, shape, spots, "--space", "global", "--address", hex(start + 96), "--layout", "system", "--stride", "1000,100,10,2")
 
+    def test_fp8_is_bytes_with_a_note(self):
+        with tempfile.TemporaryDirectory() as folder:
+            device = Device(folder, "bm1690")
+            try:
+                for dtype, name, values in (("fp8e4m3", "float8_e4m3fn", {0x01: "0.001953", 0x38: "1", 0x7e: "448", 0x7f: "nan", 0xff: "-nan", 0xc4: "-3"}),
+                                            ("fp8e5m2", "float8_e5m2", {0x01: "1.526e-05", 0x3c: "1", 0x7b: "5.734e+04", 0x7c: "inf", 0xc2: "-3"})):
+                    for layout, shape in (("aligned", (2, 70, 3, 5)), ("compact", (1, 3, 7, 5)), ("64ic", (70, 66, 3, 2))):
+                        with self.subTest(dtype=dtype, layout=layout):
+                            file = pathlib.Path(folder) / "tensor.npy"
+                            options = ["--socket", device.socket, "--address", 128, "--shape", ",".join(map(str, shape)), "--dtype", dtype, "--layout", layout]
+                            done = self.run_dump(*options, "-o", file)
+                            self.assertEqual(done.returncode, 0, done.stderr)
+                            content = file.read_bytes()
+                            self.assertIn(b"'descr': '|u1'", content[:128])
+                            self.assertEqual(content[-math.prod(shape):], bytes(device.bytes[spot] for spot in places(layout, shape, 1, 128)))
+                            note = json.loads(pathlib.Path(f"{file}.json").read_text())
+                            self.assertEqual(note, {"format": "softtpu-npy-type-1", "type": dtype, "ml_dtypes": name, "shape": list(shape)})
+                            self.assertEqual(stat.S_IMODE(os.stat(f"{file}.json").st_mode), 0o600)
+                            # Another type in the same file: the note would be wrong.
+                            self.assertEqual(self.run_dump(*options[:4], "--shape", "1,1,1,4", "--dtype", "uint8", "-o", file).returncode, 0)
+                            self.assertFalse(pathlib.Path(f"{file}.json").exists())
+                    device.put("local", bytes(values) + device.bytes[len(values):])
+                    text = self.run_dump("--socket", device.socket, "--shape", f"1,1,1,{len(values)}", "--dtype", dtype).stdout
+                    self.assertEqual(text.split()[1:], list(values.values()))
+                    device.put("local", device.bytes)
+                # A file of the same name that somebody else has written stays.
+                mine = pathlib.Path(folder) / "mine.npy.json"
+                mine.write_text('{"mine": true}')
+                self.assertEqual(self.run_dump("--socket", device.socket, "--shape", "1,1,1,4", "-o", str(mine)[:-5]).returncode, 0)
+                self.assertEqual(mine.read_text(), '{"mine": true}')
+            finally:
+                device.close()
+
     def test_a_region_is_bytes(self):
         file = pathlib.Path(self.folder.name) / "region.npy"
         self.assertEqual(self.dump("--address", "0x100", "--bytes", 1000, "-o", file).returncode, 0)
@@ -174,6 +214,7 @@ class Dump(unittest.TestCase):
 
     def test_what_no_tensor_can_be_is_refused(self):
         for options, reason in ((("--shape", "1,64,600,600"), "does not fit"), (("--shape", "1,1,1,1", "--dtype", "int4"), 'int4'),
+                                (("--shape", "1,1,1,1", "--dtype", "fp8e4m3"), "--dtype fp8e4m3 is no data type of bm1684x"),
                                 (("--shape", "1,1,1,1", "--dtype", "fp16", "--layout", "1ic"), "1ic does not exist for fp16"),
                                 (("--shape", "1,1,1,1", "--layout", "continuous"), "continuous is not for local memory"),
                                 (("--shape", "4,4", "--layout", "matrix"), "--width is missing"), (("--shape", "1,1,1,1", "--address", "4"), "not divisible by 64"),

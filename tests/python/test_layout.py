@@ -1,4 +1,6 @@
 """Drawings, and weights in the chip's order."""
+import json
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,31 @@ def test_batches_go_and_come_back(dtype):
     words = layout.batch_pack(values)
     assert words.shape == (-(-5 // (4 // values.itemsize)), 3, 2, 4)
     assert np.array_equal(layout.batch_unpack(words, values.shape, dtype), values)
+
+
+def test_drawings_know_fp8(dev):
+    class Elements:  # what draw() takes of an Array
+        shape, dtype, kind = (1, 3, 2, 2), np.uint8, softtpu.types.element_type("float8_e4m3")
+
+    assert "fp8e4m3" in str(layout.draw(Elements, chip="bm1690", npus=2))
+    with pytest.raises(softtpu.Error, match="no data type of bm1684x"):
+        layout.draw(Elements, chip="bm1684x")
+
+
+def test_files_of_fp8_come_with_their_type(tmp_path):
+    path = tmp_path / "a.npy"
+    bits = np.arange(256, dtype=np.uint8).reshape(2, 128)
+    np.save(path, bits)
+    assert np.array_equal(softtpu.types.load_npy(path), bits)
+    for name, ml_name in (("fp8e4m3", "float8_e4m3fn"), ("fp8e5m2", "float8_e5m2")):
+        note = {"format": "softtpu-npy-type-1", "type": name, "ml_dtypes": ml_name, "shape": [2, 128]}
+        (tmp_path / "a.npy.json").write_text(json.dumps(note))
+        array = softtpu.types.load_npy(path)
+        assert array.dtype == softtpu.types.element_type(name).storage and np.array_equal(array.view(np.uint8), bits)
+        assert softtpu.types.decode(array, name)[0, 56] == (1.0 if name == "fp8e4m3" else 0.5)
+        if softtpu.types.ml_dtypes is not None:
+            assert array.dtype.name == ml_name
+            assert np.array_equal(array.astype(np.float32), softtpu.types.decode(array, name), equal_nan=True)
+    (tmp_path / "a.npy.json").write_text(json.dumps(note | {"shape": [256]}))
+    with pytest.raises(ValueError, match="is not about"):
+        softtpu.types.load_npy(path)

@@ -129,6 +129,22 @@ TEST(LayoutPicture, BroadcastStridesShareCells) {
   EXPECT_THAT(to_text(picture), HasSubstr("12 elements lie on a cell that another element has"));
 }
 
+TEST(LayoutPicture, DrawsFp8OnChipsThatHaveIt) {
+  for (const char* type : {"fp8e4m3", "fp8e5m2"}) {
+    LayoutOptions options = demo("1,70,2,3", "aligned", type);
+    options.chip = "bm1690";
+    EXPECT_THAT(to_text(draw(options)), HasSubstr("A cell is 1 byte"));
+    LayoutOptions bytes = options;
+    bytes.dtype = "int8";
+    EXPECT_EQ(cells_of(draw(options)), cells_of(draw(bytes)));
+    options.layout = "64ic";
+    options.shape = "70,2,1,1";
+    EXPECT_THAT(to_text(draw(options)), HasSubstr(type));
+    options.chip = "bm1684x";
+    EXPECT_EQ(refusal(options), std::string("--dtype ") + type + " is no data type of bm1684x");
+  }
+}
+
 TEST(LayoutPicture, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal(demo("1,5,16,16")), HasSubstr("needs 2048 bytes (2 KiB) per NPU from offset 0; an NPU has 1024"));
   EXPECT_EQ(refusal(demo("2,5,3")), "--shape \"2,5,3\" is not 4 whole numbers separated by commas");

@@ -42,6 +42,40 @@ TEST(Trace, WritesOneEventForEachCommand) {
   std::remove(path.c_str());
 }
 
+// SDMA has a track beside GDMA's, and operands of FP8 are called by their types.
+TEST(Trace, ShowsSdmaAndFp8OfBm1690) {
+  const std::string path = ::testing::TempDir() + "softtpu_trace_bm1690_" + std::to_string(::getpid());
+  TestDevice device("bm1690");
+  auto trace = make_trace(path);
+  ASSERT_TRUE(trace) << trace.error().text;
+  device.core().add_observer(*trace);
+  const auto outcome = device.run([&] {
+    const dim4 shape = {1, 64, 2, 16};
+    tpu_bdc_cast(0x0, 0x400, &shape, nullptr, nullptr, DT_FP8E4M3, DT_FP8E5M2, RM_HALF_TO_EVEN);
+    tpu_gdma_cpy_L2S(device.scratch(), 0x0, &shape, nullptr, nullptr, DT_FP8E4M3);
+    tpu_sdma_cpy_S2S(device.scratch(4096), device.scratch(), &shape, nullptr, nullptr, DT_FP8E4M3);
+    tpu_sdma_poll();
+  });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  std::ifstream file(path);
+  const auto events = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_TRUE(events.is_array());
+  std::map<int, std::string> tracks;
+  std::map<std::string, nlohmann::json> calls;
+  for (const auto& event : events) {
+    if (event["name"] == "thread_name") tracks[event["tid"]] = event["args"]["name"];
+    if (event["ph"] == "X") calls[event["name"]] = event;
+  }
+  const auto text = [&](const char* call, const char* operand) { return calls[call]["args"].value(operand, ""); };
+  EXPECT_TRUE(text("tpu_bdc_cast", "dst").ends_with("fp8e4m3")) << text("tpu_bdc_cast", "dst");
+  EXPECT_TRUE(text("tpu_bdc_cast", "src").ends_with("fp8e5m2")) << text("tpu_bdc_cast", "src");
+  EXPECT_EQ(calls["tpu_bdc_cast"]["args"]["bytes"], 2 * 2048) << "one byte for each element";
+  EXPECT_EQ(calls["tpu_sdma_cpy_S2S"]["cat"], "SDMA");
+  EXPECT_EQ(tracks[calls["tpu_sdma_cpy_S2S"]["tid"]], "core 0 SDMA");
+  EXPECT_EQ(tracks[calls["tpu_gdma_cpy_L2S"]["tid"]], "core 0 GDMA");
+  std::remove(path.c_str());
+}
+
 TEST(Trace, HasAProcessForEachDeviceAndANamedTrackForTheLaunches) {
   const std::string path = ::testing::TempDir() + "softtpu_trace_devices_" + std::to_string(::getpid());
   const auto kernel = [] {

@@ -158,7 +158,7 @@ def extents_of(text):
 
 def dtype_of(text):
     """fp32 and so on as they are; else an expression of data_type_t."""
-    if re.fullmatch(r"u?int(8|16|32)|b?fp16|fp32", text):
+    if re.fullmatch(r"u?int(8|16|32)|b?fp16|fp32|fp8e(4m3|5m2)", text):
         return text
     value = gdb.parse_and_eval(text)
     name = enumerator_of(value) if value.type.strip_typedefs().code == gdb.TYPE_CODE_ENUM else None

@@ -286,6 +286,44 @@ TEST(CostModel, TheVendorPresetLeavesOutLaunchIssueAndStart) {
   EXPECT_DOUBLE_EQ(cost.work_us, 0.001);
 }
 
+// BM1690's two copy engines work side by side in a section, and a poll of SDMA waits for it.
+TEST(TimeObserver, GivesSdmaAQueueOfItsOwn) {
+  const auto estimate = [](const std::function<void(TestDevice&)>& kernel) {
+    TestDevice device("bm1690");
+    auto observer = make_time_observer(device.chip(), {TimingPreset::kFull, false, {}, {}});
+    EXPECT_TRUE(observer) << observer.error().text;
+    device.core().add_observer(*observer);
+    const LaunchOutcome outcome = device.run([&] { kernel(device); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return outcome.estimated_us.value_or(0);
+  };
+  static constexpr dim4 kShape = {1, 64, 16, 1024};  // 4 MB as f32: 65 us for a copy in DDR
+  const auto sdma = [](TestDevice& device) {
+    tpu_sdma_cpy_S2S(device.scratch(16 << 20), device.scratch(), &kShape, nullptr, nullptr, DT_FP32);
+  };
+  const auto gdma = [](TestDevice& device) {
+    tpu_gdma_cpy_S2S(device.scratch(48 << 20), device.scratch(32 << 20), &kShape, nullptr, nullptr, DT_FP32);
+  };
+  const double one = estimate([&](TestDevice& d) { sdma(d); });
+  const double in_turns = estimate([&](TestDevice& d) { sdma(d), gdma(d); });
+  const double together = estimate([&](TestDevice& d) {
+    tpu_parallel_start();
+    sdma(d), gdma(d);
+    tpu_parallel_end();
+  });
+  const double polled = estimate([&](TestDevice& d) {
+    tpu_parallel_start();
+    sdma(d);
+    tpu_sdma_poll();
+    gdma(d);
+    tpu_parallel_end();
+  });
+  const double copy = 4.0 * (1 << 20) / 64e3;
+  EXPECT_NEAR(in_turns - one, copy, 5);
+  EXPECT_NEAR(together, one, 5);
+  EXPECT_NEAR(polled, in_turns, 5);
+}
+
 // DDR may give all cores more than one of them takes.
 TEST(CostModel, CoresShareWhatDdrGivesAllOfThem) {
   EXPECT_EQ(model_of(chip_named("bm1684x"))->ddr_share(), 1);
