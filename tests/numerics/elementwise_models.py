@@ -89,7 +89,11 @@ class Elementwise:
 
     def unary(self, op, a, dtype):
         p = self.page
-        if op == "sign" and hasattr(p, "sign") and dtype in FLOATS:
+        if op == "prelu" and dtype in FLOATS:
+            x = self.tensor(a, "src", dtype).get()
+            self.tensor(a, "dst", dtype).put(p.prelu(x, scalar(a["alpha"], x.shape, dtype), dtype))
+            return True
+        if op == "sign" and dtype in FLOATS:
             self.tensor(a, "dst", dtype).put(p.sign(self.tensor(a, "src", dtype).get(), dtype))
             return True
         if op not in ("abs", "neg", "relu", "fp_round", "fp_floor", "fp_ceil", "fp32_mac", "fp32_mac_C"):
@@ -151,6 +155,14 @@ class Elementwise:
 
     def per_channel(self, op, a, dtype):
         p = self.page
+        if op in ("fp_add_C_sqr", "fp_sub_C_sqr"):
+            x = self.tensor(a, "src", dtype).get()
+            self.tensor(a, "dst", dtype).put(p.squared(op[3:6], x, scalar(a["C"], x.shape, dtype), dtype))
+            return True
+        if op == "fp_scale_bias_C":
+            x = self.tensor(a, "src", dtype).get()
+            self.tensor(a, "dst", dtype).put(p.fp_scale_bias(x, *(scalar(a[name], x.shape, dtype) for name in ("scale", "bias")), dtype))
+            return True
         if op not in ("fp_bias", "fp_scale", "fp_scale_bias", "fp_add_bias_sqr", "fp_sub_bias_sqr"):
             return False
         x = self.tensor(a, "src", dtype).get()
@@ -163,24 +175,17 @@ class Elementwise:
         elif op == "fp_scale_bias":
             result = p.fp_scale_bias(x, self.parameter(a, "scale", dtype), self.parameter(a, "bias", dtype), dtype)
         else:
-            t = two(op[3:6], x, self.parameter(a, "bias", dtype))
-            result = two("mul", t, t)
+            result = p.squared(op[3:6], x, self.parameter(a, "bias", dtype), dtype)
         self.tensor(a, "dst", dtype).put(result)
         return True
 
     def conversion(self, op, a, dtype):
-        if op == "int_requant":
-            of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
-            x = signed(self.tensor(a, "src", of).get(), of)
-            offset = a["offset"] & 0xffff
-            if to.startswith("int") and offset >= 0x8000:
-                offset -= 0x10000
-            words = [self.page.int_requant(int(v), a["multiplier"], a["shift"], offset, a["rounding_mode"], to) % 2**32 for v in x.flat]
-            self.tensor(a, "dst", to).put(np.array(words, np.uint64).reshape(x.shape))
-            return True
-        if op != "cast" or DTYPES[a["src_dtype"]] not in FLOATS:
+        if op != "cast" or DTYPES[a["src_dtype"]] not in (*FLOATS, "e4m3", "e5m2"):
             return False
         of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+        if to in ("e4m3", "e5m2"):
+            self.tensor(a, "dst", to).put(self.page.float_to_float(self.tensor(a, "src", of).get(), of, to, a["mode"]))
+            return True
         if to in FLOATS:
             if not hasattr(self.page, "float_to_float") or of == to or a["mode"] != "RM_HALF_TO_EVEN":
                 return False
@@ -226,6 +231,8 @@ class Elementwise:
         p = self.page
         coefficients = {name.removesuffix("_coeff"): list(words) for name, words in COEFFICIENTS.items()}
         table = COEFFICIENTS["exp_table"]
+        if op in ("fp32_erf", "fp32_erfc", "fp32_gelu", "fp32_elu", "fp32_selu", "fp32_silu", "fp32_expm1", "fp32_C_pow"):
+            return self.activation(op.removeprefix("fp32_"), a, coefficients, table)
         series = {"fp32_log": "log", "fp32_log1p": "log", "fp32_mish": "exp", "fp32_gelu_fast": "exp", "fp32_arcsin": "arcsin", "fp32_arccos": "arcsin"}
         if op not in ("fp32_sin", "fp32_cos", "fp32_exp", "fp32_sigmoid", "fp32_tanh") and not (op in series and hasattr(p, op[5:])):
             return False
@@ -238,6 +245,16 @@ class Elementwise:
             result = getattr(p, op[5:])(x, coefficients["exp"], table)
         dst = self.tensor(a, "dst", "fp32")
         dst.put(result)
+        return True
+
+    def activation(self, name, a, coefficients, table):
+        if not hasattr(self.page, name):
+            return False
+        x = self.tensor(a, "src", "fp32").get()
+        arguments = {"elu": ("alpha",), "C_pow": ("C",)}.get(name, ())
+        extra = [a[argument] & 0xffffffff for argument in arguments]
+        series = [coefficients["erf"]] if name in ("erf", "erfc", "gelu") else []
+        self.tensor(a, "dst", "fp32").put(getattr(self.page, name)(x, *extra, coefficients["exp"], table, *series))
         return True
 
     def movement(self, op, a, dtype):

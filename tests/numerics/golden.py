@@ -8,8 +8,8 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SIZES = {"f32": 4, "i32": 4, "u32": 4, "f16": 2, "bf16": 2, "i16": 2, "u16": 2, "i8": 1, "u8": 1}
 DTYPES = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": "int8", "DT_UINT8": "uint8", "DT_INT16": "int16",
-          "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32"}
-BYTES = {"fp32": 4, "fp16": 2, "bfp16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4}
+          "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32", "DT_FP8E4M3": "e4m3", "DT_FP8E5M2": "e5m2"}
+BYTES = {"fp32": 4, "fp16": 2, "bfp16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "e4m3": 1, "e5m2": 1}
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 FLOATS = ("fp32", "fp16", "bfp16")
 GLOBAL_BYTES = 1 << 24
@@ -110,28 +110,50 @@ class Memory:
         return self.spaces[entry["space"]][at:at + size]
 
 
-class Tensor:
-    """A tensor in local memory: reads and writes bit patterns."""
+def element_offsets(shape, channel, stride):
+    n, c, h, w = (np.arange(extent).reshape([-1 if i == axis else 1 for i in range(4)]) for axis, extent in enumerate(shape))
+    return n * stride[0] + channel(c) * stride[1] + h * stride[2] + w * stride[3]
 
-    def __init__(self, memory, address, shape, stride, size):
-        self.memory, self.size = memory, size
-        n, c, h, w = shape
-        first, offset = divmod(address, memory.npu_bytes)
-        lane = (np.arange(c) + first)[None, :, None, None]
-        self.npu = np.broadcast_to(lane % memory.npus, shape)
-        self.at = offset + size * (np.arange(n)[:, None, None, None] * stride[0] + (lane // memory.npus) * stride[1] +
-                                   np.arange(h)[None, None, :, None] * stride[2] + np.arange(w)[None, None, None, :] * stride[3])
+
+class Words:
+    """Elements of a tensor as bit patterns; `place` gives byte i of all of them."""
 
     def get(self):
-        out = np.zeros(self.npu.shape, np.uint64)
+        out = np.zeros(self.shape, np.uint64)
         for i in range(self.size):
-            out |= self.memory.local[self.npu, self.at + i].astype(np.uint64) << np.uint64(8 * i)
+            out |= self.block[self.place(i)].astype(np.uint64) << np.uint64(8 * i)
         return out.astype(BITS[self.size])
 
-    def put(self, values):
-        words = np.broadcast_to(np.asarray(values), self.npu.shape).astype(np.uint64)
+    def put(self, values, where=None):
+        words = np.broadcast_to(np.asarray(values), self.shape).astype(np.uint64)
+        words = words if where is None else np.where(where, words, self.get())
         for i in range(self.size):
-            self.memory.local[self.npu, self.at + i] = ((words >> np.uint64(8 * i)) & np.uint64(255)).astype(np.uint8)
+            self.block[self.place(i)] = ((words >> np.uint64(8 * i)) & np.uint64(255)).astype(np.uint8)
+
+
+class Tensor(Words):
+    """A tensor in local memory."""
+
+    def __init__(self, memory, address, shape, stride, size):
+        self.block, self.size, self.shape = memory.local, size, tuple(shape)
+        first, offset = divmod(address, memory.npu_bytes)
+        self.npu = np.broadcast_to((np.arange(shape[1]) + first)[None, :, None, None] % memory.npus, self.shape)
+        self.at = offset + size * element_offsets(shape, lambda c: (c + first) // memory.npus, stride)
+
+    def place(self, i):
+        return self.npu, self.at + i
+
+
+class SystemTensor(Words):
+    """A tensor in global memory, continuous without strides."""
+
+    def __init__(self, memory, address, shape, stride, size):
+        self.block, self.size, self.shape = memory.spaces["gmem"], size, tuple(shape)
+        n, c, h, w = shape
+        self.at = address + size * element_offsets(shape, lambda channel: channel, stride or [c * h * w, h * w, w, 1])
+
+    def place(self, i):
+        return self.at + i
 
 
 class Corpus:

@@ -1,7 +1,13 @@
 """Which pages of docs/numerics carry out which recorded functions."""
 import pages
+from conv_models import Convolutions
+from copy_models import Copies, Hau
 from elementwise_models import COEFFICIENTS, Elementwise
-from product_models import Movers, OkKernel, Products
+from gather_models import Gathers
+from okkernel_models import OkKernel
+from product_models import Products
+from quant_models import Quantisation
+from select_models import Selections
 from window_models import Windows
 
 LEAST_FUNCTIONS = 295
@@ -28,14 +34,20 @@ def load_coefficients(memory, name, arguments, counts):
     return True
 
 
+FP8_FUNCTIONS = {"tpu_bdc_cast", "tpu_bdc_fp_max_pool2d", "tpu_bdc_fp_conv2d_with_rescale", "tpu_bdc_fp_conv2d_rescale_pc",
+                 *(f"tpu_bdc_fp8_mm{form}{bias}" for form in ("", "_R_trans", "_all_trans") for bias in ("", "_with_bias"))}
+
+
 def run_tpu(memory, name, arguments, page, counts):
     """Whether a page has the function."""
-    if any(isinstance(value, str) and value.startswith("DT_FP8") for value in arguments.values()):
+    fp8 = any(isinstance(value, str) and value.startswith("DT_FP8") for value in arguments.values())
+    if fp8 and not (hasattr(page, "FP8") and name in FP8_FUNCTIONS):
         return False
     if name.startswith("tpu_bdc_load_fp32_"):
         return load_coefficients(memory, name, arguments, counts)
-    return any(model.run(name, arguments) for model in (Products(memory, page), Movers(memory, page), Windows(memory, page))) or \
-        (name.startswith("tpu_bdc_") and Elementwise(memory, page).run(name, arguments))
+    return any(model.run(name, arguments) for model in (Products(memory, page), Copies(memory, page), Hau(memory, page), Gathers(memory, page), Windows(memory, page),
+                                                 Convolutions(memory, page))) or \
+        (name.startswith("tpu_bdc_") and any(model(memory, page).run(name, arguments) for model in (Quantisation, Selections, Elementwise)))
 
 
 def run_bm1684x(memory, name, arguments):

@@ -30,25 +30,28 @@ class Products:
         op = name.removeprefix("tpu_bdc_")
         if op.startswith("fp_mm") and "bias" not in op:
             return self.rows_product(op.removeprefix("fp_mm"), a, True)
-        if op.startswith("int8_zp_mm"):
-            return self.rows_product(op.removeprefix("int8_zp_mm"), a, False)
+        if op.startswith("fp8_mm"):
+            return self.fp8(op, a)
+        if op.startswith(("int8_zp_mm", "int8_pc_zp_mm")):
+            return self.rows_product(op.removeprefix("int8_zp_mm").removeprefix("int8_pc_zp_mm"), a, False)
         if op in ("fp32_mm", "fp32_mm_L_trans", "fp32_mm_L_const"):
             return self.fp32(op, a)
         if op in ("int8_mm", "int8_mm_L_trans", "int8_mm_L_const"):
             return self.int8(op, a)
-        if op in ("int_mm", "int_mm_L_trans", "int_mm_L_const"):
+        if op in ("int_mm", "int_mm_L_trans", "int_mm_L_const", "int_pcs_mm", "int_pcs_mm_L_trans", "int_pcs_mm_L_const"):
             return self.integers(op, a)
         return False
 
     def rows_product(self, form, a, floats):
         """fp_mm and int8_zp_mm: every matrix is (1, R, 1, C) on NPU 0."""
         page = self.page
+        form = page.product_form(form, "zp_addr" in a)
         right_trans, all_trans = "R_trans" in form, "all_trans" in form
         rows, columns = a["left_rows"], a["left_cols"]
         m, k = rows, columns
         if all_trans:
             m, k = (columns, rows) if floats else page.transposed_sizes(rows, columns)
-        n = a["right_rows"] if right_trans or all_trans else a["right_cols"]
+        n = a.get("right_rows") or a["right_cols"]
         of = DTYPES[next(a[name] for name in ("left_right_dtype", "right_C_dtype", "left_C_dtype", "left_dtype", "C_dtype") if name in a)]
         right_of = of if floats else page.right_type(of, DTYPES[a.get("right_zp_dtype") or a["C_zp_dtype"]])
         to = DTYPES[a["output_dtype"]] if floats else "int32"
@@ -70,11 +73,48 @@ class Products:
         if floats:
             result = page.fp_mm(np.ascontiguousarray(left), np.ascontiguousarray(right), of, to, old)
         else:
-            zero = page.zero_point(a["zp_val"] & 255, right_of)
+            zero = self.zero_points(a, form, k, n) if "zp_addr" in a else page.zero_point(a["zp_val"] & 255, right_of)
             result = page.int8_zp_mm(signed(np.ascontiguousarray(left), of), signed(np.ascontiguousarray(right), right_of), zero, old)
         result = result.T if all_trans else result
         matrix_rows(self.memory, page, a["output_addr"], *shape, to).put(result[None, :, None, :])
         return True
+
+    def zero_points(self, a, form, k, n):
+        """[K, N], or one for each column: where they lie depends on how the right matrix is stored."""
+        dtype = self.page.ZERO_POINTS or DTYPES[a.get("right_zp_dtype") or a["C_zp_dtype"]]
+        shape, stride = self.page.zero_point_places(form, k, n)
+        words = signed(Tensor(self.memory, a["zp_addr"], shape, stride, BYTES[dtype]).get(), dtype)[0, :, 0, :]
+        return words.reshape(1, n) if shape[3] == 1 else self.page.zero_points_of(words, form)
+
+    def fp8(self, op, a):
+        page, all_trans = self.page, "all_trans" in op
+        of, right_of, to = (DTYPES[a[name]] for name in ("left_dtype", "right_dtype", "output_dtype"))
+        m, k = (a["left_cols"], a["left_rows"]) if all_trans else (a["left_rows"], a["left_cols"])
+        n = a.get("right_cols") or a["right_rows"]
+        left = matrix_rows(self.memory, page, a["left_addr"], a["left_rows"], a["left_cols"], of).get()[0, :, 0, :]
+        stored = (k, n) if "right_cols" in a else (n, k)
+        right = matrix_rows(self.memory, page, a["right_addr"], *stored, right_of).get()[0, :, 0, :]
+        left, right = left.T if all_trans else left, right if "right_cols" in a else right.T
+        shape = (n, m) if all_trans else (m, n)
+        old = matrix_rows(self.memory, page, a["output_addr"], *shape, "fp32").get()[0, :, 0, :] if a["result_add"] else None
+        old = old.T if all_trans and old is not None else old
+        bias = self.factors(a, m, n, "bias", all_trans) if "bias_data" in a else None
+        scale = self.factors(a, m, n, "rescale", all_trans) if a["do_rescale"] else None
+        acc = page.fp_mm_sum(np.ascontiguousarray(left), np.ascontiguousarray(right), of, right_of, old, bias)
+        result = page.finished(acc, to, a.get("do_relu", False), scale)
+        matrix_rows(self.memory, page, a["output_addr"], *shape, to).put((result.T if all_trans else result)[None, :, None, :])
+        return True
+
+    def factors(self, a, m, n, name, all_trans):
+        """f32 of each element of a result [M, N]: a constant, a row on the NPU of each of its rows, or a value on the NPU of each column."""
+        dtype, data = DTYPES[a.get(f"{name}_dtype", "DT_FP32")], a[f"{name}_data"]
+        if a[f"{name}_is_const"]:
+            words = scalar(data, (m, n), dtype)
+        elif all_trans:
+            words = np.broadcast_to(Tensor(self.memory, data, (1, n, 1, 1), [0, 1, 0, 0], BYTES[dtype]).get()[0, :, 0, 0], (m, n))
+        else:
+            words = Tensor(self.memory, data, (1, m, 1, n), [0, 0, 0, 1], BYTES[dtype]).get()[0, :, 0, :]
+        return self.page.widen(np.ascontiguousarray(words), dtype)
 
     def spread(self, op, a, of, right_of):
         """Operands of the functions whose columns are spread over channels: left [M, K], right [K, all columns]."""
@@ -123,116 +163,4 @@ class Products:
         m, left, right = self.spread(op, a, of, right_of)
         dst = self.output(a, m, "int32")
         dst.put(self.page.int_mm(signed(left, of), signed(right, right_of)).reshape(dst.npu.shape))
-        return True
-
-
-class Movers:
-    """GDMA inside local memory, and the HAU on global memory."""
-
-    def __init__(self, memory, page):
-        self.memory, self.page = memory, page
-
-    def local(self, address, shape, stride, dtype):
-        size = BYTES[dtype]
-        return Tensor(self.memory, address, shape, stride or self.page.aligned_stride(shape, size, address // self.memory.npu_bytes), size)
-
-    def run(self, name, a):
-        op = name.removeprefix("tpu_")
-        if op in ("gdma_cpy_L2L", "gdma_cpy_nc_trans_L2L", "gdma_cpy_cw_trans_L2L"):
-            shape, dtype = tuple(a.get("shape") or a["dst_shape"]), DTYPES[a["dtype"]]
-            n, c, h, w = shape
-            order = {"gdma_cpy_L2L": (n, c, h, w), "gdma_cpy_nc_trans_L2L": (c, n, h, w), "gdma_cpy_cw_trans_L2L": (n, w, h, c)}[op]
-            strides = a["dst_stride"], a["src_stride"]
-            if "nc_trans" in op:
-                strides = [s and [*s[:3], 1] for s in strides]
-            src = self.local(a["src_addr"], order, strides[1], dtype).get()
-            moved = src if op == "gdma_cpy_L2L" else (self.page.nc_trans if "nc_trans" in op else self.page.cw_trans)(src)
-            self.local(a["dst_addr"], shape, strides[0], dtype).put(moved)
-            return True
-        if op == "gdma_h_gather_L2L" and a["index_is_local"]:
-            n, c, h, w = a["shape"]
-            dtype = DTYPES[a["dtype"]]
-            param = self.local(a["param_addr"], (n, c, a["param_h"], w), a["param_stride"], dtype).get()
-            index = self.local(a["index_addr"], (n, c, h, 1), a["index_stride"], "uint32").get()
-            constant = scalar(a["C"], (1,), dtype)
-            self.local(a["output_addr"], (n, c, h, w), a["output_stride"], dtype).put(self.page.h_gather(param, index, constant))
-            return True
-        if op in ("hau_sort_natural_index", "hau_sort"):
-            return self.sort(op, a)
-        if op == "hau_hard_nms":
-            boxes = a["box_num"]
-            block = self.memory.spaces["gmem"]
-            survives = block[a["input_addr"]:a["input_addr"] + boxes * boxes].reshape(boxes, boxes)
-            bitmap = self.page.hard_nms(survives, a["keep_num"])
-            block[a["output_addr"]:a["output_addr"] + len(bitmap)] = bitmap
-            return True
-        return False
-
-    def sort(self, op, a):
-        block, kinds = self.memory.spaces["gmem"], {"DT_FP32": np.float32, "DT_INT32": np.int32, "DT_UINT32": np.uint32}
-        count, kind = a["len"], kinds[a["dtype"]]
-        words = block[a["input_addr"]:a["input_addr"] + 4 * count].copy()
-        keys = words.view(kind).astype(np.float64)
-        _, order = self.page.sort(keys, np.arange(count), a["K"], a["descended"])
-        target = a.get("output_data_addr", a.get("output_addr"))
-        block[target:target + 4 * a["K"]] = words.view(np.uint32)[order].view(np.uint8)
-        if "output_idx_addr" in a:
-            at = a["output_idx_addr"]
-            block[at:at + 4 * a["K"]] = order.astype(np.uint32).view(np.uint8)
-        return True
-
-
-class OkKernel:
-    """BM1684's f32 functions: docs/numerics/bm1684-okkernel.md."""
-
-    def __init__(self, memory, page):
-        self.memory, self.page = memory, page
-
-    def tensor(self, a, name, shape=None):
-        shape = shape or a["shape"]
-        address = a[f"{name}_addr"]
-        stride = a.get(f"{name}_stride") or self.page.aligned_stride(shape, 4, address // self.memory.npu_bytes, row_bytes=128)
-        return Tensor(self.memory, address, shape, stride, 4)
-
-    def run(self, name, a):
-        op = name.removeprefix("okk_bdc_")
-        page = self.page
-        two = {"add": page.add, "sub": page.sub, "mul": page.mul, "div": page.okk_div, "max": page.okk_max, "min": page.okk_min}
-        one = {"reciprocal": page.okk_reciprocal, "sqrt": page.okk_sqrt, "rsqrt": page.okk_rsqrt,
-               "neg": lambda x: page.sub(np.zeros_like(x), x), "relu": lambda x: np.where(page.value(page.flush(x)) > 0, page.flush(x), 0)}
-        base = op.removesuffix("_C").removeprefix("C_")
-        if op in two:
-            result = two[op](self.tensor(a, "src0").get(), self.tensor(a, "src1").get())
-        elif base in two and op != base:
-            x = self.tensor(a, "src").get()
-            c = np.full(x.shape, a["C"], np.uint32)
-            result = two[base](c, x) if op.startswith("C_") else two[base](x, c)
-        elif op in one:
-            result = one[op](self.tensor(a, "src").get())
-        elif op == "taylor_exp":
-            result = page.okk_taylor(self.tensor(a, "src").get(), a["num_series"])
-        elif op == "fp32_to_int32":
-            result = page.okk_to_int(self.tensor(a, "src").get()) & 0xffffffff
-        elif op in ("32bit_arithmetic_shift", "32bit_logical_shift"):
-            result = page.okk_shift(self.tensor(a, "src0").get(), self.tensor(a, "src1").get(), "arithmetic" in op)
-        elif op == "matmul":
-            return self.matmul(a)
-        else:
-            return False
-        self.tensor(a, "dst").put(result)
-        return True
-
-    def matrix(self, address, rows, columns, per_channel):
-        shape = (rows, -(-columns // per_channel), 1, per_channel)
-        return Tensor(self.memory, address, shape,
-                      self.page.aligned_stride(shape, 4, address // self.memory.npu_bytes, row_bytes=128), 4)
-
-    def matmul(self, a):
-        n = a["right_cols"], a["right_cols_per_channel"]
-        left = flat(self.matrix(a["left_addr"], a["left_rows"], a["left_cols"], a["left_cols_per_channel"]))[:, :a["left_cols"]]
-        right = flat(self.matrix(a["right_addr"], a["left_cols"], *n))
-        bias = flat(self.matrix(a["bias_addr"], 1, *n)) if a["using_bias"] else None
-        dst = self.matrix(a["output_addr"], a["left_rows"], *n)
-        old = flat(dst) if a["result_add"] else None
-        dst.put(self.page.okk_matmul(np.ascontiguousarray(left), right, bias, old).reshape(dst.npu.shape))
         return True

@@ -9,20 +9,33 @@ class Windows:
     def __init__(self, memory, page):
         self.memory, self.page = memory, page
 
-    def tensor(self, address, shape, dtype, compact=False):
+    def tensor(self, address, shape, dtype, compact=False, stride=None):
         start = address // self.memory.npu_bytes
-        stride = self.page.compact_stride(shape, start) if compact else self.page.aligned_stride(shape, BYTES[dtype], start)
+        stride = stride or (self.page.compact_stride(shape, start) if compact else self.page.aligned_stride(shape, BYTES[dtype], start))
         return Tensor(self.memory, address, shape, stride, BYTES[dtype])
 
-    def taps(self, a, padding):
-        """The input seen through each tap, in (kh, kw) order, each (n, c, oh, ow)."""
+    def taps(self, a, padding, inserted=0):
+        """The input seen through each tap, in (kh, kw) order, each (n, c, oh, ow). Padding and inserted values: one, or one for each channel."""
         n, c, h, w = a["input_shape"]
-        (kh, kw), (sh, sw), (dh, dw) = a["kernel"], a["stride"], a["dilation"]
+        (kh, kw), (dh, dw) = a["kernel"], a.get("dilation", (1, 1))
+        (sh, sw), (ih, iw) = a.get("stride", (1, 1)), a.get("insert") or a.get("ins") or (0, 0)
         top, bottom, left, right = a["padding"]
-        x = self.tensor(a["input_addr"], (n, c, h, w), DTYPES[a.get("dtype") or a["input_dtype"]]).get()
-        x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=x.dtype.type(padding))
-        rows, columns = self.page.output_extent(h, kh, top, bottom, sh, dh), self.page.output_extent(w, kw, left, right, sw, dw)
-        return [x[:, :, i * dh:i * dh + rows * sh:sh, j * dw:j * dw + columns * sw:sw][:, :, :rows, :columns] for i in range(kh) for j in range(kw)]
+        x = self.tensor(a["input_addr"], (n, c, h, w), DTYPES[a.get("dtype") or a["input_dtype"]], stride=a.get("input_stride")).get()
+        wide = (h - 1) * (ih + 1) + 1, (w - 1) * (iw + 1) + 1
+        plane = np.empty((n, c, wide[0] + top + bottom, wide[1] + left + right), x.dtype)
+        plane[...] = np.asarray(padding, x.dtype).reshape(1, -1, 1, 1)
+        plane[:, :, top:top + wide[0], left:left + wide[1]] = np.asarray(inserted, x.dtype).reshape(1, -1, 1, 1)
+        plane[:, :, top:top + wide[0]:ih + 1, left:left + wide[1]:iw + 1] = x
+        rows = self.page.output_extent(h, kh, top, bottom, sh, dh, ih)
+        columns = self.page.output_extent(w, kw, left, right, sw, dw, iw)
+        return [plane[:, :, i * dh:i * dh + rows * sh:sh, j * dw:j * dw + columns * sw:sw][:, :, :rows, :columns] for i in range(kh) for j in range(kw)]
+
+    def region_taps(self, a, outside):
+        """The same for the functions that look at regions of the input."""
+        x = self.tensor(a["input_addr"], a["input_shape"], DTYPES[a.get("dtype") or a["input_dtype"]]).get()
+        base = a["roi_addr"] % self.memory.npu_bytes
+        regions = [self.memory.local[r % self.memory.npus, base + 8 * (r // self.memory.npus):][:8].view(np.int16).astype(int) for r in range(a["output_w"])]
+        return self.page.region_taps(x, regions, a["kernel"], outside)
 
     def per_channel(self, a, name, dtype, kernel=(1, 1)):
         """Compact parameters of each channel, one array for each tap."""
@@ -33,42 +46,75 @@ class Windows:
         self.tensor(a["output_addr"], words.shape, dtype).put(words)
         return True
 
+    def weights(self, a, dtype, turned):
+        """One array for each tap; a constant kernel has one value."""
+        constant = a["weight_addr"] if a.get("kernel_is_const") else a.get("C")
+        if constant is not None:
+            return [scalar(constant, (1,), dtype)] * (a["kernel"][0] * a["kernel"][1])
+        words = self.per_channel(a, "weight_addr", dtype, a["kernel"])
+        return words[::-1] if turned else words
+
     def run(self, name, a):
         op = name.removeprefix("tpu_bdc_")
-        if op == "fp_max_pool2d" and a["dtype"] == "DT_FP32":
-            return self.output(a, self.page.max_pool(self.taps(a, a["pad_val"])), "fp32")
-        if op in ("fp_avg_pool2d", "fp_depthwise2d"):
-            return self.sums(op, a, DTYPES[a["dtype"]])
-        if op in ("int8_max_pool2d", "int8_min_pool2d", "int8_avg_pool2d"):
-            return self.integer_pool(op, a)
-        return op == "int8_depthwise2d" and self.integer_depthwise(a)
+        kinds = {"fp_max_pool2d": self.maximum, "fp_roi_max_pool2d": self.maximum, "fp_avg_pool2d": self.sums, "fp_ins_avg_pool2d": self.sums,
+                 "fp_roi_avg_pool2d": self.sums, "fp_depthwise2d": self.sums, "fp_ins_depthwise": self.sums, "fp_roi_depthwise2d": self.sums,
+                 "fp_depthwise_for_deconv2d": self.sums, "int8_max_pool2d": self.extreme, "int8_min_pool2d": self.extreme,
+                 "int8_roi_max_pool2d": self.extreme, "int8_roi_min_pool2d": self.extreme, "int8_avg_pool2d": self.average,
+                 "int8_ins_avg_pool2d": self.average, "int8_roi_avg_pool2d": self.average, "int8_depthwise2d": self.integer_depthwise,
+                 "int8_pc_pad_depthwise2d": self.integer_depthwise, "int8_depthwise_for_deconv2d": self.integer_depthwise,
+                 "int8_pc_pad_depthwise_for_deconv2d": self.integer_depthwise, "int8_depthwise2d_kernel_const": self.integer_depthwise}
+        return op in kinds and kinds[op](op, a)
 
-    def sums(self, op, a, dtype):
-        page = self.page
-        taps = self.taps(a, 0)
-        average = op == "fp_avg_pool2d"
-        factors = [scalar(a["scale"], (1,), dtype)] * len(taps) if average else self.per_channel(a, "weight_addr", dtype, a["kernel"])
-        addends = [page.window_product(tap, np.broadcast_to(factor, tap.shape), dtype) for tap, factor in zip(taps, factors)]
+    def seen(self, op, a, padding):
+        return self.region_taps(a, a["except_val"] & (256 ** BYTES[DTYPES[a.get("dtype") or a["input_dtype"]]] - 1)) if "roi" in op else self.taps(a, padding)
+
+    def maximum(self, op, a):
+        dtype = DTYPES[a["dtype"]]
+        return self.output(a, self.page.max_pool(self.seen(op, a, a.get("pad_val")), dtype), dtype)
+
+    def sums(self, op, a):
+        page, dtype = self.page, DTYPES[a.get("dtype") or a["input_dtype"]]
+        if DTYPES[a.get("output_dtype") or a.get("dtype")] != dtype:
+            return False
+        taps = self.seen(op, a, 0)
+        average = "avg" in op
+        factors = [scalar(a["scale"], (1,), dtype)] * len(taps) if average else self.weights(a, dtype, "deconv" in op)
+        addends = [page.window_product(np.ascontiguousarray(tap), np.ascontiguousarray(np.broadcast_to(factor, tap.shape)), dtype)
+                   for tap, factor in zip(taps, factors)]
         if a.get("has_bias"):
             bias = self.per_channel(a, "bias_addr", dtype)[0]
             addends.insert(0, page.widen(np.ascontiguousarray(np.broadcast_to(bias, taps[0].shape)), dtype))
         total = page.two_lanes(addends, dtype, 0x80000000 if average else 0)
         return self.output(a, page.narrow(total, dtype), dtype)
 
-    def integer_pool(self, op, a):
-        of = DTYPES[a.get("dtype") or a["input_dtype"]]
-        if op == "int8_avg_pool2d":
-            to = DTYPES[a["output_dtype"]]
-            total = sum(signed(tap.copy(), of) for tap in self.taps(a, 0))
-            return self.output(a, self.page.int8_average(total, a["scale"], a["rshift"], *self.page.RANGES[to]) & 0xffffffff, to)
-        taps = [signed(tap.copy(), of) for tap in self.taps(a, a["pad_val"] & 255)]
+    def average(self, op, a):
+        of, to = DTYPES[a["input_dtype"]], DTYPES[a["output_dtype"]]
+        total = sum(signed(np.ascontiguousarray(tap), of) for tap in self.seen(op, a, 0))
+        if "roi" in op:
+            return self.output(a, self.page.int8_region_average(total, a["scale"], *self.page.RANGES[to]) & 0xffffffff, to)
+        return self.output(a, self.page.int8_average(total, a["scale"], a["rshift"], *self.page.RANGES[to]) & 0xffffffff, to)
+
+    def extreme(self, op, a):
+        of = DTYPES[a["dtype"]]
+        taps = [signed(np.ascontiguousarray(tap), of) for tap in self.seen(op, a, a.get("pad_val", 0) & 255)]
         best = (np.max if "max" in op else np.min)(np.stack(taps), axis=0)
         return self.output(a, best & 0xff, of)
 
-    def integer_depthwise(self, a):
+    def padding(self, op, a):
+        """What is padded and inserted: a byte, or with `pc_pad` one of each channel; with insertion a pair of both."""
+        if "pc_pad" not in op:
+            padding, inserted = a["pad_val"] & 255, 0
+        else:
+            pairs = self.tensor(a["pad_addr"], (1, a["input_shape"][1], 1, 2), "uint8", compact=True).get()
+            padding, inserted = pairs[..., 0], pairs[..., 1]
+        if "deconv" in op:
+            _, inserted, padding = self.page.transposed_operands(op, None, inserted, padding)
+        return padding, inserted
+
+    def integer_depthwise(self, op, a):
         of, weight, to, bias_of = (DTYPES[a[name]] for name in ("input_dtype", "weight_dtype", "output_dtype", "bias_dtype"))
-        taps = [signed(tap.copy(), of) for tap in self.taps(a, a["pad_val"] & 255)]
-        weights = [signed(np.ascontiguousarray(w), weight) for w in self.per_channel(a, "weight_addr", weight, a["kernel"])]
+        taps = [signed(np.ascontiguousarray(tap), of) for tap in self.taps(a, *self.padding(op, a))]
+        weights = [signed(np.ascontiguousarray(w), weight) for w in self.weights(a, weight, "deconv" in op)]
         total = sum(tap * w for tap, w in zip(taps, weights))
         unsigned = of == weight == "uint8"
         if a["has_bias"]:

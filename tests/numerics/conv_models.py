@@ -1,0 +1,104 @@
+"""Convolutions, carried out by the Python of docs/numerics/bm1684x-matmul-conv-pool.md."""
+import numpy as np
+
+from elementwise_models import scalar, signed
+from golden import BITS, BYTES, DTYPES
+from window_models import Windows
+
+
+class Convolutions(Windows):
+    """Taps and tensors are those of the windows."""
+
+    def run(self, name, a):
+        op = name.removeprefix("tpu_bdc_")
+        if op in ("fp_conv2d", "fp_conv2d_kernel_const", "fp_conv2d_for_deconv2d", "fp_conv2d_long_instr"):
+            return self.floats(op, a)
+        if op.startswith("int8_sym_quant_conv2d"):
+            return self.symmetric(op, a)
+        if op in ("fp_conv2d_with_rescale", "fp_conv2d_rescale_pc"):
+            return self.rescaled(op, a)
+        return op.startswith(("int8_asym_quant_conv2d", "int8_asym_pc_quant_conv2d")) and self.asymmetric(op, a)
+
+    def kernel(self, op, a, dtype):
+        """[OC, IC, T] as bits, turned for the functions of transposed convolution."""
+        (kh, kw), channels, outputs = a["kernel"], a["input_shape"][1], a["output_c"]
+        if "kernel_const" in op:
+            return scalar(a["C"], (outputs, channels, kh * kw), dtype)
+        size, start = BYTES[dtype], a["output_addr"] // self.memory.npu_bytes
+        oc, ic, i, j = np.ogrid[:outputs, :channels, :kh, :kw]
+        element = self.page.weight_offset(oc, ic, i, j, channels, kh, kw, self.page.BLOCK[size], start, self.memory.npus)
+        at = a["weight_addr"] % self.memory.npu_bytes + size * element
+        words = np.stack([self.memory.local[(start + oc) % self.memory.npus, at + byte] for byte in range(size)], -1).view(BITS[size])
+        words = words.reshape(outputs, channels, kh * kw)
+        return np.ascontiguousarray(words[:, :, ::-1]) if "deconv" in op else words
+
+    def window(self, a, padding=0, inserted=0):
+        """[N, IC, T, H, W] as bits."""
+        return np.ascontiguousarray(np.stack(self.taps(a, padding, inserted), 2))
+
+    def of_outputs(self, a, address, dtype):
+        return self.tensor(address, (1, a["output_c"], 1, 1), dtype, compact=True).get().reshape(-1)
+
+    def result(self, a, shape, dtype):
+        return self.tensor(a["output_addr"], shape, dtype)
+
+    def floats(self, op, a):
+        of, to = DTYPES[a["input_dtype"]], DTYPES[a["output_dtype"]]
+        taps = self.window(a)
+        shape = taps.shape[0], a["output_c"], *taps.shape[3:]
+        bias = self.of_outputs(a, a["bias_addr"], "fp32") if a["has_bias"] else None
+        old = self.result(a, shape, "fp32").get() if a["result_add"] else None
+        self.result(a, shape, to).put(self.page.fp_conv2d(taps, self.kernel(op, a, of), of, to, bias, old))
+        return True
+
+    def rescaled(self, op, a):
+        """BM1690's, also of FP8: the old result and the factors are f32."""
+        of, weight, to, bias_of = (DTYPES[a[name]] for name in ("input_dtype", "weight_dtype", "output_dtype", "bias_dtype"))
+        taps = self.window(a)
+        shape = taps.shape[0], a["output_c"], *taps.shape[3:]
+        bias = self.page.widen(self.of_outputs(a, a["bias_addr"], bias_of), bias_of) if a["has_bias"] else None
+        old = self.result(a, shape, "fp32").get() if a["result_add"] else None
+        scale = None
+        if a.get("do_rescale", True):
+            scale = np.full((1, 1, 1, 1), a["rescale_addr"], np.uint32) if a.get("scale_const") else \
+                self.of_outputs(a, a["rescale_addr"], "fp32")[None, :, None, None]
+        acc = self.page.fp_conv2d_sum(taps, self.kernel(op, a, weight), of, weight, bias, old)
+        self.result(a, shape, to).put(self.page.finished(acc, to, a["do_relu"], scale))
+        return True
+
+    def integers(self, op, a, padding=0, inserted=0):
+        of, weight, to = (DTYPES[a[name]] for name in ("input_dtype", "weight_dtype", "output_dtype"))
+        return signed(self.window(a, padding, inserted), of), signed(self.kernel(op, a, weight).copy(), weight), of == weight == "uint8", to
+
+    def symmetric(self, op, a):
+        taps, weights, unsigned, to = self.integers(op, a)
+        bias_of = DTYPES[a["bias_dtype"]]
+        total = self.page.int8_conv_sum(taps, weights)
+        if a["has_bias"]:
+            address = self.page.transposed_operands(op, a["bias_addr"], 0, 0)[0] if "deconv" in op else a["bias_addr"]
+            total = total + signed(self.of_outputs(a, address, bias_of), bias_of)[None, :, None, None]
+        unsigned = unsigned and bias_of.startswith("uint")
+        v = self.page.int8_sym_conv2d(total, unsigned, a["rshift"], a["result_relu"], BYTES[to], *self.page.RANGES[to])
+        self.result(a, total.shape, to).put(v & 0xffffffff)
+        return True
+
+    def asymmetric(self, op, a):
+        zero_of = DTYPES[a["kzp_dtype"]]
+        if "_pc_" in op:
+            channels, start = a["input_shape"][1], a["input_addr"] // self.memory.npu_bytes
+            address = a.get("pad_addr", a.get("pad_insert_addr"))
+            pairs = self.tensor(address % self.memory.npu_bytes + start * self.memory.npu_bytes, (1, channels, 1, 2), "uint8", compact=True).get()
+            padding, inserted = pairs[..., 0], pairs[..., 1]
+            stored = self.page.ZERO_POINTS or zero_of
+            zero = signed(self.of_outputs(a, a["kzp_addr"], stored), stored)
+        else:
+            padding, inserted = a["pad_val"] & 255, a.get("insert_val", 0) & 255
+            zero = self.page.constant_zero_point(a["kzp_val"] & 255, zero_of)
+        taps, weights, unsigned, to = self.integers(op, a, padding, inserted)
+        total = self.page.int8_conv_sum(taps, weights, zero)
+        out = self.result(a, total.shape, to)
+        if a["result_add"]:
+            total = total + signed(out.get(), "int32" if BYTES[to] == 4 else to)
+        unsigned = unsigned and zero_of == "uint8" and "_pc_" not in op and a["kzp_val"] & 255 == 0
+        out.put(self.page.int8_asym_conv2d(total, unsigned, BYTES[to], *self.page.RANGES[to]) & 0xffffffff)
+        return True

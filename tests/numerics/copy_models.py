@@ -1,0 +1,185 @@
+"""Functions of GDMA recordings, carried out by the Python of docs/numerics/bm1684x-dma-hau-gather.md."""
+import re
+
+import numpy as np
+
+from elementwise_models import scalar
+from golden import BYTES, DTYPES, GLOBAL_BYTES, SystemTensor, Tensor
+
+
+class Copies:
+    def __init__(self, memory, page):
+        self.memory, self.page = memory, page
+
+    def local(self, address, shape, stride, dtype):
+        size = BYTES[dtype]
+        return Tensor(self.memory, address, shape, stride or self.page.aligned_stride(shape, size, address // self.memory.npu_bytes), size)
+
+    def compact(self, address, shape, dtype):
+        return self.local(address, shape, self.page.compact_stride(shape, address // self.memory.npu_bytes), dtype)
+
+    def system(self, address, shape, stride, dtype):
+        return SystemTensor(self.memory, address, shape, stride, BYTES[dtype])
+
+    def side(self, letter, *tensor):
+        return (self.system if letter == "S" else self.local)(*tensor)
+
+    def run(self, name, a):
+        op = name.removeprefix("tpu_gdma_")
+        system = [value for key, value in a.items() if key.endswith("_addr") and isinstance(value, int)]
+        if op == name or any(address >= GLOBAL_BYTES + self.memory.local.size for address in system):
+            return False    # a window of the system map
+        match = re.fullmatch(r"(\w+)_([SL])2([SL])", op)
+        base, sides = (match[1], (match[2], match[3])) if match else (op, None)
+        kinds = {"cpy": self.copy, "cpy_nc_trans": self.copy, "cpy_cw_trans": self.copy, "general_cpy": self.copy, "compact": self.compacted,
+                 "compact_nc_trans": self.compacted, "matrix": self.matrix, "matrix_trans": self.matrix, "vector": self.matrix,
+                 "channel_bcast": self.broadcast, "h_gather": self.rows, "h_scatter": self.rows, "mask_select": self.packed, "nonzero": self.packed,
+                 "set_C_local": self.fill, "set_C_system": self.fill, "system_cpy": self.line, "system_set": self.line}
+        return base in kinds and kinds[base](base, sides, a)
+
+    # ---- whole tensors ----
+
+    def copy(self, op, sides, a):
+        source, target = sides
+        dtype = DTYPES[a["dtype"]]
+        n, c, h, w = shape = tuple(a.get("shape") or a["dst_shape"])
+        order = {"cpy": shape, "cpy_nc_trans": (c, n, h, w), "cpy_cw_trans": (n, w, h, c), "general_cpy": a.get("src_shape")}[op]
+        strides = [a["dst_stride"], a["src_stride"]]
+        if "trans" in op:
+            strides = [s and [*s[:3], 1] for s in strides]
+        if op == "cpy_cw_trans" and sides == ("S", "S"):
+            strides = self.page.system_cw_trans_strides(*strides)
+        default = [None, None]
+        for i, (letter, other, of) in enumerate(((target, source, shape), (source, target, order))):
+            if op == "cpy" and letter == "L" and other == "S":
+                address = a["src_addr" if i else "dst_addr"]
+                default[i] = self.page.copy_stride(of, BYTES[dtype], address // self.memory.npu_bytes)
+        src = self.side(source, a["src_addr"], order, strides[1] or default[1], dtype).get()
+        moved = {"cpy": lambda: src, "general_cpy": lambda: src.reshape(shape), "cpy_nc_trans": lambda: self.page.nc_trans(src),
+                 "cpy_cw_trans": lambda: self.page.cw_trans(src)}[op]()
+        self.side(target, a["dst_addr"], shape, strides[0] or default[0], dtype).put(moved)
+        return True
+
+    def compacted(self, op, sides, a):
+        dtype = DTYPES[a["dtype"]]
+        n, c, h, w = shape = tuple(a.get("shape") or a["dst_shape"])
+        order = (c, n, h, w) if "trans" in op else shape
+        if sides == ("S", "L"):
+            src, dst = self.system(a["src_addr"], order, None, dtype), self.compact(a["dst_addr"], shape, dtype)
+        else:
+            src, dst = self.compact(a["src_addr"], order, dtype), self.system(a["dst_addr"], shape, None, dtype)
+        dst.put(self.page.nc_trans(src.get()) if "trans" in op else src.get())
+        return True
+
+    def matrix(self, op, sides, a):
+        """A matrix in rows of global memory, and spread over channels in local memory; a vector is a matrix of one row."""
+        dtype = DTYPES[a["dtype"]]
+        rows, columns = (1, a["len"]) if op == "vector" else (a.get("rows") or a["src_rows"], a.get("cols") or a["src_cols"])
+        target = (columns, rows) if op == "matrix_trans" else (rows, columns)
+        per_channel = next(a[name] for name in ("len_per_channel", "cols_per_channel", "dst_cols_per_channel", "src_cols_per_channel") if name in a)
+        step = next((a[name] for name in ("row_stride", "src_row_stride", "dst_row_stride") if name in a), columns)
+
+        def system(address, extent):
+            return self.system(address, (1, 1, *extent), [0, 0, step, 1], dtype)
+
+        def local(address, extent):
+            return self.local(address, (extent[0], -(-extent[1] // per_channel), 1, per_channel), None, dtype)
+
+        if sides == ("S", "L"):
+            src = system(a["src_addr"], (rows, columns)).get()[0, 0]
+            words, used = self.page.matrix_to_tensor(src.T if op == "matrix_trans" else src, per_channel)
+            local(a["dst_addr"], target).put(words, np.broadcast_to(used, words.shape))
+        else:
+            src = local(a["src_addr"], (rows, columns)).get().reshape(rows, -1)[:, :columns]
+            system(a["dst_addr"], target).put((src.T if op == "matrix_trans" else src)[None, None])
+        return True
+
+    def broadcast(self, op, sides, a):
+        n, c, h, w = a["shape"]
+        dtype = DTYPES[a["dtype"]]
+        src = self.side(sides[0], a["src_addr"], (n, 1, h, w), a["src_stride"], dtype).get()
+        self.local(a["dst_addr"], (n, c, h, w), a["dst_stride"], dtype).put(np.broadcast_to(src, (n, c, h, w)))
+        return True
+
+    def fill(self, op, sides, a):
+        dtype = DTYPES[a["dtype"]]
+        shape, address, stride = a["shape"], a["dst_addr"], a["dst_stride"]
+        dst = self.system(address, shape, stride, dtype) if op == "set_C_system" else \
+            self.local(address, shape, stride or self.page.aligned_stride(shape, BYTES[dtype]), dtype)
+        dst.put(scalar(a["C"], shape, dtype))
+        return True
+
+    def line(self, op, sides, a):
+        dtype, shape = DTYPES[a["dtype"]], (1, 1, 1, a["count"])
+        words = scalar(a["C"], shape, dtype) if op == "system_set" else self.system(a["src_addr"], shape, None, dtype).get()
+        self.system(a["dst_addr"], shape, None, dtype).put(words)
+        return True
+
+    # ---- chosen elements ----
+
+    def rows(self, op, sides, a):
+        """h_gather and h_scatter."""
+        dtype, (n, c, h, w) = DTYPES[a["dtype"]], a["shape"]
+        index_rows = h if op == "h_gather" else a["param_h"]
+        index = self.side("L" if a["index_is_local"] else "S", a["index_addr"], (n, c, index_rows, 1), a["index_stride"], "uint32").get()
+        param = self.side(sides[0], a["param_addr"], (n, c, a["param_h"], w), a["param_stride"], dtype).get()
+        out = self.side(sides[1], a["output_addr"], (n, c, h, w), a["output_stride"], dtype)
+        out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)) if op == "h_gather" else self.page.h_scatter(out.get(), param, index))
+        return True
+
+    def packed(self, op, sides, a):
+        """mask_select and nonzero: the results one behind the other."""
+        dtype = DTYPES[a["data_dtype"]]
+        src = self.side(sides[0], a["src_addr"], a["shape"], None, dtype).get()
+        if op == "mask_select":
+            mask = self.side("L" if a["mask_in_lmem"] else "S", a["mask_addr"], a["shape"], None, DTYPES[a["mask_dtype"]]).get()
+            words = self.page.mask_select(src, mask)
+        else:
+            dtype, words = "uint32", self.page.nonzero(src, a["base_idx"])
+        self.system(a["dst_addr"], (1, 1, 1, len(words)), None, dtype).put(words[None, None, None])
+        return True
+
+
+class Hau:
+    """Sorting, boxes and lines, all in global memory."""
+
+    def __init__(self, memory, page):
+        self.memory, self.page = memory, page
+
+    def vector(self, address, count, kind=np.uint32):
+        return self.memory.spaces["gmem"][address:address + count * np.dtype(kind).itemsize].view(kind)
+
+    def run(self, name, a):
+        op = name.removeprefix("tpu_hau_")
+        if op in ("sort_natural_index", "sort", "sort_specific_index"):
+            return self.sort(a)
+        if op in ("hard_nms", "soft_nms"):
+            boxes = a["box_num"]
+            if op == "hard_nms":
+                bitmap = self.page.hard_nms(self.vector(a["input_addr"], boxes * boxes, np.uint8).reshape(boxes, boxes), a["keep_num"])
+            else:
+                factors = self.vector(a["iou_addr"], boxes * boxes).reshape(boxes, boxes)
+                bitmap = self.page.soft_nms(factors, self.vector(a["score_addr"], boxes).copy(), a["threshold"], a["keep_num"])
+            self.vector(a["output_addr"], len(bitmap), np.uint8)[:] = bitmap
+            return True
+        return op == "line_gather" and self.lines(a)
+
+    def lines(self, a):
+        kind = {1: np.uint8, 2: np.uint16, 4: np.uint32}[BYTES[DTYPES[a["dtype"]]]]
+        length, count = a["line_len"], a["index_len"]
+        param = self.vector(a["param_addr"], a["line_num"] * length, kind).reshape(-1, length)
+        out = self.vector(a["output_addr"], count * length, kind).reshape(count, length)
+        constant = scalar(a["C"], (1,), DTYPES[a["dtype"]]) if a["fill_const"] else None
+        out[:] = self.page.line_gather(out, param, self.vector(a["index_addr"], count), a["start"], a["end"], constant)
+        return True
+
+    def sort(self, a):
+        count, kind = a["len"], {"DT_FP32": np.float32, "DT_INT32": np.int32, "DT_UINT32": np.uint32}[a["dtype"]]
+        words = self.vector(a.get("input_addr", a.get("input_data_addr")), count).copy()
+        given = "input_idx_addr" in a
+        indices = self.vector(a["input_idx_addr"], count).copy() if given else np.arange(count, dtype=np.uint32)
+        order = self.page.sort(words.view(kind).astype(np.float64), indices, a["K"], a["descended"])
+        self.vector(a.get("output_data_addr", a.get("output_addr")), a["K"])[:] = words[order]
+        if "output_idx_addr" in a:
+            self.vector(a["output_idx_addr"], a["K"])[:] = indices[order]
+        return True

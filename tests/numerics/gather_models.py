@@ -1,0 +1,112 @@
+"""Functions of BDC's gathers, tables and moves over NPUs, carried out by the Python of docs/numerics/bm1684x-dma-hau-gather.md."""
+import numpy as np
+
+from elementwise_models import scalar
+from golden import BITS, BYTES, DTYPES, Tensor
+
+
+class Gathers:
+    def __init__(self, memory, page):
+        self.memory, self.page = memory, page
+
+    def tensor(self, address, shape, dtype, layout="aligned", repeated=False):
+        start = address // self.memory.npu_bytes
+        stride = {"aligned": lambda: self.page.aligned_stride(shape, BYTES[dtype], start), "compact": lambda: self.page.compact_stride(shape, start),
+                  "line": lambda: self.page.line_aligned_stride(shape, BYTES[dtype], start)}[layout]()
+        if repeated:    # the channels of one NPU share a row
+            stride = [stride[0], 0, *stride[2:]]
+        return Tensor(self.memory, address, shape, stride, BYTES[dtype])
+
+    def run(self, name, a):
+        op = name.removeprefix("tpu_bdc_")
+        base = op.removesuffix("_exception")
+        kinds = {"w_gather": self.columns, "w_scatter": self.columns, "hw_gather": self.pixels, "hw_scatter": self.pixels,
+                 "batch_bcast_w_gather": self.batches, "batch_bcast_w_scatter": self.batches, "batch_bcast_h_gather": self.batches,
+                 "batch_bcast_h_scatter": self.batches, "4bank_w_gather": self.batches, "batch_bcast_w_mask_select": self.masks,
+                 "table_lookup": self.table, "npu_bcast": self.spread, "cpy_cross_npu": self.spread, "arithmetic_sequence_bcast": self.sequence}
+        return base in kinds and kinds[base](base, a, base != op)
+
+    def put(self, out, words, missing, a, exception):
+        if exception:
+            constant = scalar(a["C"], (1,), DTYPES[a["dtype"]]) if a["fill_const"] else None
+            words = self.page.exception(words, out.get(), missing, constant)
+        out.put(words)
+        return True
+
+    def columns(self, op, a, exception):
+        n, c, _, w = a["shape"]
+        dtype, index_type = DTYPES[a["dtype"]], DTYPES[a["index_dtype"]]
+        param = self.tensor(a["param_addr"], (n, c, 1, a["param_w"]), dtype).get()
+        out = self.tensor(a["output_addr"], (n, c, 1, w), dtype)
+        index = self.tensor(a["index_addr"], (1, w if op == "w_gather" else a["param_w"], 1, 1), index_type, "compact").get().reshape(-1)
+        if op == "w_scatter":
+            return self.put(out, self.page.w_scatter(out.get(), param, index), None, a, False)
+        missing = (index == (1 << 8 * BYTES[index_type]) - 1) & exception
+        return self.put(out, self.page.w_gather(param, np.where(missing, 0, index)), missing, a, exception)
+
+    def pixels(self, op, a, exception):
+        n, c, h, w = a["shape"]
+        dtype = DTYPES[a["dtype"]]
+        rows, columns = a["param_h"], a["param_w"]
+        param = self.tensor(a["param_addr"], (n, c, rows, columns), dtype).get()
+        out = self.tensor(a["output_addr"], (n, c, h, w), dtype)
+        extent = (h, w) if op == "hw_gather" else (rows, columns)
+        pairs = self.tensor(a["index_addr"], (1, extent[0] * extent[1], 1, 2), "uint16", "compact").get().reshape(*extent, 2).astype(np.int64)
+        missing = (pairs == 0xffff).any(-1) & exception
+        column, row = (np.where(missing, 0, pairs[..., i]) for i in range(2))
+        if op == "hw_scatter":
+            return self.put(out, self.page.hw_scatter(out.get(), param, column, row), None, a, False)
+        return self.put(out, self.page.hw_gather(param, column, row), missing, a, exception)
+
+    def batches(self, op, a, exception):
+        """An index of its own for each batch and channel; the parameter has one batch."""
+        n, c, h, w = a["shape"]
+        dtype, index_type = DTYPES[a["dtype"]], DTYPES[a["index_dtype"]]
+        along_h = "_h_" in op
+        extent = a["param_h" if along_h else "param_w"]
+        layout, param_shape = ("line", (1, c, extent, w)) if along_h else ("aligned", (1, c, 1, extent))
+        param = self.tensor(a["param_addr"], param_shape, dtype, layout, a["is_param_repeated"]).get().reshape(1, c, extent, -1)
+        out = self.tensor(a["output_addr"], (n, c, h, w), dtype, layout)
+        count = extent if "scatter" in op else h if along_h else w
+        index = self.tensor(a["index_addr"], (n, c, 1, count), index_type).get()[:, :, 0, :]
+        if "scatter" in op:
+            old = out.get().reshape(n, c, h if along_h else w, -1)
+            return self.put(out, self.page.batch_scatter(old, param, index).reshape(out.shape), None, a, False)
+        missing = (index == (1 << 8 * BYTES[index_type]) - 1) & exception
+        words = self.page.batch_gather(param, np.where(missing, 0, index))
+        return self.put(out, words.reshape(out.shape), np.broadcast_to(missing[..., None], words.shape).reshape(out.shape), a, exception)
+
+    def masks(self, op, a, exception):
+        n, c, _, w = a["shape"]
+        dtype = DTYPES[a["dtype"]]
+        param = self.tensor(a["param_addr"], (1, c, 1, w), dtype, repeated=a["is_param_repeated"]).get()
+        mask = self.tensor(a["mask_addr"], (n, c, 1, w), DTYPES[a["mask_dtype"]]).get()
+        out, counts = self.tensor(a["output_addr"], (n, c, 1, w), dtype), self.tensor(a["count_addr"], (n, c, 1, 1), "uint16", "compact")
+        words, numbers = out.get(), counts.get()
+        for i, j in np.ndindex(n, c):
+            words[i, j, 0], numbers[i, j] = self.page.row_select(words[i, j, 0], param[0, j, 0], mask[i, j, 0])
+        out.put(words)
+        counts.put(numbers)
+        return True
+
+    def table(self, op, a, exception):
+        of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+        src, dst = self.tensor(a["src_addr"], a["shape"], of), self.tensor(a["dst_addr"], a["shape"], to)
+        words, out = src.get(), np.zeros(dst.shape, BITS[BYTES[to]])
+        for npu in np.unique(src.npu):    # each NPU has its own copy
+            table = self.memory.local[npu, a["table_addr"]:a["table_addr"] + a["len"] * BYTES[to]].copy().view(BITS[BYTES[to]])
+            out[src.npu == npu] = self.page.table_lookup(table, words[src.npu == npu])
+        dst.put(out)
+        return True
+
+    def spread(self, op, a, exception):
+        n, c, h, w = a["shape"]
+        dtype = DTYPES[a["dtype"]]
+        src = self.tensor(a["src_addr"], (n, 1 if op == "npu_bcast" else c, h, w), dtype).get()
+        self.tensor(a["dst_addr"], (n, c, h, w), dtype).put(np.broadcast_to(src, (n, c, h, w)))
+        return True
+
+    def sequence(self, op, a, exception):
+        words = (a["start"] + a["step"] * np.arange(a["num"])) & 0xffffffff
+        self.tensor(a["dst_addr"], (1, a["npu_num"], 1, a["num"]), "int32").put(words)
+        return True
