@@ -180,20 +180,33 @@ class Elementwise:
         return True
 
     def conversion(self, op, a, dtype):
-        if op != "cast" or DTYPES[a["src_dtype"]] not in (*FLOATS, "e4m3", "e5m2"):
+        if op in ("fp8_add_C", "fp8_C_sub", "fp8_mul_C"):
+            of, constant_of, to = (DTYPES[a[name]] for name in ("src_dtype", "C_dtype", "dst_dtype"))
+            x = self.tensor(a, "src", of).get()
+            base = next(name for name in ("add", "sub", "mul") if name in op)
+            words = self.page.fp8_constant(base, x, scalar(a["C"], x.shape, constant_of), of, constant_of, to, a["satu_mode"])
+            self.tensor(a, "dst", to).put(words)
+            return True
+        if op != "cast":
             return False
+        p, mode = self.page, a["mode"]
         of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
-        if to in ("e4m3", "e5m2"):
-            self.tensor(a, "dst", to).put(self.page.float_to_float(self.tensor(a, "src", of).get(), of, to, a["mode"]))
-            return True
-        if to in FLOATS:
-            if not hasattr(self.page, "float_to_float") or of == to or a["mode"] != "RM_HALF_TO_EVEN":
+        u, dst = self.tensor(a, "src", of).get(), self.tensor(a, "dst", to)
+        floats = (*FLOATS, "e4m3", "e5m2")
+        if of == to:
+            dst.put(u)
+        elif of in floats and to in floats:
+            if mode not in p.MODES:
                 return False
-            self.tensor(a, "dst", to).put(self.page.float_to_float(self.tensor(a, "src", of).get(), of, to))
-            return True
-        x = self.tensor(a, "src", of).get()
-        low, high = self.page.RANGES[to]
-        self.tensor(a, "dst", to).put(self.page.float_to_int(x, of, low, high, a["mode"]) & 0xffffffff)
+            dst.put(p.float_to_float(u, of, to, mode))
+        elif of in floats:
+            dst.put(p.float_to_int(u, of, *p.RANGES[to], mode) & 0xffffffff)
+        elif to in floats:
+            if mode not in p.MODES:
+                return False
+            dst.put(p.int_to_float(signed(u, of), to, mode, of))
+        else:
+            dst.put(np.clip(signed(u, of), *p.RANGES[to]) & 0xffffffff)
         return True
 
     def special(self, op, a, dtype):
@@ -209,6 +222,8 @@ class Elementwise:
                 result = p.divide(x, self.tensor(a, "src1", "fp32").get(), steps)
             else:
                 result = p.divide(x, one, steps) if plain == "fp32_div_C" else p.divide(one, x, steps)
+        elif plain == "fp32_compensate_reciprocal":
+            result = p.compensate_reciprocal(self.tensor(a, "src", "fp32").get(), steps, a["num_comp"])
         elif plain == "fp_taylor":
             x = self.tensor(a, "src", dtype)
             size = BYTES[dtype]
@@ -218,9 +233,8 @@ class Elementwise:
                 result[x.npu == npu] = p.taylor(words[x.npu == npu], list(rows[npu]), dtype)
         elif plain == "fp_exponent_part":
             of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
-            if to in FLOATS:
-                return False
-            self.tensor(a, "dst", to).put(p.exponent_part(self.tensor(a, "src", of).get(), of))
+            u = self.tensor(a, "src", of).get()
+            self.tensor(a, "dst", to).put(p.exponent_as_float(u, of) if to in FLOATS else p.exponent_part(u, of))
             return True
         else:
             return self.composite(plain, a)
@@ -233,7 +247,11 @@ class Elementwise:
         table = COEFFICIENTS["exp_table"]
         if op in ("fp32_erf", "fp32_erfc", "fp32_gelu", "fp32_elu", "fp32_selu", "fp32_silu", "fp32_expm1", "fp32_C_pow"):
             return self.activation(op.removeprefix("fp32_"), a, coefficients, table)
-        series = {"fp32_log": "log", "fp32_log1p": "log", "fp32_mish": "exp", "fp32_gelu_fast": "exp", "fp32_arcsin": "arcsin", "fp32_arccos": "arcsin"}
+        if op == "fp32_gelu_fast":
+            x = self.tensor(a, "src", "fp32").get()
+            self.tensor(a, "dst", "fp32").put(p.gelu_fast(x, coefficients["exp"], table))
+            return True
+        series = {"fp32_log": "log", "fp32_log1p": "log", "fp32_mish": "exp", "fp32_arcsin": "arcsin", "fp32_arccos": "arcsin"}
         if op not in ("fp32_sin", "fp32_cos", "fp32_exp", "fp32_sigmoid", "fp32_tanh") and not (op in series and hasattr(p, op[5:])):
             return False
         x = self.tensor(a, "src", "fp32").get()

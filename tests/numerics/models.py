@@ -4,13 +4,13 @@ from conv_models import Convolutions
 from copy_models import Copies, Hau
 from elementwise_models import COEFFICIENTS, Elementwise
 from gather_models import Gathers
-from okkernel_models import OkKernel
+from okkernel_models import OkCopies, OkKernel
 from product_models import Products
 from quant_models import Quantisation
 from select_models import Selections
 from window_models import Windows
 
-LEAST_FUNCTIONS = 295
+LEAST_FUNCTIONS = 665
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
 TODAY = ("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
 _page_1_30 = pages.load(*TODAY)
@@ -34,7 +34,7 @@ def load_coefficients(memory, name, arguments, counts):
     return True
 
 
-FP8_FUNCTIONS = {"tpu_bdc_cast", "tpu_bdc_fp_max_pool2d", "tpu_bdc_fp_conv2d_with_rescale", "tpu_bdc_fp_conv2d_rescale_pc",
+FP8_FUNCTIONS = {"tpu_bdc_cast", "tpu_bdc_fp8_add_C", "tpu_bdc_fp8_C_sub", "tpu_bdc_fp8_mul_C", "tpu_bdc_fp_max_pool2d", "tpu_bdc_fp_conv2d_with_rescale", "tpu_bdc_fp_conv2d_rescale_pc",
                  *(f"tpu_bdc_fp8_mm{form}{bias}" for form in ("", "_R_trans", "_all_trans") for bias in ("", "_with_bias"))}
 
 
@@ -67,7 +67,7 @@ def run_bm1690(memory, name, arguments):
 
 
 def run_bm1684(memory, name, arguments):
-    return name.startswith("okk_bdc_") and OkKernel(memory, _okk).run(name, arguments)
+    return any(model(memory, _okk).run(name, arguments) for model in (OkKernel, OkCopies))
 
 
 # Chip, bytes of an NPU's memory, NPUs, what carries a call out.

@@ -33,9 +33,11 @@ class Windows:
     def region_taps(self, a, outside):
         """The same for the functions that look at regions of the input."""
         x = self.tensor(a["input_addr"], a["input_shape"], DTYPES[a.get("dtype") or a["input_dtype"]]).get()
+        return self.page.region_taps(x, self.regions(a), a["kernel"], outside)
+
+    def regions(self, a):
         base = a["roi_addr"] % self.memory.npu_bytes
-        regions = [self.memory.local[r % self.memory.npus, base + 8 * (r // self.memory.npus):][:8].view(np.int16).astype(int) for r in range(a["output_w"])]
-        return self.page.region_taps(x, regions, a["kernel"], outside)
+        return [self.memory.local[r % self.memory.npus, base + 8 * (r // self.memory.npus):][:8].view(np.int16).astype(int) for r in range(a["output_w"])]
 
     def per_channel(self, a, name, dtype, kernel=(1, 1)):
         """Compact parameters of each channel, one array for each tap."""
@@ -63,7 +65,12 @@ class Windows:
                  "int8_ins_avg_pool2d": self.average, "int8_roi_avg_pool2d": self.average, "int8_depthwise2d": self.integer_depthwise,
                  "int8_pc_pad_depthwise2d": self.integer_depthwise, "int8_depthwise_for_deconv2d": self.integer_depthwise,
                  "int8_pc_pad_depthwise_for_deconv2d": self.integer_depthwise, "int8_depthwise2d_kernel_const": self.integer_depthwise}
-        return op in kinds and kinds[op](op, a)
+        return op in kinds and not ("roi" in op and self.outside(a)) and kinds[op](op, a)
+
+    def outside(self, a):
+        """Whether a region leaves the input: which bytes it sees then is not in the pages."""
+        height, width = a["input_shape"][2:]
+        return any(left < 0 or top < 0 or right >= width or bottom >= height for left, top, right, bottom in self.regions(a))
 
     def seen(self, op, a, padding):
         return self.region_taps(a, a["except_val"] & (256 ** BYTES[DTYPES[a.get("dtype") or a["input_dtype"]]] - 1)) if "roi" in op else self.taps(a, padding)
