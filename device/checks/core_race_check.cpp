@@ -338,7 +338,7 @@ class CoreRaceCheck final : public Observer {
     Finding finding;
     finding.rule = !own.writes ? "race/core-raw" : earlier.writes ? "race/core-waw" : "race/core-war";
     finding.place = place_of(*chip_, SpanSpace::kSystem, byte, std::min(earlier.end, own.end));
-    finding.what = fmt::format("core {} and core {} touch the same bytes with no meeting or message between: {}",
+    finding.what = fmt::format("core {} and core {} touch the same bytes with no barrier or message between them: {}",
                                earlier.core, own.core, finding.place->text());
     finding.parties = {party(earlier, byte), party(own, byte)};
     return finding;

@@ -78,24 +78,24 @@ void add_file(CLI::App& app, BmodelOptions& options) {
   app.add_option("file", options.file, "a compiled network (.bmodel)")->required();
 }
 void add_choice(CLI::App& app, BmodelOptions& options) {
-  app.add_option("--network", options.network, "the network's name, where the file holds several");
-  app.add_option("--stage", options.stage, "number of the stage, where the network has several")
+  app.add_option("--network", options.network, "name of the network, if the file holds several");
+  app.add_option("--stage", options.stage, "number of the stage, if the network has several")
       ->check(CLI::NonNegativeNumber);
 }
 void add_execution(CLI::App& app, BmodelOptions& options) {
   add_file(app, options);
   add_choice(app, options);
-  app.add_option("--input", options.input,
-                 "inputs (.npz, or .npy of one) by name, else in order; without it they are random");
-  app.add_option("--output", options.output, "gets the outputs (.npz)");
+  app.add_option(
+      "--input", options.input,
+      "file with the inputs (.npz, or .npy for a single one), by name, else in order; without it they are random");
+  app.add_option("--output", options.output, "file for the outputs (.npz)");
   app.add_option("--dump-layers", options.layers,
-                 "folder that gets every tensor that the file names, as .npy, as it was after its last write");
+                 "folder for every tensor that the file names (.npy), as it was after its last write");
   app.add_flag(
       "--static-parts", options.static_parts,
-      "run what can run of a network with layers for the host's processor or for firmware; what they would make\n"
-      "is zeros");
-  app.add_option("--seed", options.seed, "of random inputs")->capture_default_str();
-  app.add_option("--repeat", options.repeat, "launches, of which the fastest is reported")
+      "run a network although it has layers for the host's processor or for firmware; their results are zeros");
+  app.add_option("--seed", options.seed, "seed of the random inputs")->capture_default_str();
+  app.add_option("--repeat", options.repeat, "number of launches; the time of the fastest is reported")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
   app.add_option("--tolerance", options.tolerance, "compare: the largest difference that counts as equal")

@@ -145,9 +145,9 @@ Run add_golden(CLI::App& app) {
   cluster->excludes(kernel);
   app.add_option("--results", options->results, "SQLite file that keeps what the cluster has replayed")->needs(cluster);
   app.footer(
-      "Instructions that are refused, or known to differ, are counted apart; --skipped lists them with the reason. "
-      "One\n"
-      "that is not in that list, or no longer as it says, fails.\n\n"
+      "Instructions that are refused, or known to differ, are counted separately; --skipped lists them with the\n"
+      "reason. An instruction fails if it is refused or differs without being in that list, or no longer does what\n"
+      "the list says.\n\n"
       "Exit status: 0 when every case passes; 1 when one fails; 2 when an option is not usable; 3 when the ledger\n"
       "cannot be written.");
   return [options] { return run_golden(*options); };

@@ -68,7 +68,7 @@ int fail(const Error& error) {
 
 int main(int argc, char** argv) {
   using namespace softtpu::cli;
-  CLI::App app("softtpu: an emulator of SOPHGO's BM1684X and BM1684 for TPUKernel and OKKernel programs.", "softtpu");
+  CLI::App app("softtpu: an emulator of SOPHGO's BM1684X, BM1684, BM1688 and BM1690.", "softtpu");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text(SOFTTPU_VERSION));
   int status = 0;

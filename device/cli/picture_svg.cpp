@@ -11,7 +11,8 @@ namespace {
 constexpr int kMargin = 16;
 constexpr int kOffsetWidth = 44;  // left of the cells, for the row's offset
 constexpr int kCellHeight = 20;
-constexpr int kColumnGap = 18;
+constexpr int kColumnGap = 18;    // at least
+constexpr int kNameWidth = 9;     // of a letter of a column's name
 constexpr int kHeader = 22;       // a line of text
 constexpr int kMostWidth = 2200;  // columns that do not fit stand below the others
 
@@ -59,14 +60,21 @@ std::size_t label_width(const Picture& picture) {
 
 struct Grid {
   std::int64_t per_row, rows, shown;
-  int cell_width, column_width, top;
+  int cell_width, column_width, gap, top;
   int columns, per_band;  // a band: the columns that stand beside each other
   int band_height;
 
   int bands() const { return (columns + per_band - 1) / per_band; }
-  int left_of(int column) const { return kMargin + kOffsetWidth + column % per_band * (column_width + kColumnGap); }
+  int left_of(int column) const { return kMargin + kOffsetWidth + column % per_band * (column_width + gap); }
   int top_of(int column) const { return top + column / per_band * band_height; }
 };
+
+// Names of narrow columns stay apart.
+int gap_between(const Picture& picture, int column_width) {
+  std::size_t longest = 0;
+  for (const Column& column : picture.columns) longest = std::max(longest, column.name.size());
+  return std::max(kColumnGap, static_cast<int>(longest) * kNameWidth + 8 - column_width);
+}
 
 Grid make_grid(const Picture& picture, const PictureLimits& limits) {
   Grid grid{};
@@ -76,9 +84,10 @@ Grid make_grid(const Picture& picture, const PictureLimits& limits) {
   grid.rows = (picture.cells + grid.per_row - 1) / grid.per_row;
   grid.shown = std::min(grid.rows, limits.rows);
   grid.column_width = static_cast<int>(grid.per_row) * grid.cell_width;
+  grid.gap = gap_between(picture, grid.column_width);
   grid.top = kMargin + kHeader + static_cast<int>(picture.notes.size()) * (kHeader - 5) + 10 + kHeader;
   grid.columns = static_cast<int>(picture.columns.size());
-  grid.per_band = std::clamp((kRoom + kColumnGap) / (grid.column_width + kColumnGap), 1, std::max(grid.columns, 1));
+  grid.per_band = std::clamp((kRoom + grid.gap) / (grid.column_width + grid.gap), 1, std::max(grid.columns, 1));
   grid.band_height = static_cast<int>(grid.shown) * kCellHeight + kHeader + kMargin;
   return grid;
 }
@@ -127,7 +136,7 @@ std::string to_svg(const Picture& picture, const PictureLimits& limits) {
   const Grid grid = make_grid(picture, limits);
   std::size_t longest = picture.title.size() * 8;
   for (const std::string& note : picture.notes) longest = std::max(longest, note.size() * 7);
-  const int width = std::max(2 * kMargin + kOffsetWidth + grid.per_band * (grid.column_width + kColumnGap),
+  const int width = std::max(2 * kMargin + kOffsetWidth + grid.per_band * (grid.column_width + grid.gap),
                              2 * kMargin + static_cast<int>(longest));
   const int height = grid.top + (grid.bands() - 1) * grid.band_height + static_cast<int>(grid.shown) * kCellHeight +
                      kMargin + (grid.rows > grid.shown ? 20 : 0);

@@ -215,7 +215,7 @@ SOFTTPU_EXPORT int execute_command(int node, void* command, unsigned engine) {
   if (of == nullptr) return -1;
   if (command == nullptr) return fail("execute_command: the command is NULL");
   if (engine != kTiuEngine && engine != kDmaEngine)
-    return fail(fmt::format("execute_command: engine {} has no instructions that are known (0: TIU, 1: GDMA)", engine));
+    return fail(fmt::format("execute_command: engine {} is unknown (0: TIU, 1: GDMA)", engine));
   const auto unit = engine == kTiuEngine ? stream::Unit::kTiu : stream::Unit::kDma;
   const auto& set = stream::InstructionSet::bm1684x();
   const auto* bytes = static_cast<const std::uint8_t*>(command);
@@ -246,12 +246,11 @@ SOFTTPU_EXPORT int tpu_local_mem_size_per_npu() { return static_cast<int>(chip()
 SOFTTPU_EXPORT int tpu_l2_sram_size() { return static_cast<int>(chip().l2_sram.bytes); }
 SOFTTPU_EXPORT int tpu_eu_num(int data_type) {
   if (element_bytes(data_type) != 0) return chip().eu_bytes;
-  return fail(fmt::format("tpu_eu_num: data type {} is not asked for by tools; DT_INT8 is {}", data_type, kInt8));
+  return fail(fmt::format("tpu_eu_num: data type {} is not supported; DT_INT8 is {}", data_type, kInt8));
 }
 SOFTTPU_EXPORT int tpu_get_ic_parallel(int data_type) {
   if (element_bytes(data_type) != 0) return chip().eu_bytes;  // input channels in a line of weights
-  return fail(
-      fmt::format("tpu_get_ic_parallel: data type {} is not asked for by tools; DT_INT8 is {}", data_type, kInt8));
+  return fail(fmt::format("tpu_get_ic_parallel: data type {} is not supported; DT_INT8 is {}", data_type, kInt8));
 }
 SOFTTPU_EXPORT void tpu_poll() {}
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 namespace softtpu {
 namespace {
@@ -46,6 +47,13 @@ std::optional<RecordedCases> recorded_on(Op op, std::string_view chip) {
   const auto* found = std::lower_bound(std::begin(kCases), std::end(kCases), wanted, before);
   if (found == std::end(kCases) || std::pair{found->chip, found->name} != wanted) return std::nullopt;
   return found->cases;
+}
+
+std::vector<ChipCases> recorded_anywhere(Op op) {
+  std::vector<ChipCases> found;
+  for (const CasesRow& row : kCases)
+    if (row.name == info(op).name) found.push_back({row.chip, row.cases});
+  return found;
 }
 
 Verification verification(Op op) {

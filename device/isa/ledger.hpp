@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "device/isa/op.hpp"
 
@@ -24,5 +25,12 @@ struct RecordedCases {
 };
 // nullopt: none was recorded on this chip. `chip` is its full name ("bm1684x-23.05").
 std::optional<RecordedCases> recorded_on(Op op, std::string_view chip);
+
+struct ChipCases {
+  std::string_view chip;  // its full name
+  RecordedCases cases;
+};
+// All chips and revisions on which a function was recorded, sorted by name.
+std::vector<ChipCases> recorded_anywhere(Op op);
 
 }  // namespace softtpu

@@ -224,7 +224,7 @@ bool CoreLink::receive_all() {
 
 // A kernel has damaged its core, or has found its socket: what comes from there means nothing any more.
 void CoreLink::distrust(const std::string& why) {
-  const std::string text = fmt::format("sent the device what no core sends ({})", why);
+  const std::string text = fmt::format("sent a message that no core may send ({})", why);
   if (child_.is_thread()) return break_link(text);
   child_.kill({ErrorKind::kUsage, text + " and was ended"});
 }

@@ -226,8 +226,9 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   std::string replay;
   app.add_flag("--embedded", embedded, "one device for the program at the other end of descriptor 3");
   app.add_option("--number", own.first, "with --embedded: the number that the program knows the device by");
-  app.add_flag("--keep-files", own.keep_files,
-               "with --embedded: goes on with the trace and its like that another device of the program has begun");
+  app.add_flag(
+      "--keep-files", own.keep_files,
+      "with --embedded: appends to the trace and the other files that another device of the program has begun");
   app.add_flag("--serve", serving, "devices for all programs of this user, on a Unix socket");
   app.add_option("--replay", replay, "runs the launch that this file records, as \"softtpu replay\" does");
   app.add_option("--socket", options.socket, "the socket's path");

@@ -42,8 +42,8 @@ void LaunchTrials::add_numbers(const GroupLaunch& launch) {
   };
   if (!std::all_of(launch.parts().begin(), launch.parts().end(), is_like_first)) {
     if (!tools_.core_counts.empty())
-      log_warning(
-          fmt::format("kernel \"{}\": its cores get unlike arguments; other numbers of cores are not tried", kernel_));
+      log_warning(fmt::format("kernel \"{}\": its cores get different arguments; other numbers of cores are not tried",
+                              kernel_));
     return;
   }
   for (const std::uint32_t count : tools_.core_counts) {

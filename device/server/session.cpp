@@ -214,7 +214,7 @@ void Session::flush() {
   if (!sent) return close(sent.error().text);
   if (waiting_ == Waiting::kReader) go_on();
   if (*sent) return;
-  if (out_.bytes() > kMaxUnsentBytes) return close("it does not take its answers");
+  if (out_.bytes() > kMaxUnsentBytes) return close("it does not read its answers");
   sending_ = true;
   host_.loop.when_writable(socket_.get(), [self = shared_from_this()] {
     self->sending_ = false;

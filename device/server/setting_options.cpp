@@ -83,12 +83,24 @@ bool is_for(const Row& row, SettingUser user) {
   return row.variable != "SOFTTPU_DRAIN" && !row.variable.starts_with("SOFTTPU_CLIENT_");
 }
 
+// Of "VALUE: what it means; VALUE: ..." the part of one value.
+std::string_view meaning_of(std::string_view meaning, std::string_view value) {
+  const std::string start = fmt::format("{}: ", value);
+  for (std::string_view rest = meaning;;) {
+    const std::size_t end = rest.find("; ");
+    if (rest.starts_with(start)) return rest.substr(0, end).substr(start.size());
+    if (end == std::string_view::npos) return meaning;
+    rest.remove_prefix(end + 2);
+  }
+}
+
 std::string help_of(const Row& row) {
   const auto known = variables();
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const Variable& v) { return v.name == row.variable; });
   const std::string_view meaning = found != known.end() ? found->meaning : "";
-  if (row.form == Form::kFlag) return fmt::format("sets {}={} ({})", row.variable, row.flag_value, meaning);
+  if (row.form == Form::kFlag)
+    return fmt::format("sets {}={}: {}", row.variable, row.flag_value, meaning_of(meaning, row.flag_value));
   return fmt::format("sets {}: {}", row.variable, meaning);
 }
 

@@ -18,9 +18,10 @@ void refuse_atomic(const char* function, const char* instead) {
     std::fprintf(stderr, "%s: called outside a kernel: no device core runs on this thread.\n", function);
     std::abort();
   }
-  core->fault(ErrorKind::kUnsupported,
-              fmt::format("{}: this older interface (bm_atomic.h) is not described and not carried out; {}.", function,
-                          instead));
+  core->fault(
+      ErrorKind::kUnsupported,
+      fmt::format("{}: this older interface (bm_atomic.h) has no description, so softtpu does not implement it; {}.",
+                  function, instead));
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_TIMEOUT", "60",
              "seconds that a kernel may run without issuing a command before it is ended; 0: no limit",
              set_seconds<&Settings::timeout_ms>},
-    Variable{"SOFTTPU_LAUNCH_LIMIT", "0", "seconds that a launch may run in all before it is ended; 0: no limit",
+    Variable{"SOFTTPU_LAUNCH_LIMIT", "0", "seconds that a whole launch may run before it is ended; 0: no limit",
              set_seconds<&Settings::limit_ms>},
     Variable{
         "SOFTTPU_SANDBOX", "off",
@@ -244,7 +244,7 @@ constexpr std::array kVariables = {
     Variable{
         "SOFTTPU_NAMESPACE", "on",
         "on: each core process gets a PID namespace of its own where the system allows it, so nothing that a kernel "
-        "starts can outlive it; off: leftover processes are searched for",
+        "starts can outlive it; off: processes that are left over are looked for and ended",
         [](Settings& settings, std::string_view text) {
           static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"on", true}, {"off", false}}};
           return set_choice(settings.own_namespace, text, kChoices);
@@ -263,16 +263,17 @@ constexpr std::array kVariables = {
              set_share<&Settings::client_descriptors>},
     Variable{"SOFTTPU_LOG_FILE", "", "file that softtpu's own log is appended to; empty: standard error",
              set_text<&Settings::log_file>},
-    Variable{
-        "SOFTTPU_FRESH", "zero",
-        "zero, or poison: memory that a program allocates is filled with 0xA5, so that reads of unwritten memory show",
-        set_fresh},
+    Variable{"SOFTTPU_FRESH", "zero",
+             "zero: memory that a program allocates is filled with 0; poison: with 0xA5, so that reads of unwritten "
+             "memory show",
+             set_fresh},
     Variable{"SOFTTPU_TRACE", "", "file that gets one event per command (Chrome trace JSON)",
              set_text<&Settings::trace_path>},
     Variable{
         "SOFTTPU_CHECK", "",
-        "checks of what kernels do, separated by commas: memory, init, race, constraint, or all of these; bank: what "
-        "waits for memory banks cost; output: results that no kernel has written; nan: where NaN and infinities come "
+        "checks of what kernels do, separated by commas: memory, init, race, constraint, or all of these; bank: time "
+        "lost by waiting for memory banks; output: results that no kernel has written; nan: where NaN and infinities "
+        "come "
         "from",
         set_checks},
     Variable{"SOFTTPU_PORTABLE_TO", "", "other chips, separated by commas, that kernels should run on (checked)",
@@ -284,27 +285,28 @@ constexpr std::array kVariables = {
              }},
     Variable{"SOFTTPU_SCHEDULE", "program", "order of commands inside parallel sections: program, late, or random:SEED",
              set_text<&Settings::schedule>},
-    Variable{"SOFTTPU_SCHEDULES", "0",
-             "runs of each launch in different legal orders whose results are compared; 0: none",
-             [](Settings& settings, std::string_view text) { return set_number(settings.schedules, text, 0, 1000); }},
-    Variable{"SOFTTPU_CORES", "",
-             "numbers of cores, separated by commas: each launch on several cores is run on so many too, and the "
-             "results are "
-             "compared; the chip has as many as the largest",
-             set_core_counts},
+    Variable{
+        "SOFTTPU_SCHEDULES", "0",
+        "number of legal orders of its commands in which each launch runs again; the results are compared; 0: none",
+        [](Settings& settings, std::string_view text) { return set_number(settings.schedules, text, 0, 1000); }},
+    Variable{
+        "SOFTTPU_CORES", "",
+        "numbers of cores, separated by commas: each launch on several cores also runs on each of these numbers of "
+        "cores, and the results are compared; the chip has as many cores as the largest number",
+        set_core_counts},
     Variable{"SOFTTPU_ALLOW", "",
              "findings that are intended, separated by commas: RULE[@KERNEL][:MEMORY:BEGIN-END], * and ? allowed",
              set_text<&Settings::allow>},
     Variable{
-        "SOFTTPU_MAX_FINDINGS", "100", "different findings that are reported, the most severe first",
+        "SOFTTPU_MAX_FINDINGS", "100", "number of different findings that are reported, the most severe first",
         [](Settings& settings, std::string_view text) { return set_number(settings.max_findings, text, 1, 1000000); }},
     Variable{"SOFTTPU_JOURNAL", "",
              "file that gets findings and failures as JSON lines instead of stderr; set by \"softtpu run\"",
              set_text<&Settings::journal_path>},
     Variable{"SOFTTPU_TIME", "",
-             "on: estimates how long each launch takes on the chip, and where the time goes; vendor: only with the "
-             "vendor's figures (without launch, issue and start-up); empty: off. "
-             "tpuRtEventElapsedTime returns the estimate if there is one, else the elapsed time",
+             "on: estimates how long each launch takes on the chip, and where the time goes; vendor: estimates "
+             "from the vendor's figures alone, without launch, issue and start-up; empty: off. tpuRtEventElapsedTime "
+             "returns the estimate if there is one, else the elapsed time",
              set_time},
     Variable{"SOFTTPU_TIMELINE", "", "file that gets the estimated time of every command (Chrome trace JSON)",
              set_text<&Settings::timeline_path>},
@@ -343,20 +345,21 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_THREADS", "0", "threads that execute one command; 0: one per processor",
              [](Settings& settings, std::string_view text) { return set_number(settings.threads, text, 0, 1024); }},
     Variable{"SOFTTPU_PARALLEL_STEPS", "",
-             "size of a command, in element steps, from which threads share it; 0: every command; empty: a measured "
-             "default",
+             "smallest command, in element steps, that several threads share; 0: every command is shared; empty: a "
+             "measured default",
              set_parallel_steps},
     Variable{"CMODEL_GLOBAL_MEM_SIZE", "", "bytes of global memory; empty: what the chip description says",
              set_memory_bytes<&Settings::global_bytes>},
     Variable{"SG_MAX_DEVICE_COUNT", "2", "number of devices that a program sees (embedded and inprocess)",
              [](Settings& settings, std::string_view text) { return set_number(settings.device_count, text, 1, 64); }},
     Variable{"TPU_VISIBLE_DEVICES", "",
-             "numbers of the devices that a program sees, separated by commas: it calls the first one 0; empty: all",
+             "numbers of the devices that a program sees, separated by commas; for the program the first one is device "
+             "0; empty: all",
              set_visible_devices},
     Variable{"TPU_RT_CORE_NUM", "", "cores that a launch uses at most; empty: all that the chip has",
              set_most_workitems},
-    Variable{"TILELANG_TPU_NUM_CORES", "", "the same for programs that TileLang makes; the lower of both holds",
-             set_most_workitems},
+    Variable{"TILELANG_TPU_NUM_CORES", "",
+             "the same for programs that TileLang makes; of both numbers the lower one counts", set_most_workitems},
     Variable{"CHIP_ARCH", "bm1684x", "chip that PPL's projects are built for and run on; SOFTTPU_CHIP comes first",
              set_chip_of_project},
     Variable{"PPL_KERNEL_PATH", "", "kernel module of a tpuDNN handle that its program gives none", set_kernel_path},

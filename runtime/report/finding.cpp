@@ -108,7 +108,6 @@ nlohmann::json to_json(const Found& found) {
                {"what", found.what},
                {"why", about.why},
                {"fix", about.fix},
-               {"mend", about.fix},  // the name of reports before 0.2
                {"page", "docs/rules/" + page_of(about)},
                {"parties", Json::array()}};
   for (const FoundParty& party : found.parties) json["parties"].push_back(to_json(party));

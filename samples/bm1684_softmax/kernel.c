@@ -1,6 +1,6 @@
-// Softmax over the channels in fp32. GDMA turns the tensor while it loads: a pixel becomes a channel of local memory
-// and holds its C values side by side, so that maximum and sum stay inside one NPU. Pixels pass through in tiles; while
-// one is computed, the next is loaded and the last is stored.
+// Softmax over the channels in fp32. GDMA transposes the tensor while it loads: a pixel becomes a channel of local
+// memory and holds its C values side by side, so that maximum and sum stay inside one NPU. Pixels pass through in
+// tiles; while one is computed, the next is loaded and the last is stored.
 #include <okk.h>
 
 #include "args.h"

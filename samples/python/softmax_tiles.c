@@ -1,9 +1,12 @@
-// Softmax of each row, tile by tile. Three macros choose the variant:
-//   ROWS       rows of a tile; each row is one channel, so that the NPUs work on different rows
-//   BUFFERS    1: a tile is loaded, computed and stored before the next one; 2: the next one is loaded and the last one
-//   stored meanwhile NORMALISE  0: every element is divided by the row's sum; 1: multiplied by its reciprocal; 2: as 1,
-//   and the row's largest
-//              element is not subtracted before, which is right for small numbers only
+// Softmax of each row, tile by tile. Three macros choose the variant.
+//
+// ROWS is the number of rows in a tile. A row is one channel, so the NPUs work on different rows.
+//
+// BUFFERS is 1 when a tile is loaded, computed and stored before the next one. With 2 buffers, the next tile is loaded
+// and the last one stored meanwhile.
+//
+// NORMALISE 0 divides every element by the sum of its row, 1 multiplies it by the reciprocal of the sum. 2 is as 1, but
+// the largest element is not subtracted first, which is right for small numbers only.
 #include <tpu_kernel.h>
 
 typedef struct {

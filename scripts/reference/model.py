@@ -102,6 +102,14 @@ def ledger():
     return rows
 
 
+def recorded():
+    """Function -> chips with the exact and the different cases that were recorded there."""
+    found = {}
+    for chip, name, exact, different in re.findall(r'^RECORDED\("([^"]+)", (\w+), (\d+), (\d+), \d+\)', (ROOT / "device/isa/recorded.def").read_text(), re.M):
+        found.setdefault(name, []).append((chip.split("-")[0].upper(), int(exact), int(different)))
+    return found
+
+
 def words(values, last="and"):
     values = list(values)
     return values[0] if len(values) < 2 else ", ".join(values[:-1]) + f" {last} {values[-1]}"
@@ -320,19 +328,24 @@ class Function:
         row = self.reference.ledger.get(self.name)
         if self.is_host:
             return ""
-        if self.lacks:
-            return "unsupported on this chip"
         if self.undetermined:
             return f"refused: its {self.undetermined} is neither recorded nor described"
-        if row is None:
-            return "not verified by a recording or a reference"
+        if self.lacks or row is None:
+            return self.known_elsewhere() or ("unsupported on this chip" if self.lacks else "not verified by a recording or a reference")
         oracle = f"exact against an independent oracle on {row['oracle']} random cases" if row["oracle"] else ""
         deviating = f"; differs on purpose from {row['deviating']} cases that show a defect of the recorded emulator" if row["deviating"] else ""
         if row["exact"]:
             return f"exact on {row['exact']} recorded cases" + (f"; {oracle}" if oracle else "") + deviating
         if row["oracle"]:
             return ("partly assumed (firmware/README.md); " if row.get("assumed") else "") + oracle + deviating
-        return (f"reference within {row['reference']}" if row["reference"] else "not verified by a recording or a reference") + deviating
+        if row["reference"]:
+            return f"reference within {row['reference']}" + deviating
+        return self.known_elsewhere() or "not verified by a recording or a reference" + deviating
+
+    def known_elsewhere(self):
+        """What the chips of the main recordings do not show."""
+        return ", ".join(f"exact on {exact} recorded cases of {chip}" + (f" (not on {different} more)" if different else "")
+                         for chip, exact, different in self.reference.recorded.get(self.name, []) if exact)
 
     # ---- Examples ----
 
@@ -397,6 +410,7 @@ class Reference:
         self.common = tomllib.loads((SOURCE / "common.toml").read_text())
         self.limits = json.loads((SOURCE / "limits.json").read_text())
         self.ledger = ledger()
+        self.recorded = recorded()
         self.prototypes = all_prototypes()
         self.samples = calls_in_samples()
         self.pages = {}     # file stem -> (title, [family])

@@ -143,9 +143,9 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"fault_over_status", {kPage}, 0xFF}, Fault{"fault_over_status_and_segv", {"signal 11", kPage}, 0},
         Fault{"fault_over_status_and_segv", {"signal 11", kPage}, 0x5A},
         Fault{"fault_forged_report",
-              {"sent the device what no core sends \\(a report about item 18446744073709551615, where [0-9]+ is the "
+              {"sent a message that no core may send \\(a report about item 18446744073709551615, where [0-9]+ is the "
                "last"}},
-        Fault{"fault_noise", {"sent the device what no core sends \\(a frame of 4294967295 bytes is over the limit"}},
+        Fault{"fault_noise", {"sent a message that no core may send \\(a frame of 4294967295 bytes is over the limit"}},
         Fault{"fault_spin",
               {"issued no command for 1 s", "after 2 commands",
                "\n     fault_spin \\(fault_kernels.c:", "2 tpu_bdc_set_C"},

@@ -11,6 +11,8 @@ window.addEventListener("load", () => {
   const content = document.querySelector("[role=main]");
   if (!content || content.textContent.trim().length < 20) wrong.push("the page is empty");
   if (content.closest("section").getBoundingClientRect().width > room + 1) wrong.push("the page is wider than the window");
+  const wide = document.documentElement.scrollWidth;
+  if (wide > room) wrong.push(`the page scrolls sideways: ${wide} pixels`);
   for (const node of content.querySelectorAll("*")) {
     const box = node.getBoundingClientRect();
     if (box.width === 0 || scrolls(node)) continue;

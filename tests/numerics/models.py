@@ -34,7 +34,8 @@ def load_coefficients(memory, name, arguments, counts):
     return True
 
 
-FP8_FUNCTIONS = {"tpu_bdc_cast", "tpu_bdc_fp8_add_C", "tpu_bdc_fp8_C_sub", "tpu_bdc_fp8_mul_C", "tpu_bdc_fp_max_pool2d", "tpu_bdc_fp_conv2d_with_rescale", "tpu_bdc_fp_conv2d_rescale_pc",
+FP8_FUNCTIONS = {"tpu_bdc_cast", "tpu_bdc_fp8_add_C", "tpu_bdc_fp8_C_sub", "tpu_bdc_fp8_mul_C", "tpu_bdc_fp8_avg_pool2d",
+                 "tpu_bdc_fp_max_pool2d", "tpu_bdc_fp_conv2d_with_rescale", "tpu_bdc_fp_conv2d_rescale_pc",
                  *(f"tpu_bdc_fp8_mm{form}{bias}" for form in ("", "_R_trans", "_all_trans") for bias in ("", "_with_bias"))}
 
 

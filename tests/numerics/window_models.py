@@ -60,7 +60,7 @@ class Windows:
         op = name.removeprefix("tpu_bdc_")
         kinds = {"fp_max_pool2d": self.maximum, "fp_roi_max_pool2d": self.maximum, "fp_avg_pool2d": self.sums, "fp_ins_avg_pool2d": self.sums,
                  "fp_roi_avg_pool2d": self.sums, "fp_depthwise2d": self.sums, "fp_ins_depthwise": self.sums, "fp_roi_depthwise2d": self.sums,
-                 "fp_depthwise_for_deconv2d": self.sums, "int8_max_pool2d": self.extreme, "int8_min_pool2d": self.extreme,
+                 "fp8_avg_pool2d": self.fp8_average, "fp_depthwise_for_deconv2d": self.sums, "int8_max_pool2d": self.extreme, "int8_min_pool2d": self.extreme,
                  "int8_roi_max_pool2d": self.extreme, "int8_roi_min_pool2d": self.extreme, "int8_avg_pool2d": self.average,
                  "int8_ins_avg_pool2d": self.average, "int8_roi_avg_pool2d": self.average, "int8_depthwise2d": self.integer_depthwise,
                  "int8_pc_pad_depthwise2d": self.integer_depthwise, "int8_depthwise_for_deconv2d": self.integer_depthwise,
@@ -93,6 +93,11 @@ class Windows:
             addends.insert(0, page.widen(np.ascontiguousarray(np.broadcast_to(bias, taps[0].shape)), dtype))
         total = page.two_lanes(addends, dtype, 0x80000000 if average else 0)
         return self.output(a, page.narrow(total, dtype), dtype)
+
+    def fp8_average(self, op, a):
+        of, to = DTYPES[a["input_dtype"]], DTYPES[a["output_dtype"]]
+        taps = [np.ascontiguousarray(tap) for tap in self.taps(a, 0)]
+        return self.output(a, self.page.fp8_avg_pool(taps, scalar(a["scale"], taps[0].shape, of), of, to, a["re_scale"]), to)
 
     def average(self, op, a):
         of, to = DTYPES[a["input_dtype"]], DTYPES[a["output_dtype"]]

@@ -207,6 +207,19 @@ TEST(LayoutPicture, WritesTheSvg) {
             "softtpu layout: -o: \"/nonexistent/x.svg\" cannot be written: No such file or directory\n");
 }
 
+// One cell is narrower than "NPU 0": the names of neighbours used to run into each other.
+TEST(LayoutPicture, NamesOfNarrowColumnsStayApart) {
+  LayoutOptions options = demo("2,6,1,1");
+  options.features = true;
+  const std::string svg = to_svg(draw(options), {options.rows});
+  std::vector<int> places;
+  for (std::size_t at = svg.find("class=\"npu\" x=\""); at != std::string::npos;
+       at = svg.find("class=\"npu\" x=\"", at + 1))
+    places.push_back(std::stoi(svg.substr(at + 15)));
+  ASSERT_EQ(places.size(), 4U);
+  for (std::size_t i = 1; i < places.size(); ++i) EXPECT_GE(places[i] - places[i - 1], 50) << i;
+}
+
 // Columns that do not fit beside each other stand below; each is drawn once.
 TEST(LayoutPicture, NoSvgIsWiderThanAScreenCanShow) {
   LayoutOptions options = demo("2,64,4,8", "aligned", "fp16");

@@ -97,10 +97,9 @@ TEST(RandomNumbers, AreRefusedWhereNothingDeterminesThem) {
   };
   device.expect_fault(first({1, 2, 1, 33}, 1, kRow), "shape.w (33) is not a multiple of 64");
   device.expect_fault(first({1, 2, 2, 64}, 1, kRow), "shape.h (2) is not 1");
-  device.expect_fault(first({2, 2, 1, 64}, 1, kRow),
-                      "shape.n (2): what several hold is neither recorded nor described");
-  device.expect_fault(first({1, 65, 1, 64}, 1, kRow), "shape.c (65): what more channels than NPUs hold");
-  device.expect_fault(first({1, 2, 1, 64}, 2, kRow), "jump_cnt (2): where others than 0, 1 and 3 lead");
+  device.expect_fault(first({2, 2, 1, 64}, 1, kRow), "shape.n (2): only 1 is recorded or described");
+  device.expect_fault(first({1, 65, 1, 64}, 1, kRow), "shape.c (65): only as many channels as NPUs are recorded");
+  device.expect_fault(first({1, 2, 1, 64}, 2, kRow), "jump_cnt (2): only 0, 1 and 3 are recorded");
   device.expect_fault(first({1, 2, 1, 64}, 1, 0x40000), "dst starts on NPU 1; it has to start on NPU 0");
   device.expect_fault(first({1, 2, 1, 64}, 1, kRow, DT_FP32), "dst type is fp32");
   TestDevice unseeded("bm1690");

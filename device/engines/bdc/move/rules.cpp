@@ -81,16 +81,13 @@ Violation violation(const Memories& mem, Op op, const RandomCmd& cmd) {
   const int row = check.chip().eu_bytes / size_of(cmd.dst.dtype);
   check.require(shape.w % row == 0, [&] { return fmt::format("shape.w ({}) is not a multiple of {}", shape.w, row); });
   // What the recordings leave open is refused.
-  check.require(shape.n == 1, [&] {
-    return fmt::format("shape.n ({}): what several hold is neither recorded nor described", shape.n);
-  });
+  check.require(shape.n == 1, [&] { return fmt::format("shape.n ({}): only 1 is recorded or described", shape.n); });
   check_starts_on_first(check, "dst", cmd.dst);
   check.require(shape.c <= check.chip().npu_num, [&] {
-    return fmt::format("shape.c ({}): what more channels than NPUs hold is neither recorded nor described", shape.c);
+    return fmt::format("shape.c ({}): only as many channels as NPUs are recorded or described", shape.c);
   });
-  check.require(cmd.jump == 0 || cmd.jump == 1 || cmd.jump == 3, [&] {
-    return fmt::format("jump_cnt ({}): where others than 0, 1 and 3 lead is neither recorded nor described", cmd.jump);
-  });
+  check.require(cmd.jump == 0 || cmd.jump == 1 || cmd.jump == 3,
+                [&] { return fmt::format("jump_cnt ({}): only 0, 1 and 3 are recorded or described", cmd.jump); });
   return check.violation();
 }
 
