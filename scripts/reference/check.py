@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Refuses a public function without purpose, parameters, types, errors or example in docs/reference (ctest reference_complete)."""
+"""Refuses a public function without purpose, parameters, types, layout, overlap, errors or example in docs/reference (ctest reference_complete)."""
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -8,10 +9,24 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import model  # noqa: E402
 
 
+ADDRESSES = ("local_addr_t", "system_addr_t", "addr_t")
+PLACES = re.compile(r"layout|aligned|compact|continuous|adjacent|stride|one behind the other|one after the other|in a row")
+
+
+def gaps_of_operands(function, sections):
+    """Of a function that works on memory: where its elements lie, and which operands may share bytes."""
+    addresses = sum(kind in ADDRESSES for kind, _ in function.prototype.parameters)
+    if addresses < 2 or function.prototype.returns != "void" or function.refusal or function.undetermined:
+        return []
+    said = " ".join(str(text) for text in sections.values())
+    return ([] if sections.get("layout") or PLACES.search(said) else ["layout: where the elements lie"]) + \
+        ([] if sections.get("overlap") else ["overlap: which operands may share bytes"])
+
+
 def gaps(function):
     """What a function's reference lacks."""
-    missing = []
     sections = dict(function.sections())
+    missing = gaps_of_operands(function, sections)
     if len(function.purpose) < 12 or not function.purpose.endswith("."):
         missing.append("a purpose: one sentence")
     for kind, name in function.prototype.parameters:

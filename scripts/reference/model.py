@@ -367,12 +367,21 @@ class Function:
             out += [notes] if isinstance(notes, str) else notes
         return [flat(note) for note in out]
 
+    def layout_text(self):
+        """Tensors without strides are aligned where nothing else is said."""
+        names = [name for _, name in self.prototype.parameters]
+        local = any(kind == "local_addr_t" for kind, _ in self.prototype.parameters)
+        written = flat(self.field("layout"))
+        if written or not local or "shape" not in names or any("stride" in name for name in names):
+            return written
+        return "Tensors lie in the aligned layout."
+
     def sections(self):
         """(label, text) in reading order; what is empty is left out."""
         parameters = [(name, self.parameter_text(name, kind)) for kind, name in self.prototype.parameters if name != "..."]
         out = [("parameters", parameters)]
         overlap = "; ".join(part for part in (self.in_place_text(), flat(self.field("overlap"))) if part)
-        out += [("returns", self.returns_text() if self.prototype.returns != "void" else ""), ("layout", flat(self.field("layout"))),
+        out += [("returns", self.returns_text() if self.prototype.returns != "void" else ""), ("layout", self.layout_text()),
                 ("types", self.types_text()), ("limits", self.limits_lines()), ("NULL", self.null_text()), ("overlap", overlap),
                 ("rounding" if not self.is_host else "meaning", self.rounding_text()), ("note", self.notes()),
                 ("errors", self.errors_lines()), ("engine", self.engine_text()), ("waits", flat(self.field("waits"))),

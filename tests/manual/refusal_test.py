@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What reference_complete refuses: an entry of docs/reference that lacks its purpose, a parameter, types, errors, an example, the source of its facts."""
+"""What reference_complete refuses: an entry of docs/reference that lacks its purpose, a parameter, types, overlap, errors, an example, the source of its facts."""
 import pathlib
 import sys
 import unittest
@@ -45,6 +45,11 @@ class Refusals(unittest.TestCase):
         function.family["source"] = function.family["rounding"] = ""
         self.assertIn("the source of the facts", check.gaps(function))
         self.assertIn("rounding: what the result is to the last bit", check.gaps(function))
+
+    def test_operands_of_which_nobody_says_whether_they_may_overlap(self):
+        function = self.function()
+        function.family["overlap"] = ""
+        self.assertIn("overlap: which operands may share bytes", check.gaps(function))
 
     def test_a_function_without_an_entry(self):
         self.reference.prototypes["tpu_bdc_new"] = model.Prototype("tpu_bdc_new", "void", [], "firmware/include/tpu_kernel.h")
