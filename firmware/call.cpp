@@ -93,8 +93,18 @@ Tensor Call::per_channel(std::uint32_t addr, const Dim4& shape, Dtype type) cons
 }
 
 Tensor Call::system(std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const {
-  return {Space::kSystem,   addr, shape, stride != nullptr ? to_stride(*stride) : continuous_stride(shape), type,
-          stride == nullptr};
+  return {Space::kSystem, shared_address(addr),
+          shape,          stride != nullptr ? to_stride(*stride) : continuous_stride(shape),
+          type,           stride == nullptr};
+}
+
+std::uint64_t Call::shared_address(std::uint64_t addr) const {
+  const auto core = static_cast<std::uint64_t>(core_.place().core);
+  for (const auto& [range, step] :
+       {std::pair(chip().local_mem, chip().local_core_step), std::pair(chip().l2_sram, chip().l2_core_step)}) {
+    if (const MemoryRange own{range.start + core * step, range.bytes}; own.contains(addr)) return addr - core * step;
+  }
+  return addr;
 }
 
 Tensor Call::in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const {

@@ -90,6 +90,8 @@ class Call {
   Tensor per_channel(std::uint32_t addr, const Dim4& shape, Dtype type) const;
   // A tensor in global memory, L2 SRAM ... NULL strides: continuous.
   Tensor system(std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
+  // A system address as all cores have it: this core's own places of L2 and local memory are core 0's.
+  std::uint64_t shared_address(std::uint64_t addr) const;
   Tensor in(Space space, std::uint64_t addr, const Dim4& shape, const dim4* stride, Dtype type) const;
 
   // ---- rules of arguments that no command has (firmware/arguments.cpp) ----

@@ -91,6 +91,8 @@ void read_local_mem(Reader& reader, Chip& chip) {
   if (local.complaint.empty() && chip.bank_bytes() % static_cast<std::uint32_t>(chip.eu_bytes) != 0)
     local.complain("banks", fmt::format("gives banks of {} bytes, no multiple of eu_bytes ({})", chip.bank_bytes(),
                                         chip.eu_bytes));
+  if (local.has("core_step"))
+    chip.local_core_step = local.number("core_step", chip.local_mem.bytes, Reader::kMaxAddress / 64);
   if (!local.complaint.empty()) reader.complain("local_mem", "is wrong: " + local.complaint);
 }
 
@@ -119,6 +121,13 @@ void check_map(Reader& reader, const Chip& chip) {
                                {"l2_sram", chip.l2_sram},
                                {"global_mem", chip.global_mem}};
   if (chip.dtcm) places.push_back({"dtcm", *chip.dtcm});
+  for (std::uint64_t core = 1; core < static_cast<std::uint64_t>(chip.cores); ++core) {
+    const auto add = [&](const char* name, const MemoryRange& first, std::uint64_t step) {
+      if (step != 0) places.push_back({name, {first.start + core * step, first.bytes}});
+    };
+    add("local_mem.core_step", chip.local_mem, chip.local_core_step);
+    add("l2_sram.core_step", chip.l2_sram, chip.l2_core_step);
+  }
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.range.start < b.range.start; });
   for (std::size_t i = 1; i < places.size(); ++i) {
     const Place &low = places[i - 1], &high = places[i];
@@ -196,6 +205,7 @@ void read_l2(Reader& reader, Chip& chip) {
     chip.l2_usable = l2.number("per_core_bytes", 1, chip.l2_sram.bytes / static_cast<unsigned>(chip.cores));
     chip.l2_per_core = true;
   }
+  if (l2.has("core_step")) chip.l2_core_step = l2.number("core_step", chip.l2_sram.bytes, Reader::kMaxAddress / 64);
   if (!l2.complaint.empty()) reader.complain("l2_sram", "is wrong: " + l2.complaint);
 }
 

@@ -90,6 +90,7 @@ void tpu_vsdma_port_poll(int) { static_cast<void>(Call(Op::tpu_vsdma_port_poll))
 void tpu_cdma_nop(int) { static_cast<void>(Call(Op::tpu_cdma_nop)); }
 void tpu_cdma_all_port_nop(void) { static_cast<void>(Call(Op::tpu_cdma_all_port_nop)); }
 bool tpu_is_cdma_busy(void) { return static_cast<void>(Call(Op::tpu_is_cdma_busy)), false; }
+void tpu_bdc_end(void) { static_cast<void>(Call(Op::tpu_bdc_end)); }
 // Counters of the chip, and a mode in which it would fetch its commands itself (golden bm1690/query: off).
 void tpu_sr_setup(void) { static_cast<void>(Call(Op::tpu_sr_setup)); }
 void tpu_enable_pmu(void) { static_cast<void>(Call(Op::tpu_enable_pmu)); }

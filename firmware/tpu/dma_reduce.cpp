@@ -38,7 +38,7 @@ DmaReduceCmd command(const Call& call, const Reduction& reduction) {
 }
 
 void check_l2(const Call& call, const char* name, std::uint64_t addr) {
-  call.inside(fmt::format("{} address", name), addr, call.chip().l2_sram, "L2 SRAM");
+  call.inside(fmt::format("{} address", name), call.shared_address(addr), call.chip().l2_sram, "L2 SRAM");
 }
 
 // The bytes of the packed side of a lossy copy. Strides in units of 20 bits have no recorded meaning.

@@ -7,6 +7,8 @@
 #include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
@@ -78,6 +80,11 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
                  axis, Range{first, last});
   }
   const CopyOrder order = kOrders[std::clamp(axis, TENSOR_N_DIM, TENSOR_W_DIM)];
+  const bool local = dst.space == Space::kLocal && src.space == Space::kLocal;
+  if (local && call.chip().has(ChipRule::kLostReversals) && call.chip().npu_of(dst.addr) != 0) {
+    return log_warning(fmt::format("tpu_gdma_reverse_L2L: {} does not write to NPU {}: the destination stays as it was",
+                                   to_upper(call.chip().name), call.chip().npu_of(dst.addr)));
+  }
   issue_copy(op, order, dst, src, shape, dtype);
 }
 
@@ -109,8 +116,8 @@ Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int
   return tensor;
 }
 
-Tensor system_matrix(system_addr_t addr, int rows, int cols, int row_stride, Dtype type) {
-  return {Space::kSystem, addr, {rows, 1, 1, cols}, {row_stride, 0, 0, 1}, type, false};
+Tensor system_matrix(const Call& call, system_addr_t addr, int rows, int cols, int row_stride, Dtype type) {
+  return {Space::kSystem, call.shared_address(addr), {rows, 1, 1, cols}, {row_stride, 0, 0, 1}, type, false};
 }
 
 // Contiguous elements in system memory.
@@ -166,13 +173,13 @@ void tpu_gdma_matrix_S2L(local_addr_t dst_addr, system_addr_t src_addr, int rows
   const Call call(Op::tpu_gdma_matrix_S2L);
   const Dtype type = call.dtype("dtype", dtype);
   call.issue(DmaMatrixCmd{local_matrix(call, dst_addr, rows, cols, cols_per_channel, type),
-                          system_matrix(src_addr, rows, cols, row_stride, type), false});
+                          system_matrix(call, src_addr, rows, cols, row_stride, type), false});
 }
 void tpu_gdma_matrix_L2S(system_addr_t dst_addr, local_addr_t src_addr, int rows, int cols, int cols_per_channel,
                          int row_stride, data_type_t dtype) {
   const Call call(Op::tpu_gdma_matrix_L2S);
   const Dtype type = call.dtype("dtype", dtype);
-  call.issue(DmaMatrixCmd{system_matrix(dst_addr, rows, cols, row_stride, type),
+  call.issue(DmaMatrixCmd{system_matrix(call, dst_addr, rows, cols, row_stride, type),
                           local_matrix(call, src_addr, rows, cols, cols_per_channel, type), false});
 }
 void tpu_gdma_matrix_trans_S2L(local_addr_t dst_addr, system_addr_t src_addr, int src_rows, int src_cols,
@@ -180,13 +187,13 @@ void tpu_gdma_matrix_trans_S2L(local_addr_t dst_addr, system_addr_t src_addr, in
   const Call call(Op::tpu_gdma_matrix_trans_S2L);
   const Dtype type = call.dtype("dtype", dtype);
   call.issue(DmaMatrixCmd{local_matrix(call, dst_addr, src_cols, src_rows, dst_cols_per_channel, type),
-                          system_matrix(src_addr, src_rows, src_cols, src_row_stride, type), true});
+                          system_matrix(call, src_addr, src_rows, src_cols, src_row_stride, type), true});
 }
 void tpu_gdma_matrix_trans_L2S(system_addr_t dst_addr, local_addr_t src_addr, int src_rows, int src_cols,
                                int src_cols_per_channel, int dst_row_stride, data_type_t dtype) {
   const Call call(Op::tpu_gdma_matrix_trans_L2S);
   const Dtype type = call.dtype("dtype", dtype);
-  call.issue(DmaMatrixCmd{system_matrix(dst_addr, src_cols, src_rows, dst_row_stride, type),
+  call.issue(DmaMatrixCmd{system_matrix(call, dst_addr, src_cols, src_rows, dst_row_stride, type),
                           local_matrix(call, src_addr, src_rows, src_cols, src_cols_per_channel, type), true});
 }
 void tpu_gdma_vector_S2L(local_addr_t dst_addr, system_addr_t src_addr, int len, int len_per_channel,
@@ -194,13 +201,13 @@ void tpu_gdma_vector_S2L(local_addr_t dst_addr, system_addr_t src_addr, int len,
   const Call call(Op::tpu_gdma_vector_S2L);
   const Dtype type = call.dtype("dtype", dtype);
   call.issue(DmaMatrixCmd{local_matrix(call, dst_addr, 1, len, len_per_channel, type),
-                          system_matrix(src_addr, 1, len, 0, type), false});
+                          system_matrix(call, src_addr, 1, len, 0, type), false});
 }
 void tpu_gdma_vector_L2S(system_addr_t dst_addr, local_addr_t src_addr, int len, int len_per_channel,
                          data_type_t dtype) {
   const Call call(Op::tpu_gdma_vector_L2S);
   const Dtype type = call.dtype("dtype", dtype);
-  call.issue(DmaMatrixCmd{system_matrix(dst_addr, 1, len, 0, type),
+  call.issue(DmaMatrixCmd{system_matrix(call, dst_addr, 1, len, 0, type),
                           local_matrix(call, src_addr, 1, len, len_per_channel, type), false});
 }
 

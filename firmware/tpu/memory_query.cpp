@@ -21,13 +21,15 @@ int tpu_l2_sram_size(void) {
   return static_cast<int>(chip.l2_usable) * cores;
 }
 unsigned long long tpu_l2_sram_get_start_addr(void) {
-  return Call(Op::tpu_l2_sram_get_start_addr).chip().l2_sram.start;
+  const Call call(Op::tpu_l2_sram_get_start_addr);
+  return call.chip().l2_sram.start + static_cast<unsigned>(call.core().place().core) * call.chip().l2_core_step;
 }
 unsigned long long tpu_global_mem_get_start_addr(void) {
   return Call(Op::tpu_global_mem_get_start_addr).chip().global_mem.start;
 }
 unsigned long long tpu_local_mem_get_start_addr(void) {
-  return Call(Op::tpu_local_mem_get_start_addr).chip().local_mem.start;
+  const Call call(Op::tpu_local_mem_get_start_addr);
+  return call.chip().local_mem.start + static_cast<unsigned>(call.core().place().core) * call.chip().local_core_step;
 }
 unsigned long long tpu_static_mem_get_start_addr(void) {
   return Call(Op::tpu_static_mem_get_start_addr).chip().static_mem.start;
@@ -59,8 +61,9 @@ void* tpu_local_mem_addr_unified(local_addr_t addr) {
   return call.core().memories().local(0) + addr;
 }
 
-void* tpu_l2_sram_addr(l2_sram_addr_t addr) {
+void* tpu_l2_sram_addr(l2_sram_addr_t told) {
   const Call call(Op::tpu_l2_sram_addr);
+  const std::uint64_t addr = call.shared_address(told);
   // Behind the end that a kernel is told of commands may reach on some chips, pointers may not (golden bm1688/sync).
   MemoryRange l2 = call.chip().l2_sram;
   if (call.chip().has(ChipRule::kOpenL2End)) l2.bytes = call.chip().l2_usable;

@@ -216,6 +216,114 @@ TEST(NewerChips, KeepTheSignOfWhatIsDequantised) {
   EXPECT_EQ(dequantised(-90, 7, -2, DT_INT32), -158);
 }
 
+// Sums that requantisation shifts far to the left keep their sign beside 127 bits: with 16 of them left over, a
+// multiple of 16 is nothing, others saturate.
+TEST(NewerChips, KeepTheSignOfSumsThatGoFarToTheLeft) {
+  const auto result = [](std::int32_t sum, int shift) {
+    TestDevice device("bm1688");
+    *device.local<std::int8_t>(0, 0) = 1;
+    *device.local<std::int8_t>(0, kBank) = 1;
+    *device.local<std::int32_t>(0, 2 * kBank) = sum - 1;
+    *device.local<std::int32_t>(0, 3 * kBank) = 1;
+    *device.local<std::int32_t>(0, 3 * kBank + 4) = shift;
+    const dim4 shape{1, 1, 1, 1};
+    const dim2 one{1, 1};
+    const padding_t none{0, 0, 0, 0};
+    const auto outcome = device.run([&] {
+      tpu_bdc_depthwise2d_requant_pc_asym_C(4 * kBank, 0, kBank, 2 * kBank, 3 * kBank, bits(0), &shape, &one, &none,
+                                            &one, &one, DT_INT8, DT_INT8, DT_INT8, DT_INT32, true, true, false, false,
+                                            RM_HALF_TO_EVEN);
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return int{*device.local<std::int8_t>(0, 4 * kBank)};
+  };
+  EXPECT_EQ(result(16, 123), 0);
+  EXPECT_EQ(result(48, 123), 0);
+  EXPECT_EQ(result(16, 122), 127);
+  EXPECT_EQ(result(8, 123), 127);
+  EXPECT_EQ(result(30, 123), 127);
+  EXPECT_EQ(result(-1, 127), -128);
+  EXPECT_EQ(result(-16, 123), -128);
+  EXPECT_EQ(result(1, 127), 0);
+  EXPECT_EQ(result(2, 63), 127);
+  EXPECT_EQ(result(3, 1), 6);
+}
+
+// Core 1 finds its memories where it is told that they lie, and where core 0 finds them.
+TEST(NewerChips, TellEachCoreWhereItsMemoriesLie) {
+  TestDevice device("bm1688");
+  LaunchPlace place;
+  place.core = place.workitem = 1;
+  place.workitems = 2;
+  device.core().set_place(place);
+  *device.local<std::uint32_t>(0, 0) = 0x12345678;
+  const dim4 shape{1, 1, 1, 1};
+  const auto outcome = device.run([&] {
+    EXPECT_EQ(tpu_l2_sram_get_start_addr(), 0x111000000U);
+    EXPECT_EQ(tpu_local_mem_get_start_addr(), 0x25400000U);
+    tpu_gdma_cpy_L2S(tpu_l2_sram_get_start_addr() + 64, 0, &shape, nullptr, nullptr, DT_UINT32);
+    tpu_gdma_cpy_L2S(0x101000000 + 128, 0, &shape, nullptr, nullptr, DT_UINT32);
+    tpu_gdma_cpy_S2L(64, tpu_local_mem_get_start_addr(), &shape, nullptr, nullptr, DT_UINT32);
+    EXPECT_EQ(tpu_l2_sram_addr(0x111000000 + 64), tpu_l2_sram_addr(0x101000000 + 64));
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.text;
+  for (const int offset : {64, 128}) {
+    std::uint32_t stored = 0;
+    std::memcpy(&stored, device.memories().l2() + offset, sizeof stored);
+    EXPECT_EQ(stored, 0x12345678U) << offset;
+  }
+  EXPECT_EQ(*device.local<std::uint32_t>(0, 64), 0x12345678U);
+}
+
+TEST(NewerChips, LoseReversalsToOtherNpusWhereTheChipDoes) {
+  const dim4 shape{1, 2, 1, 1};
+  for (const bool lost : {true, false}) {
+    TestDevice device(lost ? "bm1688" : "bm1690");
+    const std::uint32_t npu = device.chip().local_bytes;
+    for (int c = 0; c < 2; ++c) {
+      *device.local<std::uint32_t>(1 + c, 0) = static_cast<std::uint32_t>(10 + c);
+      *device.local<std::uint32_t>(1 + c, kBank) = 99;
+    }
+    const auto outcome =
+        device.run([&] { tpu_gdma_reverse_L2L(npu + kBank, npu, &shape, nullptr, nullptr, TENSOR_C_DIM, DT_UINT32); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    EXPECT_EQ(*device.local<std::uint32_t>(1, kBank), lost ? 99U : 11U);
+    EXPECT_EQ(*device.local<std::uint32_t>(2, kBank), lost ? 99U : 10U);
+  }
+}
+
+// The largest index is an index as any other there.
+TEST(NewerChips, RefuseMissingRowsOfBatches) {
+  const dim4 shape{1, 1, 1, 2};
+  for (const bool refused : {true, false}) {
+    TestDevice device(refused ? "bm1688" : "bm1690");
+    *device.local<std::uint16_t>(0, 2 * kBank) = 0xFFFF;
+    const auto gather = [&] {
+      tpu_bdc_batch_bcast_h_gather_exception(3 * kBank, 0, 2 * kBank, bits(7), &shape, 4, DT_UINT32, DT_UINT16, false,
+                                             true);
+    };
+    if (refused) {
+      device.expect_fault(gather, "is not below the extent");
+    } else {
+      const auto outcome = device.run(gather);
+      EXPECT_TRUE(outcome.ok) << outcome.text;
+      EXPECT_EQ(*device.local<std::uint32_t>(0, 3 * kBank), 7U);
+    }
+  }
+}
+
+TEST(NewerChips, GoOnBehindTheEndOfAList) {
+  TestDevice device("bm1688");
+  const dim4 shape{1, 1, 1, 1};
+  const auto outcome = device.run([&] {
+    tpu_bdc_end();
+    tpu_bdc_set_C(0, bits(5), &shape, nullptr, DT_UINT32);
+    tpu_bdc_end();
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.text;
+  EXPECT_EQ(*device.local<std::uint32_t>(0, 0), 5U);
+}
+
 TEST(NewerChips, AnswerForStartNpusAndTypesThatTheyLack) {
   TestDevice device("bm1688"), other("bm1690");
   const dim4 shape{4, 200, 2, 3};

@@ -34,6 +34,7 @@ class SumEnd {
   SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding, bool uncut)
       : SumEnd(rule, shift, rounding) {
     uncut_ = uncut;
+    if (uncut && shift > Shifter<Int128>::kMaxLeft) far_left_ = shift;
     rule_.multiplier = multiplier;
     rule_.offset = offset;
     // A product of two 32-bit values and what rounds it fit into 64 bits; a shift to the left or a long one may not.
@@ -46,7 +47,9 @@ class SumEnd {
     if (!wide_shift_) return shift_sums(sizeof(T))(rule_, sums, start, nullptr, count, out);
     for (int i = 0; i < count; ++i) {
       const std::int64_t value = std::max(std::int64_t{static_cast<std::int32_t>(sums[i] + start)}, rule_.floor);
-      const Int128 wide = shifted_product(value, rule_.multiplier, *wide_shift_, uncut_) + rule_.offset;
+      const Int128 shifted = far_left_ != 0 ? shifted_far(Int128{value} * rule_.multiplier, far_left_)
+                                            : shifted_product(value, rule_.multiplier, *wide_shift_, uncut_);
+      const Int128 wide = shifted + rule_.offset;
       out[i] = static_cast<T>(std::clamp<Int128>(wide, rule_.low, rule_.high));
     }
   }
@@ -61,6 +64,7 @@ class SumEnd {
 
   SumShift rule_;
   bool uncut_ = false;
+  int far_left_ = 0;  // places to the left, where they are more than a Shifter takes
   std::optional<Shifter<Int128>> wide_shift_;
 };
 
