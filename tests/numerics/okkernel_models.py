@@ -319,7 +319,7 @@ class OkCopies:
             words = np.zeros((rows, spread[1] * per_channel), np.uint32)
             words[:, :columns] = self.side("S", a["src_addr"], *line, size).get()[0, 0]
             used = np.broadcast_to((np.arange(spread[1] * per_channel) < columns).reshape(1, *spread[1:]), spread)
-            self.side("L", a["dst_addr"], spread, None, size).put(words.reshape(spread), used)
+            self.side("L", a["dst_addr"], spread, self.page.okk_matrix_stride(rows, columns, per_channel), size).put(words.reshape(spread), used)
         else:
-            words = self.side("L", a["src_addr"], spread, None, size).get().reshape(rows, -1)[:, :columns]
+            words = self.side("L", a["src_addr"], spread, self.page.okk_matrix_stride(rows, columns, per_channel), size).get().reshape(rows, -1)[:, :columns]
             self.side("S", a["dst_addr"], *line, size).put(words[None, None])

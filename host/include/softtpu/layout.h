@@ -6,8 +6,9 @@
  * its output channels (padded to a multiple of eu_bytes) and then its weights. One copy command loads a block:
  *
  *   dim4 shape = {1, softtpu_conv_block_lanes(&block), 1, softtpu_conv_block_lane_bytes(&block) / 4};
- *   tpu_gdma_cpy_S2L(local, global, &shape, NULL, NULL, DT_INT32);     // bias at local, weights at local + weight
- * offset
+ *   tpu_gdma_cpy_S2L(local, global, &shape, NULL, NULL, DT_INT32);
+ *
+ * Then the bias lies at local, the weights at local + softtpu_conv_block_weight_offset(&block).
  *
  * On BM1684 (2IC) okk_gdma_32bit_cpy_S2L does the same, and okk_bdc_conv2d gets the kernel strides, in pairs of input
  * channels, {kh * kw, (ic + 1) / 2 * kh * kw, kw, 1}.
@@ -104,8 +105,7 @@ int softtpu_conv_split(const softtpu_conv_block_t* block, const void* merged, si
  * plain NCHW, and is copied as any tensor of 32-bit elements:
  *
  *   dim4 words = {(n + 3) / 4, c, h, w};
- *   okk_gdma_32bit_cpy_S2L(local, global, &words, NULL, NULL);     // NULL: aligned in local, continuous in system
- * memory
+ *   okk_gdma_32bit_cpy_S2L(local, global, &words, NULL, NULL);  // aligned in local, continuous in global memory
  */
 enum {
   SOFTTPU_2N = 2, /* int16 and uint16 */
