@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kJsonVersion = 2;
+constexpr int kJsonVersion = 3;
 
 bool has_failure(const RunReport& report, FailureKind kind) {
   const auto& failures = report.contents.failures;

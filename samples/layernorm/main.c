@@ -8,7 +8,7 @@ enum { ROWS = 150, COLUMNS = 768 };
 
 static half_t in[ROWS][COLUMNS], out[ROWS][COLUMNS], gamma_of[COLUMNS], beta_of[COLUMNS];
 
-// tpu_bdc_fp_avg_pool2d: every element times the scale, even and odd ones summed apart.
+// tpu_bdc_fp_avg_pool2d: every element times the scale, even and odd ones summed separately.
 static float mean(const float* row) {
   float lane[2] = {-0.0f, -0.0f};
   const float scale = 1.0f / COLUMNS;

@@ -70,7 +70,7 @@ void tpu_bdc_fp_conv2d_rescale_pc(local_addr_t output_addr, local_addr_t input_a
     data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype, bool has_bias, bool result_add,
     bool do_relu);
 /** Transposed convolution of floats: stride 1, zeros inserted between neighbours of the input, the kernel used
- * turned by 180 degrees.
+ * rotated by 180 degrees.
  * Layout: Input (N, IC, H, W): aligned, or any strides.
  * bias_addr: local address of the f32 bias, (1, OC, 1, 1) compact, on the start NPU of the output; not read when
  *   has_bias is false
@@ -80,7 +80,7 @@ void tpu_bdc_fp_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input
     local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel,
     const dim2* insert, const padding_t* padding, const dim2* dilation, data_type_t output_dtype,
     data_type_t input_dtype, bool has_bias, bool result_add);
-/** Transposed depthwise convolution of floats: stride 1, zeros inserted, kernel turned by 180 degrees.
+/** Transposed depthwise convolution of floats: stride 1, zeros inserted, kernel rotated by 180 degrees.
  * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) compact, on the start NPU of the output
  * bias_addr: local address of the bias, (1, C, 1, 1) compact, in dtype; not read when has_bias is false
@@ -190,7 +190,7 @@ void tpu_bdc_int8_sym_quant_conv2d(local_addr_t output_addr, local_addr_t input_
     const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
     data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype, unsigned char rshift, bool has_bias,
     bool result_relu);
-/** Transposed convolution of 8-bit integers with a right shift at the end: stride 1, zeros inserted, kernel turned
+/** Transposed convolution of 8-bit integers with a right shift at the end: stride 1, zeros inserted, kernel rotated
  * by 180 degrees.
  * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
 void tpu_bdc_int8_sym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
@@ -322,7 +322,7 @@ void tpu_bdc_int8_pc_pad_depthwise_for_deconv2d(local_addr_t output_addr, local_
     const dim2* kernel, const padding_t* padding, const dim2* insert, const dim2* dilation, data_type_t output_dtype,
     data_type_t input_dtype, data_type_t weight_dtype, data_type_t bias_dtype, unsigned char rshift, bool has_bias,
     bool result_relu, rounding_mode_t rounding_mode);
-/** Transposed depthwise convolution of 8-bit integers: stride 1, zeros inserted, kernel turned by 180 degrees.
+/** Transposed depthwise convolution of 8-bit integers: stride 1, zeros inserted, kernel rotated by 180 degrees.
  * Layout: Input and output are aligned and start on one NPU.
  * weight_addr: local address of the weights, (1, C, KH, KW) bytes, compact, on the start NPU of the output
  * bias_addr: local address of the bias, 32 bits per channel, compact: it belongs on the start NPU of the output;

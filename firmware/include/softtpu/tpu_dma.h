@@ -111,19 +111,19 @@ void tpu_gdma_system_bcast(
  * count: number of elements, at least 1
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype);
-/** Copies inside system memory with one dimension turned round.
+/** Copies inside system memory with one dimension reversed.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_reverse_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, int reverse_axis, data_type_t dtype);
-/** Copies from system to local memory with one dimension turned round.
+/** Copies from system to local memory with one dimension reversed.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_reverse_S2L(local_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, int reverse_axis, data_type_t dtype);
-/** Copies from local to system memory with one dimension turned round.
+/** Copies from local to system memory with one dimension reversed.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_reverse_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, int reverse_axis, data_type_t dtype);
-/** Copies inside local memory with one dimension turned round.
+/** Copies inside local memory with one dimension reversed.
  * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_gdma_reverse_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, int reverse_axis, data_type_t dtype);
