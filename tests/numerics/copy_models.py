@@ -29,9 +29,9 @@ class Copies:
         system = [value for key, value in a.items() if key.endswith("_addr") and isinstance(value, int)]
         if op == name or any(address >= GLOBAL_BYTES + self.memory.local.size for address in system):
             return False    # a window of the system map
-        match = re.fullmatch(r"(\w+)_([SL])2([SL])", op)
+        match = re.fullmatch(r"(\w+)_([SL])2([SL])(?:_with_ret)?", op)
         base, sides = (match[1], (match[2], match[3])) if match else (op, None)
-        kinds = {"cpy": self.copy, "cpy_nc_trans": self.copy, "cpy_cw_trans": self.copy, "general_cpy": self.copy, "compact": self.compacted,
+        kinds = {"cpy": self.copy, "cpy_nc_trans": self.copy, "cpy_cw_trans": self.copy, "general_cpy": self.copy, "reverse": self.copy, "compact": self.compacted,
                  "compact_nc_trans": self.compacted, "matrix": self.matrix, "matrix_trans": self.matrix, "vector": self.matrix,
                  "channel_bcast": self.broadcast, "h_gather": self.rows, "h_scatter": self.rows, "mask_select": self.packed, "nonzero": self.packed,
                  "set_C_local": self.fill, "set_C_system": self.fill, "system_cpy": self.line, "system_set": self.line}
@@ -43,7 +43,7 @@ class Copies:
         source, target = sides
         dtype = DTYPES[a["dtype"]]
         n, c, h, w = shape = tuple(a.get("shape") or a["dst_shape"])
-        order = {"cpy": shape, "cpy_nc_trans": (c, n, h, w), "cpy_cw_trans": (n, w, h, c), "general_cpy": a.get("src_shape")}[op]
+        order = {"cpy": shape, "cpy_nc_trans": (c, n, h, w), "cpy_cw_trans": (n, w, h, c), "general_cpy": a.get("src_shape"), "reverse": shape}[op]
         strides = [a["dst_stride"], a["src_stride"]]
         if "trans" in op:
             strides = [s and [*s[:3], 1] for s in strides]
@@ -51,12 +51,12 @@ class Copies:
             strides = self.page.system_cw_trans_strides(*strides)
         default = [None, None]
         for i, (letter, other, of) in enumerate(((target, source, shape), (source, target, order))):
-            if op == "cpy" and letter == "L" and other == "S":
+            if op in ("cpy", "reverse") and letter == "L" and other == "S":
                 address = a["src_addr" if i else "dst_addr"]
                 default[i] = self.page.copy_stride(of, BYTES[dtype], address // self.memory.npu_bytes)
         src = self.side(source, a["src_addr"], order, strides[1] or default[1], dtype).get()
         moved = {"cpy": lambda: src, "general_cpy": lambda: src.reshape(shape), "cpy_nc_trans": lambda: self.page.nc_trans(src),
-                 "cpy_cw_trans": lambda: self.page.cw_trans(src)}[op]()
+                 "cpy_cw_trans": lambda: self.page.cw_trans(src), "reverse": lambda: self.page.reverse(src, a["reverse_axis"])}[op]()
         self.side(target, a["dst_addr"], shape, strides[0] or default[0], dtype).put(moved)
         return True
 
@@ -153,6 +153,8 @@ class Hau:
         op = name.removeprefix("tpu_hau_")
         if op in ("sort_natural_index", "sort", "sort_specific_index"):
             return self.sort(a)
+        if op == "sort_general":
+            return self.general(a)
         if op in ("hard_nms", "soft_nms"):
             boxes = a["box_num"]
             if op == "hard_nms":
@@ -172,6 +174,17 @@ class Hau:
         constant = scalar(a["C"], (1,), DTYPES[a["dtype"]]) if a["fill_const"] else None
         out[:] = self.page.line_gather(out, param, self.vector(a["index_addr"], count), a["start"], a["end"], constant)
         return True
+
+    def general(self, a):
+        """sort_general: indices are positions, or given, or not there."""
+        kind = ("DT_FP32", "DT_INT32", "DT_UINT32")[a["dtype_flags"]]
+        arguments = {"len": a["len"], "K": a["topk"], "descended": a["is_descend"], "dtype": kind, "input_data_addr": a["src_data_addr"],
+                     "output_data_addr": a["dst_data_addr"]}
+        if a["idx_enable"]:
+            arguments["output_idx_addr"] = a["dst_idx_addr"]
+            if not a["idx_auto"]:
+                arguments["input_idx_addr"] = a["src_idx_addr"]
+        return self.sort(arguments)
 
     def sort(self, a):
         count, kind = a["len"], {"DT_FP32": np.float32, "DT_INT32": np.int32, "DT_UINT32": np.uint32}[a["dtype"]]

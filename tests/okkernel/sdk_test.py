@@ -109,7 +109,7 @@ def main():
         run(*make)
         check(run(project / "build/scale"), "scale: 0 of 327680 wrong")
         check(run(project / "build/stack"), "stack: 0 wrong")
-        check(run(project / "build/atomic"), "bm_atomic_max_pool: this older interface (bm_atomic.h) is not described")
+        check(run(project / "build/atomic"), "bm_atomic_max_pool: this older interface (bm_atomic.h) has no description")
         check(run(project / "build/scale", BMLIB_LOG="40"), "okkernel_load_firmware: the emulator needs no firmware")
         check_faults_inside(project / "build/faults")
         run(*make, "module")
