@@ -44,7 +44,7 @@ void tpu_sdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigne
 /** Fills count elements of system memory.
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype);
-/** Copies inside system memory with one dimension turned round.
+/** Copies inside system memory with one dimension reversed.
  * BM1684X has no SDMA engine: the call is refused. */
 void tpu_sdma_reverse_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, int reverse_axis, data_type_t dtype);
@@ -133,7 +133,7 @@ void tpu_vsdma_system_cpy(
 /** Fills count elements of system memory through a port.
  * BM1684X has no VSDMA engine: the call is refused. */
 void tpu_vsdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype, int port_id);
-/** Copies inside system memory through a port with one dimension turned round.
+/** Copies inside system memory through a port with one dimension reversed.
  * BM1684X has no VSDMA engine: the call is refused. */
 void tpu_vsdma_reverse_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, int reverse_axis, data_type_t dtype, int port_id);
