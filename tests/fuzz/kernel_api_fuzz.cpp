@@ -178,7 +178,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     const std::uint8_t kind = input.byte();
     // Now and then a function of the other family, which must be refused.
     const bool other = kind / 8 % 16 == 15;
-    Device& device = (info(row.op).api == Api::kOkKernel) != other ? okk : tpu;
+    Device& device = (softtpu::info(row.op).api == softtpu::Api::kOkKernel) != other ? okk : tpu;
     // What lies in memory may be indices; zeros are good ones.
     device.prepare(kind / 4 % 2 == 0);
     if (kind % 4 == 3 || row.function == nullptr) {
