@@ -62,12 +62,19 @@ struct Chip {
   int sum_group = 32;              // products of 16-bit floats that are added in one step
   int weight_block = 64;           // 8-bit input channels that lie together in a block of weights; 16-bit: half of it
   std::uint64_t rules = 0;         // bit i: the rule with number i holds
-  std::set<std::string, std::less<>> parts;       // what only some chips have: "SDMA engine" (notes of device/isa/ops)
-  std::map<std::string, std::string> refused;     // functions that the chip refuses whatever the arguments, and why
+  std::set<std::string, std::less<>> parts;  // what only some chips have: "SDMA engine" (notes of device/isa/ops)
+  // Functions that the chip refuses whatever the arguments, or parts whose functions it refuses, and why.
+  std::map<std::string, std::string> refused;
   std::map<std::string, TimingParameter> timing;  // empty: no times are estimated for this chip
 
   // Whether the chip has what a function of the operations table needs.
   bool has_part(std::string_view note) const { return note.empty() || parts.find(note) != parts.end(); }
+  // Why a function that needs this part ("": none) is refused; nullptr: it is not, or the chip lacks the part.
+  const std::string* reason_to_refuse(std::string_view function, std::string_view part) const {
+    auto found = refused.find(std::string(function));
+    if (found == refused.end() && !part.empty()) found = refused.find(std::string(part));
+    return found == refused.end() ? nullptr : &found->second;
+  }
   bool has(ChipRule rule) const { return (rules >> static_cast<unsigned>(rule) & 1U) != 0; }
   // "bm1684x", or "bm1684x-1.30" for one with a revision.
   std::string full_name() const { return revision.empty() ? name : name + "-" + revision; }

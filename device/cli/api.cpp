@@ -123,10 +123,10 @@ int refuse_name(const FunctionReference& reference, const std::string& name) {
 // What holds on the chip, where it is known; else what is known of the function.
 Standing standing(Op op, const std::optional<Chip>& chip) {
   if (chip) {
-    if (const auto refused = chip->refused.find(std::string(info(op).name)); refused != chip->refused.end())
-      return {"refused", "refused: " + refused->second};
-    if (const std::string_view part = part_for(info(op)); !chip->has_part(part))
-      return {"unsupported", fmt::format("the chip has no {}", part)};
+    const std::string_view part = part_for(info(op));
+    if (const std::string* reason = chip->reason_to_refuse(info(op).name, part))
+      return {"refused", "refused: " + *reason};
+    if (!chip->has_part(part)) return {"unsupported", fmt::format("the chip has no {}", part)};
     if (const auto cases = recorded_on(op, chip->full_name()); cases && !is_refused(info(op).support))
       return standing_on(*cases);
   }

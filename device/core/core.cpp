@@ -72,11 +72,12 @@ Core::Core(Memories& memories, int index) : memories_(memories), index_(index) {
   refusals_.resize(all_ops().size());
   for (std::size_t i = 0; i < refusals_.size(); ++i) {
     const std::string_view part = part_for(all_ops()[i]);
-    if (!chip.has_part(part)) refusals_[i] = fmt::format("{} has no {}.", name, part);
+    if (const std::string* reason = chip.reason_to_refuse(all_ops()[i].name, part)) {
+      refusals_[i] = fmt::format("{} refuses this function: {}.", name, *reason);
+    } else if (!chip.has_part(part)) {
+      refusals_[i] = fmt::format("{} has no {}.", name, part);
+    }
   }
-  for (const auto& [function, reason] : chip.refused)
-    refusals_[static_cast<std::size_t>(*find_op(function))] =
-        fmt::format("{} refuses this function: {}.", name, reason);
 }
 Core::~Core() = default;
 

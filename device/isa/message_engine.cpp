@@ -6,7 +6,7 @@ namespace {
 
 Engine engine_named_by(std::string_view name) {
   if (name.find("_bdc_") != std::string_view::npos) return Engine::kBdc;
-  if (name.find("_sdma_") != std::string_view::npos) return Engine::kSdma;
+  if (name.find("sdma_") != std::string_view::npos) return Engine::kSdma;  // also VSDMA
   if (name.find("_gdma_") != std::string_view::npos) return Engine::kGdma;
   return name.find("_hau_") != std::string_view::npos ? Engine::kHau : Engine::kControl;
 }

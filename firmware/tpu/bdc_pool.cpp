@@ -1,6 +1,7 @@
 // Entry points of depthwise convolutions and poolings over windows.
 #include <fmt/format.h>
 
+#include "firmware/composite/steps.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "firmware/tpu/window_call.hpp"
 
@@ -185,6 +186,39 @@ void tpu_bdc_fp_avg_pool2d_ex(local_addr_t output_addr, local_addr_t input_addr,
   Pooling pool(Op::tpu_bdc_fp_avg_pool2d_ex, PoolMode::kAverage);
   pool.input(input_addr, input_shape, in_dtype).window(kernel, padding, stride, dilation).insert(ins);
   pool.weight(scale, in_dtype).output(output_addr, out_dtype).issue();
+}
+
+// As recorded (golden bm1690/fused): the elements of a plane stand in rows of one vector of the EUs. Columns are added,
+// then their scaled sums. What the last row lacks are zeros, put behind the input in its own layout.
+void tpu_bdc_fp_hw_reduce_mean(local_addr_t output_addr, local_addr_t input_addr, local_addr_t buffer_addr,
+                               const dim4* shape, data_type_t dtype) {
+  const Call call(Op::tpu_bdc_fp_hw_reduce_mean);
+  const Dim4 input = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const int columns = size_of(type) > 0 ? call.chip().eu_num(type) : 1;
+  const std::int64_t elements = std::int64_t{input.h} * input.w;
+  const int rows = static_cast<int>(ceil_div(elements, std::int64_t{columns}));
+  const auto missing = static_cast<int>(std::int64_t{rows} * columns - elements);
+  const Tensor src = call.local(input_addr, Dim4{input.n, input.c, rows, columns}, type);
+  const Tensor sums = call.local(buffer_addr, Dim4{input.n, input.c, 1, columns}, type);
+  const Tensor dst = call.local(output_addr, Dim4{input.n, input.c, 1, 1}, type);
+  const Steps steps(call.chip(), dim4{}, type);
+  const auto pool = [&](const Tensor& to, const Tensor& from, Dim2 kernel, float scale) {
+    PoolCmd cmd;
+    cmd.mode = PoolMode::kAverage;
+    cmd.window.kernel = kernel;
+    cmd.dst = to;
+    cmd.src = from;
+    cmd.padding = cmd.insertion = Scalar{0, type};
+    cmd.weight = scalar(steps.constant(scale), type);
+    return cmd;
+  };
+  const PoolCmd in_columns = pool(sums, src, {rows, 1}, 1.0F);
+  const PoolCmd in_row = pool(dst, sums, {1, columns}, 1.0F / static_cast<float>(elements));
+  if (missing == 0) return call.issue_all(in_columns, in_row);
+  const auto behind = static_cast<local_addr_t>(input_addr + static_cast<std::uint64_t>(elements * size_of(type)));
+  const Tensor tail = Call::local(behind, {input.n, input.c, 1, missing}, src.stride, type);
+  call.issue_all(CopyCmd{tail, Scalar{0, type}}, in_columns, in_row);
 }
 
 void tpu_bdc_fp_depthwise2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,

@@ -8,6 +8,11 @@ namespace {
 
 void control(Op op, ControlAction action) { Call(op).issue(ControlCmd{action}); }
 
+// Where the chip has no such engine, there is nothing to wait for.
+void poll_part(Op op, std::string_view part) {
+  if (const Call call(op); call.chip().has_part(part)) control(op, ControlAction::kSync);
+}
+
 // The cores of a launch share a number of messages; a core alone numbers them as it likes.
 bool check_message(const Call& call, int id) {
   const bool shared = call.core().place().page != nullptr;
@@ -81,12 +86,10 @@ void tpu_poll_descriptor(void) { control(Op::tpu_poll_descriptor, ControlAction:
 void tpu_bdc_poll(void) { control(Op::tpu_bdc_poll, ControlAction::kSync); }
 void tpu_gdma_poll(void) { control(Op::tpu_gdma_poll, ControlAction::kSync); }
 void tpu_sync_core_with_external_engine(void) { control(Op::tpu_sync_core_with_external_engine, ControlAction::kSync); }
-void tpu_sdma_poll(void) {
-  if (Call(Op::tpu_sdma_poll).chip().has_part("SDMA engine")) control(Op::tpu_sdma_poll, ControlAction::kSync);
-}
+void tpu_sdma_poll(void) { poll_part(Op::tpu_sdma_poll, "SDMA engine"); }
 void tpu_vsdma_initialize(void) { static_cast<void>(Call(Op::tpu_vsdma_initialize)); }
 void tpu_vsdma_port_initialize(int) { static_cast<void>(Call(Op::tpu_vsdma_port_initialize)); }
-void tpu_vsdma_port_poll(int) { static_cast<void>(Call(Op::tpu_vsdma_port_poll)); }
+void tpu_vsdma_port_poll(int) { poll_part(Op::tpu_vsdma_port_poll, "VSDMA engine"); }
 void tpu_cdma_nop(int) { static_cast<void>(Call(Op::tpu_cdma_nop)); }
 void tpu_cdma_all_port_nop(void) { static_cast<void>(Call(Op::tpu_cdma_all_port_nop)); }
 bool tpu_is_cdma_busy(void) { return static_cast<void>(Call(Op::tpu_is_cdma_busy)), false; }
@@ -99,7 +102,7 @@ bool tpu_is_descriptor_mode(void) { return static_cast<void>(Call(Op::tpu_is_des
 
 void tpu_cdma_initialize(void) { static_cast<void>(Call(Op::tpu_cdma_initialize)); }
 void tpu_cdma_poll(void) { static_cast<void>(Call(Op::tpu_cdma_poll)); }
-void tpu_vsdma_poll(void) { static_cast<void>(Call(Op::tpu_vsdma_poll)); }
+void tpu_vsdma_poll(void) { poll_part(Op::tpu_vsdma_poll, "VSDMA engine"); }
 
 void tpu_bdc_send_msg(int msg_id, int wait_cnt) {
   message(Op::tpu_bdc_send_msg, ControlAction::kSendMessage, msg_id, wait_cnt);
@@ -118,6 +121,13 @@ void tpu_sdma_send_msg(int msg_id, int wait_cnt) {
 }
 void tpu_sdma_wait_msg(int msg_id, int send_cnt) {
   message(Op::tpu_sdma_wait_msg, ControlAction::kWaitMessage, msg_id, send_cnt);
+}
+// Ports of VSDMA are not told apart.
+void tpu_vsdma_send_msg(int msg_id, int wait_cnt, int) {
+  message(Op::tpu_vsdma_send_msg, ControlAction::kSendMessage, msg_id, wait_cnt);
+}
+void tpu_vsdma_wait_msg(int msg_id, int send_cnt, int) {
+  message(Op::tpu_vsdma_wait_msg, ControlAction::kWaitMessage, msg_id, send_cnt);
 }
 void tpu_hau_send_msg(int msg_id, int wait_cnt) {
   message(Op::tpu_hau_send_msg, ControlAction::kSendMessage, msg_id, wait_cnt);

@@ -273,4 +273,26 @@ void tpu_sdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigne
 void tpu_sdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype) {
   fill_block(Call(Op::tpu_sdma_system_set), dst_addr, C, count, dtype);
 }
+
+// ---- VSDMA: the same through a port ----
+
+#define VSDMA_COPY(name, order)                                                                                        \
+  void name(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,                 \
+            const dim4* src_stride, data_type_t dtype, int) {                                                          \
+    issue_copy(Op::name, order, {Space::kSystem, dst_addr, dst_stride}, {Space::kSystem, src_addr, src_stride}, shape, \
+               dtype);                                                                                                 \
+  }
+VSDMA_COPY(tpu_vsdma_cpy_S2S, CopyOrder::kNchw)
+VSDMA_COPY(tpu_vsdma_cpy_nc_trans_S2S, CopyOrder::kCnhw)
+
+void tpu_vsdma_set_C_system(system_addr_t dst_addr, scalar_t C, const dim4* shape, const dim4* dst_stride,
+                            data_type_t dtype, int) {
+  fill_system(Call(Op::tpu_vsdma_set_C_system), dst_addr, C, shape, dst_stride, dtype);
+}
+void tpu_vsdma_system_cpy(system_addr_t dst_addr, system_addr_t src_addr, unsigned int count, data_type_t dtype, int) {
+  copy_block(Call(Op::tpu_vsdma_system_cpy), dst_addr, src_addr, count, dtype);
+}
+void tpu_vsdma_system_set(system_addr_t dst_addr, scalar_t C, unsigned int count, data_type_t dtype, int) {
+  fill_block(Call(Op::tpu_vsdma_system_set), dst_addr, C, count, dtype);
+}
 }

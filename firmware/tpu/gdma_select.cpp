@@ -161,19 +161,24 @@ void tpu_gdma_nonzero_S2S(global_addr_t dst_addr, global_addr_t src_addr, const 
 }
 unsigned int tpu_gdma_get_filter_num(void) { return Call(Op::tpu_gdma_get_filter_num).core().state().filter_num; }
 
-// SDMA moves rows of system memory by an index there.
-void tpu_sdma_h_gather_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr, scalar_t C,
-                           const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
-                           const dim4* index_stride, data_type_t dtype) {
-  const Rows rows{in_system(output_addr, output_stride), in_system(param_addr, param_stride),
-                  in_system(index_addr, index_stride), shape, param_h};
-  issue_gather(Call(Op::tpu_sdma_h_gather_S2S), rows, C, 0, dtype);
-}
-void tpu_sdma_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr,
-                            const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
-                            const dim4* index_stride, data_type_t dtype) {
-  const Rows rows{in_system(output_addr, output_stride), in_system(param_addr, param_stride),
-                  in_system(index_addr, index_stride), shape, param_h};
-  issue_scatter(Call(Op::tpu_sdma_h_scatter_S2S), RowsMode::kScatter, rows, 0, dtype);
-}
+// SDMA moves rows of system memory by an index there; VSDMA does so through a port.
+#define SDMA_ROWS(engine, ...)                                                                                     \
+  void tpu_##engine##_h_gather_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr,  \
+                                   scalar_t C, const dim4* shape, int param_h, const dim4* output_stride,          \
+                                   const dim4* param_stride, const dim4* index_stride,                             \
+                                   data_type_t dtype __VA_OPT__(, ) __VA_ARGS__) {                                 \
+    const Rows rows{in_system(output_addr, output_stride), in_system(param_addr, param_stride),                    \
+                    in_system(index_addr, index_stride), shape, param_h};                                          \
+    issue_gather(Call(Op::tpu_##engine##_h_gather_S2S), rows, C, 0, dtype);                                        \
+  }                                                                                                                \
+  void tpu_##engine##_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr, system_addr_t index_addr, \
+                                    const dim4* shape, int param_h, const dim4* output_stride,                     \
+                                    const dim4* param_stride, const dim4* index_stride,                            \
+                                    data_type_t dtype __VA_OPT__(, ) __VA_ARGS__) {                                \
+    const Rows rows{in_system(output_addr, output_stride), in_system(param_addr, param_stride),                    \
+                    in_system(index_addr, index_stride), shape, param_h};                                          \
+    issue_scatter(Call(Op::tpu_##engine##_h_scatter_S2S), RowsMode::kScatter, rows, 0, dtype);                     \
+  }
+SDMA_ROWS(sdma)
+SDMA_ROWS(vsdma, int)
 }

@@ -191,5 +191,4 @@ UNSUPPORTED(void, tpu_bd_rand_seed_gen, (void))
 UNSUPPORTED(void, tpu_bdc_random_gen, (local_addr_t, local_addr_t, int, const dim4*, data_type_t))
 UNSUPPORTED(void, tpu_bdc_random_gen_load_state,
             (local_addr_t, local_addr_t, local_addr_t, int, const dim4*, data_type_t))
-UNSUPPORTED(void, tpu_bdc_fp_hw_reduce_mean, (local_addr_t, local_addr_t, local_addr_t, const dim4*, data_type_t))
 }

@@ -9,28 +9,13 @@ UNSUPPORTED(void, tpu_sdma_nonzero_S2S, (global_addr_t, global_addr_t, const dim
 UNSUPPORTED(unsigned int, tpu_sdma_get_filter_num, (void))
 UNSUPPORTED(int, tpu_sdma_busy, (void))
 UNSUPPORTED(int, tpu_sdma_cmd_overflow, (void))
-UNSUPPORTED(void, tpu_vsdma_cpy_S2S,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t, int))
-UNSUPPORTED(void, tpu_vsdma_cpy_nc_trans_S2S,
-            (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t, int))
 UNSUPPORTED(void, tpu_vsdma_cpy_cw_trans_S2S,
             (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, data_type_t, int))
-UNSUPPORTED(void, tpu_vsdma_set_C_system, (system_addr_t, scalar_t, const dim4*, const dim4*, data_type_t, int))
-UNSUPPORTED(void, tpu_vsdma_h_gather_S2S,
-            (system_addr_t, system_addr_t, system_addr_t, scalar_t, const dim4*, int, const dim4*, const dim4*,
-             const dim4*, data_type_t, int))
-UNSUPPORTED(void, tpu_vsdma_h_scatter_S2S,
-            (system_addr_t, system_addr_t, system_addr_t, const dim4*, int, const dim4*, const dim4*, const dim4*,
-             data_type_t, int))
-UNSUPPORTED(void, tpu_vsdma_system_cpy, (system_addr_t, system_addr_t, unsigned int, data_type_t, int))
-UNSUPPORTED(void, tpu_vsdma_system_set, (system_addr_t, scalar_t, unsigned int, data_type_t, int))
 UNSUPPORTED(void, tpu_vsdma_reverse_S2S,
             (system_addr_t, system_addr_t, const dim4*, const dim4*, const dim4*, int, data_type_t, int))
 UNSUPPORTED(void, tpu_vsdma_mask_select_S2S,
             (global_addr_t, global_addr_t, global_addr_t, const dim4*, data_type_t, data_type_t, int))
 UNSUPPORTED(void, tpu_vsdma_nonzero_S2S, (global_addr_t, global_addr_t, const dim4*, data_type_t, unsigned int, int))
 UNSUPPORTED(unsigned int, tpu_vsdma_get_filter_num, (int))
-UNSUPPORTED(void, tpu_vsdma_send_msg, (int, int, int))
-UNSUPPORTED(void, tpu_vsdma_wait_msg, (int, int, int))
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """softtpu api: the manual of a function, searches, mistyped names, JSON, the ledger."""
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -36,6 +37,12 @@ def main():
     assert "did you mean tpu_bdc_fp_mm" in api("tpu_bdc_fp_mmm", status=1)
     assert "did you mean" not in api("zzzzzzzzzzzzzzzzzzzzzz", status=1)
     assert "neither a chip" in api("--chip", "nochip", status=2)
+
+    # What was recorded on a chip is known there.
+    recorded = {call["fn"] for path in (pathlib.Path(__file__).parents[1] / "golden/bm1690").glob("*.json")
+                for case in json.loads(path.read_text())["cases"] for call in case.get("calls", sum(case.get("core_calls", []), []))}
+    states = {row["name"]: row["state"] for row in json.loads(api("--chip", "bm1690", "--json"))}
+    assert len(recorded) > 200 and not [name for name in recorded if states[name] == "unverified"]
 
     ledger = api("--ledger", "tpu_bdc_fp_mm")
     assert "tpu_bdc_fp_mm_R_trans" in ledger and "exact on" in ledger

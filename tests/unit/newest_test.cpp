@@ -1,6 +1,7 @@
 // Functions of the newest headers that are made of older ones, and the vendor's checks of memory.
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
@@ -98,6 +99,55 @@ TEST_F(Newest, ACopyBetweenShapesStaysInLocalMemory) {
     const int expected = (i < 30 ? 100 : 200) + i % 30;
     EXPECT_EQ(*(device.local<std::int32_t>(i / 15, 0x4000) + i % 15), expected) << i;
   }
+}
+
+// Columns of one vector of the EUs first, even and odd rows apart, then these columns in the same way.
+TEST_F(Newest, MeansOfPlanesAreAddedInColumnsOfTheEus) {
+  TestDevice device("bm1690");
+  constexpr int kEu = 16;
+  std::mt19937 random(23);
+  const auto in = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  std::uniform_real_distribution<float> number(-4, 4);
+  for (int trial = 0; trial < 40; ++trial) {
+    const dim4 shape{in(1, 3), trial % 4 == 0 ? in(60, 70) : in(1, 9), in(1, 9), in(1, 12)};
+    const int plane = shape.h * shape.w, rows = (plane + kEu - 1) / kEu, first = in(0, 63);
+    const int groups = (first + shape.c + 63) / 64;
+    const auto place = [&](std::uint32_t from) { return from + static_cast<std::uint32_t>(in(0, 40)) * 64; };
+    const std::uint32_t src = place(0x1000), buffer = place(0x20000), dst = place(0x30000);
+    const auto at = [&](std::uint32_t offset) {
+      return static_cast<local_addr_t>(static_cast<std::uint32_t>(first) * device.chip().local_bytes + offset);
+    };
+    for (int npu = 0; npu < 64; ++npu)
+      for (int i = 0; i < shape.n * groups * rows * kEu; ++i) device.local<float>(npu, src)[i] = number(random);
+    std::vector<float> means;
+    for (int n = 0; n < shape.n; ++n) {
+      for (int c = first; c < first + shape.c; ++c) {
+        const float* from = device.local<float>(c % 64, src) + (n * groups + c / 64) * rows * kEu;
+        float sums[2] = {0, 0};
+        for (int column = 0; column < kEu; ++column) {
+          float parts[2] = {0, 0};
+          for (int i = column; i < plane; i += kEu) parts[i / kEu % 2] += from[i];
+          sums[column % 2] += (parts[0] + parts[1]) * (1.0F / static_cast<float>(plane));
+        }
+        means.push_back(sums[0] + sums[1]);
+      }
+    }
+    const LaunchOutcome outcome =
+        device.run([&] { tpu_bdc_fp_hw_reduce_mean(at(dst), at(src), at(buffer), &shape, DT_FP32); });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    for (int i = 0; i < shape.n * shape.c; ++i) {
+      const int n = i / shape.c, c = first + i % shape.c;
+      ASSERT_EQ(*device.local<float>(c % 64, dst + static_cast<unsigned>((n * groups + c / 64) * 64)),
+                means[static_cast<std::size_t>(i)])
+          << shape.h << " x " << shape.w << ", plane " << i;
+    }
+    device.oracle().confirm();
+  }
+  const dim4 shape{1, 1, 2, 2};
+  device.expect_fault([&] { tpu_bdc_fp_hw_reduce_mean(0x4000, 0, 0x8000, &shape, DT_INT32); },
+                      "tpu_bdc_fp_hw_reduce_mean: dst type is int32");
+  device.expect_fault([&] { tpu_bdc_fp_hw_reduce_mean(0x4004, 0, 0x8000, &shape, DT_FP32); },
+                      "tpu_bdc_fp_hw_reduce_mean: output address");
 }
 
 TEST_F(Newest, NumbersAndStates) {

@@ -9,8 +9,8 @@ const PALETTE = ["#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#edc948
                  "#d37295", "#a0cbe8"];
 // Less than this is not seen.
 const THINNEST = 4;
-const BUSY = {BDC: "#4e79a7", GDMA: "#f28e2b", HAU: "#59a14f"};
-const WAIT_COLOURS = {"commands to be issued": "#c3cad4", "BDC": "#a9c1dc", "GDMA": "#f7cfa3", "HAU": "#b5d8b0",
+const BUSY = {BDC: "#4e79a7", GDMA: "#f28e2b", SDMA: "#e15759", HAU: "#59a14f"};
+const WAIT_COLOURS = {"commands to be issued": "#c3cad4", "BDC": "#a9c1dc", "GDMA": "#f7cfa3", "SDMA": "#f3bcbd", "HAU": "#b5d8b0",
                       "the end of a parallel section": "#d9c6dd", "a message": "#e6dca6"};
 const SPENT_COLOURS = {"launch": "#9aa5b5", "issue": "#c3cad4", "command start-up": "#edc948", "BDC": BUSY.BDC, "DDR": BUSY.GDMA,
                        "GDMA on chip": "#b07aa1", "HAU": BUSY.HAU, "section ends": "#9c755f"};

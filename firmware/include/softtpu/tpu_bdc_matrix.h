@@ -203,7 +203,8 @@ void tpu_bdc_fp8_mm_R_trans_with_bias(local_addr_t output_addr, local_addr_t lef
     int left_rows, int left_cols, int right_rows, data_type_t output_dtype, data_type_t left_dtype,
     data_type_t right_dtype, data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data,
     bool do_relu, bool do_rescale, bool rescale_is_const, var_context_t rescale_data);
-/** Product of two matrices of FP8 with bias, ReLU and rescale, everything stored transposed.
+/** Product of two matrices of FP8 with bias, ReLU and rescale, everything stored transposed. The bias has to be a
+ * constant.
  * BM1684X has no FP8 arithmetic: the call is refused. */
 void tpu_bdc_fp8_mm_all_trans_with_bias(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr,
     int left_rows, int left_cols, int right_rows, data_type_t output_dtype, data_type_t left_dtype,

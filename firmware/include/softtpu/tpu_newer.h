@@ -581,7 +581,11 @@ void tpu_cdma_remote_msgsend(
  * BM1684X has no random number generator: the call is refused. */
 void tpu_bd_set_random_gen_seed(u64 seed);
 /** Mean over h and w of each channel.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * Layout: Input (N, C, H, W) and output (N, C, OH, OW) are aligned and start on one NPU; output extents as in
+ *   tpu_bdc_fp_avg_pool2d.
+ * output_addr: local address of the output
+ * buffer_addr: local address of a work buffer
+ * Types: dtype fp32, fp16 or bfp16 */
 void tpu_bdc_fp_hw_reduce_mean(
     local_addr_t output_addr, local_addr_t input_addr, local_addr_t buffer_addr, const dim4* shape, data_type_t dtype);
 /** Inverse sine of f32, for |src| <= 1.

@@ -61,6 +61,92 @@ TEST_F(Sdma, RefusesLocalMemoryInOneLine) {
                        "tpu_sdma_system_cpy: src (0x6900000040) lies in local memory, which SDMA does not reach.");
 }
 
+// Recordings of VSDMA were not stable: what its documents say, on any port.
+TEST_F(Sdma, ThroughAPortMovesTheSameBytes) {
+  constexpr std::uint64_t kSrc = 0, kDst = 1 << 20, kIndex = 2 << 20;
+  auto* src = reinterpret_cast<std::uint16_t*>(global(kSrc));
+  auto* dst = reinterpret_cast<std::uint16_t*>(global(kDst));
+  auto* index = reinterpret_cast<std::uint32_t*>(global(kIndex));
+  const auto to = device_.scratch(kDst), from = device_.scratch(kSrc), by = device_.scratch(kIndex);
+  for (int trial = 0; trial < 70; ++trial) {
+    const dim4 shape{1, in(1, 5), in(1, 6), in(1, 40)};
+    const int rows = in(1, 8), port = in(0, 31), count = shape.c * shape.h * shape.w;
+    const scalar_t constant{.u32 = static_cast<std::uint32_t>(random_())};
+    for (int i = 0; i < 4096; ++i) {
+      src[i] = static_cast<std::uint16_t>(random_());
+      dst[i] = 0xA5A5;
+    }
+    // Each row of a channel is scattered to a place of its own; an index beyond the parameter takes the constant.
+    for (int i = 0; i < shape.c * shape.h; ++i)
+      index[i] = static_cast<std::uint32_t>(trial % 7 == 6 ? i % shape.h : in(0, rows));
+    std::vector<std::uint16_t> wanted(4096, 0xA5A5);
+    const auto fill = [&](auto value_of) {
+      for (int c = 0, i = 0; c < shape.c; ++c)
+        for (int h = 0; h < shape.h; ++h)
+          for (int w = 0; w < shape.w; ++w, ++i) wanted[static_cast<std::size_t>(i)] = value_of(c, h, w, i);
+    };
+    const auto low = static_cast<std::uint16_t>(constant.u32);
+    const LaunchOutcome outcome = device_.run([&] {
+      switch (trial % 7) {
+        case 0: tpu_vsdma_cpy_S2S(to, from, &shape, nullptr, nullptr, DT_FP16, port); break;
+        case 1: {
+          const dim4 turned{shape.c, 1, shape.h, shape.w};
+          tpu_vsdma_cpy_nc_trans_S2S(to, from, &turned, nullptr, nullptr, DT_FP16, port);
+          break;
+        }
+        case 2: tpu_vsdma_set_C_system(to, constant, &shape, nullptr, DT_FP16, port); break;
+        case 3: tpu_vsdma_system_cpy(to, from, static_cast<unsigned>(count), DT_FP16, port); break;
+        case 4: tpu_vsdma_system_set(to, constant, static_cast<unsigned>(count), DT_FP16, port); break;
+        case 5:
+          tpu_vsdma_h_gather_S2S(to, from, by, constant, &shape, rows, nullptr, nullptr, nullptr, DT_FP16, port);
+          break;
+        default: tpu_vsdma_h_scatter_S2S(to, from, by, &shape, shape.h, nullptr, nullptr, nullptr, DT_FP16, port);
+      }
+      tpu_vsdma_port_poll(port);
+      tpu_vsdma_poll();
+    });
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    fill([&](int c, int h, int w, int i) {
+      if (trial % 7 == 2 || trial % 7 == 4) return low;
+      if (trial % 7 != 5) return src[i];
+      const std::uint32_t row = index[c * shape.h + h];
+      if (row >= static_cast<std::uint32_t>(rows)) return low;
+      return src[(c * rows + static_cast<int>(row)) * shape.w + w];
+    });
+    ASSERT_EQ(std::memcmp(wanted.data(), dst, wanted.size() * 2), 0) << "way " << trial % 7;
+    device_.oracle().confirm();
+  }
+  const dim4 shape{1, 1, 1, 16};
+  device_.expect_fault(
+      [&] { tpu_vsdma_cpy_S2S(device_.chip().local_mem.start, from, &shape, nullptr, nullptr, DT_FP32, 0); },
+      "tpu_vsdma_cpy_S2S: dst (0x6900000000) lies in local memory, which SDMA does not reach.");
+}
+
+TEST_F(Sdma, ThroughAPortSendsMessages) {
+  const LaunchOutcome outcome = device_.run([&] {
+    tpu_parallel_start();
+    tpu_vsdma_system_set(device_.scratch(), scalar_t{.u32 = 7}, 16, DT_INT32, 3);
+    tpu_vsdma_send_msg(5, 1, 3);
+    tpu_gdma_wait_msg(5, 1);
+    tpu_gdma_send_msg(6, 1);
+    tpu_vsdma_wait_msg(6, 1, 3);
+    tpu_parallel_end();
+    tpu_vsdma_poll();
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.text;
+}
+
+// Neither a recording nor a description says what arrives on the other chip.
+TEST_F(Sdma, CdmaIsRefusedByNameWithTheReason) {
+  device_.expect_fault([] { tpu_cdma_port_poll(1); },
+                       "tpu_cdma_port_poll: BM1690 refuses this function: what CDMA does between chips is neither ");
+  device_.expect_fault([] { tpu_cdma_nop_sync(0); }, "tpu_cdma_nop_sync: BM1690 refuses this function: what CDMA ");
+  device_.expect_fault([] { tpu_sdma_busy(); },
+                       "tpu_sdma_busy: BM1690 refuses this function: its answer is neither recorded nor described.");
+  TestDevice other("bm1688");
+  other.expect_fault([] { tpu_cdma_port_poll(1); }, "tpu_cdma_port_poll: BM1688 has no CDMA engine.");
+}
+
 TEST_F(Sdma, RefusesWhatTheRecordedChipRefusesAsAWhole) {
   const dim4 shape{1, 1, 1, 16};
   device_.expect_fault(

@@ -150,8 +150,10 @@ PoolTaps::SumFloats sum_of() {
 // Two lanes that start at `start`: the bias goes to the first, the products follow alternately.
 template <class T, class Cmd>
 void sum_floats(const Memories& mem, const Cmd& cmd) {
-  // An average starts its sums at -0, so that a window of only -0 gives -0.
-  const float start = cmd.mode == PoolMode::kAverage ? -0.0F : 0.0F;
+  // An average starts its sums at -0, so that a window of only -0 gives -0; on chips whose poolings start with the
+  // first tap so do all others (golden bm1690/more_pool/bdc_fp_ins_depthwise/054).
+  const bool first_tap = cmd.mode == PoolMode::kAverage || mem.chip().has(ChipRule::kPoolKeepsFirst);
+  const float start = first_tap ? -0.0F : 0.0F;
   const TapWeights<T> weights(mem, cmd.weight, is_turned(cmd));
   const auto sum = sum_of<T>();
   for_each_part<T, float, T>(mem, cmd, [&](int c) {
