@@ -1,6 +1,7 @@
 // Entry points of GDMA functions that choose elements or rows.
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
 #include "tpu_kernel.h"
@@ -54,6 +55,12 @@ void issue_gather(const Call& call, const Rows& rows, const scalar_t& fill, std:
 void issue_scatter(const Call& call, RowsMode mode, const Rows& rows, std::uint32_t start, data_type_t dtype) {
   DmaRowsCmd cmd = rows_command(call, mode, rows, dtype);
   cmd.start = start;
+  // All channels read the first one's NPU, where it lies in the window of local memory.
+  if (call.chip().has(ChipRule::kRepeatedFirstNpu) && rows.param.space == Space::kLocal &&
+      rows.dst.space == Space::kSystem && cmd.param.stride.c == 0) {
+    cmd.param.space = Space::kSystem;
+    cmd.param.addr += call.chip().local_mem.start;
+  }
   call.issue(cmd);
 }
 

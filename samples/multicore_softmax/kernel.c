@@ -3,8 +3,6 @@
 
 #include "args.h"
 
-enum { TILE = 64 };  // rows at a time: one for each NPU
-
 static void softmax_tile(const softmax_args_t* args, int first, int rows) {
   const dim4 shape = {1, rows, 1, args->columns}, one_per_row = {1, rows, 1, 1};
   const dim2 row = {1, args->columns}, one = {1, 1};
@@ -35,10 +33,12 @@ int multicore_softmax(const void* raw) {
   const int cores = tpu_core_num(), core = tpu_core_index();
   TPUKERNEL_ASSERT(args->rows > 0 && args->columns > 0);
   tpu_initialize();
-  // Tiles are dealt to the cores in turn, so that none has more than one more than another.
-  for (int first = core * TILE; first < args->rows; first += cores * TILE) {
+  // A tile has one row for each NPU. Tiles are dealt to the cores in turn, so that none has more than one more than
+  // another.
+  const int tile = tpu_npu_num();
+  for (int first = core * tile; first < args->rows; first += cores * tile) {
     const int left = args->rows - first;
-    softmax_tile(args, first, left < TILE ? left : TILE);
+    softmax_tile(args, first, left < tile ? left : tile);
   }
   tpu_poll();
   tpu_sync_all();

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "tests/unit/device_fixture.hpp"
@@ -252,20 +253,19 @@ TEST(NewerChips, KeepTheSignOfSumsThatGoFarToTheLeft) {
 // Core 1 finds its memories where it is told that they lie, and where core 0 finds them.
 TEST(NewerChips, TellEachCoreWhereItsMemoriesLie) {
   TestDevice device("bm1688");
-  LaunchPlace place;
-  place.core = place.workitem = 1;
-  place.workitems = 2;
-  device.core().set_place(place);
+  Core core(device.memories(), 1);
   *device.local<std::uint32_t>(0, 0) = 0x12345678;
   const dim4 shape{1, 1, 1, 1};
-  const auto outcome = device.run([&] {
+  const std::function<void()> kernel = [&] {
     EXPECT_EQ(tpu_l2_sram_get_start_addr(), 0x111000000U);
     EXPECT_EQ(tpu_local_mem_get_start_addr(), 0x25400000U);
     tpu_gdma_cpy_L2S(tpu_l2_sram_get_start_addr() + 64, 0, &shape, nullptr, nullptr, DT_UINT32);
     tpu_gdma_cpy_L2S(0x101000000 + 128, 0, &shape, nullptr, nullptr, DT_UINT32);
     tpu_gdma_cpy_S2L(64, tpu_local_mem_get_start_addr(), &shape, nullptr, nullptr, DT_UINT32);
     EXPECT_EQ(tpu_l2_sram_addr(0x111000000 + 64), tpu_l2_sram_addr(0x101000000 + 64));
-  });
+  };
+  const auto call = [](const void* function) { (*static_cast<const std::function<void()>*>(function))(); };
+  const LaunchOutcome outcome = core.run(call, "test", &kernel);
   EXPECT_TRUE(outcome.ok) << outcome.text;
   for (const int offset : {64, 128}) {
     std::uint32_t stored = 0;
@@ -289,6 +289,43 @@ TEST(NewerChips, LoseReversalsToOtherNpusWhereTheChipDoes) {
     EXPECT_TRUE(outcome.ok) << outcome.text;
     EXPECT_EQ(*device.local<std::uint32_t>(1, kBank), lost ? 99U : 11U);
     EXPECT_EQ(*device.local<std::uint32_t>(2, kBank), lost ? 99U : 10U);
+  }
+}
+
+TEST(NewerChips, ScatterTheFirstNpusRowsForAllChannels) {
+  const dim4 shape{1, 2, 1, 1}, repeated{1, 0, 1, 1};
+  for (const bool first : {true, false}) {
+    TestDevice device(first ? "bm1690" : "bm1684x");
+    for (int c = 0; c < 2; ++c) {
+      *device.local<std::uint32_t>(1 + c, 0) = static_cast<std::uint32_t>(10 + c);
+      *device.local<std::uint32_t>(1 + c, kBank) = 0;  // the index
+    }
+    const std::uint32_t npu = device.chip().local_bytes;
+    const std::uint64_t out = device.scratch();
+    const auto outcome = device.run([&] {
+      tpu_gdma_h_scatter_L2S(out, npu, npu + kBank, true, &shape, 1, nullptr, &repeated, nullptr, DT_UINT32);
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    const auto* stored =
+        reinterpret_cast<const std::uint32_t*>(device.memories().global() + (out - device.chip().global_mem.start));
+    EXPECT_EQ(stored[0], 10U);
+    EXPECT_EQ(stored[1], first ? 10U : 11U);
+  }
+}
+
+TEST(NewerChips, TakeABiasOfTheirOwnWidth) {
+  for (const char* chip : {"bm1684x", "bm1688", "bm1690"}) {
+    TestDevice device(chip);
+    const bool wide = std::string(chip) == "bm1688";
+    const auto product = [&](data_type_t bias) {
+      return [bias] {
+        tpu_bdc_int8_mm(3 * kBank, 0, kBank, 2 * kBank, 1, 1, 1, 1, 1, DT_INT8, DT_INT8, DT_INT8, bias, 0, 1, true,
+                        false, false);
+      };
+    };
+    const auto outcome = device.run(product(wide ? DT_INT32 : DT_INT16));
+    EXPECT_TRUE(outcome.ok) << chip << ": " << outcome.text;
+    device.expect_fault(product(wide ? DT_INT16 : DT_INT32), "bias type is");
   }
 }
 

@@ -274,7 +274,7 @@ TEST_P(TimeOf, ACommandIsAtLeastItsIdealTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Chips, TimeOf, ::testing::Values("bm1684x", "bm1690", "bm1684"),
+INSTANTIATE_TEST_SUITE_P(Chips, TimeOf, ::testing::Values("bm1684x", "bm1688", "bm1690", "bm1684"),
                          [](const auto& chip) { return std::string(chip.param); });
 
 TEST(CostModel, TheVendorPresetLeavesOutLaunchIssueAndStart) {

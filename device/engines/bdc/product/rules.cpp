@@ -50,7 +50,8 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
   check.require(!shifted_sums || !cmd.old, [] { return std::string("result_add is not supported by this chip"); });
   if (cmd.bias) {
     const Dtype bias = type_of(*cmd.bias);
-    check.type_in("bias", bias, shifted_sums ? kInts32 : kInts16);
+    const bool wide = shifted_sums && !check.chip().has(ChipRule::kShortProductBias);
+    check.type_in("bias", bias, wide ? kInts32 : kInts16);
     is_signed = is_signed || is_signed_int(bias);
   }
   const bool wanted = is_signed && !cmd.relu;
