@@ -49,8 +49,8 @@ Result<HelloReply> greet(RpcClient& rpc, const Settings& settings) {
   if (reply->version != kProtocolVersion) {
     return Error{
         ErrorKind::kConnection,
-        fmt::format("the device speaks version {} of the protocol, this library version {}: both have to be of one "
-                    "softtpu.",
+        fmt::format("the device speaks version {} of the protocol, this library version {}: both must come from "
+                    "the same softtpu.",
                     reply->version, kProtocolVersion)};
   }
   return reply;

@@ -105,7 +105,8 @@ Result<void> DeviceClient::read(std::uint64_t source, void* destination, std::ui
     const std::uint64_t step = std::min(kStreamBytes, bytes - done);
     auto reply = state_->call<ReadReply>(Read{source + done, step});
     if (!reply) return reply.error();
-    if (reply->data.size() != step) return Error{ErrorKind::kConnection, "the device answers a read with another size"};
+    if (reply->data.size() != step)
+      return Error{ErrorKind::kConnection, "the device answered a read with another size"};
     std::memcpy(to + done, reply->data.data(), step);
   }
   return {};

@@ -32,7 +32,7 @@ class StderrSink final : public FindingSink {
   void add(const AllowedRecord&) override {}
   void add_left_out(const Found&) override {
     if (std::exchange(told_left_out_, true)) return;
-    print("softtpu: the device has found more than it tells of (SOFTTPU_MAX_FINDINGS of the device)\n");
+    print("softtpu: the device has more findings than it reports (SOFTTPU_MAX_FINDINGS of the device)\n");
   }
 
  private:

@@ -34,7 +34,7 @@ Result<void> check_arguments(const ArgumentBlock& block) {
 
 Result<void> check_counts(std::int64_t groups, std::int64_t blocks) {
   if (groups >= 1 && blocks >= 1) return {};
-  return refused(fmt::format("{} groups of {} workitems: both are at least 1", groups, blocks));
+  return refused(fmt::format("{} groups of {} workitems: both must be at least 1", groups, blocks));
 }
 
 }  // namespace softtpu::host

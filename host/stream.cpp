@@ -87,7 +87,7 @@ std::shared_ptr<Stream> Stream::make(std::shared_ptr<DeviceClient> device) {
 
 Result<void> Stream::check_not_captured() const {
   if (!captured_) return {};
-  return Error{ErrorKind::kUsage, "the stream is being captured; nothing of it can be waited for."};
+  return Error{ErrorKind::kUsage, "the stream is being captured; it cannot be waited for."};
 }
 
 Result<void> Stream::launch(DeviceClient::Launch what) {
@@ -205,7 +205,7 @@ Result<void> Stream::wait_until_done(std::unique_lock<std::mutex>& lock) {
     const bool wanted = is_wanted();
     if (wanted) device_->cancel(id_);
     lock.lock();
-    if (wanted) return Error{ErrorKind::kTimeout, "interrupted; the stream goes on with what it was given."};
+    if (wanted) return Error{ErrorKind::kTimeout, "interrupted; the stream goes on with its queue."};
   }
   return {};
 }

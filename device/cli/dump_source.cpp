@@ -103,8 +103,7 @@ Result<DumpSource> find_process(int pid, int device) {
     DumpSource found = files_of_process(static_cast<int>(*number), 0);
     if (found.files.contains("chip")) return found;
   }
-  return Error{ErrorKind::kUsage,
-               fmt::format("process {} has no device {} (or it is not yours to look at)", pid, device)};
+  return Error{ErrorKind::kUsage, fmt::format("process {} has no device {} (or you may not read it)", pid, device)};
 }
 
 Result<DumpSource> find_folder(const std::string& folder, int device) {
@@ -114,7 +113,7 @@ Result<DumpSource> find_folder(const std::string& folder, int device) {
     add_file(source, entry.path().filename(), fmt::format("softtpu{}-", device), entry.path());
   if (failed) return Error{ErrorKind::kUsage, fmt::format("--from \"{}\": {}", folder, failed.message())};
   if (!source.files.contains("chip"))
-    return Error{ErrorKind::kUsage, fmt::format("--from \"{}\" holds nothing of a device {}", folder, device)};
+    return Error{ErrorKind::kUsage, fmt::format("--from \"{}\" holds no memories of device {}", folder, device)};
   if (!source.files.contains("local"))
     return Error{ErrorKind::kUsage, fmt::format("--from \"{}\": no kernel of device {} has crashed", folder, device)};
   return source;

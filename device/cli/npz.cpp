@@ -120,7 +120,7 @@ double NumpyArray::value(std::uint64_t i) const {
 Result<NumpyArray> decode_npy(const std::string& name, const std::vector<std::uint8_t>& file) {
   constexpr std::string_view kMagic = "\x93NUMPY";
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (file.size() < 12 || !text.starts_with(kMagic)) return bad(name, "it is no NumPy array");
+  if (file.size() < 12 || !text.starts_with(kMagic)) return bad(name, "it is not a NumPy array");
   const bool wide = file[6] >= 2;
   const std::size_t begin = wide ? 12 : 10;
   std::size_t length = file[8] | std::size_t{file[9]} << 8;
@@ -134,7 +134,7 @@ Result<NumpyArray> decode_npy(const std::string& name, const std::vector<std::ui
                      std::string_view("fiub").find(type[2]) != std::string::npos &&
                      std::string_view("1248").find(type[3]) != std::string::npos && type[4] == '\'';
   if (!known || (type[2] == 'f' && type[3] == '1') || (type[2] == 'b' && type[3] != '1'))
-    return bad(name, fmt::format("elements of type {} are not read", type.substr(0, type.find(','))));
+    return bad(name, fmt::format("elements of type {} are not supported", type.substr(0, type.find(','))));
   array.kind = type[2];
   array.item_bytes = type[3] - '0';
   if (after(header, "'fortran_order'").starts_with("True")) return bad(name, "it is in Fortran order");

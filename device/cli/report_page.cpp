@@ -20,7 +20,7 @@ Result<Json> read_launches(const std::vector<std::string>& records) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     Json record = Json::parse(records[i], nullptr, /*allow_exceptions=*/false);
     if (!record.is_object() || record.value("format", "") != "softtpu-time-1") {
-      return Error{ErrorKind::kUsage, fmt::format("launch {} is no record of softtpu's times", i + 1)};
+      return Error{ErrorKind::kUsage, fmt::format("launch {} is not a record of softtpu's times", i + 1)};
     }
     const std::tuple key(record.value("kernel", ""), record.value("total_us", 0.0),
                          record.value("commands_total", std::uint64_t{0}));
@@ -66,7 +66,7 @@ Result<std::string> make_page(const ReportInput& input) {
   if (!input.findings.empty()) {
     findings = Json::parse(input.findings, nullptr, /*allow_exceptions=*/false);
     if (!findings.is_object() || findings.value("format", "") != "softtpu-findings") {
-      return Error{ErrorKind::kUsage, "the findings are no JSON report of softtpu run"};
+      return Error{ErrorKind::kUsage, "the findings are not a JSON report of softtpu run"};
     }
   }
   std::string page(embedded_page("page.html"));

@@ -108,7 +108,7 @@ bool is_recorded(const Settings& settings) {
   std::error_code failed;
   if (settings.record_path.empty() || std::filesystem::file_size(settings.record_path, failed) > 0) return true;
   std::filesystem::remove(settings.record_path, failed);
-  fail(fmt::format("--record: nothing is kept: the program made no launch {} that can be (SOFTTPU_RECORD_LAUNCH)",
+  fail(fmt::format("--record: nothing was kept: the program made no launch {} that can be kept (SOFTTPU_RECORD_LAUNCH)",
                    settings.record_launch)
            .c_str());
   return false;
@@ -185,8 +185,8 @@ Run add_run(CLI::App& app) {
       kGraveStatuses +
       "  125  the program was not started (it cannot be, or an option has a bad value or names a file that cannot be\n"
       "       written), a report could not be written, or --record has found nothing to keep\n"
-      "With a shared device (--device) 120 is about this program's findings; its failed launches are what it makes of "
-      "them.");
+      "With a shared device (--device), 120 means findings of this program. A failed launch does not change the\n"
+      "status; the program itself decides.");
   app.add_option("program", options->program, "the program and its arguments, after --")->required();
   return [options] { return run_with_options(*options); };
 }

@@ -49,8 +49,8 @@ Result<void> move_addresses(const Chip& chip, Instruction& instruction, std::spa
     const auto area =
         std::find_if(areas.begin(), areas.end(), [&](const Area& a) { return address >= a.begin && address < a.end; });
     if (area == areas.end()) {
-      return Error{ErrorKind::kUsage, fmt::format("{}: {} {:#x} lies in no area of the network.", name_of(instruction),
-                                                  to_text(field), address)};
+      return Error{ErrorKind::kUsage, fmt::format("{}: {} {:#x} lies outside the network's areas.",
+                                                  name_of(instruction), to_text(field), address)};
     }
     address = area->at + (address - area->begin);
   }

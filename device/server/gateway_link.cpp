@@ -71,7 +71,7 @@ Result<std::unique_ptr<GatewayLink>> GatewayLink::start(EventLoop& loop, const O
   if (link->endpoint_.empty()) {
     wait_for(link->pid_);
     link->pid_ = -1;
-    return Error{ErrorKind::kResource, "softtpu-remote does not start (its message stands above)."};
+    return Error{ErrorKind::kResource, "softtpu-remote does not start (its message is above)."};
   }
   // Should it have to be started again, clients look for it where it was.
   link->options_.endpoint = link->endpoint_;

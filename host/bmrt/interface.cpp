@@ -168,7 +168,7 @@ void* bmrt_create_ex(bm_handle_t* bm_handles, int num_handles) {
   unsigned id = 0;
   for (int i = 0; i < num_handles; ++i) {
     if (bm_get_chipid(bm_handles[i], &id) == BM_SUCCESS) continue;
-    refuse(__func__, fmt::format("handle {} is none", i));
+    refuse(__func__, fmt::format("handle {} is not valid", i));
     return nullptr;
   }
   return publish(std::make_shared<Runtime>(std::vector<bm_handle_t>(bm_handles, bm_handles + num_handles)));
@@ -348,8 +348,7 @@ bool bmrt_memcpy_d2d_stride_ex_parallel(void* p_bmrt, bm_tensor_t* /*dst_tensors
                                         size_t* /*src_offsets*/, bm_shape_t* /*src_strides*/, bm_shape_t* /*shapes*/,
                                         int* /*tensor_num*/, int /*device_num*/) {
   SOFTTPU_RUNTIME(p_bmrt, false);
-  return refuse(__func__,
-                "in which unit its strides and offsets count is not published; use bmrt_memcpy_d2d_byte_parallel");
+  return refuse(__func__, "the unit of its strides and offsets is not published; use bmrt_memcpy_d2d_byte_parallel");
 }
 
 // ---- softtpu/networks.h ----

@@ -21,7 +21,7 @@ bool check_shape(const char* function, const char* name, const bm_shape_t& shape
 
 bool check_memory(const char* function, const char* name, const bm_tensor_t& tensor, std::uint64_t bytes) {
   if (tensor.st_mode != BM_STORE_1N)
-    return refuse(function, fmt::format("tensor \"{}\": storage mode {} is none of BM1684X (BM_STORE_1N is 0)", name,
+    return refuse(function, fmt::format("tensor \"{}\": BM1684X has no storage mode {} (BM_STORE_1N is 0)", name,
                                         static_cast<int>(tensor.st_mode)));
   const std::uint64_t has = bm_mem_get_device_size(tensor.device_mem);
   if (has >= bytes) return true;

@@ -366,7 +366,7 @@ api_info_c* get_bmodel_api_info_c(void* p_bmrt, const char* /*net_name*/, const 
   return nullptr;
 }
 void bmrt_free_api_info(api_info_c* api_info) {
-  if (api_info != nullptr) refuse(__func__, "this is nothing that get_bmodel_api_info_c returned");
+  if (api_info != nullptr) refuse(__func__, "api_info was not returned by get_bmodel_api_info_c");
 }
 
 }  // extern "C"

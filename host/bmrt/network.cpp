@@ -150,8 +150,9 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
         return contains(one, tensor.address) && tensor.bytes <= one.b - tensor.address;
       });
       if (in == loaded.areas.end())
-        return Error{ErrorKind::kUsage, fmt::format("tensor \"{}\" ({} bytes at {:#x}) lies in no area of the network",
-                                                    tensor.name, tensor.bytes, tensor.address)};
+        return Error{ErrorKind::kUsage,
+                     fmt::format("tensor \"{}\" ({} bytes at {:#x}) lies outside the network's areas", tensor.name,
+                                 tensor.bytes, tensor.address)};
     }
   }
   if (auto groups = load_groups(handle, stage, loaded); !groups) return groups.error();

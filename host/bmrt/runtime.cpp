@@ -34,7 +34,7 @@ constexpr unsigned kChipId = 0x1686;  // BM1684X, whose instructions softtpu rea
 Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
   if (lower(model.chip) != "bm1684x")
     return Error{ErrorKind::kUnsupported,
-                 fmt::format("the file is for chip {}; networks of BM1684X are what runs", model.chip)};
+                 fmt::format("the file is for chip {}; only networks of BM1684X run", model.chip)};
   unsigned id = 0;
   if (bm_get_chipid(handle, &id) != BM_SUCCESS) return Error{ErrorKind::kConnection, "the device does not answer"};
   if (id == kChipId) return {};

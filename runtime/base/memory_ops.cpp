@@ -43,7 +43,7 @@ Result<void> check_fill(std::uint64_t bytes, std::size_t pattern_bytes) {
   }
   if (bytes % pattern_bytes != 0) {
     return Error{ErrorKind::kUsage,
-                 fmt::format("the size to fill ({}) is no multiple of the pattern's ({}).", bytes, pattern_bytes)};
+                 fmt::format("the size to fill ({}) is not a multiple of the pattern's ({}).", bytes, pattern_bytes)};
   }
   return {};
 }

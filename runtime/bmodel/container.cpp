@@ -61,7 +61,7 @@ class Reader {
   Bytes part(const fbs::Binary* range, const std::string& what) {
     if (range == nullptr || range->size() == 0) return {};
     if (range->start() > binary_.size() || range->size() > binary_.size() - range->start()) {
-      fail(fmt::format("{} has bytes {} to {} of a part of {} bytes", what, range->start(),
+      fail(fmt::format("{} would be bytes {} to {}, but the part has {} bytes", what, range->start(),
                        range->start() + range->size(), binary_.size()));
       return {};
     }
@@ -91,7 +91,7 @@ class Reader {
     stage.io_address = from.io_addr();
     stage.io_bytes = from.io_size();
     if (from.is_dynamic() != 0)
-      stage.refusals.push_back("it is compiled for shapes that change, which needs the chip's firmware");
+      stage.refusals.push_back("it is compiled for dynamic shapes, which need the chip's firmware");
     if (const Bytes map = part(from.tensor_loc(), where + ": the map of tensors"); !map.empty()) {
       auto layers = read_tensor_map({reinterpret_cast<const char*>(map.data()), map.size()});
       if (layers)
@@ -187,8 +187,8 @@ class Reader {
     if (from.reloc_entries() == nullptr) return;
     for (const fbs::RelEntry* entry : *from.reloc_entries()) {
       if (entry->cmd_offset() + kAddressBytes > group.dma.size()) {
-        fail(fmt::format("{}: an address at byte {} of DMA instructions of {} bytes", where, entry->cmd_offset(),
-                         group.dma.size()));
+        fail(fmt::format("{}: an address at byte {} does not fit the DMA instructions ({} bytes)", where,
+                         entry->cmd_offset(), group.dma.size()));
         return;
       }
       group.relocations.push_back({entry->base_addr_id(), entry->addr_offset(), entry->cmd_offset()});
@@ -210,8 +210,7 @@ class Reader {
                   from.scale(),      from.zero_point(),  {}};
     if (from.relentry() != nullptr) tensor.base_id = from.relentry()->base_addr_id();
     if (from.gmem_stmode() != 0)
-      fail(
-          fmt::format("{}, tensor \"{}\": storage mode {} is none of BM1684X", where, tensor.name, from.gmem_stmode()));
+      fail(fmt::format("{}, tensor \"{}\": BM1684X has no storage mode {}", where, tensor.name, from.gmem_stmode()));
     if (from.data_type() > static_cast<std::uint32_t>(DataType::kUint4)) {
       fail(fmt::format("{}, tensor \"{}\": data type {} is not known", where, tensor.name, from.data_type()));
       return tensor;

@@ -78,11 +78,11 @@ std::string Layer::label() const {
 
 Result<std::vector<Layer>> read_tensor_map(std::string_view json) {
   const Json map = Json::parse(json, nullptr, false);
-  if (map.is_discarded()) return Error{ErrorKind::kUsage, "the map of tensors is no JSON"};
-  if (!map.is_array()) return Error{ErrorKind::kUsage, "the map of tensors is no list of layers"};
+  if (map.is_discarded()) return Error{ErrorKind::kUsage, "the map of tensors is not JSON"};
+  if (!map.is_array()) return Error{ErrorKind::kUsage, "the map of tensors is not a list of layers"};
   std::vector<Layer> layers;
   for (const Json& item : map) {
-    if (!item.is_object()) return Error{ErrorKind::kUsage, "the map of tensors is no list of layers"};
+    if (!item.is_object()) return Error{ErrorKind::kUsage, "the map of tensors is not a list of layers"};
     Layer layer;
     layer.operation = text_of(item, "opcode");
     layer.part = static_cast<std::uint32_t>(number_of(item, "subnet_id"));

@@ -61,7 +61,7 @@ std::optional<std::string> find_bad_address(const Placement& place, LayoutKind k
   const bool aligned = kind == LayoutKind::kAligned || kind == LayoutKind::kLineAligned;
   const std::int64_t offset = split_local_address(place.lanes, place.addr).offset;
   if (aligned && offset % place.lanes.eu_bytes != 0) {
-    return fmt::format("address {} is not divisible by {}, as the aligned layouts want", place.addr,
+    return fmt::format("address {} is not divisible by {}, as the aligned layouts require", place.addr,
                        place.lanes.eu_bytes);
   }
   return std::nullopt;

@@ -66,7 +66,7 @@ std::string explain_missing(int fd, const std::string& first) {
   }
   for (const Origin& origin : kOrigins) {
     if (!first.starts_with(origin.prefix)) continue;
-    return fmt::format("it needs {}. {}* are no TPUKernel or OKKernel functions; they {}",
+    return fmt::format("it needs {}. {}* are not TPUKernel or OKKernel functions; they {}",
                        listed(missing_with(fd, origin.prefix, first)), origin.prefix, origin.text);
   }
   return {};

@@ -108,7 +108,7 @@ Result<UniqueFd> start_detached(const std::string& program, const std::vector<st
   // Before it could answer: the loader has found no libraries, or no descriptors for them.
   if (status != 0) {
     return Error{ErrorKind::kResource,
-                 fmt::format("{} did not start: it {} (what it says stands above).", program, to_exit_text(status))};
+                 fmt::format("{} did not start: it {} (its messages are above).", program, to_exit_text(status))};
   }
   return std::move(pair->first);
 }

@@ -96,7 +96,7 @@ class Entry {
                              ? find_message<Failure>((*frame)->payload)
                              : std::nullopt;
     outcome_ = refusal ? Error{refusal->kind, fmt::format("tcp://{}: {}", to_text(options_.endpoint), refusal->text)}
-                       : failure("the server there is no gateway of softtpu");
+                       : failure("the server is not a gateway of softtpu");
   }
 
   const ConnectorOptions& options_;

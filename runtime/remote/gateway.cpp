@@ -77,7 +77,7 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
 
   // Gives its place to somebody else, who may be somebody with a token.
   void give_way() {
-    log_debug(name_ + " is sent away: others wait, and it has not authenticated yet");
+    log_debug(name_ + " is disconnected: others wait, and it has not authenticated yet");
     failed_ = true;
     close();
   }
@@ -98,7 +98,7 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
     const auto space = in_.space(kMaxTokenBytes);
     tls_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kMaxTokenBytes)),
                          [self = this->shared_from_this()](error_code error, std::size_t got) {
-                           if (error) return self->fail("it leaves without a token");
+                           if (error) return self->fail("it disconnected without a token");
                            self->in_.received(got);
                            self->taken_ += got;
                            self->check();
@@ -116,7 +116,7 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
     const auto message = frame && (*frame)->type == MessageType::kAuthenticate
                              ? find_message<Authenticate>((*frame)->payload)
                              : std::nullopt;
-    if (!message) return fail("its first message shows no token");
+    if (!message) return fail("its first message has no token");
     request_ = (*frame)->request;
     // Others of its address may have failed since this one came: no token more is compared than is promised.
     if (state_.limit.blocks(counted_, FailureLimit::Clock::now())) return fail("its address is blocked");
@@ -196,7 +196,7 @@ void take(State& state, tcp::socket socket) {
   if (error) return;  // gone already
   const std::string counted = counted_address(peer.address());
   if (state.limit.blocks(counted, FailureLimit::Clock::now())) {
-    log_debug(fmt::format("{} is not let in: it is blocked", counted));
+    log_debug(fmt::format("{} is refused: it is blocked", counted));
     return;
   }
   // The oldest of its own address makes room, or of the address that has the most: whoever comes with a token shows it

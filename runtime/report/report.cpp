@@ -102,7 +102,7 @@ std::string to_summary(const RunReport& report) {
                         report.occurrences() == 1 ? "" : "s");
   }
   if (const LeftOut& left_out = report.contents.left_out; left_out.total() > 0) {
-    text += fmt::format("softtpu: {} less grave or later finding{} left out (--max-findings): {}\n", left_out.total(),
+    text += fmt::format("softtpu: {} less severe or later finding{} left out (--max-findings): {}\n", left_out.total(),
                         left_out.total() == 1 ? " is" : "s are", to_text(left_out));
   }
   if (lacks_lines(report.contents)) text += fmt::format("softtpu: {}\n", kNoLines);

@@ -18,7 +18,7 @@ std::uint64_t RpcClient::next_request() {
 
 Error RpcClient::bad_reply(const char* expected, MessageType got) const {
   return Error{ErrorKind::kConnection,
-               fmt::format("the device answers with message {} where {} is due", static_cast<int>(got), expected)};
+               fmt::format("the device answered with message {} instead of {}", static_cast<int>(got), expected)};
 }
 
 Result<void> RpcClient::send_frame(const Bytes& frame, std::span<const int> fds) {

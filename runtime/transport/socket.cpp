@@ -125,7 +125,7 @@ Result<Received> receive(int socket, FrameBuffer& buffer, bool wait) {
       buffer.received(static_cast<std::size_t>(got));
       // More descriptors than any frame carries: the peer does not speak this protocol.
       if (buffer.held_fds() > 16 * kMaxFrameFds)
-        return Error{ErrorKind::kConnection, "the peer sends descriptors that no message announces"};
+        return Error{ErrorKind::kConnection, "the peer sent descriptors that no message announced"};
       return Received::kBytes;
     }
     if (got == 0) return Received::kEnd;

@@ -441,7 +441,7 @@ TEST_F(JournalFile, KeepsTheGravestAndCountsWhatIsLeftOut) {
   EXPECT_EQ(read.left_out.of(Severity::kNote), 9U);
   EXPECT_EQ(read.left_out.of(Severity::kError), 0U);
   const RunReport report{{"./program"}, "bm1684x", "all", 0, read};
-  EXPECT_THAT(to_summary(report), HasSubstr("9 less grave or later findings are left out (--max-findings): 9 notes"));
+  EXPECT_THAT(to_summary(report), HasSubstr("9 less severe or later findings are left out (--max-findings): 9 notes"));
   EXPECT_EQ(nlohmann::json::parse(to_json_text(report))["left_out"]["note"], 9);
 }
 

@@ -109,7 +109,7 @@ class Replay(unittest.TestCase):
         self.file.write_text("older")
         status, text = self.record("race", "ok_use_while_loading", "--record-launch=2")
         self.assertEqual(status, 125)
-        self.assertIn("the program made no launch 2 that can be", text)
+        self.assertIn("the program made no launch 2 that can be kept", text)
         self.assertFalse(self.file.exists())
 
     def test_a_launch_that_fails_fails_again(self):

@@ -170,7 +170,7 @@ def others(options, folder, compiler):
 
 def closed(options, folder):
     module = build(options, folder, "closed", "gcc", [], CLOSED)
-    check(run(options, module, "wants", 3), "it needs nodechip_active and nodechip_softmax. nodechip_* are no TPUKernel or OKKernel functions",
+    check(run(options, module, "wants", 3), "it needs nodechip_active and nodechip_softmax. nodechip_* are not TPUKernel or OKKernel functions",
           "closed backend", absent=("Bad file descriptor",))
     newer = build(options, folder, "newer", "gcc", [], CLOSED.replace("nodechip_softmax", "tpu_bdc_of_next_year").replace("nodechip_", "tpu_bdc_"))
     check(run(options, newer, "wants", 3), "it needs tpu_bdc_active and tpu_bdc_of_next_year, which this softtpu does not have")

@@ -378,10 +378,10 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedFile{"dynamic_layers",
                                 "part 0 needs the chip's firmware (layers scores (tpu.Cast), shares (tpu.Softmax), "
                                 "shares_as_words (tpu.Cast))"},
-                    RefusedFile{"dynamic", "compiled for shapes that change"},
+                    RefusedFile{"dynamic", "compiled for dynamic shapes"},
                     RefusedFile{"eight_cores", "compiled for 8 cores"},
                     RefusedFile{"huge_context", "no 107374182400 bytes of memory"},
-                    RefusedFile{"stray_tensor", "lies in no area of the network"},
+                    RefusedFile{"stray_tensor", "lies outside the network's areas"},
                     RefusedFile{"other_chip", "the file is for chip BM1688"},
                     RefusedFile{"mixed", "part 3 runs on the host's processor (layer top_k, operation 12)"},
                     RefusedFile{"unknown_instruction", "no short instruction has operation 8"},
@@ -389,7 +389,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedFile{"ends_early", "TIU stream, offset 9"},
                     RefusedFile{"address_outside",
                                 "DMA stream, offset 0 (bytes 2202000001020000): DMA 1 DMA_matrix.matrix: src_addr "
-                                "0x1f0000000 lies in no area of the network"},
+                                "0x1f0000000 lies outside the network's areas"},
                     RefusedFile{"waits_for_ever", "the streams wait for ever: TIU 1 at offset 0 (bytes "}),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -438,7 +438,7 @@ TEST_F(Networks, WrongArgumentsAreRefusedByName) {
   EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.device_mem.size -= 1; }));
   EXPECT_ONE_LINE("bmrt_launch_tensor", "has memory of");
   EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.st_mode = BM_STORE_4N; }));
-  EXPECT_ONE_LINE("bmrt_launch_tensor", "storage mode 2 is none of BM1684X");
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "BM1684X has no storage mode 2");
   EXPECT_FALSE(bmrt_launch_tensor_multi_cores(runtime_, info.name, in.data(), 1, out.data(), 1, false, false,
                                               std::array{1}.data(), 1));
   EXPECT_ONE_LINE("bmrt_launch_tensor_multi_cores", "core 1 does not exist");

@@ -116,7 +116,7 @@ class Bmodel(unittest.TestCase):
 
     def test_a_damaged_map_of_tensors_costs_only_names(self):
         network = OPTIONS.made / "damaged_map.bmodel"
-        self.assertIn("layers   not known: the map of tensors is no JSON", softtpu("info", network))
+        self.assertIn("layers   not known: the map of tensors is not JSON", softtpu("info", network))
         self.assertIn("TIU 1 sAR.cast [tpu_bdc_cast]", softtpu("run", "--time", network))
 
     def test_static_parts_run_when_asked(self):

@@ -210,7 +210,7 @@ def version(bench, interface):
             # A client of version `other` meets a server that is as far from it, seen from here.
             proxy = OtherVersion(served.socket, other, 2 * own - other)
             text = bench.finish(1, *bench.interface(interface), SOFTTPU_DEVICE=f"unix:{proxy.path}")
-            need(text, f"the device speaks version {2 * own - other} of the protocol, this library version {own}", "of one softtpu")
+            need(text, f"the device speaks version {2 * own - other} of the protocol, this library version {own}", "from the same softtpu")
             if len([line for line in text.split("\n") if "[error]" in line]) != 1:
                 sys.exit(f"FAILED: {text}")
             need(bench.finish(0, *bench.interface(interface), SOFTTPU_DEVICE=f"unix:{served.socket}"), RIGHT)
