@@ -106,7 +106,7 @@ class Array:
 
     @property
     def dtype(self):
-        """The numpy type of the elements; of bfloat16 and FP8 the integer of the same bits, or ml_dtypes' type."""
+        """The numpy type of the elements; for bfloat16 and FP8 the integer type of the same size, or ml_dtypes' type."""
         return self._kind.storage
 
     @property
@@ -143,7 +143,7 @@ class Array:
 
     @property
     def is_contiguous(self):
-        """Whether the elements lie one behind the other."""
+        """Whether the elements are contiguous in memory."""
         return self.size == 0 or all(stride == own or extent == 1 for extent, stride, own in
                                      zip(self._shape, self._strides, _strides_of(self._shape, self.itemsize)))
 
@@ -218,7 +218,7 @@ class Array:
         self[index].write(values)
 
     def write(self, values):
-        """Takes over the elements of a numpy array or a number, which is repeated as numpy does."""
+        """Copies in the elements of a numpy array, or a number, which is broadcast."""
         self.device._wait_for_launches()
         if isinstance(values, Array):
             values = values.numpy()
@@ -242,7 +242,7 @@ class Array:
         return self.write(value)
 
     def copy(self):
-        """The same elements in memory of their own, one behind the other."""
+        """A contiguous copy of the elements, in new device memory."""
         return self.device.empty(self._shape, self._kind).write(self)
 
     # -- Protocols

@@ -1,4 +1,4 @@
-"""Compiles kernels into modules, which are kept by what they were made of."""
+"""Compiles kernels into modules, and caches the modules by what they were made from."""
 import hashlib
 import os
 import pathlib

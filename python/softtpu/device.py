@@ -25,7 +25,7 @@ def _checks_text(check):
 
 
 class Device:
-    """An emulated chip, in processes of its own: whatever a kernel does, Python goes on.
+    """An emulated chip, in processes of its own: a kernel that crashes or hangs does not stop Python.
 
     chip      name of a built-in chip, or the path of a description; default: SOFTTPU_CHIP, CHIP_ARCH, else bm1684x
     check     what kernels are checked for: "all", or names as `softtpu run --check` has them; results then have findings
@@ -93,7 +93,7 @@ class Device:
 
     @property
     def shares_memory(self):
-        """Whether arrays can be seen without a copy."""
+        """Whether arrays can be accessed without a copy."""
         return self._info["shares_memory"]
 
     @property
@@ -147,8 +147,8 @@ class Device:
     # -- Kernels
 
     def compile(self, source, *, flags=(), compiler=None, name=None):
-        """Compiles kernels and loads them. `source` is the path of a C or C++ file, or its text. Results are kept by content, so
-        the second call of any program takes milliseconds. `flags` go to the compiler ($CC, else gcc)."""
+        """Compiles kernels and loads them. `source` is the path of a C or C++ file, or its text. Modules are cached by content:
+        compiling the same source again takes milliseconds, in any program. `flags` go to the compiler ($CC, else gcc)."""
         return self.load(_compile(source, flags=flags, compiler=compiler, name=name))
 
     def load(self, path):
@@ -175,7 +175,7 @@ class Device:
         return Stream(self)
 
     def synchronize(self):
-        """Waits for all launches; their failures stay with their futures."""
+        """Waits for all launches. Failures are raised by their futures, not here."""
         self._wait_for_launches()
 
     # -- The end
@@ -285,7 +285,7 @@ def _launch_and_wait(lib, handle, function, block, cores):
 
 
 class Future(concurrent.futures.Future):
-    """The outcome of a launch that was not waited for: `result()` is its `Result` or raises its `LaunchError`. Ctrl-C while
+    """The outcome of a launch with `wait=False`: `result()` returns its `Result` or raises its `LaunchError`. Ctrl-C while
     waiting ends the launch."""
 
     _stream = None
@@ -324,7 +324,7 @@ class Stream:
         _native.bmlib().softtpu_cancel(self._handle)
 
     def close(self):
-        """Waits for its launches and gives it back."""
+        """Waits for its launches and closes it."""
         self.synchronize()
         with self._lock:
             handle, self._handle = self._handle, None
@@ -440,9 +440,9 @@ class Kernel:
 
         kernel(*args, cores=1, stream=None, wait=True, **args_by_name) -> Result
 
-    The arguments are the members of the kernel's struct, by position or name: arrays (their addresses), numbers, and for arrays and
-    structs inside of the struct sequences, dictionaries or bytes. Or one argument is the whole struct: bytes, a ctypes struct or a
-    numpy record. `wait=False` gives a `Future` at once.
+    The arguments are the members of the kernel's struct, by position or name: arrays (passed as their addresses) and
+    numbers; for an array or struct inside the struct, a sequence, a dictionary or bytes. Or a single argument is the whole struct: bytes,
+    a ctypes struct or a numpy record. `wait=False` returns a `Future` at once.
     """
 
     def __init__(self, module, name, args=None):

@@ -1,6 +1,6 @@
 """softtpu golden --cluster ADDRESS: recorded cases, replayed on the workers of a Dask cluster, a family at a time.
 
-Each family's files travel with its task, so that the workers need softtpu and nothing else.
+Each family's files travel with its task, so the workers need only softtpu.
 """
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""What launches give back: results, findings, estimated times; as objects, as text, and as HTML in notebooks."""
+"""What launches return: results, findings and estimated times, as objects, as text, and as HTML in notebooks."""
 import html
 import json
 
@@ -72,7 +72,7 @@ class Result:
 
     @property
     def bound(self):
-        """What the estimate says the launch is bound by; None without one."""
+        """What bounds the launch, by the estimate; None without an estimate."""
         slowest = self.time
         return slowest["bound"] if slowest else None
 

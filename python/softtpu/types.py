@@ -157,8 +157,8 @@ def as_storage(values, what):
 
 
 def load_npy(path):
-    """The array of a NumPy file that `softtpu dump` has written. FP8, which such a file holds as bytes, comes as ml_dtypes' type
-    where that package is installed, else as its bits; `decode(array, name)` gives numbers.
+    """The array of a NumPy file that `softtpu dump` has written. Such a file holds FP8 as bytes; the array has ml_dtypes' type
+    where that package is installed, else the bits, of which `decode(array, name)` makes numbers.
 
     The file PATH.json says which type the bytes are."""
     array = np.load(path)

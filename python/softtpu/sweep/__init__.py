@@ -7,11 +7,11 @@
 >>> [row["size"] for row in table]
 [3, 6]
 
-Every task runs in a process that nothing else depends on, and with `device=` on a device of its own: a hung kernel, a crash or a
-lost machine costs that task alone.
+Every task runs in a process that nothing else depends on, and with `device=` on a device of its own. So a hung kernel, a crash or a
+lost machine ends that task alone.
 
-What that costs, measured with 1,000 tasks on a machine with 2 processors that had other work too (`tests/python/sweep_bench.py`; 20 ms are waited,
-so workers add up beyond the processors that there are):
+The table shows what that costs, measured with 1,000 tasks on a machine with 2 processors that had other work too (`tests/python/sweep_bench.py`).
+A task of 20 ms only waits, so more workers than processors still do more tasks:
 
 | where | workers | tasks of 20 ms per s | at most | ms per empty task | of it CPU, all processes |
 |---|---|---|---|---|---|
@@ -93,7 +93,7 @@ def stream(case, grid, *, cluster=None, workers=None, device=None, constants=Non
 
 
 def run(case, grid, **options):
-    """Calls `case(**parameters)` for every combination of the grid and returns a `Table` of what it gave.
+    """Calls `case(**parameters)` for every combination of the grid and returns a `Table` of the results.
 
     case       a function; what it returns is plain: numbers, texts, lists, dictionaries, arrays, or a launch's `Result`. A
                dictionary becomes columns.
@@ -104,12 +104,12 @@ def run(case, grid, **options):
     constants  arguments that all tasks get; they travel once to each process, with the function
     timeout    seconds that a task may take; it is ended and reported then
     memory     bytes of memory that a task's process may take
-    retries    how often a task is tried again whose process was lost
-    results    an SQLite file: keeps each result as it comes; a sweep that is started again with the file goes on where it was
+    retries    how often a task is tried again when its process was lost
+    results    an SQLite file: keeps each result as it comes; a sweep that is started again with this file continues where it stopped
     depends    files that the results depend on besides the function's text: when they change, kept results do not count
     progress   True or False; default: a progress bar when standard error is a terminal
 
-    Ctrl-C stops all tasks; what has ended is in the result file.
+    Ctrl-C stops all tasks; the results of finished tasks are in the result file.
     """
     tasks = grid_of(grid)
     rows = [Row(parameters, Outcome(CANCELLED), 0, None) for parameters in tasks]

@@ -6,7 +6,7 @@ from .child import OK
 
 
 class Row(dict):
-    """One task: its parameters, and what it gave. `status` is ok, failed, timed out, lost or cancelled."""
+    """One task: its parameters and its result. `status` is ok, failed, timed out, lost or cancelled."""
 
     def __init__(self, parameters, outcome, attempts, value):
         self.parameters, self.status, self.error = dict(parameters), outcome.status, outcome.error

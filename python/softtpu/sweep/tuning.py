@@ -32,7 +32,7 @@ class KernelCase:
         self.defines, self.launch, self.flags = defines, tuple(launch), tuple(flags)
 
     def identity(self):
-        """What its results depend on: kept results count for the same source only."""
+        """What its results depend on: kept results are used only for the same source."""
         return f"{self.kernel} {hashlib.sha256(self.source.read_bytes()).hexdigest()} {self.flags} {self.output}"
 
     def __call__(self, dev, **parameters):
@@ -110,7 +110,7 @@ class Tuning:
 
     best      the row of the accepted variant with the smallest objective; None when no variant is accepted
     table     all variants, `verdict` and `why` among the columns
-    pareto    the accepted variants than which no other is better in every metric
+    pareto    the accepted variants that no other dominates (see `pareto`)
     trust     how far the estimates can be believed, in a sentence
     """
 
@@ -140,7 +140,8 @@ class Tuning:
 
 
 def pareto(rows, metrics=METRICS):
-    """The rows than which no other is at least as good in every metric and better in one, the best by the first metric first.
+    """The rows that no other row dominates, the best by the first metric first. A row dominates another when it is at least as good in
+    every metric and better in one.
 
     >>> rows = Table([dict(a=1, b=5), dict(a=2, b=2), dict(a=3, b=3)])
     >>> [row["a"] for row in pareto(rows, ("a", "b"))]
@@ -166,14 +167,14 @@ def trust(chip, parameters):
 
 def tune(case, space, *, reference=None, objective="estimated_us", metrics=METRICS, equal=None, samples=None, seed=0, chip=None,
          check="all", **options):
-    """Tries the variants of a space and says which is the fastest by its estimate among those that are right.
+    """Tries the variants of a space, and finds the fastest by estimate among those whose output is right.
 
     case        function(dev, **parameters) that launches the variant and returns (Result, output), or a `KernelCase`
     space       a dictionary of lists or a list of dictionaries, as `grid` of `run`
-    reference   the right output: an array, or function(**parameters). A variant whose output differs in a bit is refused, as are
-                those with findings (notes do not count) and those that fail. `equal(output, reference)` compares otherwise.
+    reference   the right output: an array, or function(**parameters). A variant is refused when its output differs in a bit,
+                when it has findings (notes do not count) and when it fails. With `equal`, that function(output, reference) compares.
     objective   the column to minimise; `metrics` are those of the Pareto table
-    samples     tries so many variants only, chosen at random with `seed`
+    samples     tries only this many variants, chosen at random with `seed`
 
     Other options are those of `run`. Returns a `Tuning`.
     """
