@@ -65,7 +65,8 @@ SECTIONS = [
          ("the same, when the device has ended", "SOFTTPU_DUMP, `softtpu run --dump`", "`softtpu dump --from` shows it",
           ["Dump.KeepsWhatACrashedKernelOfAnEndedDeviceLeft"]),
      ]),
-    ("Kernels that reach for what is not theirs, or return as if nothing were: others' launches give the results of a fresh core "
+    ("Kernels that touch what belongs to others, or that return normally after they have changed their core: others' launches give "
+     "the results of a fresh core "
      "(`e2e/kernels/attack_kernels.c`, `state_kernels.c`, `raw_calls.c`, `loads_changed.c`)", "e2e_tests", [
          ("device memories made shorter by a kernel", "`ftruncate` of all that is open", "nothing becomes shorter",
           isolation("AKernelCannotShortenTheDevicesMemories")),
