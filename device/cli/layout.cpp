@@ -163,7 +163,7 @@ Result<LayoutSubject> parse_subject(const LayoutOptions& options, const Chip& ch
   if (!type)
     return usage(fmt::format("--dtype \"{}\" is not a type with whole bytes, for example fp32", options.dtype));
   if (!contains(kAllTypes | chip.extra_types, *type))
-    return usage(fmt::format("--dtype {} is no data type of {}", options.dtype, chip.name));
+    return usage(fmt::format("--dtype {} is not a data type of {}", options.dtype, chip.name));
   if (!contains(layout->types, *type)) {
     return usage(fmt::format("--layout {} does not exist for {}", layout->name, to_text(*type)));
   }

@@ -214,7 +214,7 @@ class Dump(unittest.TestCase):
 
     def test_what_no_tensor_can_be_is_refused(self):
         for options, reason in ((("--shape", "1,64,600,600"), "does not fit"), (("--shape", "1,1,1,1", "--dtype", "int4"), 'int4'),
-                                (("--shape", "1,1,1,1", "--dtype", "fp8e4m3"), "--dtype fp8e4m3 is no data type of bm1684x"),
+                                (("--shape", "1,1,1,1", "--dtype", "fp8e4m3"), "--dtype fp8e4m3 is not a data type of bm1684x"),
                                 (("--shape", "1,1,1,1", "--dtype", "fp16", "--layout", "1ic"), "1ic does not exist for fp16"),
                                 (("--shape", "1,1,1,1", "--layout", "continuous"), "continuous is not for local memory"),
                                 (("--shape", "4,4", "--layout", "matrix"), "--width is missing"), (("--shape", "1,1,1,1", "--address", "4"), "not divisible by 64"),

@@ -141,7 +141,7 @@ TEST(LayoutPicture, DrawsFp8OnChipsThatHaveIt) {
     options.shape = "70,2,1,1";
     EXPECT_THAT(to_text(draw(options)), HasSubstr(type));
     options.chip = "bm1684x";
-    EXPECT_EQ(refusal(options), std::string("--dtype ") + type + " is no data type of bm1684x");
+    EXPECT_EQ(refusal(options), std::string("--dtype ") + type + " is not a data type of bm1684x");
   }
 }
 
