@@ -25,10 +25,12 @@ class Copies:
         return (self.system if letter == "S" else self.local)(*tensor)
 
     def run(self, name, a):
-        op = name.removeprefix("tpu_gdma_")
+        op = re.sub("^tpu_(gdma|v?sdma)_", "", name)
         system = [value for key, value in a.items() if key.endswith("_addr") and isinstance(value, int)]
         if op == name or any(address >= GLOBAL_BYTES + self.memory.local.size for address in system):
             return False    # a window of the system map
+        if "reduce" in op or "lossy" in op:
+            return hasattr(self.page, "combined") and self.reduced(op, a)
         match = re.fullmatch(r"(\w+)_([SL])2([SL])(?:_with_ret)?", op)
         base, sides = (match[1], (match[2], match[3])) if match else (op, None)
         kinds = {"cpy": self.copy, "cpy_nc_trans": self.copy, "cpy_cw_trans": self.copy, "general_cpy": self.copy, "reverse": self.copy, "compact": self.compacted,
@@ -36,6 +38,33 @@ class Copies:
                  "channel_bcast": self.broadcast, "h_gather": self.rows, "h_scatter": self.rows, "mask_select": self.packed, "nonzero": self.packed,
                  "set_C_local": self.fill, "set_C_system": self.fill, "system_cpy": self.line, "system_set": self.line}
         return base in kinds and kinds[base](base, sides, a)
+
+    # ---- reductions and FP20 ----
+
+    def reduced(self, op, a):
+        sides = re.search(r"_(L1|L2|L|S)2(L2|L|S)$", op)
+        source, target = (side in ("L1", "L") for side in sides.groups()) if sides else (False, False)
+        dtype, shape = DTYPES[a.get("dtype", "DT_FP32")], tuple(a["shape"])
+        opcode = a["reduce_opcode"] if a.get("reduce_psum_op") else 0
+        def tensor(name, local):
+            return (self.local if local else self.system)(a[f"{name}_addr"], shape, a[f"{name}_stride"], dtype)
+        def packed(name):
+            return self.system(a[f"{name}_addr"], (1, 1, 1, self.page.fp20_bytes(int(np.prod(shape)))), None, "uint8")
+        if "decompress" in op:
+            dst = tensor("dst", target)
+            values = self.page.unpack_fp20(packed("src").get().reshape(-1))[:dst.get().size].reshape(shape)
+        elif "compress" in op:
+            dst = packed("dst")
+            old = self.page.unpack_fp20(dst.get().reshape(-1))
+            new = np.zeros_like(old)
+            values = tensor("src", source).get().reshape(-1)
+            new[:len(values)] = values & 0xfffff000
+            dst.put(self.page.pack_fp20(self.page.combined(opcode, old, new, "fp32"))[None, None, None])
+            return True
+        else:
+            dst, values = tensor("dst", target), tensor("src", source).get()
+        dst.put(self.page.combined(opcode, dst.get(), values, dtype))
+        return True
 
     # ---- whole tensors ----
 
@@ -121,7 +150,7 @@ class Copies:
         """h_gather and h_scatter."""
         dtype, (n, c, h, w) = DTYPES[a["dtype"]], a["shape"]
         index_rows = h if op == "h_gather" else a["param_h"]
-        index = self.side("L" if a["index_is_local"] else "S", a["index_addr"], (n, c, index_rows, 1), a["index_stride"], "uint32").get()
+        index = self.side("L" if a.get("index_is_local") else "S", a["index_addr"], (n, c, index_rows, 1), a["index_stride"], "uint32").get()
         param = self.side(sides[0], a["param_addr"], (n, c, a["param_h"], w), a["param_stride"], dtype).get()
         out = self.side(sides[1], a["output_addr"], (n, c, h, w), a["output_stride"], dtype)
         out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)) if op == "h_gather" else self.page.h_scatter(out.get(), param, index))
@@ -147,7 +176,7 @@ class Hau:
         self.memory, self.page = memory, page
 
     def vector(self, address, count, kind=np.uint32):
-        return self.memory.spaces["gmem"][address:address + count * np.dtype(kind).itemsize].view(kind)
+        return self.memory.system[address:address + count * np.dtype(kind).itemsize].view(kind)
 
     def run(self, name, a):
         op = name.removeprefix("tpu_hau_")

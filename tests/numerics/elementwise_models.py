@@ -189,24 +189,8 @@ class Elementwise:
             return True
         if op != "cast":
             return False
-        p, mode = self.page, a["mode"]
         of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
-        u, dst = self.tensor(a, "src", of).get(), self.tensor(a, "dst", to)
-        floats = (*FLOATS, "e4m3", "e5m2")
-        if of == to:
-            dst.put(u)
-        elif of in floats and to in floats:
-            if mode not in p.MODES:
-                return False
-            dst.put(p.float_to_float(u, of, to, mode))
-        elif of in floats:
-            dst.put(p.float_to_int(u, of, *p.RANGES[to], mode) & 0xffffffff)
-        elif to in floats:
-            if mode not in p.MODES:
-                return False
-            dst.put(p.int_to_float(signed(u, of), to, mode, of))
-        else:
-            dst.put(np.clip(signed(u, of), *p.RANGES[to]) & 0xffffffff)
+        self.tensor(a, "dst", to).put(self.page.cast(self.tensor(a, "src", of).get(), of, to, a["mode"]))
         return True
 
     def special(self, op, a, dtype):

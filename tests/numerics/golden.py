@@ -12,7 +12,7 @@ DTYPES = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": 
 BYTES = {"fp32": 4, "fp16": 2, "bfp16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "e4m3": 1, "e5m2": 1}
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 FLOATS = ("fp32", "fp16", "bfp16")
-GLOBAL_BYTES = 1 << 24
+GLOBAL_BYTES, L2_BYTES = 1 << 24, 1 << 24
 
 
 def read_special_tables():
@@ -99,7 +99,9 @@ class Memory:
     def __init__(self, npu_bytes, npus=64):
         self.npus, self.npu_bytes = npus, npu_bytes
         self.local = np.zeros((npus, npu_bytes), np.uint8)
-        self.spaces = {"gmem": np.zeros(GLOBAL_BYTES, np.uint8), "l2": np.zeros(1 << 21, np.uint8)}
+        self.system = np.zeros(GLOBAL_BYTES + L2_BYTES, np.uint8)      # global memory, then L2
+        self.spaces = {"gmem": self.system[:GLOBAL_BYTES], "l2": self.system[GLOBAL_BYTES:]}
+        self.answer = None      # of a function that returns a value
 
     def region(self, entry):
         """A view of a region of a case."""
@@ -145,10 +147,10 @@ class Tensor(Words):
 
 
 class SystemTensor(Words):
-    """A tensor in global memory, continuous without strides."""
+    """A tensor in global memory or L2, continuous without strides."""
 
     def __init__(self, memory, address, shape, stride, size):
-        self.block, self.size, self.shape = memory.spaces["gmem"], size, tuple(shape)
+        self.block, self.size, self.shape = memory.system, size, tuple(shape)
         n, c, h, w = shape
         self.at = address + size * element_offsets(shape, lambda channel: channel, stride or [c * h * w, h * w, w, 1])
 

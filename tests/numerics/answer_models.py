@@ -1,0 +1,99 @@
+"""Functions that answer instead of writing memory: conversions of single values, questions about types and layouts."""
+import numpy as np
+
+from golden import BITS, BYTES, DTYPES, GLOBAL_BYTES
+
+NIBBLES = {"DT_INT4": "int4", "DT_UINT4": "uint4"}
+CASTS = ("cast", "fp_cast", "fp_to_int_cast", "int_to_fp_cast", "int_cast")
+WAITS = ("tpu_poll", "tpu_sdma_poll", "tpu_vsdma_poll", "tpu_initialize")     # nothing is computed
+
+
+class Answers:
+    """Leaves the value in `memory.answer`."""
+
+    def __init__(self, memory, page):
+        self.memory, self.page = memory, page
+
+    def run(self, name, a):
+        if name in WAITS:
+            return True
+        op = name.removeprefix("tpu_")
+        if op in CASTS:
+            return self.answer(self.cast(a))
+        known = {name: {**DTYPES, **NIBBLES}.get(value) for name, value in a.items() if "dtype" in name}
+        if None in known.values():
+            return False
+        for group in (self.of_types, self.of_layouts, self.of_addresses):
+            value = group(op, a, known.get("dtype"))
+            if value is not None:
+                return self.answer(value)
+        return False
+
+    def answer(self, value):
+        self.memory.answer = value
+        return True
+
+    def cast(self, a):
+        of, to = DTYPES[a["src_dtype"]], DTYPES[a["dst_dtype"]]
+        word = np.array([a["src"] & ((1 << 8 * BYTES[of]) - 1)], BITS[BYTES[of]])
+        return int(self.page.scalar_cast(word, of, to, a.get("mode", "RM_HALF_TO_EVEN"))[0])
+
+    def of_types(self, op, a, dtype):
+        p = self.page
+        if dtype is None:
+            return None
+        bits, integer = p.BITS_OF[dtype], "int" in dtype
+        signed = integer and not dtype.startswith("u")
+        kind = op.removeprefix("is_data_type_")
+        answers = {"signed": signed or not integer, "int": integer, "int4": integer and bits == 4, "int8": integer and bits == 8,
+                   "int16": integer and bits == 16, "int32": integer and bits == 32, "signed_int": signed,
+                   "unsigned_int": integer and not signed, "fp": not integer, "fp8": dtype in ("e4m3", "e5m2"),
+                   "data_type_size": bits // 8, "data_type_bits": bits, "eu_num": 8 * p.ROW_BYTES // bits,
+                   "get_ic_parallel": p.channels_side_by_side(dtype)}
+        return answers.get(kind) if kind != op or not op.startswith(("is", "int", "fp", "signed")) else None
+
+    def of_layouts(self, op, a, dtype):
+        p = self.page
+        size = BYTES.get(dtype)
+        questions = {
+            "aligned_stride": lambda: p.aligned_stride(a["shape"], size, a["start_idx"]),
+            "line_aligned_stride": lambda: p.line_aligned_stride(a["shape"], size, a["start_idx"]),
+            "compact_stride": lambda: p.compact_stride(a["shape"], a["start_idx"]),
+            "continuous_stride": lambda: [int(np.prod(a["shape"][axis + 1:])) for axis in range(4)],
+            "channle_num_per_npu": lambda: p.channels_per_npu(a["start_idx"], a["num_channels"]),
+            "aligned_feature_size": lambda: p.channel_stride(a["h"], a["w"], True, size) * size,
+            "get_local_cstride": lambda: p.channel_stride(a["h"], a["w"], a["align"], size),
+            "get_local_nstride": lambda: p.batch_stride(a["c_stride"], a["c"], a["start_idx"]),
+            "get_local_size": lambda: p.local_size(a["shape"], size, a["start_idx"], a["align"]),
+            "npu_c_offset": lambda: p.channel_place(a["c"], a["c_stride"], size)[1],
+            "unified_c_offset": lambda: np.dot(p.channel_place(a["c"], a["c_stride"], size), (p.NPU_BYTES, 1)),
+            "conv_kernel_size_per_oc": lambda: p.kernel_size_per_oc(a["ic"], a["ker"], dtype),
+            "conv_kernel_size": lambda: p.channels_per_npu(0, a["oc"]) * p.kernel_size_per_oc(a["ic"], a["ker"], dtype),
+            "gdma_compress_normal_max_bytes": lambda: p.compressed_bytes(a["shape"], dtype),
+            "gdma_compress_RACU_max_racu_bytes": lambda: p.racu_bytes(a["shape"], dtype),
+            "gdma_compress_RACU_max_meta_bytes": lambda: p.meta_bytes(a["shape"])}
+        try:
+            return questions[op]() if op in questions else None
+        except AttributeError:
+            return None     # the chip's page has no such rule
+
+    def of_addresses(self, op, a, dtype):
+        p = self.page
+        questions = {
+            "npu_index": lambda: a["addr"] // p.NPU_BYTES,
+            "bank_index": lambda: p.bank_range(a["addr"], 1)[0],
+            "bank_range": lambda: p.bank_range(a["addr"], a["size"]),
+            "range_overlapped": lambda: p.overlapped(a["r0"], a["r1"]),
+            "any_range_overlapped": lambda: self.any_overlapped([next(iter(part.values())) for part in a["ranges"]]),
+            "npu_num": lambda: p.NPUS,
+            "bank_num": lambda: p.NPU_BYTES // p.BANK_BYTES,
+            "local_mem_size_per_npu": lambda: p.NPU_BYTES,
+            "local_mem_addr": lambda: [a["start_idx"], a["addr"]],
+            "local_mem_addr_unified": lambda: list(divmod(a["addr"], p.NPU_BYTES)),
+            "global_mem_addr": lambda: a["addr"],
+            "l2_sram_addr": lambda: a["addr"] - GLOBAL_BYTES}
+        return questions[op]() if op in questions else None
+
+    def any_overlapped(self, numbers):
+        ranges = list(zip(numbers[::2], numbers[1::2]))
+        return any(self.page.overlapped(a, b) for i, a in enumerate(ranges) for b in ranges[:i])
