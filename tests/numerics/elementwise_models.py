@@ -60,6 +60,8 @@ class Elementwise:
         """Carries the call out; False when no page has this function."""
         op = function.removeprefix("tpu_bdc_")
         dtype = DTYPES.get(a.get("dtype"))
+        if op in ("int_max_C", "int_min_C"):
+            op = op.removeprefix("int_")
         if op in ("fp_add", "fp_sub", "fp_mul", "fp_diff_abs", "max", "min"):
             x, y = self.tensor(a, "src0", dtype).get(), self.tensor(a, "src1", dtype).get()
             if a["src0_stride"] is None and a["src1_stride"] is not None and op != "fp_sub":
@@ -133,8 +135,11 @@ class Elementwise:
         return True
 
     def integer(self, op, a, dtype):
-        if not op.startswith(("int_add", "int_sub", "int_mul", "int_C_sub", "int_pcs_")) or "mm" in op:
+        if not op.startswith(("int_add", "int_sub", "int_mul", "int_C_sub", "int_pcs_", "int_square")) or "mm" in op:
             return False
+        if op == "int_square":
+            op = "int_mul"
+            a = {**a, **{f"src{i}_{name}": a[f"src_{name}"] for i in (0, 1) for name in ("addr", "stride", "dtype")}}
         parts = op.removeprefix("int_").removeprefix("pcs_").split("_")
         base = next(part for part in parts if part != "C")
         to = DTYPES[a["dst_dtype"]]
@@ -196,6 +201,10 @@ class Elementwise:
     def special(self, op, a, dtype):
         p = self.page
         plain = op.replace("tunable_", "")
+        if dtype == "fp32" and plain in ("fp_rsqrt", "fp_sqrt", "fp_div", "fp_div_C", "fp_C_div", "fp_reciprocal"):
+            plain = plain.replace("fp_", "fp32_", 1)
+        if plain in ("fp_square", "fp_hsigmoid", "fp_hswish", "fp_isfinite") and hasattr(p, "hswish"):
+            return self.simple(plain, a, dtype)
         steps = a.get("num_iter", 3)
         if plain in ("fp32_rsqrt", "fp32_sqrt"):
             result = getattr(p, plain[5:])(self.tensor(a, "src", "fp32").get(), steps)
@@ -225,8 +234,26 @@ class Elementwise:
         self.tensor(a, "dst", dtype or "fp32").put(result)
         return True
 
+    def simple(self, op, a, dtype):
+        """Compositions that need no coefficients."""
+        x = self.tensor(a, "src", dtype).get()
+        def real(name):
+            return np.array([a[name]], np.uint32).view(np.float32)[0]
+        result = {"fp_square": lambda: self.page.fp_binary("mul", x, x, dtype), "fp_hswish": lambda: self.page.hswish(x, dtype),
+                  "fp_hsigmoid": lambda: self.page.hsigmoid(x, real("alpha"), real("beta"), dtype),
+                  "fp_isfinite": lambda: self.page.isfinite(x, dtype)}[op]()
+        self.tensor(a, "dst", dtype).put(result)
+        return True
+
     def composite(self, op, a):
         p = self.page
+        newer = op.removeprefix("fp32_")
+        if newer in ("softsign", "swish", "sinh", "cosh", "log_sigmoid") and hasattr(p, newer):
+            x = self.tensor(a, "src", "fp32").get()
+            first = [a["beta"]] if newer == "swish" else []
+            series = [list(COEFFICIENTS[f"{name}_coeff"]) for name in ("exp", "log")][:{"softsign": 0, "log_sigmoid": 2}.get(newer, 1)]
+            self.tensor(a, "dst", "fp32").put(getattr(p, newer)(x, *first, *series))
+            return True
         coefficients = {name.removesuffix("_coeff"): list(words) for name, words in COEFFICIENTS.items()}
         table = COEFFICIENTS["exp_table"]
         if op in ("fp32_erf", "fp32_erfc", "fp32_gelu", "fp32_elu", "fp32_selu", "fp32_silu", "fp32_expm1", "fp32_C_pow"):

@@ -23,7 +23,8 @@ class Gathers:
         kinds = {"w_gather": self.columns, "w_scatter": self.columns, "hw_gather": self.pixels, "hw_scatter": self.pixels,
                  "batch_bcast_w_gather": self.batches, "batch_bcast_w_scatter": self.batches, "batch_bcast_h_gather": self.batches,
                  "batch_bcast_h_scatter": self.batches, "4bank_w_gather": self.batches, "batch_bcast_w_mask_select": self.masks,
-                 "table_lookup": self.table, "npu_bcast": self.spread, "cpy_cross_npu": self.spread, "arithmetic_sequence_bcast": self.sequence}
+                 "table_lookup": self.table, "npu_bcast": self.spread, "cpy_cross_npu": self.spread, "arithmetic_sequence_bcast": self.sequence,
+                 "random_gen_init": self.random}
         return base in kinds and kinds[base](base, a, base != op)
 
     def put(self, out, words, missing, a, exception):
@@ -109,4 +110,16 @@ class Gathers:
     def sequence(self, op, a, exception):
         words = (a["start"] + a["step"] * np.arange(a["num"])) & 0xffffffff
         self.tensor(a["dst_addr"], (1, a["npu_num"], 1, a["num"]), "int32").put(words)
+        return True
+
+    def random(self, op, a, exception):
+        """Numbers of a row, and the states of its generators behind one another."""
+        if not hasattr(self.page, "random_row"):
+            return False
+        row = a["shape"][3] * BYTES[DTYPES[a["dtype"]]]
+        for channel in range(a["shape"][1]):
+            numbers, states = self.page.random_row(self.memory.seed, a["c_offset"] + channel, a["jump_cnt"], -(-row // 8))
+            self.memory.local[channel, a["res_addr"]:][:8 * len(numbers)] = np.array(numbers, np.uint64).view(np.uint8)
+            if a["need_store_state"]:
+                self.memory.local[channel, a["store_state_addr"]:][:8 * len(states)] = np.array(states, np.uint64).view(np.uint8)
         return True

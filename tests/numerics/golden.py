@@ -101,6 +101,7 @@ class Memory:
         self.local = np.zeros((npus, npu_bytes), np.uint8)
         self.system = np.zeros(GLOBAL_BYTES + L2_BYTES, np.uint8)      # global memory, then L2
         self.spaces = {"gmem": self.system[:GLOBAL_BYTES], "l2": self.system[GLOBAL_BYTES:]}
+        self.seed = None        # of random numbers
         self.answer = None      # of a function that returns a value
 
     def region(self, entry):

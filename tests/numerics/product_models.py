@@ -158,9 +158,14 @@ class Products:
 
     def integers(self, op, a):
         of, right_of = DTYPES[a.get("left_dtype") or a["C_dtype"]], DTYPES[a["right_dtype"]]
-        if BYTES[of] == 4:
-            return False
         m, left, right = self.spread(op, a, of, right_of)
+        if BYTES[of] == 4:
+            shifts = signed(self.row(a, "shift_addr", "int8"), "int8").reshape(-1) if "pcs" in op else [a["shift"]] * right.shape[1]
+            to = "uint32" if of == right_of == "uint32" else "int32"
+            words = self.page.wide_int_mm(signed(left, of), signed(right, right_of), shifts, a["rounding_mode"], to)
+            dst = self.output(a, m, to)
+            dst.put((words & 0xffffffff).reshape(dst.npu.shape))
+            return True
         dst = self.output(a, m, "int32")
         dst.put(self.page.int_mm(signed(left, of), signed(right, right_of)).reshape(dst.npu.shape))
         return True

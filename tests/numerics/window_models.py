@@ -58,6 +58,9 @@ class Windows:
 
     def run(self, name, a):
         op = name.removeprefix("tpu_bdc_")
+        if op == "fp_hw_reduce_mean" and hasattr(self.page, op[3:]):
+            dtype = DTYPES[a["dtype"]]
+            return self.output(a, self.page.hw_reduce_mean(self.tensor(a["input_addr"], a["shape"], dtype).get(), dtype), dtype)
         kinds = {"fp_max_pool2d": self.maximum, "fp_roi_max_pool2d": self.maximum, "fp_avg_pool2d": self.sums, "fp_ins_avg_pool2d": self.sums,
                  "fp_roi_avg_pool2d": self.sums, "fp_depthwise2d": self.sums, "fp_ins_depthwise": self.sums, "fp_roi_depthwise2d": self.sums,
                  "fp8_avg_pool2d": self.fp8_average, "fp_depthwise_for_deconv2d": self.sums, "int8_max_pool2d": self.extreme, "int8_min_pool2d": self.extreme,
