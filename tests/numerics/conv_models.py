@@ -15,8 +15,13 @@ class Convolutions(Windows):
             return self.floats(op, a)
         if op.startswith("int8_sym_quant_conv2d"):
             return self.symmetric(op, a)
+        if op == "depthwise2d_requant_pc_asym_C" and hasattr(self.page, "requantised"):
+            total, unsigned, to = self.depthwise_sum(op, a)
+            return self.output(a, self.requantise(a, total, unsigned, a["has_requant"], to), to)
         if op in ("fp_conv2d_with_rescale", "fp_conv2d_rescale_pc"):
             return self.rescaled(op, a)
+        if op.startswith("conv2d_requant_"):
+            return hasattr(self.page, "requantised") and self.requantising(op, a)
         return op.startswith(("int8_asym_quant_conv2d", "int8_asym_pc_quant_conv2d")) and self.asymmetric(op, a)
 
     def kernel(self, op, a, dtype):
@@ -82,13 +87,48 @@ class Convolutions(Windows):
         self.result(a, total.shape, to).put(v & 0xffffffff)
         return True
 
+    def surroundings(self, a):
+        """Padding and inserted values of each channel."""
+        channels, start = a["input_shape"][1], a["input_addr"] // self.memory.npu_bytes
+        address = a.get("pad_addr", a.get("pad_insert_addr"))
+        pairs = self.tensor(address % self.memory.npu_bytes + start * self.memory.npu_bytes, (1, channels, 1, 2), "uint8", compact=True).get()
+        return pairs[..., 0], pairs[..., 1]
+
+    def records(self, a, channels):
+        """Multiplier, shift and offset of each channel of the result."""
+        if "requant_addr" not in a:
+            return [(a["multiplier"], a["rshift"], a["output_zp"])] * channels
+        words = self.tensor(a["requant_addr"], (1, channels, 1, 2), "uint32", compact=True).get().reshape(channels, 2).astype(np.int64)
+        return [(int(m ^ 2**31) - 2**31, int(w & 255 ^ 128) - 128, int(w >> 16 ^ 2**15) - 2**15) for m, w in words]
+
+    def requantising(self, op, a):
+        weight, bias_of = DTYPES[a["weight_dtype"]], DTYPES[a["bias_dtype"]]
+        padding, inserted = self.surroundings(a) if op.endswith("asym_pc") else (a.get("pad_val", 0) & 255, 0)
+        taps, weights, unsigned, to = self.integers(op, a, padding, inserted)
+        zero = signed(self.of_outputs(a, a["kzp_addr"], self.page.ZERO_POINTS), self.page.ZERO_POINTS) if op.endswith("asym_pc") else \
+            self.page.constant_zero_point(a.get("kzp_val", 0) & 255, weight)
+        total = self.page.int8_conv_sum(taps, weights, zero)
+        if a["has_bias"]:
+            total = total + signed(self.of_outputs(a, a["bias_addr"], bias_of), bias_of)[None, :, None, None]
+        out = self.result(a, total.shape, to)
+        if a.get("result_add"):
+            total = total + signed(out.get(), to)
+        unsigned = unsigned and not (a["has_bias"] and bias_of.startswith("int")) and not op.endswith("asym_pc") and a.get("kzp_val", 0) & 255 == 0
+        out.put(self.requantise(a, total, unsigned, a["has_requant"] or op.endswith("asym_pc"), to))
+        return True
+
+    def requantise(self, a, total, unsigned, used, to):
+        channels = total.shape[1]
+        records = self.records(a, channels) if used else [None] * channels
+        mode = a.get("rounding_mode", "RM_HALF_UP")
+        words = [self.page.requantised(int(v), unsigned, a["result_relu"], records[c], mode, to, a["sym_range"]) & 0xffffffff
+                 for (_, c, _, _), v in np.ndenumerate(total)]
+        return np.array(words, np.uint64).reshape(total.shape)
+
     def asymmetric(self, op, a):
         zero_of = DTYPES[a["kzp_dtype"]]
         if "_pc_" in op:
-            channels, start = a["input_shape"][1], a["input_addr"] // self.memory.npu_bytes
-            address = a.get("pad_addr", a.get("pad_insert_addr"))
-            pairs = self.tensor(address % self.memory.npu_bytes + start * self.memory.npu_bytes, (1, channels, 1, 2), "uint8", compact=True).get()
-            padding, inserted = pairs[..., 0], pairs[..., 1]
+            padding, inserted = self.surroundings(a)
             stored = self.page.ZERO_POINTS or zero_of
             zero = signed(self.of_outputs(a, a["kzp_addr"], stored), stored)
         else:

@@ -126,7 +126,8 @@ class Windows:
             _, inserted, padding = self.page.transposed_operands(op, None, inserted, padding)
         return padding, inserted
 
-    def integer_depthwise(self, op, a):
+    def depthwise_sum(self, op, a):
+        """Sums, whether they are unsigned, and the result's type."""
         of, weight, to, bias_of = (DTYPES[a[name]] for name in ("input_dtype", "weight_dtype", "output_dtype", "bias_dtype"))
         taps = [signed(np.ascontiguousarray(tap), of) for tap in self.taps(a, *self.padding(op, a))]
         weights = [signed(np.ascontiguousarray(w), weight) for w in self.weights(a, weight, "deconv" in op)]
@@ -135,6 +136,10 @@ class Windows:
         if a["has_bias"]:
             total = total + self.per_channel(a, "bias_addr", "int32")[0].astype(np.int64)
             unsigned = unsigned and bias_of.startswith("uint")
+        return total, unsigned, to
+
+    def integer_depthwise(self, op, a):
+        total, unsigned, to = self.depthwise_sum(op, a)
         low, high = self.page.RANGES[to]
         words = [self.page.int8_depthwise(int(v), unsigned, a["rshift"], a["rounding_mode"], a["result_relu"], low, high) & 0xffffffff for v in total.flat]
         return self.output(a, np.array(words, np.uint64).reshape(total.shape), to)
