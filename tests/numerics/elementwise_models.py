@@ -200,6 +200,8 @@ class Elementwise:
 
     def special(self, op, a, dtype):
         p = self.page
+        if op.startswith("load_fp_"):
+            return hasattr(p, "fp_exp") and self.load_series(op, a)
         plain = op.replace("tunable_", "")
         if dtype == "fp32" and plain in ("fp_rsqrt", "fp_sqrt", "fp_div", "fp_div_C", "fp_C_div", "fp_reciprocal"):
             plain = plain.replace("fp_", "fp32_", 1)
@@ -234,6 +236,35 @@ class Elementwise:
         self.tensor(a, "dst", dtype or "fp32").put(result)
         return True
 
+    def load_series(self, op, a):
+        """A series of any type, to one offset of all NPUs."""
+        name, dtype = op.removeprefix("load_fp_").removesuffix("_coeff"), DTYPES[a["dtype"]]
+        if f"{name}_coeff" not in COEFFICIENTS:
+            return False
+        words = COEFFICIENTS[f"{name}_coeff"]
+        if dtype == "fp32":
+            words = words[:{"exp": 10, "log": 16}.get(name, 32)]
+        elif name in ("exp", "log"):
+            short = {"fp16": "fp16", "bfp16": "bf16"}[dtype]
+            words = COEFFICIENTS[f"{name}_{short}_coeff"][:{"exp": 7, "log": 8}[name]].astype(np.uint16)
+        else:
+            words = self.page.narrow(words[:16], dtype).astype(np.uint16)
+        row = np.ascontiguousarray(words).view(np.uint8)
+        self.memory.local[:, a["coeff_addr"]:][:, :len(row)] = row
+        return True
+
+    def series(self, op, a):
+        """Functions of any type with one series, which lies at the same offset of all NPUs."""
+        dtype = DTYPES[a["dtype"]]
+        name = {"fp_expm1": "fp_exp"}.get(op, op)
+        terms = {"fp_exp": (10, 7), "fp_log": (16, 8)}.get(name, (16, 16))[dtype != "fp32"]
+        words = self.memory.local[0, a["coeff_addr"]:][:terms * BYTES[dtype]].copy().view(BITS[BYTES[dtype]])
+        result = getattr(self.page, name)(self.tensor(a, "src", dtype).get(), list(words), dtype)
+        if op == "fp_expm1":
+            result = self.page.with_constant("sub", result, 1, dtype)
+        self.tensor(a, "dst", dtype).put(result)
+        return True
+
     def simple(self, op, a, dtype):
         """Compositions that need no coefficients."""
         x = self.tensor(a, "src", dtype).get()
@@ -247,11 +278,16 @@ class Elementwise:
 
     def composite(self, op, a):
         p = self.page
+        if hasattr(p, "fp_exp") and op in ("fp_exp", "fp_expm1", "fp_log", "fp_sin", "fp_cos"):
+            return self.series(op, a)
+        if hasattr(p, "fp_exp") and a.get("dtype") == "DT_FP32" and op in ("fp_sigmoid", "fp_tanh", "fp_sinh", "fp_cosh", "fp_log_sigmoid", "fp_erf", "fp_erfc", "fp_gelu", "fp_silu"):
+            op = op.replace("fp_", "fp32_", 1)
         newer = op.removeprefix("fp32_")
-        if newer in ("softsign", "swish", "sinh", "cosh", "log_sigmoid") and hasattr(p, newer):
+        if newer in ("softsign", "swish", "sinh", "cosh", "log_sigmoid", "arcsinh", "arccosh", "arctanh") and hasattr(p, newer):
             x = self.tensor(a, "src", "fp32").get()
             first = [a["beta"]] if newer == "swish" else []
-            series = [list(COEFFICIENTS[f"{name}_coeff"]) for name in ("exp", "log")][:{"softsign": 0, "log_sigmoid": 2}.get(newer, 1)]
+            used = {"softsign": (), "log_sigmoid": ("exp", "log")}.get(newer, ("log",) if newer.startswith("arc") else ("exp",))
+            series = [list(COEFFICIENTS[f"{name}_coeff"]) for name in used]
             self.tensor(a, "dst", "fp32").put(getattr(p, newer)(x, *first, *series))
             return True
         coefficients = {name.removesuffix("_coeff"): list(words) for name, words in COEFFICIENTS.items()}
