@@ -29,6 +29,8 @@ class Copies:
         system = [value for key, value in a.items() if key.endswith("_addr") and isinstance(value, int)]
         if op == name or any(address >= GLOBAL_BYTES + self.memory.local.size for address in system):
             return False    # a window of the system map
+        if re.fullmatch("(de)?compress_(normal|RACU)_(L2S|S2L)", op):
+            return hasattr(self.page, "compress") and self.packing(op, a)
         if "reduce" in op or "lossy" in op:
             return hasattr(self.page, "combined") and self.reduced(op, a)
         match = re.fullmatch(r"(\w+)_([SL])2([SL])(?:_with_ret)?", op)
@@ -65,6 +67,55 @@ class Copies:
             dst, values = tensor("dst", target), tensor("src", source).get()
         dst.put(self.page.combined(opcode, dst.get(), values, dtype))
         return True
+
+    # ---- compression ----
+
+    def packing(self, op, a):
+        dtype, shape = DTYPES[a["dtype"]], tuple(a["shape"])
+        expands = op.startswith("de")
+        side = "dst" if expands else "src"
+        local = self.local(a[f"{side}_addr"], shape, a[f"{side}_stride"], dtype)
+        out = local.get().copy()
+        work = self.units if "RACU" in op else self.stream
+        work(a, out, dtype, expands)
+        if expands:
+            local.put(out)
+        return True
+
+    def unpacked(self, a, address, count, dtype):
+        stream = self.memory.system[address:address + 64 + 3 * count * 2]
+        return self.page.decompress(stream, count, dtype, a["bias0"], a["bias1"])
+
+    def stream(self, a, out, dtype, expands):
+        if expands:
+            out[...] = np.array(self.unpacked(a, a["src_addr"] + 16, out.size, dtype)).reshape(out.shape)
+            return
+        chosen, codes = self.page.compress(out.reshape(-1), dtype, a["bias0"], a["bias1"], a["zero_guard"])
+        header = np.array([len(codes), 0], np.uint64).view(np.uint8)
+        whole = np.concatenate([header, chosen, codes])
+        self.memory.system[a["dst_addr"]:][:len(whole)] = whole
+
+    def units(self, a, out, dtype, expands):
+        """A unit for each n, group of channels and h; the units of an n and group follow each other without a gap."""
+        n, c, h, w = out.shape
+        side, groups, slot = "src" if expands else "dst", -(-c // self.memory.npus), self.page.unit_slot(out.shape, dtype)
+        steps = a[f"{side}_racu_stride"] or [groups * h * slot, h * slot, slot, 1]
+        marks = a[f"{side}_meta_stride"] or [groups * h, h, 1, 1]
+        for i, group in np.ndindex(n, groups):
+            at = start = a[f"{side}_racu_addr"] + i * steps[0] + group * steps[1]
+            for row in range(h):
+                part = out[i, group * self.memory.npus:(group + 1) * self.memory.npus, row]
+                meta = a[f"{side}_meta_addr"] + 4 * (i * marks[0] + group * marks[1] + row * marks[2])
+                if expands:
+                    part[...] = np.array(self.unpacked(a, at, part.size, dtype)).reshape(part.shape)
+                    length = int(self.memory.system[meta:meta + 4].view(np.uint32)[0] & 0xfff) * 16
+                    at += self.page.round_up(-(-part.size // 16)) + length
+                    continue
+                chosen, codes = self.page.compress(part.reshape(-1), dtype, a["bias0"], a["bias1"], a["zero_guard"])
+                self.memory.system[at:][:len(chosen) + len(codes)] = np.concatenate([chosen, codes])
+                before = (start + row * slot - at) // 16
+                self.memory.system[meta:meta + 4] = np.array([len(codes) // 16 | before << 12], np.uint32).view(np.uint8)
+                at += len(chosen) + len(codes)
 
     # ---- whole tensors ----
 

@@ -184,7 +184,7 @@ class Corpus:
     @staticmethod
     def differences(memory, case, data):
         wrong = 0
-        for entry in case["expect"]:
+        for entry in case.get("expect", []):
             view = memory.region(entry)
             wrong += int((view != data[entry["data"][0]:sum(entry["data"])].reshape(view.shape)).sum())
         return wrong
