@@ -20,6 +20,8 @@ class Answers:
         if name == "tpu_bd_set_random_gen_seed":
             self.memory.seed = a["seed"]
             return True
+        if name in ("tpu_gdma_get_filter_num", "tpu_sdma_get_filter_num") and self.memory.filtered is not None:
+            return self.answer(self.memory.filtered)
         op = name.removeprefix("tpu_")
         if op in CASTS:
             return self.answer(self.cast(a))
@@ -52,6 +54,7 @@ class Answers:
                    "int16": integer and bits == 16, "int32": integer and bits == 32, "signed_int": signed,
                    "unsigned_int": integer and not signed, "fp": not integer, "fp8": dtype in ("e4m3", "e5m2"),
                    "data_type_size": bits // 8, "data_type_bits": bits, "eu_num": 8 * p.ROW_BYTES // bits,
+                   "sfu_taylor_exp_len": 10 if bits == 32 else 7, "sfu_taylor_log_len": 16 if bits == 32 else 8,
                    "get_ic_parallel": p.channels_side_by_side(dtype)}
         return answers.get(kind) if kind != op or not op.startswith(("is", "int", "fp", "signed")) else None
 

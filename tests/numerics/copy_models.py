@@ -216,6 +216,7 @@ class Copies:
             words = self.page.mask_select(src, mask)
         else:
             dtype, words = "uint32", self.page.nonzero(src, a["base_idx"])
+        self.memory.filtered = len(words)
         self.system(a["dst_addr"], (1, 1, 1, len(words)), None, dtype).put(words[None, None, None])
         return True
 

@@ -102,6 +102,7 @@ class Memory:
         self.system = np.zeros(GLOBAL_BYTES + L2_BYTES, np.uint8)      # global memory, then L2
         self.spaces = {"gmem": self.system[:GLOBAL_BYTES], "l2": self.system[GLOBAL_BYTES:]}
         self.seed = None        # of random numbers
+        self.filtered = None    # how many elements the last selection found
         self.answer = None      # of a function that returns a value
 
     def region(self, entry):
