@@ -464,8 +464,7 @@ void tpu_bdc_random_gen(
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_random_gen_load_state(local_addr_t res_addr, local_addr_t store_state_addr, local_addr_t load_state_addr,
     int need_store_state, const dim4* shape, data_type_t dtype);
-/** Marks the end of a list of BDC commands. Commands after it are carried out all the same.
- * BM1684X has no command lists that a kernel ends itself: the call is refused. */
+/** Marks the end of a list of BDC commands. Commands after it are carried out all the same. */
 void tpu_bdc_end(void);
 
 #pragma GCC visibility pop
