@@ -11,7 +11,7 @@ from quant_models import Quantisation
 from select_models import Selections
 from window_models import Windows
 
-LEAST_FUNCTIONS = 844
+LEAST_FUNCTIONS = 860
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
 TODAY = ("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
 _page_1_30 = pages.load(*TODAY)
