@@ -109,6 +109,13 @@ void give_up_rights() {
   ::syscall(SYS_capset, &header, none.data());
 }
 
+// A core that a launch has woken is quick to get its processor. Where there are more cores than processors, the server
+// wakes all of them first: taking turns with each would double the changes of process.
+void share_processors(int cores) {
+  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+  static_cast<unsigned>(cores) > processors ? let_wakers_go_on() : set_time_slice(kSlice);
+}
+
 [[noreturn]] void be_core(const CoreSetup& setup, UniqueFd socket, int channel, pid_t keeper) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper) ::_exit(0);  // it was gone before the request above
@@ -126,7 +133,7 @@ void give_up_rights() {
   ::prctl(PR_SET_NAME, name.c_str());
   if (setup.explains) be_silent();
   install_fault_handlers(setup.status);
-  if (!setup.explains) set_time_slice(kSlice);
+  if (!setup.explains) share_processors(setup.memories.chip().cores);
   ::_exit(run_core(setup, std::move(socket)) ? kReplaceStatus : 0);
 }
 

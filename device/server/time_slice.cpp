@@ -28,14 +28,23 @@ std::optional<Scheduling> read_scheduling() {
   return now;
 }
 
-}  // namespace
-
-void set_time_slice(std::chrono::nanoseconds slice) {
+template <class Change>
+void change_scheduling(Change change) {
   auto wanted = read_scheduling();
   if (!wanted || (wanted->policy != SCHED_OTHER && wanted->policy != SCHED_BATCH)) return;
   wanted->bytes = sizeof *wanted;
-  wanted->slice_ns = static_cast<std::uint64_t>(slice.count());
+  change(*wanted);
   ::syscall(SYS_sched_setattr, 0, &*wanted, 0);  // a request: where it is refused, nothing changes
+}
+
+}  // namespace
+
+void set_time_slice(std::chrono::nanoseconds slice) {
+  change_scheduling([&](Scheduling& wanted) { wanted.slice_ns = static_cast<std::uint64_t>(slice.count()); });
+}
+
+void let_wakers_go_on() {
+  change_scheduling([](Scheduling& wanted) { wanted.policy = SCHED_BATCH; });
 }
 
 std::chrono::nanoseconds time_slice() {

@@ -1,6 +1,7 @@
 // Entry points of depthwise convolutions and poolings over windows.
 #include <fmt/format.h>
 
+#include "device/command/checks.hpp"
 #include "firmware/composite/steps.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "firmware/tpu/window_call.hpp"
@@ -202,6 +203,11 @@ void tpu_bdc_fp_hw_reduce_mean(local_addr_t output_addr, local_addr_t input_addr
   const Tensor src = call.local(input_addr, Dim4{input.n, input.c, rows, columns}, type);
   const Tensor sums = call.local(buffer_addr, Dim4{input.n, input.c, 1, columns}, type);
   const Tensor dst = call.local(output_addr, Dim4{input.n, input.c, 1, 1}, type);
+  // By their own names: each is two operands of the commands.
+  Checks check(call.core().memories(), call.op());
+  check.shape("shape", input).tensor("input", src).tensor("buffer", sums).tensor("output", dst);
+  check.same_npu("input", src.addr, "output", dst.addr).same_npu("buffer", sums.addr, "output", dst.addr);
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
   const Steps steps(call.chip(), dim4{}, type);
   const auto pool = [&](const Tensor& to, const Tensor& from, Dim2 kernel, float scale) {
     PoolCmd cmd;

@@ -56,7 +56,7 @@ def test_drawings_know_fp8(dev):
         shape, dtype, kind = (1, 3, 2, 2), np.uint8, softtpu.types.element_type("float8_e4m3")
 
     assert "fp8e4m3" in str(layout.draw(Elements, chip="bm1690", npus=2))
-    with pytest.raises(softtpu.Error, match="no data type of bm1684x"):
+    with pytest.raises(softtpu.Error, match="not a data type of bm1684x"):
         layout.draw(Elements, chip="bm1684x")
 
 

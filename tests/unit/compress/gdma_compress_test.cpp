@@ -173,7 +173,10 @@ TEST_F(GdmaCompressLimits, RefusesWhatItDidNotWrite) {
   expect_accepted(
       [&] {
         tpu_gdma_compress_normal_L2S(packed, 0, &shape, nullptr, DT_FP16, 3, 5, true);
-        tpu_gdma_compress_RACU_L2S(packed + 4096, meta, 0, &shape, nullptr, nullptr, nullptr, DT_FP16, 3, 5, true);
+        for (const std::uint64_t at : {packed + 8192, packed + 4096}) {
+          tpu_gdma_compress_RACU_L2S(at, meta, 0, &shape, nullptr, nullptr, nullptr, DT_FP16, 3, 5, true);
+          tpu_gdma_decompress_RACU_S2L(1024, at, meta, &shape, nullptr, nullptr, nullptr, DT_FP16, 3, 5, true);
+        }
       },
       "compress");
   const auto expand = [&](unsigned char bias, data_type_t type) {
