@@ -178,7 +178,7 @@ void read_refused(Reader& reader, Chip& chip) {
   const Json& refused = reader.object().at("refused");
   if (!refused.is_object()) return reader.complain("refused", "is not an object");
   for (const auto& [function, reason] : refused.items()) {
-    const auto needs = [&](const OpInfo& row) { return part_for(row) == function; };
+    const auto needs = [&name = function](const OpInfo& row) { return part_for(row) == name; };
     if (!find_op(function) && std::none_of(all_ops().begin(), all_ops().end(), needs))
       return reader.complain("refused." + function, "is no function, and no part that a function needs");
     if (!reason.is_string()) return reader.complain("refused." + function, "is not a text");
