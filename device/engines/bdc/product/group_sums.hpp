@@ -23,6 +23,7 @@
 #include "device/engines/bdc/product/product_kernels.hpp"
 #include "device/engines/bdc/rows/simd.hpp"
 #include "device/memory/scratch.hpp"
+#include "device/numeric/formats.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace softtpu {
