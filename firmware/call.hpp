@@ -29,6 +29,8 @@ struct Range {
 };
 inline std::string text_of(Address address) { return fmt::format("0x{:x}", address.value); }
 inline std::string text_of(Range range) { return fmt::format("{}..{}", range.low, range.high); }
+// Not fmt's: an empty view may have no bytes to point at, which it would copy from.
+inline std::string text_of(std::string_view text) { return std::string(text); }
 template <class Value>
 std::string text_of(const Value& value) {
   return fmt::to_string(value);

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "device/chip/builtin.hpp"
 #include "device/chip/rules.hpp"
@@ -79,6 +83,14 @@ class Reader {
   std::string origin_;
 };
 
+std::uint64_t read_core_step(Reader& memory, std::uint64_t bytes) {
+  if (!memory.has("core_step")) return 0;
+  const std::uint64_t step = memory.number("core_step", 0, Reader::kMaxAddress / 64);
+  if (step != 0 && step < bytes)
+    memory.complain("core_step", fmt::format("is {}, less than the memory's {} bytes", step, bytes));
+  return step;
+}
+
 void read_local_mem(Reader& reader, Chip& chip) {
   if (!reader.has("local_mem")) return reader.complain("local_mem", "is missing");
   Reader local(reader.object().at("local_mem"), "local_mem");
@@ -91,8 +103,7 @@ void read_local_mem(Reader& reader, Chip& chip) {
   if (local.complaint.empty() && chip.bank_bytes() % static_cast<std::uint32_t>(chip.eu_bytes) != 0)
     local.complain("banks", fmt::format("gives banks of {} bytes, no multiple of eu_bytes ({})", chip.bank_bytes(),
                                         chip.eu_bytes));
-  if (local.has("core_step"))
-    chip.local_core_step = local.number("core_step", chip.local_mem.bytes, Reader::kMaxAddress / 64);
+  chip.local_core_step = read_core_step(local, chip.local_mem.bytes);
   if (!local.complaint.empty()) reader.complain("local_mem", "is wrong: " + local.complaint);
 }
 
@@ -111,34 +122,57 @@ void check_members(Reader& reader) {
 }
 
 // An address must mean one memory.
-void check_map(Reader& reader, const Chip& chip) {
-  struct Place {
-    const char* name;
-    MemoryRange range;
-  };
+struct Place {
+  const char* name;
+  MemoryRange range;
+};
+
+// Both by their starts.
+bool overlap(const Chip& chip, const Place& low, const Place& high) {
+  // Global memory is never used where a smaller memory answers, so that one may lie in its reserved part.
+  const bool reserved = std::string_view(low.name) == "global_mem" &&
+                        high.range.start + high.range.bytes <= chip.global_mem.start + chip.global_reserved;
+  return !reserved && high.range.start - low.range.start < low.range.bytes;
+}
+
+// All memories, those that further cores are told of among them.
+std::vector<Place> places_of(const Chip& chip) {
   std::vector<Place> places = {{"local_mem", chip.local_mem},
                                {"static_mem", chip.static_mem},
                                {"l2_sram", chip.l2_sram},
                                {"global_mem", chip.global_mem}};
   if (chip.dtcm) places.push_back({"dtcm", *chip.dtcm});
   for (std::uint64_t core = 1; core < static_cast<std::uint64_t>(chip.cores); ++core) {
-    const auto add = [&](const char* name, const MemoryRange& first, std::uint64_t step) {
-      if (step != 0) places.push_back({name, {first.start + core * step, first.bytes}});
-    };
-    add("local_mem.core_step", chip.local_mem, chip.local_core_step);
-    add("l2_sram.core_step", chip.l2_sram, chip.l2_core_step);
+    if (const auto step = chip.local_core_step)
+      places.push_back({"local_mem", {chip.local_mem.start + core * step, chip.local_mem.bytes}});
+    if (const auto step = chip.l2_core_step)
+      places.push_back({"l2_sram", {chip.l2_sram.start + core * step, chip.l2_sram.bytes}});
   }
+  return places;
+}
+
+// The first two neighbours that overlap, as {low, high}.
+std::optional<std::pair<Place, Place>> find_overlap(const Chip& chip, std::vector<Place> places) {
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.range.start < b.range.start; });
-  for (std::size_t i = 1; i < places.size(); ++i) {
-    const Place &low = places[i - 1], &high = places[i];
-    // Global memory is never used where a smaller memory answers, so that one may lie in its reserved part.
-    const bool reserved = &low.range != &high.range && std::string_view(low.name) == "global_mem" &&
-                          high.range.start + high.range.bytes <= chip.global_mem.start + chip.global_reserved;
-    if (reserved) continue;
-    if (high.range.start - low.range.start < low.range.bytes)
-      reader.complain(high.name, fmt::format("starts at 0x{:x}, inside {} (0x{:x} to 0x{:x})", high.range.start,
-                                             low.name, low.range.start, low.range.start + low.range.bytes));
-  }
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (overlap(chip, places[i - 1], places[i])) return std::pair(places[i - 1], places[i]);
+  return std::nullopt;
+}
+
+void check_map(Reader& reader, const Chip& chip) {
+  const auto found = find_overlap(chip, places_of(chip));
+  if (!found) return;
+  const auto& [low, high] = *found;
+  reader.complain(high.name, fmt::format("starts at 0x{:x}, inside {} (0x{:x} to 0x{:x})", high.range.start, low.name,
+                                         low.range.start, low.range.start + low.range.bytes));
+}
+
+// Every core has places of its own as far as the map has room; else all cores are told core 0's place of that memory.
+void fit_core_steps(Chip& chip) {
+  const std::uint64_t l2_step = std::exchange(chip.l2_core_step, 0);
+  if (find_overlap(chip, places_of(chip))) chip.local_core_step = 0;
+  chip.l2_core_step = l2_step;
+  if (find_overlap(chip, places_of(chip))) chip.l2_core_step = 0;
 }
 
 std::optional<Founded> find_founded(const Json& text) {
@@ -207,7 +241,7 @@ void read_l2(Reader& reader, Chip& chip) {
     chip.l2_usable = l2.number("per_core_bytes", 1, chip.l2_sram.bytes / static_cast<unsigned>(chip.cores));
     chip.l2_per_core = true;
   }
-  if (l2.has("core_step")) chip.l2_core_step = l2.number("core_step", chip.l2_sram.bytes, Reader::kMaxAddress / 64);
+  chip.l2_core_step = read_core_step(l2, chip.l2_sram.bytes);
   if (!l2.complaint.empty()) reader.complain("l2_sram", "is wrong: " + l2.complaint);
 }
 
@@ -271,7 +305,9 @@ Chip read_chip(Reader& reader) {
     chip.global_reserved = global.number("reserved_bytes", 0, chip.global_mem.bytes);
     if (!global.complaint.empty()) reader.complain("global_mem", "is wrong: " + global.complaint);
   }
-  if (reader.complaint.empty()) check_map(reader, chip);
+  if (!reader.complaint.empty()) return chip;
+  fit_core_steps(chip);
+  check_map(reader, chip);
   return chip;
 }
 

@@ -86,7 +86,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"/l2_sram/start", 0x2008000, "\"l2_sram\" starts at 0x2008000, inside static_mem"},
                     Wrong{"/static_mem/start", 0x1003fff, "\"static_mem\" starts at 0x1003fff, inside local_mem"},
                     Wrong{"/global_mem/reserved_bytes", 1048577, "\"reserved_bytes\" is 1048577"},
+                    Wrong{"/l2_sram/core_step", 4096, "\"core_step\" is 4096, less than the memory's"},
                     Wrong{"/timing", 3, "\"timing\" is not an object"}));
+
+// BM1688's cores are told of places of their own for local memory and L2; so many cores have no room in its map.
+TEST(ChipDescription, WithMoreCoresThanTheMapHasRoomForTellsAllOfCoreZerosPlaces) {
+  const auto two = parse_chip(R"({"base": "bm1688", "name": "two"})", "mine.json");
+  ASSERT_TRUE(two) << two.error().text;
+  EXPECT_EQ(two->local_core_step, 0x400000U);
+  EXPECT_EQ(two->l2_core_step, 0x10000000U);
+  for (int cores : {4, 8, 64}) {
+    const Json text = {{"base", "bm1688"}, {"name", "more"}, {"cores", cores}};
+    const auto more = parse_chip(text.dump(), "mine.json");
+    ASSERT_TRUE(more) << more.error().text;
+    EXPECT_EQ(more->local_core_step, 0U) << cores;
+  }
+  const auto none = parse_chip(
+      R"({"base": "bm1688", "name": "none", "local_mem": {"core_step": 0}, "l2_sram": {"core_step": 0}})", "mine.json");
+  ASSERT_TRUE(none) << none.error().text;
+  EXPECT_EQ(none->local_core_step, 0U);
+  EXPECT_EQ(none->l2_core_step, 0U);
+}
 
 TEST(ChipDescription, IsAJsonObject) {
   for (const char* text : {"", "{", "[]", "3", "null", "\"bm1684x\""}) {
