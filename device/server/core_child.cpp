@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "device/server/core_mail.hpp"
 #include "device/server/crash_folder.hpp"
 #include "device/server/fault_handler.hpp"
 #include "device/server/program_core.hpp"
@@ -45,12 +46,16 @@ Result<UniqueFd> CoreChild::start(std::uint64_t last_number, std::function<void(
   if (!reports_) reports_ = make_report_file();
   forget_sanitizer_reports(reports_.get());
   pages_.status->progress.completed = pages_.spare->completed = last_number;
+  pages_.status->mail_taken = 0;
+  pages_.status->listens = false;
+  if (options_.mail != nullptr) options_.mail->empty(index());
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   CoreSetup setup{
       memories_, options_.index, *pages_.status, *pages_.spare, tools_, is_thread(), options_.sandbox && !is_thread()};
   setup.own_namespace = options_.own_namespace;
   setup.launches = options_.launches;
+  setup.mail = options_.mail;
   if (!is_thread()) setup.report_file = reports_.get();
   if (is_thread()) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();

@@ -23,6 +23,7 @@ namespace softtpu {
 
 class EventLoop;
 class LaunchPage;
+class MailRoom;
 struct Tools;
 
 class CoreChild {
@@ -34,6 +35,7 @@ class CoreChild {
     bool own_namespace = true;       // of the core's process, where the system allows it
     std::string dump_folder;         // gets what a core that ended has left; empty: nobody
     LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
+    MailRoom* mail = nullptr;        // of all cores of the device; null: it is a thread
   };
   CoreChild(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options);
   ~CoreChild();
@@ -44,6 +46,7 @@ class CoreChild {
   Result<UniqueFd> start(std::uint64_t last_number, std::function<void()> ended);
 
   int index() const { return options_.index; }
+  MailRoom* mail() const { return options_.mail; }
   bool is_thread() const { return options_.in_process; }
   bool has_own_namespace() const { return options_.own_namespace; }
   Memories& memories() const { return memories_; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/server/closing.hpp"
+#include "device/server/core_mail.hpp"
 #include "device/server/group_launch.hpp"
 #include "device/tools/tools.hpp"
 #include "runtime/base/log.hpp"
@@ -58,7 +59,9 @@ void CoreLink::send(CoreItem& item) {
     });
     return;
   }
-  if (item.image) {
+  if (by_mail(item)) {
+    // It is there.
+  } else if (item.image) {
     // Without room for a second descriptor the core gets the only one, and a core that follows it has to do without the
     // module.
     UniqueFd copy = item.image.duplicate();
@@ -68,6 +71,16 @@ void CoreLink::send(CoreItem& item) {
   }
   loop_.has_woken();
   watchdog_.begin();
+}
+
+// Whether the core finds the item in its mail; else it has to go through the socket.
+bool CoreLink::by_mail(const CoreItem& item) {
+  MailRoom* const mail = child_.mail();
+  if (mail == nullptr) return false;
+  const CoreStatus& status = child_.status();
+  if (!item.image && !status.listens && mail->put(child_.index(), item.frame, status.mail_taken)) return true;
+  mail->note_by_socket(child_.index());
+  return false;
 }
 
 void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd image, const Terms& terms, Loaded answer) {
@@ -184,6 +197,14 @@ void CoreLink::cancel(const void* owner, std::uint32_t stream) {
 }
 
 void CoreLink::flush() {
+  hand_over();
+  if (child_.mail() != nullptr) child_.mail()->ring();
+}
+
+void CoreLink::hand_over() {
+  // It went to sleep meanwhile: either it has seen the item before, or this sees that it listens.
+  const bool mailed = child_.mail() != nullptr && child_.mail()->hand_over(child_.index());
+  if (mailed && child_.status().listens) out_.push(0, CoreLook{});
   if (broken_ || flushing_ || out_.empty()) return;
   const auto sent = out_.flush(socket_.get());
   // A failed send means a core that has ended; its end is reported separately.

@@ -82,6 +82,8 @@ class CoreLink {
 
   // Sends what the calls above have collected.
   void flush();
+  // The same for several links, of which the last has to ring.
+  void hand_over();
   // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later.
   void watch_launch();
 
@@ -97,6 +99,7 @@ class CoreLink {
   CoreItem& add(const Message& message, std::string name, const Terms& terms,
                 std::function<void(Result<Bytes>)> answer);
   void send(CoreItem& item);
+  bool by_mail(const CoreItem& item);
   void when_readable();
   bool receive_all();
   void distrust(const std::string& why);

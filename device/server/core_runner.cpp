@@ -20,6 +20,7 @@
 #include "device/core/schedule.hpp"
 #include "device/network/kernel.hpp"
 #include "device/record/launch_recorder.hpp"
+#include "device/server/core_mail.hpp"
 #include "device/server/debugger_call.hpp"
 #include "device/server/leftovers.hpp"
 #include "device/server/postmortem.hpp"
@@ -27,6 +28,7 @@
 #include "device/server/sandbox.hpp"
 #include "device/server/sanitizer_output.hpp"
 #include "device/server/schedule_runs.hpp"
+#include "device/server/sidestep.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/loaded_module.hpp"
 #include "runtime/module/module_arguments.hpp"
@@ -81,7 +83,9 @@ class CoreRunner {
         sanitizer_output_(setup.report_file),
         takes_reports_(setup.report_file >= 0),
         debugger_(setup.tools.gdb_socket),
-        pages_(setup.launches) {
+        pages_(setup.launches),
+        next_(status_.progress.completed + 1) {
+    if (setup.mail != nullptr) mail_.emplace(setup.mail->box(setup.index), setup.mail->bell(), setup.index);
     core_.set_ring(status_.commands);
     core_.exit_on_assertion(setup.in_program);
     for (const auto& observer : tools_.observers) core_.add_observer(observer);
@@ -104,13 +108,25 @@ class CoreRunner {
 
   // One item, or a wait for the next one. False: the connection is over.
   bool step() {
+    if (mail_) {
+      if (auto frame = mail_->find(next_)) return work_on_mail(*frame);
+    }
     if (!buffer_.has_frame()) {
       const auto received = receive_next();
       return received && *received != Received::kEnd;
     }
     auto frame = buffer_.next();
     if (!frame || !*frame) return false;
+    if ((*frame)->type == MessageType::kCoreLook) return true;
+    ++from_socket_;
     return work(**frame);
+  }
+
+  bool work_on_mail(Frame& frame) {
+    const bool goes_on = work(frame);
+    mail_->take(frame);
+    status_.mail_taken = mail_->taken();
+    return goes_on;
   }
 
   // Nothing more to do at once: the server learns how far the work is, unless it looks for itself.
@@ -118,12 +134,31 @@ class CoreRunner {
     const std::uint64_t known = std::max({reported_, status_.watched_through.load(), collected_through_});
     if (done_ > known && !report_done()) return Received::kEnd;
     // The next launch comes by way of a server that wants the processor, and so do the other cores.
-    if (core_.place().page != nullptr) return receive(socket_.get(), buffer_, true);
+    const bool looks = core_.place().page == nullptr;
+    if (mail_) return wait_for_mail(looks);
+    if (!looks) return receive(socket_.get(), buffer_, true);
     return receive_soon(socket_.get(), buffer_, wait_);
+  }
+
+  Result<Received> wait_for_mail(bool looks) {
+    const auto has_news = [this] { return mail_->has_news(next_, from_socket_); };
+    if (looks && wait_.is_worth_it() && wait_.look(has_news) && wait_.is_undisturbed())
+      sidestep_.avoid(mail_->server_processor());
+    if (!has_news() && looks) {
+      // What comes through a socket is quicker on a busy machine: the system lets the server make room for who is
+      // woken.
+      status_.listens = true;
+      auto received = has_news() ? Received::kNothing : receive(socket_.get(), buffer_, true);
+      status_.listens = false;
+      return received;
+    }
+    for (std::uint32_t rung = mail_->rung(); !has_news(); rung = mail_->rung()) mail_->sleep(rung);
+    return mail_->has_more_in_socket(from_socket_) ? receive(socket_.get(), buffer_, true) : Received::kNothing;
   }
 
   bool work(Frame& frame) {
     const std::uint64_t item = frame.request;
+    next_ = item + 1;
     if (in_sandbox_ && frame.type == MessageType::kCoreLoad) {
       // The loader needs files. A new core loads the modules of this one and the new one, and starts outside.
       replace_ = true;
@@ -454,6 +489,7 @@ class CoreRunner {
   std::unordered_map<std::uint32_t, Function> functions_;
   FrameBuffer buffer_;
   ShortWait wait_;
+  Sidestep sidestep_;
   Bytes out_;
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;
@@ -470,6 +506,9 @@ class CoreRunner {
   const bool takes_reports_;
   DebuggerCall debugger_;
   LaunchPage* const pages_;
+  std::optional<MailReader> mail_;
+  std::uint64_t next_;             // number of the item that is to come
+  std::uint64_t from_socket_ = 0;  // items that came that way
 };
 
 }  // namespace

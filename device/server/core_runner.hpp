@@ -8,6 +8,7 @@
 namespace softtpu {
 
 class LaunchPage;
+class MailRoom;
 class Memories;
 struct Tools;
 
@@ -26,6 +27,7 @@ struct CoreSetup {
   bool explains = false;           // it runs no kernel, and prints nothing
   bool own_namespace = true;       // where the system allows it (core_process.hpp)
   LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
+  const MailRoom* mail = nullptr;  // a second way of short items; null: all come through the socket
   int report_file = -1;            // gets what sanitizers report; -1: nobody reads it
 };
 

@@ -58,6 +58,8 @@ struct CoreStatus {
   std::atomic<std::uint64_t> flush_through{0};    // the server waits for this item: report it at once
   std::atomic<std::uint64_t> watched_through{0};  // the server looks at `completed` for these: no report of success
   std::atomic<std::uint64_t> launch_commands{0};  // commands given when the running item began
+  std::atomic<std::uint64_t> mail_taken{0};       // bytes of its mail that the core has read (MailReader::taken)
+  std::atomic<bool> listens{false};               // the core sleeps at its socket, or is about to
   FaultRecord fault;
   static constexpr std::size_t kModules = 64;
   std::array<LoadedCode, kModules> code;  // module 0: an empty place

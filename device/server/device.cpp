@@ -81,6 +81,11 @@ Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
     for (std::size_t i = 0; i < kLaunchPages; ++i) new (pages + i) LaunchPage;
     queue_.use_pages({pages, kLaunchPages});
   }
+  if (!in_process_) {
+    auto mail = MailRoom::create(chip().cores);
+    if (!mail) return mail.error();
+    mail_ = *std::move(mail);
+  }
   for (int i = 0; i < chip().cores; ++i) {
     if (i > 0) {
       auto own = memories_->make_for_core(i);
@@ -89,7 +94,8 @@ Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
     }
     // gdb wants to know the processes that it looks at by their own numbers.
     const bool own_namespace = settings.own_namespace && settings.gdb_socket.empty();
-    const CoreLink::Options core{i, in_process_, settings.sandbox, own_namespace, settings.dump_folder, pages};
+    const CoreLink::Options core{i,     in_process_, settings.sandbox, own_namespace, settings.dump_folder,
+                                 pages, mail_.get()};
     cores_.push_back(std::make_unique<CoreLink>(loop, i > 0 ? *core_memories_.back() : *memories_, tools_, core));
   }
   return {};
@@ -200,7 +206,8 @@ void Device::define(std::uint32_t function, std::uint32_t module, const std::str
 }
 
 void Device::flush() {
-  for (auto& core : cores_) core->flush();
+  for (auto& core : cores_) core->hand_over();
+  if (mail_) mail_->ring();
   for (auto& core : cores_) core->watch_launch();
 }
 

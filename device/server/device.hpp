@@ -10,6 +10,7 @@
 #include "device/memory/memories.hpp"
 #include "device/server/allocator.hpp"
 #include "device/server/core_link.hpp"
+#include "device/server/core_mail.hpp"
 #include "device/server/launch_queue.hpp"
 #include "device/server/piecewise.hpp"
 #include "device/tools/tools.hpp"
@@ -74,6 +75,7 @@ class Device {
   std::unique_ptr<Memories> memories_;
   std::vector<std::unique_ptr<Memories>> core_memories_;  // of the cores but the first
   Mapping launch_pages_;
+  std::unique_ptr<MailRoom> mail_;  // null: the cores are threads
   Mapping chip_file_;
   Tools tools_;
   Allocator heap_;

@@ -27,6 +27,7 @@
 
 #include "device/memory/memories.hpp"
 #include "device/memory/shared_ranges.hpp"
+#include "device/server/core_mail.hpp"
 #include "device/server/fault_handler.hpp"
 #include "device/server/kernel_stack.hpp"
 #include "device/server/time_slice.hpp"
@@ -89,9 +90,12 @@ void close_connections(std::initializer_list<int> keep, bool keeps_sealed) {
 // Other devices' memories and other cores' pages are mapped in the server as well.
 void unmap_what_is_others(const CoreSetup& setup) {
   const Memories& own = setup.memories;
-  const std::array<const void*, 8> kept = {own.global(), own.l2(),      own.static_mem(), own.local(0),
-                                           own.dtcm(),   &setup.status, &setup.spare,     setup.launches};
+  const std::array<const void*, 9> kept = {
+      own.global(), own.l2(),       own.static_mem(),
+      own.local(0), own.dtcm(),     &setup.status,
+      &setup.spare, setup.launches, setup.mail != nullptr ? &setup.mail->bell() : nullptr};
   keep_shared_ranges(kept);
+  if (setup.mail != nullptr) setup.mail->make_read_only();
 }
 
 // Modules that print when they are loaded have done so in the core.

@@ -20,6 +20,9 @@ class LookCredit {
 
   bool allows_look(Clock::time_point now) const { return now >= rest_until_; }
 
+  // Nobody else has wanted the processor for as long as can be remembered.
+  bool is_full() const { return credit_ >= kMost; }
+
   // By looking, the thread has found what it would have had to be woken for.
   void earn() { credit_ = std::min<Clock::duration>(credit_ + kWakeUp, kMost); }
 

@@ -140,6 +140,14 @@ struct CoreExplainReply {
   }
 };
 
+// No item: a core that sleeps at its socket finds one in its mail (device/server/core_mail.hpp).
+struct CoreLook {
+  static constexpr MessageType kType = MessageType::kCoreLook;
+  static constexpr const char* kName = "CoreLook";
+  template <class V>
+  void fields(V&) {}
+};
+
 // Every item up to the frame's request id is finished; those that failed had their Failure before.
 struct CoreDone {
   static constexpr MessageType kType = MessageType::kCoreDone;

@@ -13,11 +13,6 @@ std::uint64_t get(const std::uint8_t* at, std::size_t bytes) {
   return value;
 }
 
-FrameHeader read_header(const std::uint8_t* at) {
-  return {static_cast<std::uint32_t>(get(at, 4)), static_cast<MessageType>(get(at + 4, 2)),
-          static_cast<std::uint16_t>(get(at + 6, 2)), get(at + 8, 8)};
-}
-
 }  // namespace
 
 namespace wire {
@@ -31,6 +26,11 @@ void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, s
   put(static_cast<std::uint64_t>(type), 2);
   put(fd_count, 2);
   put(request, 8);
+}
+
+FrameHeader get_header(const std::uint8_t* at) {
+  return {static_cast<std::uint32_t>(get(at, 4)), static_cast<MessageType>(get(at + 4, 2)),
+          static_cast<std::uint16_t>(get(at + 6, 2)), get(at + 8, 8)};
 }
 
 }  // namespace wire
@@ -49,19 +49,19 @@ std::span<std::uint8_t> FrameBuffer::space(std::size_t bytes) {
 
 bool FrameBuffer::has_frame() const {
   if (end_ - begin_ < kFrameHeaderBytes) return false;
-  const FrameHeader header = read_header(bytes_.data() + begin_);
+  const FrameHeader header = wire::get_header(bytes_.data() + begin_);
   // A header over the limit counts as a frame: next() reports it.
   return header.payload_bytes > kMaxPayloadBytes || end_ - begin_ >= kFrameHeaderBytes + header.payload_bytes;
 }
 
 std::optional<FrameHeader> FrameBuffer::header() const {
   if (end_ - begin_ < kFrameHeaderBytes) return std::nullopt;
-  return read_header(bytes_.data() + begin_);
+  return wire::get_header(bytes_.data() + begin_);
 }
 
 Result<std::optional<Frame>> FrameBuffer::next() {
   if (end_ - begin_ < kFrameHeaderBytes) return std::optional<Frame>();
-  const FrameHeader header = read_header(bytes_.data() + begin_);
+  const FrameHeader header = wire::get_header(bytes_.data() + begin_);
   if (header.payload_bytes > kMaxPayloadBytes) {
     return Error{ErrorKind::kConnection,
                  fmt::format("a frame of {} bytes is over the limit of {}", header.payload_bytes, kMaxPayloadBytes)};

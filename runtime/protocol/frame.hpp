@@ -84,7 +84,8 @@ std::string to_text(const Message& message) {
 namespace wire {
 void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count,
                 std::uint64_t request);
-}
+FrameHeader get_header(const std::uint8_t* at);
+}  // namespace wire
 
 template <class Message>
 void append_frame(Bytes& out, std::uint64_t request, const Message& message, std::uint16_t fd_count) {

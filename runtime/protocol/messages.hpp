@@ -56,6 +56,7 @@ enum class MessageType : std::uint16_t {
   kCoreDone = 105,
   kCoreExplain = 106,
   kCoreExplainReply = 107,
+  kCoreLook = 108,
 };
 
 inline constexpr std::uint64_t kHelloMagic = 0x0055'5054'5446'4F53;  // "SOFTTPU" and a zero byte

@@ -36,6 +36,8 @@ class ShortWait {
       return found;
     }
   }
+  // Looks have paid for a while, and nobody else has wanted the processor.
+  bool is_undisturbed() const { return credit_.is_full(); }
   // What a look that took so long has come to; look() says so itself.
   void note(bool paid, Clock::duration taken, Clock::time_point now);
 

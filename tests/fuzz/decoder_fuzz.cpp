@@ -64,6 +64,7 @@ void decode_any(const Frame& frame) {
     case MessageType::kCoreDone: return decode<CoreDone>(frame);
     case MessageType::kCoreExplain: return decode<CoreExplain>(frame);
     case MessageType::kCoreExplainReply: return decode<CoreExplainReply>(frame);
+    case MessageType::kCoreLook: return decode<CoreLook>(frame);
   }
 }
 

@@ -43,7 +43,7 @@ using All =
                    Release, Write, Read, ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule,
                    FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Cancel, Stat, StatReply,
                    StreamTime, StreamTimeReply, FindingNote, FindingCount, AllowedNote, CoreLoad, CoreLoadReply,
-                   CoreUnload, CoreDefine, CoreLaunch, CoreDone, CoreExplain, CoreExplainReply>;
+                   CoreUnload, CoreDefine, CoreLaunch, CoreDone, CoreExplain, CoreExplainReply, CoreLook>;
 TYPED_TEST_SUITE(Messages, All);
 
 template <class M>
