@@ -9,9 +9,10 @@ from okkernel_models import OkCopies, OkKernel
 from product_models import Products
 from quant_models import Quantisation
 from select_models import Selections
+from special_models import SpecialFunctions
 from window_models import Windows
 
-LEAST_FUNCTIONS = 860
+LEAST_FUNCTIONS = 877
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
 TODAY = ("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
 _page_1_30 = pages.load(*TODAY)
@@ -51,7 +52,7 @@ def run_tpu(memory, name, arguments, page, counts):
         return load_coefficients(memory, name, arguments, counts)
     return any(model.run(name, arguments) for model in (Products(memory, page), Copies(memory, page), Hau(memory, page), Gathers(memory, page), Windows(memory, page),
                                                  Convolutions(memory, page))) or \
-        (name.startswith("tpu_bdc_") and any(model(memory, page).run(name, arguments) for model in (Quantisation, Selections, Elementwise)))
+        (name.startswith("tpu_bdc_") and any(model(memory, page).run(name, arguments) for model in (Quantisation, Selections, SpecialFunctions, Elementwise)))
 
 
 def run_bm1684x(memory, name, arguments):
