@@ -77,7 +77,10 @@ class Answers:
             "conv_kernel_size": lambda: p.channels_per_npu(0, a["oc"]) * p.kernel_size_per_oc(a["ic"], a["ker"], dtype),
             "gdma_compress_normal_max_bytes": lambda: p.compressed_bytes(a["shape"], dtype),
             "gdma_compress_RACU_max_racu_bytes": lambda: p.racu_bytes(a["shape"], dtype),
-            "gdma_compress_RACU_max_meta_bytes": lambda: p.meta_bytes(a["shape"])}
+            "gdma_compress_RACU_max_meta_bytes": lambda: p.meta_bytes(a["shape"]),
+            "gdma_compress_RACU_racu_stride": lambda: np.dot(p.racu_stride(a["shape"], dtype)[:2], (1, 2**32)),     # what a recorded answer holds of it
+            "gdma_compress_RACU_meta_stride": lambda: np.dot(p.meta_stride(a["shape"])[:2], (1, 2**32)),
+            "local_shape_5d_to_4d": lambda: self.page.shape_5d_to_4d([next(iter(part.values())) for part in a["shape_5d"]])}
         try:
             return questions[op]() if op in questions else None
         except AttributeError:

@@ -138,7 +138,7 @@ class Convolutions(Windows):
         total = self.page.int8_conv_sum(taps, weights, zero)
         out = self.result(a, total.shape, to)
         if a["result_add"]:
-            total = total + signed(out.get(), "int32" if BYTES[to] == 4 else to)
+            total = total + signed(out.get(), to)
         unsigned = unsigned and zero_of == "uint8" and "_pc_" not in op and a["kzp_val"] & 255 == 0
         out.put(self.page.int8_asym_conv2d(total, unsigned, BYTES[to], *self.page.RANGES[to]) & 0xffffffff)
         return True

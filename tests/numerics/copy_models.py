@@ -27,6 +27,8 @@ class Copies:
     def run(self, name, a):
         op = re.sub("^tpu_(gdma|v?sdma)_", "", name)
         system = [value for key, value in a.items() if key.endswith("_addr") and isinstance(value, int)]
+        if op == "system_bcast":
+            return self.to_npus(a)
         if op == name or any(address >= GLOBAL_BYTES + self.memory.local.size for address in system):
             return False    # a window of the system map
         if re.fullmatch("(de)?compress_(normal|RACU)_(L2S|S2L)", op):
@@ -121,6 +123,8 @@ class Copies:
 
     def copy(self, op, sides, a):
         source, target = sides
+        if op == "reverse" and sides == ("L", "L") and self.page.REVERSALS_TO_NPU_0 and a["dst_addr"] >= self.memory.npu_bytes:
+            return True
         dtype = DTYPES[a["dtype"]]
         n, c, h, w = shape = tuple(a.get("shape") or a["dst_shape"])
         order = {"cpy": shape, "cpy_nc_trans": (c, n, h, w), "cpy_cw_trans": (n, w, h, c), "general_cpy": a.get("src_shape"), "reverse": shape}[op]
@@ -181,6 +185,13 @@ class Copies:
         self.local(a["dst_addr"], (n, c, h, w), a["dst_stride"], dtype).put(np.broadcast_to(src, (n, c, h, w)))
         return True
 
+    def to_npus(self, a):
+        """One line to the same offset of the first NPUs."""
+        dtype, shape = DTYPES[a["dtype"]], (1, a["dst_channel"], 1, a["count"])
+        words = self.system(a["src_addr"], (1, 1, 1, a["count"]), None, dtype).get()
+        self.compact(a["dst_addr"] - self.page.LOCAL_WINDOW, shape, dtype).put(np.broadcast_to(words, shape))
+        return True
+
     def fill(self, op, sides, a):
         dtype = DTYPES[a["dtype"]]
         shape, address, stride = a["shape"], a["dst_addr"], a["dst_stride"]
@@ -203,8 +214,22 @@ class Copies:
         index_rows = h if op == "h_gather" else a["param_h"]
         index = self.side("L" if a.get("index_is_local") else "S", a["index_addr"], (n, c, index_rows, 1), a["index_stride"], "uint32").get()
         param = self.side(sides[0], a["param_addr"], (n, c, a["param_h"], w), a["param_stride"], dtype).get()
+        if op == "h_scatter" and sides == ("L", "S") and a["param_stride"] and a["param_stride"][1] == 0 and self.page.FIRST_NPU_FOR_ALL:
+            param = np.broadcast_to(param[:, :1], param.shape)
         out = self.side(sides[1], a["output_addr"], (n, c, h, w), a["output_stride"], dtype)
+        if op == "h_gather" and sides[0] == sides[1] and abs(a["param_addr"] - a["output_addr"]) < (param.size + c * h * w) * BYTES[dtype]:
+            return self.row_by_row(a, sides[0], dtype, index, out)
         out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)) if op == "h_gather" else self.page.h_scatter(out.get(), param, index))
+        return True
+
+    def row_by_row(self, a, side, dtype, index, out):
+        """A gather whose result may overlap its parameter: each row is read when it is written."""
+        n, c, h, w = out.shape
+        for channel, row in np.ndindex(c, h):
+            param = self.side(side, a["param_addr"], (n, c, a["param_h"], w), a["param_stride"], dtype).get()
+            where = np.zeros(out.shape, bool)
+            where[:, channel, row] = True
+            out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)), where)
         return True
 
     def packed(self, op, sides, a):

@@ -152,9 +152,10 @@ class Elementwise:
         x, y = signed(x, types[0]), signed(y, types[1])
         if parts[0] == "C":
             x, y = y, x
-        shift = signed(self.parameter(a, "shift", "int8").copy(), "int8") if "shift_addr" in a else np.full(x.shape, a["shift"])
+        shift = [self.page.channel_shift(int(s)) for s in signed(self.parameter(a, "shift", "int8").copy(), "int8").flat] if "shift_addr" in a else \
+            [a["shift"]] * x.size
         words = [self.page.int_binary(base, int(u), int(v), int(s), a["rounding_mode"], a["saturation"], to) % 2**32
-                 for u, v, s in zip(x.flat, y.flat, shift.flat)]
+                 for u, v, s in zip(x.flat, y.flat, shift)]
         self.tensor(a, "dst", to).put(np.array(words, np.uint64).reshape(x.shape))
         return True
 
@@ -277,11 +278,22 @@ class Elementwise:
         return True
 
     def composite(self, op, a):
+        """A function of several steps. The indices into a table of exponentials lie in dst first: its padding may keep them."""
+        index = self.page.exp_index
+
+        def noted(k):
+            self.tensor(a, "dst", "int16").put(index(k) & 0xffff)
+            return index(k)
+        self.page.exp_index = noted
+        try:
+            return self.steps(op, a)
+        finally:
+            self.page.exp_index = index
+
+    def steps(self, op, a):
         p = self.page
         if hasattr(p, "fp_exp") and op in ("fp_exp", "fp_expm1", "fp_log", "fp_sin", "fp_cos"):
             return self.series(op, a)
-        if hasattr(p, "fp_exp") and a.get("dtype") == "DT_FP32" and op in ("fp_sigmoid", "fp_tanh", "fp_sinh", "fp_cosh", "fp_log_sigmoid", "fp_erf", "fp_erfc", "fp_gelu", "fp_silu"):
-            op = op.replace("fp_", "fp32_", 1)
         newer = op.removeprefix("fp32_")
         if newer in ("softsign", "swish", "sinh", "cosh", "log_sigmoid", "arcsinh", "arccosh", "arctanh") and hasattr(p, newer):
             x = self.tensor(a, "src", "fp32").get()

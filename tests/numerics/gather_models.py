@@ -1,7 +1,7 @@
 """Functions of BDC's gathers, tables and moves over NPUs, carried out by the Python of docs/numerics/bm1684x-dma-hau-gather.md."""
 import numpy as np
 
-from elementwise_models import scalar
+from elementwise_models import COEFFICIENTS, scalar
 from golden import BITS, BYTES, DTYPES, Tensor
 
 
@@ -19,13 +19,15 @@ class Gathers:
 
     def run(self, name, a):
         op = name.removeprefix("tpu_bdc_")
-        base = op.removesuffix("_exception")
+        base = op.removesuffix("_exception").removesuffix("_with_dtype")
         kinds = {"w_gather": self.columns, "w_scatter": self.columns, "hw_gather": self.pixels, "hw_scatter": self.pixels,
                  "batch_bcast_w_gather": self.batches, "batch_bcast_w_scatter": self.batches, "batch_bcast_h_gather": self.batches,
                  "batch_bcast_h_scatter": self.batches, "4bank_w_gather": self.batches, "batch_bcast_w_mask_select": self.masks,
                  "table_lookup": self.table, "npu_bcast": self.spread, "cpy_cross_npu": self.spread, "arithmetic_sequence_bcast": self.sequence,
-                 "random_gen_init": self.random}
-        return base in kinds and kinds[base](base, a, base != op)
+                 "arithmetic_sequence_general": self.sequence, "arithmetic_sequence_distribute": self.sequence,
+                 "arithmetic_sequence_distribute_aligned": self.sequence, "generate_arithmetic_sequence": self.sequence,
+                 "npu_bcast_from_static": self.from_static, "npu_distribute_from_static": self.from_static, "random_gen_init": self.random}
+        return base in kinds and kinds[base](base, a, op.endswith("_exception"))
 
     def put(self, out, words, missing, a, exception):
         if exception:
@@ -108,8 +110,24 @@ class Gathers:
         return True
 
     def sequence(self, op, a, exception):
-        words = (a["start"] + a["step"] * np.arange(a["num"])) & 0xffffffff
-        self.tensor(a["dst_addr"], (1, a["npu_num"], 1, a["num"]), "int32").put(words)
+        dtype, num, npus = DTYPES[a.get("dtype", "DT_INT32")], a["num"], a.get("npu_num", 1)
+        num = max(num, 64) if op.startswith("generate") else num
+        words = self.page.sequence(a.get("start", 0), a.get("step", 1), npus * num if op.endswith("general") else num)
+        if "distribute" in op:
+            layout = "aligned" if op.endswith("aligned") else "compact"
+            self.tensor(a["dst_addr"], (1, num, 1, 1), dtype, layout).put(words.reshape(1, num, 1, 1))
+        else:
+            self.tensor(a["dst_addr"], (1, npus, 1, num), dtype).put(words.reshape(1, -1, 1, num))
+        return True
+
+    def from_static(self, op, a, exception):
+        dtype, count = DTYPES[a["dtype"]], a["len"]
+        at = self.page.static_offset(a["src_addr"])
+        words = self.page.static_memory(COEFFICIENTS)[at:at + count * BYTES[dtype]].copy().view(BITS[BYTES[dtype]])
+        if op == "npu_bcast_from_static":
+            self.tensor(a["dst_addr"], (1, a["npu_num"], 1, count), dtype).put(words)
+        else:
+            self.tensor(a["dst_addr"], (1, count, 1, 1), dtype, "compact").put(words.reshape(1, count, 1, 1))
         return True
 
     def random(self, op, a, exception):

@@ -13,6 +13,8 @@ BYTES = {"fp32": 4, "fp16": 2, "bfp16": 2, "int8": 1, "uint8": 1, "int16": 2, "u
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 FLOATS = ("fp32", "fp16", "bfp16")
 GLOBAL_BYTES, L2_BYTES = 1 << 24, 1 << 24
+# Families in which the payload of an f32 NaN is that of the recording machine's processor (device/golden/case_reader.cpp); BM1690 has one NaN.
+ANY_NAN = ("mm_fp", "conv_fp", "pool_fp", "roi_pool", "new_conv", "new_pool", "new_mm")
 
 
 def read_special_tables():
@@ -174,6 +176,7 @@ class Corpus:
         data = np.frombuffer((self.folder / f"{family}.bin").read_bytes(), np.uint8)
         for case in json.loads((self.folder / f"{family}.json").read_text())["cases"]:
             if not case.get("abort") and not case.get("deviation"):
+                case["nan_is_nan"] = family in ANY_NAN and self.folder.name != "bm1690"
                 yield case, data
 
     def prepare(self, memory, case, data):
@@ -187,5 +190,9 @@ class Corpus:
         wrong = 0
         for entry in case.get("expect", []):
             view = memory.region(entry)
-            wrong += int((view != data[entry["data"][0]:sum(entry["data"])].reshape(view.shape)).sum())
+            differs = view != data[entry["data"][0]:sum(entry["data"])].reshape(view.shape)
+            if case["nan_is_nan"] and entry.get("dtype") == "f32" and differs.any():
+                got, expected = (np.ascontiguousarray(bits).reshape(-1).view(np.float32) for bits in (view, data[entry["data"][0]:sum(entry["data"])]))
+                differs = differs.reshape(-1, 4) & ~(np.isnan(got) & np.isnan(expected))[:, None]
+            wrong += int(differs.sum())
         return wrong

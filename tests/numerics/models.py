@@ -25,12 +25,12 @@ WORDS = {"exp_table": 192}
 WORDS_1_30 = {"exp_table": 0, "exp_coeff": 10, "log_coeff": 16}
 
 
-def load_coefficients(memory, name, arguments, counts):
+def load_coefficients(memory, name, arguments, page, counts):
     """The first words of a table, to one offset of all NPUs."""
-    table = name.removeprefix("tpu_bdc_load_fp32_")
+    table = page.TAN_TABLE if "_tan_" in name else name.removeprefix("tpu_bdc_load_fp32_")
     if table not in COEFFICIENTS:
         return False
-    words = COEFFICIENTS[table][:counts.get(table, 32)].view("uint8")
+    words = COEFFICIENTS[table][:32 if "_tan_" in name else counts.get(table, 32)].view("uint8")
     at = arguments.get("coeff_addr", arguments.get("table_addr"))
     memory.local[:, at:at + len(words)] = words
     return True
@@ -49,7 +49,7 @@ def run_tpu(memory, name, arguments, page, counts):
     if fp8 and not (hasattr(page, "FP8") and name in FP8_FUNCTIONS):
         return False
     if name.startswith("tpu_bdc_load_fp32_"):
-        return load_coefficients(memory, name, arguments, counts)
+        return load_coefficients(memory, name, arguments, page, counts)
     return any(model.run(name, arguments) for model in (Products(memory, page), Copies(memory, page), Hau(memory, page), Gathers(memory, page), Windows(memory, page),
                                                  Convolutions(memory, page))) or \
         (name.startswith("tpu_bdc_") and any(model(memory, page).run(name, arguments) for model in (Quantisation, Selections, SpecialFunctions, Elementwise)))
@@ -76,5 +76,6 @@ def run_bm1684(memory, name, arguments):
 
 
 # Chip, bytes of an NPU's memory, NPUs, what carries a call out.
-CHIPS = [("bm1684x", 256 * 1024, 64, run_bm1684x), ("bm1684x-1.30", 256 * 1024, 64, run_bm1684x_1_30), ("bm1688", 128 * 1024, 32, run_bm1688),
+CHIPS = [("bm1684x", 256 * 1024, 64, run_bm1684x), ("bm1684x-varied", 256 * 1024, 64, run_bm1684x), ("bm1684-varied", 512 * 1024, 64, run_bm1684),
+          ("bm1684x-1.30", 256 * 1024, 64, run_bm1684x_1_30), ("bm1688", 128 * 1024, 32, run_bm1688),
          ("bm1690", 256 * 1024, 64, run_bm1690), ("bm1684", 512 * 1024, 64, run_bm1684)]

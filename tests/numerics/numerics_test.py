@@ -113,9 +113,6 @@ def carry_out(call, memory, names, run):
     return answered(call, memory) if run(memory, call["fn"], arguments) else None
 
 
-NOT_MODELLED = ("limits", "sync", "static_seq")     # refusals and what is no arithmetic
-
-
 def check_models(verbose, root):
     import numpy
     import golden
@@ -130,8 +127,6 @@ def check_models(verbose, root):
     for chip, npu_bytes, npus, run in models.CHIPS:
         corpus = golden.Corpus(chip, npu_bytes, root)
         for family in corpus.families():
-            if family in NOT_MODELLED:
-                continue
             for case, data in corpus.cases(family):
                 if "calls" not in case:
                     continue    # several cores

@@ -28,7 +28,7 @@ class Products:
 
     def run(self, name, a):
         op = name.removeprefix("tpu_bdc_")
-        if op.startswith("fp_mm") and "bias" not in op:
+        if op.startswith("fp_mm"):
             return self.rows_product(op.removeprefix("fp_mm"), a, True)
         if op.startswith("fp8_mm"):
             return self.fp8(op, a)
@@ -67,11 +67,12 @@ class Products:
             right = right.T if right_trans or all_trans else right
         shape = (n, m) if all_trans else (m, n)
         old = None
-        if a.get("result_add"):
+        if a.get("result_add") or a.get("add_result"):
             old = matrix_rows(self.memory, page, a["output_addr"], *shape, "fp32").get()[0, :, 0, :]
             old = old.T if all_trans else old
         if floats:
-            result = page.fp_mm(np.ascontiguousarray(left), np.ascontiguousarray(right), of, to, old)
+            bias = self.factors(a, m, n, "bias", all_trans) if "bias_data" in a else None
+            result = page.fp_mm(np.ascontiguousarray(left), np.ascontiguousarray(right), of, to, old, bias, a.get("do_relu", False))
         else:
             zero = self.zero_points(a, form, k, n) if "zp_addr" in a else page.zero_point(a["zp_val"] & 255, right_of)
             result = page.int8_zp_mm(signed(np.ascontiguousarray(left), of), signed(np.ascontiguousarray(right), right_of), zero, old)
@@ -84,7 +85,7 @@ class Products:
         dtype = self.page.ZERO_POINTS or DTYPES[a.get("right_zp_dtype") or a["C_zp_dtype"]]
         shape, stride = self.page.zero_point_places(form, k, n)
         words = signed(Tensor(self.memory, a["zp_addr"], shape, stride, BYTES[dtype]).get(), dtype)[0, :, 0, :]
-        return words.reshape(1, n) if shape[3] == 1 else self.page.zero_points_of(words, form)
+        return words.reshape(1, n) if "all_trans" in form else self.page.zero_points_of(words, form)
 
     def fp8(self, op, a):
         page, all_trans = self.page, "all_trans" in op

@@ -56,6 +56,7 @@ class Quantisation(Elementwise):
         words = []
         for v, m, s, o in zip(x.flat, *(part.flat for part in values)):
             m, s = (int(m) & 0xffffffff ^ 0x80000000) - 0x80000000, (int(s) & 0xff ^ 0x80) - 0x80
+            s = self.page.quant_shift(s) if "_pc_" in op else s
             offset = self.page.quant_offset(int(o) & 0xffff, to if requant else of, "_pc_" in op)
             words.append(self.page.int_requant(int(v), m, s, offset, a["rounding_mode"], to) if requant else
                          self.page.int_dequant(int(v), offset, m, s, a["rounding_mode"], to))

@@ -1,7 +1,7 @@
 """Special functions of any float type, powers and tangents, carried out by the Python of docs/numerics/bm1684x-1.30.md."""
 import numpy as np
 
-from elementwise_models import Elementwise, scalar
+from elementwise_models import COEFFICIENTS, Elementwise, scalar
 from golden import BITS, BYTES, DTYPES
 
 # Functions of any type: the series that they read, in the order of the page's parameters.
@@ -21,7 +21,7 @@ class SpecialFunctions(Elementwise):
         if not hasattr(self.page, "quotient"):
             return False
         if op == "load_fp_arctan_coeff":
-            self.memory.local[:, a["coeff_addr"]:][:, :128] = self.page.arctan_series(32).view(np.uint8)
+            self.memory.local[:, a["coeff_addr"]:][:, :128] = self.page.static_table(COEFFICIENTS, "arctan_coeff")
             return True
         dtype = DTYPES.get(a.get("dtype"), "fp32")
         if op in ("fp_rsqrt", "fp_sqrt", *QUOTIENTS):

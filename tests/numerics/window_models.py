@@ -37,7 +37,7 @@ class Windows:
 
     def regions(self, a):
         base = a["roi_addr"] % self.memory.npu_bytes
-        return [self.memory.local[r % self.memory.npus, base + 8 * (r // self.memory.npus):][:8].view(np.int16).astype(int) for r in range(a["output_w"])]
+        return [self.memory.local[r % self.memory.npus, base + 8 * (r // self.memory.npus):][:8].view(np.uint16).astype(int) for r in range(a["output_w"])]
 
     def per_channel(self, a, name, dtype, kernel=(1, 1)):
         """Compact parameters of each channel, one array for each tap."""
@@ -61,26 +61,29 @@ class Windows:
         if op == "fp_hw_reduce_mean" and hasattr(self.page, op[3:]):
             dtype = DTYPES[a["dtype"]]
             return self.output(a, self.page.hw_reduce_mean(self.tensor(a["input_addr"], a["shape"], dtype).get(), dtype), dtype)
-        kinds = {"fp_max_pool2d": self.maximum, "fp_roi_max_pool2d": self.maximum, "fp_avg_pool2d": self.sums, "fp_ins_avg_pool2d": self.sums,
+        kinds = {"fp_max_pool2d": self.best, "fp_roi_max_pool2d": self.best, "fp_min_pool2d": self.best, "fp_roi_min_pool2d": self.best, "fp_avg_pool2d": self.sums, "fp_ins_avg_pool2d": self.sums,
                  "fp_roi_avg_pool2d": self.sums, "fp_depthwise2d": self.sums, "fp_ins_depthwise": self.sums, "fp_roi_depthwise2d": self.sums,
                  "fp8_avg_pool2d": self.fp8_average, "fp_depthwise_for_deconv2d": self.sums, "int8_max_pool2d": self.extreme, "int8_min_pool2d": self.extreme,
                  "int8_roi_max_pool2d": self.extreme, "int8_roi_min_pool2d": self.extreme, "int8_avg_pool2d": self.average,
                  "int8_ins_avg_pool2d": self.average, "int8_roi_avg_pool2d": self.average, "int8_depthwise2d": self.integer_depthwise,
                  "int8_pc_pad_depthwise2d": self.integer_depthwise, "int8_depthwise_for_deconv2d": self.integer_depthwise,
-                 "int8_pc_pad_depthwise_for_deconv2d": self.integer_depthwise, "int8_depthwise2d_kernel_const": self.integer_depthwise}
-        return op in kinds and not ("roi" in op and self.outside(a)) and kinds[op](op, a)
-
-    def outside(self, a):
-        """Whether a region leaves the input: which bytes it sees then is not in the pages."""
-        height, width = a["input_shape"][2:]
-        return any(left < 0 or top < 0 or right >= width or bottom >= height for left, top, right, bottom in self.regions(a))
+                 "int8_pc_pad_depthwise_for_deconv2d": self.integer_depthwise, "int8_depthwise2d_kernel_const": self.integer_depthwise,
+                 "depthwise2d_requant_C_sym_C": self.integer_depthwise, "int8_roi_depthwise2d": self.region_depthwise}
+        return op in kinds and kinds[op](op, a)
 
     def seen(self, op, a, padding):
         return self.region_taps(a, a["except_val"] & (256 ** BYTES[DTYPES[a.get("dtype") or a["input_dtype"]]] - 1)) if "roi" in op else self.taps(a, padding)
 
-    def maximum(self, op, a):
+    def best(self, op, a):
         dtype = DTYPES[a["dtype"]]
-        return self.output(a, self.page.max_pool(self.seen(op, a, a.get("pad_val")), dtype), dtype)
+        padding = a.get("pad_val", 0) & (256 ** BYTES[dtype] - 1)
+        return self.output(a, (self.page.max_pool if "max" in op else self.page.min_pool)(self.seen(op, a, padding), dtype), dtype)
+
+    def region_depthwise(self, op, a):
+        of, weight, to = (DTYPES[a[name]] for name in ("input_dtype", "weight_dtype", "output_dtype"))
+        taps = [signed(np.ascontiguousarray(tap), of) for tap in self.seen(op, a, 0)]
+        total = sum(tap * signed(np.ascontiguousarray(w), weight) for tap, w in zip(taps, self.weights(a, weight, False)))
+        return self.output(a, self.page.int8_region_sum(total, *self.page.RANGES[to]) & 0xffffffff, to)
 
     def sums(self, op, a):
         page, dtype = self.page, DTYPES[a.get("dtype") or a["input_dtype"]]
@@ -94,7 +97,7 @@ class Windows:
         if a.get("has_bias"):
             bias = self.per_channel(a, "bias_addr", dtype)[0]
             addends.insert(0, page.widen(np.ascontiguousarray(np.broadcast_to(bias, taps[0].shape)), dtype))
-        total = page.two_lanes(addends, dtype, 0x80000000 if average else 0)
+        total = page.two_lanes(addends, dtype, 0x80000000 if average else page.SUM_START)
         return self.output(a, page.narrow(total, dtype), dtype)
 
     def fp8_average(self, op, a):
@@ -141,5 +144,6 @@ class Windows:
     def integer_depthwise(self, op, a):
         total, unsigned, to = self.depthwise_sum(op, a)
         low, high = self.page.RANGES[to]
+        low = -high if a.get("sym_range") and low < 0 else low
         words = [self.page.int8_depthwise(int(v), unsigned, a["rshift"], a["rounding_mode"], a["result_relu"], low, high) & 0xffffffff for v in total.flat]
         return self.output(a, np.array(words, np.uint64).reshape(total.shape), to)
