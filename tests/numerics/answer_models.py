@@ -3,9 +3,39 @@ import numpy as np
 
 from golden import BITS, BYTES, DTYPES, GLOBAL_BYTES
 
-NIBBLES = {"DT_INT4": "int4", "DT_UINT4": "uint4"}
+OTHERS = {"DT_INT4": "int4", "DT_UINT4": "uint4", "DT_TF32": "tf32", "DT_FP20": "fp20", 15: "e5m2", 47: "e4m3"}     # also by their codes
 CASTS = ("cast", "fp_cast", "fp_to_int_cast", "int_to_fp_cast", "int_cast")
-WAITS = ("tpu_poll", "tpu_sdma_poll", "tpu_vsdma_poll", "tpu_initialize")     # nothing is computed
+# Nothing is computed.
+WAITS = ("tpu_poll", "tpu_sdma_poll", "tpu_vsdma_poll", "tpu_hau_poll", "tpu_cdma_poll", "tpu_initialize", "tpu_cdma_initialize", "tpu_flush_cache",
+         "tpu_invalidate_cache", "tpu_bdc_end", "tpu_print_local_mem_data", "tpu_dump_registered_kernel_funcs", "tpu_parallel_start", "tpu_parallel_end",
+         "okk_initialize", "okk_poll", "okk_parallel_start", "okk_parallel_end", "okk_enable_check_id_node", "okk_disable_check_id_node")
+
+
+class OkAnswers:
+    """The same of BM1684."""
+
+    def __init__(self, memory, page):
+        self.memory, self.page = memory, page
+
+    def run(self, name, a):
+        if name.endswith(("parallel_start", "parallel_end")):
+            self.memory.parallel = name.endswith("start")
+        if name in WAITS:
+            return True
+        op, shape = name.removeprefix("okk_"), a.get("shape")
+        start = a.get("start_idx", 0)
+        known = {"is_parallel_state": lambda: self.memory.parallel, "start_npu_index": lambda: a["addr"] // self.memory.npu_bytes,
+                 "channle_num_per_npu": lambda: self.page.compact_stride((1, a["num_channels"], 1, 1), start)[0],
+                 "compact_stride": lambda: self.page.compact_stride(shape, start),
+                 "continuous_stride": lambda: [int(np.prod(shape[axis + 1:])) for axis in range(4)],
+                 "local_mem_addr": lambda: [a["idx"], a["addr"]], "global_mem_addr": lambda: a["addr"], "l2_sram_addr": lambda: a["addr"] - GLOBAL_BYTES}
+        if op.startswith("128_byte_aligned_stride_for_"):
+            self.memory.answer = self.page.aligned_stride(shape, int(op[28:].removesuffix("bit")) // 8, start, row_bytes=128)
+        elif op in self.page.MACHINE or op in known:
+            self.memory.answer = known[op]() if op in known else self.page.MACHINE[op]
+        else:
+            return False
+        return True
 
 
 class Answers:
@@ -15,6 +45,8 @@ class Answers:
         self.memory, self.page = memory, page
 
     def run(self, name, a):
+        if name.endswith(("parallel_start", "parallel_end")):
+            self.memory.parallel = name.endswith("start")
         if name in WAITS:
             return True
         if name == "tpu_bd_set_random_gen_seed":
@@ -23,9 +55,13 @@ class Answers:
         if name in ("tpu_gdma_get_filter_num", "tpu_sdma_get_filter_num") and self.memory.filtered is not None:
             return self.answer(self.memory.filtered)
         op = name.removeprefix("tpu_")
+        if op == "is_parallel_state":
+            return self.answer(self.memory.parallel)
+        if op in self.page.MACHINE or op in self.page.LAUNCH:
+            return self.answer({**self.page.MACHINE, **self.page.LAUNCH}[op])
         if op in CASTS:
             return self.answer(self.cast(a))
-        known = {name: {**DTYPES, **NIBBLES}.get(value) for name, value in a.items() if "dtype" in name}
+        known = {name: {**DTYPES, **OTHERS}.get(value) for name, value in a.items() if "dtype" in name}
         if None in known.values():
             return False
         for group in (self.of_types, self.of_layouts, self.of_addresses):
@@ -47,7 +83,7 @@ class Answers:
         p = self.page
         if dtype is None:
             return None
-        bits, integer = p.BITS_OF[dtype], "int" in dtype
+        bits, integer = p.BITS_OF.get(dtype, 32), "int" in dtype
         signed = integer and not dtype.startswith("u")
         kind = op.removeprefix("is_data_type_")
         answers = {"signed": signed or not integer, "int": integer, "int4": integer and bits == 4, "int8": integer and bits == 8,
@@ -55,7 +91,7 @@ class Answers:
                    "unsigned_int": integer and not signed, "fp": not integer, "fp8": dtype in ("e4m3", "e5m2"),
                    "data_type_size": bits // 8, "data_type_bits": bits, "eu_num": 8 * p.ROW_BYTES // bits,
                    "sfu_taylor_exp_len": 10 if bits == 32 else 7, "sfu_taylor_log_len": 16 if bits == 32 else 8,
-                   "get_ic_parallel": p.channels_side_by_side(dtype)}
+                   "get_ic_parallel": p.channels_side_by_side(dtype) if dtype in p.BITS_OF else None}
         return answers.get(kind) if kind != op or not op.startswith(("is", "int", "fp", "signed")) else None
 
     def of_layouts(self, op, a, dtype):

@@ -4,7 +4,7 @@ import re
 import numpy as np
 
 from elementwise_models import scalar
-from golden import BYTES, DTYPES, GLOBAL_BYTES, SystemTensor, Tensor
+from golden import BYTES, DTYPES, SystemTensor, Tensor, move
 
 
 class Copies:
@@ -19,18 +19,17 @@ class Copies:
         return self.local(address, shape, self.page.compact_stride(shape, address // self.memory.npu_bytes), dtype)
 
     def system(self, address, shape, stride, dtype):
-        return SystemTensor(self.memory, address, shape, stride, BYTES[dtype])
+        return SystemTensor(self.memory, address, shape, stride, BYTES[dtype], self.page.MACHINE["local_mem_get_start_addr"])
 
     def side(self, letter, *tensor):
         return (self.system if letter == "S" else self.local)(*tensor)
 
     def run(self, name, a):
         op = re.sub("^tpu_(gdma|v?sdma)_", "", name)
-        system = [value for key, value in a.items() if key.endswith("_addr") and isinstance(value, int)]
         if op == "system_bcast":
             return self.to_npus(a)
-        if op == name or any(address >= GLOBAL_BYTES + self.memory.local.size for address in system):
-            return False    # a window of the system map
+        if op == name:
+            return False
         if re.fullmatch("(de)?compress_(normal|RACU)_(L2S|S2L)", op):
             return hasattr(self.page, "compress") and self.packing(op, a)
         if "reduce" in op or "lossy" in op:
@@ -138,10 +137,11 @@ class Copies:
             if op in ("cpy", "reverse") and letter == "L" and other == "S":
                 address = a["src_addr" if i else "dst_addr"]
                 default[i] = self.page.copy_stride(of, BYTES[dtype], address // self.memory.npu_bytes)
-        src = self.side(source, a["src_addr"], order, strides[1] or default[1], dtype).get()
-        moved = {"cpy": lambda: src, "general_cpy": lambda: src.reshape(shape), "cpy_nc_trans": lambda: self.page.nc_trans(src),
-                 "cpy_cw_trans": lambda: self.page.cw_trans(src), "reverse": lambda: self.page.reverse(src, a["reverse_axis"])}[op]()
-        self.side(target, a["dst_addr"], shape, strides[0] or default[0], dtype).put(moved)
+        src = self.side(source, a["src_addr"], order, strides[1] or default[1], dtype)
+        places = np.arange(int(np.prod(order))).reshape(order)
+        moved = {"cpy": lambda: places, "general_cpy": lambda: places.reshape(shape), "cpy_nc_trans": lambda: self.page.nc_trans(places),
+                 "cpy_cw_trans": lambda: self.page.cw_trans(places), "reverse": lambda: self.page.reverse(places, a["reverse_axis"])}[op]()
+        move(self.side(target, a["dst_addr"], shape, strides[0] or default[0], dtype), src, moved)
         return True
 
     def compacted(self, op, sides, a):
@@ -217,19 +217,24 @@ class Copies:
         if op == "h_scatter" and sides == ("L", "S") and a["param_stride"] and a["param_stride"][1] == 0 and self.page.FIRST_NPU_FOR_ALL:
             param = np.broadcast_to(param[:, :1], param.shape)
         out = self.side(sides[1], a["output_addr"], (n, c, h, w), a["output_stride"], dtype)
-        if op == "h_gather" and sides[0] == sides[1] and abs(a["param_addr"] - a["output_addr"]) < (param.size + c * h * w) * BYTES[dtype]:
-            return self.row_by_row(a, sides[0], dtype, index, out)
+        if sides[0] == sides[1] and abs(a["param_addr"] - a["output_addr"]) < (param.size + c * h * w) * BYTES[dtype]:
+            return self.row_by_row(op, a, sides[0], dtype, index, out)
         out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)) if op == "h_gather" else self.page.h_scatter(out.get(), param, index))
         return True
 
-    def row_by_row(self, a, side, dtype, index, out):
-        """A gather whose result may overlap its parameter: each row is read when it is written."""
+    def row_by_row(self, op, a, side, dtype, index, out):
+        """The result may overlap the parameter: each row is read when it is written."""
         n, c, h, w = out.shape
-        for channel, row in np.ndindex(c, h):
+        for channel, row in np.ndindex(c, index.shape[2]):
             param = self.side(side, a["param_addr"], (n, c, a["param_h"], w), a["param_stride"], dtype).get()
-            where = np.zeros(out.shape, bool)
-            where[:, channel, row] = True
-            out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)), where)
+            if op == "h_gather":
+                where = np.zeros(out.shape, bool)
+                where[:, channel, row] = True
+                out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)), where)
+            elif index[0, channel, row, 0] < h:
+                one = np.full_like(index, h)       # the other rows are skipped
+                one[0, channel, row] = index[0, channel, row]
+                out.put(self.page.h_scatter(out.get(), param, one))
         return True
 
     def packed(self, op, sides, a):

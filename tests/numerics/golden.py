@@ -11,7 +11,7 @@ DTYPES = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": 
           "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32", "DT_FP8E4M3": "e4m3", "DT_FP8E5M2": "e5m2"}
 BYTES = {"fp32": 4, "fp16": 2, "bfp16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "e4m3": 1, "e5m2": 1}
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
-FLOATS = ("fp32", "fp16", "bfp16")
+FLOATS = ("fp32", "fp16", "bfp16", "e4m3", "e5m2")
 GLOBAL_BYTES, L2_BYTES = 1 << 24, 1 << 24
 # Families in which the payload of an f32 NaN is that of the recording machine's processor (device/golden/case_reader.cpp); BM1690 has one NaN.
 ANY_NAN = ("mm_fp", "conv_fp", "pool_fp", "roi_pool", "new_conv", "new_pool", "new_mm")
@@ -106,6 +106,7 @@ class Memory:
         self.seed = None        # of random numbers
         self.filtered = None    # how many elements the last selection found
         self.answer = None      # of a function that returns a value
+        self.parallel = False   # inside a parallel section
 
     def region(self, entry):
         """A view of a region of a case."""
@@ -149,17 +150,38 @@ class Tensor(Words):
     def place(self, i):
         return self.npu, self.at + i
 
+    def positions(self):
+        """Where each element begins in the whole memory."""
+        return self.npu * self.block.shape[1] + self.at
+
 
 class SystemTensor(Words):
-    """A tensor in global memory or L2, continuous without strides."""
+    """A tensor in global memory, L2 or the window of local memory, continuous without strides."""
 
-    def __init__(self, memory, address, shape, stride, size):
+    def __init__(self, memory, address, shape, stride, size, window=None):
         self.block, self.size, self.shape = memory.system, size, tuple(shape)
+        if window is not None and window <= address < window + memory.local.size:
+            self.block, address = memory.local.reshape(-1), address - window
         n, c, h, w = shape
         self.at = address + size * element_offsets(shape, lambda channel: channel, stride or [c * h * w, h * w, w, 1])
 
     def place(self, i):
         return self.at + i
+
+    def positions(self):
+        return np.broadcast_to(self.at, self.shape)
+
+
+def move(dst, src, order):
+    """Element i of dst comes from element order[i] of src, one by one in the order of dst: the tensors may overlap."""
+    to, origin = dst.positions().reshape(-1), src.positions().reshape(-1)[np.asarray(order).reshape(-1)]
+    into, out_of, size = dst.block.reshape(-1), src.block.reshape(-1), dst.size
+    if np.shares_memory(into, out_of) and len(to) and to.min() < origin.max() + size and origin.min() < to.max() + size:
+        for place, source in zip(to, origin):
+            into[place:place + size] = out_of[source:source + size].copy()
+    else:
+        for i in range(size):
+            into[to + i] = out_of[origin + i]
 
 
 class Corpus:

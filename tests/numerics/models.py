@@ -1,6 +1,6 @@
 """Which pages of docs/numerics carry out which recorded functions."""
 import pages
-from answer_models import Answers
+from answer_models import Answers, OkAnswers
 from conv_models import Convolutions
 from copy_models import Copies, Hau
 from elementwise_models import COEFFICIENTS, Elementwise
@@ -36,18 +36,10 @@ def load_coefficients(memory, name, arguments, page, counts):
     return True
 
 
-FP8_FUNCTIONS = {"tpu_bdc_cast", "tpu_bdc_fp8_add_C", "tpu_bdc_fp8_C_sub", "tpu_bdc_fp8_mul_C", "tpu_bdc_fp8_avg_pool2d",
-                 "tpu_bdc_fp_max_pool2d", "tpu_bdc_fp_conv2d_with_rescale", "tpu_bdc_fp_conv2d_rescale_pc",
-                 *(f"tpu_bdc_fp8_mm{form}{bias}" for form in ("", "_R_trans", "_all_trans") for bias in ("", "_with_bias"))}
-
-
 def run_tpu(memory, name, arguments, page, counts):
     """Whether a page has the function."""
     if Answers(memory, page).run(name, arguments):
         return True
-    fp8 = any(isinstance(value, str) and value.startswith("DT_FP8") for value in arguments.values())
-    if fp8 and not (hasattr(page, "FP8") and name in FP8_FUNCTIONS):
-        return False
     if name.startswith("tpu_bdc_load_fp32_"):
         return load_coefficients(memory, name, arguments, page, counts)
     return any(model.run(name, arguments) for model in (Products(memory, page), Copies(memory, page), Hau(memory, page), Gathers(memory, page), Windows(memory, page),
@@ -72,7 +64,7 @@ def run_bm1690(memory, name, arguments):
 
 
 def run_bm1684(memory, name, arguments):
-    return any(model(memory, _okk).run(name, arguments) for model in (OkKernel, OkCopies))
+    return any(model(memory, _okk).run(name, arguments) for model in (OkAnswers, OkKernel, OkCopies))
 
 
 # Chip, bytes of an NPU's memory, NPUs, what carries a call out.

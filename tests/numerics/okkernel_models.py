@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 
-from golden import GLOBAL_BYTES, SystemTensor, Tensor
+from golden import SystemTensor, Tensor, move
 from product_models import flat
 
 
@@ -54,7 +54,9 @@ class OkKernel:
     def plain(self, op, a):
         """Bits, shifts by and of a constant, and multiply-add."""
         page, base = self.page, op.removeprefix("32bit_")
-        if base in ("set_C", "and", "or", "xor", "and_C", "or_C", "xor_C"):
+        if base in ("cpy", "set_C", "and", "or", "xor", "and_C", "or_C", "xor_C"):
+            if base == "cpy":
+                return self.store(a, self.tensor(a, "src").get())
             if base == "set_C":
                 return self.store(a, np.full(a["shape"], a["C"] & 0xffffffff))
             x = self.tensor(a, "src" if base.endswith("_C") else "src0").get()
@@ -78,9 +80,9 @@ class OkKernel:
             return self.store(a, page.bits(page.okk_low8(self.tensor(a, "src").get()).astype(np.float32)))
         if name not in ("exp", "sigmoid", "tanh"):
             return False
-        if a["dst_addr"] == a["src_addr"]:
-            return False    # dst holds steps in between
         x, count = self.tensor(a, "src").get(), a.get("num_series", 32)
+        if a["dst_addr"] == a["src_addr"] and name != "sigmoid":
+            x = page.okk_in_place(x)
         if name == "exp":
             result, work = page.okk_exp(x, count)
             self.tensor(a, "work").put(work)
@@ -127,13 +129,12 @@ class OkKernel:
         return self.store(a, x)
 
     def bytes_to_floats(self, op, a):
-        if not op.startswith("4N") and not a["is_aligned_layout"]:
-            return False
         n, c, h, w = a["shape"]
         start, kind = a["src_addr"] // self.memory.npu_bytes, np.int8 if a["is_signed"] else np.uint8
         packed = op.startswith("4N")
         shape, size = ((-(-n // 4), c, h, w), 4) if packed else (a["shape"], 1)
-        stride = self.page.aligned_stride(shape, size, start, row_bytes=128) if a["is_aligned_layout"] else self.page.compact_stride(shape, start)
+        stride = self.page.aligned_stride(shape, size, start, row_bytes=128) if a["is_aligned_layout"] else \
+            self.page.compact_stride(shape, start) if packed else self.page.okk_byte_stride(shape, start)
         words = Tensor(self.memory, a["src_addr"], shape, stride, size).get()
         values = words.view(kind)
         if packed:
@@ -212,7 +213,8 @@ class OkKernel:
             low = self.unpack(a, "src", np.uint16) & 0xff
             self.pack(a, "work", low, np.uint16)
             return self.pack(a, "dst", low, np.uint8)
-        if base == "s16_mul_u8_to_s16" and a["shape"][0] % 2 == 0:
+        if base == "s16_mul_u8_to_s16":
+            self.packed(a, "dst", 2).put(self.packed(a, "work", 2).get() & 0x00ff00ff)     # all words, also what fills the last one
             x, y = self.unpack(a, "src0", np.int16).astype(np.int64), self.unpack(a, "src1", np.uint8).astype(np.int64)
             return self.pack(a, "dst", page.okk_s16_mul_u8(x[:a["shape"][0]], y[:a["shape"][0]], a["rshift"]), np.uint16)
         if base == "16bit_mul_8bit":
@@ -291,17 +293,17 @@ class OkCopies:
 
     def side(self, letter, address, shape, stride, size):
         if letter == "S":
-            return SystemTensor(self.memory, address, shape, stride, size)
+            return SystemTensor(self.memory, address, shape, stride, size, self.page.MACHINE["local_mem_start_addr"])
         return Tensor(self.memory, address, shape, stride or self.page.aligned_stride(shape, size, address // self.memory.npu_bytes, row_bytes=128), size)
 
     def run(self, name, a):
         match = re.fullmatch(r"okk_gdma_(32|16|8)bit_(cpy|set_C|matrix)_(?:([SL])2([SL])|(local|system))", name)
-        if not match or any(a.get(key, 0) >= GLOBAL_BYTES + self.memory.local.size for key in ("src_addr", "dst_addr")):
-            return False    # also a window of the system map
+        if not match:
+            return False
         size, op, source, target = int(match[1]) // 8, match[2], match[3], match[4]
         if op == "cpy":
-            src = self.side(source, a["src_addr"], a["shape"], a["src_stride"], size).get()
-            self.side(target, a["dst_addr"], a["shape"], a["dst_stride"], size).put(src)
+            src = self.side(source, a["src_addr"], a["shape"], a["src_stride"], size)
+            move(self.side(target, a["dst_addr"], a["shape"], a["dst_stride"], size), src, np.arange(np.prod(a["shape"])))
         elif op == "set_C":
             constant = np.full(a["shape"], a["C"] & ((1 << 8 * size) - 1), np.uint64)
             if match[5] == "local" and not a["dst_stride"] and size < 4:
