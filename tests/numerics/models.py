@@ -12,7 +12,7 @@ from select_models import Selections
 from special_models import SpecialFunctions
 from window_models import Windows
 
-LEAST_FUNCTIONS = 877
+LEAST_FUNCTIONS = 1212
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
 TODAY = ("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
 _page_1_30 = pages.load(*TODAY)

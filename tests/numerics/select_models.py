@@ -22,16 +22,13 @@ class Selections(Elementwise):
         if kind == "SCALAR":
             return scalar(word, a["shape"], dtype)
         if kind == "VECTOR":
-            start = word // self.memory.npu_bytes
-            return Tensor(self.memory, word, a["shape"], [0, 0, 0, 0], BYTES[dtype]).get() if start == 0 else None
+            return Tensor(self.memory, word, a["shape"], [0, 0, 0, 0], BYTES[dtype]).get()
         stride = self.page.aligned_stride(a["shape"], BYTES[dtype], word // self.memory.npu_bytes)
         return Tensor(self.memory, word, a["shape"], stride, BYTES[dtype]).get()
 
     def select(self, op, a):
         of, to = DTYPES[a["src0_src1_dtype"]], DTYPES[a["dst_dtype"]]
         x, y, yes, no = (self.operand(a[f"src{i}"], a, of if i < 2 else to) for i in range(4))
-        if any(words is None for words in (x, y, yes, no)):
-            return False
         if of not in FLOATS:
             x, y = signed(x, of), signed(y, of)
         self.tensor(a, "dst", to).put(np.where(self.page.compare(op, x, y, of), yes, no))
@@ -42,8 +39,6 @@ class Selections(Elementwise):
         first, second = DTYPES[a["dst0_dtype"]], DTYPES[a["dst1_dtype"]]
         x, y = (self.operand(a[f"src{i}"], a, first) for i in (0, 1))
         companions = [self.operand(a[f"src{i}"], a, second) for i in (2, 3)]
-        if any(words is None for words in (x, y, *companions)):
-            return False
         u, v = (x, y) if first in FLOATS else (signed(x, first), signed(y, first))
         takes = self.page.compare("greater" if op.startswith("max") else "less", u, v, first)
         winner = np.where(takes, x, y)
