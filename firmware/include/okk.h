@@ -482,37 +482,44 @@ void okk_bdc_min_C(local_addr_t dst_addr, local_addr_t src_addr, float C, const 
 /* ---- BDC: compare and select ---- */
 
 /** Writes select_val where src0 > src1, else 0.
- * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere */
+ * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere
+ * Types: operands of a comparison: fp32; what is selected: any 32 bits */
 void okk_bdc_greater_select_value(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, x32 select_val,
     const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Writes select_val where src > C, else 0.
- * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere */
+ * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere
+ * Types: operands of a comparison: fp32; what is selected: any 32 bits */
 void okk_bdc_greater_C_select_value(local_addr_t dst_addr, local_addr_t src_addr, float C, x32 select_val,
     const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Writes select_val where C > src, else 0.
- * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere */
+ * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere
+ * Types: operands of a comparison: fp32; what is selected: any 32 bits */
 void okk_bdc_C_greater_select_value(local_addr_t dst_addr, local_addr_t src_addr, float C, x32 select_val,
     const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** Writes select_val where src0 and src1 have the same bits, else 0.
- * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere */
+ * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere
+ * Types: operands of a comparison: fp32; what is selected: any 32 bits */
 void okk_bdc_equal_select_value(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, x32 select_val,
     const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride);
 /** Writes select_val where src and C have the same bits, else 0.
- * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere */
+ * select_val: the value written where the comparison holds, 32 bits; 0 is written elsewhere
+ * Types: operands of a comparison: fp32; what is selected: any 32 bits */
 void okk_bdc_equal_C_select_value(local_addr_t dst_addr, local_addr_t src_addr, float C, x32 select_val,
     const dim4* shape, const dim4* dst_stride, const dim4* src_stride);
 /** dst = src0 > src1 ? select0 : select1.
  * src0: first operand: a tensor (is_addr) or a constant
  * src1: second operand: a tensor (is_addr) or a constant
  * select0: what is written where the comparison holds: a tensor or a constant
- * select1: what is written where it does not: a tensor or a constant */
+ * select1: what is written where it does not: a tensor or a constant
+ * Types: operands of a comparison: fp32; what is selected: any 32 bits */
 void okk_bdc_greater_select(local_addr_t dst_addr, const fp32_or_addr_t* src0, const fp32_or_addr_t* src1,
     const x32_or_addr_t* select0, const x32_or_addr_t* select1, const dim4* shape);
 /** dst = src0 equal src1 ? select0 : select1.
  * src0: first operand: a tensor (is_addr) or a constant
  * src1: second operand: a tensor (is_addr) or a constant
  * select0: what is written where the comparison holds: a tensor or a constant
- * select1: what is written where it does not: a tensor or a constant */
+ * select1: what is written where it does not: a tensor or a constant
+ * Types: operands of a comparison: fp32; what is selected: any 32 bits */
 void okk_bdc_equal_select(local_addr_t dst_addr, const fp32_or_addr_t* src0, const fp32_or_addr_t* src1,
     const x32_or_addr_t* select0, const x32_or_addr_t* select1, const dim4* shape);
 

@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import model  # noqa: E402
 
 
-ADDRESSES = ("local_addr_t", "system_addr_t", "addr_t")
+ADDRESSES = ("local_addr_t", "system_addr_t", "global_addr_t", "l2_sram_addr_t", "static_addr_t", "addr_t", "const variable_t*", "const fp32_or_addr_t*", "const x32_or_addr_t*")
 PLACES = re.compile(r"layout|aligned|compact|continuous|adjacent|stride|one behind the other|one after the other|in a row")
 
 

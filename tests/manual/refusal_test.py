@@ -51,6 +51,12 @@ class Refusals(unittest.TestCase):
         function.family["overlap"] = ""
         self.assertIn("overlap: which operands may share bytes", check.gaps(function))
 
+    def test_operands_behind_a_pointer_and_in_global_memory_are_operands_too(self):
+        for name in ("tpu_bdc_greater_select", "okk_bdc_equal_select", "tpu_gdma_compress_normal_L2S"):
+            function = self.function(name)
+            function.family["overlap"] = ""
+            self.assertIn("overlap: which operands may share bytes", check.gaps(function))
+
     def test_a_function_without_an_entry(self):
         self.reference.prototypes["tpu_bdc_new"] = model.Prototype("tpu_bdc_new", "void", [], "firmware/include/tpu_kernel.h")
         self.addCleanup(self.reference.prototypes.pop, "tpu_bdc_new")

@@ -57,17 +57,20 @@ void tpu_bdc_npu_distribute_from_static(local_addr_t dst_addr, static_addr_t src
 /** Writes start, start + step, ... as one row, the same on every NPU.
  * Layout: dst is (1, npu_num, 1, num) int32 in the aligned layout.
  * start: first value, int32
- * step: difference between neighbours, int32 */
+ * step: difference between neighbours, int32
+ * Types: int32 */
 void tpu_bdc_arithmetic_sequence_bcast(local_addr_t dst_addr, int npu_num, int start, int step, int num);
 /** Writes start, start + step, ... one value per channel, compact.
  * Layout: dst is (1, num, 1, 1) int32 in the compact layout.
  * start: first value, int32
- * step: difference between neighbours, int32 */
+ * step: difference between neighbours, int32
+ * Types: int32 */
 void tpu_bdc_arithmetic_sequence_distribute(local_addr_t dst_addr, int start, int step, int num);
 /** Writes start, start + step, ... one value per channel, aligned.
  * Layout: dst is (1, num, 1, 1) int32 in the aligned layout: each value at a multiple of 64 bytes.
  * start: first value, int32
- * step: difference between neighbours, int32 */
+ * step: difference between neighbours, int32
+ * Types: int32 */
 void tpu_bdc_arithmetic_sequence_distribute_aligned(local_addr_t dst_addr, int start, int step, int num);
 /** Writes 0, 1, 2 ... into one row of one NPU, never fewer than 64 of them.
  * Layout: dst is one row of the NPU of dst_addr: max(num, 64) adjacent elements of dtype.
@@ -79,7 +82,8 @@ void tpu_bdc_generate_arithmetic_sequence(local_addr_t dst_addr, int num, data_t
  * Layout: dst is (1, npu_num, 1, num) int32 in the aligned layout.
  * buffer_addr: local address of a scratch buffer of the chip; softtpu does not touch it
  * start: first value, int32
- * step: difference between neighbours, int32 */
+ * step: difference between neighbours, int32
+ * Types: int32 */
 void tpu_bdc_arithmetic_sequence_general(
     local_addr_t dst_addr, local_addr_t buffer_addr, int npu_num, int start, int step, int num);
 

@@ -424,7 +424,7 @@ void tpu_gdma_decompress_normal_S2L(local_addr_t dst_addr, global_addr_t src_add
 /** Compresses each row (n, c, h) of a local tensor by itself, so that rows can be expanded alone.
  * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
  *   whose streams no chip reads.
- * dst_racu_addr: address of the compressed units, one per (n, c, h)
+ * dst_racu_addr: address of the compressed units, one per (n, c, h); BM1688, BM1690: c counts groups
  * dst_meta_addr: address of their lengths, one 32-bit word each
  * dst_racu_stride: strides of the units in bytes; NULL: tpu_gdma_compress_RACU_racu_stride
  * dst_meta_stride: strides of the lengths in words; NULL: tpu_gdma_compress_RACU_meta_stride
@@ -437,7 +437,7 @@ void tpu_gdma_compress_RACU_L2S(global_addr_t dst_racu_addr, global_addr_t dst_m
 /** Expands rows of tpu_gdma_compress_RACU_L2S into a local tensor.
  * Layout: On BM1688 and BM1690 the chip's own form, elsewhere one of softtpu's own (device/engines/dma/README.md),
  *   whose streams no chip reads.
- * src_racu_addr: address of the compressed units, one per (n, c, h)
+ * src_racu_addr: address of the compressed units
  * src_meta_addr: address of their lengths, one 32-bit word each
  * src_racu_stride: strides of the units in bytes; NULL: tpu_gdma_compress_RACU_racu_stride
  * src_meta_stride: strides of the lengths in words; NULL: tpu_gdma_compress_RACU_meta_stride

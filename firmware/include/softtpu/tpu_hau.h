@@ -92,7 +92,8 @@ void tpu_hau_sort_specific_index_2d(system_addr_t output_data_addr, system_addr_
  * output_addr: system address of the bitmap of kept boxes, a multiple of 4
  * input_addr: system address of box_num x box_num bytes: bit 0 of byte [i][j], j > i, is 1 when j survives i
  * box_num: number of boxes
- * keep_num: how many boxes are kept at most; 0: no limit */
+ * keep_num: how many boxes are kept at most; 0: no limit
+ * Types: scores and factors: fp32; the input of tpu_hau_hard_nms: bytes */
 void tpu_hau_hard_nms(system_addr_t output_addr, system_addr_t input_addr, int box_num, int keep_num);
 /** Keeps the best box again and again while the scores of the others fall.
  * Layout: The output is a bitmap of ceil(box_num / 8) bytes: box i is bit i % 8 of byte i / 8, spare bits are 0.
@@ -101,7 +102,8 @@ void tpu_hau_hard_nms(system_addr_t output_addr, system_addr_t input_addr, int b
  * score_addr: system address of box_num f32 scores; they are not changed
  * threshold: boxes whose score is not above it are dropped
  * box_num: number of boxes
- * keep_num: how many boxes are kept at most; 0: no limit */
+ * keep_num: how many boxes are kept at most; 0: no limit
+ * Types: scores and factors: fp32; the input of tpu_hau_hard_nms: bytes */
 void tpu_hau_soft_nms(system_addr_t output_addr, system_addr_t iou_addr, system_addr_t score_addr, float threshold,
     int box_num, int keep_num);
 /** Copies lines by index from a table in global memory.
