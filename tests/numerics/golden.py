@@ -13,6 +13,7 @@ BYTES = {"fp32": 4, "fp16": 2, "bfp16": 2, "int8": 1, "uint8": 1, "int16": 2, "u
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 FLOATS = ("fp32", "fp16", "bfp16", "e4m3", "e5m2")
 GLOBAL_BYTES, L2_BYTES = 1 << 24, 1 << 24
+UNTOUCHED = 0xa5    # every byte before the setup of an instruction
 # Families in which the payload of an f32 NaN is that of the recording machine's processor (device/golden/case_reader.cpp); BM1690 has one NaN.
 ANY_NAN = ("mm_fp", "conv_fp", "pool_fp", "roi_pool", "new_conv", "new_pool", "new_mm")
 

@@ -113,6 +113,39 @@ def carry_out(call, memory, names, run):
     return answered(call, memory) if run(memory, call["fn"], arguments) else None
 
 
+def known_instructions():
+    """File and id of the recorded instructions that the decoder refuses or whose rule is not known."""
+    lines = (ROOT / "device/golden/known_instructions.txt").read_text().splitlines()
+    return {tuple(line.split("|")[0].split()) for line in lines if not line.startswith("#")}
+
+
+def check_instructions(root, checked):
+    """Single instructions with windows, those of tests/golden-instructions or of the folder beside the corpora: how many differ."""
+    import golden
+    import models
+    from instruction_models import Instructions, decode, name_of
+    beside = root.parent / "golden-bmodel"
+    corpus = golden.Corpus("bm1684x", models.BM1684X_BYTES, beside if beside.exists() else ROOT / "tests/golden-instructions")
+    known, wrong = known_instructions(), 0
+    for family in corpus.families():
+        if family == "index":
+            continue
+        for case, data in corpus.cases(family):
+            if "expanded" not in case or (family, case["id"]) in known:
+                continue
+            memory, fields = golden.Memory(models.BM1684X_BYTES), decode(case["expanded"])
+            memory.local[...] = memory.system[...] = golden.UNTOUCHED
+            corpus.prepare(memory, case, data)
+            if not Instructions(memory, models.OF_INSTRUCTIONS).carry_out(fields):
+                continue
+            bytes_wrong = corpus.differences(memory, case, data)
+            checked[f"bm1684x {name_of(fields)}"] += 1
+            if bytes_wrong:
+                wrong += 1
+                print(f"{family} {case['id']}: {bytes_wrong} bytes differ from the recording")
+    return wrong
+
+
 def check_models(verbose, root):
     import numpy
     import golden
@@ -142,6 +175,7 @@ def check_models(verbose, root):
                 if bytes_wrong or False in answers:
                     wrong += 1
                     print(f"{chip} {case['id']}: {answers.count(False)} answers and {bytes_wrong} bytes differ from the recording")
+    wrong += check_instructions(root, checked)
     for name, count in sorted(checked.items()) if verbose else []:
         print(f"{name}: {count}")
     print(f"{sum(checked.values())} recorded cases of {len(checked)} functions, {wrong} not reproduced")

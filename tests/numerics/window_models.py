@@ -21,14 +21,13 @@ class Windows:
         (sh, sw), (ih, iw) = a.get("stride", (1, 1)), a.get("insert") or a.get("ins") or (0, 0)
         top, bottom, left, right = a["padding"]
         x = self.tensor(a["input_addr"], (n, c, h, w), DTYPES[a.get("dtype") or a["input_dtype"]], stride=a.get("input_stride")).get()
-        wide = (h - 1) * (ih + 1) + 1, (w - 1) * (iw + 1) + 1
-        plane = np.empty((n, c, wide[0] + top + bottom, wide[1] + left + right), x.dtype)
-        plane[...] = np.asarray(padding, x.dtype).reshape(1, -1, 1, 1)
-        plane[:, :, top:top + wide[0], left:left + wide[1]] = np.asarray(inserted, x.dtype).reshape(1, -1, 1, 1)
-        plane[:, :, top:top + wide[0]:ih + 1, left:left + wide[1]:iw + 1] = x
-        rows = self.page.output_extent(h, kh, top, bottom, sh, dh, ih)
-        columns = self.page.output_extent(w, kw, left, right, sw, dw, iw)
-        return [plane[:, :, i * dh:i * dh + rows * sh:sh, j * dw:j * dw + columns * sw:sw][:, :, :rows, :columns] for i in range(kh) for j in range(kw)]
+        plane = np.empty((n, c, (h - 1) * (ih + 1) + 1, (w - 1) * (iw + 1) + 1), x.dtype)
+        plane[...] = np.asarray(inserted, x.dtype).reshape(1, -1, 1, 1)
+        plane[:, :, ::ih + 1, ::iw + 1] = x
+        padding = np.asarray(padding, x.dtype).reshape(1, -1, 1, 1)
+        extent = a.get("output_extent") or (self.page.output_extent(h, kh, top, bottom, sh, dh, ih), self.page.output_extent(w, kw, left, right, sw, dw, iw))
+        rows, columns = (np.arange(count) * step - before for count, step, before in zip(extent, (sh, sw), (top, left)))
+        return [self.page.seen_by_tap(plane, rows + i * dh, columns + j * dw, padding, a.get("pad_mode", 0)) for i in range(kh) for j in range(kw)]
 
     def region_taps(self, a, outside):
         """The same for the functions that look at regions of the input."""
