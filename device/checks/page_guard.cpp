@@ -2,16 +2,17 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 
+#include "runtime/base/interrupted_code.hpp"
+
 namespace softtpu {
 namespace {
 
-constexpr std::uintptr_t kPageBytes = 4096;
+const auto kPageBytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
 
 std::atomic<PageGuard*> active{nullptr};  // NOLINT: the handler has no other way to it
 struct sigaction former {};
@@ -29,18 +30,10 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-#ifdef __x86_64__
-  constexpr greg_t kWrite = 2;  // of the processor's code for page faults
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
-  const bool writes = (machine.gregs[REG_ERR] & kWrite) != 0;
-  const auto* code = reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
-#else
-  const bool writes = false;
-  const void* code = nullptr;
-#endif
   PageGuard* guard = active;
   if (guard != nullptr && info->si_code > 0 &&
-      guard->take(reinterpret_cast<std::uintptr_t>(info->si_addr), writes, code)) {
+      guard->take(reinterpret_cast<std::uintptr_t>(info->si_addr), failed_to_write(context),
+                  interrupted_place(context))) {
     return;
   }
   pass_on(signal, info, context);

@@ -1,7 +1,6 @@
 #include "device/server/fault_handler.hpp"
 
 #include <sys/resource.h>
-#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -10,6 +9,7 @@
 #include <cstdlib>
 
 #include "device/server/stack_use.hpp"
+#include "runtime/base/interrupted_code.hpp"
 
 namespace softtpu {
 namespace {
@@ -54,24 +54,17 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
 
 // A call through a bad pointer leaves no frame to walk from; its caller is where the call instruction put it.
 bool is_nowhere(const siginfo_t& info, const void* context) {
-#ifdef __x86_64__
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
-  const auto at = static_cast<std::uint64_t>(machine.gregs[REG_RIP]);
+  const auto at = reinterpret_cast<std::uint64_t>(interrupted_place(context));
   if (info.si_signo != SIGSEGV || at != reinterpret_cast<std::uintptr_t>(info.si_addr)) return false;
   add_place(at);
-  add_place(*reinterpret_cast<const std::uint64_t*>(machine.gregs[REG_RSP]) - 1);
+  add_place(reinterpret_cast<std::uint64_t>(return_of_bad_call(context)) - 1);
   return true;
-#else
-  static_cast<void>(info);
-  static_cast<void>(context);
-  return false;
-#endif
 }
 
 // True: the stack is used up, and it is noted by what.
 bool is_overflow(int signal, const siginfo_t& info, const void* context) {
   if ((signal != SIGSEGV && signal != SIGBUS) || info.si_code <= 0) return false;
-  const std::uintptr_t pointer = stack_pointer(context);
+  const std::uintptr_t pointer = interrupted_stack_pointer(context);
   if (!stack_extent.is_overflow(reinterpret_cast<std::uintptr_t>(info.si_addr), pointer)) return false;
   record->stack_limit = stack_extent.limit;
   record->stack_used = stack_extent.base - pointer;

@@ -22,6 +22,7 @@
 #include "device/server/kernel_stack.hpp"
 #include "device/server/postmortem.hpp"
 #include "device/server/stack_use.hpp"
+#include "runtime/base/interrupted_code.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -103,16 +104,8 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* context, void* data) {
 
 // A call through a bad pointer leaves no code at the crash; where it came from lies on top of the stack.
 const void* caller_of_nowhere(const siginfo_t& info, const ucontext_t& context) {
-#ifdef __x86_64__
-  const auto& registers = context.uc_mcontext.gregs;
   if (info.si_signo != SIGSEGV) return nullptr;  // others give the place of the instruction itself
-  if (registers[REG_RIP] != static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(info.si_addr))) return nullptr;
-  return *reinterpret_cast<const void* const*>(registers[REG_RSP]);
-#else
-  static_cast<void>(info);
-  static_cast<void>(context);
-  return nullptr;
-#endif
+  return interrupted_place(&context) == info.si_addr ? return_of_bad_call(&context) : nullptr;
 }
 
 bool can_go_on(const siginfo_t& info, const ucontext_t& context, const void* kernel) {
@@ -143,7 +136,7 @@ Cause find_cause(int signal, const siginfo_t& info, const void* context, const P
   const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
   if (signal == SIGSEGV && core.stack.overflows_at(address)) {
     const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(core.stack.begin) + kKernelStackBytes;
-    const std::uintptr_t pointer = stack_pointer(context);
+    const std::uintptr_t pointer = interrupted_stack_pointer(context);
     return {stack_text(kKernelStackBytes, end > pointer ? end - pointer : kKernelStackBytes), frames_text(kernel)};
   }
   std::string text = fmt::format("was stopped by signal {} ({})", signal, ::sigdescr_np(signal));

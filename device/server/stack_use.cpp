@@ -1,6 +1,5 @@
 #include "device/server/stack_use.hpp"
 
-#include <ucontext.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -63,16 +62,6 @@ StackUse measure_stack() {
   std::partial_sort(walk.places.begin(), walk.places.begin() + static_cast<std::ptrdiff_t>(use.count), end, larger);
   std::copy_n(walk.places.begin(), use.count, use.places.begin());
   return use;
-}
-
-std::uintptr_t stack_pointer(const void* signal_context) {
-#ifdef __x86_64__
-  const auto& machine = static_cast<const ucontext_t*>(signal_context)->uc_mcontext;
-  return static_cast<std::uintptr_t>(machine.gregs[REG_RSP]);
-#else
-  static_cast<void>(signal_context);
-  return 0;
-#endif
 }
 
 }  // namespace softtpu

@@ -26,7 +26,4 @@ struct StackUse {
 // From the frame that a signal has interrupted outwards, as far as a tenth of a second goes.
 StackUse measure_stack();
 
-// The stack pointer of the code that a signal has interrupted.
-std::uintptr_t stack_pointer(const void* signal_context);
-
 }  // namespace softtpu
