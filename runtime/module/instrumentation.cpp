@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/module/module_symbols.hpp"
+#include "runtime/module/this_machine.hpp"
 
 namespace softtpu {
 namespace {
@@ -51,7 +52,7 @@ Error not_installed(const std::string& file) {
 
 Result<Instrumentation> find_address_runtime(const Names& libraries) {
   if (const auto gcc = find_prefix(libraries, "libasan.so")) return Instrumentation{*gcc, {}};
-  const std::string file = "libclang_rt.asan-x86_64.so";
+  const std::string file = fmt::format("libclang_rt.asan-{}.so", kThisMachineOfClang);
   const auto clang = find_clang_runtime(file);
   if (!clang) return not_installed(file);
   return Instrumentation{*clang, {}};
@@ -80,7 +81,7 @@ Result<Instrumentation> find_instrumentation(int fd) {
   // GCC's modules name their runtime; the one of AddressSanitizer has these checks as well.
   if (!checks || has_prefix(*libraries, "libubsan.so") || has_prefix(*libraries, "libclang_rt."))
     return Instrumentation{};
-  const std::string file = "libclang_rt.ubsan_standalone-x86_64.so";
+  const std::string file = fmt::format("libclang_rt.ubsan_standalone-{}.so", kThisMachineOfClang);
   auto clang = find_clang_runtime(file);
   if (!clang) return not_installed(file);
   return Instrumentation{{}, *std::move(clang)};

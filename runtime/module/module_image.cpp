@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/module/this_machine.hpp"
+
 namespace softtpu {
 namespace {
 
@@ -45,12 +47,6 @@ Result<UniqueFd> seal(UniqueFd image) {
   }
   return Error{ErrorKind::kResource, fmt::format("sealing a kernel module: {}", std::strerror(errno))};
 }
-
-#if defined(__x86_64__)
-constexpr Elf64_Half kThisMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr Elf64_Half kThisMachine = EM_AARCH64;
-#endif
 
 std::string machine_name(Elf64_Half machine) {
   switch (machine) {

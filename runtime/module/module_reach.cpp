@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/module/this_machine.hpp"
+
 namespace softtpu {
 namespace {
 
@@ -225,17 +227,6 @@ bool needs_only_known_libraries(const link_map& module, const Dynamic& dynamic) 
     if (row->d_tag == DT_NEEDED && !is_known_library(dynamic.names + row->d_un.d_val)) return false;
   }
   return true;
-}
-
-// Also where the bytes belong to two instructions: that costs checks, nothing more.
-bool has_system_call(std::string_view code) {
-#if defined(__x86_64__)
-  constexpr std::array kCalls = {"\x0F\x05"sv, "\x0F\x34"sv, "\xCD\x80"sv};
-#else
-  constexpr std::array kCalls = {"\x01\x00\x00\xD4"sv};
-#endif
-  return std::any_of(kCalls.begin(), kCalls.end(),
-                     [code](std::string_view call) { return code.find(call) != std::string_view::npos; });
 }
 
 struct Search {
