@@ -1,7 +1,6 @@
 #include "device/core/launch_page.hpp"
 
 #include <fmt/format.h>
-#include <immintrin.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <climits>
 #include <ctime>
 #include <thread>
+
+#include "runtime/base/processor_pause.hpp"
 
 namespace softtpu {
 namespace {
@@ -41,7 +42,7 @@ bool spin(Ready ready) {
   do {
     for (int i = 0; i < kPauses; ++i) {
       if (ready()) return true;
-      _mm_pause();
+      pause_processor();
     }
   } while (Clock::now() < end);
   return false;
