@@ -47,6 +47,21 @@ Result<std::shared_ptr<AllocationTable>> AllocationTable::create() {
   return std::shared_ptr<AllocationTable>(new AllocationTable(*std::move(bytes)));
 }
 
+// The server's writes to the table: whoever reads sees that something has changed before it sees what.
+class AllocationTable::Change {
+ public:
+  explicit Change(Header& header) : version_(header.version) {
+    version_.fetch_add(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
+  ~Change() { version_.fetch_add(1, std::memory_order_release); }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  std::atomic<std::uint64_t>& version_;
+};
+
 AllocationTable::Header& AllocationTable::header() const { return *reinterpret_cast<Header*>(bytes_.data()); }
 AllocationTable::Entry* AllocationTable::entries() const {
   return reinterpret_cast<Entry*>(bytes_.data() + sizeof(Header));
@@ -66,7 +81,7 @@ AllocationTable::Entry* AllocationTable::find_place() {
 }
 
 void AllocationTable::add(const AllocationRecord& record) {
-  header().version.fetch_add(1, std::memory_order_acq_rel);
+  const Change change(header());
   if (Entry* entry = find_place()) {
     entry->address = record.address;
     entry->bytes = record.bytes;
@@ -78,7 +93,6 @@ void AllocationTable::add(const AllocationRecord& record) {
   } else {
     header().overflowed = true;
   }
-  header().version.fetch_add(1, std::memory_order_acq_rel);
 }
 
 AllocationTable::Entry* AllocationTable::find_live(std::uint64_t address) {
@@ -89,19 +103,17 @@ AllocationTable::Entry* AllocationTable::find_live(std::uint64_t address) {
 }
 
 void AllocationTable::locate(std::uint64_t address, const std::vector<std::string>& at) {
-  header().version.fetch_add(1, std::memory_order_acq_rel);
+  const Change change(header());
   if (Entry* entry = find_live(address)) store(entry->allocated_at, at);
-  header().version.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void AllocationTable::free(std::uint64_t address, const std::vector<std::string>& at) {
-  header().version.fetch_add(1, std::memory_order_acq_rel);
+  const Change change(header());
   if (Entry* entry = find_live(address)) {
     entry->live = false;
     entry->order = ++header().order;
     store(entry->freed_at, at);
   }
-  header().version.fetch_add(1, std::memory_order_acq_rel);
 }
 
 AllocationTable::Contents AllocationTable::read() const {
@@ -121,6 +133,7 @@ AllocationTable::Contents AllocationTable::read() const {
     }
     std::sort(freed.begin(), freed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (auto& [order, record] : freed) contents.freed.push_back(std::move(record));
+    std::atomic_thread_fence(std::memory_order_acquire);  // what has been read was read before the second look
     if (contents.version % 2 == 0 && contents.version == version()) return contents;
   }
 }

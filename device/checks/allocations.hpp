@@ -47,6 +47,7 @@ class AllocationTable {
  private:
   struct Entry;
   struct Header;
+  class Change;
   explicit AllocationTable(SharedBytes bytes) : bytes_(std::move(bytes)) {}
   Header& header() const;
   Entry* entries() const;
