@@ -1,8 +1,13 @@
 // SDMA, and copies that reduce with what lies in L2 SRAM, on BM1690.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <random>
+#include <thread>
 
+#include "device/command/functions.hpp"
+#include "device/engines/dma/reduce/command.hpp"
+#include "device/numeric/float_unit.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
@@ -181,6 +186,39 @@ TEST_F(Sdma, ReductionsCombineWithL2InEveryMode) {
         if (psum == 1 && opcode == 4) wanted = a + b;
       }
       ASSERT_EQ(l2_data<float>(0)[i], wanted) << "opcode " << opcode << " psum " << psum;
+    }
+  }
+}
+
+// Two cores add to the same words of L2, and none of their sums is lost.
+TEST_F(Sdma, ReductionsOfSeveralCoresIntoOnePlaceAllCount) {
+  constexpr int kRounds = 200, kWords = 2048;
+  const auto other = device_.memories().make_for_core(1);
+  ASSERT_TRUE(other) << other.error().text;
+  const auto add = [&](Memories& memories, Dtype type) {
+    const Dim4 shape{1, 1, 1, kWords};
+    const auto tensor = [&](std::uint64_t address) {
+      return Tensor{Space::kSystem, address, shape, {kWords, kWords, kWords, 1}, type, false};
+    };
+    const DmaReduceCmd cmd{ReduceMode::kAdd, true, Lossy::kNone, tensor(l2(0)), tensor(device_.scratch())};
+    const FpuScope modes;
+    for (int round = 0; round < kRounds; ++round) execute(memories, cmd);
+  };
+  for (const Dtype type : {Dtype::kInt32, Dtype::kFp32, Dtype::kFp16}) {
+    for (int i = 0; i < kWords; ++i) {
+      reinterpret_cast<std::uint32_t*>(global(0))[i] = type == Dtype::kInt32  ? 1U
+                                                       : type == Dtype::kFp32 ? std::bit_cast<std::uint32_t>(1.0F)
+                                                                              : 0x3C003C00U;
+      l2_data<std::uint32_t>(0)[i] = 0;
+    }
+    std::thread thread([&] { add(**other, type); });
+    add(device_.memories(), type);
+    thread.join();
+    for (int i = 0; i < kWords; ++i) {
+      const double got = type == Dtype::kInt32  ? static_cast<double>(l2_data<std::int32_t>(0)[i])
+                         : type == Dtype::kFp32 ? static_cast<double>(l2_data<float>(0)[i])
+                                                : static_cast<double>(widen_f16(l2_data<std::uint16_t>(0)[i]));
+      ASSERT_EQ(got, 2 * kRounds) << "word " << i << ", " << to_text(type);
     }
   }
 }

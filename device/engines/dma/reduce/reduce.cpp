@@ -1,6 +1,9 @@
 // Copies that reduce with what lies at their destination, and lossy ones between fp32 and FP20 (numerics: bm1690.md
 // section 4; golden bm1690/reduce).
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -39,7 +42,7 @@ T combined(ReduceMode mode, T old, T value) {
     float result = 0;
     switch (mode) {
       case ReduceMode::kCopy: return value;
-      case ReduceMode::kMul: result = a * b; break;
+      case ReduceMode::kMul: result = float_product(a, b); break;
       case ReduceMode::kMax: return kept(b > a ? value : old);
       case ReduceMode::kMin: return kept(b < a ? value : old);
       case ReduceMode::kAdd: result = a + b; break;
@@ -48,6 +51,23 @@ T combined(ReduceMode mode, T old, T value) {
     return Wide<T>::round(result);
   }
   unreachable(mode);
+}
+
+// Several cores may reduce into one place at a time, in L2 above all: what each of them brings counts.
+template <class T>
+void combine_into(T* place, ReduceMode mode, T value) {
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                                  std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>;
+  static_assert(sizeof(Word) == sizeof(T) && std::atomic_ref<Word>::is_always_lock_free);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(place) % sizeof(Word) == 0;
+  if (mode == ReduceMode::kCopy || !aligned) {
+    *place = combined(mode, *place, value);
+    return;
+  }
+  const std::atomic_ref<Word> word(*reinterpret_cast<Word*>(place));
+  Word old = word.load(std::memory_order_relaxed);
+  while (!word.compare_exchange_weak(old, std::bit_cast<Word>(combined(mode, std::bit_cast<T>(old), value)))) {
+  }
 }
 
 // Value `index` of a stream of FP20: the upper 20 bits of an fp32.
@@ -104,8 +124,7 @@ void reduce_words(const Memories& mem, const DmaReduceCmd& cmd, ReduceMode mode)
     const std::vector<T> values = read_all<T>(mem, cmd.src);
     const TensorView dst(mem, cmd.dst);
     for_each_element(cmd.dst.shape, [&](std::int64_t i, int n, int c, int h, int w) {
-      T* to = dst.at<T>(n, c, h, w);
-      *to = combined(mode, *to, values[static_cast<std::size_t>(i)]);
+      combine_into(dst.at<T>(n, c, h, w), mode, values[static_cast<std::size_t>(i)]);
     });
   };
   if (is_float(cmd.dst.dtype)) return for_float_type(cmd.dst.dtype, run);
@@ -132,8 +151,7 @@ void unpack(const Memories& mem, const DmaReduceCmd& cmd, ReduceMode mode) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = src.get(static_cast<std::int64_t>(i));
   const TensorView dst(mem, cmd.dst);
   for_each_element(cmd.dst.shape, [&](std::int64_t i, int n, int c, int h, int w) {
-    auto* to = dst.at<float>(n, c, h, w);
-    *to = combined(mode, *to, values[static_cast<std::size_t>(i)]);
+    combine_into(dst.at<float>(n, c, h, w), mode, values[static_cast<std::size_t>(i)]);
   });
 }
 
