@@ -5,8 +5,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#else
-#include <cfenv>
+#elif !defined(__aarch64__)
+#error "softtpu knows the modes of x86-64 and aarch64"
 #endif
 
 #include <cstdint>
@@ -28,7 +28,11 @@ inline void reset_processor_state() {
   const std::uint64_t flags = __builtin_ia32_readeflags_u64();
   if ((flags & kOddFlags) != 0) __builtin_ia32_writeeflags_u64(flags & ~kOddFlags);
 #else
-  std::fesetenv(FE_DFL_ENV);
+  // Round to nearest, subnormals and NaNs kept, no traps. fesetenv() leaves some of these bits as they are.
+  std::uint64_t modes = 0;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(modes)::"memory");
+  if (modes != 0) __asm__ volatile("msr fpcr, xzr" ::: "memory");
+  __asm__ volatile("msr fpsr, xzr" ::: "memory");
 #endif
 }
 

@@ -5,26 +5,13 @@
 // because a compiler may exchange the operands of + and *.
 #pragma once
 
-#include <immintrin.h>
-
 #include <bit>
 #include <cstdint>
 
+#include "device/numeric/float_modes.hpp"
 #include "device/numeric/formats.hpp"
 
 namespace softtpu {
-
-// Sets the CPU's float modes to the chip's for a scope, in this thread.
-class FpuScope {
- public:
-  FpuScope() : saved_(_mm_getcsr()) { _mm_setcsr((saved_ & ~0x6000U) | 0x8040U | 0x1F80U); }
-  ~FpuScope() { _mm_setcsr(saved_); }
-  FpuScope(const FpuScope&) = delete;
-  FpuScope& operator=(const FpuScope&) = delete;
-
- private:
-  unsigned saved_;
-};
 
 // The NaN of an operation on (a, b) that gave `result`: the first operand that is a NaN, made quiet; an invalid
 // operation on numbers gives 0xffc00000; anything else is the result.
@@ -41,6 +28,6 @@ inline float settle_nan(float result, float a, float b) {
 // Operands are already loaded (subnormals flushed); to be called inside an FpuScope.
 inline float chip_add(float a, float b) { return settle_nan(a + b, a, b); }
 inline float chip_sub(float a, float b) { return settle_nan(a - b, a, b); }
-inline float chip_mul(float a, float b) { return settle_nan(a * b, a, b); }
+inline float chip_mul(float a, float b) { return settle_nan(float_product(a, b), a, b); }
 
 }  // namespace softtpu

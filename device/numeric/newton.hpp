@@ -25,7 +25,7 @@ struct Settled {
 struct Unsettled {
   static float add(float a, float b) { return a + b; }
   static float sub(float a, float b) { return a - b; }
-  static float mul(float a, float b) { return a * b; }
+  static float mul(float a, float b) { return float_product(a, b); }
 };
 
 // Elements that are computed together; a fixed number lets the compiler use vector registers.

@@ -59,7 +59,7 @@ class Matmul {
         float products[kTileCols];
         for (int i = 0; i < length; i += kTileCols) {
           const int count = std::min(kTileCols, length - i);
-          for (int j = 0; j < count; ++j) products[j] = factor * right[i + j];
+          for (int j = 0; j < count; ++j) products[j] = float_product(factor, right[i + j]);
           if (has_nan(products, count))
             for (int j = 0; j < count; ++j) products[j] = chip_mul(factor, flush(right[i + j]));
           store_rows({row, 1, channel * cmd_.right.shape.w + first + i, count}, products, count);

@@ -21,6 +21,7 @@
 #include "device/memory/scratch.hpp"
 #include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/float_modes.hpp"
 #include "device/numeric/fp8.hpp"
 #include "device/numeric/shift.hpp"
 
@@ -192,7 +193,7 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
       product.store = by_rows<float>([&dst, &factors_of](int row, int col, int count, const float* values) {
         float* scaled = room<float, struct Rescaled>(count);
         factors_of(row, col, count, scaled);
-        for (int i = 0; i < count; ++i) scaled[i] = values[i] * flush(scaled[i]);
+        for (int i = 0; i < count; ++i) scaled[i] = float_product(values[i], flush(scaled[i]));
         dst.row_runs<T>(row, col, count, [&](int i, T* first, int run) { store_run(scaled + i, run, first); });
       });
     } else if constexpr (std::is_same_v<T, float>) {

@@ -35,7 +35,7 @@ void two_lanes(TileSize size, const float* left, std::int64_t step, const float*
       const float factor = left[row * step + k];
       const float* values = right + offsets[k];
       for (int col = 0; col < size.cols; ++col) {
-        const float product = factor * values[col];
+        const float product = float_product(factor, values[col]);
         lane[col] = lane[col] + product;
       }
     }
@@ -84,7 +84,7 @@ float aligned_group_sum(const float* left, const float* right, const std::int64_
   std::array<std::uint32_t, kMostGroupTerms> products;
   std::uint32_t largest = 0;
   for (int i = 0; i < count; ++i) {
-    const float product = left[i] * right[offsets[i] + col];
+    const float product = float_product(left[i], right[offsets[i] + col]);
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(product);
     products[static_cast<std::size_t>(i)] = bits;
     largest = std::max(largest, bits & 0x7FFFFFFFU);

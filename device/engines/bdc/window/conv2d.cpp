@@ -21,6 +21,7 @@
 #include "device/memory/overlap.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/float_modes.hpp"
 #include "device/numeric/fp8.hpp"
 #include "device/numeric/shift.hpp"
 
@@ -320,7 +321,7 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
     product.store = by_channels<float>(output, [&](int row, const auto& runs, int count, const float* values) {
       if (cmd.rescale) {
         float* scaled = room<float, struct Rescaled>(count);
-        for (int i = 0; i < count; ++i) scaled[i] = values[i] * factors[static_cast<std::size_t>(row)];
+        for (int i = 0; i < count; ++i) scaled[i] = float_product(values[i], factors[static_cast<std::size_t>(row)]);
         values = scaled;
       }
       output.visit<T>(row, runs,

@@ -17,6 +17,7 @@
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/float_modes.hpp"
 #include "device/numeric/shift.hpp"
 
 namespace softtpu {
@@ -285,7 +286,7 @@ void average_fp8(const Memories& mem, const PoolCmd& cmd) {
             } else {
               float* sums = room<float, struct Fp8Sums>(taps.count);
               sum(taps, factors, -0.0F, -0.0F, sums);
-              for (int i = 0; i < taps.count; ++i) out[i] = Wide<D>::round(sums[i] * factor);
+              for (int i = 0; i < taps.count; ++i) out[i] = Wide<D>::round(float_product(sums[i], factor));
             }
           };
     });

@@ -6,6 +6,7 @@
 #include "device/engines/bdc/window/pool_taps.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/float_modes.hpp"
 
 namespace softtpu {
 namespace {
@@ -33,7 +34,7 @@ float rounded<float>(float value) {
 // only then a result below the least normal number becomes zero.
 template <class T>
 float product(float a, float b) {
-  return rounded<T>(a * b);
+  return rounded<T>(float_product(a, b));
 }
 template <>
 float product<Bf16>(float a, float b) {

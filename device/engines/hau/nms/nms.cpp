@@ -1,6 +1,4 @@
 // HAU non-maximum suppression (numerics: bm1684x-dma-hau-gather.md section 4).
-#include <immintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,6 +8,7 @@
 
 #include "device/command/functions.hpp"
 #include "device/engines/hau/nms/command.hpp"
+#include "device/engines/hau/nms/four_floats.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -22,11 +21,7 @@ namespace {
 std::uint64_t low_bits(const std::uint8_t* bytes, int count) {
   std::uint64_t bits = 0;
   int i = 0;
-  for (; i + 16 <= count; i += 16) {
-    const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i));
-    const auto found = static_cast<std::uint16_t>(_mm_movemask_epi8(_mm_slli_epi16(part, 7)));  // of the highest bits
-    bits |= std::uint64_t{found} << static_cast<unsigned>(i);
-  }
+  for (; i + 16 <= count; i += 16) bits |= std::uint64_t{low_bits_of_16(bytes + i)} << static_cast<unsigned>(i);
   for (; i < count; ++i) bits |= std::uint64_t{bytes[i] & 1U} << static_cast<unsigned>(i);
   return bits;
 }
@@ -203,7 +198,7 @@ class SoftScores {
       if (last - first == kBlock) return multiply_block(scores_ + first, coeff + first, threshold_);
       float most = threshold_;
       for (int i = first; i < last; ++i) {
-        scores_[i] = scores_[i] * coeff[i];
+        scores_[i] = float_product(scores_[i], coeff[i]);
         most = scores_[i] > most ? scores_[i] : most;
       }
       return most;
@@ -216,17 +211,16 @@ class SoftScores {
   // The largest product above the threshold, or that.
   static float multiply_block(float* scores, const float* coeff, float threshold) {
     constexpr int kLanes = 4, kChains = 4;
-    __m128 most[kChains];
-    for (__m128& chain : most) chain = _mm_set1_ps(threshold);
+    FourFloats most[kChains];
+    for (FourFloats& chain : most) chain = four_times(threshold);
     for (int i = 0; i < kBlock; i += kLanes) {
-      const __m128 score = _mm_mul_ps(_mm_loadu_ps(scores + i), _mm_loadu_ps(coeff + i));
-      _mm_storeu_ps(scores + i, score);
-      // What is not a number is not taken.
-      __m128& chain = most[i / kLanes % kChains];
-      chain = _mm_max_ps(score, chain);
+      const FourFloats score = four_products(load_four(scores + i), load_four(coeff + i));
+      store_four(score, scores + i);
+      FourFloats& chain = most[i / kLanes % kChains];
+      chain = larger_of(score, chain);
     }
-    alignas(16) std::array<float, kLanes> last;
-    _mm_store_ps(last.data(), _mm_max_ps(_mm_max_ps(most[0], most[1]), _mm_max_ps(most[2], most[3])));
+    std::array<float, kLanes> last;
+    store_four(larger_of(larger_of(most[0], most[1]), larger_of(most[2], most[3])), last.data());
     return *std::max_element(last.begin(), last.end());
   }
 
