@@ -1,5 +1,9 @@
 # SOFTTPU_ONLY_TARGET: the one instruction set that SIMD loops are compiled for, by Highway's name; unset: every one that there is.
-if(SOFTTPU_FUZZ)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES aarch64)
+  # NEON, which all of these machines have, and nothing to choose at run time. The library's switch for that; without it every function
+  # would be compiled for an extension that only some have, and no function outside could hold a vector.
+  add_compile_definitions(TOOLCHAIN_MISS_SYS_AUXV_H)
+elseif(SOFTTPU_FUZZ)
   # Nearly every machine has it, and each takes minutes to compile with coverage and sanitizers.
   set(SOFTTPU_ONLY_TARGET HWY_AVX2)
 elseif(SOFTTPU_NATIVE_SIMD)

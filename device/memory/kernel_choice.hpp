@@ -9,7 +9,8 @@ namespace softtpu {
 void set_plain_kernels(bool plain);
 bool plain_kernels();
 
-// Limits the instruction set of the SIMD loops: "sse4", "avx2" or "avx512"; empty: the best that the machine has.
+// Limits the instruction set of the SIMD loops: "sse4", "avx2", "avx512" or "neon"; empty: the best that the machine
+// has.
 // False when the machine or this build lacks it (the best that there is is used).
 bool set_simd_limit(std::string_view name);
 

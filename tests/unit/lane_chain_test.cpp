@@ -132,7 +132,7 @@ TEST_P(LaneChains, StepsTogetherAreStepsOneByOne) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, LaneChains, testing::Values("sse4", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Targets, LaneChains, testing::Values("sse4", "avx2", "avx512", "neon"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 // A step that is refused ends the function, and what was issued before it has been carried out.

@@ -121,7 +121,7 @@ TEST_P(Transpose, ChannelsBecomeColumns) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Transpose, testing::Values("sse4", "avx2", "avx512"));
+INSTANTIATE_TEST_SUITE_P(Targets, Transpose, testing::Values("sse4", "avx2", "avx512", "neon"));
 
 }  // namespace
 }  // namespace softtpu

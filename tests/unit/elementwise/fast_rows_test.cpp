@@ -48,10 +48,12 @@ class FastRows : public testing::TestWithParam<const char*> {
   // A third of the values are special ones of some type.
   void fill_image() {
     static const std::uint32_t kSpecial[] = {
-        0,          0x80000000, 1,          0x807FFFFF, 0x00800000, 0x007FFFFF, 0x3F800000, 0x7F7FFFFF, 0x7F800000,
-        0xFF800000, 0x7F800001, 0xFFABCDEF, 0x7FC00000, 0x40200000, 0xBFC00000, 0x477FF000, 0x477FEFFF, 0x33000001,
-        0x33000000, 0x38FFFFFF, 0x387FF000, 0x4F000000, 0x4EFFFFFF, 0xCF000000, 0x4F800000, 0x4B000001, 0xCAFFFFFF,
-        0x7BFF7C00, 0xFC007C01, 0x03FF0400, 0x83FF8001, 0x7F80FF80, 0x7F7F0080, 0x807F7FFF, 0x3C003F80, 0xBE00FFFF};
+        0, 0x80000000, 1, 0x807FFFFF, 0x00800000, 0x007FFFFF, 0x3F800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000,
+        0x7F800001, 0xFFABCDEF, 0x7FC00000, 0x40200000, 0xBFC00000, 0x477FF000, 0x477FEFFF, 0x33000001, 0x33000000,
+        0x38FFFFFF, 0x387FF000, 0x4F000000, 0x4EFFFFFF, 0xCF000000, 0x4F800000, 0x4B000001, 0xCAFFFFFF, 0x7BFF7C00,
+        0xFC007C01, 0x03FF0400, 0x83FF8001, 0x7F80FF80, 0x7F7F0080, 0x807F7FFF, 0x3C003F80, 0xBE00FFFF,
+        // Their product is the least normal number only when it is rounded.
+        0x1FFFF800, 0x20000400};
     auto* words = reinterpret_cast<std::uint32_t*>(image_.data());
     for (std::size_t i = 0; i < image_.size() / 4; ++i) {
       const auto any = static_cast<std::uint32_t>(random_());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -22,10 +23,21 @@ using Bits = std::vector<std::uint32_t>;
 
 // What operands look like: ordinary values, any f16, any bf16, bf16 with products near the least normal f32 or the
 // largest (and infinite ones), small numbers of few bits and zeros, whose products are cut exactly or not at all, and
-// ordinary values with an infinity or a NaN now and then.
-enum class Kind : std::uint8_t { kOrdinary, kAnyF16, kAnyBf16, kTinyBf16, kHugeBf16, kRoundF16, kRareSpecial, kAnyF32 };
-constexpr Kind kHalfKinds[] = {Kind::kOrdinary, Kind::kAnyF16,   Kind::kAnyBf16,    Kind::kTinyBf16,
-                               Kind::kHugeBf16, Kind::kRoundF16, Kind::kRareSpecial};
+// ordinary values with an infinity or a NaN now and then; f32 with products that only rounding makes the least normal
+// number.
+enum class Kind : std::uint8_t {
+  kOrdinary,
+  kAnyF16,
+  kAnyBf16,
+  kTinyBf16,
+  kHugeBf16,
+  kRoundF16,
+  kRareSpecial,
+  kAnyF32,
+  kLeastF32
+};
+constexpr Kind kGroupKinds[] = {Kind::kOrdinary, Kind::kAnyF16,   Kind::kAnyBf16,     Kind::kTinyBf16,
+                                Kind::kHugeBf16, Kind::kRoundF16, Kind::kRareSpecial, Kind::kLeastF32};
 
 class FastKernels : public testing::TestWithParam<const char*> {
  protected:
@@ -53,6 +65,12 @@ class FastKernels : public testing::TestWithParam<const char*> {
         return widen_f16(
             static_cast<std::uint16_t>(0x7C00U | (bits >> 16 & 0x8000U) | (bits >> 30 == 0 ? 0x200U : 0U)));
       case Kind::kAnyF32: return std::bit_cast<float>(bits);
+      case Kind::kLeastF32: {
+        // (1 - 2^-n) * (1 + 2^-n)
+        const float rest = std::ldexp(1.0F, -13 - static_cast<int>(bits >> 8 & 1U));
+        const float number = (bits & 1U) != 0 ? 1 + rest : 1 - rest;
+        return std::ldexp((bits & 2U) != 0 ? -number : number, -63 - static_cast<int>(bits >> 4 & 1U));
+      }
     }
     return 0;
   }
@@ -104,7 +122,7 @@ Bits counted(const Bits& sums, TileSize size) {
 }
 
 TEST_P(FastKernels, TwoLaneProductsHaveThePlainBits) {
-  for (const Kind kind : {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kAnyF32}) {
+  for (const Kind kind : {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kAnyF32, Kind::kLeastF32}) {
     for (int round = 0; round < 12; ++round) {
       const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};
       const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
@@ -127,7 +145,7 @@ TEST_P(FastKernels, TwoLaneProductsHaveThePlainBits) {
 }
 
 TEST_P(FastKernels, JoinedLanesHaveThePlainBits) {
-  for (const Kind kind : {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kAnyF32}) {
+  for (const Kind kind : {Kind::kOrdinary, Kind::kAnyF16, Kind::kAnyBf16, Kind::kAnyF32, Kind::kLeastF32}) {
     for (int round = 0; round < 24; ++round) {
       const TileSize size{below(kMaxRows), below(round % 2 == 0 ? 4 : kMaxInner), below(kTileCols)};
       const std::vector<float> left = values(kMaxRows * kMaxInner, kind);
@@ -150,7 +168,7 @@ TEST_P(FastKernels, JoinedLanesHaveThePlainBits) {
 }
 
 TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
-  for (const Kind kind : kHalfKinds) {
+  for (const Kind kind : kGroupKinds) {
     for (int round = 0; round < 24; ++round) {
       const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols), next() % 2 == 0};
       const int group = round % 3 == 0 ? kGroupTerms : round % 7 == 1 ? 1 : below(kGroupTerms);
@@ -254,6 +272,7 @@ TEST_P(FastKernels, SumsOfWindowsHaveThePlainBits) {
     }
   };
   compare(&PoolTaps::sum_f32, float(), Kind::kAnyF32);
+  compare(&PoolTaps::sum_f32, float(), Kind::kLeastF32);
   compare(&PoolTaps::sum_f16, F16(), Kind::kAnyF16);
   compare(&PoolTaps::sum_f16, F16(), Kind::kOrdinary);
   compare(&PoolTaps::sum_bf16, Bf16(), Kind::kAnyBf16);

@@ -76,7 +76,7 @@ TEST_P(ShiftedSums, SimdLoopsAreThePlainLoop) {
   compare<std::uint32_t>(3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, ShiftedSums, ::testing::Values("sse4", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Targets, ShiftedSums, ::testing::Values("sse4", "avx2", "avx512", "neon"),
                          [](const auto& target) { return std::string(target.param); });
 
 // The plain rule itself, by hand.

@@ -90,7 +90,7 @@ struct CastStep {
       // What does not fit becomes the lowest value in the conversion.
       const auto rounded = integral<kMode>(value);
       const auto large = hn::RebindMask(Ints(), hn::Ge(rounded, hn::Set(Floats(), 0x1p31F)));
-      return hn::IfThenElse(large, hn::Set(Ints(), 0x7FFFFFFF), truncated(rounded));
+      return hn::IfThenElse(large, hn::Set(Ints(), 0x7FFFFFFF), truncated_or_lowest(rounded));
     } else {
       const auto zero = hn::Zero(Floats());
       const auto half_range = hn::Set(Floats(), 0x1p31F);

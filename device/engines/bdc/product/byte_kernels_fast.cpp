@@ -95,12 +95,18 @@ constexpr bool kTurnsRight = false;
 constexpr std::uint32_t kOnes = 0x00010001;
 template <bool>
 HWY_INLINE void add_dot(Register& sum, Register values, Register factors) {
+#if HWY_TARGET == HWY_NEON
+  const int16x8_t left = vreinterpretq_s16_s32(values), right = vreinterpretq_s16_s32(factors);
+  const int32x4_t low = vmull_s16(vget_low_s16(left), vget_low_s16(right));
+  sum = vaddq_s32(sum, vpaddq_s32(low, vmull_high_s16(left, right)));
+#else
   const hn::Repartition<std::int16_t, Ints> d16;
   hn::Vec<Ints> unused = hn::Zero(Ints());
   // Only sums of neighbours: the second accumulator stays zero on x86.
   sum = hn::ReorderWidenMulAccumulate(Ints(), hn::BitCast(d16, hn::Vec<Ints>{values}),
                                       hn::BitCast(d16, hn::Vec<Ints>{factors}), hn::Vec<Ints>{sum}, unused)
             .raw;
+#endif
 }
 
 std::int16_t widened(std::uint8_t byte, bool is_signed) {

@@ -49,7 +49,7 @@ HWY_INLINE bool needs_plain_sum(LargestProducts largest) {
 
 // Narrower sets have more units for integers than for multiplications: for them the fused loops gain nothing.
 #undef SOFTTPU_FUSED_GROUPS
-#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
+#if !SOFTTPU_AVX512
 #define SOFTTPU_FUSED_GROUPS 0
 #else
 #define SOFTTPU_FUSED_GROUPS 1

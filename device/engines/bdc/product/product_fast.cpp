@@ -50,10 +50,39 @@ HWY_INLINE void store_sums(const hn::Vec<Floats> (&acc)[kRows][kVectors], float*
 
 // ---- Running sums of rounded products ----
 
-// acc += the products k = 0, 2, 4 ... of kRows rows and kVectors vectors of columns.
 template <int kRows, int kVectors>
-HWY_INLINE void add_lane(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
-                         const std::int64_t* HWY_RESTRICT offsets, hn::Vec<Floats> (&acc)[kRows][kVectors]) {
+HWY_INLINE void copy_sums(const hn::Vec<Floats> (&from)[kRows][kVectors], hn::Vec<Floats> (&to)[kRows][kVectors]) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVectors; ++v) to[r][v] = from[r][v];
+  }
+}
+
+// add(kind of product), and once more with exact products where that gives something else.
+template <int kRows, int kVectors, class Add>
+HWY_INLINE void add_exactly(hn::Vec<Floats> (&acc)[kRows][kVectors], Add add) {
+  if constexpr (HWY_TARGET == HWY_NEON) {
+    hn::Vec<Floats> former[kRows][kVectors];
+    copy_sums(acc, former);
+    const FlushWatch watch;
+    add(QuickProduct());
+    for (auto& row : acc) {
+      for (auto& sum : row) watch.include(sum);
+    }
+    if (HWY_LIKELY(!watch.has_seen())) return;
+    copy_sums(former, acc);
+    add(ExactProduct());
+  } else {
+    add(QuickProduct());
+  }
+}
+
+// acc += the products k = 0, 2, 4 ... of kRows rows and kVectors vectors of columns.
+template <class Product, int kRows, int kVectors>
+HWY_INLINE void add_lane_of(int inner, const float* HWY_RESTRICT left, std::int64_t step,
+                            const float* HWY_RESTRICT right, const std::int64_t* HWY_RESTRICT offsets,
+                            hn::Vec<Floats> (&acc)[kRows][kVectors]) {
   const Floats d;
   for (int k = 0; k < inner; k += 2) {
     const float* HWY_RESTRICT place = right + offsets[k];
@@ -64,9 +93,14 @@ HWY_INLINE void add_lane(int inner, const float* HWY_RESTRICT left, std::int64_t
     for (int r = 0; r < kRows; ++r) {
       const auto factor = hn::Set(d, left[r * step + k]);
       HWY_UNROLL(3)
-      for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Mul(factor, values[v]));
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Add(acc[r][v], Product::of(factor, values[v]));
     }
   }
+}
+template <int kRows, int kVectors>
+HWY_INLINE void add_lane(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                         const std::int64_t* HWY_RESTRICT offsets, hn::Vec<Floats> (&acc)[kRows][kVectors]) {
+  add_exactly(acc, [&](auto kind) HWY_ATTR { add_lane_of<decltype(kind)>(inner, left, step, right, offsets, acc); });
 }
 
 // The same in memory.
@@ -157,14 +191,13 @@ void joined_lanes(TileSize size, const float* left, std::int64_t step, const flo
 
 // ---- Aligned groups ----
 
-// sums += the products one by one: groups of one, which nothing is cut from. Of a product -0 becomes +0, and one NaN
+// acc += the products one by one: groups of one, which nothing is cut from. Of a product -0 becomes +0, and one NaN
 // stands for all.
-template <int kRows, int kVectors>
-void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
-                  const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+template <class Product, int kRows, int kVectors>
+HWY_INLINE void add_singles(int inner, const float* HWY_RESTRICT left, std::int64_t step,
+                            const float* HWY_RESTRICT right, const std::int64_t* HWY_RESTRICT offsets,
+                            hn::Vec<Floats> (&acc)[kRows][kVectors]) {
   const Floats d;
-  hn::Vec<Floats> acc[kRows][kVectors];
-  load_sums(sums, acc);
   for (int k = 0; k < inner; ++k) {
     hn::Vec<Floats> values[kVectors];
     HWY_UNROLL(3)
@@ -174,9 +207,17 @@ void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, 
       const auto factor = hn::Set(d, left[r * step + k]);
       HWY_UNROLL(3)
       for (int v = 0; v < kVectors; ++v)
-        acc[r][v] = hn::Add(acc[r][v], joined(hn::Mul(factor, values[v]), hn::Zero(d)));
+        acc[r][v] = hn::Add(acc[r][v], joined(Product::of(factor, values[v]), hn::Zero(d)));
     }
   }
+}
+// The same in memory.
+template <int kRows, int kVectors>
+void single_block(int inner, const float* HWY_RESTRICT left, std::int64_t step, const float* HWY_RESTRICT right,
+                  const std::int64_t* HWY_RESTRICT offsets, float* HWY_RESTRICT sums) {
+  hn::Vec<Floats> acc[kRows][kVectors];
+  load_sums(sums, acc);
+  add_exactly(acc, [&](auto kind) HWY_ATTR { add_singles<decltype(kind)>(inner, left, step, right, offsets, acc); });
   store_sums(acc, sums);
 }
 
@@ -190,6 +231,7 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
   hn::Vec<Ints> largest[kRows];
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) largest[r] = hn::Zero(di);
+  const FlushWatch watch;
   for (int k = 0; k < count; ++k) {
     const auto values = hn::LoadU(d, right + offsets[k]);
     HWY_UNROLL(8)
@@ -198,12 +240,14 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
       largest[r] = hn::Max(largest[r], hn::BitCast(di, hn::Abs(product)));
     }
   }
+  for (auto& most : largest) watch.include(most);
+  const bool inexact = watch.has_seen();
   hn::Vec<Floats> scale[kRows];
   hn::Vec<Floats> weight[kRows];
   hn::Vec<Ints> total[kRows];
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
-    if (HWY_UNLIKELY(needs_plain_sum(largest[r]))) {
+    if (HWY_UNLIKELY(inexact || needs_plain_sum(largest[r]))) {
       for (int i = 0; i < kLanes; ++i) {
         sums[r * kTileCols + i] += aligned_group_sum(left + r * step, right, offsets, i, count, nan_wins);
       }

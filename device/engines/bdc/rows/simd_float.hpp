@@ -124,7 +124,7 @@ HWY_INLINE void store_ints(IntVector values, T* stored) {
     hn::StoreU(values, Ints(), reinterpret_cast<std::int32_t*>(stored));
   } else if constexpr (sizeof(T) == 1) {
     const hn::Rebind<T, Ints> d;
-#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
+#if !SOFTTPU_AVX512
     // The library narrows in two steps, of which the second takes 16-bit values for signed ones.
     if constexpr (!std::is_signed_v<T>) values = hn::Min(values, hn::Set(Ints(), 255));
     hn::StoreU(hn::DemoteTo(d, values), d, stored);
@@ -181,20 +181,29 @@ struct F32Unit {
   static HWY_INLINE FloatVector pass(FloatVector value) { return flushed(value); }
   static HWY_INLINE FloatVector round(FloatVector value) { return value; }
   // A NaN in the first operand goes before one in the second, whatever order the compiler gives them.
-  static HWY_INLINE FloatVector settled(FloatVector result, FloatVector a) {
+  static HWY_INLINE FloatVector settled(FloatVector result, FloatVector a, [[maybe_unused]] FloatVector b) {
     namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_TARGET == HWY_NEON
+    // The processor's own NaN, of invalid operations on numbers, has the other sign.
+    const auto invalid = hn::AndNot(is_nan(b), is_nan(result));
+    result = hn::IfThenElse(invalid, float_of(word(kNanInvalid)), result);
+#endif
     return hn::IfThenElse(is_nan(a), float_of(hn::Or(bits_of(a), word(0x00400000U))), result);
   }
-  static HWY_INLINE FloatVector add(FloatVector a, FloatVector b) { return settled(hwy::HWY_NAMESPACE::Add(a, b), a); }
-  static HWY_INLINE FloatVector sub(FloatVector a, FloatVector b) { return settled(hwy::HWY_NAMESPACE::Sub(a, b), a); }
-  static HWY_INLINE FloatVector mul(FloatVector a, FloatVector b) { return settled(hwy::HWY_NAMESPACE::Mul(a, b), a); }
+  static HWY_INLINE FloatVector add(FloatVector a, FloatVector b) {
+    return settled(hwy::HWY_NAMESPACE::Add(a, b), a, b);
+  }
+  static HWY_INLINE FloatVector sub(FloatVector a, FloatVector b) {
+    return settled(hwy::HWY_NAMESPACE::Sub(a, b), a, b);
+  }
+  static HWY_INLINE FloatVector mul(FloatVector a, FloatVector b) { return settled(product(a, b), a, b); }
 };
 
 // The 16-bit types store every NaN alike.
 struct HalfArithmetic {
   static HWY_INLINE FloatVector add(FloatVector a, FloatVector b) { return hwy::HWY_NAMESPACE::Add(a, b); }
   static HWY_INLINE FloatVector sub(FloatVector a, FloatVector b) { return hwy::HWY_NAMESPACE::Sub(a, b); }
-  static HWY_INLINE FloatVector mul(FloatVector a, FloatVector b) { return hwy::HWY_NAMESPACE::Mul(a, b); }
+  static HWY_INLINE FloatVector mul(FloatVector a, FloatVector b) { return product(a, b); }
   static HWY_INLINE FloatVector with_stored_nan(FloatVector value) {
     return hwy::HWY_NAMESPACE::IfThenElse(is_nan(value), float_of(word(0x7FFFFFFFU)), value);
   }

@@ -184,7 +184,7 @@ HWY_INLINE bool taylor_block(typename Unit::Stored* dst, const typename Unit::St
   for (int i = terms - 2; i >= 0; --i) {
     const auto next = hn::Set(Floats(), coeff[i]);
     HWY_UNROLL(4)
-    for (int v = 0; v < kTaylorVectors; ++v) sum[v] = Unit::round(hn::Add(Unit::round(hn::Mul(sum[v], x[v])), next));
+    for (int v = 0; v < kTaylorVectors; ++v) sum[v] = Unit::round(hn::Add(Unit::round(product(sum[v], x[v])), next));
   }
   if constexpr (std::is_same_v<Unit, F32Unit>) {
     const auto any = hn::Or(hn::Or(is_nan(sum[0]), is_nan(sum[1])), hn::Or(is_nan(sum[2]), is_nan(sum[3])));

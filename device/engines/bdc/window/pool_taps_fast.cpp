@@ -36,7 +36,7 @@ HWY_INLINE void store_part(T* out, int left, Store store) {
 // ---- Sums of floats ----
 
 struct F32Products : F32Unit {
-  static HWY_INLINE FloatVector product(FloatVector a, FloatVector b) { return hn::Mul(a, b); }
+  static HWY_INLINE FloatVector product(FloatVector a, FloatVector b) { return HWY_NAMESPACE::product(a, b); }
   static HWY_INLINE void finish(FloatVector sum, float* out) {
     store(hn::IfThenElse(is_nan(sum), float_of(word(kNanInvalid)), sum), out);
   }
