@@ -29,8 +29,8 @@ struct alignas(64) MailBell {
 // The memory of one core's mail: a ring of whole frames, each from a multiple of eight bytes on.
 struct MailBox {
   static constexpr std::size_t kBytes = 32 << 10;
-  alignas(64) std::atomic<std::uint64_t> end{0};     // bytes put there since the core began
-  std::atomic<std::uint64_t> by_socket{0};           // frames that went the other way since then
+  alignas(64) std::atomic<std::uint64_t> end{0};  // bytes put there since the core began
+  std::atomic<std::uint64_t> by_socket{0};        // frames that went the other way since then
   alignas(64) std::array<std::uint8_t, kBytes> ring{};
 };
 
