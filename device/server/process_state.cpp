@@ -336,14 +336,23 @@ std::string ProcessState::changed_file() const {
   return {};
 }
 
-// Timers have numbers, one after the other. Whether any was made shows in the number of a new one.
+// Timers have numbers, one after the other. Whether any was made shows in the number of a new one. Where numbers are
+// used again (qemu-user), nothing shows.
 bool ProcessState::made_timers() {
-  int timer = -1;
-  sigevent none{};
-  none.sigev_notify = SIGEV_NONE;
-  if (::syscall(SYS_timer_create, CLOCK_MONOTONIC, &none, &timer) != 0) return false;
-  ::syscall(SYS_timer_delete, timer);
-  const bool made = last_timer_ >= 0 && timer != last_timer_ + 1;
+  const auto next_number = []() -> int {
+    int timer = 0;
+    sigevent none{};
+    none.sigev_notify = SIGEV_NONE;
+    if (::syscall(SYS_timer_create, CLOCK_MONOTONIC, &none, &timer) != 0) return -1;
+    ::syscall(SYS_timer_delete, timer);
+    return timer;
+  };
+  int timer = next_number();
+  if (timer < 0) return false;
+  const bool first = last_timer_ < 0;
+  if (first) timers_count_on_ = next_number() == timer + 1;
+  if (first) ++timer;
+  const bool made = !first && timers_count_on_ && timer != last_timer_ + 1;
   last_timer_ = timer;
   return made;
 }

@@ -40,6 +40,7 @@ class ProcessState {
   std::vector<std::string> environment_;
   UniqueFd status_file_, maps_file_, folder_;
   int last_timer_ = -1;
+  bool timers_count_on_ = false;
   bool has_timers_ = false;
 };
 
