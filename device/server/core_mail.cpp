@@ -62,18 +62,25 @@ void MailReader::sleep(std::uint32_t seen) const {
 }
 
 Result<std::unique_ptr<MailRoom>> MailRoom::create(int cores) {
-  const auto count = static_cast<std::size_t>(cores);
-  auto memory = Mapping::create("the cores' mail", sizeof(MailBell) + count * sizeof(MailBox), "softtpu-mail");
-  if (!memory) return memory.error();
   auto room = std::make_unique<MailRoom>();
-  room->memory_ = *std::move(memory);
-  room->bell_ = new (room->memory_.data()) MailBell;
-  for (std::size_t i = 0; i < count; ++i)
-    room->boxes_.push_back({new (room->memory_.data() + sizeof(MailBell) + i * sizeof(MailBox)) MailBox});
+  auto bell = Mapping::create("the cores' bell", sizeof(MailBell), "softtpu-bell");
+  if (!bell) return bell.error();
+  room->bell_memory_ = *std::move(bell);
+  room->bell_ = new (room->bell_memory_.data()) MailBell;
+  for (int core = 0; core < cores; ++core) {
+    auto memory = Mapping::create("a core's mail", sizeof(MailBox), "softtpu-mail");
+    if (!memory) return memory.error();
+    Sent& sent = room->boxes_.emplace_back();
+    sent.memory = *std::move(memory);
+    sent.box = new (sent.memory.data()) MailBox;
+  }
   return room;
 }
 
-void MailRoom::make_read_only() const { ::mprotect(memory_.data(), memory_.bytes(), PROT_READ); }
+void MailRoom::make_read_only(int core) const {
+  const Mapping& mail = boxes_[static_cast<std::size_t>(core)].memory;
+  for (const Mapping* memory : {&bell_memory_, &mail}) ::mprotect(memory->data(), memory->bytes(), PROT_READ);
+}
 
 void MailRoom::empty(int core) {
   Sent& sent = boxes_[static_cast<std::size_t>(core)];

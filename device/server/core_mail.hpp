@@ -70,8 +70,8 @@ class MailRoom {
   const MailBox& box(int core) const { return *boxes_[static_cast<std::size_t>(core)].box; }
   const MailBell& bell() const { return *bell_; }
 
-  // In a core's process.
-  void make_read_only() const;
+  // In a core's process, which has the bell and its own mail alone.
+  void make_read_only(int core) const;
 
   // A core begins, and has nothing yet.
   void empty(int core);
@@ -85,10 +85,11 @@ class MailRoom {
 
  private:
   struct Sent {
+    Mapping memory;
     MailBox* box = nullptr;
     std::uint64_t end = 0, handed_over = 0, by_socket = 0;
   };
-  Mapping memory_;
+  Mapping bell_memory_;
   MailBell* bell_ = nullptr;
   std::vector<Sent> boxes_;
   std::uint32_t rung_ = 0;

@@ -90,12 +90,19 @@ void close_connections(std::initializer_list<int> keep, bool keeps_sealed) {
 // Other devices' memories and other cores' pages are mapped in the server as well.
 void unmap_what_is_others(const CoreSetup& setup) {
   const Memories& own = setup.memories;
-  const std::array<const void*, 9> kept = {
-      own.global(), own.l2(),       own.static_mem(),
-      own.local(0), own.dtcm(),     &setup.status,
-      &setup.spare, setup.launches, setup.mail != nullptr ? &setup.mail->bell() : nullptr};
+  const bool has_mail = setup.mail != nullptr;
+  const std::array<const void*, 10> kept = {own.global(),
+                                            own.l2(),
+                                            own.static_mem(),
+                                            own.local(0),
+                                            own.dtcm(),
+                                            &setup.status,
+                                            &setup.spare,
+                                            setup.launches,
+                                            has_mail ? &setup.mail->bell() : nullptr,
+                                            has_mail ? &setup.mail->box(setup.index) : nullptr};
   keep_shared_ranges(kept);
-  if (setup.mail != nullptr) setup.mail->make_read_only();
+  if (has_mail) setup.mail->make_read_only(setup.index);
 }
 
 // Modules that print when they are loaded have done so in the core.

@@ -163,6 +163,10 @@ KERNEL(fault_static) {
   (void)args;
   write_mapping("memfd:softtpu0-static", 0, 0);
 }
+KERNEL(fault_mail) {
+  (void)args;
+  write_mapping("memfd:softtpu-mail", 0, 0);
+}
 KERNEL(fault_before_l2) {
   (void)args;
   write_mapping("memfd:softtpu0-l2", -1, 0);
