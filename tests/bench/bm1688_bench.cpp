@@ -90,24 +90,25 @@ std::vector<Work> products() {
   scalar_t point;
   point.u32 = 3;
   // As on BM1684X, sums in aligned groups have no goal among loops that add as the machine does.
-  return {float_products("fp32_mm 512 x 512 x 512", kOperations, 0.6,
-                         [] { tpu_bdc_fp32_mm(kResult, kFirst, kSecond, 0, kSize, kSize, kSize, 16, 16, false, false); }),
-          float_products("fp_mm f16 512 x 512 x 512", kOperations, 0,
-                         [] { tpu_bdc_fp_mm(kResult, kFirst, kSecond, kSize, kSize, kSize, DT_FP32, DT_FP16, false); }),
-          byte_products("int8_zp_mm 512 x 512 x 512", kOperations,
-                        [point] {
-                          tpu_bdc_int8_zp_mm(kResult, kFirst, kSecond, point, kSize, kSize, kSize, DT_INT8, DT_UINT8,
-                                             false);
-                        }),
-          float_products("conv2d f32 64x56x56 -> 64, 3x3", kConvolutionOperations, 0.6,
-                         [] {
-                           tpu_bdc_fp_conv2d(kResult, kFirst, kSecond, 0, &kInput, nullptr, 64, &kKernel, &kPad, &kOne,
-                                             &kOne, DT_FP32, DT_FP32, false, false);
-                         }),
-          float_products("conv2d f16 64x56x56 -> 64, 3x3", kConvolutionOperations, 0, [] {
-            tpu_bdc_fp_conv2d(kResult, kFirst, kSecond, 0, &kInput, nullptr, 64, &kKernel, &kPad, &kOne, &kOne, DT_FP32,
-                              DT_FP16, false, false);
-          })};
+  return {
+      float_products("fp32_mm 512 x 512 x 512", kOperations, 0.6,
+                     [] { tpu_bdc_fp32_mm(kResult, kFirst, kSecond, 0, kSize, kSize, kSize, 16, 16, false, false); }),
+      float_products("fp_mm f16 512 x 512 x 512", kOperations, 0,
+                     [] { tpu_bdc_fp_mm(kResult, kFirst, kSecond, kSize, kSize, kSize, DT_FP32, DT_FP16, false); }),
+      byte_products("int8_zp_mm 512 x 512 x 512", kOperations,
+                    [point] {
+                      tpu_bdc_int8_zp_mm(kResult, kFirst, kSecond, point, kSize, kSize, kSize, DT_INT8, DT_UINT8,
+                                         false);
+                    }),
+      float_products("conv2d f32 64x56x56 -> 64, 3x3", kConvolutionOperations, 0.6,
+                     [] {
+                       tpu_bdc_fp_conv2d(kResult, kFirst, kSecond, 0, &kInput, nullptr, 64, &kKernel, &kPad, &kOne,
+                                         &kOne, DT_FP32, DT_FP32, false, false);
+                     }),
+      float_products("conv2d f16 64x56x56 -> 64, 3x3", kConvolutionOperations, 0, [] {
+        tpu_bdc_fp_conv2d(kResult, kFirst, kSecond, 0, &kInput, nullptr, 64, &kKernel, &kPad, &kOne, &kOne, DT_FP32,
+                          DT_FP16, false, false);
+      })};
 }
 
 const bool added = add_work([] {

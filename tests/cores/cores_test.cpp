@@ -1,5 +1,7 @@
 // Launches on several cores: who they are, how they meet, and what becomes of the others when one fails.
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <tuple>
@@ -149,6 +151,19 @@ TEST_P(Cores, MeetAndExchangeThroughL2) {
       }
     }
   }
+}
+
+// However few processors there are: with equal work, no core is far behind another one.
+TEST_P(Cores, DoNotStarveEachOther) {
+  ASSERT_EQ(launch("work_for", 400, 0), BM_SUCCESS) << ::testing::PrintToString(take_log());
+  const auto seen = words();
+  std::vector<int> done;
+  for (int core = 0; core < GetParam(); ++core) done.push_back(seen[static_cast<std::size_t>(16 * core)]);
+  const auto [least, most] = std::minmax_element(done.begin(), done.end());
+  EXPECT_GT(*least, *most / 20) << ::testing::PrintToString(done);
+  RecordProperty("least", *least);
+  RecordProperty("most", *most);
+  std::printf("commands of each core: %d to %d\n", *least, *most);
 }
 
 TEST_P(Cores, SendEachOtherMessages) {

@@ -83,7 +83,7 @@ def every_page(site):
 
 
 def main():
-    folder, softtpu = pathlib.Path(sys.argv[1]), sys.argv[2]
+    folder, softtpu = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     reference = model.Reference()
     subprocess.run([sys.executable, ROOT / "scripts/reference/man.py", folder / "man", "--softtpu", softtpu], check=True)
     check_man(folder / "man", reference)
