@@ -11,16 +11,23 @@ WAITS = ("tpu_poll", "tpu_sdma_poll", "tpu_vsdma_poll", "tpu_hau_poll", "tpu_cdm
          "okk_initialize", "okk_poll", "okk_parallel_start", "okk_parallel_end", "okk_enable_check_id_node", "okk_disable_check_id_node")
 
 
-class OkAnswers:
-    """The same of BM1684."""
+class Calls:
+    """What both interfaces have in common."""
 
     def __init__(self, memory, page):
         self.memory, self.page = memory, page
 
-    def run(self, name, a):
+    def computes_nothing(self, name):
         if name.endswith(("parallel_start", "parallel_end")):
             self.memory.parallel = name.endswith("start")
-        if name in WAITS:
+        return name in WAITS
+
+
+class OkAnswers(Calls):
+    """The answers of BM1684's functions."""
+
+    def run(self, name, a):
+        if self.computes_nothing(name):
             return True
         op, shape = name.removeprefix("okk_"), a.get("shape")
         start = a.get("start_idx", 0)
@@ -38,16 +45,11 @@ class OkAnswers:
         return True
 
 
-class Answers:
+class Answers(Calls):
     """Leaves the value in `memory.answer`."""
 
-    def __init__(self, memory, page):
-        self.memory, self.page = memory, page
-
     def run(self, name, a):
-        if name.endswith(("parallel_start", "parallel_end")):
-            self.memory.parallel = name.endswith("start")
-        if name in WAITS:
+        if self.computes_nothing(name):
             return True
         if name == "tpu_bd_set_random_gen_seed":
             self.memory.seed = a["seed"]
