@@ -40,6 +40,14 @@ std::vector<const T*> items(const flatbuffers::Vector<flatbuffers::Offset<T>>* l
   return result;
 }
 
+// Numbers of a vector that may be missing. The verifier of FlatBuffers looks at where a vector's length stands, not at
+// where its numbers do: a file may have them at an address that is no multiple of eight.
+std::vector<std::uint64_t> numbers(const flatbuffers::Vector<std::uint64_t>* list) {
+  std::vector<std::uint64_t> result(list == nullptr ? 0 : list->size());
+  if (!result.empty()) std::memcpy(result.data(), list->Data(), result.size() * sizeof(std::uint64_t));
+  return result;
+}
+
 // Reads the tables. What is wrong is kept as the first sentence, so that the readers need no branches.
 class Reader {
  public:
@@ -87,7 +95,7 @@ class Reader {
     }
     stage.context_address = from.ctx_addr();
     stage.context_bytes = from.ctx_size();
-    if (from.ctx_sizes() != nullptr) stage.context_pieces.assign(from.ctx_sizes()->begin(), from.ctx_sizes()->end());
+    stage.context_pieces = numbers(from.ctx_sizes());
     stage.io_address = from.io_addr();
     stage.io_bytes = from.io_size();
     if (from.is_dynamic() != 0)
@@ -218,8 +226,8 @@ class Reader {
     tensor.type = static_cast<DataType>(from.data_type());
     std::uint64_t elements = 1;
     const auto shapes = items(from.shape());
-    if (!shapes.empty() && shapes[0]->dim() != nullptr) {
-      for (const std::uint64_t extent : *shapes[0]->dim()) {
+    if (!shapes.empty()) {
+      for (const std::uint64_t extent : numbers(shapes[0]->dim())) {
         if (extent != 0 && elements > kMaxElements / extent) {
           fail(fmt::format("{}, tensor \"{}\" has more than {} elements", where, tensor.name, kMaxElements));
           return tensor;
