@@ -20,12 +20,6 @@ if(CMAKE_CXX_FLAGS_RELWITHDEBINFO STREQUAL "-O2 -g -DNDEBUG")
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 endif()
 
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-endif()
-
 # Results are bits: no fused multiply-add unless a kernel asks for it, no fast-math (DESIGN.md, "Numbers are bits").
 add_compile_options(-ffp-contract=off -fno-strict-aliasing)
 
@@ -40,9 +34,10 @@ function(softtpu_warnings target)
   endif()
 endfunction()
 
-# softtpu_precompile(target HEADER...): parses these headers once for the target. A build from nothing takes half of the time.
-# A compiler cache cannot share such files between checkouts, and fuzzers are built without, so that a missing include is found.
-if(CCACHE_PROGRAM OR SOFTTPU_FUZZ)
+# softtpu_precompile(target HEADER...): parses these headers once for the target. A build from nothing takes a third of the time.
+# A compiler cache (CMAKE_CXX_COMPILER_LAUNCHER=ccache in the environment asks for one) cannot share such files between checkouts,
+# and fuzzers are built without, so that a missing include is found.
+if(CMAKE_CXX_COMPILER_LAUNCHER OR SOFTTPU_FUZZ)
   set(SOFTTPU_PRECOMPILE_DEFAULT OFF)
 else()
   set(SOFTTPU_PRECOMPILE_DEFAULT ON)
