@@ -13,6 +13,7 @@
 #include "bmlib_runtime.h"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/module/module_arguments.hpp"
+#include "runtime/module/this_machine.hpp"
 #include "tests/e2e/kernels/e2e_param.h"
 #include "tests/e2e/processes.hpp"
 
@@ -205,10 +206,12 @@ TEST_F(Modules, ThatCannotBeLoadedSayWhy) {
   expect_refused(write("text.so", "int main() { return 0; }"), "not an ELF file");
   expect_refused(write("short.so", good.substr(0, 40)), "truncated (40 bytes)");
   expect_refused(write("half.so", good.substr(0, good.size() / 2)), "");
-  std::string arm = good;
-  arm[18] = '\xB7';  // e_machine: AArch64
-  arm[19] = 0;
-  expect_refused(write("arm.so", arm), "built for AArch64, this machine is x86-64");
+  const bool on_arm = kThisMachine == EM_AARCH64;
+  std::string foreign = good;
+  foreign[18] = static_cast<char>(on_arm ? EM_X86_64 : EM_AARCH64);  // e_machine
+  foreign[19] = 0;
+  expect_refused(write("foreign.so", foreign), on_arm ? "built for x86-64, this machine is AArch64"
+                                                      : "built for AArch64, this machine is x86-64");
   std::string object = good;
   object[16] = 1;  // e_type: relocatable
   expect_refused(write("object.so", object), "object file");
