@@ -43,8 +43,12 @@ void for_each_operand(const Command& command, Visit&& visit) {
   std::visit([&](const auto& cmd) { for_each_operand(cmd, visit); }, command);
 }
 
-inline CommandTraits traits_of(const Command& command) {
-  return std::visit([](const auto& cmd) { return std::decay_t<decltype(cmd)>::kTraits; }, command);
-}
+// In the order of the variant.
+inline constexpr CommandTraits kCommandTraits[] = {
+#define COMMAND(Cmd, Answer) Cmd::kTraits,
+#include "device/command/list.def"
+    ControlCmd::kTraits};
+
+inline const CommandTraits& traits_of(const Command& command) { return kCommandTraits[command.index()]; }
 
 }  // namespace softtpu
