@@ -1,11 +1,14 @@
 // Element-wise commands and windows give the same memory with plain loops and with SIMD rows, for every instruction set
-// of this machine: random shapes, strides and constants, special values, operands in place and side by side.
+// of this machine and the rules of several chips: random shapes, strides and constants, special values, operands in
+// place and side by side.
 #include "device/engines/bdc/rows/fast_rows.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "device/command/functions.hpp"
@@ -21,18 +24,24 @@ constexpr Dtype kFloatTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
 constexpr std::uint32_t kSlotBytes = 1536;  // of one operand on each NPU
 constexpr int kRounds = 12;
 
-Chip small_chip() {
+// With the rules of another chip.
+Chip small_chip(const char* rules) {
   Chip chip = *load_chip("demo4");
+  chip.rules = load_chip(rules)->rules;
   chip.local_bytes = 8192;
   chip.local_mem.bytes = std::uint64_t{chip.local_bytes} * static_cast<unsigned>(chip.npu_num);
   return chip;
 }
 
-class FastRows : public testing::TestWithParam<const char*> {
+// An instruction set ("" is the best one), and the chip whose rules hold.
+using Variant = std::tuple<const char*, const char*>;
+
+class FastRows : public testing::TestWithParam<Variant> {
  protected:
   void SetUp() override {
-    if (!set_simd_limit(GetParam())) GTEST_SKIP() << "this machine has no " << GetParam();
-    memories_ = std::move(*Memories::create(small_chip()));
+    const auto [instructions, rules] = GetParam();
+    if (!set_simd_limit(instructions)) GTEST_SKIP() << "this machine has no " << instructions;
+    memories_ = std::move(*Memories::create(small_chip(rules)));
     image_.resize(memories_->chip().local_mem.bytes);
   }
   void TearDown() override {
@@ -247,6 +256,24 @@ TEST_P(FastRows, Integers) {
   }
 }
 
+TEST_P(FastRows, Shifts) {
+  for (const Dtype type : kTypes) {
+    if (is_float(type)) continue;
+    for (const bool same_type : {true, false}) {
+      check(
+          "shift " + std::string(to_text(type)),
+          [&] {
+            const Dtype from = same_type ? type : kTypes[number(3, 8)];
+            const Tensor dst = target(type);
+            const Tensor src = from == type && chance(4) ? dst : tensor(from, 1, true);
+            const auto places = static_cast<std::uint8_t>(number(-40, 40));
+            return ShiftCmd{dst, src, Scalar{places, Dtype::kInt8}, any_rounding()};
+          },
+          6 * kRounds);
+    }
+  }
+}
+
 TEST_P(FastRows, SeriesRootsAndQuotients) {
   for (const Dtype type : kFloatTypes) {
     check("taylor", [&] {
@@ -346,10 +373,14 @@ TEST_P(FastWindows, SumsOfBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, FastWindows, testing::Values("sse4", "avx2", "avx512", ""),
-                         [](const auto& set) { return *set.param == '\0' ? "best" : std::string(set.param); });
-INSTANTIATE_TEST_SUITE_P(InstructionSets, FastRows, testing::Values("sse4", "avx2", "avx512", ""),
-                         [](const auto& set) { return *set.param == '\0' ? "best" : std::string(set.param); });
+std::string name_of(const testing::TestParamInfo<Variant>& variant) {
+  const std::string instructions = std::get<0>(variant.param);
+  return (instructions.empty() ? "best" : instructions) + "_" + std::get<1>(variant.param);
+}
+const auto kVariants = testing::Combine(testing::Values("sse4", "avx2", "avx512", ""),
+                                        testing::Values("demo4", "bm1684x", "bm1688", "bm1690"));
+INSTANTIATE_TEST_SUITE_P(InstructionSets, FastWindows, kVariants, name_of);
+INSTANTIATE_TEST_SUITE_P(InstructionSets, FastRows, kVariants, name_of);
 
 }  // namespace
 }  // namespace softtpu

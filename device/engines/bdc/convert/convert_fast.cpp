@@ -45,14 +45,16 @@ struct CastStep {
       F32Unit::store(hn::IfThenElse(is_nan(value), float_of(nan), value), dst);
     } else if constexpr (std::is_same_v<S, Bf16>) {
       F32Unit::store(Bf16Unit::load(src), dst);
-    } else if constexpr (kExact) {
-      // The conversion knows one NaN; the sign is put back.
+    } else if constexpr (kExact && std::is_same_v<D, F16> && kMode == Rounding::kHalfToEven) {
+      // A subnormal becomes a zero by itself.
+      const auto value = F32Unit::load(src);
+      const auto nan = float_of(hn::Or(bits_of(value), word(0x7FFFFFFFU)));
+      F16Unit::narrow(hn::IfThenElse(is_nan(value), nan, value), dst);
+    } else if constexpr (kExact && std::is_same_v<D, F16>) {
       const auto value = flushed(F32Unit::load(src));
-      D out[kLanes];
-      store_float(value, out);
       const auto sign = hn::ShiftRight<16>(hn::And(bits_of(value), word(0x80000000U)));
       const auto nan_sign = hn::IfThenElseZero(hn::RebindMask(Words(), is_nan(value)), sign);
-      store_halves(hn::Or(load_halves(out), nan_sign), dst);
+      store_halves(hn::Or(rounded_to_f16<kMode>(value), nan_sign), dst);
     } else {
       store_float(F32Unit::load(src), dst);
     }
@@ -75,7 +77,7 @@ struct CastStep {
     } else if constexpr (std::is_same_v<D, F16>) {
       store_halves(rounded_to_f16<kMode>(flushed(value)), dst);
     } else if constexpr (std::is_same_v<D, Bf16>) {
-      store_halves(rounded_to_bf16<kMode>(value), dst);
+      store_halves(rounded_to_bf16 < kMode, kExact && std::is_same_v < S, float >> (value), dst);
     } else {
       F32Unit::store(value, dst);
     }

@@ -139,8 +139,24 @@ void execute(Memories& mem, const IntArithCmd& cmd) {
   unreachable(cmd.mode);
 }
 
+namespace {
+
+// By how many places the elements are shifted to the left, where that is a product with a power of two that their type
+// has. 0: it is not.
+int places_to_left(const ShiftCmd& cmd) {
+  if (cmd.src.dtype != cmd.dst.dtype || std::holds_alternative<Tensor>(cmd.shift)) return 0;
+  const int shift = constant_shift(cmd.shift);
+  return shift > 0 && shift < 8 * size_of(cmd.dst.dtype) ? shift : 0;
+}
+
+}  // namespace
+
 void execute(Memories& mem, const ShiftCmd& cmd) {
   const Scalar zero{0, cmd.src.dtype};
+  if (const int places = places_to_left(cmd); places > 0 && fast_rows(mem, cmd.dst, cmd.src)) {
+    const Scalar power{1U << places, cmd.src.dtype};
+    return execute(mem, IntArithCmd{IntMode::kMul, cmd.dst, cmd.src, power, zero, cmd.rounding, false});
+  }
   execute(mem, IntArithCmd{IntMode::kAdd, cmd.dst, cmd.src, zero, cmd.shift, cmd.rounding, false});
 }
 

@@ -1,18 +1,37 @@
 #include "device/engines/bdc/rows/one_nan.hpp"
 
+#include <algorithm>
+
 #include "device/chip/rules.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/formats.hpp"
 #include "device/numeric/only_nan.hpp"
 
 namespace softtpu {
+namespace {
+
+void plain_unify(std::uint32_t* words, int count) {
+  for (int i = 0; i < count; ++i) words[i] = is_nan_bits(words[i]) ? kOnlyNan : words[i];
+}
+
+}  // namespace
+
+UnifyRow unify_row_of(const Memories& mem, const Tensor& dst) {
+  if (dst.dtype != Dtype::kFp32 || !mem.chip().has(ChipRule::kOneNan)) return nullptr;
+  const UnifyRow fast = plain_kernels() ? nullptr : fast_unify_row();
+  return fast != nullptr ? fast : plain_unify;
+}
 
 void unify_nans(Memories& mem, const Tensor& dst) {
-  if (dst.dtype != Dtype::kFp32 || !mem.chip().has(ChipRule::kOneNan)) return;
+  const UnifyRow unify = unify_row_of(mem, dst);
+  if (unify == nullptr) return;
   for_each_row<std::uint32_t, std::uint32_t>(
       mem, dst,
-      [](std::uint32_t* to, const std::uint32_t* from, int count) {
-        for (int i = 0; i < count; ++i) to[i] = is_nan_bits(from[i]) ? kOnlyNan : from[i];
+      [unify](std::uint32_t* to, const std::uint32_t* from, int count) {
+        // A row that is not adjacent in memory is read into one place and written from another.
+        if (to != from) std::copy_n(from, count, to);
+        unify(to, count);
       },
       dst);
 }

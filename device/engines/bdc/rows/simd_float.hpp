@@ -220,9 +220,10 @@ struct F16Unit : HalfArithmetic {
     return hn::PromoteTo(Floats(), hn::LoadU(d, reinterpret_cast<const hwy::float16_t*>(stored)));
 #endif
   }
-  static HWY_INLINE void store(FloatVector value, F16* stored) {
+  static HWY_INLINE void store(FloatVector value, F16* stored) { narrow(with_stored_nan(value), stored); }
+  // Whose NaNs, if there are any, have all bits but the sign.
+  static HWY_INLINE void narrow(FloatVector value, F16* stored) {
     namespace hn = hwy::HWY_NAMESPACE;
-    value = with_stored_nan(value);
 #if HWY_TARGET == HWY_SSE4
     const auto bits = bits_of(round(value));
     const auto sign = hn::And(bits, word(0x80000000U));

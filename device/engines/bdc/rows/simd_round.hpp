@@ -103,8 +103,9 @@ HWY_INLINE WordVector rounded_to_f16(FloatVector value) {
   return hn::IfThenElse(hn::RebindMask(Words(), is_nan(value)), word(kNan16), half);
 }
 
-// f32 -> bf16 bits, from the exact value.
-template <Rounding kMode>
+// f32 -> bf16 bits, from the exact value. kExact: subnormals are zeros before they are rounded, and a NaN keeps its
+// sign.
+template <Rounding kMode, bool kExact>
 HWY_INLINE WordVector rounded_to_bf16(FloatVector value) {
   namespace hn = hwy::HWY_NAMESPACE;
   const auto bits = bits_of(value);
@@ -113,16 +114,17 @@ HWY_INLINE WordVector rounded_to_bf16(FloatVector value) {
   const auto kept = hn::And(hn::ShiftRight<16>(magnitude), word(1));
   const auto bias = rounding_bias<kMode, Ties::kMagnitude>(word(0x8000), kept, negative);
   const auto rounded = hn::ShiftRight<16>(hn::Add(magnitude, bias));
-  auto subnormal = hn::Lt(hn::BitCast(Ints(), rounded), hn::Set(Ints(), 0x80));
-  if (kMode == Rounding::kHalfUp || kMode == Rounding::kHalfDown) {
+  const auto tiny = hn::Lt(hn::BitCast(Ints(), magnitude), hn::Set(Ints(), 0x00800000));
+  auto subnormal = kExact ? tiny : hn::Lt(hn::BitCast(Ints(), rounded), hn::Set(Ints(), 0x80));
+  if (!kExact && (kMode == Rounding::kHalfUp || kMode == Rounding::kHalfDown)) {
     // These two modes look at a negative number before they round it.
-    const auto tiny = hn::Lt(hn::BitCast(Ints(), magnitude), hn::Set(Ints(), 0x00800000));
     const auto below_zero = hn::Lt(hn::BitCast(Ints(), bits), hn::Zero(Ints()));
     subnormal = hn::Or(subnormal, hn::And(tiny, below_zero));
   }
   const auto half =
       hn::Or(hn::IfThenZeroElse(hn::RebindMask(Words(), subnormal), rounded), hn::ShiftRight<16>(negative));
-  return hn::IfThenElse(hn::RebindMask(Words(), is_nan(value)), word(kNan16), half);
+  const auto nan = kExact ? hn::Or(word(kNan16), hn::ShiftRight<16>(negative)) : word(kNan16);
+  return hn::IfThenElse(hn::RebindMask(Words(), is_nan(value)), nan, half);
 }
 
 #endif

@@ -74,11 +74,20 @@ std::vector<float> coefficients(const Memories& mem, const Tensor& coeff, int np
   return values;
 }
 
+// The NaNs of a row of results.
+template <class T>
+void settle_nans(UnifyRow unify, T* row, int count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (unify != nullptr) unify(reinterpret_cast<std::uint32_t*>(row), count);
+  }
+}
+
 template <class T>
 void taylor(const Memories& mem, const TaylorCmd& cmd) {
   const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
+  const UnifyRow unify = unify_row_of(mem, cmd.dst);
   const auto lane = [&](int npu) {
-    return [fast, coeff = coefficients<T>(mem, cmd.coeff, npu)](T* dst, const T* src, int count) {
+    return [fast, unify, coeff = coefficients<T>(mem, cmd.coeff, npu)](T* dst, const T* src, int count) {
       const int done =
           fast.taylor == nullptr ? 0 : fast.taylor(dst, src, count, coeff.data(), static_cast<int>(coeff.size()));
       for_each_block(done, count, [&](int first, int size) {
@@ -87,6 +96,7 @@ void taylor(const Memories& mem, const TaylorCmd& cmd) {
         const Block sum = settled<T>([&]<class Arithmetic>(Arithmetic) { return horner<T, Arithmetic>(x, coeff); });
         store_block(dst + first, sum, size);
       });
+      settle_nans(unify, dst, count);
     };
   };
   for_each_row_by_lane<T, T>(mem, cmd.dst, lane, cmd.src);
@@ -117,10 +127,10 @@ Block root(RootMode mode, const Block& x, int iterations, RootEnds ends) {
 
 void execute(Memories& mem, const TaylorCmd& cmd) {
   for_float_type(cmd.dst.dtype, [&]<class T>(T) { taylor<T>(mem, cmd); });
-  unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const RootCmd& cmd) {
+  const UnifyRow unify = unify_row_of(mem, cmd.dst);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const RootEnds ends = cmd.steps_only ? RootEnds::kSteps : root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
@@ -140,13 +150,14 @@ void execute(Memories& mem, const RootCmd& cmd) {
         };
         store_block(dst + first, settled<T>(compute), size);
       });
+      settle_nans(unify, dst, count);
     };
     for_each_row<T, T>(mem, cmd.dst, row, cmd.src);
   });
-  unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const DivideCmd& cmd) {
+  const UnifyRow unify = unify_row_of(mem, cmd.dst);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const RootEnds ends = root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.a, cmd.b);
@@ -166,10 +177,10 @@ void execute(Memories& mem, const DivideCmd& cmd) {
         };
         store_block(dst + first, settled<T>(compute), size);
       });
+      settle_nans(unify, dst, count);
     };
     for_each_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);
   });
-  unify_nans(mem, cmd.dst);
 }
 
 }  // namespace softtpu
