@@ -1,5 +1,6 @@
 // TIU operations element by element: AR, CMP, LIN, VC, RQ&DQ.
 #include <initializer_list>
+#include <limits>
 #include <optional>
 
 #include "device/stream/operands.hpp"
@@ -201,8 +202,10 @@ Issued vector_by_vector(const Operands& in) {
   const Dtype second = in.type(Field::opd1_prec, in.flag(Field::opd1_sign));
   const Dtype result = in.type(Field::res0_prec, is_signed);
   // Of the first vector all channels but the last are full.
-  const int length = in.size(Field::opd0_w) * (in.size(Field::opd0_c) - 1) + in.size(Field::opd1_w);
-  const Dim4 shape{length, in.size(Field::res0_c), 1, in.size(Field::res0_w)};
+  const std::int64_t length =
+      std::int64_t{in.size(Field::opd0_w)} * (in.size(Field::opd0_c) - 1) + in.size(Field::opd1_w);
+  if (length > std::numeric_limits<int>::max()) in.refuse(Field::opd0_c, "makes a vector of 2^31 elements or more");
+  const Dim4 shape{static_cast<int>(length), in.size(Field::res0_c), 1, in.size(Field::res0_w)};
   const Tensor src0 = in.tensor(Field::opd0_addr, {1, in.size(Field::opd0_c), 1, in.size(Field::opd0_w)}, first);
   Tensor src1 = in.tensor(Field::opd1_addr, {1, shape.c, 1, shape.w}, second);
   src1.shape = shape;
