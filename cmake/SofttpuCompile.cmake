@@ -39,7 +39,7 @@ function(softtpu_warnings target)
   endif()
 endfunction()
 
-# softtpu_precompile(target HEADER...): parses these headers once for the target. A build from nothing takes a third of the time.
+# softtpu_precompile(target HEADER...): parses these headers once for the target. A build from nothing takes two thirds of the time.
 # A compiler cache (CMAKE_CXX_COMPILER_LAUNCHER=ccache in the environment asks for one) cannot share such files between checkouts,
 # and fuzzers are built without, so that a missing include is found.
 if(CMAKE_CXX_COMPILER_LAUNCHER OR SOFTTPU_FUZZ)

@@ -49,7 +49,7 @@ def arrows(table, box):
 
 
 def levels(graph):
-    """How far each box stands above the lowest ones; None where the arrows have a circle."""
+    """How far each box stands above the lowest ones. A circle of arrows is a ValueError with one of its boxes."""
     level, open_boxes = {}, set()
 
     def visit(box):

@@ -25,6 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D, class S, Rounding kMode, Specials kSpecials>
 struct CastStep {
   static constexpr bool kExact = kSpecials == Specials::kExact;
+  static constexpr bool kExactFloat = kExact && std::is_same_v<S, float>;
   static HWY_INLINE void apply(D* dst, const S* src) {
     if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
       store_ints(clamped(load_ints(src)), dst);
@@ -77,7 +78,7 @@ struct CastStep {
     } else if constexpr (std::is_same_v<D, F16>) {
       store_halves(rounded_to_f16<kMode>(flushed(value)), dst);
     } else if constexpr (std::is_same_v<D, Bf16>) {
-      store_halves(rounded_to_bf16 < kMode, kExact && std::is_same_v < S, float >> (value), dst);
+      store_halves(rounded_to_bf16<kMode, kExactFloat>(value), dst);
     } else {
       F32Unit::store(value, dst);
     }
