@@ -16,7 +16,7 @@ constexpr std::size_t kMostWrites = 256;
 
 bool is_other_kind(Dtype a, Dtype b) { return is_float(a) != is_float(b) || (is_float(a) && a != b); }
 
-struct Written {
+struct TypedWrite {
   Op op;
   const char* name;
   Tensor tensor;
@@ -58,7 +58,7 @@ class OperandTypeCheck final : public Observer {
   void note(Op op, const Command& command, const char* name, const Tensor& tensor) {
     auto box = box_of(*chip_, tensor);
     if (!box) return;
-    std::erase_if(writes_, [&](const Written& known) { return box->covers(known.box); });
+    std::erase_if(writes_, [&](const TypedWrite& known) { return box->covers(known.box); });
     writes_.push_back({op, name, tensor, traits_of(command).gives_meaning, capture_call_stack(), *std::move(box)});
     if (writes_.size() > kMostWrites) writes_.pop_front();
   }
@@ -67,7 +67,7 @@ class OperandTypeCheck final : public Observer {
     const auto box = box_of(*chip_, operand);
     if (!box) return;
     const auto write =
-        std::find_if(writes_.rbegin(), writes_.rend(), [&](const Written& known) { return known.box.meets(*box); });
+        std::find_if(writes_.rbegin(), writes_.rend(), [&](const TypedWrite& known) { return known.box.meets(*box); });
     if (write == writes_.rend() || write->tensor.addr != operand.addr) return;
     const Dtype given = write->tensor.dtype;
     const bool other_size = size_of(given) != size_of(operand.dtype) && size_of(given) > 0;
@@ -89,7 +89,7 @@ class OperandTypeCheck final : public Observer {
 
   std::shared_ptr<Findings> findings_;
   const Chip* chip_ = nullptr;
-  std::deque<Written> writes_;
+  std::deque<TypedWrite> writes_;
 };
 
 }  // namespace

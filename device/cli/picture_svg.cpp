@@ -50,7 +50,7 @@ std::string colour_of(const Cell& cell) {
   return to_colour(hue, cell.partial ? 0.35 : 0.75, lightness);
 }
 
-std::size_t label_width(const Picture& picture) {
+std::size_t letters_in_a_cell(const Picture& picture) {
   std::size_t width = 1;
   for (const Column& column : picture.columns) {
     for (const auto& [at, cell] : column.cells) width = std::max(width, cell.label.size());
@@ -79,7 +79,7 @@ int gap_between(const Picture& picture, int column_width) {
 Grid make_grid(const Picture& picture, const PictureLimits& limits) {
   Grid grid{};
   constexpr int kRoom = kMostWidth - 2 * kMargin - kOffsetWidth - kColumnGap;
-  grid.cell_width = std::min(std::max(26, static_cast<int>(label_width(picture)) * 6 + 8), kRoom);
+  grid.cell_width = std::min(std::max(26, static_cast<int>(letters_in_a_cell(picture)) * 6 + 8), kRoom);
   grid.per_row = std::clamp(picture.preferred_row, 1, kRoom / grid.cell_width);
   grid.rows = (picture.cells + grid.per_row - 1) / grid.per_row;
   grid.shown = std::min(grid.rows, limits.rows);

@@ -10,7 +10,6 @@ constexpr float kLowest = -103.0F;
 constexpr float kHighest = 88.0F;
 
 constexpr float kInverseLn2 = 1.44269504F;
-constexpr float kLn2 = 0.693147182F;
 // Where the exponential is put together from its exponent: the bound of the argument. The recordings leave it in
 // 32752..45408 for f16, from 2.36e38 on for bf16, and in 3.4e35..1e36 for f32.
 constexpr float largest(Dtype type) {

@@ -11,6 +11,7 @@ namespace softtpu {
 inline constexpr int kFp32Terms = 16;
 inline constexpr int kErfTerms = 10;
 inline constexpr int kExpTableLength = 192;
+inline constexpr float kLn2 = 0.693147182F;
 
 // Coefficients that an exponential in f32 reads, and whether it reads the table.
 inline int exp_coefficients(const Composite& run) { return run.has(ChipRule::kExpByExponent) ? 10 : kFp32Terms; }

@@ -15,8 +15,6 @@ namespace {
 using LogSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
                           LogOfZero zero);
 
-constexpr float kLn2 = 0.693147182F;
-
 float smallest_normal(Dtype type) { return type == Dtype::kFp16 ? 0x1p-14F : std::numeric_limits<float>::min(); }
 
 }  // namespace

@@ -14,12 +14,6 @@
 namespace softtpu {
 namespace {
 
-struct Side {
-  Space space;
-  std::uint64_t addr;
-  const dim4* stride;
-};
-
 // The shape of the source of a copy with this destination shape.
 Dim4 source_shape(CopyOrder order, const Dim4& dst) {
   if (order == CopyOrder::kCnhw) return {dst.c, dst.n, dst.h, dst.w};

@@ -9,12 +9,6 @@
 namespace softtpu {
 namespace {
 
-struct Side {
-  Space space;
-  std::uint64_t addr;
-  const dim4* stride;
-};
-
 // A tensor whose memory another argument of the call names.
 Tensor anywhere(const Call& call, const char* name, addr_t addr, bool is_local, const Dim4& shape, const dim4* stride,
                 Dtype type) {

@@ -229,13 +229,13 @@ bool needs_only_known_libraries(const link_map& module, const Dynamic& dynamic) 
   return true;
 }
 
-struct Search {
+struct CodeSearch {
   ElfW(Addr) base;
   bool found = false, calls = false;
 };
 
 int look_at_code(dl_phdr_info* info, std::size_t, void* data) {
-  auto& search = *static_cast<Search*>(data);
+  auto& search = *static_cast<CodeSearch*>(data);
   if (info->dlpi_addr != search.base) return 0;
   search.found = true;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -254,7 +254,7 @@ int look_at_code(dl_phdr_info* info, std::size_t, void* data) {
 bool may_change_process(const link_map& module) {
   const Dynamic dynamic(module);
   if (!imports_only_harmless(dynamic) || !needs_only_known_libraries(module, dynamic)) return true;
-  Search search{module.l_addr};
+  CodeSearch search{module.l_addr};
   ::dl_iterate_phdr(look_at_code, &search);
   return !search.found || search.calls;
 }

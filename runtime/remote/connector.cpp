@@ -26,7 +26,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{15};
+constexpr std::chrono::seconds kAnswerPatience{15};
 constexpr std::size_t kMaxAnswerBytes = 4096;
 
 // The steps up to the gateway's answer, each of which may end it.
@@ -42,8 +42,8 @@ class Entry {
                             [this](error_code error, const tcp::resolver::results_type& found) {
                               error ? end("no such host", error) : connect(found);
                             });
-    context_.run_for(kPatience);
-    if (!outcome_) return failure(fmt::format("no answer within {} s", kPatience.count()));
+    context_.run_for(kAnswerPatience);
+    if (!outcome_) return failure(fmt::format("no answer within {} s", kAnswerPatience.count()));
     return *outcome_;
   }
   asio::io_context& context() { return context_; }

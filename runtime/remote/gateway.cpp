@@ -27,7 +27,7 @@ using boost::system::error_code;
 namespace {
 
 // For the handshake and the token together.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kHandshakePatience{10};
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 // What failures are counted for: an IPv6 client owns all addresses of its network.
@@ -84,7 +84,7 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
   const std::string& address() const { return counted_; }
 
   void start() {
-    deadline_.expires_after(kPatience);
+    deadline_.expires_after(kHandshakePatience);
     deadline_.async_wait([self = this->shared_from_this()](error_code error) {
       if (!error) self->fail("it has not authenticated in time");
     });

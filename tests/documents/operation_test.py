@@ -2,7 +2,6 @@
 """docs/adding-an-operation.md, applied: operation_test.py BUILD_FOLDER. Makes each change that the page shows in a copy of the file, and lets the
 compiler look at every source file that is new or changed, and at those that see the change through a list, with the options of the build."""
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
@@ -13,6 +12,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import compiled_files  # noqa: E402
+
 PAGE = ROOT / "docs/adding-an-operation.md"
 STEP = re.compile(r"^\*\*`(?P<file>[^`]+)`\*\*, (?:(?P<new>new)|(?P<where>after|before|replace) `(?P<line>[^\n]+)`):\n\n```\w+\n(?P<code>.*?)```$", re.M | re.S)
 # A visitor of all commands, and the entry points that rows make: they see the new struct and the new rows, though nothing in them changes.
@@ -41,12 +43,12 @@ def apply(step, copy):
 def options(build, file):
     """How the build compiles the file, or for a new one a file beside it or in the folder next to its own."""
     entries = {os.path.relpath(os.path.join(entry["directory"], entry["file"]), ROOT): entry
-               for entry in json.loads((build / "compile_commands.json").read_text())}
+               for entry in compiled_files.entries(build)}
     # A new folder is compiled as its neighbours are.
     beside = (name for folder in (os.path.dirname(file), os.path.dirname(os.path.dirname(file))) for name in sorted(entries) if name.startswith(folder + "/"))
     entry = entries.get(file) or entries[next(beside)]
-    # A precompiled header would bring the tree's own headers in front of the copy's.
-    words = shlex.split(re.sub(r" -Winvalid-pch| -include \S*cmake_pch\.hxx", "", entry["command"]))
+    # Without precompiled headers, which would bring the tree's own headers in front of the copy's.
+    words = shlex.split(entry["command"])
     if os.path.basename(words[0]) == "ccache":
         words = words[1:]
     at = words.index("-o")

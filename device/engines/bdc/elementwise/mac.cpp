@@ -12,6 +12,8 @@
 namespace softtpu {
 namespace {
 
+using Value = As<std::int64_t>;
+
 void float_mac(Memories& mem, const MacCmd& cmd) {
   if (fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
     if (const TernaryRow row = fast_mac_row()) return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b, cmd.dst);
@@ -31,7 +33,6 @@ void int_mac(Memories& mem, const MacCmd& cmd) {
   const IntRange range = range_of(cmd.dst.dtype);
   const Shifter<std::int64_t> shift(-cmd.rshift, cmd.rounding);
   const std::int64_t factor = std::int64_t{1} << cmd.lshift;
-  using Value = As<std::int64_t>;
   for_each_row<Value, Value, Value, Value>(
       mem, cmd.dst,
       [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, const std::int64_t* old, int count) {

@@ -60,7 +60,7 @@ void check_copies(Checks& check, const Tensor& param) {
 void check_indices(Checks& check, const GatherCmd& cmd) {
   if (check.violation()) return;
   const GatherIndex index(check.memories(), cmd);
-  std::uint32_t* positions = room<std::uint32_t, struct Positions>(index.count());
+  std::uint32_t* positions = room<std::uint32_t, struct CheckedPositions>(index.count());
   const Dim4& shape = cmd.dst.shape;
   for (int n = 0; n < (index.per_channel() ? shape.n : 1); ++n) {
     for (int c = 0; c < (index.per_channel() ? shape.c : 1); ++c) {
