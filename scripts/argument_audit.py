@@ -41,7 +41,7 @@ def headers():
 def audited():
     """{function: [(type, parameter)]} of the functions that chips have and that take something."""
     tables = "".join((ROOT / f"device/isa/ops/{name}.def").read_text() for name in ("unsupported", "undetermined", "fp8", "sdma"))
-    refused = set(re.findall(r"OP_(?:UNSUPPORTED|UNDETERMINED|WITH)\((\w+)", tables))
+    refused = set(re.findall(r"OP\((?:unsupported|undetermined|with), +(\w+)", tables))
     return {name: parameters for header in headers() for _, name, parameters in wrap_calls.prototypes(header) if name not in refused}
 
 

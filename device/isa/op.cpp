@@ -8,13 +8,100 @@
 namespace softtpu {
 namespace {
 
+// What a row says of its function, before its interface and name are added.
+constexpr OpInfo command(Engine engine, TypeSet types, std::string_view part = {}) {
+  return {{}, {}, engine, Support::kCommand, types, part};
+}
+constexpr OpInfo composite(Engine engine, TypeSet types) { return {{}, {}, engine, Support::kComposite, types}; }
+constexpr OpInfo query(TypeSet types = kNoTypes) { return {{}, {}, Engine::kNone, Support::kQuery, types}; }
+constexpr OpInfo refused(Support why, std::string_view note) { return {{}, {}, Engine::kNone, why, kNoTypes, note}; }
+
+constexpr OpInfo row(Api api, std::string_view name, OpInfo of) {
+  of.name = name;
+  of.api = api;
+  return of;
+}
+
+// The families of functions that have a signature of their own.
+#define OP_bdc(types) command(Engine::kBdc, types)
+#define OP_composite(types) composite(Engine::kBdc, types)
+#define OP_gdma(types) command(Engine::kGdma, types)
+#define OP_hau(types) command(Engine::kHau, types)
+#define OP_hau_composite(types) composite(Engine::kHau, types)
+#define OP_control() command(Engine::kControl, kNoTypes)
+#define OP_query(...) query(__VA_ARGS__)
+// A function of chips that have `part`; others answer "<chip> has no <part>".
+#define OP_with(engine, types, part) command(Engine::engine, types, part)
+// A function that no chip here has; `lacks` completes "<chip> has no ...".
+#define OP_unsupported(lacks) refused(Support::kUnsupported, lacks)
+// A function of which neither a recording nor a description tells the chip's `what`: "result", "effect" or "answer".
+#define OP_undetermined(what) refused(Support::kUndetermined, what)
+
+// dst = src0 <mode> src1, all of one type (dst, src0, src1, shape, three strides, dtype).
+#define OP_binary(mode, types) OP_bdc(types)
+// dst = src <mode> C, and dst = C <mode> src (dst, src, scalar_t C, shape, two strides, dtype).
+#define OP_binary_c(mode, types) OP_bdc(types)
+#define OP_c_binary(mode, types) OP_bdc(types)
+// dst = <mode> src (dst, src, shape, two strides, dtype).
+#define OP_unary(mode, types) OP_bdc(types)
+// dst = parameter <mode> src with one parameter per channel; source_first exchanges them (dst, src, parameter, shape,
+// dtype).
+#define OP_channel_binary(mode, source_first) OP_bdc(kFloats)
+// Integer dst = (src0 <mode> src1) shifted, each of its own type: two tensors, or a tensor and a constant; pcs: one
+// shift per channel.
+#define OP_int_binary(mode) OP_bdc(kInts)
+#define OP_int_binary_c(mode, constant_first) OP_bdc(kInts)
+#define OP_int_pcs(mode) OP_bdc(kInts)
+#define OP_int_pcs_c(mode, constant_first) OP_bdc(kInts)
+// dst = src0 <compare> src1 (or C) ? true_val : 0.
+#define OP_compare(compare) OP_bdc(kAnyTypes)
+#define OP_compare_c(compare) OP_bdc(kAnyTypes)
+// dst = src0 <compare> src1 ? src2 : src3, each a tensor, a vector or a constant.
+#define OP_select(compare) OP_bdc(kAnyTypes)
+// Vector by vector: one type; a comparison; integers of three types.
+#define OP_outer(mode, types) OP_bdc(types)
+#define OP_outer_compare(compare) OP_bdc(kAllTypes)
+#define OP_outer_int(mode) OP_bdc(kInts)
+// Tensor copies by GDMA: dst and src memory, how the source is read (dst, src, shape, two strides, dtype).
+#define OP_gdma_copy(dst_space, src_space, order) OP_gdma(kAnyTypes)
+// The same with the dimension to turn round (dst, src, shape, two strides, axis, dtype).
+#define OP_gdma_reverse(dst_space, src_space) OP_gdma(kAnyTypes)
+// Copies whose local side is compact and system side continuous (dst, src, shape, dtype).
+#define OP_gdma_compact(dst_space, src_space, order) OP_gdma(kAnyTypes)
+// Copies between tensors of different shapes (dst, src, two shapes, two strides, dtype).
+#define OP_gdma_general(dst_space, src_space) OP_gdma(kAnyTypes)
+// Rows moved by an index (gather: output, param, index, is local, C, shape, param_h, three strides, dtype; scatter: no
+// C).
+#define OP_gdma_h_gather(dst_space, param_space) OP_gdma(kAnyTypes)
+#define OP_gdma_h_scatter(dst_space, param_space) OP_gdma(kAnyTypes)
+
+// OKKernel.
+#define OKK_bdc(types) OP_bdc(types)
+#define OKK_composite(types) OP_composite(types)
+#define OKK_gdma(types) OP_gdma(types)
+#define OKK_control() OP_control()
+#define OKK_query(...) OP_query(__VA_ARGS__)
+// dst = src0 <mode> src1 on 32-bit elements (dst, src0, src1, shape, three strides).
+#define OKK_binary(command, mode, type) OP_bdc(types(type))
+// dst = src <mode> C, and dst = C <mode> src (dst, src, C, shape, two strides).
+#define OKK_binary_c(command, mode, type, c_type) OP_bdc(types(type))
+#define OKK_c_binary(command, mode, type, c_type) OP_bdc(types(type))
+// dst = <mode> src with two strides, and without strides (128-byte aligned layout).
+#define OKK_unary(mode, type) OP_bdc(types(type))
+#define OKK_aligned_unary(mode, type) OP_bdc(types(type))
+// Fixed point, dst = (src0 <mode> src1) >> rshift (dst, src0, src1, shape, three strides, op_type, rshift),
+// and dst = (src <mode> C) >> rshift.
+#define OKK_fixed(mode) OP_bdc(kNoTypes)
+#define OKK_fixed_c(mode) OP_bdc(kNoTypes)
+// Copies (dst, src, shape, two strides) and fills (dst, C, shape, stride).
+#define OKK_gdma_copy(dst_space, dst_t, src_space, src_t, type) OP_gdma(types(type))
+#define OKK_gdma_set(dst_space, dst_t, c_type, type) OP_gdma(types(type))
+
 constexpr auto kOps = std::to_array<OpInfo>({
-#define ROW(api, name, engine, support, types, ...) {#name, api, engine, support, types __VA_OPT__(, ) __VA_ARGS__},
-#define OP(...) ROW(Api::kTpuKernel, __VA_ARGS__)
-#define OKK(...) ROW(Api::kOkKernel, __VA_ARGS__)
+#define OP(family, name, ...) row(Api::kTpuKernel, #name, OP_##family(__VA_ARGS__)),
+#define OKK(family, name, ...) row(Api::kOkKernel, #name, OKK_##family(__VA_ARGS__)),
 #include "device/isa/ops.def"
 });
-#undef ROW
 
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace softtpu {
 enum class Engine : std::uint8_t { kNone, kBdc, kGdma, kSdma, kHau, kControl };
 
 enum class Op : std::uint16_t {
-#define OP(name, ...) name,
+#define OP(family, name, ...) name,
 #include "device/isa/ops.def"
 };
 

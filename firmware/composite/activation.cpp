@@ -133,18 +133,33 @@ void softplus_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, co
   if (beta != 1.0F) s.div_C(dst, dst, static_cast<float>(1.0 / static_cast<double>(beta)));
 }
 
+using ActivationSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+
+void activation(Op op, ActivationSteps steps, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
+                const dim4* shape) {
+  const Composite run = exp_call(op, dst, src, SourceUse::kAgain, buffers, shape);
+  steps(run.steps(), dst, src, buffers);
+}
+
+// Of any float type: the exponential needs no table.
+void general_activation(Op op, ActivationSteps steps, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
+                        const dim4* shape, data_type_t dtype) {
+  Composite run(op, shape, dtype);
+  run.writes("dst", dst).writes("work0", buffers.work0).writes("work1", buffers.work1);
+  run.reads("src", src, SourceUse::kAgain).table("coeff", buffers.coeff, exp_terms(run.dtype()));
+  steps(run.steps(), dst, src, buffers);
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define ACTIVATION(name, body)                                                                              \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
-            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                          \
-    const ExpBuffers buffers{work0_addr, work1_addr, coeff_addr, table_addr};                               \
-    const Composite run = exp_call(Op::name, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);        \
-    body(run.steps(), dst_addr, src_addr, buffers);                                                         \
+#define ACTIVATION(name, steps)                                                                               \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,   \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                            \
+    activation(Op::name, steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr}, shape); \
   }
 ACTIVATION(tpu_bdc_fp32_silu, silu_steps)
 ACTIVATION(tpu_bdc_fp32_selu, selu_steps)
@@ -200,14 +215,11 @@ void tpu_bdc_fp32_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, loca
   s.sub(dst_addr, src_addr, dst_addr);
 }
 
-// Of any float type: the exponential needs no table.
-#define GENERAL_ACTIVATION(name, body)                                                                      \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
-            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {       \
-    Composite run(Op::name, shape, dtype);                                                                  \
-    run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);                    \
-    run.reads("src", src_addr, SourceUse::kAgain).table("coeff", coeff_addr, exp_terms(run.dtype()));       \
-    body(run.steps(), dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});                \
+#define GENERAL_ACTIVATION(name, steps)                                                                              \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,          \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {                \
+    general_activation(Op::name, steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr}, shape, \
+                       dtype);                                                                                       \
   }
 GENERAL_ACTIVATION(tpu_bdc_fp_silu, general_silu_steps)
 GENERAL_ACTIVATION(tpu_bdc_fp_gelu_fast, general_gelu_fast_steps)

@@ -146,17 +146,31 @@ void fp32_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, cons
   sigmoid_steps(s, exp_steps, dst, src, b);
 }
 
+void exp_function(Op op, ExpSteps steps, SourceUse use, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
+                  const dim4* shape) {
+  const Composite run = exp_call(op, dst, src, use, buffers, shape);
+  steps(run.steps(), dst, src, buffers);
+}
+
+// Of any float type: no table.
+void general_exp_function(Op op, ExpSteps steps, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
+                          const dim4* shape, data_type_t dtype) {
+  Composite run(op, shape, dtype);
+  run.writes("dst", dst).writes("work0", buffers.work0).writes("work1", buffers.work1);
+  run.reads("src", src, SourceUse::kOnce).table("coeff", buffers.coeff, exp_terms(run.dtype()));
+  steps(run.steps(), dst, src, buffers);
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define EXP_FUNCTION(name, body, use)                                                                       \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
-            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                          \
-    const ExpBuffers buffers{work0_addr, work1_addr, coeff_addr, table_addr};                               \
-    body(exp_call(Op::name, dst_addr, src_addr, use, buffers, shape).steps(), dst_addr, src_addr, buffers); \
+#define EXP_FUNCTION(name, steps, use)                                                                               \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,          \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                                   \
+    exp_function(Op::name, steps, use, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr}, shape); \
   }
 EXP_FUNCTION(tpu_bdc_fp32_exp, exp_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_expm1, expm1_steps, SourceUse::kOnce)
@@ -165,14 +179,10 @@ EXP_FUNCTION(tpu_bdc_fp32_tanh, tanh_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_sinh, sinh_steps, SourceUse::kOnce)
 EXP_FUNCTION(tpu_bdc_fp32_cosh, cosh_steps, SourceUse::kOnce)
 
-// Of any float type: no table.
-#define GENERAL_EXP_FUNCTION(name, body)                                                                    \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
-            local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {                                \
-    Composite run(Op::name, shape, dtype);                                                                  \
-    run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);                    \
-    run.reads("src", src_addr, SourceUse::kOnce).table("coeff", coeff_addr, exp_terms(run.dtype()));        \
-    body(run.steps(), dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0});                         \
+#define GENERAL_EXP_FUNCTION(name, steps)                                                                             \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,           \
+            local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {                                          \
+    general_exp_function(Op::name, steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0}, shape, dtype); \
   }
 GENERAL_EXP_FUNCTION(tpu_bdc_fp_exp, general_exp_steps)
 GENERAL_EXP_FUNCTION(tpu_bdc_fp_expm1, general_expm1_steps)

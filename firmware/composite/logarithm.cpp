@@ -115,19 +115,34 @@ void fp_arctanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_
   half_log_of_quotient(s, general_log_steps, dst, src, work, coeff);
 }
 
+using LogBody = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
+
+// An f32 function, or one of any float type with the terms that its type needs.
+void log_function(Op op, LogBody steps, SourceUse use, local_addr_t dst, local_addr_t src, local_addr_t work,
+                  local_addr_t coeff, const dim4* shape) {
+  Composite run(op, shape);
+  run.writes("dst", dst).writes("work", work).reads("src", src, use);
+  run.table("coeff", coeff, kFp32Terms);
+  steps(run.steps(), dst, src, work, coeff);
+}
+void general_log_function(Op op, LogBody steps, local_addr_t dst, local_addr_t src, local_addr_t work,
+                          local_addr_t coeff, const dim4* shape, data_type_t dtype) {
+  Composite run(op, shape, dtype);
+  run.writes("dst", dst).writes("work", work).reads("src", src, SourceUse::kOnce);
+  run.table("coeff", coeff, log_terms(run.dtype()));
+  steps(run.steps(), dst, src, work, coeff);
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define LOG_FUNCTION(name, body, use)                                                                      \
+#define LOG_FUNCTION(name, steps, use)                                                                     \
   void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
             const dim4* shape) {                                                                           \
-    Composite run(Op::name, shape);                                                                        \
-    run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, use);                     \
-    run.table("coeff", coeff_addr, kFp32Terms);                                                            \
-    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
+    log_function(Op::name, steps, use, dst_addr, src_addr, work_addr, coeff_addr, shape);                  \
   }
 LOG_FUNCTION(tpu_bdc_fp32_log, fp32_log_steps, SourceUse::kOnce)
 LOG_FUNCTION(tpu_bdc_fp32_log1p, log1p_steps, SourceUse::kOnce)
@@ -135,13 +150,10 @@ LOG_FUNCTION(tpu_bdc_fp32_arcsinh, arcsinh_steps, SourceUse::kToDst)
 LOG_FUNCTION(tpu_bdc_fp32_arccosh, arccosh_steps, SourceUse::kToDst)
 LOG_FUNCTION(tpu_bdc_fp32_arctanh, arctanh_steps, SourceUse::kOnce)
 
-#define GENERAL_LOG_FUNCTION(name, body)                                                                   \
+#define GENERAL_LOG_FUNCTION(name, steps)                                                                  \
   void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
             const dim4* shape, data_type_t dtype) {                                                        \
-    Composite run(Op::name, shape, dtype);                                                                 \
-    run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, SourceUse::kOnce);        \
-    run.table("coeff", coeff_addr, log_terms(run.dtype()));                                                \
-    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
+    general_log_function(Op::name, steps, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype);        \
   }
 GENERAL_LOG_FUNCTION(tpu_bdc_fp_log, fp_log_steps)
 GENERAL_LOG_FUNCTION(tpu_bdc_fp_arctanh, fp_arctanh_steps)

@@ -167,38 +167,48 @@ Composite checked(Op op, local_addr_t dst_addr, local_addr_t src_addr, local_add
   return run;
 }
 
+using AngleSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff);
+using TangentSteps = void (*)(const Composite& run, local_addr_t dst, local_addr_t src, local_addr_t work,
+                              local_addr_t coeff);
+
+void angle_function(Op op, AngleSteps steps, SourceUse use, local_addr_t dst, local_addr_t src, local_addr_t work,
+                    local_addr_t coeff, const dim4* shape, data_type_t dtype) {
+  const Composite run = checked(op, dst, src, work, coeff, shape, dtype, use);
+  steps(run.steps(), dst, src, work, coeff);
+}
+void tangent_function(Op op, TangentSteps steps, local_addr_t dst, local_addr_t src, local_addr_t work,
+                      local_addr_t coeff, const dim4* shape) {
+  steps(checked(op, dst, src, work, coeff, shape, DT_FP32, SourceUse::kOnce), dst, src, work, coeff);
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define ANGLE_FUNCTION(name, body, use)                                                                      \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,   \
-            const dim4* shape) {                                                                             \
-    const Composite run = checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, use); \
-    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                            \
+#define ANGLE_FUNCTION(name, steps, use)                                                                   \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
+            const dim4* shape) {                                                                           \
+    angle_function(Op::name, steps, use, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32);       \
   }
 ANGLE_FUNCTION(tpu_bdc_fp32_sin, sin_steps, SourceUse::kOnce)
 ANGLE_FUNCTION(tpu_bdc_fp32_cos, cos_steps, SourceUse::kOnce)
 ANGLE_FUNCTION(tpu_bdc_fp32_arcsin, arcsin_steps, SourceUse::kAgain)
 ANGLE_FUNCTION(tpu_bdc_fp32_arccos, arccos_steps, SourceUse::kAgain)
 
-#define TANGENT_FUNCTION(name, body)                                                                            \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,      \
-            const dim4* shape) {                                                                                \
-    const SourceUse use = SourceUse::kOnce;                                                                     \
-    body(checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, DT_FP32, use), dst_addr, src_addr, \
-         work_addr, coeff_addr);                                                                                \
+#define TANGENT_FUNCTION(name, steps)                                                                      \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
+            const dim4* shape) {                                                                           \
+    tangent_function(Op::name, steps, dst_addr, src_addr, work_addr, coeff_addr, shape);                   \
   }
 TANGENT_FUNCTION(tpu_bdc_fp32_tan, tan_steps)
 TANGENT_FUNCTION(tpu_bdc_fp32_cot, cot_steps)
 
-#define GENERAL_ANGLE_FUNCTION(name, body, use)                                                            \
+#define GENERAL_ANGLE_FUNCTION(name, steps, use)                                                           \
   void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr, \
             const dim4* shape, data_type_t dtype) {                                                        \
-    const Composite run = checked(Op::name, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype, use); \
-    body(run.steps(), dst_addr, src_addr, work_addr, coeff_addr);                                          \
+    angle_function(Op::name, steps, use, dst_addr, src_addr, work_addr, coeff_addr, shape, dtype);         \
   }
 GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_sin, sin_steps, SourceUse::kOnce)
 GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_cos, cos_steps, SourceUse::kOnce)

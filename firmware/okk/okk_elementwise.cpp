@@ -106,52 +106,101 @@ void select(const Call& call, OkkCompare compare, local_addr_t dst_addr, const f
                           select_operand(call, "select1", select1, dim, Dtype::kUint32)});
 }
 
+// A tensor of a function with strides.
+struct Placed {
+  local_addr_t addr;
+  const dim4* stride;
+};
+
+// dst = src0 <mode> src1.
+template <class Cmd, class Mode>
+void binary(const Call& call, Mode mode, Dtype type, const Placed& dst, const Placed& src0, const Placed& src1,
+            const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(Cmd{mode, call.local(dst.addr, dim, dst.stride, type), call.local(src0.addr, dim, src0.stride, type),
+                 call.local(src1.addr, dim, src1.stride, type)});
+}
+
+// dst = src <mode> C, or with the constant first.
+template <class Cmd, class Mode>
+void binary_c(const Call& call, Mode mode, Dtype type, const Placed& dst, const Placed& src, const Scalar& C,
+              bool constant_first, const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Tensor result = call.local(dst.addr, dim, dst.stride, type);
+  Operand a = call.local(src.addr, dim, src.stride, type), b = C;
+  if (constant_first) std::swap(a, b);
+  call.issue(Cmd{mode, result, a, b});
+}
+
+void unary(const Call& call, OkkUnaryMode mode, Dtype type, const Placed& dst, const Placed& src, const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(
+      OkkUnaryCmd{mode, call.local(dst.addr, dim, dst.stride, type), call.local(src.addr, dim, src.stride, type)});
+}
+
+void aligned_unary(const Call& call, OkkUnaryMode mode, Dtype type, local_addr_t dst_addr, local_addr_t src_addr,
+                   const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(
+      OkkUnaryCmd{mode, aligned_tensor(call, "dst", dst_addr, dim, type), aligned_tensor(call, "src", src_addr, dim)});
+}
+
+void select_value(const Call& call, OkkCompare compare, const Placed& dst, const Placed& src0, const Placed& src1,
+                  x32 value, const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(OkkSelectCmd{compare, call.local(dst.addr, dim, dst.stride, Dtype::kUint32),
+                          call.local(src0.addr, dim, src0.stride, Dtype::kFp32),
+                          call.local(src1.addr, dim, src1.stride, Dtype::kFp32), scalar(value, Dtype::kUint32), kZero});
+}
+
+// src <compare> C, or with the constant first.
+void select_value_c(const Call& call, OkkCompare compare, bool constant_first, const Placed& dst, const Placed& src,
+                    float C, x32 value, const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  Operand a = call.local(src.addr, dim, src.stride, Dtype::kFp32), b = scalar(C, Dtype::kFp32);
+  if (constant_first) std::swap(a, b);
+  call.issue(OkkSelectCmd{compare, call.local(dst.addr, dim, dst.stride, Dtype::kUint32), a, b,
+                          scalar(value, Dtype::kUint32), kZero});
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define OKK_BINARY(name, command, mode, type)                                                                          \
-  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,                  \
-            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {                                \
-    const Call call(Op::name);                                                                                         \
-    const Dim4 dim = call.dim("shape", shape);                                                                         \
-    call.issue(command{mode, call.local(dst_addr, dim, dst_stride, type),                                              \
-                       call.local(src0_addr, dim, src0_stride, type), call.local(src1_addr, dim, src1_stride, type)}); \
+#define OKK(family, ...) OKK_##family(__VA_ARGS__)
+#define OKK_bdc(...)
+#define OKK_composite(...)
+#define OKK_binary(name, command, mode, type)                                                         \
+  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape, \
+            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {               \
+    binary<command>(Call(Op::name), mode, type, {dst_addr, dst_stride}, {src0_addr, src0_stride},     \
+                    {src1_addr, src1_stride}, shape);                                                 \
   }
-#define OKK_BINARY_C(name, command, mode, type, c_type)                                                                \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, c_type C, const dim4* shape, const dim4* dst_stride,         \
-            const dim4* src_stride) {                                                                                  \
-    const Call call(Op::name);                                                                                         \
-    const Dim4 dim = call.dim("shape", shape);                                                                         \
-    call.issue(command{mode, call.local(dst_addr, dim, dst_stride, type), call.local(src_addr, dim, src_stride, type), \
-                       scalar(C, type)});                                                                              \
+#define OKK_binary_c(name, command, mode, type, c_type)                                                            \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, c_type C, const dim4* shape, const dim4* dst_stride,     \
+            const dim4* src_stride) {                                                                              \
+    binary_c<command>(Call(Op::name), mode, type, {dst_addr, dst_stride}, {src_addr, src_stride}, scalar(C, type), \
+                      false, shape);                                                                               \
   }
-#define OKK_C_BINARY(name, command, mode, type, c_type)                                                        \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, c_type C, const dim4* shape, const dim4* dst_stride, \
-            const dim4* src_stride) {                                                                          \
-    const Call call(Op::name);                                                                                 \
-    const Dim4 dim = call.dim("shape", shape);                                                                 \
-    call.issue(command{mode, call.local(dst_addr, dim, dst_stride, type), scalar(C, type),                     \
-                       call.local(src_addr, dim, src_stride, type)});                                          \
+#define OKK_c_binary(name, command, mode, type, c_type)                                                            \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, c_type C, const dim4* shape, const dim4* dst_stride,     \
+            const dim4* src_stride) {                                                                              \
+    binary_c<command>(Call(Op::name), mode, type, {dst_addr, dst_stride}, {src_addr, src_stride}, scalar(C, type), \
+                      true, shape);                                                                                \
   }
-#define OKK_UNARY(name, mode, type)                                                                                   \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,                  \
-            const dim4* src_stride) {                                                                                 \
-    const Call call(Op::name);                                                                                        \
-    const Dim4 dim = call.dim("shape", shape);                                                                        \
-    call.issue(                                                                                                       \
-        OkkUnaryCmd{mode, call.local(dst_addr, dim, dst_stride, type), call.local(src_addr, dim, src_stride, type)}); \
+#define OKK_unary(name, mode, type)                                                                  \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride, \
+            const dim4* src_stride) {                                                                \
+    unary(Call(Op::name), mode, type, {dst_addr, dst_stride}, {src_addr, src_stride}, shape);        \
   }
-#define OKK_ALIGNED_UNARY(name, mode, type)                                        \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape) {     \
-    const Call call(Op::name);                                                     \
-    const Dim4 dim = call.dim("shape", shape);                                     \
-    call.issue(OkkUnaryCmd{mode, aligned_tensor(call, "dst", dst_addr, dim, type), \
-                           aligned_tensor(call, "src", src_addr, dim)});           \
+#define OKK_aligned_unary(name, mode, type)                                    \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape) { \
+    aligned_unary(Call(Op::name), mode, type, dst_addr, src_addr, shape);      \
   }
-#include "device/isa/ops.def"
+#include "device/isa/ops/okk_elementwise.def"
+#undef OKK
 
 void okk_bdc_32bit_set_C(local_addr_t dst_addr, x32 C, const dim4* shape, const dim4* dst_stride) {
   const Call call(Op::okk_bdc_32bit_set_C);
@@ -236,33 +285,24 @@ EXP_FUNCTIONS(okk_bdc_exp, okk_bdc_exp_tunable, exp)
 EXP_FUNCTIONS(okk_bdc_sigmoid, okk_bdc_sigmoid_tunable, sigmoid)
 EXP_FUNCTIONS(okk_bdc_tanh, okk_bdc_tanh_tunable, tanh)
 
-#define SELECT_VALUE(name, compare)                                                                                    \
-  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, x32 select_val, const dim4* shape,  \
-            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {                                \
-    const Call call(Op::name);                                                                                         \
-    const Dim4 dim = call.dim("shape", shape);                                                                         \
-    call.issue(OkkSelectCmd{compare, call.local(dst_addr, dim, dst_stride, Dtype::kUint32),                            \
-                            call.local(src0_addr, dim, src0_stride, Dtype::kFp32),                                     \
-                            call.local(src1_addr, dim, src1_stride, Dtype::kFp32), scalar(select_val, Dtype::kUint32), \
-                            kZero});                                                                                   \
+#define SELECT_VALUE(name, compare)                                                                                   \
+  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, x32 select_val, const dim4* shape, \
+            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride) {                               \
+    select_value(Call(Op::name), compare, {dst_addr, dst_stride}, {src0_addr, src0_stride}, {src1_addr, src1_stride}, \
+                 select_val, shape);                                                                                  \
   }
 SELECT_VALUE(okk_bdc_greater_select_value, OkkCompare::kGreater)
 SELECT_VALUE(okk_bdc_equal_select_value, OkkCompare::kSameBits)
 
-// first and second: `src` and `constant` in the order in which they are compared.
-#define SELECT_VALUE_C(name, compare, first, second)                                                       \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, float C, x32 select_val, const dim4* shape,      \
-            const dim4* dst_stride, const dim4* src_stride) {                                              \
-    const Call call(Op::name);                                                                             \
-    const Dim4 dim = call.dim("shape", shape);                                                             \
-    const Operand src = call.local(src_addr, dim, src_stride, Dtype::kFp32);                               \
-    const Operand constant = scalar(C, Dtype::kFp32);                                                      \
-    call.issue(OkkSelectCmd{compare, call.local(dst_addr, dim, dst_stride, Dtype::kUint32), first, second, \
-                            scalar(select_val, Dtype::kUint32), kZero});                                   \
+#define SELECT_VALUE_C(name, compare, constant_first)                                                          \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, float C, x32 select_val, const dim4* shape,          \
+            const dim4* dst_stride, const dim4* src_stride) {                                                  \
+    select_value_c(Call(Op::name), compare, constant_first, {dst_addr, dst_stride}, {src_addr, src_stride}, C, \
+                   select_val, shape);                                                                         \
   }
-SELECT_VALUE_C(okk_bdc_greater_C_select_value, OkkCompare::kGreater, src, constant)
-SELECT_VALUE_C(okk_bdc_C_greater_select_value, OkkCompare::kGreater, constant, src)
-SELECT_VALUE_C(okk_bdc_equal_C_select_value, OkkCompare::kSameBits, src, constant)
+SELECT_VALUE_C(okk_bdc_greater_C_select_value, OkkCompare::kGreater, false)
+SELECT_VALUE_C(okk_bdc_C_greater_select_value, OkkCompare::kGreater, true)
+SELECT_VALUE_C(okk_bdc_equal_C_select_value, OkkCompare::kSameBits, false)
 
 void okk_bdc_greater_select(local_addr_t dst_addr, const fp32_or_addr_t* src0, const fp32_or_addr_t* src1,
                             const x32_or_addr_t* select0, const x32_or_addr_t* select1, const dim4* shape) {

@@ -153,18 +153,22 @@ void widen(Op op, bool packed, local_addr_t dst_addr, local_addr_t src_addr, loc
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define OKK_FIXED(name, mode)                                                                                          \
+#define OKK(family, ...) OKK_##family(__VA_ARGS__)
+#define OKK_bdc(...)
+#define OKK_composite(...)
+#define OKK_fixed(name, mode)                                                                                          \
   void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,                  \
             const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, op_type_t op_type, int rshift) { \
     fixed(Op::name, mode, dst_addr, src0_addr, src1_addr, shape, dst_stride, src0_stride, src1_stride, op_type,        \
           rshift);                                                                                                     \
   }
-#define OKK_FIXED_C(name, mode)                                                                             \
+#define OKK_fixed_c(name, mode)                                                                             \
   void name(local_addr_t dst_addr, local_addr_t src_addr, int C, const dim4* shape, const dim4* dst_stride, \
             const dim4* src_stride, op_type_t op_type, int rshift) {                                        \
     fixed_C(Op::name, mode, dst_addr, src_addr, C, shape, dst_stride, src_stride, op_type, rshift);         \
   }
-#include "device/isa/ops.def"
+#include "device/isa/ops/okk_fixed.def"
+#undef OKK
 
 void okk_bdc_fixed_point_packed_C_sub(local_addr_t dst_addr, local_addr_t src_addr, int C, const dim4* shape,
                                       const dim4* dst_stride, const dim4* src_stride, op_type_t op_type, int rshift) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "firmware/okk/okk_call.hpp"
+#include "firmware/tpu/address.hpp"
 
 namespace softtpu {
 namespace {
@@ -29,26 +30,38 @@ Tensor local_matrix(const Call& call, local_addr_t addr, int rows, int cols, int
   return matrix;
 }
 
+Tensor tensor(const Call& call, const Side& at, const Dim4& dim, Dtype type) {
+  return call.in(at.space, at.addr, dim, at.stride, type);
+}
+
+void copy(const Call& call, Dtype type, const Side& dst, const Side& src, const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(DmaCopyCmd{CopyOrder::kNchw, tensor(call, dst, dim, type), tensor(call, src, dim, type)});
+}
+
+void fill(const Call& call, const Side& dst, const Scalar& value, const dim4* shape) {
+  const Dim4 dim = call.dim("shape", shape);
+  call.issue(DmaFillCmd{tensor(call, dst, dim, value.dtype), value, false});
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define OKK_GDMA_COPY(name, dst_space, dst_t, src_space, src_t, type)                                            \
+#define OKK(family, ...) OKK_##family(__VA_ARGS__)
+#define OKK_gdma(...)
+#define OKK_gdma_copy(name, dst_space, dst_t, src_space, src_t, type)                                            \
   void name(dst_t dst_addr, src_t src_addr, const dim4* shape, const dim4* dst_stride, const dim4* src_stride) { \
-    const Call call(Op::name);                                                                                   \
-    const Dim4 dim = call.dim("shape", shape);                                                                   \
-    call.issue(DmaCopyCmd{CopyOrder::kNchw, call.in(dst_space, dst_addr, dim, dst_stride, type),                 \
-                          call.in(src_space, src_addr, dim, src_stride, type)});                                 \
+    copy(Call(Op::name), type, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape);     \
   }
-#define OKK_GDMA_SET(name, dst_space, dst_t, c_type, type)                                                \
-  void name(dst_t dst_addr, c_type C, const dim4* shape, const dim4* dst_stride) {                        \
-    const Call call(Op::name);                                                                            \
-    const Dim4 dim = call.dim("shape", shape);                                                            \
-    call.issue(DmaFillCmd{call.in(dst_space, dst_addr, dim, dst_stride, type), element(C, type), false}); \
+#define OKK_gdma_set(name, dst_space, dst_t, c_type, type)                            \
+  void name(dst_t dst_addr, c_type C, const dim4* shape, const dim4* dst_stride) {    \
+    fill(Call(Op::name), {dst_space, dst_addr, dst_stride}, element(C, type), shape); \
   }
-#include "device/isa/ops.def"
+#include "device/isa/ops/okk_gdma.def"
+#undef OKK
 
 void okk_gdma_32bit_matrix_S2L(local_addr_t dst_addr, system_addr_t src_addr, int rows, int cols, int cols_per_channel,
                                int row_stride) {

@@ -3,21 +3,43 @@
 #include "firmware/answers.hpp"
 #include "firmware/tpu/convolution.hpp"
 
+namespace softtpu {
+namespace {
+
+struct FloatConvolution {
+  local_addr_t output, input, weight, bias;
+  const dim4 *input_shape, *input_stride;
+  int output_c;
+  const dim2* kernel;
+  const padding_t* padding;
+  const dim2 *stride, *dilation;
+  data_type_t output_dtype, input_dtype;
+  bool has_bias, result_add;
+};
+
+void float_convolution(Op op, const FloatConvolution& of, bool relu = false) {
+  Convolution conv(op, Conv2dKind::kFloat);
+  conv.input(of.input, of.input_shape, of.input_stride, of.input_dtype)
+      .window(of.kernel, of.padding, of.stride, of.dilation)
+      .output(of.output, of.output_c, of.output_dtype, of.result_add);
+  conv.weight(of.weight, conv.input_type()).bias(of.has_bias, of.bias, Dtype::kFp32).relu(relu).issue();
+}
+
+}  // namespace
+}  // namespace softtpu
+
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
 // ---- Floats ----
 
-#define CONV_FP(name)                                                                                            \
-  void name(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr, local_addr_t bias_addr, \
-            const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel,                 \
-            const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,        \
-            data_type_t input_dtype, bool has_bias, bool result_add) {                                           \
-    Convolution conv(Op::name, Conv2dKind::kFloat);                                                              \
-    conv.input(input_addr, input_shape, input_stride, input_dtype)                                               \
-        .window(kernel, padding, stride, dilation)                                                               \
-        .output(output_addr, output_c, output_dtype, result_add);                                                \
-    conv.weight(weight_addr, conv.input_type()).bias(has_bias, bias_addr, Dtype::kFp32).issue();                 \
+#define CONV_FP(name)                                                                                                  \
+  void name(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr, local_addr_t bias_addr,       \
+            const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel,                       \
+            const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,              \
+            data_type_t input_dtype, bool has_bias, bool result_add) {                                                 \
+    float_convolution(Op::name, {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, \
+                                 kernel, padding, stride, dilation, output_dtype, input_dtype, has_bias, result_add}); \
   }
 CONV_FP(tpu_bdc_fp_conv2d)
 // The same convolution, encoded differently for the chip.
@@ -28,11 +50,10 @@ void tpu_bdc_fp_conv2d_with_relu(local_addr_t output_addr, local_addr_t input_ad
                                  int output_c, const dim2* kernel, const padding_t* padding, const dim2* stride,
                                  const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype, bool has_bias,
                                  bool result_add, bool do_relu) {
-  Convolution conv(Op::tpu_bdc_fp_conv2d_with_relu, Conv2dKind::kFloat);
-  conv.input(input_addr, input_shape, input_stride, input_dtype)
-      .window(kernel, padding, stride, dilation)
-      .output(output_addr, output_c, output_dtype, result_add);
-  conv.weight(weight_addr, conv.input_type()).bias(has_bias, bias_addr, Dtype::kFp32).relu(do_relu).issue();
+  float_convolution(Op::tpu_bdc_fp_conv2d_with_relu,
+                    {output_addr, input_addr, weight_addr, bias_addr, input_shape, input_stride, output_c, kernel,
+                     padding, stride, dilation, output_dtype, input_dtype, has_bias, result_add},
+                    do_relu);
 }
 
 void tpu_bdc_fp_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,

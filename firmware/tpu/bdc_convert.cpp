@@ -44,6 +44,23 @@ constexpr int kCompactOffset = 6;
 Scalar word(int value) { return {static_cast<std::uint32_t>(value), Dtype::kInt32}; }
 Scalar shift_count(int count) { return {static_cast<std::uint8_t>(count), Dtype::kInt8}; }
 
+// The two tensors of a quantisation.
+struct QuantCall {
+  QuantCall(Op op, local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dst_dtype,
+            data_type_t src_dtype)
+      : call(op),
+        dim(call.dim("shape", shape)),
+        dst_type(call.dtype("dst_dtype", dst_dtype)),
+        src_type(call.dtype("src_dtype", src_dtype)),
+        dst(call.local(dst_addr, dim, dst_type)),
+        src(call.local(src_addr, dim, src_type)) {}
+
+  Call call;
+  Dim4 dim;
+  Dtype dst_type, src_type;
+  Tensor dst, src;
+};
+
 }  // namespace
 }  // namespace softtpu
 
@@ -58,80 +75,69 @@ void tpu_bdc_cast(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shap
                      call.local(src_addr, dim, src_stride, call.dtype("src_dtype", src_dtype)), call.rounding(mode)});
 }
 
-// The tensors that all functions below have in common.
-#define QUANT_TENSORS(name)                                  \
-  const Call call(Op::name);                                 \
-  const Dim4 dim = call.dim("shape", shape);                 \
-  const Dtype dst_type = call.dtype("dst_dtype", dst_dtype); \
-  const Dtype src_type = call.dtype("src_dtype", src_dtype); \
-  const Tensor dst = call.local(dst_addr, dim, dst_type);    \
-  const Tensor src = call.local(src_addr, dim, src_type);
-
 void tpu_bdc_int_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, int multiplier, char shift,
                          scalar_t offset, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
-  QUANT_TENSORS(tpu_bdc_int_requant)
-  call.issue(IntQuantCmd{Quant::kRequant, dst, src, word(multiplier), shift_count(shift),
-                         scalar(offset, offset_type(dst_type)), call.rounding(rounding_mode)});
+  const QuantCall of(Op::tpu_bdc_int_requant, dst_addr, src_addr, shape, dst_dtype, src_dtype);
+  of.call.issue(IntQuantCmd{Quant::kRequant, of.dst, of.src, word(multiplier), shift_count(shift),
+                            scalar(offset, offset_type(of.dst_type)), of.call.rounding(rounding_mode)});
 }
 void tpu_bdc_int_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
                             data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
-  QUANT_TENSORS(tpu_bdc_int_pc_requant)
-  const ChannelParameters quant(call, quant_addr, dim, 3);
+  const QuantCall of(Op::tpu_bdc_int_pc_requant, dst_addr, src_addr, shape, dst_dtype, src_dtype);
+  const ChannelParameters quant(of.call, quant_addr, of.dim, 3);
   const Operand offset =
-      quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(2, offset_type(dst_type));
-  call.issue(IntQuantCmd{Quant::kRequant, dst, src, quant.word(0, Dtype::kInt32), quant.word(1, Dtype::kInt8), offset,
-                         call.rounding(rounding_mode)});
+      quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(2, offset_type(of.dst_type));
+  of.call.issue(IntQuantCmd{Quant::kRequant, of.dst, of.src, quant.word(0, Dtype::kInt32), quant.word(1, Dtype::kInt8),
+                            offset, of.call.rounding(rounding_mode)});
 }
 void tpu_bdc_int_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset,
                          int multiplier, char shift, data_type_t dst_dtype, data_type_t src_dtype,
                          rounding_mode_t rounding_mode) {
-  QUANT_TENSORS(tpu_bdc_int_dequant)
-  call.issue(IntQuantCmd{Quant::kDequant, dst, src, word(multiplier), shift_count(shift),
-                         scalar(offset, offset_type(src_type)), call.rounding(rounding_mode)});
+  const QuantCall of(Op::tpu_bdc_int_dequant, dst_addr, src_addr, shape, dst_dtype, src_dtype);
+  of.call.issue(IntQuantCmd{Quant::kDequant, of.dst, of.src, word(multiplier), shift_count(shift),
+                            scalar(offset, offset_type(of.src_type)), of.call.rounding(rounding_mode)});
 }
 void tpu_bdc_int_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
                             data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t rounding_mode) {
-  QUANT_TENSORS(tpu_bdc_int_pc_dequant)
-  const ChannelParameters quant(call, quant_addr, dim, 3);
+  const QuantCall of(Op::tpu_bdc_int_pc_dequant, dst_addr, src_addr, shape, dst_dtype, src_dtype);
+  const ChannelParameters quant(of.call, quant_addr, of.dim, 3);
   // Compact records are those of requantisation; the others begin with the offset.
   const int first = quant.compact() ? 0 : 1;
   const Operand offset =
-      quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(0, offset_type(src_type));
-  call.issue(IntQuantCmd{Quant::kDequant, dst, src, quant.word(first, Dtype::kInt32),
-                         quant.word(first + 1, Dtype::kInt8), offset, call.rounding(rounding_mode)});
+      quant.compact() ? quant.at(kCompactOffset, Dtype::kInt16) : quant.word(0, offset_type(of.src_type));
+  of.call.issue(IntQuantCmd{Quant::kDequant, of.dst, of.src, quant.word(first, Dtype::kInt32),
+                            quant.word(first + 1, Dtype::kInt8), offset, of.call.rounding(rounding_mode)});
 }
 
 void tpu_bdc_fp32_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, float scale, float offset,
                           data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t dst_rounding_mode,
                           rounding_mode_t src_rounding_mode) {
-  QUANT_TENSORS(tpu_bdc_fp32_requant)
-  call.issue(FloatQuantCmd{Quant::kRequant, dst, src, scalar(scale, Dtype::kFp32), scalar(offset, Dtype::kFp32),
-                           call.rounding(src_rounding_mode, "src_rounding_mode"),
-                           call.rounding(dst_rounding_mode, "dst_rounding_mode")});
+  const QuantCall of(Op::tpu_bdc_fp32_requant, dst_addr, src_addr, shape, dst_dtype, src_dtype);
+  of.call.issue(FloatQuantCmd{Quant::kRequant, of.dst, of.src, scalar(scale, Dtype::kFp32),
+                              scalar(offset, Dtype::kFp32), of.call.rounding(src_rounding_mode, "src_rounding_mode"),
+                              of.call.rounding(dst_rounding_mode, "dst_rounding_mode")});
 }
 void tpu_bdc_fp32_pc_requant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
                              data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t dst_rounding_mode,
                              rounding_mode_t src_rounding_mode) {
-  QUANT_TENSORS(tpu_bdc_fp32_pc_requant)
-  const ChannelParameters quant(call, quant_addr, dim, 2);
-  call.issue(FloatQuantCmd{Quant::kRequant, dst, src, quant.word(0, Dtype::kFp32), quant.word(1, Dtype::kFp32),
-                           call.rounding(src_rounding_mode, "src_rounding_mode"),
-                           call.rounding(dst_rounding_mode, "dst_rounding_mode")});
+  const QuantCall of(Op::tpu_bdc_fp32_pc_requant, dst_addr, src_addr, shape, dst_dtype, src_dtype);
+  const ChannelParameters quant(of.call, quant_addr, of.dim, 2);
+  of.call.issue(FloatQuantCmd{Quant::kRequant, of.dst, of.src, quant.word(0, Dtype::kFp32), quant.word(1, Dtype::kFp32),
+                              of.call.rounding(src_rounding_mode, "src_rounding_mode"),
+                              of.call.rounding(dst_rounding_mode, "dst_rounding_mode")});
 }
 void tpu_bdc_fp32_dequant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, scalar_t offset, float scale,
                           data_type_t src_dtype, rounding_mode_t rounding_mode) {
-  constexpr data_type_t dst_dtype = DT_FP32;
-  QUANT_TENSORS(tpu_bdc_fp32_dequant)
-  call.issue(FloatQuantCmd{Quant::kDequant, dst, src, scalar(scale, Dtype::kFp32),
-                           scalar(offset, offset_type(src_type)), call.rounding(rounding_mode)});
+  const QuantCall of(Op::tpu_bdc_fp32_dequant, dst_addr, src_addr, shape, DT_FP32, src_dtype);
+  of.call.issue(FloatQuantCmd{Quant::kDequant, of.dst, of.src, scalar(scale, Dtype::kFp32),
+                              scalar(offset, offset_type(of.src_type)), of.call.rounding(rounding_mode)});
 }
 void tpu_bdc_fp32_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
                              data_type_t src_dtype, rounding_mode_t rounding_mode) {
-  constexpr data_type_t dst_dtype = DT_FP32;
-  QUANT_TENSORS(tpu_bdc_fp32_pc_dequant)
-  const ChannelParameters quant(call, quant_addr, dim, 2);
-  const Dtype offset = quant.compact() ? Dtype::kInt16 : offset_type(src_type);
-  call.issue(FloatQuantCmd{Quant::kDequant, dst, src, quant.word(1, Dtype::kFp32), quant.word(0, offset),
-                           call.rounding(rounding_mode)});
+  const QuantCall of(Op::tpu_bdc_fp32_pc_dequant, dst_addr, src_addr, shape, DT_FP32, src_dtype);
+  const ChannelParameters quant(of.call, quant_addr, of.dim, 2);
+  const Dtype offset = quant.compact() ? Dtype::kInt16 : offset_type(of.src_type);
+  of.call.issue(FloatQuantCmd{Quant::kDequant, of.dst, of.src, quant.word(1, Dtype::kFp32), quant.word(0, offset),
+                              of.call.rounding(rounding_mode)});
 }
 }

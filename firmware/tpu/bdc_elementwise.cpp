@@ -43,62 +43,76 @@ void mixed(const Call& call, ArithMode mode, const MixedArguments& of) {
                            of.saturate != 0});
 }
 
+void binary(const Call& call, ArithMode mode, local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr,
+            const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride,
+            data_type_t dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const bool exchanged = exchanges_operands(mode, src0_stride, src1_stride);
+  if (exchanged) {
+    std::swap(src0_addr, src1_addr);
+    std::swap(src0_stride, src1_stride);
+  }
+  call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type),
+                      call.operand(src0_addr, dim, src0_stride, type), call.operand(src1_addr, dim, src1_stride, type),
+                      exchanged});
+}
+
+// dst = src <mode> C, or with the constant first.
+void with_constant(const Call& call, ArithMode mode, bool constant_first, local_addr_t dst_addr, local_addr_t src_addr,
+                   scalar_t C, const dim4* shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  const Tensor dst = call.local(dst_addr, dim, dst_stride, type);
+  Operand a = call.local(src_addr, dim, src_stride, type), b = scalar(C, type);
+  if (constant_first) std::swap(a, b);
+  call.issue(ArithCmd{mode, dst, a, b});
+}
+
+void channel_binary(const Call& call, ArithMode mode, bool source_first, local_addr_t dst_addr, local_addr_t src_addr,
+                    local_addr_t bias_addr, const dim4* shape, data_type_t dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  Operand a = call.local(src_addr, dim, type), b = call.per_channel(bias_addr, dim, type);
+  if (!source_first) std::swap(a, b);
+  call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), a, b});
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define OP_BINARY(name, mode, types)                                                                       \
-  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,      \
-            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dtype) { \
-    const Call call(Op::name);                                                                             \
-    const Dim4 dim = call.dim("shape", shape);                                                             \
-    const Dtype type = call.dtype("dtype", dtype);                                                         \
-    const bool exchanged = exchanges_operands(mode, src0_stride, src1_stride);                             \
-    if (exchanged) {                                                                                       \
-      std::swap(src0_addr, src1_addr);                                                                     \
-      std::swap(src0_stride, src1_stride);                                                                 \
-    }                                                                                                      \
-    call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type),                                 \
-                        call.operand(src0_addr, dim, src0_stride, type),                                   \
-                        call.operand(src1_addr, dim, src1_stride, type), exchanged});                      \
+#define OP(family, ...) OP_##family(__VA_ARGS__)
+#define OP_bdc(...)
+#define OP_binary(name, mode, types)                                                                                  \
+  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,                 \
+            const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dtype) {            \
+    binary(Call(Op::name), mode, dst_addr, src0_addr, src1_addr, shape, dst_stride, src0_stride, src1_stride, dtype); \
   }
-#define OP_BINARY_C(name, mode, types)                                                                           \
+#define OP_binary_c(name, mode, types)                                                                           \
   void name(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, \
             const dim4* src_stride, data_type_t dtype) {                                                         \
-    const Call call(Op::name);                                                                                   \
-    const Dim4 dim = call.dim("shape", shape);                                                                   \
-    const Dtype type = call.dtype("dtype", dtype);                                                               \
-    call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type),                                       \
-                        call.local(src_addr, dim, src_stride, type), scalar(C, type)});                          \
+    with_constant(Call(Op::name), mode, false, dst_addr, src_addr, C, shape, dst_stride, src_stride, dtype);     \
   }
-#define OP_C_BINARY(name, mode, types)                                                                           \
+#define OP_c_binary(name, mode, types)                                                                           \
   void name(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape, const dim4* dst_stride, \
             const dim4* src_stride, data_type_t dtype) {                                                         \
-    const Call call(Op::name);                                                                                   \
-    const Dim4 dim = call.dim("shape", shape);                                                                   \
-    const Dtype type = call.dtype("dtype", dtype);                                                               \
-    call.issue(ArithCmd{mode, call.local(dst_addr, dim, dst_stride, type), scalar(C, type),                      \
-                        call.local(src_addr, dim, src_stride, type)});                                           \
+    with_constant(Call(Op::name), mode, true, dst_addr, src_addr, C, shape, dst_stride, src_stride, dtype);      \
   }
-#define OP_UNARY(name, mode, types)                                                                               \
+#define OP_unary(name, mode, types)                                                                               \
   void name(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,              \
             const dim4* src_stride, data_type_t dtype) {                                                          \
     unary(Call(Op::name), mode, Rounding::kHalfToEven, dst_addr, src_addr, shape, dst_stride, src_stride, dtype); \
   }
-#define OP_CHANNEL_BINARY(name, mode, source_first)                                                  \
+#define OP_channel_binary(name, mode, source_first)                                                  \
   void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t bias_addr, const dim4* shape, \
             data_type_t dtype) {                                                                     \
-    const Call call(Op::name);                                                                       \
-    const Dim4 dim = call.dim("shape", shape);                                                       \
-    const Dtype type = call.dtype("dtype", dtype);                                                   \
-    Operand a = call.local(src_addr, dim, type);                                                     \
-    Operand b = call.per_channel(bias_addr, dim, type);                                              \
-    if (!(source_first)) std::swap(a, b);                                                            \
-    call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), a, b});                               \
+    channel_binary(Call(Op::name), mode, source_first, dst_addr, src_addr, bias_addr, shape, dtype); \
   }
-#include "device/isa/ops.def"
+#include "device/isa/ops/elementwise.def"
+#undef OP
 
 void tpu_bdc_fp_round(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
                       const dim4* src_stride, data_type_t dtype, rounding_mode_t mode) {

@@ -125,19 +125,48 @@ void int8_mm(SpreadMatMul& mm, local_addr_t output, local_addr_t right, local_ad
 
 Scalar shift_amount(char shift) { return {static_cast<std::uint32_t>(static_cast<signed char>(shift)), Dtype::kInt8}; }
 
+// The same with a left matrix in local memory.
+struct Matrices {
+  local_addr_t output, left, right;
+};
+void fp32_mm_of(Op op, const Sizes& sizes, const Matrices& at, local_addr_t bias, bool has_bias, bool result_add) {
+  SpreadMatMul mm(op, MatMulKind::kFp32, sizes);
+  fp32_mm(mm.left(at.left, Dtype::kFp32), at.output, at.right, bias, has_bias, result_add);
+}
+void int_mm_of(Op op, const Sizes& sizes, const Matrices& at, data_type_t left_dtype, data_type_t right_dtype,
+               char shift, rounding_mode_t rounding) {
+  SpreadMatMul mm(op, MatMulKind::kInt, sizes);
+  const Dtype left = mm.call().dtype("left_dtype", left_dtype);
+  mm.command().shift = shift_amount(shift);
+  int_mm(mm.left(at.left, left), at.output, at.right, left, mm.call().dtype("right_dtype", right_dtype), rounding);
+}
+// One shift for each row.
+void int_pcs_mm_of(Op op, const Sizes& sizes, const Matrices& at, local_addr_t shift, data_type_t left_dtype,
+                   data_type_t right_dtype, rounding_mode_t rounding) {
+  SpreadMatMul mm(op, MatMulKind::kInt, sizes);
+  const Dtype left = mm.call().dtype("left_dtype", left_dtype);
+  int_mm(mm.left(at.left, left).shift_row(shift), at.output, at.right, left,
+         mm.call().dtype("right_dtype", right_dtype), rounding);
+}
+void int8_mm_of(Op op, const Sizes& sizes, const Matrices& at, local_addr_t bias, const Int8Options& options) {
+  SpreadMatMul mm(op, MatMulKind::kInt8, sizes);
+  const Dtype left = mm.call().dtype("left_dtype", options.left);
+  int8_mm(mm.left(at.left, left), at.output, at.right, bias, left, options);
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define MM_FP32(name, left_trans)                                                                                   \
-  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, local_addr_t bias_addr,      \
-            int left_rows, int left_cols, int right_cols, int left_cols_per_channel, int right_cols_per_channel,    \
-            bool has_bias, bool result_add) {                                                                       \
-    SpreadMatMul mm(Op::name, MatMulKind::kFp32,                                                                    \
-                    {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans}); \
-    fp32_mm(mm.left(left_addr, Dtype::kFp32), output_addr, right_addr, bias_addr, has_bias, result_add);            \
+#define MM_FP32(name, left_trans)                                                                                \
+  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, local_addr_t bias_addr,   \
+            int left_rows, int left_cols, int right_cols, int left_cols_per_channel, int right_cols_per_channel, \
+            bool has_bias, bool result_add) {                                                                    \
+    fp32_mm_of(Op::name,                                                                                         \
+               {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans},    \
+               {output_addr, left_addr, right_addr}, bias_addr, has_bias, result_add);                           \
   }
 MM_FP32(tpu_bdc_fp32_mm, false)
 MM_FP32(tpu_bdc_fp32_mm_L_trans, true)
@@ -150,16 +179,12 @@ void tpu_bdc_fp32_mm_L_const(local_addr_t output_addr, local_addr_t right_addr, 
   fp32_mm(mm.left_constant(scalar(C, Dtype::kFp32)), output_addr, right_addr, bias_addr, has_bias, result_add);
 }
 
-#define MM_INT(name, left_trans)                                                                                     \
-  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows, int left_cols, \
-            int right_cols, int left_cols_per_channel, int right_cols_per_channel, data_type_t left_dtype,           \
-            data_type_t right_dtype, char shift, rounding_mode_t rounding_mode) {                                    \
-    SpreadMatMul mm(Op::name, MatMulKind::kInt,                                                                      \
-                    {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans});  \
-    const Dtype left = mm.call().dtype("left_dtype", left_dtype);                                                    \
-    mm.command().shift = shift_amount(shift);                                                                        \
-    int_mm(mm.left(left_addr, left), output_addr, right_addr, left, mm.call().dtype("right_dtype", right_dtype),     \
-           rounding_mode);                                                                                           \
+#define MM_INT(name, left_trans)                                                                                       \
+  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows, int left_cols,   \
+            int right_cols, int left_cols_per_channel, int right_cols_per_channel, data_type_t left_dtype,             \
+            data_type_t right_dtype, char shift, rounding_mode_t rounding_mode) {                                      \
+    int_mm_of(Op::name, {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans}, \
+              {output_addr, left_addr, right_addr}, left_dtype, right_dtype, shift, rounding_mode);                    \
   }
 MM_INT(tpu_bdc_int_mm, false)
 MM_INT(tpu_bdc_int_mm_L_trans, true)
@@ -175,15 +200,13 @@ void tpu_bdc_int_mm_L_const(local_addr_t output_addr, local_addr_t right_addr, s
          rounding_mode);
 }
 
-#define MM_INT_PCS(name, left_trans)                                                                                \
-  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, local_addr_t shift_addr,     \
-            int left_rows, int left_cols, int right_cols, int left_cols_per_channel, int right_cols_per_channel,    \
-            data_type_t left_dtype, data_type_t right_dtype, rounding_mode_t rounding_mode) {                       \
-    SpreadMatMul mm(Op::name, MatMulKind::kInt,                                                                     \
-                    {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans}); \
-    const Dtype left = mm.call().dtype("left_dtype", left_dtype);                                                   \
-    int_mm(mm.left(left_addr, left).shift_row(shift_addr), output_addr, right_addr, left,                           \
-           mm.call().dtype("right_dtype", right_dtype), rounding_mode);                                             \
+#define MM_INT_PCS(name, left_trans)                                                                             \
+  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, local_addr_t shift_addr,  \
+            int left_rows, int left_cols, int right_cols, int left_cols_per_channel, int right_cols_per_channel, \
+            data_type_t left_dtype, data_type_t right_dtype, rounding_mode_t rounding_mode) {                    \
+    int_pcs_mm_of(Op::name,                                                                                      \
+                  {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans}, \
+                  {output_addr, left_addr, right_addr}, shift_addr, left_dtype, right_dtype, rounding_mode);     \
   }
 MM_INT_PCS(tpu_bdc_int_pcs_mm, false)
 MM_INT_PCS(tpu_bdc_int_pcs_mm_L_trans, true)
@@ -198,16 +221,15 @@ void tpu_bdc_int_pcs_mm_L_const(local_addr_t output_addr, local_addr_t right_add
          mm.call().dtype("right_dtype", right_dtype), rounding_mode);
 }
 
-#define MM_INT8(name, left_trans)                                                                                    \
-  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, local_addr_t bias_addr,       \
-            int left_rows, int left_cols, int right_cols, int left_cols_per_channel, int right_cols_per_channel,     \
-            data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype, data_type_t bias_dtype,       \
-            unsigned char lshift, unsigned char rshift, bool has_bias, bool result_add, bool result_relu) {          \
-    SpreadMatMul mm(Op::name, MatMulKind::kInt8,                                                                     \
-                    {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans});  \
-    const Dtype left = mm.call().dtype("left_dtype", left_dtype);                                                    \
-    int8_mm(mm.left(left_addr, left), output_addr, right_addr, bias_addr, left,                                      \
-            {output_dtype, left_dtype, right_dtype, bias_dtype, lshift, rshift, has_bias, result_add, result_relu}); \
+#define MM_INT8(name, left_trans)                                                                                \
+  void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, local_addr_t bias_addr,   \
+            int left_rows, int left_cols, int right_cols, int left_cols_per_channel, int right_cols_per_channel, \
+            data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype, data_type_t bias_dtype,   \
+            unsigned char lshift, unsigned char rshift, bool has_bias, bool result_add, bool result_relu) {      \
+    int8_mm_of(                                                                                                  \
+        Op::name, {left_rows, left_cols, right_cols, left_cols_per_channel, right_cols_per_channel, left_trans}, \
+        {output_addr, left_addr, right_addr}, bias_addr,                                                         \
+        {output_dtype, left_dtype, right_dtype, bias_dtype, lshift, rshift, has_bias, result_add, result_relu}); \
   }
 MM_INT8(tpu_bdc_int8_mm, false)
 MM_INT8(tpu_bdc_int8_mm_L_trans, true)

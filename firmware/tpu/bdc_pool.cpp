@@ -126,6 +126,20 @@ scalar_t bits_of(unsigned int bits) {
   return value;
 }
 
+struct PoolWindow {
+  const dim2* kernel;
+  const padding_t* padding;
+  const dim2 *stride, *dilation;
+};
+
+// The largest or smallest element of each window.
+void pool_best(Op op, PoolMode mode, local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape,
+               const PoolWindow& of, data_type_t dtype, scalar_t pad_val) {
+  Pooling pool(op, mode);
+  pool.input(input_addr, input_shape, dtype).window(of.kernel, of.padding, of.stride, of.dilation).pad(pad_val);
+  pool.output(output_addr, dtype).issue();
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -135,9 +149,8 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
 #define POOL_BEST(name, mode)                                                                                          \
   void name(local_addr_t output_addr, local_addr_t input_addr, const dim4* input_shape, const dim2* kernel,            \
             const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t dtype, scalar_t pad_val) { \
-    Pooling pool(Op::name, mode);                                                                                      \
-    pool.input(input_addr, input_shape, dtype).window(kernel, padding, stride, dilation).pad(pad_val);                 \
-    pool.output(output_addr, dtype).issue();                                                                           \
+    pool_best(Op::name, mode, output_addr, input_addr, input_shape, {kernel, padding, stride, dilation}, dtype,        \
+              pad_val);                                                                                                \
   }
 POOL_BEST(tpu_bdc_fp_max_pool2d, PoolMode::kMax)
 POOL_BEST(tpu_bdc_fp_min_pool2d, PoolMode::kMin)

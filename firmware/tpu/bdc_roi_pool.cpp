@@ -42,18 +42,24 @@ class RoiPooling {
   RoiPoolCmd cmd_;
 };
 
+// The largest or smallest element of each region's windows.
+void roi_best(Op op, PoolMode mode, local_addr_t output_addr, local_addr_t input_addr, local_addr_t roi_addr,
+              const dim4* input_shape, int output_w, const dim2* kernel, data_type_t dtype, scalar_t except_val) {
+  RoiPooling pool(op, mode);
+  pool.input(input_addr, input_shape, dtype).regions(roi_addr, output_w, kernel, except_val);
+  pool.output(output_addr, dtype).issue();
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define ROI_BEST(name, mode)                                                                                   \
-  void name(local_addr_t output_addr, local_addr_t input_addr, local_addr_t roi_addr, const dim4* input_shape, \
-            int output_w, const dim2* kernel, data_type_t dtype, scalar_t except_val) {                        \
-    RoiPooling pool(Op::name, mode);                                                                           \
-    pool.input(input_addr, input_shape, dtype).regions(roi_addr, output_w, kernel, except_val);                \
-    pool.output(output_addr, dtype).issue();                                                                   \
+#define ROI_BEST(name, mode)                                                                                       \
+  void name(local_addr_t output_addr, local_addr_t input_addr, local_addr_t roi_addr, const dim4* input_shape,     \
+            int output_w, const dim2* kernel, data_type_t dtype, scalar_t except_val) {                            \
+    roi_best(Op::name, mode, output_addr, input_addr, roi_addr, input_shape, output_w, kernel, dtype, except_val); \
   }
 ROI_BEST(tpu_bdc_fp_roi_max_pool2d, PoolMode::kMax)
 ROI_BEST(tpu_bdc_fp_roi_min_pool2d, PoolMode::kMin)

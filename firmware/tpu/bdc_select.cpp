@@ -32,47 +32,70 @@ void select_winner(const Call& call, Compare compare, local_addr_t dst0_addr, lo
                        variable(call, "src2", src2, dim, type1), variable(call, "src3", src3, dim, type1)});
 }
 
+// dst = src0 <compare> src1 ? true_val : 0.
+void compare_tensors(const Call& call, Compare compare, local_addr_t dst_addr, local_addr_t src0_addr,
+                     local_addr_t src1_addr, scalar_t true_val, const dim4* shape, const dim4* dst_stride,
+                     const dim4* src0_stride, const dim4* src1_stride, data_type_t dst_dtype, data_type_t src_dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype dst_type = call.dtype("dst_dtype", dst_dtype);
+  const Dtype src_type = call.dtype("src_dtype", src_dtype);
+  call.issue(CompareCmd{compare, call.local(dst_addr, dim, dst_stride, dst_type),
+                        call.local(src0_addr, dim, src0_stride, src_type),
+                        call.local(src1_addr, dim, src1_stride, src_type), scalar(true_val, dst_type)});
+}
+
+// dst = src <compare> C ? true_val : 0.
+void compare_constant(const Call& call, Compare compare, local_addr_t dst_addr, local_addr_t src_addr, scalar_t C,
+                      scalar_t true_val, const dim4* shape, const dim4* dst_stride, const dim4* src_stride,
+                      data_type_t dst_dtype, data_type_t src_dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype dst_type = call.dtype("dst_dtype", dst_dtype);
+  const Dtype src_type = call.dtype("src_dtype", src_dtype);
+  call.issue(CompareCmd{compare, call.local(dst_addr, dim, dst_stride, dst_type),
+                        call.local(src_addr, dim, src_stride, src_type), scalar(C, src_type),
+                        scalar(true_val, dst_type)});
+}
+
+// dst = src0 <compare> src1 ? src2 : src3.
+void select_one(const Call& call, Compare compare, local_addr_t dst_addr, const variable_t* src0,
+                const variable_t* src1, const variable_t* src2, const variable_t* src3, const dim4* shape,
+                data_type_t src0_src1_dtype, data_type_t dst_dtype) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype type = call.dtype("src0_src1_dtype", src0_src1_dtype);
+  const Dtype dst_type = call.dtype("dst_dtype", dst_dtype);
+  call.issue(SelectCmd{compare, call.local(dst_addr, dim, dst_type), std::nullopt,
+                       variable(call, "src0", src0, dim, type), variable(call, "src1", src1, dim, type),
+                       variable(call, "src2", src2, dim, dst_type), variable(call, "src3", src3, dim, dst_type)});
+}
+
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define OP_COMPARE(name, compare)                                                                          \
-  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, scalar_t true_val,      \
-            const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride,   \
-            data_type_t dst_dtype, data_type_t src_dtype) {                                                \
-    const Call call(Op::name);                                                                             \
-    const Dim4 dim = call.dim("shape", shape);                                                             \
-    const Dtype dst_type = call.dtype("dst_dtype", dst_dtype);                                             \
-    const Dtype src_type = call.dtype("src_dtype", src_dtype);                                             \
-    call.issue(CompareCmd{compare, call.local(dst_addr, dim, dst_stride, dst_type),                        \
-                          call.local(src0_addr, dim, src0_stride, src_type),                               \
-                          call.local(src1_addr, dim, src1_stride, src_type), scalar(true_val, dst_type)}); \
+#define OP(family, ...) OP_##family(__VA_ARGS__)
+#define OP_bdc(...)
+#define OP_compare(name, compare)                                                                                      \
+  void name(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, scalar_t true_val,                  \
+            const dim4* shape, const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride,               \
+            data_type_t dst_dtype, data_type_t src_dtype) {                                                            \
+    compare_tensors(Call(Op::name), compare, dst_addr, src0_addr, src1_addr, true_val, shape, dst_stride, src0_stride, \
+                    src1_stride, dst_dtype, src_dtype);                                                                \
   }
-#define OP_COMPARE_C(name, compare)                                                                         \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, scalar_t true_val, const dim4* shape, \
-            const dim4* dst_stride, const dim4* src_stride, data_type_t dst_dtype, data_type_t src_dtype) { \
-    const Call call(Op::name);                                                                              \
-    const Dim4 dim = call.dim("shape", shape);                                                              \
-    const Dtype dst_type = call.dtype("dst_dtype", dst_dtype);                                              \
-    const Dtype src_type = call.dtype("src_dtype", src_dtype);                                              \
-    call.issue(CompareCmd{compare, call.local(dst_addr, dim, dst_stride, dst_type),                         \
-                          call.local(src_addr, dim, src_stride, src_type), scalar(C, src_type),             \
-                          scalar(true_val, dst_type)});                                                     \
+#define OP_compare_c(name, compare)                                                                           \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, scalar_t true_val, const dim4* shape,   \
+            const dim4* dst_stride, const dim4* src_stride, data_type_t dst_dtype, data_type_t src_dtype) {   \
+    compare_constant(Call(Op::name), compare, dst_addr, src_addr, C, true_val, shape, dst_stride, src_stride, \
+                     dst_dtype, src_dtype);                                                                   \
   }
-#define OP_SELECT(name, compare)                                                                                     \
-  void name(local_addr_t dst_addr, const variable_t* src0, const variable_t* src1, const variable_t* src2,           \
-            const variable_t* src3, const dim4* shape, data_type_t src0_src1_dtype, data_type_t dst_dtype) {         \
-    const Call call(Op::name);                                                                                       \
-    const Dim4 dim = call.dim("shape", shape);                                                                       \
-    const Dtype type = call.dtype("src0_src1_dtype", src0_src1_dtype);                                               \
-    const Dtype dst_type = call.dtype("dst_dtype", dst_dtype);                                                       \
-    call.issue(SelectCmd{compare, call.local(dst_addr, dim, dst_type), std::nullopt,                                 \
-                         variable(call, "src0", src0, dim, type), variable(call, "src1", src1, dim, type),           \
-                         variable(call, "src2", src2, dim, dst_type), variable(call, "src3", src3, dim, dst_type)}); \
+#define OP_select(name, compare)                                                                              \
+  void name(local_addr_t dst_addr, const variable_t* src0, const variable_t* src1, const variable_t* src2,    \
+            const variable_t* src3, const dim4* shape, data_type_t src0_src1_dtype, data_type_t dst_dtype) {  \
+    select_one(Call(Op::name), compare, dst_addr, src0, src1, src2, src3, shape, src0_src1_dtype, dst_dtype); \
   }
-#include "device/isa/ops.def"
+#include "device/isa/ops/select.def"
+#undef OP
 
 void tpu_bdc_maximum_greater_select(local_addr_t dst0_addr, local_addr_t dst1_addr, const variable_t* src0,
                                     const variable_t* src1, const variable_t* src2, const variable_t* src3,

@@ -78,6 +78,12 @@ void lossy(const Call& call, Lossy lossy, const Side& dst, const Side& src, cons
   call.issue(cmd);
 }
 
+void lossy_reduce(const Call& call, Lossy way, const Side& dst, const Side& src, const dim4* shape,
+                  const Reduction& reduction) {
+  check_l2(call, "dst", dst.addr);
+  lossy(call, way, dst, src, shape, reduction);
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -109,13 +115,11 @@ LOSSY(tpu_gdma_lossy_decompress_S2S, Lossy::kUnpacks, Space::kSystem, Space::kSy
 LOSSY(tpu_sdma_lossy_compress, Lossy::kPacks, Space::kSystem, Space::kSystem)
 LOSSY(tpu_sdma_lossy_decompress, Lossy::kUnpacks, Space::kSystem, Space::kSystem)
 
-#define LOSSY_REDUCE(name, way, src_space)                                                                    \
-  void name(system_addr_t dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride, \
-            const dim4* src_stride, int reduce_psum_op, int reduce_opcode) {                                  \
-    const Call call(Op::name);                                                                                \
-    check_l2(call, "dst", dst_addr);                                                                          \
-    lossy(call, way, {Space::kSystem, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape,        \
-          {reduce_psum_op, reduce_opcode});                                                                   \
+#define LOSSY_REDUCE(name, way, src_space)                                                                       \
+  void name(system_addr_t dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride,    \
+            const dim4* src_stride, int reduce_psum_op, int reduce_opcode) {                                     \
+    lossy_reduce(Call(Op::name), way, {Space::kSystem, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, \
+                 shape, {reduce_psum_op, reduce_opcode});                                                        \
   }
 LOSSY_REDUCE(tpu_gdma_lossy_compress_reduce_S2L2, Lossy::kPacks, Space::kSystem)
 LOSSY_REDUCE(tpu_gdma_lossy_compress_reduce_L12L2, Lossy::kPacks, Space::kLocal)

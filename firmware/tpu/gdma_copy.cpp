@@ -139,28 +139,31 @@ void fill_block(const Call& call, system_addr_t addr, const scalar_t& value, uns
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define OP_GDMA_COPY(name, dst_space, src_space, order)                                                              \
+#define OP(family, ...) OP_##family(__VA_ARGS__)
+#define OP_gdma(...)
+#define OP_gdma_copy(name, dst_space, src_space, order)                                                              \
   void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride, \
             const dim4* src_stride, data_type_t dtype) {                                                             \
     issue_copy(Op::name, order, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, dtype); \
   }
-#define OP_GDMA_REVERSE(name, dst_space, src_space)                                                                    \
+#define OP_gdma_reverse(name, dst_space, src_space)                                                                    \
   void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride,   \
             const dim4* src_stride, int reverse_axis, data_type_t dtype) {                                             \
     issue_reverse(Op::name, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, reverse_axis, \
                   dtype);                                                                                              \
   }
-#define OP_GDMA_COMPACT(name, dst_space, src_space, order)                                                        \
+#define OP_gdma_compact(name, dst_space, src_space, order)                                                        \
   void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, data_type_t dtype) { \
     issue_compact(Op::name, order, {dst_space, dst_addr, nullptr}, {src_space, src_addr, nullptr}, shape, dtype); \
   }
-#define OP_GDMA_GENERAL(name, dst_space, src_space)                                                          \
+#define OP_gdma_general(name, dst_space, src_space)                                                          \
   void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* dst_shape,             \
             const dim4* src_shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {      \
     issue_general(Op::name, {dst_space, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, dst_shape, \
                   src_shape, dtype);                                                                         \
   }
-#include "device/isa/ops.def"
+#include "device/isa/ops/dma.def"
+#undef OP
 
 void tpu_gdma_matrix_S2L(local_addr_t dst_addr, system_addr_t src_addr, int rows, int cols, int cols_per_channel,
                          int row_stride, data_type_t dtype) {

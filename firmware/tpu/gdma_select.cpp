@@ -87,29 +87,35 @@ void issue_nonzero(Op op, global_addr_t dst_addr, const Side& src, const dim4* s
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define OP_GDMA_H_GATHER(name, dst_space, param_space)                                                  \
+#define OP(family, ...) OP_##family(__VA_ARGS__)
+#define OP_gdma(...)
+#define OP_query(...)
+#define OP_gdma_h_gather(name, dst_space, param_space)                                                  \
   void name(AddressIn<dst_space> output_addr, AddressIn<param_space> param_addr, addr_t index_addr,     \
             bool index_is_local, scalar_t C, const dim4* shape, int param_h, const dim4* output_stride, \
             const dim4* param_stride, const dim4* index_stride, data_type_t dtype) {                    \
-    const Rows rows{{dst_space, output_addr, output_stride},                                            \
-                    {param_space, param_addr, param_stride},                                            \
-                    {index_space(index_is_local), index_addr, index_stride},                            \
-                    shape,                                                                              \
-                    param_h};                                                                           \
-    issue_gather(Call(Op::name), rows, C, 0, dtype);                                                    \
+    issue_gather(Call(Op::name),                                                                        \
+                 {{dst_space, output_addr, output_stride},                                              \
+                  {param_space, param_addr, param_stride},                                              \
+                  {index_space(index_is_local), index_addr, index_stride},                              \
+                  shape,                                                                                \
+                  param_h},                                                                             \
+                 C, 0, dtype);                                                                          \
   }
-#define OP_GDMA_H_SCATTER(name, dst_space, param_space)                                                               \
+#define OP_gdma_h_scatter(name, dst_space, param_space)                                                               \
   void name(AddressIn<dst_space> output_addr, AddressIn<param_space> param_addr, addr_t index_addr,                   \
             bool index_is_local, const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride, \
             const dim4* index_stride, data_type_t dtype) {                                                            \
-    const Rows rows{{dst_space, output_addr, output_stride},                                                          \
-                    {param_space, param_addr, param_stride},                                                          \
-                    {index_space(index_is_local), index_addr, index_stride},                                          \
-                    shape,                                                                                            \
-                    param_h};                                                                                         \
-    issue_scatter(Call(Op::name), RowsMode::kScatter, rows, 0, dtype);                                                \
+    issue_scatter(Call(Op::name), RowsMode::kScatter,                                                                 \
+                  {{dst_space, output_addr, output_stride},                                                           \
+                   {param_space, param_addr, param_stride},                                                           \
+                   {index_space(index_is_local), index_addr, index_stride},                                           \
+                   shape,                                                                                             \
+                   param_h},                                                                                          \
+                  0, dtype);                                                                                          \
   }
-#include "device/isa/ops.def"
+#include "device/isa/ops/dma_select.def"
+#undef OP
 
 // Indices count from start_pos: index i names row i - start_pos.
 void tpu_gdma_h_gather_S2S_ext(system_addr_t output_addr, system_addr_t param_addr, addr_t index_addr,

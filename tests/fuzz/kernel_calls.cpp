@@ -27,7 +27,7 @@ constexpr std::string_view kExcluded[] = {
 
 std::vector<KernelCall> make_calls() {
   std::vector<KernelCall> calls = {
-#define OP(name, ...) {#name, Op::name, [](Arguments& arguments) { call(&::name, arguments); }},
+#define OP(family, name, ...) {#name, Op::name, [](Arguments& arguments) { call(&::name, arguments); }},
 #include "device/isa/ops.def"
   };
   std::erase_if(calls, [](const KernelCall& row) {

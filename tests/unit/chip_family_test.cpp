@@ -16,7 +16,7 @@ struct Row {
   void (*call)();
 };
 const Row kRows[] = {
-#define OP(name, ...) {Op::name, [] { call_with_zeros(&name); }},
+#define OP(family, name, ...) {Op::name, [] { call_with_zeros(&name); }},
 #include "device/isa/ops.def"
 };
 

@@ -21,20 +21,18 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> all = {
-#define OP_UNSUPPORTED(name, lacks) {#name, "BM1684X has no " lacks ".", [] { call_with_zeros(&name); }},
-#define OP_WITH(name, engine, types, part) OP_UNSUPPORTED(name, part)
-#include "device/isa/ops/fp8.def"
-#define OP(...)
-#include "device/isa/ops/move.def"
-#undef OP
-#include "device/isa/ops/sdma.def"
-#include "device/isa/ops/unsupported.def"
-#undef OP_WITH
-#undef OP_UNSUPPORTED
-#define OP_UNDETERMINED(name, what) \
+#define OP(family, ...) ROW_##family(__VA_ARGS__)
+#define ROW_bdc(...)
+#define ROW_unsupported(name, lacks) {#name, "BM1684X has no " lacks ".", [] { call_with_zeros(&name); }},
+#define ROW_with(name, engine, types, part) ROW_unsupported(name, part)
+#define ROW_undetermined(name, what) \
   {#name, "its " what " on BM1684X is neither recorded nor described.", [] { call_with_zeros(&name); }},
+#include "device/isa/ops/fp8.def"
+#include "device/isa/ops/move.def"
+#include "device/isa/ops/sdma.def"
 #include "device/isa/ops/undetermined.def"
-#undef OP_UNDETERMINED
+#include "device/isa/ops/unsupported.def"
+#undef OP
   };
   return all;
 }
