@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "device/core/core.hpp"
 
@@ -13,6 +14,9 @@ class BenchDevice {
  public:
   // One device per chip for the whole program.
   static BenchDevice& of(const char* chip);
+  // That of the rows without the name of another chip: today's revision, or the one that --revision names.
+  static BenchDevice& bm1684x() { return of(revision.c_str()); }
+  inline static std::string revision = "bm1684x";
 
   // Runs `kernel` as a launch; a fault ends the program with its text, because a figure of refused work means nothing.
   void run(const std::function<void()>& kernel);

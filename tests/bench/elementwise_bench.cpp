@@ -60,7 +60,7 @@ RangeLoop select_loop() {
 }
 
 Work element_work(const char* name, const dim4& shape, std::function<void()> kernel, RangeLoop limit) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   Work work;
   work.group = "element-wise";
   work.name = name;

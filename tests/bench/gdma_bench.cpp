@@ -13,7 +13,7 @@ constexpr double kVendor = 0.4;
 constexpr std::int64_t kMega = 1 << 20;
 
 Work copy(const std::string& name, std::int64_t bytes, double required, std::function<void(BenchDevice&)> kernel) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   Work work;
   work.group = "GDMA";
   work.name = name;

@@ -193,7 +193,7 @@ std::vector<Work> rt_launches() {
 
 // Nanoseconds of one command on one element, in a kernel with many of them.
 Work smallest(const char* name, void (*command)()) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   Work work;
   work.group = "command";
   work.name = name;

@@ -11,6 +11,7 @@
 
 #include "device/core/execution.hpp"
 #include "device/memory/parallel.hpp"
+#include "tests/bench/device.hpp"
 #include "tests/bench/sweep.hpp"
 #include "tests/bench/table.hpp"
 #include "tests/bench/work.hpp"
@@ -181,6 +182,9 @@ int run(int argc, char** argv) {
   app.add_option("--filter", filter, "only rows whose name contains this text");
   app.add_option("--json", json, "write all figures to this file")->take_last();
   app.add_option("--compare", compare, "show the change against the JSON of an earlier run");
+  app.add_option("--revision", BenchDevice::revision, "of BM1684X, for rows that name no other chip")
+      ->check(CLI::IsMember({"bm1684x", "bm1684x-23.05"}))
+      ->capture_default_str();
   app.add_flag("--processor-time", processor,
                "measure the processor time of this process instead of elapsed time: ratios on a loaded machine");
   app.add_flag("--alone", alone, "run the work without its limit, for a profiler");

@@ -15,7 +15,7 @@ constexpr unsigned kFirst = 0, kSecond = 0x10000, kResult = 0x20000, kPoints = 0
 
 Work work_of(const char* group, const char* name, double operations, const char* unit, double vendor, double ratio,
              std::function<void()> kernel) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   Work work;
   work.group = group;
   work.name = name;
@@ -46,7 +46,7 @@ Work fp_mm(const char* name, int size, data_type_t type) {
 Work hostile_mm(const char* name, int size, data_type_t type, std::uint16_t special, int every) {
   Work work = fp_mm(name, size, type);
   work.prepare = [special, every] {
-    BenchDevice& device = BenchDevice::of("bm1684x");
+    BenchDevice& device = BenchDevice::bm1684x();
     device.fill_local_memory();
     auto* halves = reinterpret_cast<std::uint16_t*>(device.memories().local(0));
     const std::size_t count = device.chip().local_mem.bytes / 2;
@@ -94,7 +94,7 @@ Work int8_mm_form(const char* name, int size, std::function<void()> kernel) {
   work.quick = false;
   // Every NPU has the same points, as programs lay them.
   work.prepare = [] {
-    BenchDevice& device = BenchDevice::of("bm1684x");
+    BenchDevice& device = BenchDevice::bm1684x();
     device.fill_local_memory();
     for (int npu = 1; npu < device.chip().npu_num; ++npu)
       std::memcpy(device.memories().local(npu) + kPoints, device.memories().local(0) + kPoints, 1024);
@@ -106,7 +106,7 @@ Work int8_mm_form(const char* name, int size, std::function<void()> kernel) {
 Work with_differing_points(Work work) {
   work.required = 0;
   work.large = false;
-  work.prepare = [] { BenchDevice::of("bm1684x").fill_local_memory(); };
+  work.prepare = [] { BenchDevice::bm1684x().fill_local_memory(); };
   return work;
 }
 Work requantised_mm(const char* name, bool transposed) {
@@ -208,7 +208,7 @@ std::vector<Work> int8_convolution_forms() {
               }),
   };
   list.back().prepare = [] {
-    BenchDevice& device = BenchDevice::of("bm1684x");
+    BenchDevice& device = BenchDevice::bm1684x();
     device.fill_local_memory();
     // Of each channel: the multiplier, the shift, the zero point of the result.
     constexpr std::int32_t kRequant[] = {0x60000000, -40, 5};

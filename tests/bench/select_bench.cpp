@@ -23,14 +23,14 @@ constexpr std::uint64_t kSource = 0, kResult = 64 * kMega, kIndices = 128 * kMeg
 
 template <class T>
 T* global(std::uint64_t offset) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   return reinterpret_cast<T*>(device.memories().global() + (device.scratch(offset) - device.chip().global_mem.start));
 }
 
 // Random floats, a permutation of rows, masks that are half zero, indices for the local gathers.
 void fill_memories() {
   std::mt19937 random(11);
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   auto* keys = global<float>(kSource);
   auto* mask = global<std::uint32_t>(kMore);
   for (int i = 0; i < kKeys; ++i) {
@@ -47,7 +47,7 @@ void fill_memories() {
 }
 
 Work moving(const std::string& name, std::int64_t bytes, double required, std::function<void(BenchDevice&)> kernel) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   Work work;
   work.group = "gather";
   work.name = name;
@@ -108,7 +108,7 @@ std::vector<Work> rows() {
 
 Work keys(const std::string& name, std::int64_t count, double at_least, double vendor,
           std::function<void(BenchDevice&)> kernel) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   Work work;
   work.group = "HAU";
   work.name = name;

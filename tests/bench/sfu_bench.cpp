@@ -150,7 +150,7 @@ void fill(BenchDevice& device) {
 }
 
 Work special(const char* name, std::function<void()> kernel, RangeLoop limit) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   Work work;
   work.group = "special functions";
   work.name = name;

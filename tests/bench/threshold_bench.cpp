@@ -15,7 +15,7 @@ constexpr int kChannels = 64;
 constexpr local_addr_t kFirst = 0x10000, kSecond = 0x20000;
 
 Work divided(const char* name, int elements, void (*command)(const dim4&)) {
-  BenchDevice& device = BenchDevice::of("bm1684x");
+  BenchDevice& device = BenchDevice::bm1684x();
   const dim4 shape = {1, kChannels, 1, elements / kChannels};
   const auto run = [&device, shape, command] { device.run([&] { command(shape); }); };
   Work work;

@@ -75,37 +75,63 @@ HWY_INLINE FloatVector with_root_ends(FloatVector raw, FloatVector y) {
   return float_of(hn::IfThenZeroElse(hn::Eq(bits, infinity), result));
 }
 
-// As rsqrt() of device/numeric/newton.hpp.
+// Vectors whose roots or series run side by side, as each step of one waits for the step before.
+constexpr int kSideBySide = 4;
+
+// As rsqrt() of device/numeric/newton.hpp, for kVectors vectors.
+template <class Arithmetic, int kVectors>
+HWY_INLINE void inverse_roots(const FloatVector (&raw)[kVectors], int iterations, RootEnds ends,
+                              FloatVector (&y)[kVectors]) {
+  FloatVector half[kVectors];
+  HWY_UNROLL(4)
+  for (int v = 0; v < kVectors; ++v) {
+    half[v] = Arithmetic::mul(raw[v], hn::Set(Floats(), 0.5F));
+    const auto halved = hn::BitCast(Words(), hn::ShiftRight<1>(hn::BitCast(Ints(), raw[v])));
+    y[v] = float_of(hn::Sub(word(0x5F3759DFU), halved));
+  }
+  for (int step = 0; step < iterations; ++step) {
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto error = Arithmetic::mul(Arithmetic::mul(half[v], y[v]), y[v]);
+      y[v] = Arithmetic::mul(y[v], Arithmetic::sub(hn::Set(Floats(), 1.5F), error));
+    }
+  }
+  if (ends != RootEnds::kFlushed && ends != RootEnds::kIeee) return;
+  HWY_UNROLL(4)
+  for (int v = 0; v < kVectors; ++v) y[v] = with_root_ends(ends == RootEnds::kFlushed ? flushed(raw[v]) : raw[v], y[v]);
+}
 template <class Arithmetic>
 HWY_INLINE FloatVector inverse_root(FloatVector raw, int iterations, RootEnds ends) {
-  const auto half = Arithmetic::mul(raw, hn::Set(Floats(), 0.5F));
-  const auto halved = hn::BitCast(Words(), hn::ShiftRight<1>(hn::BitCast(Ints(), raw)));
-  auto y = float_of(hn::Sub(word(0x5F3759DFU), halved));
-  for (int step = 0; step < iterations; ++step) {
-    const auto error = Arithmetic::mul(Arithmetic::mul(half, y), y);
-    y = Arithmetic::mul(y, Arithmetic::sub(hn::Set(Floats(), 1.5F), error));
-  }
-  if (ends == RootEnds::kFlushed) return with_root_ends(flushed(raw), y);
-  return ends == RootEnds::kIeee ? with_root_ends(raw, y) : y;
+  const FloatVector all[1] = {raw};
+  FloatVector y[1];
+  inverse_roots<Arithmetic>(all, iterations, ends, y);
+  return y[0];
 }
 
 struct Root {
   RootMode mode;
   int iterations;
   RootEnds ends;
-  FloatVector x;
-  template <class Arithmetic>
-  HWY_INLINE FloatVector operator()(Arithmetic) const {
-    auto inverse = inverse_root<Arithmetic>(x, iterations, ends);
+
+  template <class Arithmetic, int kVectors>
+  HWY_INLINE void of(const FloatVector (&x)[kVectors], FloatVector (&result)[kVectors]) const {
+    inverse_roots<Arithmetic>(x, iterations, ends, result);
     if (ends == RootEnds::kNoInfinity) {
-      const auto infinite = hn::Eq(bits_of(inverse), word(0x7F800000U));
-      inverse = float_of(hn::IfThenZeroElse(infinite, bits_of(inverse)));
+      HWY_UNROLL(4)
+      for (int v = 0; v < kVectors; ++v) {
+        const auto infinite = hn::Eq(bits_of(result[v]), word(0x7F800000U));
+        result[v] = float_of(hn::IfThenZeroElse(infinite, bits_of(result[v])));
+      }
     }
-    if (mode == RootMode::kRsqrt) return inverse;
-    const auto root = Arithmetic::mul(inverse, flushed(x));
-    if (ends == RootEnds::kSteps) return root;
-    const auto zero = hn::Eq(hn::And(bits_of(x), word(0x7FFFFFFFU)), hn::Zero(Words()));
-    return float_of(hn::IfThenElse(zero, bits_of(x), bits_of(root)));
+    if (mode == RootMode::kRsqrt) return;
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) result[v] = Arithmetic::mul(result[v], flushed(x[v]));
+    if (ends == RootEnds::kSteps) return;
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto zero = hn::Eq(hn::And(bits_of(x[v]), word(0x7FFFFFFFU)), hn::Zero(Words()));
+      result[v] = float_of(hn::IfThenElse(zero, bits_of(x[v]), bits_of(result[v])));
+    }
   }
 };
 
@@ -168,37 +194,40 @@ HWY_INLINE FloatVector quotient_in_type(WordVector a, WordVector b, int iteratio
   return hn::Mul(Unit::round(hn::Mul(inverse, inverse)), widened<Unit>(hn::Xor(a, sign)));
 }
 
-// Vectors whose series run side by side, as each step of one waits for the step before.
-constexpr int kTaylorVectors = 4;
+// Whether a NaN is among results whose NaNs have to be told from others.
+template <class Unit>
+HWY_INLINE bool needs_nan_rules(const FloatVector (&results)[kSideBySide]) {
+  if constexpr (!std::is_same_v<Unit, F32Unit>) return false;
+  const auto any =
+      hn::Or(hn::Or(is_nan(results[0]), is_nan(results[1])), hn::Or(is_nan(results[2]), is_nan(results[3])));
+  return HWY_UNLIKELY(!hn::AllFalse(Floats(), any));
+}
 
-// The series of kTaylorVectors vectors without the NaN rules; whether a NaN came out that has to be told from others.
+// The series of kSideBySide vectors without the NaN rules; whether a NaN came out that has to be told from others.
 template <class Unit>
 HWY_INLINE bool taylor_block(typename Unit::Stored* dst, const typename Unit::Stored* src, const float* coeff,
                              int terms) {
-  FloatVector x[kTaylorVectors], sum[kTaylorVectors];
+  FloatVector x[kSideBySide], sum[kSideBySide];
   HWY_UNROLL(4)
-  for (int v = 0; v < kTaylorVectors; ++v) {
+  for (int v = 0; v < kSideBySide; ++v) {
     x[v] = Unit::load(src + v * kLanes);
     sum[v] = hn::Set(Floats(), coeff[terms - 1]);
   }
   for (int i = terms - 2; i >= 0; --i) {
     const auto next = hn::Set(Floats(), coeff[i]);
     HWY_UNROLL(4)
-    for (int v = 0; v < kTaylorVectors; ++v) sum[v] = Unit::round(hn::Add(Unit::round(product(sum[v], x[v])), next));
+    for (int v = 0; v < kSideBySide; ++v) sum[v] = Unit::round(hn::Add(Unit::round(product(sum[v], x[v])), next));
   }
-  if constexpr (std::is_same_v<Unit, F32Unit>) {
-    const auto any = hn::Or(hn::Or(is_nan(sum[0]), is_nan(sum[1])), hn::Or(is_nan(sum[2]), is_nan(sum[3])));
-    if (HWY_UNLIKELY(!hn::AllFalse(Floats(), any))) return true;
-  }
+  if (needs_nan_rules<Unit>(sum)) return true;
   HWY_UNROLL(4)
-  for (int v = 0; v < kTaylorVectors; ++v) Unit::store(sum[v], dst + v * kLanes);
+  for (int v = 0; v < kSideBySide; ++v) Unit::store(sum[v], dst + v * kLanes);
   return false;
 }
 
 template <class Unit>
 int taylor(void* dst, const void* src, int count, const float* coeff, int terms) {
   using T = typename Unit::Stored;
-  constexpr int kStep = kTaylorVectors * kLanes;
+  constexpr int kStep = kSideBySide * kLanes;
   auto* to = static_cast<T*>(dst);
   const auto* from = static_cast<const T*>(src);
   const auto one_vector = [&](int i) HWY_ATTR {
@@ -207,25 +236,51 @@ int taylor(void* dst, const void* src, int count, const float* coeff, int terms)
   int i = 0;
   for (; i + kStep <= count; i += kStep) {
     if (!taylor_block<Unit>(to + i, from + i, coeff, terms)) continue;
-    for (int v = 0; v < kTaylorVectors; ++v) one_vector(i + v * kLanes);
+    for (int v = 0; v < kSideBySide; ++v) one_vector(i + v * kLanes);
   }
   for (; i + kLanes <= count; i += kLanes) one_vector(i);
   return i;
 }
 
+// The roots of kSideBySide vectors without the NaN rules; whether a NaN came out that has to be told from others.
+template <class Unit>
+HWY_INLINE bool root_block(typename Unit::Stored* dst, const typename Unit::Stored* src, const Root& root) {
+  FloatVector x[kSideBySide], result[kSideBySide];
+  HWY_UNROLL(4)
+  for (int v = 0; v < kSideBySide; ++v) x[v] = raw_value<Unit>(src + v * kLanes);
+  root.of<AnyNan>(x, result);
+  if (needs_nan_rules<Unit>(result)) return true;
+  HWY_UNROLL(4)
+  for (int v = 0; v < kSideBySide; ++v) Unit::store(result[v], dst + v * kLanes);
+  return false;
+}
+
 template <class Unit>
 int root(void* dst, const void* src, int count, RootMode mode, int iterations, RootEnds ends) {
   using T = typename Unit::Stored;
+  constexpr int kStep = kSideBySide * kLanes;
+  auto* to = static_cast<T*>(dst);
+  const auto* from = static_cast<const T*>(src);
   int i = 0;
   if constexpr (!std::is_same_v<Unit, F32Unit>) {
-    const auto* from = static_cast<const T*>(src);
     for (; ends == RootEnds::kInType && i + kLanes <= count; i += kLanes)
-      Unit::store(root_in_type<Unit>(mode, load_halves(from + i), iterations), static_cast<T*>(dst) + i);
+      Unit::store(root_in_type<Unit>(mode, load_halves(from + i), iterations), to + i);
   }
-  for (; i + kLanes <= count; i += kLanes) {
-    const auto x = raw_value<Unit>(static_cast<const T*>(src) + i);
-    Unit::store(settled<Unit>(Root{mode, iterations, ends, x}), static_cast<T*>(dst) + i);
+  const Root root{mode, iterations, ends};
+  const auto one_vector = [&](int at) HWY_ATTR {
+    const FloatVector x[1] = {raw_value<Unit>(from + at)};
+    const auto compute = [&](auto arithmetic) HWY_ATTR {
+      FloatVector result[1];
+      root.of<decltype(arithmetic)>(x, result);
+      return result[0];
+    };
+    Unit::store(settled<Unit>(compute), to + at);
+  };
+  for (; i + kStep <= count; i += kStep) {
+    if (!root_block<Unit>(to + i, from + i, root)) continue;
+    for (int v = 0; v < kSideBySide; ++v) one_vector(i + v * kLanes);
   }
+  for (; i + kLanes <= count; i += kLanes) one_vector(i);
   return i;
 }
 
