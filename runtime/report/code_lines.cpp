@@ -81,11 +81,17 @@ Lines resolve(backtrace_state* state, std::uintptr_t call) {
     return 0;
   };
   ::softtpu_backtrace_pcinfo(state, call, add_line, ignore, &lines);
-  if (!lines.empty()) return lines;
-  const auto add_name = [](void* data, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
-    if (name != nullptr) static_cast<Lines*>(data)->push_back({"", 0, boost::core::demangle(name)});
-  };
-  ::softtpu_backtrace_syminfo(state, call, add_name, ignore, &lines);
+  // The function that the address is in is last. Debug information of lines alone may leave its name out (Clang's does
+  // where nothing is inlined into the function); the table of symbols has it.
+  if (lines.empty() || lines.back().function.empty()) {
+    std::string name;
+    const auto take_name = [](void* data, std::uintptr_t, const char* symbol, std::uintptr_t, std::uintptr_t) {
+      if (symbol != nullptr) *static_cast<std::string*>(data) = boost::core::demangle(symbol);
+    };
+    ::softtpu_backtrace_syminfo(state, call, take_name, ignore, &name);
+    if (lines.empty() && !name.empty()) lines.emplace_back();
+    if (!lines.empty()) lines.back().function = name;
+  }
   return lines;
 }
 

@@ -27,6 +27,20 @@ using testing::HasSubstr;
   return address;
 }
 
+[[gnu::noinline]] const char* with_nothing_inlined() {
+  const char* address = return_address();
+  asm volatile("" : "+r"(address));
+  return address;
+}
+
+// Clang's debug information of lines alone (the fuzzers' build) leaves such a function out.
+TEST(CodeLines, NamesAFunctionIntoWhichNothingIsInlined) {
+  const auto lines = lines_at(with_nothing_inlined() - 1);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0].function, HasSubstr("with_nothing_inlined"));
+  EXPECT_THAT(lines[0].path, EndsWith("code_lines_test.cpp"));
+}
+
 TEST(CodeLines, NamesTheFunctionAndThoseThatItIsInlinedInto) {
   const auto lines = lines_at(outermost() - 1);
   ASSERT_EQ(lines.size(), 2U);
