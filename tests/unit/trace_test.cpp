@@ -114,8 +114,8 @@ TEST(Trace, HasAProcessForEachDeviceAndANamedTrackForTheLaunches) {
   std::remove(path.c_str());
 }
 
-// Kernels are linked into this program: the frame of each public function has to be there, also where its body is that of
-// a family. Calls of most families, each with arguments that the chip takes.
+// Kernels are linked into this program: the frame of each public function has to be there, also where its body is that
+// of a family. Calls of most families, each with arguments that the chip takes.
 TEST(Trace, NamesTheLineOfFunctionsThatShareABody) {
   const std::string path = ::testing::TempDir() + "softtpu_trace_lines_" + std::to_string(::getpid());
   TestDevice device;
