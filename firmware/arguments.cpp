@@ -10,7 +10,7 @@ bool Call::given(std::string_view name, const void* pointer) const {
   return require(pointer != nullptr, "{argument} is NULL.", name);
 }
 
-bool Call::within(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) const {
+bool Call::is_in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) const {
   return require(value >= low && value <= high, "{argument} ({value}) is outside {limit}.", name, value,
                  Range{low, high});
 }

@@ -67,7 +67,7 @@ Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
 
 Rounding Call::rounding(int code, std::string_view name) const {
   if (code >= 0 && code <= static_cast<int>(Rounding::kHalfDown)) return static_cast<Rounding>(code);
-  within(name, code, 0, static_cast<int>(Rounding::kHalfDown));
+  in_range(name, code, 0, static_cast<int>(Rounding::kHalfDown));
   return Rounding::kHalfToEven;
 }
 

@@ -60,7 +60,7 @@ class Call {
   Rounding rounding(int code, std::string_view name = "rounding mode") const;
   // An integer argument that stands for a size; the nearest allowed value where it is outside.
   int in_range(std::string_view name, std::int64_t value, int low, int high) const {
-    within(name, value, low, high);
+    is_in_range(name, value, low, high);
     return static_cast<int>(std::clamp<std::int64_t>(value, low, high));
   }
   Dim4 dim(std::string_view name, const dim4* value) const;
@@ -99,7 +99,7 @@ class Call {
   // ---- rules of arguments that no command has (firmware/arguments.cpp) ----
   // Each says whether the argument obeys; the launch has its fault where it does not.
   bool given(std::string_view name, const void* pointer) const;  // not NULL
-  bool within(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) const;
+  bool is_in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) const;
   bool not_negative(std::string_view name, std::int64_t value) const;
   bool positive(std::string_view name, std::int64_t value) const;
   bool multiple_of(std::string_view name, std::uint64_t address, std::uint64_t step) const;

@@ -45,14 +45,6 @@ class Checks {
   Checks& type(std::string_view name, Dtype type) { return type_in(name, type, info(op_).types); }
   Checks& type_in(std::string_view name, Dtype type, TypeSet allowed);
   Checks& in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high);
-  // What a command declares of its arguments: limits(f) calls f(argument, value, low, high) for each.
-  template <class Cmd>
-  Checks& limits(const Cmd& cmd) {
-    cmd.limits([&](const char* argument, std::int64_t value, std::int64_t low, std::int64_t high) {
-      in_range(argument, value, low, high);
-    });
-    return *this;
-  }
   // n, c, h, w each in 1..most; BM1684's BDC takes c up to 4095.
   Checks& shape(std::string_view name, const Dim4& shape, int most = kMaxExtent);
   // Address alignment, non-negative strides, and every element inside its memory.

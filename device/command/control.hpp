@@ -26,6 +26,7 @@ inline constexpr int kAllCores = -1;
 
 struct ControlCmd {
   static constexpr CommandTraits kTraits{};
+  static constexpr NoLimits limits{};
   ControlAction action = ControlAction::kPoll;
   int message = 0;
   int count = 0;

@@ -10,6 +10,8 @@
 
 namespace softtpu {
 
+struct Chip;
+
 struct CommandTraits {
   bool elementwise = false;  // every element of `dst` is made of the operands' elements at its place
   bool by_lanes = false;     // every lane reads and writes only its own local memory, all of it through for_each_row()
@@ -45,12 +47,29 @@ void for_each_operand(const Cmd& cmd, Visit&& visit) {
   });
 }
 
-// What every command has.
+// `limits` of a command whose arguments have none of their own.
+struct NoLimits {
+  template <class F>
+  constexpr void operator()(const F&, const Chip&) const {}
+};
+
+// The extents of the shape from which other limits of a command are made: they are looked at first.
+template <class F>
+void limit_shape(F& f, const Dim4& shape) {
+  f("shape.n", shape.n, 1, kMaxExtent);
+  f("shape.c", shape.c, 1, kMaxExtent);
+  f("shape.h", shape.h, 1, kMaxExtent);
+  f("shape.w", shape.w, 1, kMaxExtent);
+}
+
+// What every command has. limits(f, chip) calls f(argument, value, low, high) for each argument whose range the chip or
+// the command's other members give.
 template <class Cmd>
 concept CommandStructure = std::equality_comparable<Cmd> && std::default_initializable<Cmd> &&
-    requires(const Cmd& cmd) {
+    requires(const Cmd& cmd, const Chip& chip) {
   { Cmd::kTraits } -> std::convertible_to<CommandTraits>;
   cmd.operands([](auto&&...) {});
+  cmd.limits([](const char*, std::int64_t, std::int64_t, std::int64_t) {}, chip);
 };
 
 }  // namespace softtpu

@@ -33,8 +33,9 @@ using Command = std::variant<
 #include "device/command/list.def"
     ControlCmd>;
 
-#define COMMAND(Cmd, Answer) \
-  static_assert(CommandStructure<Cmd>, #Cmd " needs operands(), traits and operator==: see device/engines/README.md");
+#define COMMAND(Cmd, Answer)           \
+  static_assert(CommandStructure<Cmd>, \
+                #Cmd " needs operands(), limits, traits and operator==: see device/engines/README.md");
 #include "device/command/list.def"
 static_assert(CommandStructure<ControlCmd>);
 

@@ -40,7 +40,7 @@ class Vectors {
   }
 
  private:
-  bool is_length(const char* name, int value) const { return call_.within(name, value, 1, kMaxLength); }
+  bool is_length(const char* name, int value) const { return call_.is_in_range(name, value, 1, kMaxLength); }
   Dim4 result_shape() const { return {length_, src1_.c, 1, src1_.w}; }
 
   const Call& call_;

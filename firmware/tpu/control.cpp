@@ -16,7 +16,7 @@ void poll_part(Op op, std::string_view part) {
 // The cores of a launch share a number of messages; a core alone numbers them as it likes.
 bool check_message(const Call& call, int id) {
   const bool shared = call.core().place().page != nullptr;
-  return call.not_negative("msg_id", id) && (!shared || call.within("msg_id", id, 0, kMostMessages - 1));
+  return call.not_negative("msg_id", id) && (!shared || call.is_in_range("msg_id", id, 0, kMostMessages - 1));
 }
 
 void message(Op op, ControlAction action, int message_id, int count) {
@@ -24,7 +24,7 @@ void message(Op op, ControlAction action, int message_id, int count) {
   if (!check_message(call, message_id)) return;
   constexpr const char* kCount = "the number of calls on the other side";
   if (!call.not_negative(kCount, count)) return;
-  if (call.core().place().page != nullptr && !call.within(kCount, count, 1, kMostCount)) return;
+  if (call.core().place().page != nullptr && !call.is_in_range(kCount, count, 1, kMostCount)) return;
   call.issue(ControlCmd{action, message_id, count});
 }
 
@@ -34,7 +34,7 @@ void meet(Op op, int barrier, int count = kAllCores) {
 
 void lock(Op op, ControlAction action, int lock_id) {
   const Call call(op);
-  if (!call.within("lock_id", lock_id, 0, kMostLocks - 1)) return;
+  if (!call.is_in_range("lock_id", lock_id, 0, kMostLocks - 1)) return;
   call.issue(ControlCmd{action, lock_id});
 }
 

@@ -28,12 +28,12 @@ ReduceMode mode_of(const Call& call, int opcode) {
     case ALL_REDUCE_ADD: return ReduceMode::kAdd;
     default: break;
   }
-  call.within("reduce_opcode", opcode, ALL_REDUCE_NOP, ALL_REDUCE_ADD);
+  call.in_range("reduce_opcode", opcode, ALL_REDUCE_NOP, ALL_REDUCE_ADD);
   return ReduceMode::kCopy;
 }
 
 DmaReduceCmd command(const Call& call, const Reduction& reduction) {
-  call.within("reduce_psum_op", reduction.psum, ALL_REDUCE_PSUM_WO, ALL_REDUCE_PSUM_WR);
+  call.in_range("reduce_psum_op", reduction.psum, ALL_REDUCE_PSUM_WO, ALL_REDUCE_PSUM_WR);
   return {mode_of(call, reduction.opcode), reduction.psum == ALL_REDUCE_PSUM_WR, Lossy::kNone, {}, {}};
 }
 

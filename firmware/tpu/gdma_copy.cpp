@@ -66,7 +66,7 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
   constexpr CopyOrder kOrders[] = {CopyOrder::kReverseN, CopyOrder::kReverseC, CopyOrder::kReverseH,
                                    CopyOrder::kReverseW};
   const Call call(op);
-  call.within("reverse_axis", axis, TENSOR_N_DIM, TENSOR_W_DIM);
+  call.in_range("reverse_axis", axis, TENSOR_N_DIM, TENSOR_W_DIM);
   if (call.chip().has(ChipRule::kFewReversals)) {
     const int last = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_H_DIM;
     const int first = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_N_DIM;

@@ -14,7 +14,7 @@ Dtype byte_type(const Call& call, data_type_t code) {
 }
 
 int checked_start(const Call& call, int start_idx, int count) {
-  return call.within("start_idx", start_idx, 0, count - 1) ? start_idx : 0;
+  return call.is_in_range("start_idx", start_idx, 0, count - 1) ? start_idx : 0;
 }
 int checked_npu(const Call& call, int start_idx) { return checked_start(call, start_idx, call.chip().npu_num); }
 // Sizes and strides count channels from a number that fits the interface, on chips with fewer NPUs as well (golden
@@ -53,7 +53,7 @@ int tpu_eu_num(data_type_t dtype) {
 }
 int tpu_gdma_shape_limit(int dim) {
   const Call call(Op::tpu_gdma_shape_limit);
-  call.within("dim", dim, TENSOR_N_DIM, TENSOR_W_DIM);
+  call.in_range("dim", dim, TENSOR_N_DIM, TENSOR_W_DIM);
   return kMaxExtent;
 }
 int tpu_gdma_move_max_wstride_byte_len(void) {

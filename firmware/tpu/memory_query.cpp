@@ -45,7 +45,7 @@ void* tpu_global_mem_addr(global_addr_t addr) {
 void* tpu_local_mem_addr(int start_idx, local_addr_t addr) {
   const Call call(Op::tpu_local_mem_addr);
   const Chip& chip = call.chip();
-  if (!call.within("NPU index", start_idx, 0, chip.npu_num - 1)) return nullptr;
+  if (!call.is_in_range("NPU index", start_idx, 0, chip.npu_num - 1)) return nullptr;
   if (!call.require(addr < chip.local_bytes, "{argument} ({value}) is outside an NPU's local memory ({limit} bytes).",
                     "offset", Address{addr}, chip.local_bytes))
     return nullptr;

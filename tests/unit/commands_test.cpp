@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/engines/command.hpp"
 #include "tests/unit/device_fixture.hpp"
@@ -25,9 +26,13 @@ std::map<std::string, Role> roles_of(const Cmd& cmd) {
 
 // The limits of a command's arguments, by name.
 template <class Cmd>
-std::map<std::string, std::pair<std::int64_t, std::int64_t>> limits_of(const Cmd& cmd) {
+std::map<std::string, std::pair<std::int64_t, std::int64_t>> limits_of(const Cmd& cmd, const Chip& chip = {}) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> limits;
-  cmd.limits([&](const char* name, std::int64_t, std::int64_t low, std::int64_t high) { limits[name] = {low, high}; });
+  cmd.limits(
+      [&](const char* name, std::int64_t, std::int64_t low, std::int64_t high) {
+        limits[name] = {low, high};
+      },
+      chip);
   return limits;
 }
 
@@ -89,6 +94,21 @@ TEST(Commands, SayWhatTheirArgumentsMayBe) {
   EXPECT_EQ(window.at("stride.h"), std::pair(std::int64_t{1}, std::int64_t{15}));
   EXPECT_EQ(window.at("padding.left"), std::pair(std::int64_t{0}, std::int64_t{15}));
   EXPECT_EQ(limits_of(MacCmd{}).at("rshift"), std::pair(std::int64_t{0}, std::int64_t{31}));
+}
+
+TEST(Commands, TakeLimitsFromTheirChipAndTheirOtherArguments) {
+  Conv2dCmd conv;
+  EXPECT_EQ(limits_of(conv).count("rshift"), 0U) << "sums of floats are not shifted";
+  conv.kind = Conv2dKind::kSymmetric;
+  EXPECT_EQ(limits_of(conv).at("rshift"), std::pair(std::int64_t{0}, std::int64_t{32}));
+  Chip chip;
+  chip.rules = std::uint64_t{1} << static_cast<unsigned>(ChipRule::kShiftedProductSums);
+  EXPECT_EQ(limits_of(conv, chip).at("rshift"), std::pair(std::int64_t{0}, std::int64_t{31}));
+
+  HauSortCmd sort;
+  sort.src.shape.w = 7;
+  EXPECT_EQ(limits_of(sort).at("K"), std::pair(std::int64_t{1}, std::int64_t{7}));
+  EXPECT_TRUE(limits_of(ArithCmd{}).empty());
 }
 
 // A rule asks what the command declares: both ends are taken, the next value is refused.

@@ -44,7 +44,7 @@ struct OkkFixedCmd {
     f(mode == OkkFixedMode::kMac ? Access::kReadWrite : Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("lshift", lshift, 0, 15);  // of a 16-bit value within the chip's 32-bit intermediate
     f("rshift", rshift, 0, 31);
     f("shape.n", batches, 1, kMaxExtent);
@@ -56,6 +56,7 @@ struct OkkFixedCmd {
 // bytes.
 struct OkkWidenCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
+  static constexpr NoLimits limits{};
   bool packed = true;
   Dtype src_type = Dtype::kInt8;
   Tensor dst, src;

@@ -47,21 +47,17 @@ void check_op_type(Checks& check, const OkkFixedCmd& cmd) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const OkkFixedCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const OkkFixedCmd& cmd) {
   check_op_type(check, cmd);
-  check.limits(cmd).shape("shape in words", cmd.dst.shape).lane_tensor("dst", cmd.dst);
+  check.shape("shape in words", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.source(cmd.mode == OkkFixedMode::kMulHalves ? "src0_high" : "src0", cmd.a, cmd.dst);
   check.source("src1", cmd.b, cmd.dst);
   check.source("src0_low", cmd.low, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const OkkWidenCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const OkkWidenCmd& cmd) {
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
   check.source("src", cmd.src, cmd.dst);
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -17,7 +17,7 @@ struct OkkWindow {
   // Strided windows may leave out rows and columns.
   Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("kernel_h", kernel.h, 1, kMaxExtent);
     f("kernel_w", kernel.w, 1, kMaxExtent);
     f("padding.top", padding.top, 0, 15);
@@ -31,6 +31,8 @@ struct OkkWindow {
   }
   bool operator==(const OkkWindow&) const = default;
 };
+
+inline constexpr int kMaxConvExtent = 2047;
 
 // output = conv(input, weight) [+ bias] [+ old output]. Weights are in 2IC mode: pairs of fp32, shape [pairs of input
 // channels, output channels, kh, kw]; `even` and `odd` are the two halves of the pairs as tensors.
@@ -51,6 +53,17 @@ struct OkkConvCmd {
     if (odd) f(Access::kRead, "weight of odd input channels", Operand(*odd));
     if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
     f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output));
+  }
+  template <class F>
+  void limits(F f, const Chip& chip) const {
+    window.limits(f, chip);
+    f("input_shape.h", input.shape.h, 1, kMaxExtent);
+    f("input_shape.w", input.shape.w, 1, kMaxExtent);
+    f("input_shape.h with padding", std::int64_t{input.shape.h} + window.padding.top + window.padding.bottom, 1,
+      kMaxConvExtent);
+    if (output.shape.h < 1 || output.shape.w < 1) return;  // the window does not fit: a rule of its own
+    f("output height", output.shape.h, 1, kMaxConvExtent);
+    f("output width", output.shape.w, 1, kMaxConvExtent);
   }
   bool operator==(const OkkConvCmd&) const = default;
 };
@@ -80,6 +93,10 @@ struct OkkWindowCmd {
     if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
     f(Access::kWrite, "output", Operand(output));
   }
+  template <class F>
+  void limits(F f, const Chip& chip) const {
+    window.limits(f, chip);
+  }
   bool operator==(const OkkWindowCmd&) const = default;
 };
 
@@ -103,7 +120,7 @@ struct OkkMatmulCmd {
     f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output), columns_of(output));
   }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("left_rows", left.shape.n, 1, kMaxExtent);
     f("left_cols", inner, 1, kMaxExtent);
     f("right_cols", cols, 1, kMaxExtent);

@@ -8,16 +8,14 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxConvExtent = 2047;
 constexpr unsigned kPairBytes = 8;
 
 void check_row(Checks& check, const char* name, const Tensor& tensor) {
   check.multiple_of(name, tensor.addr, static_cast<unsigned>(check.chip().eu_bytes));
 }
 
-// The window's members, and that it fits into the padded input at least once.
+// The window fits into the padded input at least once.
 void check_window(Checks& check, const OkkWindow& window, const Dim4& output) {
-  check.limits(window);
   check.require(output.h >= 1 && output.w >= 1, [&] {
     return fmt::format("kernel [{}, {}] with dilation [{}, {}] is larger than the padded input", window.kernel.h,
                        window.kernel.w, window.dilation.h, window.dilation.w);
@@ -30,15 +28,9 @@ void check_per_channel(Checks& check, const std::optional<Tensor>& bias, const T
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const OkkConvCmd& cmd) {
-  Checks check(mem, op);
-  const OkkWindow& window = cmd.window;
+void rules(Checks& check, const OkkConvCmd& cmd) {
   check.shape("input_shape", cmd.input.shape);
-  check_window(check, window, cmd.output.shape);
-  check.in_range("input_shape.h with padding",
-                 std::int64_t{cmd.input.shape.h} + window.padding.top + window.padding.bottom, 1, kMaxConvExtent);
-  check.in_range("output height", cmd.output.shape.h, 1, kMaxConvExtent);
-  check.in_range("output width", cmd.output.shape.w, 1, kMaxConvExtent);
+  check_window(check, cmd.window, cmd.output.shape);
   check.shape("output shape", cmd.output.shape);
   check_row(check, "output", cmd.output);
   // With strides given, the input may begin at any element (golden bm1684-varied/v_conv2d).
@@ -48,11 +40,9 @@ Violation violation(const Memories& mem, Op op, const OkkConvCmd& cmd) {
   if (cmd.odd) check.tensor("weight", *cmd.odd);
   check.same_npu("weight", cmd.even.addr, "output", cmd.output.addr);
   check_per_channel(check, cmd.bias, cmd.output);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const OkkWindowCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const OkkWindowCmd& cmd) {
   check.shape("input_shape", cmd.input.shape);
   check_window(check, cmd.window, cmd.output.shape);
   check_row(check, "output", cmd.output);
@@ -61,12 +51,10 @@ Violation violation(const Memories& mem, Op op, const OkkWindowCmd& cmd) {
   check.same_npu("input", cmd.input.addr, "output", cmd.output.addr);
   if (cmd.weight) check.source("weight", *cmd.weight, cmd.output);
   check_per_channel(check, cmd.bias, cmd.output);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const OkkMatmulCmd& cmd) {
-  Checks check(mem, op);
-  check.limits(cmd).shape("left", cmd.left.shape).shape("right", cmd.right.shape);
+void rules(Checks& check, const OkkMatmulCmd& cmd) {
+  check.shape("left", cmd.left.shape).shape("right", cmd.right.shape);
   check_row(check, "output", cmd.output);
   check_row(check, "left", cmd.left);
   check_row(check, "right", cmd.right);
@@ -76,7 +64,6 @@ Violation violation(const Memories& mem, Op op, const OkkMatmulCmd& cmd) {
     check_row(check, "bias", *cmd.bias);
     check_per_channel(check, cmd.bias, cmd.output);
   }
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -6,6 +6,7 @@
 
 #include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
+#include "device/memory/static_tables.hpp"
 
 namespace softtpu {
 
@@ -22,6 +23,7 @@ enum class OkkWordMode : std::uint8_t {
 // dst = a <mode> b on 32-bit elements.
 struct OkkWordCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
+  static constexpr NoLimits limits{};
   OkkWordMode mode = OkkWordMode::kDiv;
   Tensor dst;
   Operand a, b;
@@ -47,6 +49,7 @@ enum class OkkUnaryMode : std::uint8_t {
 // dst = mode(src) on 32-bit elements.
 struct OkkUnaryCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
+  static constexpr NoLimits limits{};
   OkkUnaryMode mode = OkkUnaryMode::kCopy;
   Tensor dst;
   Operand src;
@@ -70,6 +73,10 @@ struct OkkTaylorCmd {
     f(Access::kRead, "src", Operand(src));
     f(Access::kWrite, "dst", Operand(dst));
   }
+  template <class F>
+  void limits(F f, const Chip&) const {
+    f("number of series terms", terms, 1, okk_static_offset::kMaxSeries);
+  }
   bool operator==(const OkkTaylorCmd&) const = default;
 };
 
@@ -82,6 +89,7 @@ enum class OkkCompare : std::uint8_t {
 // dst = (a <compare> b) ? yes : no, on 32-bit elements.
 struct OkkSelectCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
+  static constexpr NoLimits limits{};
   OkkCompare compare = OkkCompare::kGreater;
   Tensor dst;
   Operand a, b, yes, no;
@@ -99,6 +107,7 @@ struct OkkSelectCmd {
 // dst = a * b + c in f32, rounded after each step.
 struct OkkMulAddCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
+  static constexpr NoLimits limits{};
   Tensor dst;
   Operand a, b, c;
   double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()); }

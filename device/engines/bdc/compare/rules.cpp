@@ -16,8 +16,7 @@ void check_equal_types(Checks& check, const char* name, Dtype type, const char* 
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const CompareCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const CompareCmd& cmd) {
   check.target(cmd.dst);
   check.type_in("src", type_of(cmd.a), kAnyTypes);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
@@ -25,11 +24,9 @@ Violation violation(const Memories& mem, Op op, const CompareCmd& cmd) {
     return fmt::format("dst type ({}) is wider than the type of the sources ({})", to_text(cmd.dst.dtype),
                        to_text(type_of(cmd.a)));
   });
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const SelectCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const SelectCmd& cmd) {
   if (cmd.winner) check.type("dst0", cmd.winner->dtype);
   const char* dst = cmd.dst_name();
   check.target(cmd.dst, dst);
@@ -46,7 +43,6 @@ Violation violation(const Memories& mem, Op op, const SelectCmd& cmd) {
     return fmt::format("the selected type ({}) has to be {} the compared type ({})", to_text(cmd.dst.dtype),
                        exact ? "as wide as" : "at least as wide as", to_text(compared));
   });
-  return check.violation();
 }
 
 }  // namespace softtpu

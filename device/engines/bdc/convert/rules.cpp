@@ -14,8 +14,7 @@ constexpr TypeSet kAccumulated = kInts16 | types(Dtype::kInt32);  // the wide si
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const CastCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const CastCmd& cmd) {
   const Dtype from = cmd.src.dtype;
   const Dtype to = cmd.dst.dtype;
   check.type_in("src", from, kAnyTypes).target(cmd.dst).source("src", cmd.src, cmd.dst);
@@ -23,21 +22,18 @@ Violation violation(const Memories& mem, Op op, const CastCmd& cmd) {
   check.require(!halves,
                 [&] { return fmt::format("{} to {} is not a conversion of the chip", to_text(from), to_text(to)); });
   if (is_float(from) && is_integer(to)) check.integral_rounding("rounding mode", cmd.rounding);
-  if (is_float(to) && mem.chip().has(ChipRule::kNoHalfTies)) {
+  if (is_float(to) && check.chip().has(ChipRule::kNoHalfTies)) {
     check.require(cmd.rounding != Rounding::kHalfUp && cmd.rounding != Rounding::kHalfDown, [&] {
       return fmt::format("rounding mode {} does not round to floats on the chip", to_text(cmd.rounding));
     });
   }
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const FloatQuantCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const FloatQuantCmd& cmd) {
   check.target(cmd.dst);
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);
   check.source("src", cmd.src, cmd.dst).source("scale", cmd.scale, cmd.dst).source("offset", cmd.offset, cmd.dst);
   if (cmd.direction == Quant::kRequant) check.integral_rounding("dst rounding mode", cmd.to_int);
-  return check.violation();
 }
 
 }  // namespace softtpu

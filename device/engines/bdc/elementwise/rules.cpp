@@ -6,50 +6,36 @@
 
 namespace softtpu {
 
-Violation violation(const Memories& mem, Op op, const ArithCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const ArithCmd& cmd) {
   check.target(cmd.dst).source(cmd.name_of_a(), cmd.a, cmd.dst).source(cmd.name_of_b(), cmd.b, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const MixedArithCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const MixedArithCmd& cmd) {
   check.type_in("src", cmd.src.dtype, kFp8s).type_in("C", cmd.constant.dtype, kFp8s);
   check.target(cmd.dst).source("src", cmd.src, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const UnaryCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const UnaryCmd& cmd) {
   check.target(cmd.dst).source("src", cmd.src, cmd.dst);
   if (cmd.mode == UnaryMode::kRound) check.integral_rounding("rounding mode", cmd.rounding);
   // Several steps on the chip, the last of which reads src again (golden bm1684x-varied/v_inplace/sign).
   if (cmd.mode == UnaryMode::kSign) check.apart("src", cmd.src, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const ScaleBiasCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const ScaleBiasCmd& cmd) {
   check.target(cmd.dst)
       .source("src", cmd.src, cmd.dst)
       .source("scale", cmd.scale, cmd.dst)
       .source("bias", cmd.bias, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const MacCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const MacCmd& cmd) {
   check.target(cmd.dst);
   const TypeSet sources = is_float(cmd.dst.dtype) ? kFp32Only : kInts8;
   check.type_in("src0", type_of(cmd.a), sources).type_in("src1", type_of(cmd.b), sources);
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
-  return check.limits(cmd).violation();
 }
 
-Violation violation(const Memories& mem, Op op, const CopyCmd& cmd) {
-  Checks check(mem, op);
-  check.target(cmd.dst).source("src", cmd.src, cmd.dst);
-  return check.violation();
-}
+void rules(Checks& check, const CopyCmd& cmd) { check.target(cmd.dst).source("src", cmd.src, cmd.dst); }
 
 }  // namespace softtpu

@@ -78,14 +78,10 @@ void check_indices(Checks& check, const GatherCmd& cmd) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const GatherCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const GatherCmd& cmd) {
   check.type("output", cmd.dst.dtype).type_in("index", cmd.index.dtype, types(Dtype::kUint8, Dtype::kUint16));
-  check.shape("shape", cmd.dst.shape).limits(cmd);
-  if (cmd.mode == GatherMode::kW || cmd.mode == GatherMode::kBatchW) {
-    check.in_range("shape.h", cmd.dst.shape.h, 1, 1);
-  }
-  if (cmd.four_banks) check.in_range("shape.n", cmd.dst.shape.n, 1, 1);
+  check.shape("shape", cmd.dst.shape);
+  // After the shape, whose number of elements has a limit too.
   check.in_range("number of indices", std::int64_t{cmd.index.shape.c} * cmd.index.shape.w, 1, INT32_MAX);
   check.tensor("output", cmd.dst).tensor("param", cmd.param).tensor("index", cmd.index);
   check.same_npu("param", cmd.param.addr, "output", cmd.dst.addr);
@@ -99,18 +95,15 @@ Violation violation(const Memories& mem, Op op, const GatherCmd& cmd) {
     check_copies(check, cmd.param);
   }
   check_indices(check, cmd);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const MaskSelectCmd& cmd) {
-  Checks check(mem, op);
-  check.type("output", cmd.dst.dtype).shape("shape", cmd.dst.shape).in_range("shape.h", cmd.dst.shape.h, 1, 1);
+void rules(Checks& check, const MaskSelectCmd& cmd) {
+  check.type("output", cmd.dst.dtype).shape("shape", cmd.dst.shape);
   check.type_in("mask", cmd.mask.dtype, types(Dtype::kUint8, Dtype::kUint16, Dtype::kUint32));
   check.tensor("output", cmd.dst).tensor("param", cmd.param).tensor("mask", cmd.mask).tensor("count", cmd.count);
   check.same_npu("param", cmd.param.addr, "output", cmd.dst.addr)
       .same_npu("mask", cmd.mask.addr, "output", cmd.dst.addr);
   check.same_npu("count", cmd.count.addr, "output", cmd.dst.addr);
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -9,6 +9,13 @@
 
 namespace softtpu {
 
+// The limits of a shift that is a constant; amounts in memory have none.
+template <class F>
+void limit_shift(F& f, const Operand& shift, int low, int high) {
+  if (const auto* constant = std::get_if<Scalar>(&shift))
+    f("shift", static_cast<std::int8_t>(constant->bits), low, high);
+}
+
 enum class IntMode : std::uint8_t { kAdd, kSub, kMul, kMax, kMin };
 
 // dst = (a <mode> b) shifted, then clamped to dst's type or cut to its low bits. `shift` is int8: a constant, or one
@@ -28,6 +35,10 @@ struct IntArithCmd {
     f(Access::kRead, "shift", shift);
     f(Access::kWrite, "dst", Operand(dst));
   }
+  template <class F>
+  void limits(F f, const Chip&) const {
+    limit_shift(f, shift, -32, 31);
+  }
   bool operator==(const IntArithCmd&) const = default;
 };
 
@@ -42,6 +53,11 @@ struct ShiftCmd {
     f(Access::kRead, "src", Operand(src));
     f(Access::kRead, "shift", shift);
     f(Access::kWrite, "dst", Operand(dst));
+  }
+  template <class F>
+  void limits(F f, const Chip&) const {
+    // Recorded for every width: constants beyond the width are taken, and shift everything out.
+    limit_shift(f, shift, -32, 32);
   }
   bool operator==(const ShiftCmd&) const = default;
 };
@@ -63,6 +79,10 @@ struct IntQuantCmd {
     f(Access::kRead, "shift", shift);
     f(Access::kRead, "offset", offset);
     f(Access::kWrite, "dst", Operand(dst));
+  }
+  template <class F>
+  void limits(F f, const Chip&) const {
+    limit_shift(f, shift, -64, 31);
   }
   bool operator==(const IntQuantCmd&) const = default;
 };

@@ -43,39 +43,36 @@ NaturalAlignment alignment_of(Op op) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const CrossCopyCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const CrossCopyCmd& cmd) {
+  const Op op = check.op();
   check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst, alignment_of(op));
   if (cmd.src.space == Space::kStatic) {
     check_static(check, cmd.src);
   } else {
     check.lane_tensor("src", cmd.src);
   }
-  if (check.violation()) return check.violation();
+  if (check.violation()) return;
   if (op == Op::tpu_bdc_npu_bcast || op == Op::tpu_bdc_npu_bcast_from_static) check_no_wrap(check, cmd.dst);
   if (op == Op::tpu_bdc_cw_trans) check_starts_on_first(check, "src", cmd.src);
   if (op == Op::tpu_bdc_wc_trans || op == Op::tpu_bdc_npu_distribute_from_static)
     check_starts_on_first(check, "dst", cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const SequenceCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const SequenceCmd& cmd) {
+  const Op op = check.op();
   check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst, alignment_of(op));
-  if (check.violation()) return check.violation();
+  if (check.violation()) return;
   const bool distributed = op == Op::tpu_bdc_arithmetic_sequence_distribute ||
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned ||
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype ||
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype;
   distributed ? check_starts_on_first(check, "dst", cmd.dst) : check_no_wrap(check, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const RandomCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const RandomCmd& cmd) {
   check.target(cmd.dst);
   if (cmd.keeps) check.lane_tensor("state", cmd.state).same_npu("state", cmd.state.addr, "dst", cmd.dst.addr);
-  if (check.violation()) return check.violation();
+  if (check.violation()) return;
   const Dim4& shape = cmd.dst.shape;
   check.require(shape.h == 1, [&] { return fmt::format("shape.h ({}) is not 1", shape.h); });
   const int row = check.chip().eu_bytes / size_of(cmd.dst.dtype);
@@ -88,7 +85,6 @@ Violation violation(const Memories& mem, Op op, const RandomCmd& cmd) {
   });
   check.require(cmd.jump == 0 || cmd.jump == 1 || cmd.jump == 3,
                 [&] { return fmt::format("jump_cnt ({}): only 0, 1 and 3 are recorded or described", cmd.jump); });
-  return check.violation();
 }
 
 }  // namespace softtpu

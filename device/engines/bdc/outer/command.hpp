@@ -30,6 +30,10 @@ struct OuterCmd {
         },
         rule);
   }
+  template <class F>
+  void limits(F f, const Chip& chip) const {
+    std::visit([&](const auto& command) { command.limits(f, chip); }, rule);
+  }
   bool operator==(const OuterCmd&) const = default;
 };
 

@@ -5,14 +5,13 @@
 
 namespace softtpu {
 
-Violation violation(const Memories& mem, Op op, const OuterCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const OuterCmd& cmd) {
   check.type_in("src0", cmd.src0.dtype, kAllTypes).lane_tensor("src0", cmd.src0);
-  if (check.violation()) return check.violation();
-  return std::visit(
+  if (check.violation()) return;
+  std::visit(
       [&](auto rule) {
         rule.a = Scalar{0, cmd.src0.dtype};
-        return violation(mem, op, rule);
+        rules(check, rule);
       },
       cmd.rule);
 }

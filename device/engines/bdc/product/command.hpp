@@ -67,9 +67,12 @@ struct MatMulCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("number of output rows", rows, 1, kMaxExtent);
     f("number of columns of left", inner, 1, kMaxExtent);
+    if (kind != MatMulKind::kInt8) return;
+    f("lshift", lshift, 0, 31);
+    f("rshift", rshift, 0, 31);
   }
   bool operator==(const MatMulCmd&) const = default;
 };

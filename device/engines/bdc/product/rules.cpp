@@ -10,8 +10,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxShift = 31;
-
 // Operands of either FP8. Any of them may be result, and the floats of every chip; a bias is fp32 or fp16.
 void check_fp8_types(Checks& check, const MatMulCmd& cmd) {
   check.type_in("left", type_of(cmd.left), kFp8s).type_in("right", type_of(cmd.right), kFp8s);
@@ -59,7 +57,6 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
     return fmt::format("output type {} has to be {}: {}", to_text(cmd.dst.dtype), wanted ? "signed" : "unsigned",
                        cmd.relu ? "result_relu is set" : "so is the sum of these operands");
   });
-  check.in_range("lshift", cmd.lshift, 0, kMaxShift).in_range("rshift", cmd.rshift, 0, kMaxShift);
 }
 
 // The sums are always signed.
@@ -101,10 +98,9 @@ void check_place(Checks& check, const MatMulCmd& cmd) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const MatMulCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const MatMulCmd& cmd) {
   check_types(check, cmd);
-  check.limits(cmd).shape("output", cmd.dst.shape).tensor("output", cmd.dst);
+  check.shape("output", cmd.dst.shape).tensor("output", cmd.dst);
   check_operand(check, "left", cmd.left);
   check_operand(check, "right", cmd.right);
   if (cmd.bias) check_operand(check, "bias", *cmd.bias);
@@ -114,7 +110,6 @@ Violation violation(const Memories& mem, Op op, const MatMulCmd& cmd) {
   check_operand(check, "shift", cmd.shift);
   check_place(check, cmd);
   check_requant_table(check, cmd.requant, cmd.dst);
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -68,18 +68,15 @@ int largest(const Memories& mem, const Tensor& index) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const TaylorCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const TaylorCmd& cmd) {
   const int terms = cmd.coeff.shape.w;
   check.require(terms >= kMinTerms, [&] { return fmt::format("num ({}) is less than {}", terms, kMinTerms); });
   check_dst(check, cmd.dst);
   check_src(check, "src", cmd.src, cmd.dst);
   check_table(check, "coeff", cmd.coeff);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const LookupCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const LookupCmd& cmd) {
   const int length = cmd.table.shape.w;
   check.require(length >= 1, [&] { return fmt::format("len ({}) is less than 1", length); });
   check.type_in("src", cmd.src.dtype, types(Dtype::kUint8, Dtype::kUint16));
@@ -89,45 +86,35 @@ Violation violation(const Memories& mem, Op op, const LookupCmd& cmd) {
                 [&] { return fmt::format("shape h * w ({}) exceeds {}", feature, kMaxLookupFeature); });
   check_src(check, "src", cmd.src, cmd.dst);
   check_table(check, "table", cmd.table);
-  if (check.violation() || cmd.known_indices) return check.violation();
+  if (check.violation() || cmd.known_indices) return;
+  const Memories& mem = check.memories();
   const int top =
       cmd.src.dtype == Dtype::kUint8 ? largest<std::uint8_t>(mem, cmd.src) : largest<std::uint16_t>(mem, cmd.src);
   check.require(top < length, [&] { return fmt::format("an index in src ({}) is outside 0..{}", top, length - 1); });
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const ExponentCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const ExponentCmd& cmd) {
   check.type_in("src", cmd.src.dtype, kFloats);
   const Dtype integer = cmd.src.dtype == Dtype::kFp32 ? Dtype::kInt32 : Dtype::kInt16;
   check.type_in("dst", cmd.dst.dtype, types(cmd.src.dtype, integer));
   check_dst(check, cmd.dst);
   check_src(check, "src", cmd.src, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const RootCmd& cmd) {
-  Checks check(mem, op);
-  check.limits(cmd);
+void rules(Checks& check, const RootCmd& cmd) {
   check_dst(check, cmd.dst);
   check_src(check, "src", cmd.src, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const DivideCmd& cmd) {
-  Checks check(mem, op);
-  check.limits(cmd);
+void rules(Checks& check, const DivideCmd& cmd) {
   check_dst(check, cmd.dst);
   check_source(check, "src0", cmd.a, cmd.dst);
   check_source(check, "src1", cmd.b, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const StaticLoadCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const StaticLoadCmd& cmd) {
   check_dst(check, cmd.dst);
   check.tensor("src", cmd.src);
-  return check.violation();
 }
 
 }  // namespace softtpu

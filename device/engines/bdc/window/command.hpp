@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "device/chip/rules.hpp"
 #include "device/command/traits.hpp"
 #include "device/engines/bdc/requant/requant.hpp"
 
@@ -38,7 +39,7 @@ struct Window {
   // Strided windows may leave out rows and columns.
   Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     // Stride, dilation, insertion and padding have four bits.
     f("kernel.h", kernel.h, 1, kMaxExtent);
     f("kernel.w", kernel.w, 1, kMaxExtent);
@@ -115,6 +116,11 @@ struct Conv2dCmd {
     if (rescale) f(Access::kRead, "rescale", *rescale);
     f(add_old ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
   }
+  template <class F>
+  void limits(F f, const Chip& chip) const {
+    window.limits(f, chip);
+    if (kind == Conv2dKind::kSymmetric) f("rshift", rshift, 0, chip.has(ChipRule::kShiftedProductSums) ? 31 : 32);
+  }
   bool operator==(const Conv2dCmd&) const = default;
 };
 
@@ -129,6 +135,7 @@ inline bool sums_are_unsigned(const Conv2dCmd& cmd) {
 }
 
 enum class PoolMode : std::uint8_t { kMax, kMin, kAverage, kDepthwise };
+constexpr bool is_sum(PoolMode mode) { return mode == PoolMode::kAverage || mode == PoolMode::kDepthwise; }
 
 // dst[n, c] = the windows of src[n, c] reduced by `mode`. Averages are sums of products with a constant weight.
 struct PoolCmd {
@@ -148,6 +155,7 @@ struct PoolCmd {
   bool symmetric = false;          // saturates to -high..high
   std::optional<Scalar> rescale;   // kAverage of FP8: an f32 factor for results that are FP8 too
 
+  bool sums_integers() const { return is_sum(mode) && !is_float(src.dtype); }
   double operations() const {
     return (mode == PoolMode::kDepthwise ? 2 : 1) * static_cast<double>(dst.shape.elements()) *
            static_cast<double>(window.taps());
@@ -160,6 +168,11 @@ struct PoolCmd {
     f(Access::kRead, "pad", padding, kFixedType);
     if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table), kFixedType);
     f(Access::kWrite, "output", Operand(dst));
+  }
+  template <class F>
+  void limits(F f, const Chip& chip) const {
+    window.limits(f, chip);
+    if (sums_integers()) f("rshift", rshift, 0, chip.has(ChipRule::kWideByteSums) ? 0xFF : 32);
   }
   bool operator==(const PoolCmd&) const = default;
 };
@@ -184,7 +197,7 @@ struct RoiPoolCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("kernel.h", kernel.h, 1, kMaxExtent);
     f("kernel.w", kernel.w, 1, kMaxExtent);
   }

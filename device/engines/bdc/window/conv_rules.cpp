@@ -13,7 +13,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxShift = 32;
 // What a row of execution units takes at once of an 8- or 16-bit result.
 constexpr std::uint64_t kSmallOutputAlignment = 8;
 
@@ -55,7 +54,6 @@ void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
   const bool is_signed =
       is_signed_int(cmd.src.dtype) || is_signed_int(weight) || (cmd.bias.has_value() && is_signed_int(cmd.bias_type));
   check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
-  check.in_range("rshift", cmd.rshift, 0, wide ? kMaxShift - 1 : kMaxShift);
 }
 
 void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
@@ -107,17 +105,16 @@ void check_places(Checks& check, const Conv2dCmd& cmd) {
 }
 
 // Zero points of 16 bits that no byte of either sign has are refused when the command runs.
-void check_raw_zero_points(Checks& check, const Memories& mem, const Conv2dCmd& cmd) {
+void check_raw_zero_points(Checks& check, const Conv2dCmd& cmd) {
   const auto* points = std::get_if<Tensor>(&cmd.zero_point);
   if (points == nullptr || points->dtype != Dtype::kInt16 || check.violation()) return;
-  const TensorView view(mem, *points);
+  const TensorView view(check.memories(), *points);
   for (int c = 0; c < cmd.dst.shape.c; ++c) check.in_range("kzp", *view.at<const std::int16_t>(0, c, 0, 0), -128, 255);
 }
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const Conv2dCmd& cmd) {
   check_types(check, cmd);
   check.shape("input", cmd.src.shape);
   check_window(check, cmd.window, cmd.src.shape, cmd.dst.shape);
@@ -125,7 +122,7 @@ Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
   if (cmd.add_old && is_float(cmd.dst.dtype) && cmd.dst.dtype != Dtype::kFp32) {
     Tensor old = cmd.dst;
     old.dtype = Dtype::kFp32;
-    old.stride = aligned_stride(mem.chip(), mem.chip().npu_of(old.addr), old.shape, old.dtype);
+    old.stride = aligned_stride(check.chip(), check.chip().npu_of(old.addr), old.shape, old.dtype);
     check.tensor("old output", old, NaturalAlignment::kElement);
   }
   check_stored(check, "weight", cmd.weight);
@@ -134,8 +131,7 @@ Violation violation(const Memories& mem, Op op, const Conv2dCmd& cmd) {
   check_stored(check, "kzp", cmd.zero_point);
   check_stored(check, "pad", cmd.padding);
   check_places(check, cmd);
-  check_raw_zero_points(check, mem, cmd);
-  return check.violation();
+  check_raw_zero_points(check, cmd);
 }
 
 }  // namespace softtpu

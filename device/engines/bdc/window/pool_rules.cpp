@@ -13,8 +13,6 @@
 namespace softtpu {
 namespace {
 
-constexpr int kMaxShift = 32;
-
 void check_same_type(Checks& check, const Tensor& dst, const Tensor& src) {
   check.require(dst.dtype == src.dtype, [&] {
     return fmt::format("output type ({}) differs from input type ({})", to_text(dst.dtype), to_text(src.dtype));
@@ -22,10 +20,10 @@ void check_same_type(Checks& check, const Tensor& dst, const Tensor& src) {
 }
 
 // The output's row in the operations table tells floats from integers.
-void check_input_type(Checks& check, Op op, PoolMode mode, Dtype type) {
-  const TypeSet allowed = info(op).types;
+void check_input_type(Checks& check, PoolMode mode, Dtype type) {
+  const TypeSet allowed = info(check.op()).types;
   const bool floats = (allowed & kFloats) != 0;
-  const bool sums_fp8 = op == Op::tpu_bdc_fp8_avg_pool2d;
+  const bool sums_fp8 = check.op() == Op::tpu_bdc_fp8_avg_pool2d;
   check.type_in(mode == PoolMode::kDepthwise || sums_fp8 ? "input" : "dtype", type,
                 sums_fp8 ? kFp8s
                 : floats ? kFloats | (allowed & kFp8s)
@@ -36,7 +34,6 @@ void check_integer_sums(Checks& check, const PoolCmd& cmd) {
   const Dtype weight = type_of(cmd.weight);
   check.type_in("weight", weight, kInts8);
   const bool wide = check.chip().has(ChipRule::kWideByteSums);
-  check.in_range("rshift", cmd.rshift, 0, wide ? 0xFF : kMaxShift);
   if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
   if (cmd.requant) return check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, false});
   check.require(!cmd.relu || cmd.dst.dtype == Dtype::kUint8 || (wide && cmd.dst.dtype == Dtype::kUint16), [&] {
@@ -71,14 +68,12 @@ void check_regions(Checks& check, const RoiPoolCmd& cmd) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const PoolCmd& cmd) {
-  Checks check(mem, op);
-  check_input_type(check, op, cmd.mode, cmd.src.dtype);
+void rules(Checks& check, const PoolCmd& cmd) {
+  check_input_type(check, cmd.mode, cmd.src.dtype);
   check.type("output", cmd.dst.dtype);
-  const bool sums = cmd.mode == PoolMode::kAverage || cmd.mode == PoolMode::kDepthwise;
-  if (sums && !is_float(cmd.src.dtype)) {
+  if (cmd.sums_integers()) {
     check_integer_sums(check, cmd);
-  } else if (!sums || !is_fp8(cmd.src.dtype)) {
+  } else if (!is_sum(cmd.mode) || !is_fp8(cmd.src.dtype)) {
     check_same_type(check, cmd.dst, cmd.src);
   }
   check.shape("input", cmd.src.shape);
@@ -94,22 +89,20 @@ Violation violation(const Memories& mem, Op op, const PoolCmd& cmd) {
     check_beside(check, "bias", *cmd.bias, "output", cmd.dst);
   }
   check_requant_table(check, cmd.requant, cmd.dst);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const RoiPoolCmd& cmd) {
-  Checks check(mem, op);
-  check_input_type(check, op, cmd.mode, cmd.src.dtype);
-  const bool sums = cmd.mode == PoolMode::kAverage || cmd.mode == PoolMode::kDepthwise;
+void rules(Checks& check, const RoiPoolCmd& cmd) {
+  check_input_type(check, cmd.mode, cmd.src.dtype);
+  const bool sums = is_sum(cmd.mode);
   const bool any_type = sums && !is_float(cmd.src.dtype) && check.chip().has(ChipRule::kWideByteSums);
-  check.type_in("output", cmd.dst.dtype, any_type ? kInts : info(op).types);
+  check.type_in("output", cmd.dst.dtype, any_type ? kInts : info(check.op()).types);
   if (!sums || is_float(cmd.src.dtype)) {
     check_same_type(check, cmd.dst, cmd.src);
   } else {
     check.type_in("weight", type_of(cmd.weight), kInts8);
   }
   check.shape("input", cmd.src.shape).shape("output", cmd.dst.shape);
-  check.limits(cmd).tensor("input", cmd.src).tensor("output", cmd.dst);
+  check.tensor("input", cmd.src).tensor("output", cmd.dst);
   check.same_npu("input", cmd.src.addr, "output", cmd.dst.addr);
   check_stored(check, "weight", cmd.weight);
   check_beside(check, "weight", cmd.weight, "output", cmd.dst);
@@ -117,7 +110,6 @@ Violation violation(const Memories& mem, Op op, const RoiPoolCmd& cmd) {
   const int npu = check.chip().npu_of(cmd.regions.addr);
   check.require(npu == 0, [&] { return fmt::format("start NPU of roi ({}) is not 0", npu); });
   check_regions(check, cmd);
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -6,7 +6,7 @@
 
 namespace softtpu {
 
-// Kernel, stride, dilation, insertion, padding, and the output that results.
+// The window fits into its padded input, and the output that results.
 void check_window(Checks& check, const Window& window, const Dim4& input, const Dim4& output);
 
 }  // namespace softtpu

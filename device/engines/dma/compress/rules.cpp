@@ -90,19 +90,17 @@ void check_grouped_units(Checks& check, const DmaCompressCmd& cmd) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const DmaCompressCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const DmaCompressCmd& cmd) {
   check.type("tensor", cmd.plain.dtype).shape("shape", cmd.plain.shape);
   check.tensor(cmd.expand ? "dst" : "src", cmd.plain, NaturalAlignment::kElement);
   check.tensor(cmd.expand ? "src" : "dst", cmd.packed, NaturalAlignment::kElement);
   if (cmd.units) check.tensor("meta", cmd.meta, NaturalAlignment::kElement);
-  if (check.violation() || !cmd.expand) return check.violation();
+  if (check.violation() || !cmd.expand) return;
   if (cmd.grouped) {
     cmd.units ? check_grouped_units(check, cmd) : check_grouped_stream(check, cmd);
   } else {
     cmd.units ? check_units(check, cmd) : check_stream(check, cmd);
   }
-  return check.violation();
 }
 
 }  // namespace softtpu

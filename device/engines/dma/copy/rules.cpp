@@ -46,35 +46,29 @@ void check_order(Checks& check, const DmaCopyCmd& cmd) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const DmaCopyCmd& cmd) {
-  Checks check(mem, op);
-  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, extent_limit(mem.chip(), cmd));
-  check.shape("source shape", cmd.src.shape, extent_limit(mem.chip(), cmd));
+void rules(Checks& check, const DmaCopyCmd& cmd) {
+  check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, extent_limit(check.chip(), cmd));
+  check.shape("source shape", cmd.src.shape, extent_limit(check.chip(), cmd));
   check_order(check, cmd);
   check_side(check, "dst", cmd.dst, Access::kWrite);
   check_side(check, "src", cmd.src, Access::kRead);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const DmaFillCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const DmaFillCmd& cmd) {
   check.type("dst", cmd.dst.dtype).shape("shape", cmd.dst.shape, INT_MAX);
   check_side(check, "dst", cmd.dst, Access::kWrite);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const DmaMatrixCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const DmaMatrixCmd& cmd) {
   const bool to_local = cmd.dst.space == Space::kLocal;
   const Tensor& system = cmd.system();
-  check.type("dst", cmd.dst.dtype).limits(cmd);
+  check.type("dst", cmd.dst.dtype);
   check.require(system.stride.n >= 0, [&] { return fmt::format("row stride ({}) is negative", system.stride.n); });
   check.require(to_local || system.shape.n == 1 || system.stride.n >= system.shape.w, [&] {
     return fmt::format("row stride ({}) is below the columns of a row ({}), so rows of dst would overlap",
                        system.stride.n, system.shape.w);
   });
   check.tensor("dst", cmd.dst, NaturalAlignment::kElement).tensor("src", cmd.src, NaturalAlignment::kElement);
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -9,8 +9,7 @@
 namespace softtpu {
 
 // A lossy copy's packed side is a run of bytes.
-Violation violation(const Memories& mem, Op op, const DmaReduceCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const DmaReduceCmd& cmd) {
   if (cmd.lossy == Lossy::kNone) check.type("dst", cmd.dst.dtype);
   const auto side = [&](const char* name, const Tensor& tensor, bool packed, Access access) {
     check.shape(packed ? "packed bytes" : "shape", tensor.shape, INT_MAX);
@@ -22,7 +21,6 @@ Violation violation(const Memories& mem, Op op, const DmaReduceCmd& cmd) {
   };
   side("dst", cmd.dst, cmd.lossy == Lossy::kPacks, Access::kWrite);
   side("src", cmd.src, cmd.lossy == Lossy::kUnpacks, Access::kRead);
-  return check.violation();
 }
 
 }  // namespace softtpu

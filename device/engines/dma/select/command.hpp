@@ -30,6 +30,11 @@ struct DmaRowsCmd {
     f(mode == RowsMode::kScatterAdd ? Access::kReadWrite : Access::kWrite, "output", Operand(dst),
       Role{.all = mode == RowsMode::kGather});
   }
+  template <class F>
+  void limits(F f, const Chip&) const {
+    f("shape.n", dst.shape.n, 1, 1);
+    f("param_h", param.shape.h, 1, kMaxExtent);
+  }
   bool operator==(const DmaRowsCmd&) const = default;
 };
 
@@ -37,6 +42,7 @@ struct DmaRowsCmd {
 // for all of them. The answer is their number.
 struct DmaMaskSelectCmd {
   static constexpr CommandTraits kTraits{};
+  static constexpr NoLimits limits{};
   Tensor dst, src, mask;
   template <class F>
   void operands(F f) const {
@@ -50,6 +56,7 @@ struct DmaMaskSelectCmd {
 // Writes base + i for every non-zero element i of src (n, c, h, w order) densely to dst. The answer is their number.
 struct DmaNonzeroCmd {
   static constexpr CommandTraits kTraits{};
+  static constexpr NoLimits limits{};
   Tensor dst, src;
   std::uint32_t base = 0;
   template <class F>

@@ -63,30 +63,23 @@ void check_results(Checks& check, const Tensor& dst, const Tensor& mask) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const DmaRowsCmd& cmd) {
-  Checks check(mem, op);
-  check.type("output", cmd.dst.dtype).in_range("shape.n", cmd.dst.shape.n, 1, 1).shape("shape", cmd.dst.shape);
-  check.in_range("param_h", cmd.param.shape.h, 1, kMaxExtent);
+void rules(Checks& check, const DmaRowsCmd& cmd) {
+  check.type("output", cmd.dst.dtype).shape("shape", cmd.dst.shape);
   check_unit_stride(check, "output", 'w', cmd.dst.stride.w);
   check_unit_stride(check, "param", 'w', cmd.param.stride.w);
   check.tensor("output", cmd.dst, NaturalAlignment::kElement).tensor("param", cmd.param, NaturalAlignment::kElement);
   check_index(check, cmd.index);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const DmaMaskSelectCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const DmaMaskSelectCmd& cmd) {
   check.type("src", cmd.src.dtype).type_in("mask", cmd.mask.dtype, kInts).shape("shape", cmd.src.shape);
   check.tensor("src", cmd.src).tensor("mask", cmd.mask);
   check_results(check, cmd.dst, cmd.mask);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const DmaNonzeroCmd& cmd) {
-  Checks check(mem, op);
+void rules(Checks& check, const DmaNonzeroCmd& cmd) {
   check.type("src", cmd.src.dtype).shape("shape", cmd.src.shape).tensor("src", cmd.src);
   check_results(check, cmd.dst, cmd.src);
-  return check.violation();
 }
 
 }  // namespace softtpu

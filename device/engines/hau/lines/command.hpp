@@ -1,6 +1,8 @@
 // Lines of memory by index, by the HAU. All operands lie in global memory or L2 SRAM.
 #pragma once
 
+#include <cstdint>
+
 #include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
 
@@ -22,10 +24,11 @@ struct HauLineGatherCmd {
     f(fill ? Access::kWrite : Access::kReadWrite, "output", Operand(dst), Role{.all = fill});
   }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("line_len", dst.shape.w, 1, INT32_MAX);
     f("index_len", dst.shape.h, 1, INT32_MAX);
     f("start", start, 0, INT32_MAX);
+    f("end", end, start, line_num - std::int64_t{1});
   }
   bool operator==(const HauLineGatherCmd&) const = default;
 };

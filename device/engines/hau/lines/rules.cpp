@@ -25,15 +25,12 @@ void check_constant(Checks& check, const Scalar& constant, Dtype type) {
 
 }  // namespace
 
-Violation violation(const Memories& mem, Op op, const HauLineGatherCmd& cmd) {
-  Checks check(mem, op);
-  check.type("output", cmd.dst.dtype).limits(cmd);
-  check.in_range("end", cmd.end, cmd.start, cmd.line_num - std::int64_t{1});
+void rules(Checks& check, const HauLineGatherCmd& cmd) {
+  check.type("output", cmd.dst.dtype);
   check_constant(check, cmd.constant, cmd.dst.dtype);
   check_hau_place(check, "output", cmd.dst, kLineAlignment);
   check_hau_place(check, "param", cmd.param, kLineAlignment);
   check_hau_place(check, "index", cmd.index, kLineAlignment);
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -20,7 +20,7 @@ struct HauHardNmsCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("box_num", mask.shape.w, 1, kMaxBoxes);
     f("keep_num", keep_num, 0, kMaxBoxes);
   }
@@ -40,7 +40,7 @@ struct HauSoftNmsCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f) const {
+  void limits(F f, const Chip&) const {
     f("box_num", score.shape.w, 1, kMaxBoxes);
     f("keep_num", keep_num, 0, kMaxBoxes);
   }

@@ -6,21 +6,16 @@
 #include "device/engines/hau/places/place_checks.hpp"
 
 namespace softtpu {
-Violation violation(const Memories& mem, Op op, const HauHardNmsCmd& cmd) {
-  Checks check(mem, op);
-  check.limits(cmd);
+
+void rules(Checks& check, const HauHardNmsCmd& cmd) {
   check_hau_place(check, "output", cmd.dst, kHauWordBytes);
   check_hau_place(check, "input", cmd.mask, 1);
-  return check.violation();
 }
 
-Violation violation(const Memories& mem, Op op, const HauSoftNmsCmd& cmd) {
-  Checks check(mem, op);
-  check.limits(cmd);
+void rules(Checks& check, const HauSoftNmsCmd& cmd) {
   check_hau_place(check, "output", cmd.dst, kHauWordBytes);
   check_hau_place(check, "iou", cmd.coeff, kHauWordBytes);
   check_hau_place(check, "score", cmd.score, kHauWordBytes);
-  return check.violation();
 }
 
 }  // namespace softtpu

@@ -28,6 +28,11 @@ struct HauSortCmd {
     f(Access::kWrite, "output", Operand(dst));
     if (index != SortIndex::kNone) f(Access::kWrite, "output_idx", Operand(dst_index));
   }
+  template <class F>
+  void limits(F f, const Chip&) const {
+    f("len", src.shape.w, 1, INT32_MAX);
+    f("K", dst.shape.w, 1, src.shape.w);
+  }
   bool operator==(const HauSortCmd&) const = default;
 };
 
