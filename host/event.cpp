@@ -34,7 +34,7 @@ double Mark::milliseconds(const Mark& from, const Mark& to) {
 
 Result<void> Event::record(Stream& stream) {
   if (stream.is_captured()) {
-    // Each replay makes a mark of its own.
+    // Each launch of the graph makes a mark of its own.
     return stream.add([self = shared_from_this(), device = stream.shared_device(), in = &stream]() -> Result<void> {
       const auto mark = std::make_shared<Mark>();
       self->set(mark, in);

@@ -297,7 +297,7 @@ bool Stream::is_captured() const {
   return captured_.has_value();
 }
 
-Result<void> Stream::replay(const Graph& graph) {
+Result<void> Stream::launch_graph(const Graph& graph) {
   if (graph.device != device_) {
     return Error{ErrorKind::kUsage, "the graph was captured on device " + std::to_string(graph.device->device_id()) +
                                         ", the stream belongs to device " + std::to_string(device_->device_id()) + "."};

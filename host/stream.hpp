@@ -69,7 +69,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Result<Graph> end_capture();
   bool is_captured() const;
   // Gives all of it in one piece: what other threads give meanwhile comes before or behind it.
-  Result<void> replay(const Graph& graph);
+  Result<void> launch_graph(const Graph& graph);
 
   // Of all streams of the device that this process has.
   static Result<void> synchronize_all(DeviceClient& device);

@@ -173,7 +173,7 @@ class BankCheck final : public Observer {
   void tell(const Conflicts& conflicts) {
     double cycles = 0;
     for (const auto& [calls, conflict] : conflicts) cycles += conflict.cycles;
-    const double all_us = clock_ ? clock_->schedule().end().us : 0;
+    const double all_us = clock_ ? clock_->times().end().us : 0;
     const double share = all_us > 0 ? clock_->model().bdc_us(cycles) / all_us : 1;
     if (share < kLeastShare) return;
     const auto less = [](const auto& a, const auto& b) { return a.second.cycles < b.second.cycles; };

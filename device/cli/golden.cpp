@@ -24,7 +24,7 @@ namespace softtpu::cli {
 namespace {
 
 struct GoldenOptions {
-  replay::SessionOptions session;
+  golden::SessionOptions session;
   std::string cases;    // folder of the recorded cases behind recorded instructions; empty: beside them
   std::string ledger;   // write the counts per function to this JSON file
   std::string kernel;   // path of the replay kernel's module; empty: beside this program
@@ -86,24 +86,24 @@ int run_calls(const GoldenOptions& options) {
       return kNotWritten;
     }
   }
-  const auto result = replay::run_session(
-      options.session, [&](const std::string& chip) { return replay::make_bmlib_target(chip, kernel); });
-  if (!options.ledger.empty() && !replay::write_ledger(options.ledger, result)) return kNotWritten;
+  const auto result = golden::run_session(
+      options.session, [&](const std::string& chip) { return golden::make_bmlib_target(chip, kernel); });
+  if (!options.ledger.empty() && !golden::write_ledger(options.ledger, result)) return kNotWritten;
   return result.total.failed == 0 ? 0 : 1;
 }
 
 int run_golden(const GoldenOptions& options) {
   if (!options.cluster.empty()) return run_on_cluster(options);
   // Files of instructions go another way than files of calls.
-  const auto files = replay::find_families(options.session.paths);
+  const auto files = golden::find_families(options.session.paths);
   GoldenOptions calls = options;
-  replay::InstructionOptions instructions;
+  golden::InstructionOptions instructions;
   if (files) {
     calls.session.paths.clear();
     for (const std::string& file : *files) {
-      if (replay::holds_instructions(file))
+      if (golden::holds_instructions(file))
         instructions.files.push_back(file);
-      else if (!replay::is_index(file))
+      else if (!golden::is_index(file))
         calls.session.paths.push_back(file);
     }
   }
@@ -113,7 +113,7 @@ int run_golden(const GoldenOptions& options) {
     instructions.filter = options.session.filter;
     instructions.shown_failures = options.session.shown_failures;
     instructions.list_known = options.session.list_skipped;
-    if (replay::run_instructions(instructions).total.failed != 0) status = 1;
+    if (golden::run_instructions(instructions).total.failed != 0) status = 1;
     if (calls.session.paths.empty()) return status;
   }
   const int of_calls = run_calls(calls);

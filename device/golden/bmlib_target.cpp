@@ -10,7 +10,7 @@
 
 #include "device/chip/chip.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 int next_device_id = 0;
@@ -122,4 +122,4 @@ Result<std::unique_ptr<Target>> make_bmlib_target(const std::string& chip_name, 
   return std::unique_ptr<Target>(std::move(target));
 }
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

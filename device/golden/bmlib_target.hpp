@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "device/golden/replayer.hpp"
+#include "device/golden/case_runner.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
 // Starts an embedded device of a chip and loads the replay kernel's module. Each call takes the next device id.
 Result<std::unique_ptr<Target>> make_bmlib_target(const std::string& chip, const std::string& kernel_path);
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -9,7 +9,7 @@
 
 #include "runtime/base/result.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -87,4 +87,4 @@ struct Origin {
 };
 Result<Origin> read_origin(const std::string& json_path);
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

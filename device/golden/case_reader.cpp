@@ -13,7 +13,7 @@
 #include "runtime/base/text_file.hpp"
 #include "tpu_defs.h"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 using Json = nlohmann::json;
@@ -404,4 +404,4 @@ Result<Family> read_family(const std::string& json_path, const AddressBases& bas
   return family;
 }
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

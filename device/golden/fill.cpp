@@ -14,7 +14,7 @@
 
 #include "device/numeric/formats.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
@@ -203,4 +203,4 @@ Result<std::vector<std::uint8_t>> evaluate(const Fill& fill, std::uint64_t bytes
   return data;
 }
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -8,7 +8,7 @@
 
 #include "runtime/base/result.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
 struct Fill {
   std::string kind{};
@@ -25,4 +25,4 @@ struct Fill {
 // integers, an empty range, a byte above 255.
 Result<std::vector<std::uint8_t>> evaluate(const Fill& fill, std::uint64_t bytes);
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

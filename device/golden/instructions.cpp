@@ -17,7 +17,7 @@
 #include "device/golden/lists.hpp"
 #include "device/stream/translate.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 using Json = nlohmann::json;
@@ -287,4 +287,4 @@ InstructionResult run_instructions(const InstructionOptions& options) {
   return session.finish();
 }
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

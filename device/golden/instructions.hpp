@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
 struct InstructionOptions {
   std::vector<std::string> files;  // instr_*.json, api/*.json
@@ -46,4 +46,4 @@ bool is_index(const std::string& file);
 // Prints a line for each file and for each format with its functions, then the total.
 InstructionResult run_instructions(const InstructionOptions& options);
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -4,7 +4,7 @@
 
 #include "device/golden/kernel/script.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 class Writer {
@@ -88,4 +88,4 @@ Script build_script(const Case& recorded) {
   return script;
 }
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

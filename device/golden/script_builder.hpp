@@ -6,7 +6,7 @@
 
 #include "device/golden/case.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
 struct Script {
   Bytes bytes;
@@ -17,4 +17,4 @@ struct Script {
 
 Script build_script(const Case& recorded);
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -13,7 +13,7 @@
 
 #include "device/golden/lists.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 namespace fs = std::filesystem;
@@ -51,7 +51,7 @@ class Session {
   void run_family(const std::string& file, Target& target, bool old) {
     const auto family = read_family(file, target.bases());
     if (!family) return complain(family.error().text);
-    Replayer replayer(target);
+    CaseRunner runner(target);
     Counts counts;
     for (const Case& recorded : family->cases) {
       if (!wanted(recorded)) continue;
@@ -59,7 +59,7 @@ class Session {
         ++counts.superseded;
         continue;
       }
-      const Counts one = judge(recorded, replayer.run(recorded));
+      const Counts one = judge(recorded, runner.run(recorded));
       counts.add(one);
       std::set<std::string> names;
       for (const Call& call : recorded.calls) names.insert(call.function);
@@ -176,4 +176,4 @@ SessionResult run_session(const SessionOptions& options, const MakeTarget& make_
   return result;
 }
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "device/golden/replayer.hpp"
+#include "device/golden/case_runner.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
 struct Counts {
   int passed = 0, failed = 0, skipped = 0;
@@ -50,4 +50,4 @@ bool write_ledger(const std::string& path, const SessionResult& result);
 // All family files under the paths, sorted. Errors name the path.
 Result<std::vector<std::string>> find_families(const std::vector<std::string>& paths);
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

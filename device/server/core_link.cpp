@@ -129,7 +129,7 @@ void CoreLink::start_again() {
   if (child_.is_thread() || !items_.empty() || !start()) return;
   broken_.reset();
   log_info(fmt::format("core {} works again", child_.index()));
-  replay_modules();
+  load_modules_again();
 }
 
 std::uint64_t CoreLink::launch(const Launch& what) {
@@ -371,7 +371,7 @@ void CoreLink::restart(const CoreChild::End& end) {
     broken_ = fmt::format("core {} cannot be started again: {}", child_.index(), started.error().text);
     log_error(*broken_);
   } else {
-    replay_modules();
+    load_modules_again();
   }
   send_again(std::move(unfinished));
   flush();
@@ -436,7 +436,7 @@ void CoreLink::report(CoreItem failed, Victim victim) {
                     remains);
 }
 
-void CoreLink::replay_modules() {
+void CoreLink::load_modules_again() {
   for (auto& [id, module] : modules_.take_all()) {
     if (module.image) {
       load(id, module.name, std::move(module.image), module.terms,

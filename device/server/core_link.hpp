@@ -111,7 +111,7 @@ class CoreLink {
   void when_ended();
   void restart(const CoreChild::End& end);
   void send_again(std::deque<CoreItem> unfinished);
-  void replay_modules();
+  void load_modules_again();
   void start_again();
   struct Victim {
     std::string text;

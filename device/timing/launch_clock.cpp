@@ -33,7 +33,7 @@ std::optional<Queue> queue_named_by(Op op) {
 }  // namespace
 
 double LaunchClock::begin(double now_us) {
-  schedule_ = EventSchedule(model_->launch_us(), model_->section_us());
+  times_ = EngineTimes(model_->launch_us(), model_->section_us());
   ddr_us_ = waited_us_ = 0;
   return clocks_ ? clocks_->begin(current_place(), now_us) : now_us;
 }
@@ -44,17 +44,17 @@ bool LaunchClock::meets_others(const ControlCmd& control) const {
 
 void LaunchClock::arrive(Op op, const ControlCmd& control) {
   if (meets_others(control)) {
-    schedule_.wait_for_all();
+    times_.wait_for_all();
     const int count = control.count == kAllCores ? current_place().workitems : control.count;
-    clocks_->arrive(control.message, count, schedule_.end().us, ddr_us_);
+    clocks_->arrive(control.message, count, times_.end().us, ddr_us_);
     if (count == current_place().workitems) ddr_us_ = 0;
   } else if (clocks_ && clocks_->has_others() && control.action == ControlAction::kSendMessage) {
-    clocks_->send(control.message, schedule_.sent_us(queue_named_by(op).value_or(Queue::kBdc)));
+    clocks_->send(control.message, times_.sent_us(queue_named_by(op).value_or(Queue::kBdc)));
   }
 }
 
 double LaunchClock::end() {
-  const double us = schedule_.end().us;
+  const double us = times_.end().us;
   if (!clocks_ || !clocks_->has_others()) return us;
   return clocks_->end(us, ddr_us_);
 }
@@ -68,30 +68,30 @@ std::optional<LaunchClock::Timed> LaunchClock::add(Op op, const Command& command
   if (!queue) return std::nullopt;
   const CommandCost cost = model_->cost(op, command);
   if (cost.ddr_bytes() > 0) ddr_us_ += cost.work_us * model_->ddr_share();
-  return Timed{cost, schedule_.add(*queue, cost)};
+  return Timed{cost, times_.add(*queue, cost)};
 }
 
 void LaunchClock::order(Op op, const ControlCmd& control) {
   const auto queue = queue_named_by(op);
   waited_us_ = 0;
   if (meets_others(control)) {
-    waited_us_ = schedule_.meet_at(clocks_->meet(control.message));
+    waited_us_ = times_.meet_at(clocks_->meet(control.message));
     return;
   }
   if (clocks_ && clocks_->has_others() && control.action == ControlAction::kWaitMessage) {
-    return schedule_.receive_at(queue.value_or(Queue::kBdc), clocks_->received(control.message));
+    return times_.receive_at(queue.value_or(Queue::kBdc), clocks_->received(control.message));
   }
   switch (control.action) {
     case ControlAction::kInitialize: return;
     case ControlAction::kPoll:
-    case ControlAction::kHauPoll: return schedule_.poll();
-    case ControlAction::kParallelStart: return schedule_.begin_section();
-    case ControlAction::kParallelEnd: return schedule_.end_section();
+    case ControlAction::kHauPoll: return times_.poll();
+    case ControlAction::kParallelStart: return times_.begin_section();
+    case ControlAction::kParallelEnd: return times_.end_section();
     case ControlAction::kSync:
-      if (polled_engine(op) == Engine::kSdma) return schedule_.poll(Queue::kSdma);
-      return queue ? schedule_.wait_for(*queue) : schedule_.wait_for_all();
-    case ControlAction::kSendMessage: return schedule_.send(queue.value_or(Queue::kBdc), control.message);
-    case ControlAction::kWaitMessage: return schedule_.receive(queue.value_or(Queue::kBdc), control.message);
+      if (polled_engine(op) == Engine::kSdma) return times_.poll(Queue::kSdma);
+      return queue ? times_.wait_for(*queue) : times_.wait_for_all();
+    case ControlAction::kSendMessage: return times_.send(queue.value_or(Queue::kBdc), control.message);
+    case ControlAction::kWaitMessage: return times_.receive(queue.value_or(Queue::kBdc), control.message);
     case ControlAction::kAcquireLock:
     case ControlAction::kReleaseLock: return;
   }

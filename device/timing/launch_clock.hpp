@@ -7,13 +7,13 @@
 
 #include "device/timing/command_cost.hpp"
 #include "device/timing/core_clocks.hpp"
-#include "device/timing/event_schedule.hpp"
+#include "device/timing/engine_times.hpp"
 
 namespace softtpu {
 
 class LaunchClock {
  public:
-  explicit LaunchClock(std::unique_ptr<CostModel> model) : model_(std::move(model)), schedule_(0, 0) {}
+  explicit LaunchClock(std::unique_ptr<CostModel> model) : model_(std::move(model)), times_(0, 0) {}
 
   // The cores of a launch tell each other their times. Without, each is alone.
   void share(std::shared_ptr<CoreClocks> clocks) { clocks_ = std::move(clocks); }
@@ -33,7 +33,7 @@ class LaunchClock {
   // nullopt: no engine works on the command.
   std::optional<Timed> add(Op op, const Command& command);
 
-  const EventSchedule& schedule() const { return schedule_; }
+  const EngineTimes& times() const { return times_; }
   const CostModel& model() const { return *model_; }
 
  private:
@@ -41,7 +41,7 @@ class LaunchClock {
   bool meets_others(const ControlCmd& control) const;
 
   std::unique_ptr<CostModel> model_;
-  EventSchedule schedule_;
+  EngineTimes times_;
   std::shared_ptr<CoreClocks> clocks_;
   double ddr_us_ = 0;  // since all cores met last
   double waited_us_ = 0;

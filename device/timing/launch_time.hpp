@@ -8,7 +8,7 @@
 #include "device/core/call_site.hpp"
 #include "device/footprint/local_map.hpp"
 #include "device/timing/command_cost.hpp"
-#include "device/timing/event_schedule.hpp"
+#include "device/timing/engine_times.hpp"
 
 namespace softtpu {
 

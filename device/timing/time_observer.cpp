@@ -59,14 +59,14 @@ class TimeObserver final : public Observer {
 
   void launch_ends(const std::string& fault) override {
     if (!fault.empty()) return;
-    const EventSchedule& schedule = clock_.schedule();
-    launch_.end = schedule.end();
+    const EngineTimes& times = clock_.times();
+    launch_.end = times.end();
     launch_.last_us = clock_.end();
     for (std::size_t i = 0; i < kQueues; ++i) {
       QueueTime& queue = launch_.queues[i];
-      queue.busy_us = schedule.busy_us(static_cast<Queue>(i));
+      queue.busy_us = times.busy_us(static_cast<Queue>(i));
       for (std::size_t j = 0; j < kWaitKinds; ++j) {
-        queue.waited_us[j] = schedule.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
+        queue.waited_us[j] = times.waited_us(static_cast<Queue>(i), static_cast<WaitFor>(j));
       }
     }
     last_us_ = launch_.last_us;

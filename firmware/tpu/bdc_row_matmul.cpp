@@ -206,29 +206,29 @@ extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
 // Operands that are addresses or constants: the parameter types follow from `left_type` and `right_type` of the macro.
-#define MM2_FP(name, stored, first_type, first, second_type, second, left, right)                              \
+#define ROW_MM_FP(name, stored, first_type, first, second_type, second, left, right)                           \
   void name(local_addr_t output_addr, first_type first, second_type second, int left_rows, int left_cols,      \
             int right_size, data_type_t output_dtype, data_type_t dtype, bool result_add) {                    \
     fp_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left, right, output_dtype, dtype, \
           result_add);                                                                                         \
   }
-#define MM2_FP_NO_ADD(name, second_type, left, right)                                                                \
+#define ROW_MM_FP_NO_ADD(name, second_type, left, right)                                                             \
   void name(local_addr_t output_addr, local_addr_t first, second_type second, int left_rows, int left_cols,          \
             int right_rows, data_type_t output_dtype, data_type_t dtype) {                                           \
     fp_mm(Op::name, {Stored::kRightTrans, left_rows, left_cols, right_rows}, output_addr, left, right, output_dtype, \
           dtype, false);                                                                                             \
   }
-MM2_FP(tpu_bdc_fp_mm, Stored::kPlain, local_addr_t, left, local_addr_t, right, left, right)
-MM2_FP(tpu_bdc_fp_mm_all_trans, Stored::kAllTrans, local_addr_t, left, local_addr_t, right, left, right)
-MM2_FP(tpu_bdc_fp_mm_L_const, Stored::kPlain, local_addr_t, right, scalar_t, C, C, right)
-MM2_FP(tpu_bdc_fp_mm_R_const, Stored::kPlain, local_addr_t, left, scalar_t, C, left, C)
-MM2_FP(tpu_bdc_fp_mm_L_const_all_trans, Stored::kAllTrans, local_addr_t, right, scalar_t, C, C, right)
-MM2_FP(tpu_bdc_fp_mm_R_const_all_trans, Stored::kAllTrans, local_addr_t, left, scalar_t, C, left, C)
-MM2_FP_NO_ADD(tpu_bdc_fp_mm_R_trans, local_addr_t, first, second)
-MM2_FP_NO_ADD(tpu_bdc_fp_mm_L_const_R_trans, scalar_t, second, first)
+ROW_MM_FP(tpu_bdc_fp_mm, Stored::kPlain, local_addr_t, left, local_addr_t, right, left, right)
+ROW_MM_FP(tpu_bdc_fp_mm_all_trans, Stored::kAllTrans, local_addr_t, left, local_addr_t, right, left, right)
+ROW_MM_FP(tpu_bdc_fp_mm_L_const, Stored::kPlain, local_addr_t, right, scalar_t, C, C, right)
+ROW_MM_FP(tpu_bdc_fp_mm_R_const, Stored::kPlain, local_addr_t, left, scalar_t, C, left, C)
+ROW_MM_FP(tpu_bdc_fp_mm_L_const_all_trans, Stored::kAllTrans, local_addr_t, right, scalar_t, C, C, right)
+ROW_MM_FP(tpu_bdc_fp_mm_R_const_all_trans, Stored::kAllTrans, local_addr_t, left, scalar_t, C, left, C)
+ROW_MM_FP_NO_ADD(tpu_bdc_fp_mm_R_trans, local_addr_t, first, second)
+ROW_MM_FP_NO_ADD(tpu_bdc_fp_mm_L_const_R_trans, scalar_t, second, first)
 
 // The same with a bias that is added first, and relu.
-#define MM2_FP_BIAS(name, stored, first_type, first, second_type, second, left, right)                            \
+#define ROW_MM_FP_BIAS(name, stored, first_type, first, second_type, second, left, right)                         \
   void name(local_addr_t output_addr, first_type first, second_type second, int left_rows, int left_cols,         \
             int right_size, data_type_t output_dtype, data_type_t dtype, data_type_t bias_dtype, bool result_add, \
             bool bias_is_const, var_context_t bias_data, bool do_relu) {                                          \
@@ -236,27 +236,29 @@ MM2_FP_NO_ADD(tpu_bdc_fp_mm_L_const_R_trans, scalar_t, second, first)
     fp_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left, right, output_dtype, dtype,    \
           result_add, &end);                                                                                      \
   }
-MM2_FP_BIAS(tpu_bdc_fp_mm_with_bias, Stored::kPlain, local_addr_t, left, local_addr_t, right, left, right)
-MM2_FP_BIAS(tpu_bdc_fp_mm_R_trans_with_bias, Stored::kRightTrans, local_addr_t, left, local_addr_t, right, left, right)
-MM2_FP_BIAS(tpu_bdc_fp_mm_all_trans_with_bias, Stored::kAllTrans, local_addr_t, left, local_addr_t, right, left, right)
-MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_with_bias, Stored::kPlain, local_addr_t, right, scalar_t, C, C, right)
-MM2_FP_BIAS(tpu_bdc_fp_mm_R_const_with_bias, Stored::kPlain, local_addr_t, left, scalar_t, C, left, C)
-MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_R_trans_with_bias, Stored::kRightTrans, local_addr_t, right, scalar_t, C, C, right)
-MM2_FP_BIAS(tpu_bdc_fp_mm_L_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, right, scalar_t, C, C, right)
-MM2_FP_BIAS(tpu_bdc_fp_mm_R_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, left, scalar_t, C, left, C)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_with_bias, Stored::kPlain, local_addr_t, left, local_addr_t, right, left, right)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_R_trans_with_bias, Stored::kRightTrans, local_addr_t, left, local_addr_t, right, left,
+               right)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_all_trans_with_bias, Stored::kAllTrans, local_addr_t, left, local_addr_t, right, left,
+               right)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_L_const_with_bias, Stored::kPlain, local_addr_t, right, scalar_t, C, C, right)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_R_const_with_bias, Stored::kPlain, local_addr_t, left, scalar_t, C, left, C)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_L_const_R_trans_with_bias, Stored::kRightTrans, local_addr_t, right, scalar_t, C, C, right)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_L_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, right, scalar_t, C, C, right)
+ROW_MM_FP_BIAS(tpu_bdc_fp_mm_R_const_all_trans_with_bias, Stored::kAllTrans, local_addr_t, left, scalar_t, C, left, C)
 
-#define MM2_FP8(name, stored)                                                                                        \
+#define ROW_MM_FP8(name, stored)                                                                                     \
   void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows, int left_cols, \
             int right_size, data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype,               \
             bool result_add, bool do_rescale, bool rescale_is_const, var_context_t rescale_data) {                   \
     fp8_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left_addr, right_addr,                 \
            {output_dtype, left_dtype, right_dtype}, result_add, {do_rescale, rescale_is_const, rescale_data});       \
   }
-MM2_FP8(tpu_bdc_fp8_mm, Stored::kPlain)
-MM2_FP8(tpu_bdc_fp8_mm_R_trans, Stored::kRightTrans)
-MM2_FP8(tpu_bdc_fp8_mm_all_trans, Stored::kAllTrans)
+ROW_MM_FP8(tpu_bdc_fp8_mm, Stored::kPlain)
+ROW_MM_FP8(tpu_bdc_fp8_mm_R_trans, Stored::kRightTrans)
+ROW_MM_FP8(tpu_bdc_fp8_mm_all_trans, Stored::kAllTrans)
 
-#define MM2_FP8_BIAS(name, stored)                                                                                   \
+#define ROW_MM_FP8_BIAS(name, stored)                                                                                \
   void name(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, int left_rows, int left_cols, \
             int right_size, data_type_t output_dtype, data_type_t left_dtype, data_type_t right_dtype,               \
             data_type_t bias_dtype, bool result_add, bool bias_is_const, var_context_t bias_data, bool do_relu,      \
@@ -265,40 +267,40 @@ MM2_FP8(tpu_bdc_fp8_mm_all_trans, Stored::kAllTrans)
     fp8_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left_addr, right_addr,                 \
            {output_dtype, left_dtype, right_dtype}, result_add, {do_rescale, rescale_is_const, rescale_data}, &end); \
   }
-MM2_FP8_BIAS(tpu_bdc_fp8_mm_with_bias, Stored::kPlain)
-MM2_FP8_BIAS(tpu_bdc_fp8_mm_R_trans_with_bias, Stored::kRightTrans)
-MM2_FP8_BIAS(tpu_bdc_fp8_mm_all_trans_with_bias, Stored::kAllTrans)
+ROW_MM_FP8_BIAS(tpu_bdc_fp8_mm_with_bias, Stored::kPlain)
+ROW_MM_FP8_BIAS(tpu_bdc_fp8_mm_R_trans_with_bias, Stored::kRightTrans)
+ROW_MM_FP8_BIAS(tpu_bdc_fp8_mm_all_trans_with_bias, Stored::kAllTrans)
 
-#define MM2_ZP(name, stored, second_type, third_type, left, right, zero_point)                                    \
+#define ROW_MM_ZP(name, stored, second_type, third_type, left, right, zero_point)                                 \
   void name(local_addr_t output_addr, local_addr_t first, second_type second, third_type third, int left_rows,    \
             int left_cols, int right_size, data_type_t left_dtype, data_type_t right_dtype, bool result_add) {    \
     zp_mm(Op::name, {stored, left_rows, left_cols, right_size}, output_addr, left, right, zero_point, left_dtype, \
           right_dtype, result_add);                                                                               \
   }
-#define MM2_ZP_NO_ADD(name, second_type, third_type, left, right, zero_point)                                      \
+#define ROW_MM_ZP_NO_ADD(name, second_type, third_type, left, right, zero_point)                                   \
   void name(local_addr_t output_addr, local_addr_t first, second_type second, third_type third, int left_rows,     \
             int left_cols, int right_rows, data_type_t left_dtype, data_type_t right_dtype) {                      \
     zp_mm(Op::name, {Stored::kRightTrans, left_rows, left_cols, right_rows}, output_addr, left, right, zero_point, \
           left_dtype, right_dtype, false);                                                                         \
   }
 // One zero point for all columns.
-MM2_ZP(tpu_bdc_int8_zp_mm, Stored::kPlain, local_addr_t, scalar_t, first, second, third)
-MM2_ZP(tpu_bdc_int8_zp_mm_all_trans, Stored::kAllTrans, local_addr_t, scalar_t, first, second, third)
-MM2_ZP(tpu_bdc_int8_zp_mm_L_const, Stored::kPlain, scalar_t, scalar_t, second, first, third)
-MM2_ZP(tpu_bdc_int8_zp_mm_R_const, Stored::kPlain, scalar_t, scalar_t, first, second, third)
-MM2_ZP(tpu_bdc_int8_zp_mm_L_const_all_trans, Stored::kAllTrans, scalar_t, scalar_t, second, first, third)
-MM2_ZP(tpu_bdc_int8_zp_mm_R_const_all_trans, Stored::kAllTrans, scalar_t, scalar_t, first, second, third)
-MM2_ZP_NO_ADD(tpu_bdc_int8_zp_mm_R_trans, local_addr_t, scalar_t, first, second, third)
-MM2_ZP_NO_ADD(tpu_bdc_int8_zp_mm_L_const_R_trans, scalar_t, scalar_t, second, first, third)
+ROW_MM_ZP(tpu_bdc_int8_zp_mm, Stored::kPlain, local_addr_t, scalar_t, first, second, third)
+ROW_MM_ZP(tpu_bdc_int8_zp_mm_all_trans, Stored::kAllTrans, local_addr_t, scalar_t, first, second, third)
+ROW_MM_ZP(tpu_bdc_int8_zp_mm_L_const, Stored::kPlain, scalar_t, scalar_t, second, first, third)
+ROW_MM_ZP(tpu_bdc_int8_zp_mm_R_const, Stored::kPlain, scalar_t, scalar_t, first, second, third)
+ROW_MM_ZP(tpu_bdc_int8_zp_mm_L_const_all_trans, Stored::kAllTrans, scalar_t, scalar_t, second, first, third)
+ROW_MM_ZP(tpu_bdc_int8_zp_mm_R_const_all_trans, Stored::kAllTrans, scalar_t, scalar_t, first, second, third)
+ROW_MM_ZP_NO_ADD(tpu_bdc_int8_zp_mm_R_trans, local_addr_t, scalar_t, first, second, third)
+ROW_MM_ZP_NO_ADD(tpu_bdc_int8_zp_mm_L_const_R_trans, scalar_t, scalar_t, second, first, third)
 // A zero point for each column, in local memory.
-MM2_ZP(tpu_bdc_int8_pc_zp_mm, Stored::kPlain, local_addr_t, local_addr_t, first, second, third)
-MM2_ZP(tpu_bdc_int8_pc_zp_mm_all_trans, Stored::kAllTrans, local_addr_t, local_addr_t, first, second, third)
-MM2_ZP(tpu_bdc_int8_pc_zp_mm_L_const, Stored::kPlain, local_addr_t, scalar_t, third, first, second)
-MM2_ZP(tpu_bdc_int8_pc_zp_mm_R_const, Stored::kPlain, local_addr_t, scalar_t, first, third, second)
-MM2_ZP(tpu_bdc_int8_pc_zp_mm_L_const_all_trans, Stored::kAllTrans, local_addr_t, scalar_t, third, first, second)
-MM2_ZP(tpu_bdc_int8_pc_zp_mm_R_const_all_trans, Stored::kAllTrans, local_addr_t, scalar_t, first, third, second)
-MM2_ZP_NO_ADD(tpu_bdc_int8_pc_zp_mm_R_trans, local_addr_t, local_addr_t, first, second, third)
-MM2_ZP_NO_ADD(tpu_bdc_int8_pc_zp_mm_L_const_R_trans, local_addr_t, scalar_t, third, first, second)
+ROW_MM_ZP(tpu_bdc_int8_pc_zp_mm, Stored::kPlain, local_addr_t, local_addr_t, first, second, third)
+ROW_MM_ZP(tpu_bdc_int8_pc_zp_mm_all_trans, Stored::kAllTrans, local_addr_t, local_addr_t, first, second, third)
+ROW_MM_ZP(tpu_bdc_int8_pc_zp_mm_L_const, Stored::kPlain, local_addr_t, scalar_t, third, first, second)
+ROW_MM_ZP(tpu_bdc_int8_pc_zp_mm_R_const, Stored::kPlain, local_addr_t, scalar_t, first, third, second)
+ROW_MM_ZP(tpu_bdc_int8_pc_zp_mm_L_const_all_trans, Stored::kAllTrans, local_addr_t, scalar_t, third, first, second)
+ROW_MM_ZP(tpu_bdc_int8_pc_zp_mm_R_const_all_trans, Stored::kAllTrans, local_addr_t, scalar_t, first, third, second)
+ROW_MM_ZP_NO_ADD(tpu_bdc_int8_pc_zp_mm_R_trans, local_addr_t, local_addr_t, first, second, third)
+ROW_MM_ZP_NO_ADD(tpu_bdc_int8_pc_zp_mm_L_const_R_trans, local_addr_t, scalar_t, third, first, second)
 
 void tpu_bdc_quant_mm(local_addr_t output_addr, data_type_t output_dtype, optional_info_t* left, optional_info_t* right,
                       int output_rows, int inner_cols, int output_cols, bool left_trans, bool right_trans,

@@ -218,7 +218,7 @@ tpuError_t tpuGraphLaunch(tpuGraphExec_t graph_exec, tpuStream_t capture_stream)
   if (stream == nullptr) return tpuErrorInvalidValue;
   const auto found = graph_table().find(graph_exec);
   if (found == nullptr) return fail_graph(__func__, graph_exec);
-  return to_error(__func__, stream->replay(*found));
+  return to_error(__func__, stream->launch_graph(*found));
 }
 tpuError_t tpuGraphDestroy(tpuGraph_t graph) {
   return graph_table().take(graph) != nullptr ? tpuSuccess : fail_graph(__func__, graph);

@@ -215,7 +215,7 @@ tpudnnStatus_t tpudnnGraphLaunch(tpudnnGraphExec_t instance, tpudnnHandle_t hand
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   const auto found = graph_table().find(instance);
   if (found == nullptr) return fail(__func__, host::why_unknown("graph", instance));
-  return to_status(__func__, h->stream->replay(*found));
+  return to_status(__func__, h->stream->launch_graph(*found));
 }
 tpudnnStatus_t tpudnnGraphDestroy(tpudnnGraph_t graph) {
   return graph_table().take(graph) != nullptr ? TPUDNN_STATUS_SUCCESS

@@ -25,10 +25,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   const std::size_t binary = input.byte();
   write_file(name + ".bin", input.take_bytes(binary));
   write_file(name + ".json", input.rest());
-  const replay::AddressBases bases{0x1'0000'0000, 0x1000'0000, 128 << 10, 4, 128 << 10};
-  const auto family = replay::read_family(name + ".json", bases);
+  const golden::AddressBases bases{0x1'0000'0000, 0x1000'0000, 128 << 10, 4, 128 << 10};
+  const auto family = golden::read_family(name + ".json", bases);
   fuzz::require(family || !family.error().text.empty(), "a refusal says why");
-  static_cast<void>(replay::read_origin(name + ".json"));
+  static_cast<void>(golden::read_origin(name + ".json"));
   ::unlink((name + ".bin").c_str());
   ::unlink((name + ".json").c_str());
   return 0;

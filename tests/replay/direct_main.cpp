@@ -17,7 +17,7 @@
 
 extern "C" void softtpu_replay(const void* argument);
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 class DirectTarget final : public Target {
@@ -100,10 +100,10 @@ Result<std::unique_ptr<Target>> make_target(const std::string& chip_name, const 
 }
 
 }  // namespace
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden
 
 int main(int argc, char** argv) {
-  softtpu::replay::SessionOptions options;
+  softtpu::golden::SessionOptions options;
   CLI::App app("Replays recorded cases on a core in this process.");
   app.add_option("path", options.paths, "Family files (*.json) or folders of them")->required();
   app.add_option("--chip", options.chip, "Chip or chip file to run on (default: the recorded chip and revision)");
@@ -124,8 +124,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", chosen.error().text.c_str());
     return 2;
   }
-  const auto result = softtpu::replay::run_session(
-      options, [&](const std::string& chip) { return softtpu::replay::make_target(chip, *settings); });
-  if (!ledger.empty() && !softtpu::replay::write_ledger(ledger, result)) return 1;
+  const auto result = softtpu::golden::run_session(
+      options, [&](const std::string& chip) { return softtpu::golden::make_target(chip, *settings); });
+  if (!ledger.empty() && !softtpu::golden::write_ledger(ledger, result)) return 1;
   return result.total.failed == 0 ? 0 : 1;
 }

@@ -5,7 +5,7 @@
 #include "device/golden/session.hpp"
 
 int main(int argc, char** argv) {
-  using namespace softtpu::replay;
+  using namespace softtpu::golden;
   InstructionOptions options;
   std::vector<std::string> paths;
   CLI::App app{"Replays recorded instructions."};

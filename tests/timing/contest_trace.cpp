@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/timing/event_schedule.hpp"
+#include "device/timing/engine_times.hpp"
 #include "runtime/layout/formulas.hpp"
 
 namespace softtpu::timing {
@@ -220,19 +220,19 @@ double event_time_us(const Trace& trace, const TimeModel& model) {
     cost.issue_us = model.issue_us(command.features);
     costs.push_back(cost);
   }
-  EventSchedule schedule(model.launch_us(), model.section_us());
+  EngineTimes times(model.launch_us(), model.section_us());
   for (const int step : trace.steps) {
     switch (step) {
-      case Trace::kBegin: schedule.begin_section(); break;
-      case Trace::kEnd: schedule.end_section(); break;
-      case Trace::kPoll: schedule.poll(); break;
+      case Trace::kBegin: times.begin_section(); break;
+      case Trace::kEnd: times.end_section(); break;
+      case Trace::kPoll: times.poll(); break;
       default: {
         const auto index = static_cast<std::size_t>(step);
-        schedule.add(trace.commands[index].gdma ? Queue::kGdma : Queue::kBdc, costs[index]);
+        times.add(trace.commands[index].gdma ? Queue::kGdma : Queue::kBdc, costs[index]);
       }
     }
   }
-  return schedule.end().us;
+  return times.end().us;
 }
 
 }  // namespace softtpu::timing

@@ -44,7 +44,7 @@ class Sections {
   Sparse total_;  // of all commands, for issue
 };
 
-// The same through the schedule that estimates launches: a command starts no earlier than it was issued.
+// The same through the engine times that estimate launches: a command starts no earlier than it was issued.
 double event_time_us(const Trace& trace, const TimeModel& model);
 
 }  // namespace softtpu::timing

@@ -9,7 +9,7 @@
 #include "device/golden/case.hpp"
 #include "device/golden/fill.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 constexpr AddressBases kBases{0x1'0000'0000, 0x1000'0000, 4096, 4, 8192};
@@ -77,4 +77,4 @@ TEST(Fills, RefuseNumbersThatNoElementHolds) {
 }
 
 }  // namespace
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace softtpu::replay;  // NOLINT: the script's structures
+using namespace softtpu::golden;  // NOLINT: the script's structures
 
 using Pointer = std::uint8_t*;
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
 // Kinds of arguments as the C ABI sees them.
 enum ArgKind : std::uint32_t {
@@ -63,4 +63,4 @@ struct ReplayArguments {
   std::uint64_t script_addr, answer_addr, scratch_addr;
 };
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "device/footprint/local_map.hpp"
-#include "device/timing/event_schedule.hpp"
+#include "device/timing/engine_times.hpp"
 #include "device/timing/time_observer.hpp"
 #include "okk.h"
 #include "runtime/layout/formulas.hpp"
@@ -28,64 +28,64 @@ CommandCost cost_of(double work_us, double issue_us = 0, double ddr_bytes = 0) {
   return cost;
 }
 
-TEST(EventSchedule, SequentialCommandsFollowEachOther) {
-  EventSchedule schedule(30, 1);
-  schedule.add(Queue::kGdma, cost_of(10));
-  const Placed second = schedule.add(Queue::kBdc, cost_of(5));
+TEST(EngineTimes, SequentialCommandsFollowEachOther) {
+  EngineTimes times(30, 1);
+  times.add(Queue::kGdma, cost_of(10));
+  const Placed second = times.add(Queue::kBdc, cost_of(5));
   EXPECT_DOUBLE_EQ(second.start_us, 40);
   EXPECT_EQ(second.waited_for, WaitFor::kGdma);
   EXPECT_DOUBLE_EQ(second.waited_us, 10);
-  EXPECT_DOUBLE_EQ(schedule.end().us, 45);
+  EXPECT_DOUBLE_EQ(times.end().us, 45);
 }
 
-TEST(EventSchedule, AParallelSectionTakesAsLongAsItsBusiestEngine) {
-  EventSchedule schedule(0, 1);
-  schedule.begin_section();
-  schedule.add(Queue::kGdma, cost_of(10));
-  schedule.add(Queue::kBdc, cost_of(4));
-  const Placed third = schedule.add(Queue::kBdc, cost_of(4));
-  schedule.end_section();
+TEST(EngineTimes, AParallelSectionTakesAsLongAsItsBusiestEngine) {
+  EngineTimes times(0, 1);
+  times.begin_section();
+  times.add(Queue::kGdma, cost_of(10));
+  times.add(Queue::kBdc, cost_of(4));
+  const Placed third = times.add(Queue::kBdc, cost_of(4));
+  times.end_section();
   EXPECT_DOUBLE_EQ(third.start_us, 4);
-  EXPECT_DOUBLE_EQ(schedule.end().us, 11);
-  EXPECT_DOUBLE_EQ(schedule.add(Queue::kBdc, cost_of(1)).start_us, 11);
+  EXPECT_DOUBLE_EQ(times.end().us, 11);
+  EXPECT_DOUBLE_EQ(times.add(Queue::kBdc, cost_of(1)).start_us, 11);
 }
 
-TEST(EventSchedule, ACommandStartsNoEarlierThanItWasIssued) {
-  EventSchedule schedule(0, 0);
-  for (int i = 0; i < 10; ++i) schedule.add(Queue::kBdc, cost_of(1, 3));
-  EXPECT_DOUBLE_EQ(schedule.end().us, 31);
-  EXPECT_DOUBLE_EQ(schedule.end().spent[static_cast<std::size_t>(Spent::kIssue)], 30);
-  EXPECT_DOUBLE_EQ(schedule.waited_us(Queue::kBdc, WaitFor::kIssue), 21);
+TEST(EngineTimes, ACommandStartsNoEarlierThanItWasIssued) {
+  EngineTimes times(0, 0);
+  for (int i = 0; i < 10; ++i) times.add(Queue::kBdc, cost_of(1, 3));
+  EXPECT_DOUBLE_EQ(times.end().us, 31);
+  EXPECT_DOUBLE_EQ(times.end().spent[static_cast<std::size_t>(Spent::kIssue)], 30);
+  EXPECT_DOUBLE_EQ(times.waited_us(Queue::kBdc, WaitFor::kIssue), 21);
 }
 
-TEST(EventSchedule, APollKeepsLaterCommandsFromBeingIssued) {
-  EventSchedule schedule(0, 0);
-  schedule.add(Queue::kGdma, cost_of(10, 1));
-  schedule.poll();
-  EXPECT_DOUBLE_EQ(schedule.add(Queue::kBdc, cost_of(1, 1)).issued_us, 12);
+TEST(EngineTimes, APollKeepsLaterCommandsFromBeingIssued) {
+  EngineTimes times(0, 0);
+  times.add(Queue::kGdma, cost_of(10, 1));
+  times.poll();
+  EXPECT_DOUBLE_EQ(times.add(Queue::kBdc, cost_of(1, 1)).issued_us, 12);
 }
 
-TEST(EventSchedule, MessagesOrderEnginesInsideASection) {
-  EventSchedule schedule(0, 0);
-  schedule.begin_section();
-  schedule.add(Queue::kGdma, cost_of(10));
-  schedule.send(Queue::kGdma, 3);
-  schedule.receive(Queue::kBdc, 3);
-  EXPECT_DOUBLE_EQ(schedule.add(Queue::kBdc, cost_of(1)).start_us, 10);
+TEST(EngineTimes, MessagesOrderEnginesInsideASection) {
+  EngineTimes times(0, 0);
+  times.begin_section();
+  times.add(Queue::kGdma, cost_of(10));
+  times.send(Queue::kGdma, 3);
+  times.receive(Queue::kBdc, 3);
+  EXPECT_DOUBLE_EQ(times.add(Queue::kBdc, cost_of(1)).start_us, 10);
 }
 
-TEST(EventSchedule, WhatAMomentWasSpentOnAddsUpToIt) {
+TEST(EngineTimes, WhatAMomentWasSpentOnAddsUpToIt) {
   std::mt19937 random(1);
-  EventSchedule schedule(30, 0.3);
+  EngineTimes times(30, 0.3);
   for (int i = 0; i < 500; ++i) {
-    if (i % 20 == 5) schedule.begin_section();
-    if (i % 20 == 15) schedule.end_section();
-    if (i % 50 == 49) schedule.poll();
-    schedule.add(static_cast<Queue>(random() % kQueues), cost_of(below(random, 7), below(random, 3), below(random, 2)));
+    if (i % 20 == 5) times.begin_section();
+    if (i % 20 == 15) times.end_section();
+    if (i % 50 == 49) times.poll();
+    times.add(static_cast<Queue>(random() % kQueues), cost_of(below(random, 7), below(random, 3), below(random, 2)));
   }
   double sum = 0;
-  for (const double part : schedule.end().spent) sum += part;
-  EXPECT_NEAR(sum, schedule.end().us, 1e-6);
+  for (const double part : times.end().spent) sum += part;
+  EXPECT_NEAR(sum, times.end().us, 1e-6);
 }
 
 struct Step {
@@ -94,14 +94,14 @@ struct Step {
 };
 
 double end_of(const std::vector<Step>& steps, bool parallel) {
-  EventSchedule schedule(30, 0);
-  if (parallel) schedule.begin_section();
-  for (const Step& step : steps) schedule.add(step.queue, step.cost);
-  if (parallel) schedule.end_section();
-  return schedule.end().us;
+  EngineTimes times(30, 0);
+  if (parallel) times.begin_section();
+  for (const Step& step : steps) times.add(step.queue, step.cost);
+  if (parallel) times.end_section();
+  return times.end().us;
 }
 
-TEST(EventSchedule, AParallelSectionIsNeverSlowerThanTheSameCommandsInSequence) {
+TEST(EngineTimes, AParallelSectionIsNeverSlowerThanTheSameCommandsInSequence) {
   std::mt19937 random(2);
   for (int round = 0; round < 500; ++round) {
     std::vector<Step> steps;

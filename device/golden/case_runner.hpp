@@ -1,4 +1,4 @@
-// Replays recorded cases on a device and judges the bytes that come back.
+// Runs recorded cases on a device and judges the bytes that come back.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 #include "device/golden/case.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 
-// What the replayer needs of a device. Addresses are global memory addresses.
+// What running a case needs of a device. Addresses are global memory addresses.
 class Target {
  public:
   virtual ~Target() = default;
@@ -30,13 +30,13 @@ struct CaseResult {
   std::string text;  // why it failed or was skipped: first differing elements, fault text ...
 };
 
-class Replayer {
+class CaseRunner {
  public:
-  explicit Replayer(Target& target) : target_(target) {}
+  explicit CaseRunner(Target& target) : target_(target) {}
   CaseResult run(const Case& recorded);
 
  private:
   Target& target_;
 };
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

@@ -46,10 +46,10 @@ struct Placed {
   WaitFor waited_for = WaitFor::kNothing;
 };
 
-class EventSchedule {
+class EngineTimes {
  public:
   // `section_us`: what joining the engines at the end of a parallel section costs.
-  EventSchedule(double launch_us, double section_us);
+  EngineTimes(double launch_us, double section_us);
 
   Placed add(Queue queue, const CommandCost& cost);
   void begin_section();

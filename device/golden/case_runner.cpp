@@ -1,4 +1,4 @@
-#include "device/golden/replayer.hpp"
+#include "device/golden/case_runner.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "device/golden/script_builder.hpp"
 #include "device/numeric/formats.hpp"
 
-namespace softtpu::replay {
+namespace softtpu::golden {
 namespace {
 
 constexpr int kShownDifferences = 4;
@@ -106,7 +106,7 @@ std::string region_differences(const Case& recorded, const Script& script, const
 
 }  // namespace
 
-CaseResult Replayer::run(const Case& recorded) {
+CaseResult CaseRunner::run(const Case& recorded) {
   const auto judged = [&](const std::string& failure) -> CaseResult {
     if (failure.empty()) return {Verdict::kPassed, {}};
     if (!recorded.deviation.empty()) return {Verdict::kSkipped, "deviation: " + recorded.deviation};
@@ -140,4 +140,4 @@ CaseResult Replayer::run(const Case& recorded) {
   return judged(failure);
 }
 
-}  // namespace softtpu::replay
+}  // namespace softtpu::golden

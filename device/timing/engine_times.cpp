@@ -1,4 +1,4 @@
-#include "device/timing/event_schedule.hpp"
+#include "device/timing/engine_times.hpp"
 
 #include <algorithm>
 
@@ -74,13 +74,13 @@ std::string_view to_text(WaitFor what) {
   unreachable(what);
 }
 
-EventSchedule::EventSchedule(double launch_us, double section_us) : section_us_(section_us) {
+EngineTimes::EngineTimes(double launch_us, double section_us) : section_us_(section_us) {
   control_.add(Spent::kLaunch, launch_us);
   gate_ = control_;
   for (Lane& each : lanes_) each.end = control_;
 }
 
-Placed EventSchedule::add(Queue queue, const CommandCost& cost) {
+Placed EngineTimes::add(Queue queue, const CommandCost& cost) {
   Lane& own = lane(queue);
   control_.add(Spent::kIssue, cost.issue_us);
   issue_us_ += cost.issue_us;
@@ -111,13 +111,13 @@ Placed EventSchedule::add(Queue queue, const CommandCost& cost) {
   return placed;
 }
 
-void EventSchedule::begin_section() {
+void EngineTimes::begin_section() {
   wait_for_all();
   for (Lane& each : lanes_) each.in_section = false;
   open_ = true;
 }
 
-void EventSchedule::end_section() {
+void EngineTimes::end_section() {
   open_ = false;
   wait_for_all();
   const auto used = std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& each) { return each.in_section; });
@@ -125,33 +125,33 @@ void EventSchedule::end_section() {
   gate_reason_ = WaitFor::kSectionEnd;
 }
 
-void EventSchedule::wait_for(Queue queue) {
+void EngineTimes::wait_for(Queue queue) {
   if (lane(queue).end.us <= gate_.us) return;
   gate_ = lane(queue).end;
   gate_reason_ = wait_for_queue(queue);
 }
 
-void EventSchedule::wait_for_all() {
+void EngineTimes::wait_for_all() {
   for (std::size_t i = 0; i < kQueues; ++i) wait_for(static_cast<Queue>(i));
 }
 
-void EventSchedule::poll() {
+void EngineTimes::poll() {
   const Moment& now = end();
   if (now.us > control_.us) control_ = now;
 }
 
-void EventSchedule::poll(Queue queue) {
+void EngineTimes::poll(Queue queue) {
   if (lane(queue).end.us > control_.us) control_ = lane(queue).end;
 }
 
-void EventSchedule::send(Queue queue, int message) { messages_[message] = lane(queue).end; }
+void EngineTimes::send(Queue queue, int message) { messages_[message] = lane(queue).end; }
 
-void EventSchedule::receive(Queue queue, int message) {
+void EngineTimes::receive(Queue queue, int message) {
   const auto sent = messages_.find(message);
   if (sent != messages_.end() && sent->second.us > lane(queue).floor.us) lane(queue).floor = sent->second;
 }
 
-void EventSchedule::receive_at(Queue queue, double us) {
+void EngineTimes::receive_at(Queue queue, double us) {
   Lane& own = lane(queue);
   Moment from = own.floor.us > own.end.us ? own.floor : own.end;
   if (us <= from.us) return;
@@ -159,7 +159,7 @@ void EventSchedule::receive_at(Queue queue, double us) {
   own.floor = from;
 }
 
-double EventSchedule::meet_at(double us) {
+double EngineTimes::meet_at(double us) {
   wait_for_all();
   gate_ = end();
   const double waited = us - gate_.us;
@@ -169,7 +169,7 @@ double EventSchedule::meet_at(double us) {
   return waited;
 }
 
-const Moment& EventSchedule::end() const {
+const Moment& EngineTimes::end() const {
   const Moment* last = &control_;
   if (gate_.us > last->us) last = &gate_;
   for (const Lane& each : lanes_) {
