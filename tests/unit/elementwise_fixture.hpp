@@ -169,4 +169,16 @@ class ElementwiseTest : public testing::Test {
   std::vector<std::uint8_t> start_, image_;  // of local memory, before and after
 };
 
+// Operands in the aligned layout, each with its values.
+class TensorTest : public ElementwiseTest {
+ protected:
+  LocalTensor made(Dtype type, const Dim4& shape, int npu, int slot) {
+    const LocalTensor tensor = operand(type, shape, npu, slot, Layouts::kAligned, false).tensor;
+    tensor.write(device_.chip(), memory(), random_values(type, shape.elements()));
+    return tensor;
+  }
+  std::vector<std::uint32_t> read(const LocalTensor& tensor) { return tensor.read(device_.chip(), memory()); }
+  local_addr_t at(const LocalTensor& tensor) { return tensor.addr(device_.chip()); }
+};
+
 }  // namespace softtpu
