@@ -133,33 +133,17 @@ void softplus_by_exponent(const Steps& s, local_addr_t dst, local_addr_t src, co
   if (beta != 1.0F) s.div_C(dst, dst, static_cast<float>(1.0 / static_cast<double>(beta)));
 }
 
-using ActivationSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
-
-void activation(Op op, ActivationSteps steps, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
-                const dim4* shape) {
-  const Composite run = exp_call(op, dst, src, SourceUse::kAgain, buffers, shape);
-  steps(run.steps(), dst, src, buffers);
-}
-
-// Of any float type: the exponential needs no table.
-void general_activation(Op op, ActivationSteps steps, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
-                        const dim4* shape, data_type_t dtype) {
-  Composite run(op, shape, dtype);
-  run.writes("dst", dst).writes("work0", buffers.work0).writes("work1", buffers.work1);
-  run.reads("src", src, SourceUse::kAgain).table("coeff", buffers.coeff, exp_terms(run.dtype()));
-  steps(run.steps(), dst, src, buffers);
-}
-
 }  // namespace
 }  // namespace softtpu
 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define ACTIVATION(name, steps)                                                                               \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,   \
-            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                            \
-    activation(Op::name, steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr}, shape); \
+#define ACTIVATION(name, steps)                                                                             \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                          \
+    exp_function(Op::name, steps, SourceUse::kAgain, dst_addr, src_addr,                                    \
+                 {work0_addr, work1_addr, coeff_addr, table_addr}, shape);                                  \
   }
 ACTIVATION(tpu_bdc_fp32_silu, silu_steps)
 ACTIVATION(tpu_bdc_fp32_selu, selu_steps)
@@ -215,11 +199,11 @@ void tpu_bdc_fp32_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, loca
   s.sub(dst_addr, src_addr, dst_addr);
 }
 
-#define GENERAL_ACTIVATION(name, steps)                                                                              \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,          \
-            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {                \
-    general_activation(Op::name, steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr}, shape, \
-                       dtype);                                                                                       \
+#define GENERAL_ACTIVATION(name, steps)                                                                     \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {       \
+    general_exp_function(Op::name, steps, SourceUse::kAgain, dst_addr, src_addr,                            \
+                         {work0_addr, work1_addr, coeff_addr, table_addr}, shape, dtype);                   \
   }
 GENERAL_ACTIVATION(tpu_bdc_fp_silu, general_silu_steps)
 GENERAL_ACTIVATION(tpu_bdc_fp_gelu_fast, general_gelu_fast_steps)
@@ -228,11 +212,10 @@ GENERAL_ACTIVATION(tpu_bdc_fp_gelu_fast2, gelu_by_sigmoid_steps)
 void tpu_bdc_fp_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
                          local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr, const dim4* shape, float beta,
                          data_type_t dtype) {
-  Composite run(Op::tpu_bdc_fp_softplus, shape, dtype);
-  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
-  run.reads("src", src_addr, SourceUse::kOnce).table("exp_coeff", exp_coeff_addr, exp_terms(run.dtype()));
-  run.table("log_coeff", log_coeff_addr, log_terms(run.dtype()));
   const ExpBuffers buffers{work0_addr, work1_addr, exp_coeff_addr, 0};
+  Composite run = general_exp_call(Op::tpu_bdc_fp_softplus, dst_addr, src_addr, SourceUse::kOnce, buffers, shape, dtype,
+                                   "exp_coeff");
+  run.table("log_coeff", log_coeff_addr, log_terms(run.dtype()));
   softplus_by_exponent(run.steps(), dst_addr, src_addr, buffers, log_coeff_addr, beta);
 }
 
@@ -240,12 +223,12 @@ void tpu_bdc_fp_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_add
 void tpu_bdc_fp_log_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr,
                             local_addr_t work1_addr, local_addr_t coeff_addr, local_addr_t ln_coeff_addr,
                             const dim4* shape, data_type_t dtype) {
-  Composite run(Op::tpu_bdc_fp_log_sigmoid, shape, dtype);
-  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
-  run.reads("src", src_addr, SourceUse::kAgain).table("coeff", coeff_addr, exp_terms(run.dtype()));
+  const ExpBuffers buffers{work0_addr, work1_addr, coeff_addr, 0};
+  Composite run =
+      general_exp_call(Op::tpu_bdc_fp_log_sigmoid, dst_addr, src_addr, SourceUse::kAgain, buffers, shape, dtype);
   run.table("ln_coeff", ln_coeff_addr, log_terms(run.dtype()));
   const Steps s = run.steps();
-  general_exp_steps(s, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0});
+  general_exp_steps(s, dst_addr, src_addr, buffers);
   s.add_C(dst_addr, dst_addr, 1.0F);
   general_log_steps(s, dst_addr, dst_addr, work0_addr, ln_coeff_addr);
   s.sub(dst_addr, src_addr, dst_addr);

@@ -28,6 +28,26 @@ Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, con
   return run;
 }
 
+Composite general_exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b,
+                           const dim4* shape, data_type_t dtype, std::string_view coeff) {
+  Composite run(op, shape, dtype);
+  run.writes("dst", dst).writes("work0", b.work0).writes("work1", b.work1).reads("src", src, use);
+  run.table(coeff, b.coeff, exp_terms(run.dtype()));
+  return run;
+}
+
+void exp_function(Op op, ExpSteps steps, SourceUse use, local_addr_t dst, local_addr_t src, const ExpBuffers& b,
+                  const dim4* shape) {
+  const Composite run = exp_call(op, dst, src, use, b, shape);
+  steps(run.steps(), dst, src, b);
+}
+
+void general_exp_function(Op op, ExpSteps steps, SourceUse use, local_addr_t dst, local_addr_t src, const ExpBuffers& b,
+                          const dim4* shape, data_type_t dtype) {
+  const Composite run = general_exp_call(op, dst, src, use, b, shape, dtype);
+  steps(run.steps(), dst, src, b);
+}
+
 int exp_terms(Dtype type) { return type == Dtype::kFp32 ? 10 : 7; }
 
 // e^x = 2^k e^(x - k ln 2), k = floor(x / ln 2). An exponent out of range becomes that of 0, or of the largest power or
@@ -145,20 +165,8 @@ void general_expm1_steps(const Steps& s, local_addr_t dst, local_addr_t src, con
 void fp32_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   sigmoid_steps(s, exp_steps, dst, src, b);
 }
-
-void exp_function(Op op, ExpSteps steps, SourceUse use, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
-                  const dim4* shape) {
-  const Composite run = exp_call(op, dst, src, use, buffers, shape);
-  steps(run.steps(), dst, src, buffers);
-}
-
-// Of any float type: no table.
-void general_exp_function(Op op, ExpSteps steps, local_addr_t dst, local_addr_t src, const ExpBuffers& buffers,
-                          const dim4* shape, data_type_t dtype) {
-  Composite run(op, shape, dtype);
-  run.writes("dst", dst).writes("work0", buffers.work0).writes("work1", buffers.work1);
-  run.reads("src", src, SourceUse::kOnce).table("coeff", buffers.coeff, exp_terms(run.dtype()));
-  steps(run.steps(), dst, src, buffers);
+void general_sigmoid_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
+  sigmoid_steps(s, general_exp_steps, dst, src, b);
 }
 
 }  // namespace
@@ -167,22 +175,24 @@ void general_exp_function(Op op, ExpSteps steps, local_addr_t dst, local_addr_t 
 extern "C" {
 using namespace softtpu;  // NOLINT: the C functions below are the only contents
 
-#define EXP_FUNCTION(name, steps, use)                                                                               \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,          \
-            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                                   \
-    exp_function(Op::name, steps, use, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr}, shape); \
+#define EXP_FUNCTION(name, steps)                                                                           \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
+            local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape) {                          \
+    exp_function(Op::name, steps, SourceUse::kOnce, dst_addr, src_addr,                                     \
+                 {work0_addr, work1_addr, coeff_addr, table_addr}, shape);                                  \
   }
-EXP_FUNCTION(tpu_bdc_fp32_exp, exp_steps, SourceUse::kOnce)
-EXP_FUNCTION(tpu_bdc_fp32_expm1, expm1_steps, SourceUse::kOnce)
-EXP_FUNCTION(tpu_bdc_fp32_sigmoid, fp32_sigmoid_steps, SourceUse::kOnce)
-EXP_FUNCTION(tpu_bdc_fp32_tanh, tanh_steps, SourceUse::kOnce)
-EXP_FUNCTION(tpu_bdc_fp32_sinh, sinh_steps, SourceUse::kOnce)
-EXP_FUNCTION(tpu_bdc_fp32_cosh, cosh_steps, SourceUse::kOnce)
+EXP_FUNCTION(tpu_bdc_fp32_exp, exp_steps)
+EXP_FUNCTION(tpu_bdc_fp32_expm1, expm1_steps)
+EXP_FUNCTION(tpu_bdc_fp32_sigmoid, fp32_sigmoid_steps)
+EXP_FUNCTION(tpu_bdc_fp32_tanh, tanh_steps)
+EXP_FUNCTION(tpu_bdc_fp32_sinh, sinh_steps)
+EXP_FUNCTION(tpu_bdc_fp32_cosh, cosh_steps)
 
-#define GENERAL_EXP_FUNCTION(name, steps)                                                                             \
-  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,           \
-            local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {                                          \
-    general_exp_function(Op::name, steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, 0}, shape, dtype); \
+#define GENERAL_EXP_FUNCTION(name, steps)                                                                   \
+  void name(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr, \
+            local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {                                \
+    general_exp_function(Op::name, steps, SourceUse::kOnce, dst_addr, src_addr,                             \
+                         {work0_addr, work1_addr, coeff_addr, 0}, shape, dtype);                            \
   }
 GENERAL_EXP_FUNCTION(tpu_bdc_fp_exp, general_exp_steps)
 GENERAL_EXP_FUNCTION(tpu_bdc_fp_expm1, general_expm1_steps)
@@ -192,10 +202,7 @@ GENERAL_EXP_FUNCTION(tpu_bdc_fp_cosh, general_cosh_steps)
 
 void tpu_bdc_fp_sigmoid(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
                         local_addr_t coeff_addr, local_addr_t table_addr, const dim4* shape, data_type_t dtype) {
-  // The exponential of any type needs no table.
-  Composite run(Op::tpu_bdc_fp_sigmoid, shape, dtype);
-  run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
-  run.reads("src", src_addr, SourceUse::kOnce).table("coeff", coeff_addr, exp_terms(run.dtype()));
-  sigmoid_steps(run.steps(), general_exp_steps, dst_addr, src_addr, {work0_addr, work1_addr, coeff_addr, table_addr});
+  general_exp_function(Op::tpu_bdc_fp_sigmoid, general_sigmoid_steps, SourceUse::kOnce, dst_addr, src_addr,
+                       {work0_addr, work1_addr, coeff_addr, table_addr}, shape, dtype);
 }
 }

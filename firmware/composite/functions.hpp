@@ -24,12 +24,18 @@ struct ExpBuffers {
   local_addr_t work0, work1, coeff, table;
 };
 
-// The checked arguments of a function in f32 that takes what an exponential takes.
-Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b, const dim4* shape);
-
 // ---- exponentials (exponential.cpp) ----
-// An exponential that a function is given.
+// The checked arguments of a function that takes what an exponential takes: in f32, and in any float type, where it
+// needs no table.
+Composite exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b, const dim4* shape);
+Composite general_exp_call(Op op, local_addr_t dst, local_addr_t src, SourceUse use, const ExpBuffers& b,
+                           const dim4* shape, data_type_t dtype, std::string_view coeff = "coeff");
+// An exponential that a function is given, or a function that is nothing but such steps.
 using ExpSteps = void (*)(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
+void exp_function(Op op, ExpSteps steps, SourceUse use, local_addr_t dst, local_addr_t src, const ExpBuffers& b,
+                  const dim4* shape);
+void general_exp_function(Op op, ExpSteps steps, SourceUse use, local_addr_t dst, local_addr_t src, const ExpBuffers& b,
+                          const dim4* shape, data_type_t dtype);
 // In f32, by table or by exponent as the chip does it.
 void exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b);
 // In any float type, by exponent.
