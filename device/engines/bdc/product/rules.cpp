@@ -52,11 +52,7 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
     check.type_in("bias", bias, wide ? kInts32 : kInts16);
     is_signed = is_signed || is_signed_int(bias);
   }
-  const bool wanted = is_signed && !cmd.relu;
-  check.require(is_signed_int(cmd.dst.dtype) == wanted, [&] {
-    return fmt::format("output type {} has to be {}: {}", to_text(cmd.dst.dtype), wanted ? "signed" : "unsigned",
-                       cmd.relu ? "result_relu is set" : "so is the sum of these operands");
-  });
+  check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
 }
 
 // The sums are always signed.

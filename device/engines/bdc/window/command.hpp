@@ -129,9 +129,7 @@ inline bool sums_are_unsigned(const Conv2dCmd& cmd) {
   if (cmd.bias && is_signed_int(cmd.bias_type)) return false;
   const auto* point = std::get_if<Scalar>(&cmd.zero_point);
   if (point == nullptr || (point->bits & 0xFFU) != 0 || is_signed_int(point->dtype)) return false;
-  const auto* weight = std::get_if<Tensor>(&cmd.weight);
-  const Dtype weight_type = weight != nullptr ? weight->dtype : std::get<Scalar>(cmd.weight).dtype;
-  return !is_signed_int(cmd.src.dtype) && !is_signed_int(weight_type);
+  return !is_signed_int(cmd.src.dtype) && !is_signed_int(type_of(cmd.weight));
 }
 
 enum class PoolMode : std::uint8_t { kMax, kMin, kAverage, kDepthwise };

@@ -16,14 +16,9 @@ namespace {
 // What a row of execution units takes at once of an 8- or 16-bit result.
 constexpr std::uint64_t kSmallOutputAlignment = 8;
 
-Dtype weight_type(const Conv2dCmd& cmd) {
-  const auto* tensor = std::get_if<Tensor>(&cmd.weight);
-  return tensor != nullptr ? tensor->dtype : std::get<Scalar>(cmd.weight).dtype;
-}
-
 // Convolutions that may rescale: FP8, or 16-bit floats without a factor.
 void check_rescaled_types(Checks& check, const Conv2dCmd& cmd) {
-  const Dtype input = cmd.src.dtype, weight = weight_type(cmd), output = cmd.dst.dtype;
+  const Dtype input = cmd.src.dtype, weight = type_of(cmd.weight), output = cmd.dst.dtype;
   check.type_in("input", input, kHalves | kFp8s);
   check.type_in("weight", weight, is_fp8(input) ? kFp8s : types(input));
   check.type_in("output", output, is_fp8(input) ? types(Dtype::kFp32, Dtype::kFp16) | kFp8s : kFp32Only | types(input));
@@ -46,7 +41,7 @@ void check_float_types(Checks& check, const Conv2dCmd& cmd) {
 }
 
 void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
-  const Dtype weight = weight_type(cmd);
+  const Dtype weight = type_of(cmd.weight);
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight, kInts8);
   const bool wide = check.chip().has(ChipRule::kShiftedProductSums);
   if (cmd.bias || !wide) check.type_in("bias", cmd.bias_type, wide ? kInts32 : kInts16);
@@ -57,11 +52,10 @@ void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
 }
 
 void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
-  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight_type(cmd), kInts8);
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", type_of(cmd.weight), kInts8);
   check.type_in("output", cmd.dst.dtype, kInts16 | kInts32);
-  const auto* point = std::get_if<Tensor>(&cmd.zero_point);
   const TypeSet point_types = check.chip().has(ChipRule::kRawZeroPoints) ? types(Dtype::kUint8, Dtype::kInt16) : kInts8;
-  check.type_in("kzp", point != nullptr ? point->dtype : std::get<Scalar>(cmd.zero_point).dtype, point_types);
+  check.type_in("kzp", type_of(cmd.zero_point), point_types);
   check.require(!cmd.add_old || size_of(cmd.dst.dtype) == 4, [&] {
     return fmt::format("result_add needs a 32-bit output (output type is {})", to_text(cmd.dst.dtype));
   });
@@ -71,7 +65,7 @@ void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
 }
 
 void check_requantised_types(Checks& check, const Conv2dCmd& cmd) {
-  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight_type(cmd), kInts8);
+  check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", type_of(cmd.weight), kInts8);
   if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
   check_sum_end(check, {cmd.dst.dtype, cmd.requant, !sums_are_unsigned(cmd), cmd.relu, cmd.add_old});
 }
