@@ -87,29 +87,76 @@ Kind shifted_kind() {
           }};
 }
 
+constexpr unsigned kNpus = 64, kLine = 128;
+
 unsigned rounded_up(double value, unsigned to) { return static_cast<unsigned>((value + to - 1) / to) * to; }
+
+// Bytes of one channel: a feature map, the weights, a result.
+struct ChannelBytes {
+  unsigned input, weight, output;
+};
+ChannelBytes channel_bytes(const Kind& kind, const Shape& shape) {
+  const auto taps = static_cast<unsigned>(shape.kernel * shape.kernel);
+  return {static_cast<unsigned>(shape.h * shape.w) * kind.input_bytes,
+          rounded_up(shape.ic, static_cast<unsigned>(kind.group)) * taps * kind.input_bytes,
+          static_cast<unsigned>(shape.results() / shape.n / shape.oc) * kind.output_bytes};
+}
+unsigned slots(int channels) { return (static_cast<unsigned>(channels) + kNpus - 1) / kNpus; }
 
 // Operands one behind the other, each from a bank's or line's start.
 Addresses addresses_of(const Kind& kind, const Shape& shape) {
-  constexpr unsigned kNpus = 64, kLine = 128;
-  const auto per_npu = [&](int channels, double elements, unsigned bytes) {
-    const unsigned slots = (static_cast<unsigned>(channels) + kNpus - 1) / kNpus;
-    return slots * static_cast<unsigned>(shape.n) * rounded_up(elements * bytes, kLine);
-  };
-  const double outputs = shape.results() / shape.n / shape.oc;
-  const unsigned channels = rounded_up(shape.ic, static_cast<unsigned>(kind.group));
+  const ChannelBytes bytes = channel_bytes(kind, shape);
+  const auto batches = static_cast<unsigned>(shape.n);
   Addresses at = {};
-  at.weight = per_npu(shape.ic, 1.0 * shape.h * shape.w, kind.input_bytes);
-  at.output = at.weight + rounded_up(1.0 * rounded_up(shape.oc, kNpus) / kNpus * channels * shape.kernel *
-                                         shape.kernel * kind.input_bytes,
-                                     kLine);
-  at.end = at.output + per_npu(shape.oc, outputs, kind.output_bytes);
+  at.weight = batches * slots(shape.ic) * rounded_up(bytes.input, kLine);
+  at.output = at.weight + rounded_up(slots(shape.oc) * bytes.weight, kLine);
+  at.end = at.output + batches * slots(shape.oc) * rounded_up(bytes.output, kLine);
   return at;
 }
 
+// What every way to carry out a command has to do at least: read each cache line of the operands and write the bytes of
+// the result, where they lie in the local memories.
+class Floor {
+ public:
+  Floor(const Kind& kind, const Shape& shape, Memories& memories) {
+    const Addresses at = addresses_of(kind, shape);
+    const ChannelBytes bytes = channel_bytes(kind, shape);
+    const auto add = [&](std::vector<Run>& runs, unsigned from, int batches, int channels, unsigned size, unsigned to) {
+      for (int n = 0; n < batches; ++n) {
+        for (int c = 0; c < channels; ++c) {
+          const unsigned slot = static_cast<unsigned>(n) * slots(channels) + static_cast<unsigned>(c) / kNpus;
+          runs.push_back({memories.local(c % static_cast<int>(kNpus)) + from + slot * to, size});
+        }
+      }
+    };
+    add(read_, at.input, shape.n, shape.ic, bytes.input, rounded_up(bytes.input, kLine));
+    add(read_, at.weight, 1, shape.oc, bytes.weight, bytes.weight);
+    add(written_, at.output, shape.n, shape.oc, bytes.output, rounded_up(bytes.output, kLine));
+    values_.resize(bytes.output);
+  }
+  void operator()() const {
+    constexpr unsigned kCacheLine = 64;
+    unsigned sum = 0;
+    for (const Run& run : read_) {
+      for (unsigned i = 0; i < run.bytes; i += kCacheLine) sum += run.first[i];
+    }
+    keep(&sum);
+    for (const Run& run : written_) std::memcpy(run.first, values_.data(), run.bytes);
+    keep(values_.data());
+  }
+
+ private:
+  struct Run {
+    std::uint8_t* first;
+    unsigned bytes;
+  };
+  std::vector<Run> read_, written_;
+  std::vector<std::uint8_t> values_;
+};
+
 // The least processor time of a few runs, after one that brings the data to the caches.
 double seconds(const std::function<void()>& run) {
-  constexpr int kRuns = 5;
+  constexpr int kRuns = 15;
   run();
   double least = seconds_of(run);
   for (int i = 1; i < kRuns; ++i) least = std::min(least, seconds_of(run));
@@ -118,7 +165,14 @@ double seconds(const std::function<void()>& run) {
 
 struct Measured {
   Shape shape;
-  double seconds, of_row, of_copy;
+  double seconds, of_row, floor;
+
+  double floors() const { return seconds / floor; }
+  bool is_slow() const { return of_row < kSlow; }
+  bool is_slow_at_floor() const { return of_row * floors() < kSlow; }
+
+ private:
+  static constexpr double kSlow = 0.1;
 };
 
 Measured measure(const Kind& kind, const Shape& shape, double row_rate) {
@@ -127,9 +181,8 @@ Measured measure(const Kind& kind, const Shape& shape, double row_rate) {
   device.fill_local_memory();
   const Addresses at = addresses_of(kind, shape);
   const double taken = seconds([&] { device.run([&] { kind.call(shape, at); }); });
-  const auto bytes = static_cast<std::size_t>(shape.results() * kind.output_bytes);
-  const double copied = seconds(memcpy_limit(bytes));
-  return {shape, taken, shape.operations() / taken / row_rate, copied / taken};
+  const double floor = seconds(Floor(kind, shape, device.memories()));
+  return {shape, taken, shape.operations() / taken / row_rate, floor};
 }
 
 std::vector<Shape> shapes(const Kind& kind) {
@@ -152,25 +205,33 @@ std::vector<Shape> shapes(const Kind& kind) {
   return list;
 }
 
+using Place = std::vector<Measured>::const_iterator;
+void print(Place first, Place last, int most, const char* which) {
+  fmt::print("  {:<50} {:>9} {:>8} {:>9} {:>7}\n", which, "us", "of row", "floor, us", "floors");
+  for (; first != last && most > 0; ++first, --most) {
+    fmt::print("  {:<50} {:>9.1f} {:>8.3f} {:>9.1f} {:>7.2f}\n", first->shape.text(), first->seconds * 1e6,
+               first->of_row, first->floor * 1e6, first->floors());
+  }
+}
+
 void sweep(const Kind& kind, int worst) {
   const Measured row = measure(kind, kRow, 1);
   std::vector<Measured> list;
   for (const Shape& shape : shapes(kind)) list.push_back(measure(kind, shape, row.of_row));
   std::sort(list.begin(), list.end(), [](const Measured& a, const Measured& b) { return a.of_row < b.of_row; });
-  const auto below = std::count_if(list.begin(), list.end(), [](const Measured& one) { return one.of_row < 0.1; });
-  // Also below it in the time of a copy of the result alone.
-  const auto bound = std::count_if(
-      list.begin(), list.end(), [](const Measured& one) { return one.of_row < 0.1 && one.of_row < 0.1 * one.of_copy; });
+  const auto slow = std::find_if(list.begin(), list.end(), [](const Measured& one) { return !one.is_slow(); });
+  const auto count = [&](auto condition) { return std::count_if(list.begin(), slow, condition); };
   fmt::print(
-      "{}: {:.1f} G operations/s in its row; of {} shapes {} are below a tenth of it, {} of which would be if they "
-      "only "
-      "copied their result\n",
-      kind.name, row.of_row / 1e9, list.size(), below, bound);
-  fmt::print("  {:<44} {:>9} {:>8} {:>16}\n", "shape", "us", "of row", "memcpy of result");
-  for (const Measured& one : list) {
-    if (worst-- <= 0) break;
-    fmt::print("  {:<44} {:>9.1f} {:>8.3f} {:>16.2f}\n", one.shape.text(), one.seconds * 1e6, one.of_row, one.of_copy);
-  }
+      "{}: {:.1f} G operations/s in its row; of {} shapes {} are below a tenth of it. Of these, {} are at their floor "
+      "as well; "
+      "{} take at most 1.5 times their floor, {} at most twice\n",
+      kind.name, row.of_row / 1e9, list.size(), slow - list.begin(),
+      count([](const Measured& one) { return one.is_slow_at_floor(); }),
+      count([](const Measured& one) { return one.floors() <= 1.5; }),
+      count([](const Measured& one) { return one.floors() <= 2; }));
+  print(list.begin(), slow, worst, "furthest below the row");
+  std::sort(list.begin(), slow, [](const Measured& a, const Measured& b) { return a.floors() > b.floors(); });
+  print(list.begin(), slow, worst, "of those below a tenth, furthest from their floor");
 }
 
 }  // namespace
