@@ -29,6 +29,23 @@ class TensorView {
     return reinterpret_cast<T*>(byte_at(n, c, h, w, sizeof(T)));
   }
 
+  // visit(i, first element) for the channels c + i, i < count, of batch n.
+  template <class T, class Visit>
+  void each_channel(std::int64_t n, std::int64_t c, int count, Visit visit) const {
+    std::int64_t npu = local_ ? remainder(start_npu_ + c, npu_num_) : 0;
+    T* first = at<T>(n, c, 0, 0);
+    const std::int64_t lane = local_bytes_ / static_cast<std::int64_t>(sizeof(T));
+    for (int i = 0; i < count; ++i) {
+      visit(i, first);
+      if (!local_ || ++npu == npu_num_) {
+        first += local_ ? stride_.c - (npu_num_ - 1) * lane : stride_.c;
+        npu = 0;
+      } else {
+        first += lane;
+      }
+    }
+  }
+
   // As at() for elements of `size` bytes, which need not be aligned.
   std::uint8_t* byte_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, std::size_t size) const {
     std::int64_t element = n * stride_.n + h * stride_.h + w * stride_.w;

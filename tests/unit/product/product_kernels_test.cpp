@@ -184,6 +184,57 @@ TEST_P(FastKernels, GroupSumsHaveThePlainBits) {
   }
 }
 
+// A product of bytes as some kernels pack it.
+class PackedBytes {
+ public:
+  // Rows of `left` and `right` are kMaxInner and `pitch` bytes apart.
+  PackedBytes(const ByteKernels& kernels, TileSize size, bool left_signed, bool right_signed,
+              const std::vector<std::uint8_t>& left, const std::vector<std::uint8_t>& right, int pitch = kTileCols)
+      : words_((size.inner + kernels.per_word - 1) / kernels.per_word) {
+    const bool turned = kernels.turns_right && left_signed == right_signed;
+    moved_by = !turned ? 0U : right_signed ? 128U : static_cast<std::uint32_t>(-128);
+    left_.resize(static_cast<std::size_t>(words_ * size.rows));
+    for (int row = 0; row < size.rows; ++row) {
+      left_sums.push_back(
+          kernels.pack_left(left.data() + row * kMaxInner, size.inner, left_signed, left_.data() + row * words_));
+      bases.push_back(moved_by * left_sums.back());
+    }
+    right_.resize(static_cast<std::size_t>((words_ + 1) * pitch));
+    for (int k = 0; k < words_; ++k) {
+      const std::uint8_t* from[4];
+      for (int i = 0; i < kernels.per_word; ++i) from[i] = right.data() + (k * kernels.per_word + i) * pitch;
+      // The last ones come first: the loops ask where words lie.
+      offsets_.push_back((words_ - 1 - k) * pitch);
+      kernels.pack_right(std::min(kernels.per_word, size.inner - k * kernels.per_word), from, size.cols, right_signed,
+                         turned ? 0x80 : 0, right_.data() + offsets_.back());
+    }
+    tile = {{size.rows, words_, size.cols},
+            left_signed,
+            right_signed,
+            left_.data(),
+            words_,
+            right_.data(),
+            offsets_.data()};
+  }
+  int words() const { return words_; }
+
+  ByteTile tile;
+  std::uint32_t moved_by;
+  Bits left_sums, bases;
+
+ private:
+  int words_;
+  std::vector<std::uint32_t> left_, right_;
+  std::vector<std::int64_t> offsets_;
+};
+
+template <class T>
+std::vector<void*> rows_of(std::vector<T>& values, int rows, int pitch) {
+  std::vector<void*> list;
+  for (int row = 0; row < rows; ++row) list.push_back(values.data() + row * pitch);
+  return list;
+}
+
 // Sums of packed operands, with what zero points take off, and the sums of the left rows and of the right columns.
 struct ByteSums {
   Bits sums, left_sums, column_sums;
@@ -192,37 +243,25 @@ struct ByteSums {
 
 ByteSums byte_sums(const ByteKernels& kernels, TileSize size, bool left_signed, bool right_signed,
                    const std::vector<std::uint8_t>& left, const std::vector<std::uint8_t>& right, const Bits& points) {
-  const bool turned = kernels.turns_right && left_signed == right_signed;
-  const std::uint32_t moved_by = !turned ? 0U : right_signed ? 128U : static_cast<std::uint32_t>(-128);
-  const int words = (size.inner + kernels.per_word - 1) / kernels.per_word;
-  std::vector<std::uint32_t> packed_left(static_cast<std::size_t>(words * size.rows));
+  const PackedBytes packed(kernels, size, left_signed, right_signed, left, right);
   ByteSums result;
-  Bits bases;
-  for (int row = 0; row < size.rows; ++row) {
-    result.left_sums.push_back(
-        kernels.pack_left(left.data() + row * kMaxInner, size.inner, left_signed, packed_left.data() + row * words));
-    bases.push_back(moved_by * result.left_sums.back());
-  }
-  Bits packed_right(static_cast<std::size_t>(words * kTileCols));
-  std::vector<std::int64_t> offsets;
-  for (int k = 0; k < words; ++k) {
-    const std::uint8_t* from[4];
-    for (int i = 0; i < kernels.per_word; ++i) from[i] = right.data() + (k * kernels.per_word + i) * kTileCols;
-    // The last ones come first: the loops ask where words lie.
-    offsets.push_back((words - 1 - k) * kTileCols);
-    kernels.pack_right(std::min(kernels.per_word, size.inner - k * kernels.per_word), from, size.cols, right_signed,
-                       turned ? 0x80 : 0, packed_right.data() + offsets.back());
-  }
-  ByteTile tile{{size.rows, words, size.cols}, left_signed,   right_signed, packed_left.data(), words,
-                packed_right.data(),           offsets.data()};
+  result.left_sums = packed.left_sums;
   Bits sums(kMaxRows * kTileCols, 5);
-  kernels.begin(size.rows, bases.data(), result.left_sums.data(), points.data(), sums.data());
-  kernels.multiply(tile, sums.data());
+  const std::vector<void*> rows = rows_of(sums, size.rows, kTileCols);
+  ByteTile none = packed.tile;
+  none.size.inner = 0;
+  kernels.make(none, {packed.bases.data(), packed.left_sums.data(), points.data()}, {}, rows.data());
+  kernels.multiply(packed.tile, sums.data());
   result.sums = counted(sums, size);
-  const std::vector<std::uint32_t> ones(static_cast<std::size_t>(words), kernels.ones);
+  // The same in one go.
+  std::fill(sums.begin(), sums.end(), 5);
+  kernels.make(packed.tile, {packed.bases.data(), packed.left_sums.data(), points.data()}, {}, rows.data());
+  EXPECT_EQ(result.sums, counted(sums, size));
+  const std::vector<std::uint32_t> ones(static_cast<std::size_t>(packed.words()), kernels.ones);
+  ByteTile tile = packed.tile;
   tile.left = ones.data();
   tile.size.rows = 1;
-  Bits columns(kTileCols, 0U - moved_by * static_cast<std::uint32_t>(words * kernels.per_word));
+  Bits columns(kTileCols, 0U - packed.moved_by * static_cast<std::uint32_t>(packed.words() * kernels.per_word));
   kernels.multiply(tile, columns.data());
   result.column_sums = counted(columns, tile.size);
   return result;
@@ -245,6 +284,47 @@ TEST_P(FastKernels, ByteProductsHaveThePlainBits) {
     ASSERT_EQ(sums(kPlainByteKernels), sums(fast_byte_kernels()))
         << left_signed << right_signed << " " << size.rows << " x " << size.inner << " x " << size.cols;
   }
+}
+
+// Sums that end where they are made: every type, all shifts, starts at both ends, wide tiles and odd ones, and not a
+// byte beside the results.
+TEST_P(FastKernels, EndedByteProductsHaveThePlainBits) {
+  constexpr int kPitch = 320;
+  const auto compare = [&]<class T>(T, Dtype type) {
+    for (int round = 0; round < 60; ++round) {
+      const TileSize size{below(kMaxRows), below(round % 2 == 0 ? 12 : kMaxInner), below(kPitch - 16)};
+      const bool left_signed = (round & 1) != 0, right_signed = (round & 2) != 0;
+      std::vector<std::uint8_t> left(kMaxRows * kMaxInner), right((kMaxInner + 3) * kPitch);
+      for (auto* list : {&left, &right}) {
+        for (std::uint8_t& byte : *list) byte = static_cast<std::uint8_t>(round < 4 ? 0x80 : next());
+      }
+      Bits starts;
+      for (int row = 0; row < size.rows; ++row) {
+        const std::uint32_t most = round % 3 == 0 ? (1U << 28) - 1 : 1U << 12;
+        starts.push_back(round % 5 == 0 ? (next() % 2 == 0 ? most : 0U - most) : next() % most - most / 2);
+      }
+      const QuickEnd end{type, round % 28};
+      const auto results = [&](const ByteKernels& kernels) {
+        const PackedBytes packed(kernels, size, left_signed, right_signed, left, right, kPitch);
+        Bits bases;
+        for (int row = 0; row < size.rows; ++row)
+          bases.push_back(packed.bases[static_cast<std::size_t>(row)] - starts[static_cast<std::size_t>(row)]);
+        // Rows begin at any byte.
+        const int pitch = size.cols + 3;
+        std::vector<T> values(static_cast<std::size_t>(size.rows * pitch), T(77));
+        kernels.make(packed.tile, {bases.data()}, end, rows_of(values, size.rows, pitch).data());
+        return values;
+      };
+      ASSERT_EQ(results(kPlainByteKernels), results(fast_byte_kernels()))
+          << static_cast<int>(type) << " >> " << end.right << ": " << left_signed << right_signed << " " << size.rows
+          << " x " << size.inner << " x " << size.cols;
+    }
+  };
+  compare(std::int8_t(), Dtype::kInt8);
+  compare(std::uint8_t(), Dtype::kUint8);
+  compare(std::int16_t(), Dtype::kInt16);
+  compare(std::uint16_t(), Dtype::kUint16);
+  compare(std::int32_t(), Dtype::kInt32);
 }
 
 // Some windows with some taps. Loops may read, but not write, behind the last window.

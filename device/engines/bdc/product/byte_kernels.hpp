@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device/engines/bdc/product/product_kernels.hpp"
+#include "device/isa/types.hpp"
 
 namespace softtpu {
 
@@ -13,17 +14,23 @@ struct ByteTile {
   bool left_signed = false, right_signed = false;
   const std::uint32_t* left = nullptr;
   std::int64_t left_step = 0;  // words from row to row
-  // Word k of column j is right[offsets[k] + j]. Whole vectors are read: up to kTileCols words from there.
+  // Word k of column j is right[offsets[k] + j]. Whole vectors are read: up to kTileCols words from the last one's
+  // first column that is a multiple of it.
   const std::uint32_t* right = nullptr;
   const std::int64_t* offsets = nullptr;
 };
 
-// How sums of few terms end: sat((sum + its row's start) >> right), where nothing on the way leaves 32 bits.
+// Where sums start: -(bases[row] + factors[row] * points[col]), modulo 2^32.
+struct SumStart {
+  const std::uint32_t* bases = nullptr;
+  const std::uint32_t* factors = nullptr;
+  const std::uint32_t* points = nullptr;  // nullptr: zeros, and no factors are read
+};
+
+// How sums end: as they are, where results have 32 bits, else as sat(sum >> right), read as signed.
 struct QuickEnd {
-  const std::uint32_t* starts = nullptr;  // of each row of the tile: with what rounds
+  Dtype result = Dtype::kUint32;
   int right = 0;
-  std::int32_t low = 0, high = 0;
-  int result_bytes = 1;  // or 2
 };
 
 struct ByteKernels {
@@ -37,13 +44,12 @@ struct ByteKernels {
                      std::uint32_t* words);
   // Packs one row, with zeros behind it; returns the sum of its elements.
   std::uint32_t (*pack_left)(const std::uint8_t* row, int count, bool is_signed, std::uint32_t* words);
-  // sums[row][col] = -(bases[row] + factors[row] * points[col]), modulo 2^32, for all kTileCols columns.
-  void (*begin)(int rows, const std::uint32_t* bases, const std::uint32_t* factors, const std::uint32_t* points,
-                std::uint32_t* sums);
-  // sums[row][col] += the products, modulo 2^32.
+  // Sums of the products of all words (there may be none), from their start to their end: results[row][col] of each row
+  // of the tile, and no byte behind them.
+  void (*make)(const ByteTile& tile, const SumStart& start, const QuickEnd& end, void* const* results);
+  // sums[row][col] += the products, modulo 2^32, in rows of kTileCols, of which more than the tile's columns may
+  // change.
   void (*multiply)(const ByteTile& tile, std::uint32_t* sums);
-  // The products of all words, ended in registers: results in rows of kTileCols. nullptr: multiply() first.
-  void (*multiply_and_end)(const ByteTile& tile, const QuickEnd& end, void* results);
 };
 
 extern const ByteKernels kPlainByteKernels;

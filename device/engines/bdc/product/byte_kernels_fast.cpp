@@ -1,9 +1,10 @@
 // Products of bytes with SIMD instructions, compiled for several instruction sets and chosen at run time.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "device/engines/bdc/product/byte_kernels.hpp"
+#include "device/engines/bdc/product/load.hpp"
+#include "device/numeric/by_type.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/engines/bdc/product/byte_kernels_fast.cpp"
@@ -68,25 +69,29 @@ void pack_right(int rows, const std::uint8_t* const* from, int count, bool /*is_
   kPlainByteKernels.pack_right(rows, rest, count - i, false, turn, words + i);
 }
 
-// The sum of bytes as they are read.
-std::uint32_t sum_of(const std::uint8_t* bytes, int count, bool is_signed) {
+std::uint32_t pack_left(const std::uint8_t* row, int count, bool is_signed, std::uint32_t* words) {
   const hn::ScalableTag<std::uint8_t> d;
   const hn::Repartition<std::uint64_t, decltype(d)> d64;
   constexpr int kStep = static_cast<int>(hn::MaxLanes(d));
   const auto flip = hn::Set(d, is_signed ? 0x80 : 0);
+  auto* out = reinterpret_cast<std::uint8_t*>(words);
   auto sums = hn::Zero(d64);
   int i = 0;
-  for (; i + kStep <= count; i += kStep) sums = hn::Add(sums, hn::SumsOf8(hn::Xor(hn::LoadU(d, bytes + i), flip)));
-  auto sum = static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(d64, sums))) -
-             (is_signed ? 128U : 0U) * static_cast<std::uint32_t>(i);
-  for (; i < count; ++i) sum += is_signed ? static_cast<std::uint32_t>(static_cast<std::int8_t>(bytes[i])) : bytes[i];
-  return sum;
-}
-
-std::uint32_t pack_left(const std::uint8_t* row, int count, bool is_signed, std::uint32_t* words) {
-  words[(count - 1) / kPerWord] = 0;
-  std::memcpy(words, row, static_cast<unsigned>(count));
-  return sum_of(row, count, is_signed);
+  for (; i + kStep <= count; i += kStep) {
+    const auto bytes = hn::LoadU(d, row + i);
+    hn::StoreU(bytes, d, out + i);
+    sums = hn::Add(sums, hn::SumsOf8(hn::Xor(bytes, flip)));
+  }
+  if (i < count) {
+    const auto rest = static_cast<std::size_t>(count - i);
+    const auto bytes = hn::MaskedLoad(hn::FirstN(d, rest), d, row + i);
+    hn::BlendedStore(bytes, hn::FirstN(d, (rest + kPerWord - 1) / kPerWord * kPerWord), d, out + i);
+    sums = hn::Add(sums, hn::SumsOf8(hn::Xor(bytes, flip)));
+    i += kStep;
+  }
+  // Each byte that was turned, those behind the row too, has become 128 larger.
+  return static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(d64, sums))) -
+         (is_signed ? 128U : 0U) * static_cast<std::uint32_t>(i);
 }
 #else
 // Two products of 16-bit integers at once.
@@ -149,21 +154,6 @@ std::uint32_t pack_left(const std::uint8_t* row, int count, bool is_signed, std:
 }
 #endif
 
-void begin(int rows, const std::uint32_t* bases, const std::uint32_t* factors, const std::uint32_t* points,
-           std::uint32_t* sums) {
-  const Words d;
-  for (int row = 0; row < rows; ++row, sums += kTileCols) {
-    const auto start = hn::Set(d, 0U - bases[row]);
-    const auto factor = hn::Set(d, 0U - factors[row]);
-    if (factors[row] == 0) {
-      for (int col = 0; col < kTileCols; col += kLanes) hn::StoreU(start, d, sums + col);
-    } else {
-      for (int col = 0; col < kTileCols; col += kLanes)
-        hn::StoreU(hn::Add(start, hn::Mul(factor, hn::LoadU(d, points + col))), d, sums + col);
-    }
-  }
-}
-
 HWY_INLINE Register factor_at(const std::uint32_t* place) {
   return hn::Set(Ints(), static_cast<std::int32_t>(*place)).raw;
 }
@@ -209,49 +199,166 @@ void byte_block(const ByteTile& tile, int row, int col, std::uint32_t* HWY_RESTR
   }
 }
 
-template <int kRows, int kVectors, bool kLeftSigned, class T>
-void ended_block(const ByteTile& tile, const QuickEnd& end, int row, int col, T* HWY_RESTRICT results) {
-  const Ints d;
-  const hn::Rebind<T, Ints> stored;
-  Register acc[kRows][kVectors];
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    const auto start = factor_at(end.starts + row + r);
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = start;
+// Sums that are made at once have blocks of up to four vectors, whose bytes fill one.
+constexpr int kMostVectors = 4;
+
+// The bytes of values cut to the type's range: of two vectors of 16 bits, those of the second behind those of the first
+// in each block of 16 bytes.
+template <class T, class V>
+HWY_INLINE hn::Vec<hn::ScalableTag<std::uint8_t> > bytes_of(V low, V high) {
+  constexpr bool kSigned = std::is_signed_v<T>;
+#if HWY_TARGET == HWY_NEON
+  if constexpr (kSigned)
+    return {vreinterpretq_u8_s8(vcombine_s8(vqmovn_s16(low.raw), vqmovn_s16(high.raw)))};
+  else
+    return {vcombine_u8(vqmovun_s16(low.raw), vqmovun_s16(high.raw))};
+#elif SOFTTPU_AVX512
+  return {kSigned ? _mm512_packs_epi16(low.raw, high.raw) : _mm512_packus_epi16(low.raw, high.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return {kSigned ? _mm256_packs_epi16(low.raw, high.raw) : _mm256_packus_epi16(low.raw, high.raw)};
+#else
+  return {kSigned ? _mm_packs_epi16(low.raw, high.raw) : _mm_packus_epi16(low.raw, high.raw)};
+#endif
+}
+
+// By a number of places for each lane, where that is one instruction.
+template <class V>
+HWY_INLINE V shifted_right(V value, int places) {
+#if HWY_TARGET == HWY_AVX2 || SOFTTPU_AVX512
+  return value >> hn::Set(Ints(), places);
+#else
+  return hn::ShiftRightSame(value, places);
+#endif
+}
+
+// All lanes, or the first `count` of them and no byte behind.
+template <bool kAll, class D, class V, class T>
+HWY_INLINE void store_first(V values, D d, int count, T* to) {
+  if constexpr (kAll) {
+    hn::StoreU(values, d, to);
+  } else {
+    count = HWY_MIN(count, static_cast<int>(hn::MaxLanes(d)));
+    if (count <= 0) return;
+#if SOFTTPU_AVX512
+    hn::BlendedStore(values, hn::FirstN(d, static_cast<std::size_t>(count)), d, to);
+#else
+    T lanes[hn::MaxLanes(d)];
+    hn::StoreU(values, d, lanes);
+    copy_run(lanes, count, to);
+#endif
   }
-  add_words<kLeftSigned>(tile, row, col, acc);
-  const int right = end.right;
-  const auto low = hn::Set(d, end.low), high = hn::Set(d, end.high), bits = hn::Set(d, std::numeric_limits<T>::max());
+}
+
+// The results of a row's vectors, all or `count`.
+template <bool kAll, class T, int kVectors>
+HWY_INLINE void store_ended(const Register (&sums)[kVectors], int right, int count, T* results) {
+  const Ints d;
+  if constexpr (sizeof(T) == 4) {
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v)
+      store_first<kAll>(hn::Vec<Ints>{sums[v]}, d, count - v * kLanes, results + v * kLanes);
+  } else if constexpr (sizeof(T) == 2) {
+    const hn::Rebind<T, Ints> stored;
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto ended = hn::DemoteTo(stored, shifted_right(hn::Vec<Ints>{sums[v]}, right));
+      store_first<kAll>(ended, stored, count - v * kLanes, results + v * kLanes);
+    }
+  } else {
+    const hn::Repartition<std::int16_t, Ints> d16;
+    const auto value = [&](int v) HWY_ATTR {
+      return hn::ShiftRightSame(hn::Vec<Ints>{sums[HWY_MIN(v, kVectors - 1)]}, right);
+    };
+    const auto low = hn::ReorderDemote2To(d16, value(0), value(1));
+    const auto high = kVectors > 2 ? hn::ReorderDemote2To(d16, value(2), value(3)) : low;
+    // Each block of 16 bytes has four results of each vector.
+    constexpr int kBlocks = kLanes / 4;
+    alignas(64) std::int32_t order[kLanes];
+    for (int i = 0; i < kLanes; ++i) order[i] = i % kBlocks * 4 + i / kBlocks;
+    const auto bytes = hn::BitCast(d, bytes_of<T>(low, high));
+    const hn::Repartition<T, Ints> d8;
+    const auto ordered = kBlocks == 1 ? bytes : hn::TableLookupLanes(bytes, hn::SetTableIndices(d, order));
+    store_first<kAll && kVectors == kMostVectors>(hn::BitCast(d8, ordered), d8, HWY_MIN(count, kVectors * kLanes),
+                                                  results);
+  }
+}
+
+// Results of kRows rows in the columns [col, end), kVectors vectors at a time. What all of them need is held in local
+// values: results are bytes, and a compiler has to expect that storing bytes changes anything else.
+template <int kRows, int kVectors, bool kLeftSigned, class T>
+HWY_INLINE void make_rows(const ByteTile& whole, const SumStart& start, int right, int row, int col, int end,
+                          void* const* results) {
+  const Ints d;
+  const ByteTile tile = whole;
+  const auto* points = reinterpret_cast<const std::int32_t*>(start.points);
+  const std::uint32_t* factors = start.factors + row;
+  Register bases[kRows];
+  T* to[kRows];
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) {
-      const auto value = hn::ShiftRightSame(hn::Vec<Ints>{acc[r][v]}, right);
-      // As in shifted_sums_fast.cpp: not TruncateTo.
-      const auto kept = hn::And(hn::Min(hn::Max(value, low), high), bits);
-      hn::StoreU(hn::DemoteTo(stored, kept), stored, results + (row + r) * kTileCols + col + v * kLanes);
+    bases[r] = hn::Set(d, static_cast<std::int32_t>(0U - start.bases[row + r])).raw;
+    to[r] = static_cast<T*>(results[row + r]);
+  }
+  for (; col < end; col += kVectors * kLanes) {
+    Register acc[kRows][kVectors];
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      HWY_UNROLL(4)
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = bases[r];
+    }
+    if (points != nullptr) {
+      HWY_UNROLL(8)
+      for (int r = 0; r < kRows; ++r) {
+        const hn::Vec<Ints> factor{factor_at(factors + r)};
+        HWY_UNROLL(4)
+        for (int v = 0; v < kVectors; ++v) {
+          const auto off = hn::Mul(factor, hn::LoadU(d, points + col + v * kLanes));
+          acc[r][v] = hn::Sub(hn::Vec<Ints>{acc[r][v]}, off).raw;
+        }
+      }
+    }
+    add_words<kLeftSigned>(tile, row, col, acc);
+    const int count = tile.size.cols - col;
+    if (HWY_LIKELY(count >= kVectors * kLanes)) {
+      HWY_UNROLL(8)
+      for (int r = 0; r < kRows; ++r) store_ended<true>(acc[r], right, count, to[r] + col);
+    } else {
+      HWY_UNROLL(8)
+      for (int r = 0; r < kRows; ++r) store_ended<false>(acc[r], right, count, to[r] + col);
     }
   }
 }
 
 template <bool kLeftSigned, class T>
-void multiply_and_end_as(const ByteTile& tile, const QuickEnd& end, void* results) {
-  for_each_block(tile.size.rows, tile.size.cols, [&](auto rows, auto vectors, int row, int col) HWY_ATTR {
-    ended_block<decltype(rows)::value, decltype(vectors)::value, kLeftSigned>(tile, end, row, col,
-                                                                              static_cast<T*>(results));
-  });
+void make_as(const ByteTile& tile, const SumStart& start, int right, void* const* results) {
+  const int cols = tile.size.cols;
+  const auto columns = [&](auto vectors, int col, int end) {
+    constexpr int kVectors = decltype(vectors)::value;
+    constexpr int kRows = kVectors == kMostVectors ? kBlockRows / 2 : kBlockRows;
+    if (col >= end) return;
+    for_each_row_block<kRows>(tile.size.rows, [&](auto rows, int row) HWY_ATTR {
+      make_rows<decltype(rows)::value, kVectors, kLeftSigned, T>(tile, start, right, row, col, end, results);
+    });
+  };
+  // At the end, blocks of fewer vectors.
+  constexpr int kStep = kMostVectors * kLanes;
+  const int rest = cols % kStep, most = rest > kStep - kLanes ? cols : cols - rest;
+  const int two = most + kLanes < cols ? most + 2 * kLanes : most;
+  columns(std::integral_constant<int, kMostVectors>(), 0, most);
+  columns(std::integral_constant<int, 2>(), most, two);
+  columns(std::integral_constant<int, 1>(), two, cols);
 }
 
-void multiply_and_end(const ByteTile& tile, const QuickEnd& end, void* results) {
-  if (end.result_bytes == 1) {
-    const auto make =
-        tile.left_signed ? multiply_and_end_as<true, std::uint8_t> : multiply_and_end_as<false, std::uint8_t>;
-    return make(tile, end, results);
-  }
-  const auto make =
-      tile.left_signed ? multiply_and_end_as<true, std::uint16_t> : multiply_and_end_as<false, std::uint16_t>;
-  make(tile, end, results);
+template <class T>
+void make_results(const ByteTile& tile, const SumStart& start, int right, void* const* results) {
+  tile.left_signed ? make_as<true, T>(tile, start, right, results) : make_as<false, T>(tile, start, right, results);
+}
+
+void make(const ByteTile& tile, const SumStart& start, const QuickEnd& end, void* const* results) {
+  if (size_of(end.result) == 4) return make_results<std::int32_t>(tile, start, 0, results);
+  for_int_type(end.result, [&]<class T>(T) {
+    if constexpr (sizeof(T) < 4) make_results<T>(tile, start, end.right, results);
+  });
 }
 
 template <bool kLeftSigned>
@@ -274,9 +381,7 @@ void multiply(const ByteTile& tile, std::uint32_t* sums) {
 
 }  // namespace
 
-ByteKernels best_byte_kernels() {
-  return {kPerWord, kOnes, kTurnsRight, pack_right, pack_left, begin, multiply, multiply_and_end};
-}
+ByteKernels best_byte_kernels() { return {kPerWord, kOnes, kTurnsRight, pack_right, pack_left, make, multiply}; }
 
 #endif
 

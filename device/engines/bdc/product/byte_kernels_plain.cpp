@@ -1,6 +1,11 @@
 // The straightforward inner loops of products of bytes.
+#include <algorithm>
+#include <limits>
+
 #include "device/engines/bdc/product/byte_kernels.hpp"
 #include "device/engines/bdc/product/product.hpp"
+#include "device/memory/scratch.hpp"
+#include "device/numeric/by_type.hpp"
 
 namespace softtpu {
 namespace {
@@ -32,31 +37,50 @@ std::uint32_t pack_left(const std::uint8_t* row, int count, bool is_signed, std:
   return sum;
 }
 
-void begin(int rows, const std::uint32_t* bases, const std::uint32_t* factors, const std::uint32_t* points,
-           std::uint32_t* sums) {
-  for (int row = 0; row < rows; ++row) {
-    for (int col = 0; col < kTileCols; ++col)
-      sums[row * kTileCols + col] = 0U - (bases[row] + factors[row] * points[col]);
-  }
-}
-
-void multiply(const ByteTile& tile, std::uint32_t* sums) {
-  for (int row = 0; row < tile.size.rows; ++row) {
-    std::uint32_t* sum = sums + row * kTileCols;
-    for (int k = 0; k < tile.size.inner; ++k) {
-      const std::uint32_t left = tile.left[row * tile.left_step + k];
-      const std::uint32_t* right = tile.right + tile.offsets[k];
-      for (int j = 0; j < kPerWord; ++j) {
-        const std::uint32_t factor = widen(left >> (8 * j), tile.left_signed);
-        for (int col = 0; col < tile.size.cols; ++col)
-          sum[col] += factor * widen(right[col] >> (8 * j), tile.right_signed);
-      }
+// The products of one row.
+void add_row(const ByteTile& tile, int row, std::uint32_t* sums) {
+  for (int k = 0; k < tile.size.inner; ++k) {
+    const std::uint32_t left = tile.left[row * tile.left_step + k];
+    const std::uint32_t* right = tile.right + tile.offsets[k];
+    for (int j = 0; j < kPerWord; ++j) {
+      const std::uint32_t factor = widen(left >> (8 * j), tile.left_signed);
+      for (int col = 0; col < tile.size.cols; ++col)
+        sums[col] += factor * widen(right[col] >> (8 * j), tile.right_signed);
     }
   }
 }
 
+template <class T>
+void end_row(const std::uint32_t* sums, int count, int right, void* results) {
+  auto* ended = static_cast<T*>(results);
+  for (int col = 0; col < count; ++col) {
+    if constexpr (sizeof(T) == 4) {
+      ended[col] = static_cast<T>(sums[col]);
+    } else {
+      using Range = std::numeric_limits<T>;
+      const std::int32_t shifted = static_cast<std::int32_t>(sums[col]) >> right;
+      ended[col] = static_cast<T>(std::clamp<std::int32_t>(shifted, Range::min(), Range::max()));
+    }
+  }
+}
+
+void make(const ByteTile& tile, const SumStart& start, const QuickEnd& end, void* const* results) {
+  const int count = tile.size.cols;
+  std::uint32_t* sums = room<std::uint32_t, struct SumsOfRow>(count);
+  for (int row = 0; row < tile.size.rows; ++row) {
+    for (int col = 0; col < count; ++col)
+      sums[col] = 0U - start.bases[row] - (start.points == nullptr ? 0U : start.factors[row] * start.points[col]);
+    add_row(tile, row, sums);
+    for_int_type(end.result, [&]<class T>(T) { end_row<T>(sums, count, end.right, results[row]); });
+  }
+}
+
+void multiply(const ByteTile& tile, std::uint32_t* sums) {
+  for (int row = 0; row < tile.size.rows; ++row) add_row(tile, row, sums + row * kTileCols);
+}
+
 }  // namespace
 
-const ByteKernels kPlainByteKernels = {kPerWord, 0x01010101U, false, pack_right, pack_left, begin, multiply, nullptr};
+const ByteKernels kPlainByteKernels = {kPerWord, 0x01010101U, false, pack_right, pack_left, make, multiply};
 
 }  // namespace softtpu

@@ -18,6 +18,12 @@ constexpr int kWordsAtOnce = 256;  // words of a column that pass over them
 constexpr int kShallowRows = 16;
 constexpr int kShallowWords = 16;
 constexpr int kLeftRows = 64;  // rows of the left matrix that are loaded together
+// Columns of a tile whose sums are stored as they are made: as many as make whole cache lines of bytes, and as the
+// first-level cache holds right words for.
+constexpr int kLineCols = 64;
+constexpr int kMostCols = 1024;
+constexpr int kNearWords = 4096;
+constexpr int kNearBytes = 16384;  // of results that wait there
 // Words of the right matrix that are packed before they are multiplied.
 constexpr std::int64_t kPackedWords = 4 << 20;
 
@@ -37,7 +43,9 @@ class Multiplication {
     // An unsigned byte is 128 larger than the signed one that it was, the other way round 128 smaller.
     if (turn_ != 0) moved_by_ = product.right_signed ? 128U : static_cast<std::uint32_t>(-128);
     pack_left();
-    if (ends_at_once()) make_starts();
+    if (ends_at_once()) end_at_once();
+    if (std::any_of(factors_, factors_ + rows_, [](std::uint32_t factor) { return factor != 0; }))
+      points_ = room<std::uint32_t, struct Points>(std::int64_t{product.size.cols} + kTileCols);
   }
 
   void run() {
@@ -73,20 +81,19 @@ class Multiplication {
                                                                        : 0U;
       }
     });
-    ones_ = room<std::uint32_t, struct Ones>(words_);
-    std::fill_n(ones_, words_, kernels_.ones);
   }
 
-  // Columns [col, col + count), one tile behind the other.
+  // Columns [col, col + count): one tile behind the other, or as planes lie where all words are near anyway.
   PackedRight<std::uint32_t> pack_right(int col, int count) {
     PackedRight<std::uint32_t> packed;
     packed.parts = 1;
     packed.part_cols = count;
-    packed.offsets.resize(static_cast<std::size_t>(words_));
-    for (int k = 0; k < words_; ++k) packed.offsets[static_cast<std::size_t>(k)] = std::int64_t{k} * kTileCols;
     const int tiles = packed.tiles();
-    packed.tile_step = std::int64_t{words_} * kTileCols;
-    std::uint32_t* out = room<std::uint32_t, struct Right>(tiles * packed.tile_step);
+    const std::int64_t word_step = is_shallow() ? std::int64_t{tiles} * kTileCols : kTileCols;
+    if (!is_shallow()) packed.tile_step = std::int64_t{words_} * kTileCols;
+    packed.offsets.resize(static_cast<std::size_t>(words_));
+    for (int k = 0; k < words_; ++k) packed.offsets[static_cast<std::size_t>(k)] = k * word_step;
+    std::uint32_t* out = room<std::uint32_t, struct Right>((std::int64_t{tiles} * words_ + 1) * kTileCols);
     packed.values = out;
     const int inner = product_.size.inner;
     const int at_once = product_.right_depth;
@@ -102,85 +109,144 @@ class Multiplication {
         const std::uint8_t* from[4];
         for (int j = 0; j < per_word; ++j) from[j] = bytes + (i + j) * kTileCols;
         kernels_.pack_right(std::min(per_word, depth - i), from, kTileCols, product_.right_signed, turn_,
-                            out + tile * packed.tile_step + std::int64_t{(first + i) / per_word} * kTileCols);
+                            out + tile * packed.tile_step + (first + i) / per_word * word_step);
       }
     });
     return packed;
   }
 
-  // Sums of that few terms are far from the ends of 32 bits, with starts and what rounds as well.
+  bool is_shallow() const { return words_ <= kShallowWords; }
+
+  // Sums of that few terms are far from the ends of 32 bits, with starts and what rounds as well; those that stay as
+  // they are may have any.
   bool ends_at_once() const {
-    if (!product_.ending || product_.store_last || kernels_.multiply_and_end == nullptr || words_ > kWordsAtOnce)
-      return false;
-    constexpr std::uint32_t kMostStart = 1U << 28;
+    if (!product_.ending || product_.store_last || plain_kernels() || words_ > kWordsAtOnce) return false;
     const ByteProduct::Ending& ending = *product_.ending;
     const RoundedShift steps = ending.rule.shift.steps();
-    const bool only_shifts = ending.rule.multiplier == 1 && ending.rule.offset == 0 &&
-                             ending.rule.floor == SumShift::kNoFloor && steps.left == 0 && steps.right < 28 &&
-                             steps.even == 0 && steps.positive == steps.negative;
+    const IntRange range = range_of(ending.result);
+    if (ending.rule.multiplier != 1 || ending.rule.offset != 0 || ending.rule.floor != SumShift::kNoFloor ||
+        ending.rule.low != range.low || ending.rule.high != range.high || steps.left != 0)
+      return false;
+    if (size_of(ending.result) == 4) return steps.right == 0 && ending.rule.is_signed == is_signed_int(ending.result);
+    constexpr std::uint32_t kMostStart = 1U << 28;
     // What is read as unsigned is never below zero, and has starts that are not.
     const std::uint32_t lowest = ending.rule.is_signed ? 0U - kMostStart : 0U;
-    return only_shifts && ending.result_bytes <= 2 && product_.zero_points == ZeroPoints::kNone &&
+    return steps.right < 28 && steps.even == 0 && steps.positive == steps.negative &&
+           product_.zero_points == ZeroPoints::kNone &&
            std::all_of(ending.starts.begin(), ending.starts.end(),
                        [=](std::uint32_t start) { return start - lowest < kMostStart - lowest; });
   }
-  void make_starts() {
-    starts_ = room<std::uint32_t, struct Starts>(rows_);
-    const auto rounds = static_cast<std::uint32_t>(product_.ending->rule.shift.steps().positive);
-    for (int row = 0; row < rows_; ++row)
-      starts_[row] = product_.ending->starts[static_cast<std::size_t>(row)] + rounds - bases_[row];
+  void end_at_once() {
+    const ByteProduct::Ending& ending = *product_.ending;
+    const RoundedShift steps = ending.rule.shift.steps();
+    end_ = {ending.result, steps.right};
+    const auto rounds = static_cast<std::uint32_t>(steps.positive);
+    for (int row = 0; row < rows_; ++row) bases_[row] -= ending.starts[static_cast<std::size_t>(row)] + rounds;
+    ends_ = true;
+  }
+
+  // Columns of a part of the right matrix in tiles of one size, and how many tiles those are.
+  struct Columns {
+    int of_tile, tiles;
+  };
+  Columns columns(const PackedRight<std::uint32_t>& packed) const {
+    // Wider ones only where all tiles of a part are neighbours.
+    if (!ends_ || packed.tile_step != kTileCols) return {kTileCols, packed.tiles_of_part()};
+    const int most = std::clamp(kNearWords / words_ / kLineCols * kLineCols, 2 * kLineCols, kMostCols);
+    const int tiles = (packed.part_cols + most - 1) / most;
+    const int lines = (packed.part_cols + kLineCols - 1) / kLineCols;
+    const int of_tile = (lines + tiles - 1) / tiles * kLineCols;
+    return {of_tile, (packed.part_cols + of_tile - 1) / of_tile};
   }
 
   void multiply(const PackedRight<std::uint32_t>& packed, int col, Results<std::uint32_t>& results) {
-    const int tiles = packed.tiles(), down = (rows_ + height_ - 1) / height_;
+    if (points_ != nullptr) find_points(packed, col);
+    const Columns columns = this->columns(packed);
+    const int tiles = packed.parts * columns.tiles, down = (rows_ + height_ - 1) / height_;
     const bool by_rows = std::int64_t{words_} * packed.parts * packed.part_cols <= kKeptWords;
     const std::int64_t steps = std::int64_t{rows_} * words_ * packed.parts * packed.part_cols;
     parallel_for(tiles * down, steps, [&](int index) {
       const int row = (by_rows ? index / tiles : index % down) * height_;
       const int at = by_rows ? index % tiles : index / down;
-      const Tile tile{row, std::min(height_, rows_ - row), col + at * kTileCols, packed.cols(at)};
-      multiply_tile(tile, packed.tile(at), packed.offsets.data(), results);
+      const int part = at / columns.tiles, first = at % columns.tiles * columns.of_tile;
+      const Tile tile{row, std::min(height_, rows_ - row), col + part * packed.tiles_of_part() * kTileCols + first,
+                      std::min(columns.of_tile, packed.part_cols - first)};
+      const std::uint32_t* right =
+          packed.values + part * packed.part_step + first / kTileCols * packed.tile_step + first % kTileCols;
+      const ByteTile part_of{{tile.rows, words_, tile.cols},
+                             product_.left_signed,
+                             product_.right_signed,
+                             left_ + std::int64_t{row} * words_,
+                             words_,
+                             right,
+                             packed.offsets.data()};
+      const SumStart start{bases_ + row, factors_ + row, points_ == nullptr ? nullptr : points_ + tile.col};
+      ends_ ? end_tile(tile, part_of, start) : multiply_tile(tile, part_of, start, results);
     });
   }
 
-  void multiply_tile(const Tile& tile, const std::uint32_t* right, const std::int64_t* offsets,
-                     Results<std::uint32_t>& results) {
-    if (starts_ != nullptr) return end_tile(tile, right, offsets);
-    alignas(64) std::uint32_t points[kTileCols] = {};
-    if (product_.zero_points == ZeroPoints::kOfColumns)
-      std::copy_n(product_.points.data() + tile.col, tile.cols, points);
-    ByteTile part{{1, words_, tile.cols}, product_.left_signed, product_.right_signed, ones_, 0, right, offsets};
-    if (product_.zero_points == ZeroPoints::kOfRows) {
-      std::fill_n(points, kTileCols, 0U - moved_by_ * static_cast<std::uint32_t>(words_ * kernels_.per_word));
-      kernels_.multiply(part, points);
+  // The points of columns, or the sums of columns that the points of rows are multiplied with.
+  void find_points(const PackedRight<std::uint32_t>& packed, int col) {
+    if (product_.zero_points == ZeroPoints::kOfColumns) {
+      std::copy_n(product_.points.data() + col, packed.part_cols, points_ + col);
+      return;
     }
+    std::uint32_t* ones = room<std::uint32_t, struct Ones>(words_);
+    std::fill_n(ones, words_, kernels_.ones);
+    const std::uint32_t base = moved_by_ * static_cast<std::uint32_t>(words_ * kernels_.per_word);
+    const std::int64_t steps = std::int64_t{words_} * packed.parts * packed.part_cols;
+    parallel_for(packed.tiles(), steps, [&](int index) {
+      const ByteTile tile{{1, words_, packed.cols(index)},
+                          product_.left_signed,
+                          product_.right_signed,
+                          ones,
+                          0,
+                          packed.tile(index),
+                          packed.offsets.data()};
+      void* sums = points_ + col + std::int64_t{index} * kTileCols;
+      kernels_.make(tile, {&base}, {}, &sums);
+    });
+  }
+
+  void multiply_tile(const Tile& tile, ByteTile part, const SumStart& start, Results<std::uint32_t>& results) {
     std::uint32_t* sums = room<std::uint32_t, struct Sums>(kRowsAtOnce * kTileCols);
-    kernels_.begin(tile.rows, bases_ + tile.row, factors_ + tile.row, points, sums);
-    part.size.rows = tile.rows;
-    part.left_step = words_;
-    for (int k = 0; k < words_; k += kWordsAtOnce) {
-      part.size.inner = std::min(kWordsAtOnce, words_ - k);
-      part.left = left_ + std::int64_t{tile.row} * words_ + k;
-      part.offsets = offsets + k;
+    void* rows[kRowsAtOnce];
+    for (int i = 0; i < tile.rows; ++i) rows[i] = sums + i * kTileCols;
+    const std::uint32_t* left = part.left;
+    const std::int64_t* offsets = part.offsets;
+    int made = part.size.inner = is_shallow() ? words_ : 0;
+    kernels_.make(part, start, {}, rows);
+    for (; made < words_; made += part.size.inner) {
+      part.size.inner = std::min(kWordsAtOnce, words_ - made);
+      part.left = left + made;
+      part.offsets = offsets + made;
       kernels_.multiply(part, sums);
     }
     results.tile(tile, sums);
   }
 
-  void end_tile(const Tile& tile, const std::uint32_t* right, const std::int64_t* offsets) {
+  // Some rows at a time: results that are not made in their places stay in the first-level cache until they are stored.
+  void end_tile(const Tile& tile, const ByteTile& part, const SumStart& start) {
     const ByteProduct::Ending& ending = *product_.ending;
-    const ByteTile part{{tile.rows, words_, tile.cols},
-                        product_.left_signed,
-                        product_.right_signed,
-                        left_ + std::int64_t{tile.row} * words_,
-                        words_,
-                        right,
-                        offsets};
-    const QuickEnd end{starts_ + tile.row, ending.rule.shift.steps().right, static_cast<std::int32_t>(ending.rule.low),
-                       static_cast<std::int32_t>(ending.rule.high), ending.result_bytes};
-    auto* results = room<std::uint16_t, struct EndedTile>(kRowsAtOnce * kTileCols);
-    kernels_.multiply_and_end(part, end, results);
-    ending.store(tile, results, kTileCols);
+    void* places[kRowsAtOnce];
+    const bool in_place = ending.places(tile, places);
+    const int bytes = size_of(ending.result);
+    const int step = (tile.cols + kLineCols - 1) / kLineCols * kLineCols;
+    const int rows = in_place ? kShallowRows : std::clamp(kNearBytes / (step * bytes) / 4 * 4, 4, kShallowRows);
+    for (int row = 0; row < tile.rows; row += rows) {
+      ByteTile some = part;
+      some.size.rows = std::min(rows, tile.rows - row);
+      some.left += row * part.left_step;
+      const SumStart from{start.bases + row, start.factors + row, start.points};
+      if (in_place) {
+        kernels_.make(some, from, end_, places + row);
+        continue;
+      }
+      std::uint8_t* results = room<std::uint8_t, struct Ended>(std::int64_t{rows} * step * bytes);
+      for (int i = 0; i < some.size.rows; ++i) places[i] = results + std::int64_t{i} * step * bytes;
+      kernels_.make(some, from, end_, places);
+      ending.store({tile.row + row, some.size.rows, tile.col, tile.cols}, results, step);
+    }
   }
 
   const ByteProduct& product_;
@@ -189,8 +255,10 @@ class Multiplication {
   const int height_;        // rows of a tile
   const std::uint8_t turn_;
   std::uint32_t moved_by_ = 0;
-  std::uint32_t *left_ = nullptr, *bases_ = nullptr, *factors_ = nullptr, *ones_ = nullptr;
-  std::uint32_t* starts_ = nullptr;  // of sums that end as they are made
+  std::uint32_t *left_ = nullptr, *bases_ = nullptr, *factors_ = nullptr;
+  std::uint32_t* points_ = nullptr;  // of each column, if any factor is not zero
+  bool ends_ = false;                // sums end as they are made
+  QuickEnd end_;
 };
 
 }  // namespace

@@ -32,12 +32,14 @@ struct ByteProduct {
   Store<std::uint32_t> store;
   bool store_last = false;
 
-  // What `store` does to sums without zero points, said so that loops may do it as they make them: results of 1 or 2
-  // bytes, for store_results(tile, results, step).
+  // What `store` does to the sums, said so that loops may do it as they make them: what is added to them, and how they
+  // become results.
   struct Ending {
     SumShift rule;
     std::vector<std::uint32_t> starts;  // of each row
-    int result_bytes;
+    Dtype result;
+    // Where the results of the tile's rows lie, if those of its columns are neighbours there; else stored by `store`.
+    std::function<bool(const Tile&, void** places)> places;
     std::function<void(const Tile&, const void*, std::int64_t step)> store;
   };
   std::optional<Ending> ending;

@@ -23,15 +23,15 @@ inline constexpr int kBlockRows = kLanes == 16 ? 8 : 4;
 inline constexpr int kBlockVectors = kLanes == 16 ? 3 : 2;
 
 // Calls body(count, row) with a compile-time count for blocks of rows.
-template <class Body>
+template <int kMost = kBlockRows, class Body>
 void for_each_row_block(int rows, Body body) {
   int row = 0;
-  for (; row + kBlockRows <= rows; row += kBlockRows) body(std::integral_constant<int, kBlockRows>(), row);
-  if (kBlockRows > 4 && row + 4 <= rows) {
+  for (; row + kMost <= rows; row += kMost) body(std::integral_constant<int, kMost>(), row);
+  if (kMost > 4 && row + 4 <= rows) {
     body(std::integral_constant<int, 4>(), row);
     row += 4;
   }
-  if (row + 2 <= rows) {
+  if (kMost > 2 && row + 2 <= rows) {
     body(std::integral_constant<int, 2>(), row);
     row += 2;
   }

@@ -97,8 +97,7 @@ std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv
   const int width = std::get<Tensor>(cmd.weight).shape.w;
   const int channels = cmd.src.shape.c;
   return [=](int row, int count, In* values) {
-    for (int channel = row; channel < row + count; ++channel) {
-      const T* stored = weight.at<const T>(0, channel, 0, 0);
+    weight.each_channel<const T>(0, row, count, [&](int, const T* stored) {
       for (int first = 0; first < channels; first += width) {
         const int lanes = std::min(width, channels - first);
         const int missing = (together - lanes % together) % together;
@@ -112,7 +111,7 @@ std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv
                   values);
         values += taps * (lanes + missing);
       }
-    }
+    });
   };
 }
 
@@ -198,15 +197,32 @@ bool must_store_last(const Memories& mem, const Conv2dCmd& cmd) {
          (cmd.rescale && may_overlap(chip, cmd.dst, *cmd.rescale));
 }
 
+// Copies a run, and as much behind it as is convenient: up to `on` elements from its first, which are written later.
+template <class T>
+void copy_over(const T* from, int run, int on, T* to) {
+  const auto copy = [=](auto bytes) {
+    constexpr int kStep = static_cast<int>(decltype(bytes)::value / sizeof(T));
+    const int whole = (run + kStep - 1) / kStep * kStep;
+    if (whole > on) return copy_run(from, run, to);
+    for (int i = 0; i < whole; i += kStep) std::memcpy(to + i, from + i, decltype(bytes)::value);
+  };
+  const unsigned bytes = static_cast<unsigned>(run) * sizeof(T);
+  if (bytes > 32) return copy(std::integral_constant<unsigned, 64>());
+  if (bytes > 16) return copy(std::integral_constant<unsigned, 32>());
+  if (bytes > 8) return copy(std::integral_constant<unsigned, 16>());
+  copy(std::integral_constant<unsigned, 8>());
+}
+
 // What belongs to columns of the product in a channel of the output. Columns are pixels, counted over batches, or
 // places of planes. The output has no gaps between its rows.
 class OutputPixels {
  public:
   OutputPixels(const Memories& mem, const Tensor& dst, const PlaneGeometry* planes = nullptr)
       : view_(mem, dst), width_(dst.shape.w), pixels_(dst.shape.h * dst.shape.w), planes_(planes) {}
-  // Columns i to i + count that are neighbours in every channel, from pixel `pixel` of batch n on.
+  // Columns i to i + count that are neighbours in every channel, from pixel `pixel` of batch n on. From there to the
+  // last of the pixels asked for, up to a gap, are `on`.
   struct Run {
-    int i, n, pixel, count;
+    int i, n, pixel, count, on;
   };
   // Those of the columns [col, col + count), until this thread asks again: found once for all channels of a tile.
   std::span<const Run> runs(int col, int count) const {
@@ -214,14 +230,18 @@ class OutputPixels {
     std::size_t found = 0;
     if (planes_ != nullptr) {
       planes_->joined_pixels(col, count, [&](int i, int n, int oh, int ow, int run) {
-        list[found++] = {i, n, oh * width_ + ow, run};
+        list[found++] = {i, n, oh * width_ + ow, run, run};
       });
+      for (std::size_t i = found; i-- > 1;) {
+        Run& run = list[i - 1];
+        if (run.n == list[i].n && run.pixel + run.count == list[i].pixel) run.on += list[i].on;
+      }
       return {list, found};
     }
     for (int done = 0; done < count;) {
       const int pixel = (col + done) % pixels_;
       const int length = std::min(pixels_ - pixel, count - done);
-      list[found++] = {done, (col + done) / pixels_, pixel, length};
+      list[found++] = {done, (col + done) / pixels_, pixel, length, length};
       done += length;
     }
     return {list, found};
@@ -235,7 +255,16 @@ class OutputPixels {
   // pixels.
   template <class T>
   void store(int channel, std::span<const Run> runs, const T* values) const {
-    visit<T>(channel, runs, [&](int i, T* first, int run) { copy_run(values + i, run, first); });
+    for (const Run& run : runs)
+      copy_over(values + run.i, run.count, run.on, view_.at<T>(run.n, channel, 0, 0) + run.pixel);
+  }
+  // Where the tile's rows lie, if all its columns are neighbours.
+  template <class T>
+  bool places(const Tile& tile, void** rows) const {
+    const auto found = runs(tile.col, tile.cols);
+    if (found.size() != 1 || found[0].count != tile.cols) return false;
+    view_.each_channel<T>(found[0].n, tile.row, tile.rows, [&](int i, T* first) { rows[i] = first + found[0].pixel; });
+    return true;
   }
 
  private:
@@ -345,12 +374,25 @@ std::vector<std::uint32_t> biases(const Memories& mem, const Conv2dCmd& cmd) {
   return bias;
 }
 
+// Sums that end by `rule`, as the output stores them: `type` has its size.
+template <class T>
+ByteProduct::Ending ending_of(const OutputPixels& output, const SumShift& rule,
+                              const std::vector<std::uint32_t>& starts, Dtype type) {
+  const Store<T> store =
+      by_channels<T>(output, [&](int row, const auto& runs, int, const T* ended) { output.store(row, runs, ended); });
+  return {rule, starts, type, [&](const Tile& tile, void** rows) { return output.places<T>(tile, rows); },
+          [store](const Tile& tile, const void* results, std::int64_t step) {
+            store(tile, static_cast<const T*>(results), step);
+          }};
+}
+
 // sat(relu((sum + bias) >> rshift)), ties up. The 32-bit sum is read as unsigned when all types are.
 void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
   const bool is_signed = product.left_signed || product.right_signed || is_signed_int(cmd.bias_type);
-  IntRange range = range_of(cmd.dst.dtype);
   // Without relu one signed type makes the range signed, whatever the output type is.
-  if (!cmd.relu && is_signed) range = range_of(size_of(cmd.dst.dtype) == 1 ? Dtype::kInt8 : Dtype::kInt16);
+  const bool signed_range = !cmd.relu && is_signed;
+  const Dtype type = !signed_range ? cmd.dst.dtype : size_of(cmd.dst.dtype) == 1 ? Dtype::kInt8 : Dtype::kInt16;
+  const IntRange range = range_of(type);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
   const SumShift rule{is_signed, {-cmd.rshift, Rounding::kHalfUp}, low, range.high};
   const std::vector<std::uint32_t> bias = biases(mem, cmd);
@@ -361,11 +403,7 @@ void convolve_symmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
           shift(rule, sums, bias[static_cast<std::size_t>(row)], nullptr, count, ended);
           output.store(row, runs, ended);
         });
-    const Store<T> store_ended =
-        by_channels<T>(output, [&](int row, const auto& runs, int, const T* ended) { output.store(row, runs, ended); });
-    product.ending = {rule, bias, sizeof(T), [&](const Tile& tile, const void* results, std::int64_t step) {
-                        store_ended(tile, static_cast<const T*>(results), step);
-                      }};
+    product.ending = ending_of<T>(output, rule, bias, type);
     multiply(product);
   });
 }
@@ -430,6 +468,12 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels
         }
       });
     });
+    if (sizeof(T) == 4 && !add_old) {
+      const IntRange range = range_of(cmd.dst.dtype);
+      const SumShift as_they_are{is_signed_int(cmd.dst.dtype), {0, Rounding::kHalfUp}, range.low, range.high};
+      product.ending =
+          ending_of<T>(output, as_they_are, std::vector<std::uint32_t>(product.points.size()), cmd.dst.dtype);
+    }
     multiply(product);
   });
 }

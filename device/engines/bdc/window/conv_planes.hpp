@@ -48,6 +48,34 @@ class PlaneGeometry {
     return plane * plane_size() + std::int64_t{y / window_.stride.h} * pitch_ + x / window_.stride.w;
   }
 
+  // The planes of a channel from their lines, which are what its planes in a row see, place by place: of each phase
+  // down, rows() lines of line() elements. Only where more than one phase across is read; else planes are filled
+  // themselves.
+  bool has_lines() const { return across_.size() > 1; }
+  int lines() const { return static_cast<int>(down_.size()) * rows_; }
+  int line() const { return (pitch_ - 1) * window_.stride.w + across_.back() + 1; }
+  int line_phase(int index) const { return down_[static_cast<std::size_t>(index / rows_)]; }
+  template <class T>
+  void split(const T* lines, T* out) const {
+    static_assert(sizeof(T) == 4);
+    const int step = window_.stride.w, pitch = pitch_;
+    for (int index = 0; index < this->lines(); ++index, lines += line()) {
+      const auto to = [&](std::size_t phase) {
+        const std::size_t plane = static_cast<std::size_t>(index / rows_) * across_.size() + phase;
+        return out + static_cast<std::int64_t>(plane) * plane_size() + std::int64_t{index % rows_} * pitch;
+      };
+      if (step == 2) {
+        load_rows().split_words(lines, pitch, to(0), to(1));
+        continue;
+      }
+      for (std::size_t phase = 0; phase < across_.size(); ++phase) {
+        const T* from = lines + across_[phase];
+        T* row = to(phase);
+        for (int i = 0; i < pitch; ++i) row[i] = from[i * step];
+      }
+    }
+  }
+
   // Columns of the product for one batch.
   int cols() const { return (output_.h - 1) * pitch_ + output_.w; }
   // Output pixels among the columns [col, col + count): visit(i, n, oh, ow, run). Each batch fills whole tiles, so that
@@ -91,6 +119,7 @@ class PlaneGeometry {
       if (index_of(found, k * dilation % stride) == static_cast<std::ptrdiff_t>(found.size()))
         found.push_back(k * dilation % stride);
     }
+    std::sort(found.begin(), found.end());
     return found;
   }
   static std::ptrdiff_t index_of(const std::vector<int>& list, int value) {
@@ -103,39 +132,44 @@ class PlaneGeometry {
   std::vector<int> down_, across_;
 };
 
-// Fills planes of elements T, channel by channel.
+// Fills planes of elements T, or their lines, channel by channel.
 template <class T>
 class PlaneFiller {
  public:
-  PlaneFiller(const Memories& mem, const Conv2dCmd& cmd, const PlaneGeometry& geometry)
-      : geometry_(geometry),
-        input_(mem, cmd.src, every_step(cmd.window)),
+  PlaneFiller(const Memories& mem, const Conv2dCmd& cmd, const PlaneGeometry& geometry, bool lines = false)
+      : count_(lines ? geometry.line() : geometry.pitch()),
+        input_(mem, cmd.src, every_step(cmd.window, lines)),
         surroundings_(mem, cmd.padding, cmd.insertion) {
+    if (lines) {
+      for (int i = 0; i < geometry.lines(); ++i)
+        seen_.push_back(input_.tap_row({geometry.line_phase(i), 0}, i % geometry.rows(), 0, count_));
+      return;
+    }
     for (int plane = 0; plane < geometry.planes(); ++plane) {
       for (int row = 0; row < geometry.rows(); ++row)
-        seen_.push_back(input_.tap_row(geometry.phase(plane), row, 0, geometry.pitch()));
+        seen_.push_back(input_.tap_row(geometry.phase(plane), row, 0, count_));
     }
   }
-  // All planes of channel c of batch n, as the type that is multiplied.
+  // All of channel c of batch n, as the type that is multiplied.
   template <class In>
   void fill(int n, int c, In* out) const {
     const T* from = input_.plane(n, c);
     const Surroundings<T> around = surroundings_.at(c);
-    const int pitch = geometry_.pitch();
     for (const auto& seen : seen_) {
-      input_.read(from, seen, pitch, around, out);
-      out += pitch;
+      input_.read(from, seen, count_, around, out);
+      out += count_;
     }
   }
 
  private:
   // A phase is read like a tap that far from the first one.
-  static Window every_step(Window window) {
+  static Window every_step(Window window, bool lines) {
     window.dilation = {1, 1};
+    if (lines) window.stride.w = 1;
     return window;
   }
 
-  const PlaneGeometry& geometry_;
+  int count_;  // elements of a row or line
   WindowInput<T> input_;
   ChannelSurroundings<T> surroundings_;
   std::vector<typename WindowInput<T>::TapRow> seen_;
@@ -222,7 +256,9 @@ class ConvPlanes {
     const int planes = packed_.parts * channels_;
     const std::int64_t size = geometry_.channel_size();
     if constexpr (kBytes) {
-      const PlaneFiller<std::uint8_t> filler(mem, cmd, geometry_);
+      const bool lines = geometry_.has_lines();
+      const PlaneFiller<std::uint8_t> filler(mem, cmd, geometry_, lines);
+      const std::int64_t filled = lines ? std::int64_t{geometry_.lines()} * geometry_.line() : size;
       const bool is_signed = is_signed_int(cmd.src.dtype);
       const std::uint8_t turn = byte_turn(is_signed_int(dtype_of(cmd.weight)), is_signed);
       parallel_for(planes, cmd.src.shape.elements(), [&](int index) {
@@ -230,9 +266,12 @@ class ConvPlanes {
         const int first = index % channels_ * per_word_;
         const int rows = std::min(per_word_, cmd.src.shape.c - first);
         const std::uint8_t* from[4];
-        for (int c = 0; c < rows; ++c) from[c] = bytes.room(size * per_word_) + c * size;
-        for (int c = 0; c < rows; ++c) filler.fill(index / channels_, first + c, bytes.room(0) + c * size);
-        byte_kernels().pack_right(rows, from, static_cast<int>(size), is_signed, turn, values + index * size);
+        for (int c = 0; c < rows; ++c) from[c] = bytes.room(filled * per_word_) + c * filled;
+        for (int c = 0; c < rows; ++c) filler.fill(index / channels_, first + c, bytes.room(0) + c * filled);
+        In* planes_of_word = values + index * size;
+        In* words = lines ? room<In, struct Lines>(filled) : planes_of_word;
+        byte_kernels().pack_right(rows, from, static_cast<int>(filled), is_signed, turn, words);
+        if (lines) geometry_.split(words, planes_of_word);
       });
     } else {
       const auto for_type = [&](auto body) {
