@@ -24,6 +24,7 @@ constexpr int kLineCols = 64;
 constexpr int kMostCols = 1024;
 constexpr int kNearWords = 4096;
 constexpr int kNearBytes = 16384;  // of results that wait there
+constexpr int kLongRun = 40;       // columns that are worth a call of the loops
 // Words of the right matrix that are packed before they are multiplied.
 constexpr std::int64_t kPackedWords = 4 << 20;
 
@@ -225,27 +226,39 @@ class Multiplication {
     results.tile(tile, sums);
   }
 
-  // Some rows at a time: results that are not made in their places stay in the first-level cache until they are stored.
+  // Some rows at a time: in their places if no run is short, else where they stay in the first-level cache until they
+  // are stored.
   void end_tile(const Tile& tile, const ByteTile& part, const SumStart& start) {
     const ByteProduct::Ending& ending = *product_.ending;
-    void* places[kRowsAtOnce];
-    const bool in_place = ending.places(tile, places);
+    const auto runs = ending.runs(tile.col, tile.cols);
+    const bool in_place = runs.size() == 1 || std::all_of(runs.begin(), runs.end(),
+                                                          [](const ResultRun& run) { return run.count >= kLongRun; });
     const int bytes = size_of(ending.result);
     const int step = (tile.cols + kLineCols - 1) / kLineCols * kLineCols;
     const int rows = in_place ? kShallowRows : std::clamp(kNearBytes / (step * bytes) / 4 * 4, 4, kShallowRows);
+    void* places[kShallowRows];
     for (int row = 0; row < tile.rows; row += rows) {
-      ByteTile some = part;
-      some.size.rows = std::min(rows, tile.rows - row);
-      some.left += row * part.left_step;
-      const SumStart from{start.bases + row, start.factors + row, start.points};
+      const Tile some{tile.row + row, std::min(rows, tile.rows - row), tile.col, tile.cols};
+      const auto make = [&](int col, int cols) {
+        ByteTile made = part;
+        made.size.rows = some.rows;
+        made.size.cols = cols;
+        made.left += row * part.left_step;
+        made.right += col;
+        const std::uint32_t* points = start.points == nullptr ? nullptr : start.points + col;
+        kernels_.make(made, {start.bases + row, start.factors + row, points}, end_, places);
+      };
       if (in_place) {
-        kernels_.make(some, from, end_, places + row);
+        for (const ResultRun& run : runs) {
+          ending.places(some, run, places);
+          make(run.i, run.count);
+        }
         continue;
       }
       std::uint8_t* results = room<std::uint8_t, struct Ended>(std::int64_t{rows} * step * bytes);
-      for (int i = 0; i < some.size.rows; ++i) places[i] = results + std::int64_t{i} * step * bytes;
-      kernels_.make(some, from, end_, places);
-      ending.store({tile.row + row, some.size.rows, tile.col, tile.cols}, results, step);
+      for (int i = 0; i < some.rows; ++i) places[i] = results + std::int64_t{i} * step * bytes;
+      make(0, tile.cols);
+      ending.store(some, runs, results, step);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "device/engines/bdc/product/product.hpp"
@@ -16,6 +17,12 @@ enum class ZeroPoints : std::uint8_t {
   kNone,
   kOfColumns,  // points[col] x sum of the left row
   kOfRows,     // points[row] x sum of the right column
+};
+
+// Columns of a tile from its column i on, `count` of them, that are neighbours in every row of the result: in batch n
+// from `pixel` on. From there to the last pixel of the tile, or up to a gap, are `on`.
+struct ResultRun {
+  int i, n, pixel, count, on;
 };
 
 struct ByteProduct {
@@ -38,9 +45,12 @@ struct ByteProduct {
     SumShift rule;
     std::vector<std::uint32_t> starts;  // of each row
     Dtype result;
-    // Where the results of the tile's rows lie, if those of its columns are neighbours there; else stored by `store`.
-    std::function<bool(const Tile&, void** places)> places;
-    std::function<void(const Tile&, const void*, std::int64_t step)> store;
+    // The runs of the columns [col, col + count), until this thread asks again.
+    std::function<std::span<const ResultRun>(int col, int count)> runs;
+    // Where a run begins in the tile's rows.
+    std::function<void(const Tile&, const ResultRun&, void** places)> places;
+    // Stores what was made elsewhere.
+    std::function<void(const Tile&, std::span<const ResultRun>, const void* results, std::int64_t step)> store;
   };
   std::optional<Ending> ending;
 };

@@ -219,12 +219,8 @@ class OutputPixels {
  public:
   OutputPixels(const Memories& mem, const Tensor& dst, const PlaneGeometry* planes = nullptr)
       : view_(mem, dst), width_(dst.shape.w), pixels_(dst.shape.h * dst.shape.w), planes_(planes) {}
-  // Columns i to i + count that are neighbours in every channel, from pixel `pixel` of batch n on. From there to the
-  // last of the pixels asked for, up to a gap, are `on`.
-  struct Run {
-    int i, n, pixel, count, on;
-  };
-  // Those of the columns [col, col + count), until this thread asks again: found once for all channels of a tile.
+  using Run = ResultRun;
+  // The runs of the columns [col, col + count), until this thread asks again: found once for all channels of a tile.
   std::span<const Run> runs(int col, int count) const {
     Run* list = room<Run, struct PixelRuns>(count);
     std::size_t found = 0;
@@ -249,25 +245,31 @@ class OutputPixels {
   // visit(i, first, run) for each of them in a channel.
   template <class T, class Visit>
   void visit(int channel, std::span<const Run> runs, Visit visit) const {
-    for (const Run& run : runs) visit(run.i, view_.at<T>(run.n, channel, 0, 0) + run.pixel, run.count);
+    each_run<T>(channel, runs, [&](const Run& run, T* first) { visit(run.i, first, run.count); });
   }
   // Values of a whole piece of a row at once: pixels of planes are short runs, with places between them that are no
   // pixels.
   template <class T>
   void store(int channel, std::span<const Run> runs, const T* values) const {
-    for (const Run& run : runs)
-      copy_over(values + run.i, run.count, run.on, view_.at<T>(run.n, channel, 0, 0) + run.pixel);
+    each_run<T>(channel, runs, [&](const Run& run, T* first) { copy_over(values + run.i, run.count, run.on, first); });
   }
-  // Where the tile's rows lie, if all its columns are neighbours.
+  // Where a run begins in the tile's channels.
   template <class T>
-  bool places(const Tile& tile, void** rows) const {
-    const auto found = runs(tile.col, tile.cols);
-    if (found.size() != 1 || found[0].count != tile.cols) return false;
-    view_.each_channel<T>(found[0].n, tile.row, tile.rows, [&](int i, T* first) { rows[i] = first + found[0].pixel; });
-    return true;
+  void places(const Tile& tile, const Run& run, void** rows) const {
+    view_.each_channel<T>(run.n, tile.row, tile.rows, [&](int i, T* first) { rows[i] = first + run.pixel; });
   }
 
  private:
+  template <class T, class Visit>
+  void each_run(int channel, std::span<const Run> runs, Visit visit) const {
+    T* first = nullptr;
+    int batch = -1;
+    for (const Run& run : runs) {
+      if (run.n != batch) first = view_.at<T>(batch = run.n, channel, 0, 0);
+      visit(run, first + run.pixel);
+    }
+  }
+
   TensorView view_;
   int width_, pixels_;
   const PlaneGeometry* planes_;
@@ -378,11 +380,14 @@ std::vector<std::uint32_t> biases(const Memories& mem, const Conv2dCmd& cmd) {
 template <class T>
 ByteProduct::Ending ending_of(const OutputPixels& output, const SumShift& rule,
                               const std::vector<std::uint32_t>& starts, Dtype type) {
-  const Store<T> store =
-      by_channels<T>(output, [&](int row, const auto& runs, int, const T* ended) { output.store(row, runs, ended); });
-  return {rule, starts, type, [&](const Tile& tile, void** rows) { return output.places<T>(tile, rows); },
-          [store](const Tile& tile, const void* results, std::int64_t step) {
-            store(tile, static_cast<const T*>(results), step);
+  return {rule,
+          starts,
+          type,
+          [&](int col, int count) { return output.runs(col, count); },
+          [&](const Tile& tile, const ResultRun& run, void** places) { output.places<T>(tile, run, places); },
+          [&](const Tile& tile, std::span<const ResultRun> runs, const void* results, std::int64_t step) {
+            const T* ended = static_cast<const T*>(results);
+            for (int i = 0; i < tile.rows; ++i) output.store(tile.row + i, runs, ended + i * step);
           }};
 }
 
