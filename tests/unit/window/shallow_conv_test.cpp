@@ -49,7 +49,8 @@ class ShallowConvolutions : public testing::TestWithParam<const char*> {
   Shape shape() {
     Shape shape;
     do {
-      shape.input = {in(1, 4), in(1, 8), in(1, 29), in(1, 29)};
+      // Wide rows are results without gaps of their own.
+      shape.input = {in(1, 4), in(1, 8), in(1, 29), in(0, 4) == 0 ? in(45, 150) : in(1, 29)};
       shape.oc = in(0, 3) == 0 ? in(65, 200) : in(1, 64);
       shape.kernel = {in(1, 7), in(1, 7)};
       if (in(0, 2) == 0) shape.kernel = {1, 1};

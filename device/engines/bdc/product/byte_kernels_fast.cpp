@@ -249,28 +249,34 @@ HWY_INLINE void store_first(V values, D d, int count, T* to) {
   }
 }
 
-// The results of a row's vectors, all or `count`.
-template <bool kAll, class T, int kVectors>
-HWY_INLINE void store_ended(const Register (&sums)[kVectors], int right, int count, T* results) {
+// The results of a row's sums, all or `count`: of kVectors vectors, the rest of which repeat the last one. (Compilers
+// do not keep an array in registers that is handed on.)
+template <bool kAll, int kVectors, class T>
+HWY_INLINE void store_ended(Register a, Register b, Register c, Register e, int right, int count, T* results) {
   const Ints d;
+  const auto each = [&](auto store) HWY_ATTR {
+    store(0, hn::Vec<Ints>{a});
+    if constexpr (kVectors > 1) store(1, hn::Vec<Ints>{b});
+    if constexpr (kVectors > 2) store(2, hn::Vec<Ints>{c});
+    if constexpr (kVectors > 2) store(3, hn::Vec<Ints>{e});
+  };
   if constexpr (sizeof(T) == 4) {
-    HWY_UNROLL(4)
-    for (int v = 0; v < kVectors; ++v)
-      store_first<kAll>(hn::Vec<Ints>{sums[v]}, d, count - v * kLanes, results + v * kLanes);
+    each([&](int v, hn::Vec<Ints> sums)
+             HWY_ATTR { store_first<kAll>(sums, d, count - v * kLanes, results + v * kLanes); });
   } else if constexpr (sizeof(T) == 2) {
     const hn::Rebind<T, Ints> stored;
-    HWY_UNROLL(4)
-    for (int v = 0; v < kVectors; ++v) {
-      const auto ended = hn::DemoteTo(stored, shifted_right(hn::Vec<Ints>{sums[v]}, right));
+    each([&](int v, hn::Vec<Ints> sums) HWY_ATTR {
+      const auto ended = hn::DemoteTo(stored, shifted_right(sums, right));
       store_first<kAll>(ended, stored, count - v * kLanes, results + v * kLanes);
-    }
+    });
   } else {
     const hn::Repartition<std::int16_t, Ints> d16;
-    const auto value = [&](int v) HWY_ATTR {
-      return hn::ShiftRightSame(hn::Vec<Ints>{sums[HWY_MIN(v, kVectors - 1)]}, right);
+    const auto halves = [&](Register first, Register second) HWY_ATTR {
+      return hn::ReorderDemote2To(d16, shifted_right(hn::Vec<Ints>{first}, right),
+                                  shifted_right(hn::Vec<Ints>{second}, right));
     };
-    const auto low = hn::ReorderDemote2To(d16, value(0), value(1));
-    const auto high = kVectors > 2 ? hn::ReorderDemote2To(d16, value(2), value(3)) : low;
+    const auto low = halves(a, b);
+    const auto high = kVectors > 2 ? halves(c, e) : low;
     // Each block of 16 bytes has four results of each vector.
     constexpr int kBlocks = kLanes / 4;
     alignas(64) std::int32_t order[kLanes];
@@ -283,28 +289,27 @@ HWY_INLINE void store_ended(const Register (&sums)[kVectors], int right, int cou
   }
 }
 
-// Results of kRows rows in the columns [col, end), kVectors vectors at a time. What all of them need is held in local
+// Results of kRows rows in the columns [col, end), kVectors whole vectors at a time, or one block that is not whole (a
+// branch between both would keep the sums in memory for either). What all of them need is held in local
 // values: results are bytes, and a compiler has to expect that storing bytes changes anything else.
-template <int kRows, int kVectors, bool kLeftSigned, class T>
+template <int kRows, int kVectors, bool kAll, bool kLeftSigned, class T>
 HWY_INLINE void make_rows(const ByteTile& whole, const SumStart& start, int right, int row, int col, int end,
                           void* const* results) {
   const Ints d;
   const ByteTile tile = whole;
   const auto* points = reinterpret_cast<const std::int32_t*>(start.points);
   const std::uint32_t* factors = start.factors + row;
-  Register bases[kRows];
+  const std::uint32_t* bases = start.bases + row;
   T* to[kRows];
   HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    bases[r] = hn::Set(d, static_cast<std::int32_t>(0U - start.bases[row + r])).raw;
-    to[r] = static_cast<T*>(results[row + r]);
-  }
+  for (int r = 0; r < kRows; ++r) to[r] = static_cast<T*>(results[row + r]);
   for (; col < end; col += kVectors * kLanes) {
     Register acc[kRows][kVectors];
     HWY_UNROLL(8)
     for (int r = 0; r < kRows; ++r) {
+      const auto base = hn::Neg(hn::Vec<Ints>{factor_at(bases + r)});
       HWY_UNROLL(4)
-      for (int v = 0; v < kVectors; ++v) acc[r][v] = bases[r];
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = base.raw;
     }
     if (points != nullptr) {
       HWY_UNROLL(8)
@@ -319,12 +324,11 @@ HWY_INLINE void make_rows(const ByteTile& whole, const SumStart& start, int righ
     }
     add_words<kLeftSigned>(tile, row, col, acc);
     const int count = tile.size.cols - col;
-    if (HWY_LIKELY(count >= kVectors * kLanes)) {
-      HWY_UNROLL(8)
-      for (int r = 0; r < kRows; ++r) store_ended<true>(acc[r], right, count, to[r] + col);
-    } else {
-      HWY_UNROLL(8)
-      for (int r = 0; r < kRows; ++r) store_ended<false>(acc[r], right, count, to[r] + col);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      constexpr int kLast = kVectors - 1;
+      store_ended<kAll, kVectors>(acc[r][0], acc[r][HWY_MIN(1, kLast)], acc[r][HWY_MIN(2, kLast)], acc[r][kLast], right,
+                                  count, to[r] + col);
     }
   }
 }
@@ -332,21 +336,22 @@ HWY_INLINE void make_rows(const ByteTile& whole, const SumStart& start, int righ
 template <bool kLeftSigned, class T>
 void make_as(const ByteTile& tile, const SumStart& start, int right, void* const* results) {
   const int cols = tile.size.cols;
-  const auto columns = [&](auto vectors, int col, int end) {
+  const auto columns = [&](auto vectors, auto all, int col, int end) {
     constexpr int kVectors = decltype(vectors)::value;
     constexpr int kRows = kVectors == kMostVectors ? kBlockRows / 2 : kBlockRows;
     if (col >= end) return;
     for_each_row_block<kRows>(tile.size.rows, [&](auto rows, int row) HWY_ATTR {
-      make_rows<decltype(rows)::value, kVectors, kLeftSigned, T>(tile, start, right, row, col, end, results);
+      make_rows<decltype(rows)::value, kVectors, decltype(all)::value, kLeftSigned, T>(tile, start, right, row, col,
+                                                                                       end, results);
     });
   };
-  // At the end, blocks of fewer vectors.
-  constexpr int kStep = kMostVectors * kLanes;
-  const int rest = cols % kStep, most = rest > kStep - kLanes ? cols : cols - rest;
-  const int two = most + kLanes < cols ? most + 2 * kLanes : most;
-  columns(std::integral_constant<int, kMostVectors>(), 0, most);
-  columns(std::integral_constant<int, 2>(), most, two);
-  columns(std::integral_constant<int, 1>(), two, cols);
+  const std::integral_constant<int, kMostVectors> most;
+  const int whole = cols / (kMostVectors * kLanes) * (kMostVectors * kLanes), rest = cols - whole;
+  columns(most, std::true_type(), 0, whole);
+  if (rest > (kMostVectors - 1) * kLanes) return columns(most, std::false_type(), whole, cols);
+  const int two = rest > kLanes ? whole + 2 * kLanes : whole;
+  columns(std::integral_constant<int, 2>(), std::false_type(), whole, two);
+  columns(std::integral_constant<int, 1>(), std::false_type(), two, cols);
 }
 
 template <class T>

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kRowsAtOnce = 64;    // rows of the result whose sums stay in the first-level cache
 constexpr int kWordsAtOnce = 256;  // words of a column that pass over them
+// Sums of more words that stay as they are take as long in the wider blocks that do not store them in their places.
+constexpr int kMostSumWords = 128;
 // Where a result has few terms, writing it takes most of the time: of so few channels, whose lines lie at addresses
 // that throw each other out of the cache, all stay there until they are full.
 constexpr int kShallowRows = 16;
@@ -128,7 +130,8 @@ class Multiplication {
     if (ending.rule.multiplier != 1 || ending.rule.offset != 0 || ending.rule.floor != SumShift::kNoFloor ||
         ending.rule.low != range.low || ending.rule.high != range.high || steps.left != 0)
       return false;
-    if (size_of(ending.result) == 4) return steps.right == 0 && ending.rule.is_signed == is_signed_int(ending.result);
+    if (size_of(ending.result) == 4)
+      return words_ <= kMostSumWords && steps.right == 0 && ending.rule.is_signed == is_signed_int(ending.result);
     constexpr std::uint32_t kMostStart = 1U << 28;
     // What is read as unsigned is never below zero, and has starts that are not.
     const std::uint32_t lowest = ending.rule.is_signed ? 0U - kMostStart : 0U;
