@@ -304,6 +304,8 @@ TEST_P(FastKernels, EndedByteProductsHaveThePlainBits) {
         starts.push_back(round % 5 == 0 ? (next() % 2 == 0 ? most : 0U - most) : next() % most - most / 2);
       }
       const QuickEnd end{type, round % 28};
+      Bits factors(kMaxRows), points(kPitch);
+      for (auto* list : {&factors, &points}) std::generate(list->begin(), list->end(), [&] { return next(); });
       const auto results = [&](const ByteKernels& kernels) {
         const PackedBytes packed(kernels, size, left_signed, right_signed, left, right, kPitch);
         Bits bases;
@@ -312,7 +314,8 @@ TEST_P(FastKernels, EndedByteProductsHaveThePlainBits) {
         // Rows begin at any byte.
         const int pitch = size.cols + 3;
         std::vector<T> values(static_cast<std::size_t>(size.rows * pitch), T(77));
-        kernels.make(packed.tile, {bases.data()}, end, rows_of(values, size.rows, pitch).data());
+        kernels.make(packed.tile, {bases.data(), factors.data(), points.data()}, end,
+                     rows_of(values, size.rows, pitch).data());
         return values;
       };
       ASSERT_EQ(results(kPlainByteKernels), results(fast_byte_kernels()))

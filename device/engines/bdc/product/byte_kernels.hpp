@@ -24,7 +24,7 @@ struct ByteTile {
 struct SumStart {
   const std::uint32_t* bases = nullptr;
   const std::uint32_t* factors = nullptr;
-  const std::uint32_t* points = nullptr;  // nullptr: zeros, and no factors are read
+  const std::uint32_t* points = nullptr;  // these two only of sums that end as they are
 };
 
 // How sums end: as they are, where results have 32 bits, else as sat(sum >> right), read as signed.

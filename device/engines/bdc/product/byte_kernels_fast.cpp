@@ -260,10 +260,7 @@ HWY_INLINE void store_ended(Register a, Register b, Register c, Register e, int 
     if constexpr (kVectors > 2) store(2, hn::Vec<Ints>{c});
     if constexpr (kVectors > 2) store(3, hn::Vec<Ints>{e});
   };
-  if constexpr (sizeof(T) == 4) {
-    each([&](int v, hn::Vec<Ints> sums)
-             HWY_ATTR { store_first<kAll>(sums, d, count - v * kLanes, results + v * kLanes); });
-  } else if constexpr (sizeof(T) == 2) {
+  if constexpr (sizeof(T) == 2) {
     const hn::Rebind<T, Ints> stored;
     each([&](int v, hn::Vec<Ints> sums) HWY_ATTR {
       const auto ended = hn::DemoteTo(stored, shifted_right(sums, right));
@@ -289,9 +286,22 @@ HWY_INLINE void store_ended(Register a, Register b, Register c, Register e, int 
   }
 }
 
-// Results of kRows rows in the columns [col, end), kVectors whole vectors at a time, or one block that is not whole (a
-// branch between both would keep the sums in memory for either). What all of them need is held in local
-// values: results are bytes, and a compiler has to expect that storing bytes changes anything else.
+template <bool kAll, int kVectors, class T>
+HWY_INLINE void store_row(const Register (&sums)[kVectors], int right, int count, T* results) {
+  if constexpr (sizeof(T) == 4) {
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v)
+      store_first<kAll>(hn::Vec<Ints>{sums[v]}, Ints(), count - v * kLanes, results + v * kLanes);
+  } else {
+    constexpr int kLast = kVectors - 1;
+    store_ended<kAll, kVectors>(sums[0], sums[HWY_MIN(1, kLast)], sums[HWY_MIN(2, kLast)], sums[kLast], right, count,
+                                results);
+  }
+}
+
+// Results of kRows rows in the columns [col, end), kVectors whole vectors at a time where kAll, or one block that may
+// not be whole. What all of them need is held in local values: results are bytes, and a compiler has to expect that
+// storing bytes changes anything else. How bases are held decides with GCC 12 whether the sums stay in registers.
 template <int kRows, int kVectors, bool kAll, bool kLeftSigned, class T>
 HWY_INLINE void make_rows(const ByteTile& whole, const SumStart& start, int right, int row, int col, int end,
                           void* const* results) {
@@ -301,17 +311,22 @@ HWY_INLINE void make_rows(const ByteTile& whole, const SumStart& start, int righ
   const std::uint32_t* factors = start.factors + row;
   const std::uint32_t* bases = start.bases + row;
   T* to[kRows];
+  Register held[kRows];
   HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) to[r] = static_cast<T*>(results[row + r]);
+  for (int r = 0; r < kRows; ++r) {
+    to[r] = static_cast<T*>(results[row + r]);
+    held[r] = hn::Neg(hn::Vec<Ints>{factor_at(bases + r)}).raw;
+  }
   for (; col < end; col += kVectors * kLanes) {
     Register acc[kRows][kVectors];
     HWY_UNROLL(8)
     for (int r = 0; r < kRows; ++r) {
-      const auto base = hn::Neg(hn::Vec<Ints>{factor_at(bases + r)});
+      const Register base = sizeof(T) == 4 ? held[r] : hn::Neg(hn::Vec<Ints>{factor_at(bases + r)}).raw;
       HWY_UNROLL(4)
-      for (int v = 0; v < kVectors; ++v) acc[r][v] = base.raw;
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = base;
     }
-    if (points != nullptr) {
+    // Which results have points is known here: a branch would keep the sums of the loop in memory.
+    if constexpr (sizeof(T) == 4) {
       HWY_UNROLL(8)
       for (int r = 0; r < kRows; ++r) {
         const hn::Vec<Ints> factor{factor_at(factors + r)};
@@ -324,11 +339,12 @@ HWY_INLINE void make_rows(const ByteTile& whole, const SumStart& start, int righ
     }
     add_words<kLeftSigned>(tile, row, col, acc);
     const int count = tile.size.cols - col;
-    HWY_UNROLL(8)
-    for (int r = 0; r < kRows; ++r) {
-      constexpr int kLast = kVectors - 1;
-      store_ended<kAll, kVectors>(acc[r][0], acc[r][HWY_MIN(1, kLast)], acc[r][HWY_MIN(2, kLast)], acc[r][kLast], right,
-                                  count, to[r] + col);
+    if (kAll || HWY_LIKELY(count >= kVectors * kLanes)) {
+      HWY_UNROLL(8)
+      for (int r = 0; r < kRows; ++r) store_row<true, kVectors>(acc[r], right, kVectors * kLanes, to[r] + col);
+    } else {
+      HWY_UNROLL(8)
+      for (int r = 0; r < kRows; ++r) store_row<false, kVectors>(acc[r], right, count, to[r] + col);
     }
   }
 }
@@ -347,7 +363,8 @@ void make_as(const ByteTile& tile, const SumStart& start, int right, void* const
   };
   const std::integral_constant<int, kMostVectors> most;
   const int whole = cols / (kMostVectors * kLanes) * (kMostVectors * kLanes), rest = cols - whole;
-  columns(most, std::true_type(), 0, whole);
+  // Sums that stay as they are take one loop for both kinds of blocks: with GCC 12 it alone keeps them in registers.
+  columns(most, std::bool_constant<(sizeof(T) < 4)>(), 0, whole);
   if (rest > (kMostVectors - 1) * kLanes) return columns(most, std::false_type(), whole, cols);
   const int two = rest > kLanes ? whole + 2 * kLanes : whole;
   columns(std::integral_constant<int, 2>(), std::false_type(), whole, two);

@@ -69,7 +69,7 @@ void make(const ByteTile& tile, const SumStart& start, const QuickEnd& end, void
   std::uint32_t* sums = room<std::uint32_t, struct SumsOfRow>(count);
   for (int row = 0; row < tile.size.rows; ++row) {
     for (int col = 0; col < count; ++col)
-      sums[col] = 0U - start.bases[row] - (start.points == nullptr ? 0U : start.factors[row] * start.points[col]);
+      sums[col] = 0U - start.bases[row] - (size_of(end.result) < 4 ? 0U : start.factors[row] * start.points[col]);
     add_row(tile, row, sums);
     for_int_type(end.result, [&]<class T>(T) { end_row<T>(sums, count, end.right, results[row]); });
   }

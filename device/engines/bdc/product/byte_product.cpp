@@ -13,8 +13,6 @@ namespace {
 
 constexpr int kRowsAtOnce = 64;    // rows of the result whose sums stay in the first-level cache
 constexpr int kWordsAtOnce = 256;  // words of a column that pass over them
-// Sums of more words that stay as they are take as long in the wider blocks that do not store them in their places.
-constexpr int kMostSumWords = 128;
 // Where a result has few terms, writing it takes most of the time: of so few channels, whose lines lie at addresses
 // that throw each other out of the cache, all stay there until they are full.
 constexpr int kShallowRows = 16;
@@ -47,8 +45,9 @@ class Multiplication {
     if (turn_ != 0) moved_by_ = product.right_signed ? 128U : static_cast<std::uint32_t>(-128);
     pack_left();
     if (ends_at_once()) end_at_once();
-    if (std::any_of(factors_, factors_ + rows_, [](std::uint32_t factor) { return factor != 0; }))
-      points_ = room<std::uint32_t, struct Points>(std::int64_t{product.size.cols} + kTileCols);
+    points_ = room<std::uint32_t, struct Points>(std::int64_t{product.size.cols} + kTileCols);
+    std::fill_n(points_, product.size.cols + kTileCols, 0U);
+    has_points_ = std::any_of(factors_, factors_ + rows_, [](std::uint32_t factor) { return factor != 0; });
   }
 
   void run() {
@@ -130,8 +129,7 @@ class Multiplication {
     if (ending.rule.multiplier != 1 || ending.rule.offset != 0 || ending.rule.floor != SumShift::kNoFloor ||
         ending.rule.low != range.low || ending.rule.high != range.high || steps.left != 0)
       return false;
-    if (size_of(ending.result) == 4)
-      return words_ <= kMostSumWords && steps.right == 0 && ending.rule.is_signed == is_signed_int(ending.result);
+    if (size_of(ending.result) == 4) return steps.right == 0 && ending.rule.is_signed == is_signed_int(ending.result);
     constexpr std::uint32_t kMostStart = 1U << 28;
     // What is read as unsigned is never below zero, and has starts that are not.
     const std::uint32_t lowest = ending.rule.is_signed ? 0U - kMostStart : 0U;
@@ -164,7 +162,7 @@ class Multiplication {
   }
 
   void multiply(const PackedRight<std::uint32_t>& packed, int col, Results<std::uint32_t>& results) {
-    if (points_ != nullptr) find_points(packed, col);
+    if (has_points_) find_points(packed, col);
     const Columns columns = this->columns(packed);
     const int tiles = packed.parts * columns.tiles, down = (rows_ + height_ - 1) / height_;
     const bool by_rows = std::int64_t{words_} * packed.parts * packed.part_cols <= kKeptWords;
@@ -184,7 +182,7 @@ class Multiplication {
                              words_,
                              right,
                              packed.offsets.data()};
-      const SumStart start{bases_ + row, factors_ + row, points_ == nullptr ? nullptr : points_ + tile.col};
+      const SumStart start{bases_ + row, factors_ + row, points_ + tile.col};
       ends_ ? end_tile(tile, part_of, start) : multiply_tile(tile, part_of, start, results);
     });
   }
@@ -197,7 +195,7 @@ class Multiplication {
     }
     std::uint32_t* ones = room<std::uint32_t, struct Ones>(words_);
     std::fill_n(ones, words_, kernels_.ones);
-    const std::uint32_t base = moved_by_ * static_cast<std::uint32_t>(words_ * kernels_.per_word);
+    const std::uint32_t none = 0, base = moved_by_ * static_cast<std::uint32_t>(words_ * kernels_.per_word);
     const std::int64_t steps = std::int64_t{words_} * packed.parts * packed.part_cols;
     parallel_for(packed.tiles(), steps, [&](int index) {
       const ByteTile tile{{1, words_, packed.cols(index)},
@@ -208,7 +206,7 @@ class Multiplication {
                           packed.tile(index),
                           packed.offsets.data()};
       void* sums = points_ + col + std::int64_t{index} * kTileCols;
-      kernels_.make(tile, {&base}, {}, &sums);
+      kernels_.make(tile, {&base, &none, points_ + col + std::int64_t{index} * kTileCols}, {}, &sums);
     });
   }
 
@@ -248,8 +246,7 @@ class Multiplication {
         made.size.cols = cols;
         made.left += row * part.left_step;
         made.right += col;
-        const std::uint32_t* points = start.points == nullptr ? nullptr : start.points + col;
-        kernels_.make(made, {start.bases + row, start.factors + row, points}, end_, places);
+        kernels_.make(made, {start.bases + row, start.factors + row, start.points + col}, end_, places);
       };
       if (in_place) {
         for (const ResultRun& run : runs) {
@@ -272,7 +269,8 @@ class Multiplication {
   const std::uint8_t turn_;
   std::uint32_t moved_by_ = 0;
   std::uint32_t *left_ = nullptr, *bases_ = nullptr, *factors_ = nullptr;
-  std::uint32_t* points_ = nullptr;  // of each column, if any factor is not zero
+  std::uint32_t* points_ = nullptr;  // of each column
+  bool has_points_ = false;          // some factor is not zero
   bool ends_ = false;                // sums end as they are made
   QuickEnd end_;
 };
