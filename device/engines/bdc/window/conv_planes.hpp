@@ -218,7 +218,8 @@ class ConvPlanes {
   double places() const {
     constexpr int kVector = 16;
     const int last = (packed_.part_cols % kTileCols + kVector - 1) / kVector * kVector;
-    return static_cast<double>(packed_.parts) * (packed_.part_cols / kTileCols * kTileCols + last);
+    const int whole = packed_.part_cols / kTileCols * kTileCols;
+    return static_cast<double>(packed_.parts) * (whole + last);
   }
 
   // Few places are computed in vain. How many may be depends on what gathering windows costs beside the products.
