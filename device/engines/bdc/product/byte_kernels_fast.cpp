@@ -202,22 +202,24 @@ void byte_block(const ByteTile& tile, int row, int col, std::uint32_t* HWY_RESTR
 // Sums that are made at once have blocks of up to four vectors, whose bytes fill one.
 constexpr int kMostVectors = 4;
 
+using ByteVector = hn::Vec<hn::ScalableTag<std::uint8_t> >;
+
 // The bytes of values cut to the type's range: of two vectors of 16 bits, those of the second behind those of the first
 // in each block of 16 bytes.
 template <class T, class V>
-HWY_INLINE hn::Vec<hn::ScalableTag<std::uint8_t> > bytes_of(V low, V high) {
+HWY_INLINE ByteVector bytes_of(V low, V high) {
   constexpr bool kSigned = std::is_signed_v<T>;
 #if HWY_TARGET == HWY_NEON
   if constexpr (kSigned)
-    return {vreinterpretq_u8_s8(vcombine_s8(vqmovn_s16(low.raw), vqmovn_s16(high.raw)))};
+    return ByteVector{vreinterpretq_u8_s8(vcombine_s8(vqmovn_s16(low.raw), vqmovn_s16(high.raw)))};
   else
-    return {vcombine_u8(vqmovun_s16(low.raw), vqmovun_s16(high.raw))};
+    return ByteVector{vcombine_u8(vqmovun_s16(low.raw), vqmovun_s16(high.raw))};
 #elif SOFTTPU_AVX512
-  return {kSigned ? _mm512_packs_epi16(low.raw, high.raw) : _mm512_packus_epi16(low.raw, high.raw)};
+  return ByteVector{kSigned ? _mm512_packs_epi16(low.raw, high.raw) : _mm512_packus_epi16(low.raw, high.raw)};
 #elif HWY_TARGET == HWY_AVX2
-  return {kSigned ? _mm256_packs_epi16(low.raw, high.raw) : _mm256_packus_epi16(low.raw, high.raw)};
+  return ByteVector{kSigned ? _mm256_packs_epi16(low.raw, high.raw) : _mm256_packus_epi16(low.raw, high.raw)};
 #else
-  return {kSigned ? _mm_packs_epi16(low.raw, high.raw) : _mm_packus_epi16(low.raw, high.raw)};
+  return ByteVector{kSigned ? _mm_packs_epi16(low.raw, high.raw) : _mm_packus_epi16(low.raw, high.raw)};
 #endif
 }
 
