@@ -3,34 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 
 namespace softtpu {
-namespace {
-
-std::uint64_t get(const std::uint8_t* at, std::size_t bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(at[i]) << (8 * i);
-  return value;
-}
-
-}  // namespace
-
 namespace wire {
+
+void make_room(Bytes& out) {
+  constexpr std::size_t kUsualBytes = 128;
+  if (out.capacity() - out.size() < kUsualBytes) out.reserve(std::max(2 * out.capacity(), out.size() + kUsualBytes));
+}
 
 void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count,
                 std::uint64_t request) {
-  const auto put = [&at](std::uint64_t value, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) *at++ = static_cast<std::uint8_t>(value >> (8 * i));
-  };
-  put(payload_bytes, 4);
-  put(static_cast<std::uint64_t>(type), 2);
-  put(fd_count, 2);
-  put(request, 8);
+  using namespace boost::endian;
+  store_little_u32(at, static_cast<std::uint32_t>(payload_bytes));
+  store_little_u16(at + 4, static_cast<std::uint16_t>(type));
+  store_little_u16(at + 6, fd_count);
+  store_little_u64(at + 8, request);
 }
 
 FrameHeader get_header(const std::uint8_t* at) {
-  return {static_cast<std::uint32_t>(get(at, 4)), static_cast<MessageType>(get(at + 4, 2)),
-          static_cast<std::uint16_t>(get(at + 6, 2)), get(at + 8, 8)};
+  using namespace boost::endian;
+  return {load_little_u32(at), static_cast<MessageType>(load_little_u16(at + 4)), load_little_u16(at + 6),
+          load_little_u64(at + 8)};
 }
 
 }  // namespace wire

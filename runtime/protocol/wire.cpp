@@ -1,13 +1,15 @@
 #include "runtime/protocol/wire.hpp"
 
-#include <array>
+#include <boost/endian/conversion.hpp>
 
 namespace softtpu {
 
 void Encoder::put(std::uint64_t value, std::size_t bytes) {
-  std::array<std::uint8_t, sizeof(value)> little;
-  for (std::size_t i = 0; i < bytes; ++i) little[i] = static_cast<std::uint8_t>(value >> (8 * i));
-  out_.insert(out_.end(), little.data(), little.data() + bytes);
+  // All eight, of which some are given back: a store of fixed length is one instruction.
+  const std::size_t at = out_.size();
+  out_.resize(at + sizeof value);
+  boost::endian::store_little_u64(out_.data() + at, value);
+  out_.resize(at + bytes);
 }
 
 void Encoder::put_bytes(const void* data, std::size_t bytes) {
@@ -32,7 +34,11 @@ void Decoder::operator()(const char*, Bytes& out) {
 
 bool Decoder::get(std::uint64_t& value, std::size_t bytes) {
   if (!ok_ || in_.size() < bytes) return ok_ = false;
-  for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(in_[i]) << (8 * i);
+  if (in_.size() >= sizeof value) {
+    value = boost::endian::load_little_u64(in_.data()) & ~std::uint64_t{0} >> (64 - 8 * bytes);
+  } else {
+    for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(in_[i]) << (8 * i);
+  }
   in_ = in_.subspan(bytes);
   return true;
 }
