@@ -24,6 +24,7 @@ struct CoreTerms {
 };
 
 struct CoreItem {
+  using Answer = std::function<void(Result<Bytes>)>;
   std::uint64_t number = 0;
   MessageType type{};
   Bytes frame;
@@ -36,7 +37,7 @@ struct CoreItem {
   std::uint32_t stream = 0;
   bool dropped = false;
   bool cancelled = false;
-  std::function<void(Result<Bytes>)> answer;
+  Answer answer;
 };
 
 // "kernel "add"", "loading kernel module add.so", the beginning of a sentence about it.

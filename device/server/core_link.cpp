@@ -16,6 +16,22 @@
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
+namespace {
+
+// Sets the flag for as long as it lives, also where a message ends in an exception for want of memory.
+class Reading {
+ public:
+  explicit Reading(bool& flag) : flag_(flag) { flag_ = true; }
+  ~Reading() { flag_ = false; }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
 CoreLink::CoreLink(EventLoop& loop, Memories& memories, const Tools& tools, const Options& options)
     : loop_(loop),
       tools_(tools),
@@ -39,8 +55,7 @@ Result<void> CoreLink::start() {
 }
 
 template <class Message>
-CoreItem& CoreLink::add(const Message& message, std::string name, const Terms& terms,
-                        std::function<void(Result<Bytes>)> answer) {
+CoreItem& CoreLink::add(const Message& message, std::string name, const Terms& terms, CoreItem::Answer answer) {
   CoreItem& item = items_.emplace_back();
   item.number = ++last_number_;
   item.type = Message::kType;
@@ -132,19 +147,15 @@ void CoreLink::start_again() {
   load_modules_again();
 }
 
-std::uint64_t CoreLink::launch(const Launch& what) {
+std::uint64_t CoreLink::launch(Launch what) {
   if (broken_) start_again();
-  auto done = [answer = what.answer](const Result<Bytes>& result) {
-    if (!result) return answer(result.error());
-    answer({});
-  };
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
   CoreItem& item = add(CoreLaunch{what.function, what.flush && !watched, what.client, what.place, *what.args},
-                       what.kernel, what.terms, std::move(done));
+                       std::move(what.kernel), what.terms, std::move(what.answer));
   if (watched) child_.status().watched_through = watched_ = item.number;
-  item.findings = what.findings;
-  item.group = what.group;
+  item.findings = std::move(what.findings);
+  item.group = std::move(what.group);
   item.workitem = what.place.workitem;
   item.stream = what.stream;
   const std::uint64_t number = item.number;
@@ -152,31 +163,58 @@ std::uint64_t CoreLink::launch(const Launch& what) {
   return number;
 }
 
-void CoreLink::hurry(std::uint64_t item) {
-  if (child_.status().flush_through < item) child_.status().flush_through = item;
-  // The core may have finished it just before, without a word; what fails says so first (CoreRunner::work), so the
-  // messages are read after this.
+// The core reports it at once. It may have finished the item just before, without a word: to be looked at after this.
+void CoreLink::await(std::uint64_t item) {
+  std::atomic<std::uint64_t>& place = child_.status().awaited[item % kEstimates];
+  const std::uint64_t before = place.load();
+  if (before > completed_items() && before != item) {
+    // Another one is waited for at the same place.
+    child_.status().flush_through = last_number_;
+  } else {
+    place = item;
+  }
+}
+
+bool CoreLink::hurry(std::uint64_t item) {
+  await(item);
+  return completed_items() >= item && catch_up();
+}
+
+bool CoreLink::catch_up() {
+  // From an answer to what stands before the message that is being read: that may say of a completed item that it
+  // failed.
+  if (reading_) {
+    is_behind_ = true;
+    return false;
+  }
   const std::uint64_t completed = completed_items();
-  if (completed >= item && receive_all()) finish_through(completed);
+  if (items_.empty() || completed < items_.front().number) return false;
+  // What fails says so before it counts as completed.
+  const CoreProgress* known = child_.progress();
+  if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return false;
+  finish_through(completed);
+  return true;
 }
 
 void CoreLink::collect() {
   child_.status().flush_through = last_number_;
-  const std::uint64_t completed = completed_items();
-  if (items_.empty() || completed < items_.front().number) return;
-  // What fails says so before it counts as completed.
-  const CoreProgress* known = child_.progress();
-  if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return;
-  finish_through(completed);
+  catch_up();
 }
 
-void CoreLink::watch_launch() {
+void CoreLink::ask_for_half() {
+  if (items_.empty() || half_ >= items_.front().number) return;
+  half_ = items_.back().number - items_.size() / 2;
+  await(half_);
+  if (completed_items() >= half_)
+    loop_.soon([this] {
+      if (catch_up()) flush();
+    });
+}
+
+bool CoreLink::watch_launch() {
   const std::uint64_t item = std::exchange(watched_, 0);
-  if (item == 0 || items_.empty()) return;
-  if (!wait_.look([&] { return completed_items() >= item; })) return hurry(item);
-  const CoreProgress* known = child_.progress();
-  if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return;
-  finish_through(item);
+  if (item == 0 || items_.empty()) return false;
+  return wait_.look([&] { return completed_items() >= item; }) ? catch_up() : hurry(item);
 }
 
 void CoreLink::abandon(const void* owner) {
@@ -197,8 +235,12 @@ void CoreLink::cancel(const void* owner, std::uint32_t stream) {
 }
 
 void CoreLink::flush() {
-  hand_over();
-  if (child_.mail() != nullptr) child_.mail()->ring();
+  for (;;) {
+    hand_over();
+    if (child_.mail() != nullptr) child_.mail()->ring();
+    // A launch that should have been looked for. Answers may lead to more launches.
+    if (watched_ == 0 || !hurry(std::exchange(watched_, 0))) return;
+  }
 }
 
 void CoreLink::hand_over() {
@@ -227,7 +269,7 @@ bool CoreLink::receive_all() {
   for (;;) {
     auto received = receive(socket_.get(), in_, false);
     if (!received || *received == Received::kEnd) return false;
-    if (*received == Received::kNothing) return true;
+    if (*received == Received::kNothing) break;
     while (in_.has_frame()) {
       auto frame = in_.next();
       if (!frame) {
@@ -241,6 +283,8 @@ bool CoreLink::receive_all() {
       on_frame(**frame);
     }
   }
+  if (std::exchange(is_behind_, false)) catch_up();
+  return true;
 }
 
 // A kernel has damaged its core, or has found its socket: what comes from there means nothing any more.
@@ -251,7 +295,8 @@ void CoreLink::distrust(const std::string& why) {
 }
 
 void CoreLink::on_frame(Frame& frame) {
-  // Answers may lead back to receive_all(), which moves the bytes that the payload lies in.
+  const Reading reading(reading_);
+  // Answers may give this core another process, with a buffer of its own.
   const Bytes payload(frame.payload.begin(), frame.payload.end());
   // A finding comes before the end of its launch: that is still to be looked for.
   if (!is_about_findings(frame.type)) seen_reported_ = std::max(seen_reported_, frame.request);
@@ -391,6 +436,8 @@ void CoreLink::send_again(std::deque<CoreItem> unfinished) {
     items_.push_back(std::move(item));
     send(items_.back());
   }
+  // Who waits for one of them knows it by its old number.
+  child_.status().flush_through = last_number_;
   for (CoreItem& item : dropped) {
     if (item.dropped) {
       item.answer(Error{ErrorKind::kConnection, "its program has gone away"});

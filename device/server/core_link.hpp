@@ -65,14 +65,19 @@ class CoreLink {
     std::shared_ptr<FindingSink> findings;  // gets them before the answer
     std::shared_ptr<GroupLaunch> group;     // on several cores; null: on this one
     CorePlace place;
-    Answered answer;
+    CoreItem::Answer answer;  // without bytes
   };
   // The item's number, for hurry().
-  std::uint64_t launch(const Launch& what);
+  std::uint64_t launch(Launch what);
+  // Answers may lead to more launches, which wait for the next flush(). These say true when they have answered items.
+  // What the core is through with is answered now.
+  bool catch_up();
   // Somebody waits for this item now: its answer must not wait for later ones.
-  void hurry(std::uint64_t item);
+  bool hurry(std::uint64_t item);
   // What the core is through with is answered now, the rest as soon as it is.
   void collect();
+  // The core has been given enough: half of that shall be answered as soon as it is done.
+  void ask_for_half();
   // For the journal of `softtpu run`; where a launch has several cores, whoever knows its outcome says it.
   void note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text);
   // Drops the items of an owner that is gone; one that runs is ended.
@@ -84,8 +89,9 @@ class CoreLink {
   void flush();
   // The same for several links, of which the last has to ring.
   void hand_over();
-  // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later.
-  void watch_launch();
+  // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later. True: as
+  // for catch_up().
+  bool watch_launch();
 
   pid_t pid() const { return child_.pid(); }
   std::uint64_t restarts() const { return restarts_; }
@@ -95,9 +101,9 @@ class CoreLink {
   std::uint64_t estimated_ns() const { return estimated_ns_; }
 
  private:
+  void await(std::uint64_t item);
   template <class Message>
-  CoreItem& add(const Message& message, std::string name, const Terms& terms,
-                std::function<void(Result<Bytes>)> answer);
+  CoreItem& add(const Message& message, std::string name, const Terms& terms, CoreItem::Answer answer);
   void send(CoreItem& item);
   bool by_mail(const CoreItem& item);
   void when_readable();
@@ -134,6 +140,8 @@ class CoreLink {
   UniqueFd socket_;
   FrameBuffer in_;
   Outbox out_;
+  bool reading_ = false;        // on_frame() is at work
+  bool is_behind_ = false;      // catch_up() was called meanwhile
   bool flushing_ = false;       // waits for room in the socket
   std::deque<CoreItem> items_;  // sent and not answered, in order
   std::uint64_t last_number_ = 0;
@@ -143,6 +151,7 @@ class CoreLink {
   std::optional<std::string> broken_;
   ShortWait wait_;
   std::uint64_t watched_ = 0;  // the launch that watch_launch() shall look at; 0: none
+  std::uint64_t half_ = 0;     // the item that ask_for_half() waits for
 };
 
 }  // namespace softtpu

@@ -129,21 +129,33 @@ class CoreRunner {
     return goes_on;
   }
 
-  // Nothing more to do at once: the server learns how far the work is, unless it looks for itself.
+  // Nothing more to do at once.
   Result<Received> receive_next() {
-    const std::uint64_t known = std::max({reported_, status_.watched_through.load(), collected_through_});
-    if (done_ > known && !report_done()) return Received::kEnd;
     // The next launch comes by way of a server that wants the processor, and so do the other cores.
     const bool looks = core_.place().page == nullptr;
+    // A server that waits for an item has been told (work). How far the work is, it learns when this core sleeps.
+    const bool found = mail_ && looks && look_for_mail();
+    if (!found && !report_to_sleep()) return Received::kEnd;
     if (mail_) return wait_for_mail(looks);
     if (!looks) return receive(socket_.get(), buffer_, true);
     return receive_soon(socket_.get(), buffer_, wait_);
   }
 
+  bool look_for_mail() {
+    if (!wait_.is_worth_it() || !wait_.look([this] { return has_news(); })) return false;
+    if (wait_.is_undisturbed()) sidestep_.avoid(mail_->server_processor());
+    return true;
+  }
+
+  bool has_news() const { return mail_->has_news(next_, from_socket_); }
+
+  // Unless the server looks for itself.
+  bool report_to_sleep() {
+    const std::uint64_t known = std::max({reported_, status_.watched_through.load(), collected_through_});
+    return done_ <= known || report_done();
+  }
+
   Result<Received> wait_for_mail(bool looks) {
-    const auto has_news = [this] { return mail_->has_news(next_, from_socket_); };
-    if (looks && wait_.is_worth_it() && wait_.look(has_news) && wait_.is_undisturbed())
-      sidestep_.avoid(mail_->server_processor());
     if (!has_news() && looks) {
       // What comes through a socket is quicker on a busy machine: the system lets the server make room for who is
       // woken.
@@ -186,7 +198,7 @@ class CoreRunner {
     status_.progress.completed = spare_.completed = item;
     // Checked after the store above: either the server sees the item completed, or this sees that the server waits for
     // it.
-    const bool awaited = flush_ || status_.flush_through >= item;
+    const bool awaited = flush_ || status_.flush_through >= item || status_.awaited[item % kEstimates].load() == item;
     flush_ = false;
     return !awaited || done_ == reported_ || report_done();
   }
@@ -377,6 +389,7 @@ class CoreRunner {
   }
 
   void on_define(std::uint64_t item, const Frame& frame) {
+    flush_ = true;
     const auto define = find_message<CoreDefine>(frame.payload);
     if (!define) return fail(item, ErrorKind::kInternal, "a definition message is damaged.");
     if (define->module == KernelRegistry::kProgram) {
@@ -447,6 +460,7 @@ class CoreRunner {
   }
 
   void on_unload(const Frame& frame) {
+    flush_ = true;
     const auto unload = find_message<CoreUnload>(frame.payload);
     if (!unload) return;
     std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload->module; });

@@ -55,7 +55,7 @@ struct CoreProgress {
 
 struct CoreStatus {
   CoreProgress progress;
-  std::atomic<std::uint64_t> flush_through{0};    // the server waits for this item: report it at once
+  std::atomic<std::uint64_t> flush_through{0};    // the server waits for items up to this one: report each at once
   std::atomic<std::uint64_t> watched_through{0};  // the server looks at `completed` for these: no report of success
   std::atomic<std::uint64_t> launch_commands{0};  // commands given when the running item began
   std::atomic<std::uint64_t> mail_taken{0};       // bytes of its mail that the core has read (MailReader::taken)
@@ -66,6 +66,8 @@ struct CoreStatus {
   CommandRing commands;
   // Estimated nanoseconds of the launch with sequence number n at n % kEstimates; 0: none. Written before `completed`.
   std::array<std::atomic<std::uint64_t>, kEstimates> estimated_ns{};
+  // The server waits for item n alone, and has put it at n % kEstimates: report it at once.
+  std::array<std::atomic<std::uint64_t>, kEstimates> awaited{};
 };
 
 }  // namespace softtpu

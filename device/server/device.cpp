@@ -208,7 +208,10 @@ void Device::define(std::uint32_t function, std::uint32_t module, const std::str
 void Device::flush() {
   for (auto& core : cores_) core->hand_over();
   if (mail_) mail_->ring();
-  for (auto& core : cores_) core->watch_launch();
+  bool has_answered = false;
+  for (auto& core : cores_) has_answered = core->watch_launch() || has_answered;
+  if (!has_answered) return;
+  for (auto& core : cores_) core->flush();
 }
 
 }  // namespace softtpu

@@ -29,6 +29,8 @@ std::size_t window_of(double seconds) {
   return std::clamp(static_cast<std::size_t>(kAheadSeconds / std::max(seconds, 1e-9)), kNarrowWindow, kWindow);
 }
 
+Result<void> without_bytes(const Result<Bytes>& result) { return result ? Result<void>() : result.error(); }
+
 }  // namespace
 
 bool LaunchQueue::Client::forget_streams() {
@@ -60,7 +62,7 @@ void LaunchQueue::forget_idle(Client& client) {
   }
 }
 
-LaunchQueue::Stream& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
+const std::shared_ptr<LaunchQueue::Stream>& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
   auto& stream = client.streams_[id];
   if (!stream) {
     stream = std::make_shared<Stream>();
@@ -68,17 +70,17 @@ LaunchQueue::Stream& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
     stream->timeout_ms = limits_.timeout_ms;
     stream->limit_ms = limits_.limit_ms;
   }
-  return *stream;
+  return stream;
 }
 
 void LaunchQueue::submit(const std::shared_ptr<Client>& client, std::uint32_t id, Pending launch) {
-  Stream& stream = stream_of(*client, id);
-  note_active(*client, client->streams_[id]);
-  stream.pending.push_back(std::move(launch));
-  ++stream.submitted;
+  const std::shared_ptr<Stream>& stream = stream_of(*client, id);
+  note_active(*client, stream);
+  stream->pending.push_back(std::move(launch));
+  ++stream->submitted;
   ++client->queued_;
   ++queued_;
-  make_ready(client, client->streams_[id]);
+  make_ready(client, stream);
   dispatch();
 }
 
@@ -97,6 +99,14 @@ void LaunchQueue::make_ready(const std::shared_ptr<Client>& client, const std::s
 void LaunchQueue::dispatch() {
   if (dispatching_ || trying_) return;
   dispatching_ = true;
+  do {
+    full_.clear();
+    give_turns();
+  } while (make_room());
+  dispatching_ = false;
+}
+
+void LaunchQueue::give_turns() {
   std::size_t idle_turns = 0;
   while (!turns_.empty() && idle_turns < turns_.size()) {
     auto client = std::move(turns_.front());
@@ -105,7 +115,19 @@ void LaunchQueue::dispatch() {
     client->in_turn_ = !client->ready_.empty();
     if (client->in_turn_) turns_.push_back(std::move(client));
   }
-  dispatching_ = false;
+}
+
+// Cores without room may have more by now. Else they say so before they have nothing more to do. True: one has.
+bool LaunchQueue::make_room() {
+  bool has_more = false;
+  for (const std::uint32_t core : full_) {
+    if (cores_[core]->catch_up()) {
+      has_more = true;
+    } else {
+      cores_[core]->ask_for_half();
+    }
+  }
+  return has_more && !trying_;
 }
 
 void LaunchQueue::leave_line(const Client& client) {
@@ -130,12 +152,15 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     const Client*& first = first_in_line_[next.core];
     const bool in_line = first == nullptr || first == client.get();
     if (!in_order || !in_line || sent_[next.core] >= window + core.withheld()) {
-      if (in_order && in_line) first = client.get();
+      if (in_order && in_line) {
+        first = client.get();
+        full_.push_back(next.core);
+      }
       client->ready_.push_back(std::move(stream));
       continue;
     }
     first = nullptr;
-    const Pending launch = std::move(next);
+    Pending launch = std::move(next);
     stream->pending.pop_front();
     stream->ready = !stream->pending.empty();
     if (stream->ready) client->ready_.push_back(stream);
@@ -145,15 +170,15 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     stream->last_core = launch.core;
     stream->last_cores = cores;
     stream->last_group = launch.group;
-    launch.group ? launch_group(client, stream, launch) : this->launch(client, stream, launch);
+    launch.group ? launch_group(client, stream, launch) : this->launch(client, stream, std::move(launch));
     return true;
   }
   return false;
 }
 
-CoreLink::Launch LaunchQueue::to_core(const Client& client, const Stream& stream, const Pending& launch) {
+CoreLink::Launch LaunchQueue::to_core(const Client& client, const Stream& stream, std::string kernel) {
   CoreLink::Launch what;
-  what.kernel = launch.kernel;
+  what.kernel = std::move(kernel);
   what.terms = {&client, stream.timeout_ms, stream.limit_ms};
   what.stream = stream.id;
   what.client = client.findings_.client;
@@ -161,18 +186,23 @@ CoreLink::Launch LaunchQueue::to_core(const Client& client, const Stream& stream
   return what;
 }
 
-void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
-                         const Pending& launch) {
-  CoreLink::Launch what = to_core(*client, *stream, launch);
+// Whether a sync ends with the stream's launch of this number.
+bool LaunchQueue::is_awaited(const Stream& stream, std::uint64_t launch) {
+  return std::ranges::any_of(stream.waiters, [launch](const auto& waiter) { return waiter.until == launch; });
+}
+
+void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Pending launch) {
+  CoreLink::Launch what = to_core(*client, *stream, std::move(launch.kernel));
   what.function = launch.function;
   what.args = &launch.args;
   what.place.groups = launch.groups;
   what.place.first_core = launch.core;
-  what.flush = launch.answer != nullptr || !stream->waiters.empty();
-  what.answer = [this, client, stream, function = launch.function, answer = launch.answer](Result<void> outcome) {
-    finished(client, *stream, function, answer, std::move(outcome), cores_[stream->last_core]->estimated_ns());
+  what.flush = launch.answer != nullptr || is_awaited(*stream, stream->finished + stream->sent);
+  what.answer = [this, client, stream, function = launch.function,
+                 answer = std::move(launch.answer)](const Result<Bytes>& result) {
+    finished(client, *stream, function, answer, without_bytes(result), cores_[stream->last_core]->estimated_ns());
   };
-  stream->last_item = cores_[launch.core]->launch(what);
+  stream->last_item = cores_[launch.core]->launch(std::move(what));
 }
 
 void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
@@ -233,7 +263,7 @@ void LaunchQueue::run_group(const std::shared_ptr<const GroupRun>& run, const st
   };
   for (std::size_t i = 0; i < group->parts().size(); ++i) {
     const GroupLaunch::Part& part = group->parts()[i];
-    CoreLink::Launch what = to_core(*client, *stream, launch);
+    CoreLink::Launch what = to_core(*client, *stream, launch.kernel);
     what.function = part.function;
     what.args = &part.args;
     what.group = group;
@@ -241,10 +271,10 @@ void LaunchQueue::run_group(const std::shared_ptr<const GroupRun>& run, const st
     what.place = group->place_of(i, stream->sent > 1);
     what.place.compared = is_trial;
     what.place.order = order;
-    what.answer = [this, group, i, kernel = launch.kernel, done](const Result<void>& outcome) {
-      part_ended(group, i, kernel, outcome, done);
+    what.answer = [this, group, i, kernel = launch.kernel, done](const Result<Bytes>& result) {
+      part_ended(group, i, kernel, without_bytes(result), done);
     };
-    const std::uint64_t item = cores_[part.core]->launch(what);
+    const std::uint64_t item = cores_[part.core]->launch(std::move(what));
     if (!is_trial) stream->last_item = item;
   }
 }
@@ -271,7 +301,10 @@ void LaunchQueue::part_ended(const std::shared_ptr<GroupLaunch>& group, std::siz
 // Somebody waits for the stream's last launch.
 void LaunchQueue::hurry(Stream& stream) {
   const auto group = stream.last_group;
-  if (!group) return cores_[stream.last_core]->hurry(stream.last_item);
+  if (!group) {
+    cores_[stream.last_core]->hurry(stream.last_item);
+    return;
+  }
   for (std::size_t i = 0; i < group->parts().size() && !group->has_ended(); ++i) {
     if (!group->has_ended(i)) cores_[group->parts()[i].core]->collect();
   }
@@ -373,12 +406,11 @@ void LaunchQueue::sync(const std::shared_ptr<Client>& client, std::uint32_t id, 
 }
 
 void LaunchQueue::wait(const std::shared_ptr<Client>& client, std::uint32_t id, Answer answer, bool takes_failure) {
-  Stream& stream = stream_of(*client, id);
-  stream.waiters.push_back({stream.submitted, std::move(answer), takes_failure});
-  // Hurrying may finish launches, and with them this stream, before the call returns.
-  const auto alive = client->streams_[id];
-  answer_waiters(*client, *alive);
-  if (alive->sent > 0 && alive->pending.empty()) hurry(*alive);
+  // A copy: hurrying may finish launches, and with them this stream, before the call returns.
+  const std::shared_ptr<Stream> stream = stream_of(*client, id);
+  stream->waiters.push_back({stream->submitted, std::move(answer), takes_failure});
+  answer_waiters(*client, *stream);
+  if (stream->sent > 0 && stream->pending.empty()) hurry(*stream);
 }
 
 void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer) {
@@ -439,20 +471,20 @@ void LaunchQueue::when_finished(const std::shared_ptr<Client>& client, std::func
 }
 
 void LaunchQueue::reject(const std::shared_ptr<Client>& client, std::uint32_t id, const Error& error) {
-  Stream& stream = stream_of(*client, id);
-  note_active(*client, client->streams_[id]);
+  const std::shared_ptr<Stream>& stream = stream_of(*client, id);
+  note_active(*client, stream);
   note_fault(error.text);
-  if (stream.failure) return;
-  stream.failure = error;
-  stream.failure_order = ++failure_order_;
+  if (stream->failure) return;
+  stream->failure = error;
+  stream->failure_order = ++failure_order_;
 }
 
 StreamTimeReply LaunchQueue::time(const std::shared_ptr<Client>& client, std::uint32_t stream) {
-  return stream == 0 ? client->time_ : stream_of(*client, stream).time;
+  return stream == 0 ? client->time_ : stream_of(*client, stream)->time;
 }
 
 void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {
-  Stream& limited = stream_of(*client, stream);
+  Stream& limited = *stream_of(*client, stream);
   if (limits_.fixed) return;
   const auto within = [&](std::uint32_t most) {
     if (!limits_.most || most == 0) return milliseconds;

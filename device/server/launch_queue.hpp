@@ -150,16 +150,19 @@ class LaunchQueue {
  private:
   using Stream = Client::Stream;
 
-  Stream& stream_of(Client& client, std::uint32_t id);
+  const std::shared_ptr<Stream>& stream_of(Client& client, std::uint32_t id);
   static void note_active(Client& client, const std::shared_ptr<Stream>& stream);
   static void forget_active(Client& client, Stream& stream);
   static void forget_idle(Client& client);
   void make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void dispatch();
+  void give_turns();
+  bool make_room();
   bool dispatch_one(const std::shared_ptr<Client>& client);
   void leave_line(const Client& client);
-  static CoreLink::Launch to_core(const Client& client, const Stream& stream, const Pending& launch);
-  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, const Pending& launch);
+  static CoreLink::Launch to_core(const Client& client, const Stream& stream, std::string kernel);
+  static bool is_awaited(const Stream& stream, std::uint64_t launch);
+  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Pending launch);
   void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
                     const Pending& launch);
   // What the launch's groups have in common. A trial's failure is a finding, no failure of the program.
@@ -196,6 +199,7 @@ class LaunchQueue {
   std::span<LaunchPage> pages_;
   std::vector<std::uint32_t> free_pages_;  // counted from 1
   std::deque<std::shared_ptr<Client>> turns_;
+  std::vector<std::uint32_t> full_;  // cores for which a launch has found no room, in this round
   std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
   std::deque<Fault> faults_;
   std::size_t queued_ = 0;

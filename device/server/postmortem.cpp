@@ -70,6 +70,7 @@ void forget_fault(CoreStatus& status, CoreProgress& spare) {
   status.fault.stack_limit = 0;
   status.code.fill({});
   status.flush_through = 0;
+  for (auto& item : status.awaited) item = 0;
   for (CoreProgress* progress : {&status.progress, &spare}) {
     progress->front = progress->back = CoreProgress::kIntact;
     progress->running = 0;

@@ -207,6 +207,26 @@ TEST_P(Cores, AStreamsLaunchesDoNotOvertake) {
   EXPECT_EQ(words()[10], 39000);
 }
 
+// Whichever core fails in whichever launch: those before and behind it end as well, on all cores and on one.
+TEST_P(Cores, AFailureInAQueueIsToldByItsSync) {
+  const auto cores = first(GetParam());
+  for (const int failing : {0, 1, 7, 20, 39}) {
+    for (const int core : {0, GetParam() - 1}) {
+      for (int i = 0; i < 40; ++i) {
+        param_.value = core;
+        ASSERT_EQ(tpu_kernel_launch_async_multi_cores(handle_, i == failing ? "asserts" : "empty", &param_,
+                                                      sizeof param_, cores.data(), i % 3 == 2 ? 1 : GetParam()),
+                  BM_SUCCESS);
+      }
+      // Of one core, that is core 0.
+      const bool fails = failing % 3 != 2 || core == 0;
+      EXPECT_EQ(tpu_kernel_sync(handle_) == BM_SUCCESS, !fails) << failing << " " << core;
+      EXPECT_EQ(take_log().size(), fails ? 1U : 0U);
+      EXPECT_EQ(launch("meet", 3, 0), BM_SUCCESS);
+    }
+  }
+}
+
 TEST_P(Cores, OfTwoProgramsHandlesTakeTurns) {
   bm_handle_t other = nullptr;
   ASSERT_EQ(bm_dev_request(&other, 0), BM_SUCCESS);

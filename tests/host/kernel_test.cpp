@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <tuple>
+#include <vector>
 
 #include "tests/host/host_fixture.hpp"
 
@@ -145,6 +147,50 @@ TEST_F(Kernels, AsynchronousLaunchesOfOneHandleRunInOrder) {
   EXPECT_GE(profile.sent_api_counter, 20UL);
   EXPECT_EQ(profile.sent_api_counter, profile.completed_api_counter);
   bm_flush(handle_);
+}
+
+// Lengths around what a core is given ahead, and around what the device takes before it lets the program wait.
+TEST_F(Kernels, QueuesOfAnyLengthEndWithTheirSync) {
+  const tpu_kernel_function_t count = find("count_kernel"), fails = find("assert_kernel");
+  int runs = 0;
+  for (const int length : {1, 2, 3, 127, 128, 129, 255, 256, 257, 258, 600, 1024, 1025, 3000, 8191, 8192, 8193, 9000}) {
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < length; ++i)
+        ASSERT_EQ(tpu_kernel_launch_async(handle_, count, args(0, 0), kSize), BM_SUCCESS);
+      ASSERT_EQ(tpu_kernel_sync(handle_), BM_SUCCESS);
+      ASSERT_EQ(words()[0], runs += length);
+    }
+    for (int i = 0; i < length; ++i)
+      ASSERT_EQ(tpu_kernel_launch_async(handle_, i == length / 2 ? fails : count, args(0, 0), kSize), BM_SUCCESS);
+    ASSERT_EQ(tpu_kernel_sync(handle_), BM_ERR_FAILURE);
+    ASSERT_EQ(words()[0], runs += length - 1);
+    ASSERT_EQ(tpu_kernel_launch(handle_, count, args(0, 0), kSize), BM_SUCCESS);
+    ASSERT_EQ(words()[0], ++runs);
+  }
+  std::ignore = take_log();
+}
+
+// Each thread has a stream of its own: each sync, and each launch that is waited for, ends beside the others' queues.
+TEST_F(Kernels, QueuesOfSeveralThreadsEndWithTheirSyncs) {
+  const tpu_kernel_function_t nothing = find("without_args");
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([this, nothing, thread] {
+      for (int round = 0; round < 60; ++round) {
+        const int length = (round * 37 + thread * 101) % 700 + 1;
+        for (int i = 0; i < length; ++i) EXPECT_EQ(tpu_kernel_launch_async(handle_, nothing, nullptr, 0), BM_SUCCESS);
+        if (round % 3 == thread % 3) {
+          EXPECT_EQ(tpu_kernel_launch(handle_, nothing, nullptr, 0), BM_SUCCESS);
+        }
+        EXPECT_EQ(bm_thread_sync(handle_), BM_SUCCESS);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(bm_device_sync(handle_), BM_SUCCESS);
+  bm_profile_t profile;
+  ASSERT_EQ(bm_get_profile(handle_, &profile), BM_SUCCESS);
+  EXPECT_EQ(profile.sent_api_counter, profile.completed_api_counter);
 }
 
 // The kernel issues no commands, so that its time on the chip is that of the launch alone.

@@ -32,6 +32,10 @@ static void append_kernel(const void* args) {
 }
 TPUKERNEL_FUNC_REGISTER(append_kernel)
 
+// How often it ran.
+static void count_kernel(const void* args) { ++*(int*)tpu_global_mem_addr(((const param_t*)args)->address); }
+TPUKERNEL_FUNC_REGISTER(count_kernel)
+
 // Waits `count` milliseconds, then appends.
 static void slow_append_kernel(const void* args) {
   usleep((unsigned)((const param_t*)args)->count * 1000U);
