@@ -1,6 +1,7 @@
 // Depthwise convolutions and poolings, over windows or over regions of interest
 // (numerics: bm1684x-matmul-conv-pool.md sections 1, 4 and 5).
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "device/chip/rules.hpp"
@@ -116,7 +117,8 @@ class Results {
   std::vector<T> waiting_;
 };
 
-// Calls reduce(taps, out) for parts of each channel's output, in parallel over channels: make_reduce(c) gives it.
+// Calls reduce(taps, out) for parts of each channel's output, in parallel over channels: make_reduce(c) gives it. The
+// parts of a plane follow one another; reduce.end(), where there is one, is called after them.
 template <class T, class P, class D, class Cmd, class MakeReduce>
 void for_each_part(const Memories& mem, const Cmd& cmd, MakeReduce make_reduce) {
   const Dim4& shape = cmd.dst.shape;
@@ -133,6 +135,7 @@ void for_each_part(const Memories& mem, const Cmd& cmd, MakeReduce make_reduce) 
           input.taps(part, rows);
           reduce(TapRows<P>{rows, tap_count, input.count(part)}, results.place(n, c) + input.first(part));
         }
+        if constexpr (requires { reduce.end(); }) reduce.end();
       }
     }
   });
@@ -174,20 +177,47 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
 
 // ---- Sums of integers ----
 
+// Sums of several parts before finish(sums, count, out) makes them results: a row of windows may be shorter than a few
+// vectors.
+template <class D, class Finish>
+class SumRun {
+ public:
+  SumRun(const std::uint32_t* factors, std::uint32_t start, Finish finish)
+      : factors_(factors), start_(start), finish_(std::move(finish)) {}
+  void operator()(const TapRows<std::uint32_t>& taps, D* out) {
+    if (count_ + taps.count > kRun) end();
+    if (count_ == 0) {
+      sums_ = room<std::uint32_t, struct Sums>(std::max(kRun, taps.count) + kTapSlack);
+      out_ = out;
+    }
+    sum_(taps, factors_, start_, sums_ + count_);
+    count_ += taps.count;
+  }
+  void end() {
+    if (count_ > 0) finish_(sums_, std::exchange(count_, 0), out_);
+  }
+
+ private:
+  static constexpr int kRun = 2048;
+
+  decltype(PoolTaps::sum_ints) sum_ = pool_taps().sum_ints;
+  const std::uint32_t* factors_;
+  std::uint32_t start_;
+  Finish finish_;
+  std::uint32_t* sums_ = nullptr;
+  int count_ = 0;
+  D* out_ = nullptr;
+};
+
 // The 32-bit sums of products (+ a 32-bit bias), handed to finish(sums, count, out), which make_finish(c) gives.
 template <class T, class W, class D, class Cmd, class MakeFinish>
 void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
   const TapWeights<W> weights(mem, cmd.weight, is_turned(cmd));
-  const auto sum = pool_taps().sum_ints;
   for_each_part<T, std::uint32_t, D>(mem, cmd, [&](int c) {
     const std::uint32_t start =
         bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
-    return [=, finish = make_finish(c), factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd))](
-               const TapRows<std::uint32_t>& taps, D* out) {
-      std::uint32_t* sums = room<std::uint32_t, struct Sums>(taps.count);
-      sum(taps, factors, start, sums);
-      finish(sums, taps.count, out);
-    };
+    return SumRun<D, decltype(make_finish(c))>(weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)), start,
+                                               make_finish(c));
   });
 }
 

@@ -23,7 +23,7 @@ struct PoolTaps {
   // to the type; a NaN is the type's only one.
   using SumFloats = void (*)(const TapRows<float>& taps, const float* weights, float even, float odd, void* out);
   SumFloats sum_f32, sum_f16, sum_bf16;
-  // start + products, modulo 2^32.
+  // start + products, modulo 2^32. As many as kTapSlack elements behind the results may be written as well.
   void (*sum_ints)(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, std::uint32_t start,
                    std::uint32_t* out);
 };

@@ -95,7 +95,7 @@ void sum_ints(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, 
     for (int k = 0; k < taps.taps; ++k) {
       sum = hn::Add(sum, hn::Mul(hn::LoadU(d, taps.rows[k] + i), hn::Set(d, weights[k])));
     }
-    store_part<kLanes>(out + i, taps.count - i, [&](std::uint32_t* to) HWY_ATTR { hn::StoreU(sum, d, to); });
+    hn::StoreU(sum, d, out + i);
   }
 }
 

@@ -32,6 +32,11 @@ class WindowPlane {
                  pitch_ * window_.stride.w <= src_.shape.w;
     line_ = room<P, struct Line>(row + kTapSlack);
     rows_ = room<P, struct Rows>(row * (src_.shape.h + kExtraRows) + kTapSlack);
+    places_ = room<std::int64_t, struct Places>(window_.kernel.w);
+    for (int kw = 0; kw < window_.kernel.w; ++kw) {
+      const int x = kw * window_.dilation.w;
+      places_[kw] = std::int64_t{x % window_.stride.w} * pitch_ + x / window_.stride.w;
+    }
   }
 
   // Prepares channel c of batch n.
@@ -69,10 +74,7 @@ class WindowPlane {
   void taps(int oh, const P** rows) const {
     for (int kh = 0; kh < window_.kernel.h; ++kh) {
       const P* row = row_at(row_of(oh * window_.stride.h - window_.padding.top + kh * window_.dilation.h));
-      for (int kw = 0; kw < window_.kernel.w; ++kw) {
-        const int x = kw * window_.dilation.w;
-        *rows++ = row + std::int64_t{x % window_.stride.w} * pitch_ + x / window_.stride.w;
-      }
+      for (int kw = 0; kw < window_.kernel.w; ++kw) *rows++ = row + places_[kw];
     }
   }
 
@@ -84,6 +86,7 @@ class WindowPlane {
     const std::int64_t height = spread_extent(src_.shape.h, window_.insert.h);
     if (window_.beyond != Beyond::kValue) y = place_seen(window_.beyond, y, height);
     if (y < 0 || y >= height) return kPaddingRow;
+    if (every == 1) return kExtraRows + y;  // without dividing
     return y % every != 0 ? kInsertionRow : kExtraRows + y / every;
   }
   P* row_at(int row) const { return rows_ + std::int64_t{row} * pitch_ * window_.stride.w; }
@@ -138,6 +141,7 @@ class WindowPlane {
   bool as_stored_ = false;  // a stored row is all that windows look at
   P padding_ = {}, insertion_ = {};
   P *line_ = nullptr, *rows_ = nullptr;
+  std::int64_t* places_ = nullptr;  // of the taps of a row, from where the row begins
 };
 
 }  // namespace softtpu
