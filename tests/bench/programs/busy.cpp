@@ -1,6 +1,7 @@
 // What launches take while other processes want the processors: prints one row for each number of processes that do
 // nothing but compute. Each row has a device of its own, with the settings of the environment.
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,9 +24,10 @@ constexpr const char* kUsage =
     "usage: softtpu_bench_busy [--seconds S] [PROCESSES...]\n"
     "Prints how long launches take beside so many busy processes (default: 0 2 10 20), measured for S seconds (default "
     "2) each:\n"
-    "an empty kernel, launched and waited for; empty kernels in queues of 1000; a kernel of 20 commands on half a "
-    "million\n"
-    "elements with all threads, and with one.\n";
+    "an empty kernel, launched and waited for; a bare relay, the least that this can take: a message through two "
+    "sockets\n"
+    "to a third process and back, with nothing else done; empty kernels in queues of 1000; a kernel of 20 commands on\n"
+    "half a million elements with all threads, and with one.\n";
 constexpr int kQueue = 1000;
 constexpr int kMostBusy = 1000;
 
@@ -97,6 +99,61 @@ class Program {
   tpu_kernel_function_t nothing_ = 0, large_ = 0;
 };
 
+// What a launch is to the system: this process, a second and a third one, and back, by way of sockets.
+class Relay {
+ public:
+  Relay() {
+    need(socketpair(AF_UNIX, SOCK_STREAM, 0, near_) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, far_) == 0,
+         "no sockets");
+    start([this] { serve(far_[1], [] {}); });
+    start([this] { serve(near_[1], [this] { pass(far_[0]); }); });
+    for (const int end : {near_[1], far_[0], far_[1]}) close(end);
+  }
+  ~Relay() {
+    for (const pid_t process : processes_) kill(process, SIGKILL);
+    for (const pid_t process : processes_) waitpid(process, nullptr, 0);
+    close(near_[0]);
+  }
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  void run() { need(pass(near_[0]), "a relay has ended"); }
+
+ private:
+  static constexpr std::size_t kRequestBytes = 48, kAnswerBytes = 16;
+
+  // As long as those of a launch.
+  static bool pass(int socket) {
+    char message[kRequestBytes]{};
+    return send(socket, message, kRequestBytes, MSG_NOSIGNAL) == kRequestBytes &&
+           recv(socket, message, kAnswerBytes, MSG_WAITALL) == kAnswerBytes;
+  }
+
+  template <class Work>
+  static void serve(int socket, Work work) {
+    char message[kRequestBytes]{};
+    while (recv(socket, message, kRequestBytes, MSG_WAITALL) == kRequestBytes) {
+      work();
+      if (send(socket, message, kAnswerBytes, MSG_NOSIGNAL) != kAnswerBytes) return;
+    }
+  }
+
+  template <class Body>
+  void start(Body body) {
+    const pid_t process = fork();
+    need(process >= 0, "no process");
+    if (process == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      body();
+      _exit(0);
+    }
+    processes_.push_back(process);
+  }
+
+  int near_[2], far_[2];
+  std::vector<pid_t> processes_;
+};
+
 struct Times {
   double median = 0, p99 = 0, longest = 0, mean = 0;  // seconds
 };
@@ -137,7 +194,7 @@ void in_own_process(double* results, std::size_t count, const Measurement& measu
 
 void print_row(int processes, double seconds) {
   const Busy busy(processes);
-  double all[7]{}, one[1]{};
+  double all[7]{}, one[1]{}, relay[2]{};
   in_own_process(all, 7, [seconds](double* results) {
     Program program;
     const Times empty = measure(seconds, [&] { program.launch_nothing(); });
@@ -152,8 +209,16 @@ void print_row(int processes, double seconds) {
     Program program;
     results[0] = measure(seconds, [&] { program.launch_large(); }).mean;
   });
-  std::printf("| %d | %.0f us | %.0f us | %.0f us | %.1f ms | %.0f | %.2f ms | %.2f ms | %.2f ms |\n", processes,
-              all[0] * 1e6, all[1] * 1e6, all[2] * 1e6, all[3] * 1e3, all[4], all[5] * 1e3, all[6] * 1e3, one[0] * 1e3);
+  in_own_process(relay, 2, [seconds](double* results) {
+    Relay bare;
+    const Times times = measure(seconds, [&] { bare.run(); });
+    results[0] = times.median;
+    results[1] = times.mean;
+  });
+  std::printf(
+      "| %d | %.0f us | %.0f us | %.0f us | %.1f ms | %.0f us | %.0f us | %.0f | %.2f ms | %.2f ms | %.2f ms |\n",
+      processes, all[0] * 1e6, all[1] * 1e6, all[2] * 1e6, all[3] * 1e3, relay[0] * 1e6, relay[1] * 1e6, all[4],
+      all[5] * 1e3, all[6] * 1e3, one[0] * 1e3);
   std::fflush(stdout);
 }
 
@@ -195,10 +260,9 @@ int main(int argc, char** argv) {
   setenv("SOFTTPU_DEVICE", "embedded", 0);
   std::printf("%ld processors\n\n", sysconf(_SC_NPROCESSORS_ONLN));
   std::printf(
-      "| busy processes | empty launch, median | mean | p99 | longest | queued launches/s | large kernel, median | "
-      "mean | "
-      "mean "
-      "with one thread |\n|---|---|---|---|---|---|---|---|---|\n");
+      "| busy processes | empty launch, median | mean | p99 | longest | bare relay, median | mean | "
+      "queued launches/s | large kernel, median | mean | mean with one thread |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n");
   std::fflush(stdout);
   for (const int count : processes) print_row(count, seconds);
   return 0;
