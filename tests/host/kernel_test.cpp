@@ -153,13 +153,11 @@ TEST_F(Kernels, AsynchronousLaunchesOfOneHandleRunInOrder) {
 TEST_F(Kernels, QueuesOfAnyLengthEndWithTheirSync) {
   const tpu_kernel_function_t count = find("count_kernel"), fails = find("assert_kernel");
   int runs = 0;
-  for (const int length : {1, 2, 3, 127, 128, 129, 255, 256, 257, 258, 600, 1024, 1025, 3000, 8191, 8192, 8193, 9000}) {
-    for (int round = 0; round < 3; ++round) {
-      for (int i = 0; i < length; ++i)
-        ASSERT_EQ(tpu_kernel_launch_async(handle_, count, args(0, 0), kSize), BM_SUCCESS);
-      ASSERT_EQ(tpu_kernel_sync(handle_), BM_SUCCESS);
-      ASSERT_EQ(words()[0], runs += length);
-    }
+  for (const int length : {1, 2, 3, 127, 128, 129, 255, 256, 257, 600, 1025, 8193}) {
+    for (int i = 0; i < length; ++i) ASSERT_EQ(tpu_kernel_launch_async(handle_, count, args(0, 0), kSize), BM_SUCCESS);
+    ASSERT_EQ(tpu_kernel_sync(handle_), BM_SUCCESS);
+    ASSERT_EQ(words()[0], runs += length);
+    if (length > 1025) continue;
     for (int i = 0; i < length; ++i)
       ASSERT_EQ(tpu_kernel_launch_async(handle_, i == length / 2 ? fails : count, args(0, 0), kSize), BM_SUCCESS);
     ASSERT_EQ(tpu_kernel_sync(handle_), BM_ERR_FAILURE);
@@ -176,8 +174,8 @@ TEST_F(Kernels, QueuesOfSeveralThreadsEndWithTheirSyncs) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([this, nothing, thread] {
-      for (int round = 0; round < 60; ++round) {
-        const int length = (round * 37 + thread * 101) % 700 + 1;
+      for (int round = 0; round < 12; ++round) {
+        const int length = (round * 137 + thread * 101) % 700 + 1;
         for (int i = 0; i < length; ++i) EXPECT_EQ(tpu_kernel_launch_async(handle_, nothing, nullptr, 0), BM_SUCCESS);
         if (round % 3 == thread % 3) {
           EXPECT_EQ(tpu_kernel_launch(handle_, nothing, nullptr, 0), BM_SUCCESS);
