@@ -39,6 +39,7 @@ struct Interrupt {
 class RpcClient {
  public:
   static constexpr const char* kEnded = "the device process has ended";
+  static constexpr std::size_t kKeptBytes = 4096;
 
   explicit RpcClient(UniqueFd socket) : socket_(std::move(socket)) {}
 
@@ -109,7 +110,10 @@ Result<Reply> RpcClient::call(const Request& request, std::span<const int> fds, 
 
 template <class Message>
 Result<void> RpcClient::send(const Message& message) {
-  Bytes frame;
+  // Kept for the next message of this thread, of queued launches for example; a long one is not.
+  thread_local Bytes frame;
+  if (frame.capacity() > kKeptBytes) frame = Bytes();
+  frame.clear();
   append_frame(frame, 0, message);
   return send_frame(frame, {});
 }
