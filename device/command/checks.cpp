@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 #include "device/chip/layout.hpp"
+#include "device/chip/limits.hpp"
 #include "device/memory/overlap.hpp"
 
 namespace softtpu {
@@ -119,6 +123,45 @@ Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t
   return require(
       value >= low && value <= high, "constraint/shape", [&] { return outside(std::string(name), value, low, high); },
       [&] { return fmt::format("{}", std::clamp(value, low, high)); });
+}
+
+const char* Checks::limits(const Numbers& numbers) {
+  const auto value_of = [&](const char* argument) {
+    const unsigned i = numbers.find(argument);
+    return i < numbers.size() ? numbers[i].value : 0;
+  };
+  const std::span<const Limit> set = limits_of(info(op_).limits);
+  // Nearly always a command lists its numbers in the order of the set, and each is inside of two numbers.
+  unsigned next = 0;
+  for (; next < numbers.size() && next < set.size(); ++next) {
+    const Number& number = numbers[next];
+    const Limit& limit = set[next];
+    if (number.argument != limit.argument || !limit.fixed) break;
+    if (number.value < limit.low.number || number.value > limit.high.number) break;
+  }
+  if (next == numbers.size() && next == set.size()) return nullptr;
+  std::uint32_t limited = (1U << next) - 1;
+  for (const Limit& limit : set.subspan(next)) {
+    const unsigned i = numbers.find(limit.argument, next < numbers.size() ? next : 0);
+    if (i == numbers.size()) continue;  // the command does not use the argument
+    next = i + 1;
+    limited |= 1U << i;
+    const std::int64_t value = numbers[i].value;
+    const std::int64_t low = limit.low.on(chip_, value_of), high = limit.high.on(chip_, value_of);
+    if (value < low || value > high) {
+      in_range(limit.argument, value, low, high);
+      break;
+    }
+  }
+  if (violation_) return nullptr;
+  const unsigned first = static_cast<unsigned>(std::countr_one(limited));
+  return first < numbers.size() ? numbers[first].argument : nullptr;
+}
+
+void Checks::no_limit(const char* argument) {
+  require(false, "constraint/argument", [&] {
+    return fmt::format("internal error: the row of {} in device/isa/ops has no limit of {}", info(op_).name, argument);
+  });
 }
 
 Checks& Checks::shape(std::string_view name, const Dim4& shape, int most) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "device/command/numbers.hpp"
 #include "device/command/refusal.hpp"
 #include "device/isa/op.hpp"
 #include "device/isa/types.hpp"
@@ -45,6 +46,11 @@ class Checks {
   Checks& type(std::string_view name, Dtype type) { return type_in(name, type, info(op_).types); }
   Checks& type_in(std::string_view name, Dtype type, TypeSet allowed);
   Checks& in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high);
+  // Each number is inside the limits of the operation's row, in the order of the row's set. The answer is an argument
+  // for which the row has no limit; nullptr: there is none.
+  const char* limits(const Numbers& numbers);
+  // A defect of the operations table. It counts only where no rule refuses the command.
+  void no_limit(const char* argument);
   // n, c, h, w each in 1..most; BM1684's BDC takes c up to 4095.
   Checks& shape(std::string_view name, const Dim4& shape, int most = kMaxExtent);
   // Address alignment, non-negative strides, and every element inside its memory.

@@ -26,7 +26,7 @@ inline constexpr int kAllCores = -1;
 
 struct ControlCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   ControlAction action = ControlAction::kPoll;
   int message = 0;
   int count = 0;

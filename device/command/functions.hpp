@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device/command/checks.hpp"
+#include "device/command/numbers.hpp"
 #include "device/command/refusal.hpp"
 #include "device/isa/op.hpp"
 #include "device/memory/memories.hpp"
@@ -17,14 +18,14 @@ namespace softtpu {
   Answer execute(Memories& mem, const Cmd& cmd);
 #include "device/command/list.def"
 
-// First what the command declares of its arguments, then the rules that its family adds.
+// First the limits of the operation's row, then the rules that the command's family adds.
 template <class Cmd>
 Violation violation(const Memories& mem, Op op, const Cmd& cmd) {
   Checks check(mem, op);
-  cmd.limits([&](const char* argument, std::int64_t value, std::int64_t low,
-                 std::int64_t high) { check.in_range(argument, value, low, high); },
-             mem.chip());
+  const Numbers numbers(cmd);
+  const char* unlimited = numbers.empty() ? nullptr : check.limits(numbers);
   if (!check.violation()) rules(check, cmd);
+  if (unlimited != nullptr) check.no_limit(unlimited);
   return check.violation();
 }
 

@@ -10,8 +10,6 @@
 
 namespace softtpu {
 
-struct Chip;
-
 struct CommandTraits {
   bool elementwise = false;  // every element of `dst` is made of the operands' elements at its place
   bool by_lanes = false;     // every lane reads and writes only its own local memory, all of it through for_each_row()
@@ -47,29 +45,28 @@ void for_each_operand(const Cmd& cmd, Visit&& visit) {
   });
 }
 
-// `limits` of a command whose arguments have none of their own.
-struct NoLimits {
+// `numbers` of a command whose rows have no limits.
+struct NoNumbers {
   template <class F>
-  constexpr void operator()(const F&, const Chip&) const {}
+  constexpr void operator()(const F&) const {}
 };
 
-// The extents of the shape from which other limits of a command are made: they are looked at first.
 template <class F>
-void limit_shape(F& f, const Dim4& shape) {
-  f("shape.n", shape.n, 1, kMaxExtent);
-  f("shape.c", shape.c, 1, kMaxExtent);
-  f("shape.h", shape.h, 1, kMaxExtent);
-  f("shape.w", shape.w, 1, kMaxExtent);
+void number_shape(F& f, const Dim4& shape) {
+  f("shape.n", shape.n);
+  f("shape.c", shape.c);
+  f("shape.h", shape.h);
+  f("shape.w", shape.w);
 }
 
-// What every command has. limits(f, chip) calls f(argument, value, low, high) for each argument whose range the chip or
-// the command's other members give.
+// What every command has. numbers(f) calls f(argument, value) for each argument that the limits of a row of the
+// operations table hold for (device/isa/limits.def).
 template <class Cmd>
 concept CommandStructure = std::equality_comparable<Cmd> && std::default_initializable<Cmd> &&
-    requires(const Cmd& cmd, const Chip& chip) {
+    requires(const Cmd& cmd) {
   { Cmd::kTraits } -> std::convertible_to<CommandTraits>;
   cmd.operands([](auto&&...) {});
-  cmd.limits([](const char*, std::int64_t, std::int64_t, std::int64_t) {}, chip);
+  cmd.numbers([](const char*, std::int64_t) {});
 };
 
 }  // namespace softtpu

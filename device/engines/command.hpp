@@ -35,7 +35,7 @@ using Command = std::variant<
 
 #define COMMAND(Cmd, Answer)           \
   static_assert(CommandStructure<Cmd>, \
-                #Cmd " needs operands(), limits, traits and operator==: see device/engines/README.md");
+                #Cmd " needs operands(), numbers, traits and operator==: see device/engines/README.md");
 #include "device/command/list.def"
 static_assert(CommandStructure<ControlCmd>);
 

@@ -1,5 +1,5 @@
 // The operations table: one entry per public function, made from device/isa/ops.def. Names, engines, data types,
-// and whether the chip has the function are read from here by validation, trace, `softtpu api` and the tests.
+// limits, and whether the chip has the function are read from here by validation, trace, `softtpu api` and the tests.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "device/isa/limits.hpp"
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -39,6 +40,7 @@ struct OpInfo {
   TypeSet types = kNoTypes;  // allowed types of the destination; kNoTypes: the family's own rules decide
   // kUndetermined: what is not known. Else what a chip has to have for it; kUnsupported: what none has.
   std::string_view note = {};
+  Limits limits = Limits::kNone;  // of the arguments that are numbers
 };
 
 // What a chip has to have for a function; empty for those that every chip has, or that are refused for other reasons.

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/limits.hpp"
 #include "device/numeric/formats.hpp"
 
 namespace softtpu {
@@ -225,7 +226,7 @@ constexpr auto kOkkExpTable = [] {
 
 // Each coefficient comes from the one before by a rounded division; subnormal ones are zero.
 constexpr auto kOkkExpSeries = [] {
-  std::array<std::uint32_t, okk_static_offset::kMaxSeries + 1> words{};
+  std::array<std::uint32_t, kMaxOkkSeries + 1> words{};
   float coefficient = 1.0F;
   for (std::size_t k = 0; k < words.size(); ++k) {
     if (k > 0) coefficient = flush(coefficient / static_cast<float>(k));

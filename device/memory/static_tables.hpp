@@ -54,8 +54,7 @@ inline constexpr std::uint32_t kNone = 0xFFFFFFFF;
 namespace okk_static_offset {
 inline constexpr std::uint32_t kIntTable = 0x0;     // f32 of the index as int8
 inline constexpr std::uint32_t kExpTable = 0x400;   // e to the index as int8
-inline constexpr std::uint32_t kExpSeries = 0x800;  // 1 / k!, one more than the longest series takes
-inline constexpr int kMaxSeries = 64;
+inline constexpr std::uint32_t kExpSeries = 0x800;  // 1 / k!, one more than kMaxOkkSeries
 }  // namespace okk_static_offset
 
 }  // namespace softtpu

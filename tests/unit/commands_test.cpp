@@ -5,8 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "device/chip/layout.hpp"
+#include "device/chip/limits.hpp"
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
+#include "device/command/numbers.hpp"
 #include "device/engines/command.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
@@ -24,16 +27,19 @@ std::map<std::string, Role> roles_of(const Cmd& cmd) {
   return roles;
 }
 
-// The limits of a command's arguments, by name.
+using Range = std::pair<std::int64_t, std::int64_t>;
+
+// The limits of a function's row that hold for a command's numbers, by name.
 template <class Cmd>
-std::map<std::string, std::pair<std::int64_t, std::int64_t>> limits_of(const Cmd& cmd, const Chip& chip = {}) {
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> limits;
-  cmd.limits(
-      [&](const char* name, std::int64_t, std::int64_t low, std::int64_t high) {
-        limits[name] = {low, high};
-      },
-      chip);
-  return limits;
+std::map<std::string, Range> ranges_of(Op op, const Cmd& cmd, const Chip& chip = {}) {
+  const Numbers numbers(cmd);
+  const auto value_of = [&](const char* argument) { return numbers[numbers.find(argument)].value; };
+  std::map<std::string, Range> ranges;
+  for (const Limit& limit : limits_of(info(op).limits)) {
+    if (numbers.find(limit.argument) == numbers.size()) continue;
+    ranges[limit.argument] = {limit.low.on(chip, value_of), limit.high.on(chip, value_of)};
+  }
+  return ranges;
 }
 
 Tensor matrix(int rows, int channels, int per_channel) {
@@ -87,32 +93,59 @@ TEST(Commands, DescribeThemselvesWithImpossibleSizes) {
   EXPECT_EQ(roles_of(move)["dst"].last_channel, 0);
 }
 
-TEST(Commands, SayWhatTheirArgumentsMayBe) {
-  const auto window = limits_of(Window{});
+TEST(Rows, SayWhatTheArgumentsOfCommandsMayBe) {
+  const auto window = ranges_of(Op::tpu_bdc_fp_max_pool2d, PoolCmd{});
   EXPECT_EQ(window.size(), 12U);
-  EXPECT_EQ(window.at("kernel.w"), std::pair(std::int64_t{1}, std::int64_t{65535}));
-  EXPECT_EQ(window.at("stride.h"), std::pair(std::int64_t{1}, std::int64_t{15}));
-  EXPECT_EQ(window.at("padding.left"), std::pair(std::int64_t{0}, std::int64_t{15}));
-  EXPECT_EQ(limits_of(MacCmd{}).at("rshift"), std::pair(std::int64_t{0}, std::int64_t{31}));
+  EXPECT_EQ(window.at("kernel.w"), Range(1, 65535));
+  EXPECT_EQ(window.at("stride.h"), Range(1, 15));
+  EXPECT_EQ(window.at("padding.left"), Range(0, 15));
+  EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_mac, MacCmd{}).at("rshift"), Range(0, 31));
+  EXPECT_EQ(ranges_of(Op::tpu_bdc_w_gather, GatherCmd{}).at("shape.h"), Range(1, 1));
+  EXPECT_EQ(ranges_of(Op::tpu_bdc_hw_gather, GatherCmd{}).at("shape.h"), Range(1, 65535));
+  EXPECT_TRUE(limits_of(info(Op::tpu_bdc_fp_add).limits).empty());
 }
 
-TEST(Commands, TakeLimitsFromTheirChipAndTheirOtherArguments) {
+TEST(Rows, TakeLimitsFromTheChipAndFromOtherArguments) {
+  constexpr Op kConv = Op::tpu_bdc_int8_sym_quant_conv2d;
   Conv2dCmd conv;
-  EXPECT_EQ(limits_of(conv).count("rshift"), 0U) << "sums of floats are not shifted";
+  EXPECT_EQ(ranges_of(kConv, conv).count("rshift"), 0U) << "sums of floats are not shifted";
   conv.kind = Conv2dKind::kSymmetric;
-  EXPECT_EQ(limits_of(conv).at("rshift"), std::pair(std::int64_t{0}, std::int64_t{32}));
+  EXPECT_EQ(ranges_of(kConv, conv).at("rshift"), Range(0, 32));
   Chip chip;
   chip.rules = std::uint64_t{1} << static_cast<unsigned>(ChipRule::kShiftedProductSums);
-  EXPECT_EQ(limits_of(conv, chip).at("rshift"), std::pair(std::int64_t{0}, std::int64_t{31}));
+  EXPECT_EQ(ranges_of(kConv, conv, chip).at("rshift"), Range(0, 31));
+  PoolCmd pool;
+  pool.mode = PoolMode::kAverage;
+  pool.src.dtype = Dtype::kInt8;
+  EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 32));
+  chip.rules = std::uint64_t{1} << static_cast<unsigned>(ChipRule::kWideByteSums);
+  EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 255));
 
   HauSortCmd sort;
   sort.src.shape.w = 7;
-  EXPECT_EQ(limits_of(sort).at("K"), std::pair(std::int64_t{1}, std::int64_t{7}));
-  EXPECT_TRUE(limits_of(ArithCmd{}).empty());
+  EXPECT_EQ(ranges_of(Op::tpu_hau_sort, sort).at("K"), Range(1, 7));
+  HauLineGatherCmd lines;
+  lines.start = 3;
+  lines.line_num = 20;
+  EXPECT_EQ(ranges_of(Op::tpu_hau_line_gather, lines).at("end"), Range(3, 19));
 }
 
-// A rule asks what the command declares: both ends are taken, the next value is refused.
-TEST(Commands, AreRefusedOutsideOfWhatTheyDeclare) {
+// A function without limits of a number that its command has is a defect of the table, and is named as such.
+TEST(Rows, WithoutALimitRefuseTheCommand) {
+  TestDevice device;
+  const Dim4 shape{1, 1, 1, 1};
+  const Tensor tensor{Space::kLocal, 0,   shape, aligned_stride(device.chip(), 0, shape, Dtype::kFp32),
+                      Dtype::kFp32,  true};
+  const RootCmd root{RootMode::kRsqrt, tensor, tensor, 1};
+  EXPECT_FALSE(violation(device.memories(), Op::tpu_bdc_fp32_rsqrt, root));
+  const Violation broken = violation(device.memories(), Op::tpu_bdc_fp_square, root);
+  ASSERT_TRUE(broken);
+  EXPECT_THAT(sentence("f", *broken),
+              HasSubstr("internal error: the row of tpu_bdc_fp_square in device/isa/ops has no limit of num_iter"));
+}
+
+// A rule asks the row: both ends are taken, the next value is refused.
+TEST(Commands, AreRefusedOutsideOfTheirLimits) {
   for (const int step : {0, 1, 15, 16}) {
     TestDevice device;
     const LaunchOutcome outcome = device.run([step] {

@@ -24,7 +24,7 @@ const std::vector<Row>& rows() {
 #define OP(family, ...) ROW_##family(__VA_ARGS__)
 #define ROW_bdc(...)
 #define ROW_unsupported(name, lacks) {#name, "BM1684X has no " lacks ".", [] { call_with_zeros(&name); }},
-#define ROW_with(name, engine, types, part) ROW_unsupported(name, part)
+#define ROW_with(name, engine, types, part, ...) ROW_unsupported(name, part)
 #define ROW_undetermined(name, what) \
   {#name, "its " what " on BM1684X is neither recorded nor described.", [] { call_with_zeros(&name); }},
 #include "device/isa/ops/fp8.def"

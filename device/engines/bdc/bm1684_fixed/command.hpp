@@ -44,10 +44,10 @@ struct OkkFixedCmd {
     f(mode == OkkFixedMode::kMac ? Access::kReadWrite : Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("lshift", lshift, 0, 15);  // of a 16-bit value within the chip's 32-bit intermediate
-    f("rshift", rshift, 0, 31);
-    f("shape.n", batches, 1, kMaxExtent);
+  void numbers(F f) const {
+    f("lshift", lshift);
+    f("rshift", rshift);
+    f("shape.n", batches);
   }
   bool operator==(const OkkFixedCmd&) const = default;
 };
@@ -56,7 +56,7 @@ struct OkkFixedCmd {
 // bytes.
 struct OkkWidenCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   bool packed = true;
   Dtype src_type = Dtype::kInt8;
   Tensor dst, src;

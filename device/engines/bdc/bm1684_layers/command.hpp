@@ -17,22 +17,20 @@ struct OkkWindow {
   // Strided windows may leave out rows and columns.
   Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("kernel_h", kernel.h, 1, kMaxExtent);
-    f("kernel_w", kernel.w, 1, kMaxExtent);
-    f("padding.top", padding.top, 0, 15);
-    f("padding.bottom", padding.bottom, 0, 15);
-    f("padding.left", padding.left, 0, 15);
-    f("padding.right", padding.right, 0, 15);
-    f("stride.h", stride.h, 1, 15);
-    f("stride.w", stride.w, 1, 15);
-    f("dilation.h", dilation.h, 1, kMaxExtent);
-    f("dilation.w", dilation.w, 1, kMaxExtent);
+  void numbers(F f) const {
+    f("kernel_h", kernel.h);
+    f("kernel_w", kernel.w);
+    f("padding.top", padding.top);
+    f("padding.bottom", padding.bottom);
+    f("padding.left", padding.left);
+    f("padding.right", padding.right);
+    f("stride.h", stride.h);
+    f("stride.w", stride.w);
+    f("dilation.h", dilation.h);
+    f("dilation.w", dilation.w);
   }
   bool operator==(const OkkWindow&) const = default;
 };
-
-inline constexpr int kMaxConvExtent = 2047;
 
 // output = conv(input, weight) [+ bias] [+ old output]. Weights are in 2IC mode: pairs of fp32, shape [pairs of input
 // channels, output channels, kh, kw]; `even` and `odd` are the two halves of the pairs as tensors.
@@ -55,15 +53,14 @@ struct OkkConvCmd {
     f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output));
   }
   template <class F>
-  void limits(F f, const Chip& chip) const {
-    window.limits(f, chip);
-    f("input_shape.h", input.shape.h, 1, kMaxExtent);
-    f("input_shape.w", input.shape.w, 1, kMaxExtent);
-    f("input_shape.h with padding", std::int64_t{input.shape.h} + window.padding.top + window.padding.bottom, 1,
-      kMaxConvExtent);
+  void numbers(F f) const {
+    window.numbers(f);
+    f("input_shape.h", input.shape.h);
+    f("input_shape.w", input.shape.w);
+    f("input_shape.h with padding", std::int64_t{input.shape.h} + window.padding.top + window.padding.bottom);
     if (output.shape.h < 1 || output.shape.w < 1) return;  // the window does not fit: a rule of its own
-    f("output height", output.shape.h, 1, kMaxConvExtent);
-    f("output width", output.shape.w, 1, kMaxConvExtent);
+    f("output height", output.shape.h);
+    f("output width", output.shape.w);
   }
   bool operator==(const OkkConvCmd&) const = default;
 };
@@ -94,8 +91,8 @@ struct OkkWindowCmd {
     f(Access::kWrite, "output", Operand(output));
   }
   template <class F>
-  void limits(F f, const Chip& chip) const {
-    window.limits(f, chip);
+  void numbers(F f) const {
+    window.numbers(f);
   }
   bool operator==(const OkkWindowCmd&) const = default;
 };
@@ -120,12 +117,12 @@ struct OkkMatmulCmd {
     f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output), columns_of(output));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("left_rows", left.shape.n, 1, kMaxExtent);
-    f("left_cols", inner, 1, kMaxExtent);
-    f("right_cols", cols, 1, kMaxExtent);
-    f("left_cols_per_channel", left.shape.w, 1, kMaxExtent);
-    f("right_cols_per_channel", right.shape.w, 1, kMaxExtent);
+  void numbers(F f) const {
+    f("left_rows", left.shape.n);
+    f("left_cols", inner);
+    f("right_cols", cols);
+    f("left_cols_per_channel", left.shape.w);
+    f("right_cols_per_channel", right.shape.w);
   }
   bool operator==(const OkkMatmulCmd&) const = default;
 };

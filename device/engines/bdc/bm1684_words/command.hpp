@@ -6,7 +6,6 @@
 
 #include "device/command/traits.hpp"
 #include "device/isa/types.hpp"
-#include "device/memory/static_tables.hpp"
 
 namespace softtpu {
 
@@ -23,7 +22,7 @@ enum class OkkWordMode : std::uint8_t {
 // dst = a <mode> b on 32-bit elements.
 struct OkkWordCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   OkkWordMode mode = OkkWordMode::kDiv;
   Tensor dst;
   Operand a, b;
@@ -49,7 +48,7 @@ enum class OkkUnaryMode : std::uint8_t {
 // dst = mode(src) on 32-bit elements.
 struct OkkUnaryCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   OkkUnaryMode mode = OkkUnaryMode::kCopy;
   Tensor dst;
   Operand src;
@@ -74,8 +73,8 @@ struct OkkTaylorCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("number of series terms", terms, 1, okk_static_offset::kMaxSeries);
+  void numbers(F f) const {
+    f("number of series terms", terms);
   }
   bool operator==(const OkkTaylorCmd&) const = default;
 };
@@ -89,7 +88,7 @@ enum class OkkCompare : std::uint8_t {
 // dst = (a <compare> b) ? yes : no, on 32-bit elements.
 struct OkkSelectCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   OkkCompare compare = OkkCompare::kGreater;
   Tensor dst;
   Operand a, b, yes, no;
@@ -107,7 +106,7 @@ struct OkkSelectCmd {
 // dst = a * b + c in f32, rounded after each step.
 struct OkkMulAddCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst;
   Operand a, b, c;
   double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()); }

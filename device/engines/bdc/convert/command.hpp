@@ -12,7 +12,7 @@ namespace softtpu {
 // dst = src in dst's data type.
 struct CastCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src;
   Rounding rounding = Rounding::kHalfToEven;
   template <class F>
@@ -27,7 +27,7 @@ struct CastCmd {
 // * scale, offset is a 16-bit integer. Parameters are constants or one value per channel.
 struct FloatQuantCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Quant direction = Quant::kRequant;
   Tensor dst, src;
   Operand scale, offset;

@@ -27,7 +27,7 @@ enum class ArithMode : std::uint8_t {
 // dst = a <mode> b, element by element, all of dst's data type. A Scalar operand is broadcast.
 struct ArithCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   ArithMode mode = ArithMode::kAdd;
   Tensor dst;
   Operand a, b;
@@ -48,7 +48,7 @@ enum class UnaryMode : std::uint8_t { kAbs, kNeg, kNot, kSign, kRound };
 // dst = <mode> src. `rounding` belongs to kRound: to an integral value.
 struct UnaryCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   UnaryMode mode = UnaryMode::kAbs;
   Rounding rounding = Rounding::kHalfToEven;
   Tensor dst, src;
@@ -63,7 +63,7 @@ struct UnaryCmd {
 // dst = src on the same NPU; a Scalar fills dst.
 struct CopyCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst;
   Operand src;
   template <class F>
@@ -77,7 +77,7 @@ struct CopyCmd {
 // dst = bias + scale * src, rounded after the product and after the sum.
 struct ScaleBiasCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src;
   Operand scale, bias;
   double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()); }
@@ -107,9 +107,9 @@ struct MacCmd {
     f(Access::kReadWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("lshift", lshift, 0, 31);
-    f("rshift", rshift, 0, 31);
+  void numbers(F f) const {
+    f("lshift", lshift);
+    f("rshift", rshift);
   }
   bool operator==(const MacCmd&) const = default;
 };
@@ -118,7 +118,7 @@ struct MacCmd {
 // overflows becomes the largest finite value.
 struct MixedArithCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   ArithMode mode = ArithMode::kAdd;  // kAdd, kSub, kMul
   Tensor dst, src;
   Scalar constant;

@@ -34,12 +34,10 @@ struct GatherCmd {
       Role{.all = !scatter && !exception});
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    limit_shape(f, dst.shape);
-    f("param_h", param.shape.h, 1, kMaxExtent);
-    f("param_w", param.shape.w, 1, kMaxExtent);
-    if (mode == GatherMode::kW || mode == GatherMode::kBatchW) f("shape.h", dst.shape.h, 1, 1);
-    if (four_banks) f("shape.n", dst.shape.n, 1, 1);
+  void numbers(F f) const {
+    number_shape(f, dst.shape);
+    f("param_h", param.shape.h);
+    f("param_w", param.shape.w);
   }
   bool operator==(const GatherCmd&) const = default;
 };
@@ -56,9 +54,8 @@ struct MaskSelectCmd {
     f(Access::kWrite, "count", Operand(count));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    limit_shape(f, dst.shape);
-    f("shape.h", dst.shape.h, 1, 1);
+  void numbers(F f) const {
+    number_shape(f, dst.shape);
   }
   bool operator==(const MaskSelectCmd&) const = default;
 };

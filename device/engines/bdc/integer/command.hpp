@@ -9,11 +9,10 @@
 
 namespace softtpu {
 
-// The limits of a shift that is a constant; amounts in memory have none.
+// A shift is a number where it is a constant.
 template <class F>
-void limit_shift(F& f, const Operand& shift, int low, int high) {
-  if (const auto* constant = std::get_if<Scalar>(&shift))
-    f("shift", static_cast<std::int8_t>(constant->bits), low, high);
+void number_shift(F& f, const Operand& shift) {
+  if (const auto* constant = std::get_if<Scalar>(&shift)) f("shift", static_cast<std::int8_t>(constant->bits));
 }
 
 enum class IntMode : std::uint8_t { kAdd, kSub, kMul, kMax, kMin };
@@ -36,8 +35,9 @@ struct IntArithCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    limit_shift(f, shift, -32, 31);
+  void numbers(F f) const {
+    // A minimum or maximum is not shifted (golden bm1684x-1.30: new_ew).
+    if (mode != IntMode::kMax && mode != IntMode::kMin) number_shift(f, shift);
   }
   bool operator==(const IntArithCmd&) const = default;
 };
@@ -55,9 +55,8 @@ struct ShiftCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    // Recorded for every width: constants beyond the width are taken, and shift everything out.
-    limit_shift(f, shift, -32, 32);
+  void numbers(F f) const {
+    number_shift(f, shift);
   }
   bool operator==(const ShiftCmd&) const = default;
 };
@@ -81,8 +80,8 @@ struct IntQuantCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    limit_shift(f, shift, -64, 31);
+  void numbers(F f) const {
+    number_shift(f, shift);
   }
   bool operator==(const IntQuantCmd&) const = default;
 };

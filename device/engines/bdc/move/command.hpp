@@ -13,7 +13,7 @@ namespace softtpu {
 // channel goes to every channel of dst.
 struct CrossCopyCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   CopyOrder order = CopyOrder::kNchw;
   Tensor dst, src;
   template <class F>
@@ -28,7 +28,7 @@ struct CrossCopyCmd {
 // every channel holds the same row.
 struct SequenceCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst;
   std::int32_t start = 0, step = 0;
   bool repeat = false;
@@ -43,7 +43,7 @@ struct SequenceCmd {
 // `first`; `jump` moves their start. With `keeps`, state [1, c, 1, 32] takes their 64-bit states behind dst's numbers.
 struct RandomCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, state;
   std::uint64_t seed = 0;
   std::int32_t jump = 0, first = 0;

@@ -31,8 +31,8 @@ struct OuterCmd {
         rule);
   }
   template <class F>
-  void limits(F f, const Chip& chip) const {
-    std::visit([&](const auto& command) { command.limits(f, chip); }, rule);
+  void numbers(F f) const {
+    std::visit([&](const auto& command) { command.numbers(f); }, rule);
   }
   bool operator==(const OuterCmd&) const = default;
 };

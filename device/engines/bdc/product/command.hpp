@@ -67,12 +67,12 @@ struct MatMulCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("number of output rows", rows, 1, kMaxExtent);
-    f("number of columns of left", inner, 1, kMaxExtent);
+  void numbers(F f) const {
+    f("number of output rows", rows);
+    f("number of columns of left", inner);
     if (kind != MatMulKind::kInt8) return;
-    f("lshift", lshift, 0, 31);
-    f("rshift", rshift, 0, 31);
+    f("lshift", lshift);
+    f("rshift", rshift);
   }
   bool operator==(const MatMulCmd&) const = default;
 };

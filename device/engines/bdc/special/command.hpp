@@ -11,7 +11,7 @@ namespace softtpu {
 // dst = coeff[0] + coeff[1] * src + coeff[2] * src^2 ...: `coeff` is [1, npu_num, 1, terms], every NPU its own.
 struct TaylorCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src, coeff;
   double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()) * coeff.shape.w; }
   template <class F>
@@ -26,7 +26,7 @@ struct TaylorCmd {
 // dst = table[src]: `table` is [1, npu_num, 1, length], every NPU its own.
 struct LookupCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src, table;
   bool known_indices = false;  // all are inside the table by construction: the rules need not look at them
   bool rules_read_memory() const { return !known_indices; }
@@ -42,7 +42,7 @@ struct LookupCmd {
 // dst = the power of two nearest to src (float dst), or its exponent with the format's bias (integer dst).
 struct ExponentCmd {
   static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src;
   template <class F>
   void operands(F f) const {
@@ -67,8 +67,8 @@ struct RootCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("num_iter", iterations, 1, 4);
+  void numbers(F f) const {
+    f("num_iter", iterations);
   }
   bool operator==(const RootCmd&) const = default;
 };
@@ -86,8 +86,8 @@ struct DivideCmd {
     f(Access::kWrite, "dst", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("num_iter", iterations, 1, 4);
+  void numbers(F f) const {
+    f("num_iter", iterations);
   }
   bool operator==(const DivideCmd&) const = default;
 };
@@ -95,7 +95,7 @@ struct DivideCmd {
 // Copies constants of static memory: dst(n, c, h, w) = src(n, c, h, w), src in static memory with any strides.
 struct StaticLoadCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src;
   template <class F>
   void operands(F f) const {

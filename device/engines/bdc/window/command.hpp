@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "device/chip/rules.hpp"
 #include "device/command/traits.hpp"
 #include "device/engines/bdc/requant/requant.hpp"
 
@@ -39,20 +38,19 @@ struct Window {
   // Strided windows may leave out rows and columns.
   Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
   template <class F>
-  void limits(F f, const Chip&) const {
-    // Stride, dilation, insertion and padding have four bits.
-    f("kernel.h", kernel.h, 1, kMaxExtent);
-    f("kernel.w", kernel.w, 1, kMaxExtent);
-    f("stride.h", stride.h, 1, 15);
-    f("stride.w", stride.w, 1, 15);
-    f("dilation.h", dilation.h, 1, 15);
-    f("dilation.w", dilation.w, 1, 15);
-    f("insert.h", insert.h, 0, 15);
-    f("insert.w", insert.w, 0, 15);
-    f("padding.top", padding.top, 0, 15);
-    f("padding.bottom", padding.bottom, 0, 15);
-    f("padding.left", padding.left, 0, 15);
-    f("padding.right", padding.right, 0, 15);
+  void numbers(F f) const {
+    f("kernel.h", kernel.h);
+    f("kernel.w", kernel.w);
+    f("stride.h", stride.h);
+    f("stride.w", stride.w);
+    f("dilation.h", dilation.h);
+    f("dilation.w", dilation.w);
+    f("insert.h", insert.h);
+    f("insert.w", insert.w);
+    f("padding.top", padding.top);
+    f("padding.bottom", padding.bottom);
+    f("padding.left", padding.left);
+    f("padding.right", padding.right);
   }
   bool operator==(const Window&) const = default;
 };
@@ -117,9 +115,9 @@ struct Conv2dCmd {
     f(add_old ? Access::kReadWrite : Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip& chip) const {
-    window.limits(f, chip);
-    if (kind == Conv2dKind::kSymmetric) f("rshift", rshift, 0, chip.has(ChipRule::kShiftedProductSums) ? 31 : 32);
+  void numbers(F f) const {
+    window.numbers(f);
+    if (kind == Conv2dKind::kSymmetric) f("rshift", rshift);
   }
   bool operator==(const Conv2dCmd&) const = default;
 };
@@ -168,9 +166,9 @@ struct PoolCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip& chip) const {
-    window.limits(f, chip);
-    if (sums_integers()) f("rshift", rshift, 0, chip.has(ChipRule::kWideByteSums) ? 0xFF : 32);
+  void numbers(F f) const {
+    window.numbers(f);
+    if (sums_integers()) f("rshift", rshift);
   }
   bool operator==(const PoolCmd&) const = default;
 };
@@ -195,9 +193,9 @@ struct RoiPoolCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("kernel.h", kernel.h, 1, kMaxExtent);
-    f("kernel.w", kernel.w, 1, kMaxExtent);
+  void numbers(F f) const {
+    f("kernel.h", kernel.h);
+    f("kernel.w", kernel.w);
   }
   bool operator==(const RoiPoolCmd&) const = default;
 };

@@ -21,7 +21,7 @@ struct PackingRule {
 // has one for each n, as many channels as there are NPUs, and h. device/engines/dma/README.md gives the formats.
 struct DmaCompressCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   bool expand = false;
   bool units = false;
   bool grouped = false;

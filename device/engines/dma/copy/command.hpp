@@ -12,7 +12,7 @@ namespace softtpu {
 // Moves a tensor between memories. dst and src carry the shape of their own side.
 struct DmaCopyCmd {
   static constexpr CommandTraits kTraits{.elementwise = true};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   CopyOrder order = CopyOrder::kNchw;
   Tensor dst, src;
   std::uint64_t npus = kAllNpus;
@@ -27,7 +27,7 @@ struct DmaCopyCmd {
 // Sets every element of dst to value. `block`: dst is contiguous memory of any length.
 struct DmaFillCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst;
   Scalar value;
   bool block = false;
@@ -60,9 +60,9 @@ struct DmaMatrixCmd {
     f(Access::kWrite, "dst", Operand(dst), role_of(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("rows", system().shape.n, 1, kMaxExtent);
-    f("cols", system().shape.w, 1, kMaxExtent);
+  void numbers(F f) const {
+    f("rows", system().shape.n);
+    f("cols", system().shape.w);
   }
   bool operator==(const DmaMatrixCmd&) const = default;
 };

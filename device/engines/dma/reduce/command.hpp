@@ -17,7 +17,7 @@ inline constexpr int kLossyValues = 51, kLossyBytes = 128;
 // dst = src, or dst = dst <mode> src with `combine`.
 struct DmaReduceCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   ReduceMode mode = ReduceMode::kCopy;
   bool combine = false;
   Lossy lossy = Lossy::kNone;

@@ -31,9 +31,9 @@ struct DmaRowsCmd {
       Role{.all = mode == RowsMode::kGather});
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("shape.n", dst.shape.n, 1, 1);
-    f("param_h", param.shape.h, 1, kMaxExtent);
+  void numbers(F f) const {
+    f("shape.n", dst.shape.n);
+    f("param_h", param.shape.h);
   }
   bool operator==(const DmaRowsCmd&) const = default;
 };
@@ -42,7 +42,7 @@ struct DmaRowsCmd {
 // for all of them. The answer is their number.
 struct DmaMaskSelectCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src, mask;
   template <class F>
   void operands(F f) const {
@@ -56,7 +56,7 @@ struct DmaMaskSelectCmd {
 // Writes base + i for every non-zero element i of src (n, c, h, w order) densely to dst. The answer is their number.
 struct DmaNonzeroCmd {
   static constexpr CommandTraits kTraits{};
-  static constexpr NoLimits limits{};
+  static constexpr NoNumbers numbers{};
   Tensor dst, src;
   std::uint32_t base = 0;
   template <class F>

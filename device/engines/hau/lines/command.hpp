@@ -24,11 +24,12 @@ struct HauLineGatherCmd {
     f(fill ? Access::kWrite : Access::kReadWrite, "output", Operand(dst), Role{.all = fill});
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("line_len", dst.shape.w, 1, INT32_MAX);
-    f("index_len", dst.shape.h, 1, INT32_MAX);
-    f("start", start, 0, INT32_MAX);
-    f("end", end, start, line_num - std::int64_t{1});
+  void numbers(F f) const {
+    f("line_len", dst.shape.w);
+    f("index_len", dst.shape.h);
+    f("start", start);
+    f("end", end);
+    f("line_num", line_num);
   }
   bool operator==(const HauLineGatherCmd&) const = default;
 };

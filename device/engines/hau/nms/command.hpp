@@ -6,8 +6,6 @@
 
 namespace softtpu {
 
-inline constexpr int kMaxBoxes = (1 << 24) - 1;
-
 // Boxes that survive: bit i of dst for box i. keep_num 0 sets no limit.
 struct HauHardNmsCmd {
   static constexpr CommandTraits kTraits{};
@@ -20,9 +18,9 @@ struct HauHardNmsCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("box_num", mask.shape.w, 1, kMaxBoxes);
-    f("keep_num", keep_num, 0, kMaxBoxes);
+  void numbers(F f) const {
+    f("box_num", mask.shape.w);
+    f("keep_num", keep_num);
   }
   bool operator==(const HauHardNmsCmd&) const = default;
 };
@@ -40,9 +38,9 @@ struct HauSoftNmsCmd {
     f(Access::kWrite, "output", Operand(dst));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("box_num", score.shape.w, 1, kMaxBoxes);
-    f("keep_num", keep_num, 0, kMaxBoxes);
+  void numbers(F f) const {
+    f("box_num", score.shape.w);
+    f("keep_num", keep_num);
   }
   bool operator==(const HauSoftNmsCmd&) const = default;
 };

@@ -29,9 +29,9 @@ struct HauSortCmd {
     if (index != SortIndex::kNone) f(Access::kWrite, "output_idx", Operand(dst_index));
   }
   template <class F>
-  void limits(F f, const Chip&) const {
-    f("len", src.shape.w, 1, INT32_MAX);
-    f("K", dst.shape.w, 1, src.shape.w);
+  void numbers(F f) const {
+    f("len", src.shape.w);
+    f("K", dst.shape.w);
   }
   bool operator==(const HauSortCmd&) const = default;
 };
