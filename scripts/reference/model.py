@@ -20,9 +20,9 @@ HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h",
                 "host/include/tpudnn/tpuDNN.h", "host/include/tpudnn/tpuDNNTensor.h", "host/include/tpu_runtime_api/tpu_runtime_api.h"]
 PROTOTYPE = re.compile(r"^(?!typedef|static|inline|  )([a-zA-Z_][\w *]*?[ *])(\w+)\(((?:[^()]|\([^()]*\))*)\)(?:\s*__attribute__[^;]*)?;", re.M)
 FAMILY_FIELDS = {"id", "title", "functions", "parameters", "about", "layout", "rounding", "overlap", "notes", "errors", "waits", "numerics",
-                 "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures", "ranges"}
+                 "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures"}
 FUNCTION_FIELDS = {"purpose", "parameters", "rounding", "layout", "notes", "errors", "example", "see", "gives", "returns", "overlap",
-                   "before", "after", "types", "call", "chips", "source", "ranges"}
+                   "before", "after", "types", "call", "chips", "source"}
 TYPE_WORDS = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": "int8", "DT_UINT8": "uint8", "DT_INT16": "int16",
               "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32"}
 TYPE_ORDER = ["fp32", "fp16", "bfp16", "int32", "uint32", "int16", "uint16", "int8", "uint8"]
@@ -211,18 +211,13 @@ class Function:
         parameters = self.limits.get("parameters", {})
         lines = []
         ranges = {}
-        # A bound that another argument gives is text: the rules were asked with one value of it.
-        told = self.field("ranges") or {}
         for limits in parameters.values():
             for what, (low, high) in limits.get("ranges", {}).items():
-                if what in told:
-                    lines.append(f"{what}: {told[what]}")
-                else:
-                    ranges.setdefault((low, high), []).append(what)
-        lines = list(dict.fromkeys(lines))
+                ranges.setdefault((low, high), []).append(what)
         for (low, high), names in ranges.items():
             names = sorted(dict.fromkeys(names), key=lambda n: ("nchw".find(n[-1]) if "." in n else 0))
-            top = "at least " + str(low) if high >= 2**31 - 1 else f"{low}..{high}"
+            # A bound that another argument gives is text.
+            top = f"at least {low}" if isinstance(high, int) and high >= 2**31 - 1 else f"{low}..{high}"
             lines.append(f"{words(names)}: {top}")
         aligned = {}
         for name, limits in parameters.items():

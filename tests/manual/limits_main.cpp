@@ -1,6 +1,7 @@
-// Asks the rules themselves what each function accepts: starting from the valid call of the grid, arguments are changed
-// one at a time and types all together, and what the device answers is written as JSON. docs/reference/limits.json is
-// that output, so the reference cannot contradict the rules. scripts/reference/limits.py compares or rewrites it.
+// What each function accepts, as JSON. The ranges of arguments that are numbers come from the function's row. The rest
+// is asked from the rules themselves: starting from the valid call of the grid, arguments are changed one at a time and
+// types all together. The ranges of the row are asked too, at both ends, so that the two cannot part.
+// docs/reference/limits.json is that output. scripts/reference/limits.py compares or rewrites it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "device/chip/limits.hpp"
 #include "device/timing/command_cost.hpp"
 #include "tests/grid/recipes.hpp"
 #include "tests/manual/type_boxes.hpp"
@@ -75,6 +77,9 @@ class Limits {
     }
   }
 
+  // How often the rules answered otherwise than the rows say.
+  int contradictions() const { return contradictions_; }
+
   // Of a further chip: that it has the function, and its data types where they differ.
   void add_differences_to(json& all) {
     for (const OpInfo& row : all_ops()) {
@@ -127,6 +132,7 @@ class Limits {
   // Whether the grid's valid call of the function is accepted; it is what the questions start from.
   bool prepare(const Function& function, const OpInfo& row) {
     function_ = &function;
+    row_ = &row;
     valid_ = make_recipe(recipes_, function, row, device_.chip(), grid::Places());
     std::memset(device_.local<std::uint8_t>(0, 0), 0, device_.chip().local_mem.bytes);
     if (const grid::Preparation* preparation = find_preparation(recipes_, function.name))
@@ -146,6 +152,7 @@ class Limits {
       if (!is_bias(parameter(at))) probe_parameter(at, entry);
     }
     probe_bias(entry);
+    for (const Limit& limit : limits_of(row.limits)) add_limit(limit, entry);
     for (const auto& [kind, text] : messages_) entry["messages"].push_back(text);
   }
 
@@ -221,7 +228,7 @@ class Limits {
     if (parameter(at).type.ends_with("*")) probe_pointer(at, limits);
     if (grid::is_integer(parameter(at))) {
       for (const std::int64_t value : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{INT_MAX}})
-        note(ask_with(at, grid::number(value)), limits);
+        note(ask_with(at, grid::number(value)), at, limits);
     }
     if (limits.is_null()) entry["parameters"].erase(name);
   }
@@ -297,20 +304,121 @@ class Limits {
       for (const int value : {0, -1, INT_MAX}) {
         Value changed = valid_[at];
         changed.words[i] = value;
-        note(ask_with(at, changed), limits);
+        note(ask_with(at, changed), at, limits);
       }
     }
   }
 
-  // Keeps a message that names a range, once for each range.
-  void note(const std::string& text, json& limits) {
+  // What a message says of a range.
+  struct Told {
+    std::string what;
+    std::int64_t low = 0, high = 0;
+  };
+  static std::optional<Told> told_in(const std::string& text) {
     static const std::regex range("^(.*) \\((-?\\d+)\\) is outside (-?\\d+)\\.\\.(-?\\d+)");
     std::smatch match;
-    if (!std::regex_search(text, match, range)) return;
-    const std::string what = match[1];
-    if (limits.contains("ranges") && limits["ranges"].contains(what)) return;
-    limits["ranges"][what] = {std::stoll(match[3]), std::stoll(match[4])};
+    if (!std::regex_search(text, match, range)) return std::nullopt;
+    return Told{match[1], std::stoll(match[3]), std::stoll(match[4])};
+  }
+
+  // Keeps a message that names a range, once for each range.
+  void note(const std::string& text, std::size_t at, json& limits) {
+    const std::optional<Told> told = told_in(text);
+    if (!told || (limits.contains("ranges") && limits["ranges"].contains(told->what))) return;
     keep("range", text);
+    const json of_row = range_of_row(told->what);
+    // An argument that has a limit of its own is not described where another one has led to it.
+    const std::optional<std::size_t> own = of_row.is_null() ? std::nullopt : parameter_of(told->what);
+    if (own && *own != at) return;
+    limits["ranges"][told->what] = of_row.is_null() ? json{told->low, told->high} : of_row;
+  }
+
+  // ---- the limits of the row ----
+
+  // The parameter that a limit is named after: "kernel.h" is a member of kernel.
+  std::optional<std::size_t> parameter_of(const std::string& what) const {
+    const std::string name = what.substr(0, what.find('.'));
+    for (std::size_t at = 0; at < valid_.size(); ++at) {
+      if (parameter(at).name == name) return at;
+    }
+    return std::nullopt;
+  }
+
+  json bound_of(const Bound& bound) const {
+    if (bound.argument == nullptr) return bound.on(device_.chip(), [](const char*) { return std::int64_t{0}; });
+    if (bound.number == 0) return bound.argument;
+    return fmt::format("{} {} {}", bound.argument, bound.number < 0 ? "-" : "+", std::abs(bound.number));
+  }
+  // The narrowest of an argument's ranges; null: the row has none.
+  json range_of_row(const std::string& what) const {
+    json range;
+    for (const Limit& limit : limits_of(row_->limits)) {
+      if (limit.argument != what) continue;
+      const json low = bound_of(limit.low), high = bound_of(limit.high);
+      const bool narrower = range.is_null() || (low >= range[0] && high <= range[1]);
+      if (narrower) range = {low, high};
+    }
+    return range;
+  }
+
+  void add_limit(const Limit& limit, json& entry) {
+    const std::optional<std::size_t> at = parameter_of(limit.argument);
+    if (!at) return;
+    entry["parameters"][std::string(parameter(*at).name)]["ranges"][limit.argument] = range_of_row(limit.argument);
+    ask_at_both_ends(limit, *at);
+  }
+
+  // The rules take what the row says and nothing beside it, or this program fails.
+  void ask_at_both_ends(const Limit& limit, std::size_t at) {
+    const auto value_of = [&](const char* argument) {
+      const std::optional<std::size_t> other = parameter_of(argument);
+      return other ? valid_[*other].number : 0;
+    };
+    const Chip& chip = device_.chip();
+    const std::int64_t low = limit.low.on(chip, value_of), high = limit.high.on(chip, value_of);
+    for (const std::int64_t value : {low - 1, low, high, high + 1}) {
+      const std::optional<Value> changed = with_number(at, limit.argument, value);
+      if (!changed) continue;
+      const std::string answer = ask_with(at, *changed);
+      const std::optional<Told> told = told_in(answer);
+      const bool about_it = told && told->what == limit.argument;
+      const bool inside = value >= low && value <= high;
+      const bool other_range = about_it && (told->low != low || told->high != high);
+      if (inside ? !about_it || other_range : !answer.empty() && !other_range) continue;
+      if (other_range && has_limit(*told)) continue;
+      ++contradictions_;
+      fmt::print(stderr, "{}: {} = {} is answered by \"{}\", but the row says {}..{}\n", row_->name, limit.argument,
+                 value, answer, low, high);
+    }
+  }
+  // Whether one of the argument's ranges is the one that a message tells.
+  bool has_limit(const Told& told) const {
+    return std::ranges::any_of(limits_of(row_->limits), [&](const Limit& limit) {
+      return limit.argument == told.what && limit.low.number == told.low && limit.high.number == told.high;
+    });
+  }
+
+  // The valid value of a parameter with one number in it changed; empty where its type cannot hold the number.
+  std::optional<Value> with_number(std::size_t at, const std::string& what, std::int64_t value) const {
+    const std::string_view type = parameter(at).type;
+    const bool byte = type.find("char") != std::string_view::npos;
+    const bool without_sign = type.find("unsigned") != std::string_view::npos;
+    if (value < (without_sign ? 0 : byte ? -128 : INT32_MIN)) return std::nullopt;
+    if (value > (byte ? without_sign ? 255 : 127 : INT32_MAX)) return std::nullopt;
+    if (grid::is_integer(parameter(at)) || byte) return grid::number(value);
+    static const std::map<std::string_view, std::vector<std::string_view>> kMembers = {
+        {"const dim4*", {"n", "c", "h", "w"}},
+        {"const dim2*", {"h", "w"}},
+        {"const padding_t*", {"top", "bottom", "left", "right"}},
+        {"const Padding*", {"top", "bottom", "left", "right"}}};
+    const auto found = kMembers.find(type);
+    if (found == kMembers.end() || what.find('.') == std::string::npos) return std::nullopt;
+    const auto member = std::ranges::find(found->second, std::string_view(what).substr(what.find('.') + 1));
+    if (member == found->second.end()) return std::nullopt;
+    Value changed = valid_[at];
+    changed.null = false;
+    changed.words[static_cast<std::size_t>(member - found->second.begin())] = static_cast<std::int32_t>(value);
+    return changed;
   }
 
   // The first message of each kind.
@@ -322,6 +430,8 @@ class Limits {
   std::shared_ptr<CostSum> cost_;
   std::map<std::string_view, const Function*> known_;
   const Function* function_ = nullptr;
+  const OpInfo* row_ = nullptr;
+  int contradictions_ = 0;
   std::vector<Value> valid_;
 };
 
@@ -330,8 +440,14 @@ class Limits {
 
 int main() {
   nlohmann::json all = nlohmann::json::object();
-  softtpu::manual::Limits("bm1684x", softtpu::grid::tpu_recipes()).add_to(all);
-  softtpu::manual::Limits("bm1684", softtpu::grid::okk_recipes()).add_to(all);
+  int contradictions = 0;
+  const auto add = [&](const char* chip, const softtpu::grid::Recipes& recipes) {
+    softtpu::manual::Limits limits(chip, recipes);
+    limits.add_to(all);
+    contradictions += limits.contradictions();
+  };
+  add("bm1684x", softtpu::grid::tpu_recipes());
+  add("bm1684", softtpu::grid::okk_recipes());
   for (const char* chip : {"bm1688", "bm1690"})
     softtpu::manual::Limits(chip, softtpu::grid::tpu_recipes()).add_differences_to(all);
   const char* separator = "{";
@@ -340,4 +456,5 @@ int main() {
     separator = ",";
   }
   fmt::print("\n}}\n");
+  return contradictions == 0 ? 0 : 1;
 }
