@@ -54,8 +54,7 @@ Bytes digest_of(std::span<const std::uint8_t> bytes) {
 // With its own digest behind it.
 Bytes encode(Header header) {
   Bytes out;
-  Encoder encoder(out);
-  header.fields(encoder);
+  wire::append(out, header);
   const Bytes digest = digest_of(out);
   out.insert(out.end(), digest.begin(), digest.end());
   return out;
@@ -88,8 +87,7 @@ class Part {
 
   template <class Value>
   void add(const Value& value) {
-    Encoder encoder(piece_);
-    encoder("", const_cast<Value&>(value));  // a visitor that only reads
+    wire::append(piece_, value);
     if (piece_.size() >= kPieceBytes) flush();
   }
   Result<void> finish() {

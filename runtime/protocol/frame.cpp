@@ -8,11 +8,6 @@
 namespace softtpu {
 namespace wire {
 
-void make_room(Bytes& out) {
-  constexpr std::size_t kUsualBytes = 128;
-  if (out.capacity() - out.size() < kUsualBytes) out.reserve(std::max(2 * out.capacity(), out.size() + kUsualBytes));
-}
-
 void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count,
                 std::uint64_t request) {
   using namespace boost::endian;

@@ -82,8 +82,6 @@ std::string to_text(const Message& message) {
 }
 
 namespace wire {
-// For a frame of usual length, which would else grow field by field.
-void make_room(Bytes& out);
 void put_header(std::uint8_t* at, std::size_t payload_bytes, MessageType type, std::uint16_t fd_count,
                 std::uint64_t request);
 FrameHeader get_header(const std::uint8_t* at);
@@ -92,10 +90,7 @@ FrameHeader get_header(const std::uint8_t* at);
 template <class Message>
 void append_frame(Bytes& out, std::uint64_t request, const Message& message, std::uint16_t fd_count) {
   const std::size_t start = out.size();
-  wire::make_room(out);
-  out.resize(start + kFrameHeaderBytes);
-  Encoder encoder(out);
-  const_cast<Message&>(message).fields(encoder);  // a visitor that only reads
+  wire::append(out, message, kFrameHeaderBytes);
   wire::put_header(out.data() + start, out.size() - start - kFrameHeaderBytes, Message::kType, fd_count, request);
 }
 

@@ -1,21 +1,33 @@
 #include "runtime/protocol/wire.hpp"
 
+#include <algorithm>
 #include <boost/endian/conversion.hpp>
+#include <cstring>
 
 namespace softtpu {
 
+void Encoder::grow(std::size_t bytes) {
+  // Of a frame of usual length.
+  constexpr std::size_t kUsualBytes = 128;
+  const std::size_t before = used();
+  out_.resize(before + std::max(bytes, kUsualBytes));
+  next_ = out_.data() + before;
+  end_ = out_.data() + out_.size();
+}
+
 void Encoder::put(std::uint64_t value, std::size_t bytes) {
   // All eight, of which some are given back: a store of fixed length is one instruction.
-  const std::size_t at = out_.size();
-  out_.resize(at + sizeof value);
-  boost::endian::store_little_u64(out_.data() + at, value);
-  out_.resize(at + bytes);
+  need(sizeof value);
+  boost::endian::store_little_u64(next_, value);
+  next_ += bytes;
 }
 
 void Encoder::put_bytes(const void* data, std::size_t bytes) {
   put(bytes, 4);
-  const auto* from = static_cast<const std::uint8_t*>(data);
-  out_.insert(out_.end(), from, from + bytes);
+  if (bytes == 0) return;
+  need(bytes);
+  std::memcpy(next_, data, bytes);
+  next_ += bytes;
 }
 
 void Decoder::operator()(const char*, std::string& text) {

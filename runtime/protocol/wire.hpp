@@ -47,9 +47,16 @@ using Raw = std::make_unsigned_t<typename RawOf<T>::type>;
 
 }  // namespace wire
 
+// Appends to `out`, behind `left_out` bytes that the caller writes. `out` has its final size when the encoder has gone.
 class Encoder {
  public:
-  explicit Encoder(Bytes& out) : out_(out) {}
+  explicit Encoder(Bytes& out, std::size_t left_out = 0) : out_(out), next_(out.data() + out.size()), end_(next_) {
+    need(left_out);
+    next_ += left_out;
+  }
+  ~Encoder() { out_.resize(used()); }
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
 
   template <wire::Number T>
   void operator()(const char*, const T& value) {
@@ -72,8 +79,24 @@ class Encoder {
   // sides.
   void put(std::uint64_t value, std::size_t bytes);
   void put_bytes(const void* data, std::size_t bytes);
+  std::size_t used() const { return static_cast<std::size_t>(next_ - out_.data()); }
+  // Room for so many at `next_`.
+  void need(std::size_t bytes) {
+    if (static_cast<std::size_t>(end_ - next_) < bytes) grow(bytes);
+  }
+  void grow(std::size_t bytes);
   Bytes& out_;
+  std::uint8_t* next_;  // in out_, which is longer until the end
+  std::uint8_t* end_;
 };
+
+namespace wire {
+template <class T>
+void append(Bytes& out, const T& value, std::size_t left_out = 0) {
+  Encoder encoder(out, left_out);
+  encoder("", const_cast<T&>(value));  // a visitor that only reads
+}
+}  // namespace wire
 
 // Reads what Encoder wrote. The first field that does not fit in the bytes left turns ok() false; later fields are then
 // left alone.

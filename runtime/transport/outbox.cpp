@@ -11,8 +11,7 @@ namespace softtpu {
 void Outbox::begin_bytes(std::uint64_t request, MessageType type, std::uint32_t bytes) {
   Bytes head(kFrameHeaderBytes);
   wire::put_header(head.data(), sizeof(bytes) + bytes, type, 0, request);
-  Encoder encoder(head);
-  encoder("bytes", bytes);
+  wire::append(head, bytes);
   push_frame(head);
   missing_ = bytes;
 }
