@@ -1,6 +1,7 @@
 // An embedded device from the outside: it starts, serves, and is gone, whatever the program or the device does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -75,6 +76,21 @@ TEST(Embedded, GoesWhenTheProgramIsKilled) {
   ASSERT_TRUE(program.wait_for_output("holding")) << program.output();
   EXPECT_EQ(program.processes("softtpu-device").size(), 1U);
   EXPECT_EQ(program.processes("softtpu-core0").size(), 1U);
+  program.kill(SIGKILL);
+  program.wait();
+  EXPECT_TRUE(program.leaves_nothing(seconds(1)));
+}
+
+// Linux shares the processors out among sessions: a busy program must not push its device aside.
+TEST(Embedded, HasASessionOfItsOwn) {
+  Program program({kHost, "hold", kKernels});
+  ASSERT_TRUE(program.wait_for_output("holding")) << program.output();
+  const auto devices = program.processes("softtpu-device");
+  const auto cores = program.processes("softtpu-core0");
+  ASSERT_EQ(devices.size(), 1U);
+  ASSERT_EQ(cores.size(), 1U);
+  EXPECT_EQ(::getsid(devices[0]), devices[0]);
+  EXPECT_EQ(::getsid(cores[0]), devices[0]);
   program.kill(SIGKILL);
   program.wait();
   EXPECT_TRUE(program.leaves_nothing(seconds(1)));
