@@ -52,7 +52,7 @@ Bytes digest_of(std::span<const std::uint8_t> bytes) {
 }
 
 // With its own digest behind it.
-Bytes encode(Header header) {
+Bytes encode(const Header& header) {
   Bytes out;
   wire::append(out, header);
   const Bytes digest = digest_of(out);

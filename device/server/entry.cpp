@@ -57,8 +57,8 @@ int run_embedded(const Settings& settings, const DeviceOptions& options) {
     if (device < 0) refuse(UniqueFd(kEmbeddedFd), system_error(ErrorKind::kResource, "fork"));
     return 0;
   }
-  // Ctrl-C is meant for the program. And Linux gives each session its share of the processors (sched_autogroup_enabled):
-  // a program that keeps them busy with many processes does not push its device aside.
+  // Ctrl-C is meant for the program. And Linux gives each session its share of the processors
+  // (sched_autogroup_enabled): a program that keeps them busy with many processes does not push its device aside.
   ::setsid();
   std::signal(SIGINT, SIG_IGN);
   // Files that the program has open are none of this process's business.
