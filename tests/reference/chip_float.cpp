@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/reference/scaled.hpp"
+
 namespace softtpu::reference {
 namespace {
 
@@ -27,7 +29,7 @@ float narrowed(double exact) {
   if (std::isnan(exact) || std::isinf(exact) || exact == 0) return static_cast<float>(exact);
   int exponent = 0;
   const double fraction = std::frexp(exact, &exponent);
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(fraction, 24)), exponent - 24);
+  const double rounded = scaled(std::nearbyint(scaled(fraction, 24)), exponent - 24);
   if (std::fabs(rounded) < kSmallestNormal) return static_cast<float>(std::copysign(0.0, exact));
   if (std::fabs(rounded) >= 0x1p128)
     return std::copysign(std::numeric_limits<float>::infinity(), static_cast<float>(exact));
@@ -53,9 +55,9 @@ double value_of(std::uint32_t bits, Dtype type) {
   if (exponent == (1 << format.exponent_bits) - 1) {
     magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   } else if (exponent == 0) {
-    magnitude = std::ldexp(mantissa, 1 - format.bias() - format.mantissa_bits);
+    magnitude = scaled(mantissa, 1 - format.bias() - format.mantissa_bits);
   } else {
-    magnitude = std::ldexp(mantissa + (1U << format.mantissa_bits), exponent - format.bias() - format.mantissa_bits);
+    magnitude = scaled(mantissa + (1U << format.mantissa_bits), exponent - format.bias() - format.mantissa_bits);
   }
   return negative ? -magnitude : magnitude;
 }
@@ -74,21 +76,21 @@ std::uint32_t stored(float value, Dtype type) {
   const Format format = format_of(type);
   const std::uint32_t sign = std::signbit(value) ? 0x8000U : 0U;
   const double magnitude = std::fabs(static_cast<double>(value));
-  const double smallest = std::ldexp(1.0, 1 - format.bias());
+  const double smallest = scaled(1.0, 1 - format.bias());
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   // Spacing of the type's values at this magnitude; f16 has subnormals, bf16 results below the normal ones are zero.
   const int step = std::max(exponent - 1, 1 - format.bias()) - format.mantissa_bits;
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(magnitude, -step)), step);
+  const double rounded = scaled(std::nearbyint(scaled(magnitude, -step)), step);
   if (type == Dtype::kBfp16 && magnitude < smallest) return sign;
-  if (rounded >= std::ldexp(1.0, format.bias() + 1)) {
+  if (rounded >= scaled(1.0, format.bias() + 1)) {
     return sign | static_cast<std::uint32_t>((1 << format.exponent_bits) - 1) << format.mantissa_bits;
   }
   if (rounded < smallest)
-    return sign | static_cast<std::uint32_t>(std::ldexp(rounded, format.bias() - 1 + format.mantissa_bits));
+    return sign | static_cast<std::uint32_t>(scaled(rounded, format.bias() - 1 + format.mantissa_bits));
   const double fraction = std::frexp(rounded, &exponent);
   const auto mantissa =
-      static_cast<std::uint32_t>(std::ldexp(fraction, format.mantissa_bits + 1)) - (1U << format.mantissa_bits);
+      static_cast<std::uint32_t>(scaled(fraction, format.mantissa_bits + 1)) - (1U << format.mantissa_bits);
   return sign | static_cast<std::uint32_t>(exponent - 1 + format.bias()) << format.mantissa_bits | mantissa;
 }
 

@@ -1,17 +1,16 @@
-// Where the elements of tensors lie in the local memories of BM1684X, for oracles: own formulas, over a plain copy of
+// Where the elements of tensors lie in the local memories of BM1684X, for oracles: own formulas, over an image of
 // all local memories.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
-#include <vector>
+
+#include "tests/reference/image.hpp"
 
 namespace softtpu::reference {
 
 inline constexpr int kNpus = 64;
 inline constexpr std::int64_t kLocalBytes = 256 << 10;
-
-using Image = std::vector<std::uint8_t>;  // all local memories, one after the other
 
 struct LocalTensor {
   std::int64_t addr;  // unified local address

@@ -9,6 +9,7 @@
 
 #include "device/chip/chip.hpp"
 #include "device/isa/types.hpp"
+#include "tests/reference/image.hpp"
 
 namespace softtpu::reference {
 
@@ -18,7 +19,8 @@ using Strides = std::array<std::int64_t, 4>;  // elements
 // The memories of a device: all local memories one after the other, and a window of global memory.
 struct Memory {
   const Chip* chip = nullptr;
-  std::vector<std::uint8_t> local, global;
+  Image local;
+  std::vector<std::uint8_t> global;
   std::uint64_t global_base = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -16,22 +17,25 @@ struct Packing {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Rank of a byte in the order bias, bias - 1, bias + 1, bias - 2, ...; with the guard the byte 0 comes first.
-inline int rank(std::uint8_t byte, std::uint8_t bias, bool guard) {
-  std::vector<std::uint8_t> order;
-  if (guard) order.push_back(0);
-  for (int step = 0; order.size() < 256; ++step) {
+// The rank of every byte in the order bias, bias - 1, bias + 1, bias - 2, ...; with the guard the byte 0 comes first.
+inline std::array<int, 256> ranks(std::uint8_t bias, bool guard) {
+  std::array<int, 256> result;
+  result.fill(-1);
+  int next = 0;
+  if (guard) result[0] = next++;
+  for (int step = 0; next < 256; ++step) {
     const int offset = step % 2 == 1 ? -(step + 1) / 2 : step / 2;
-    const auto next = static_cast<std::uint8_t>(bias + offset);
-    if (std::find(order.begin(), order.end(), next) == order.end()) order.push_back(next);
+    int& rank = result[static_cast<std::uint8_t>(bias + offset)];
+    if (rank < 0) rank = next++;
   }
-  return static_cast<int>(std::find(order.begin(), order.end(), byte) - order.begin());
+  return result;
 }
 
 // The code of elements: blocks of 64, in each the width of every byte's codes, then the codes, lowest bit first.
 inline Bytes packed(const Bytes& elements, const Packing& rule) {
   const auto size = static_cast<std::size_t>(rule.size);
   const std::size_t count = elements.size() / size;
+  const std::array last = ranks(rule.bias0, rule.guard), others = ranks(rule.bias1, rule.guard);
   Bytes result;
   for (std::size_t first = 0; first < count; first += 64) {
     const std::size_t block = std::min<std::size_t>(64, count - first);
@@ -40,8 +44,7 @@ inline Bytes packed(const Bytes& elements, const Packing& rule) {
     for (std::size_t byte = 0; byte < size; ++byte) {
       int most = 0;
       for (std::size_t i = 0; i < block; ++i) {
-        const std::uint8_t bias = byte + 1 == size ? rule.bias0 : rule.bias1;
-        codes[byte].push_back(rank(elements[(first + i) * size + byte], bias, rule.guard));
+        codes[byte].push_back((byte + 1 == size ? last : others)[elements[(first + i) * size + byte]]);
         most = std::max(most, codes[byte].back());
       }
       int width = 0;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/reference/scaled.hpp"
+
 namespace softtpu::reference {
 namespace {
 
@@ -19,7 +21,7 @@ float flushed(float value) {
 double round_to_bits(double value, int bits) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int shift = bits - 1 - std::ilogb(value);
-  return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
+  return scaled(std::nearbyint(scaled(value, shift)), -shift);
 }
 
 double half_value(std::uint32_t bits) {
@@ -27,8 +29,8 @@ double half_value(std::uint32_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31U);
   const double mantissa = bits & 0x3FFU;
   if (exponent == 31) return mantissa != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * HUGE_VAL;
-  if (exponent == 0) return sign * std::ldexp(mantissa, -24);
-  return sign * std::ldexp(mantissa + 1024, exponent - 25);
+  if (exponent == 0) return sign * scaled(mantissa, -24);
+  return sign * scaled(mantissa + 1024, exponent - 25);
 }
 
 double half_rounded(double value) {
@@ -57,7 +59,7 @@ std::uint32_t bits_of(float value, Float type) {
   if (magnitude < 0x1p-14) return sign | static_cast<std::uint32_t>(magnitude * 0x1p24);
   const int exponent = std::ilogb(magnitude);
   return sign | static_cast<std::uint32_t>(exponent + 15) << 10 |
-         (static_cast<std::uint32_t>(std::ldexp(magnitude, 10 - exponent)) & 0x3FFU);
+         (static_cast<std::uint32_t>(scaled(magnitude, 10 - exponent)) & 0x3FFU);
 }
 
 float multiply(double a, double b) {
@@ -98,9 +100,9 @@ float group_sum(const std::vector<double>& a, const std::vector<double>& b) {
   if (top == std::numeric_limits<int>::min()) return 0;
   std::int64_t sum = 0;
   for (const float product : products) {
-    sum += static_cast<std::int64_t>(std::trunc(std::ldexp(static_cast<double>(product), 24 - top)));
+    sum += static_cast<std::int64_t>(std::trunc(scaled(static_cast<double>(product), 24 - top)));
   }
-  return flushed(static_cast<float>(std::ldexp(static_cast<double>(sum), top - 24)));
+  return flushed(static_cast<float>(scaled(static_cast<double>(sum), top - 24)));
 }
 
 void TwoLanes::put(float addend) {

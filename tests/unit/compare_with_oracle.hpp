@@ -13,7 +13,7 @@ namespace softtpu {
 
 class OracleComparison : public testing::Test {
  protected:
-  OracleComparison() : image_(static_cast<std::size_t>(reference::kNpus) * reference::kLocalBytes, 0xA5) {}
+  OracleComparison() { device_.begin_with(background()); }
   ~OracleComparison() override {
     set_plain_kernels(false);
     set_thread_limit(0);
@@ -24,22 +24,28 @@ class OracleComparison : public testing::Test {
     for (int pass = 0; pass < 3; ++pass) {
       set_plain_kernels(pass == 1);
       set_thread_limit(pass == 2 ? 1 : 0);
-      std::memcpy(device_.local<std::uint8_t>(0, 0), image_.data(), image_.size());
+      device_.local_image() = image_;
       const LaunchOutcome outcome = device_.run(kernel);
       ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
-      const std::uint8_t* got = device_.local<std::uint8_t>(0, 0);
-      if (std::memcmp(wanted.data(), got, wanted.size()) == 0) continue;
-      const auto different = std::mismatch(wanted.begin(), wanted.end(), got);
-      const auto at = different.first - wanted.begin();
-      FAIL() << what << ", pass " << pass << ": NPU " << at / reference::kLocalBytes << " offset "
-             << at % reference::kLocalBytes << " is " << int(got[at]) << ", expected " << int(*different.first);
+      const auto different = wanted.find_difference(device_.local_image());
+      if (!different) continue;
+      FAIL() << what << ", pass " << pass << ": NPU " << *different / reference::kLocalBytes << " offset "
+             << *different % reference::kLocalBytes << " is " << int(device_.local_image()[*different]) << ", expected "
+             << int(wanted[*different]);
     }
     device_.oracle().confirm();
   }
 
   TestDevice device_;
-  reference::Image image_;
+  reference::Image image_{background()};
   reference::RandomData random_{11};
+
+ private:
+  static const reference::Background::Shared& background() {
+    static const auto made =
+        reference::Background::filled(std::size_t{reference::kNpus} * std::size_t{reference::kLocalBytes}, 0xA5);
+    return made;
+  }
 };
 
 }  // namespace softtpu

@@ -7,10 +7,12 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "device/core/core.hpp"
+#include "tests/reference/image.hpp"
 #include "tests/unit/oracle_count.hpp"
 
 namespace softtpu {
@@ -24,6 +26,7 @@ class TestDevice {
     auto memories = Memories::create(*chip);
     EXPECT_TRUE(memories) << memories.error().text;
     memories_ = std::move(*memories);
+    begin_with(reference::Background::zeros(chip->local_mem.bytes));
     core_ = std::make_unique<Core>(*memories_, 0);
     core_->add_observer(oracle_);
   }
@@ -39,12 +42,11 @@ class TestDevice {
   OracleCount& oracle() { return *oracle_; }
   // Runs a kernel that must be refused: the fault mentions `text`, and local memory does not change.
   void expect_fault(const std::function<void()>& kernel, const std::string& text) {
-    snapshot_.assign(memories_->local(0), memories_->local(0) + chip().local_mem.bytes);
+    const reference::Image before = *local_image_;
     const LaunchOutcome outcome = run(kernel);
     EXPECT_FALSE(outcome.ok) << "accepted, but has to be refused: " << text;
     EXPECT_NE(outcome.text.find(text), std::string::npos) << outcome.text;
-    EXPECT_EQ(std::memcmp(snapshot_.data(), memories_->local(0), snapshot_.size()), 0)
-        << "a refused call changed local memory";
+    EXPECT_TRUE(before == *local_image_) << "a refused call changed local memory";
   }
 
   Memories& memories() { return *memories_; }
@@ -64,6 +66,12 @@ class TestDevice {
     return reinterpret_cast<T*>(memories_->global() + (address - chip().global_mem.start));
   }
 
+  // All of local memory, to be copied, compared and put back.
+  reference::Image& local_image() { return *local_image_; }
+  // From now on local memory holds these bytes.
+  void begin_with(reference::Background::Shared background) {
+    local_image_.emplace(std::move(background), memories_->local(0));
+  }
   std::vector<std::uint8_t> local_bytes() const {
     const std::uint8_t* begin = memories_->local(0);
     return {begin, begin + chip().local_mem.bytes};
@@ -73,7 +81,7 @@ class TestDevice {
   std::unique_ptr<Memories> memories_;
   std::shared_ptr<OracleCount> oracle_ = std::make_shared<OracleCount>();
   std::unique_ptr<Core> core_;
-  std::vector<std::uint8_t> snapshot_;  // of local memory, kept because its pages cost more than the copy
+  std::optional<reference::Image> local_image_;
 };
 
 }  // namespace softtpu

@@ -116,7 +116,7 @@ class ElementwiseTest : public testing::Test {
   // Runs the kernel; afterwards all of local memory is what it was, but for the written tensors.
   void expect_memory(const std::string& what, const std::function<void()>& kernel,
                      const std::vector<Written>& written) {
-    image_.assign(memory(), memory() + device_.chip().local_mem.bytes);
+    image_ = device_.local_image();
     const bool again = chance(4);
     if (again) start_ = image_;
     for (const Written& part : written) part.tensor.write(device_.chip(), image_.data(), part.bits);
@@ -128,7 +128,7 @@ class ElementwiseTest : public testing::Test {
         ASSERT_EQ(got[i], part.bits[i]) << what << ", element " << i << " of " << to_text(part.tensor.shape);
       }
     }
-    ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": bytes outside of dst changed";
+    ASSERT_TRUE(image_ == device_.local_image()) << what << ": bytes outside of dst changed";
     device_.oracle().confirm();
     if (again) expect_same_with_one_thread(what, kernel);
   }
@@ -141,12 +141,12 @@ class ElementwiseTest : public testing::Test {
  private:
   // From the same start, on one thread: the same bytes.
   void expect_same_with_one_thread(const std::string& what, const std::function<void()>& kernel) {
-    std::memcpy(memory(), start_.data(), start_.size());
+    device_.local_image() = start_;
     set_thread_limit(1);
     const LaunchOutcome outcome = device_.run(kernel);
     set_thread_limit(0);
     ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
-    ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": one thread differs from many";
+    ASSERT_TRUE(image_ == device_.local_image()) << what << ": one thread differs from many";
     device_.oracle().forget();
   }
   static bool repeats(const LocalTensor& tensor) {
@@ -166,7 +166,7 @@ class ElementwiseTest : public testing::Test {
     if (chance(4)) stride.n = 0;
   }
 
-  std::vector<std::uint8_t> start_, image_;  // of local memory, before and after
+  reference::Image start_, image_;  // of local memory, before and after
 };
 
 // Operands in the aligned layout, each with its values.

@@ -36,23 +36,28 @@ class MoveTest : public ::testing::Test {
 
   // New contents for both sides. A large local memory gets them once: later calls find what earlier ones left.
   void scramble() {
-    const bool small = local_size() < (1 << 20);
-    for (std::size_t i = 0; i < local_size() && (small || model.local.empty()); i += 8) word(local() + i);
-    for (std::size_t i = 0; i < kWindow; i += 8) word(window() + i);
-    if (small || model.local.empty()) model.local.assign(local(), local() + local_size());
+    const bool is_small = local().size() < (1 << 20);
+    if (is_small) {
+      fill(local().data(), local().size());
+    } else if (model.local.empty()) {
+      device.begin_with(reference::Background::made(
+          local().size(), [&](std::uint8_t* bytes) { fill(bytes, device.chip().local_mem.bytes); }));
+    }
+    fill(window(), kWindow);
+    if (is_small || model.local.empty()) model.local = local();
     take_window();
   }
   void take_copy() {
-    model.local.assign(local(), local() + local_size());
+    model.local = local();
     take_window();
   }
   // What a test changed in the model becomes the device's.
   void write_back() {
-    std::memcpy(local(), model.local.data(), local_size());
+    local() = model.local;
     std::memcpy(window(), model.global.data(), kWindow);
   }
   void expect_equal(const std::string& what) {
-    ASSERT_EQ(std::memcmp(model.local.data(), local(), local_size()), 0) << "local memory differs after " << what;
+    ASSERT_TRUE(model.local == local()) << "local memory differs after " << what;
     ASSERT_EQ(std::memcmp(model.global.data(), window(), kWindow), 0) << "global memory differs after " << what;
     device.oracle().confirm();
   }
@@ -65,7 +70,7 @@ class MoveTest : public ::testing::Test {
     before_.put(*this);
     choose(false);
     ASSERT_NO_FATAL_FAILURE(run(kernel, what));
-    ASSERT_EQ(std::memcmp(plain_.local.data(), local(), local_size()), 0) << "one thread differs from many: " << what;
+    ASSERT_TRUE(plain_.local == local()) << "one thread differs from many: " << what;
     ASSERT_EQ(std::memcmp(plain_.global.data(), window(), kWindow), 0) << "one thread differs from many: " << what;
   }
   // A refused call: the fault names the function and `text`, and no byte changes.
@@ -85,19 +90,19 @@ class MoveTest : public ::testing::Test {
  private:
   // The contents of both memories.
   struct Contents {
-    std::vector<std::uint8_t> local, global;
+    reference::Image local;
+    std::vector<std::uint8_t> global;
     void take(MoveTest& test) {
-      local.assign(test.local(), test.local() + test.local_size());
+      local = test.local();
       global.assign(test.window(), test.window() + kWindow);
     }
     void put(MoveTest& test) const {
-      std::memcpy(test.local(), local.data(), local.size());
+      test.local() = local;
       std::memcpy(test.window(), global.data(), global.size());
     }
   };
 
-  std::uint8_t* local() { return device.memories().local(0); }
-  std::size_t local_size() const { return device.chip().local_mem.bytes; }
+  reference::Image& local() { return device.local_image(); }
   std::uint8_t* window() { return device.global<std::uint8_t>(device.scratch()); }
   void take_window() {
     model.global.assign(window(), window() + kWindow);
@@ -111,9 +116,11 @@ class MoveTest : public ::testing::Test {
     const LaunchOutcome outcome = device.run(kernel);
     ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
   }
-  void word(std::uint8_t* at) {
-    const std::uint64_t value = std::uint64_t{random()} << 32 | random();
-    std::memcpy(at, &value, sizeof(value));
+  void fill(std::uint8_t* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; i += 8) {
+      const std::uint64_t value = std::uint64_t{random()} << 32 | random();
+      std::memcpy(bytes + i, &value, sizeof(value));
+    }
   }
 
   Contents before_, plain_;

@@ -13,15 +13,16 @@ class Newest : public ::testing::Test {
  protected:
   // Both ways leave the same bytes in local memory, which begins as 0xA5.
   void expect_same(const std::function<void()>& newer, const std::function<void()>& older, const char* what) {
-    std::vector<std::uint8_t> left[2];
+    reference::Image left[2];
     for (const bool is_newer : {true, false}) {
       TestDevice device;
-      std::memset(device.local<std::uint8_t>(0, 0), 0xA5, device.chip().local_mem.bytes);
+      static const auto background = reference::Background::filled(device.chip().local_mem.bytes, 0xA5);
+      device.begin_with(background);
       const LaunchOutcome outcome = device.run(is_newer ? newer : older);
       ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
-      left[is_newer ? 0 : 1] = device.local_bytes();
+      left[is_newer ? 0 : 1] = device.local_image();
     }
-    EXPECT_EQ(left[0], left[1]) << what;
+    EXPECT_TRUE(left[0] == left[1]) << what;
   }
 };
 

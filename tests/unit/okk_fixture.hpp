@@ -16,7 +16,6 @@ class OkkTest : public testing::Test {
  protected:
   using Words = std::vector<std::uint32_t>;
 
-  OkkTest() : image_(device_.local_bytes()) {}
   ~OkkTest() override { set_thread_limit(0); }
 
   int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
@@ -84,9 +83,8 @@ class OkkTest : public testing::Test {
     for (const LocalTensor& tensor : scratch) {
       tensor.write(device_.chip(), image_.data(), tensor.read(device_.chip(), memory()));
     }
-    if (std::memcmp(image_.data(), memory(), image_.size()) != 0) {
-      std::size_t at = 0;
-      while (image_[at] == memory()[at]) ++at;
+    if (const auto different = image_.find_difference(device_.local_image())) {
+      std::size_t at = *different;
       const auto bytes = static_cast<std::size_t>(device_.chip().local_bytes);
       at -= at % 4;
       std::uint32_t word[2];
@@ -104,7 +102,7 @@ class OkkTest : public testing::Test {
   }
 
   TestDevice device_{"bm1684"};
-  std::vector<std::uint8_t> image_;
+  reference::Image image_ = device_.local_image();
   std::mt19937 random_{20250704};
   int trials_ = 0;
 };

@@ -300,13 +300,13 @@ TEST_F(BdcGatherTest, OneThreadGivesTheBytesOfMany) {
   scramble_areas();
   const auto result = [&](int threads) {
     set_thread_limit(threads);
-    std::memcpy(device.memories().local(0), model.local.data(), model.local.size());
+    device.local_image() = model.local;
     const LaunchOutcome outcome = device.run([&] {
       tpu_bdc_batch_bcast_w_gather_exception(kOutput, kParam, kIndex, scalar_t{}, &shape, 255, DT_UINT8, DT_UINT8,
                                              false, true);
     });
     EXPECT_TRUE(outcome.ok) << outcome.text;
-    return device.local_bytes();
+    return reference::Image(device.local_image());
   };
   EXPECT_TRUE(result(1) == result(0));
   set_thread_limit(0);

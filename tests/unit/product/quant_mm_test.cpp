@@ -144,7 +144,7 @@ TEST_F(QuantMatMul, EqualsAProductAndARequantisation) {
     const LocalTensor point_rows = {kPoints, 1, 64, 1, n, 1, 0, 0, 0, 1};
     fill_bits({&left, &right, &point_rows});
     fill_table(random_, image_, table, Dtype::kInt8);
-    std::memcpy(device_.local<std::uint8_t>(0, 0), image_.data(), image_.size());
+    device_.local_image() = image_;
     const auto mode = static_cast<rounding_mode_t>(random_.in(0, 6));
     optional_info_t l = at(DT_INT8, kLeft), r = at(DT_UINT8, kRight), z = at(DT_UINT8, kPoints);
     requant_int_info_t q = {true, false, mode, kShift, 0, 0, 0};
@@ -157,7 +157,7 @@ TEST_F(QuantMatMul, EqualsAProductAndARequantisation) {
     ASSERT_TRUE(outcome.ok) << outcome.text;
     LocalTensor wanted = to;
     wanted.addr = kWanted;
-    const std::vector<std::uint8_t> got = device_.local_bytes();
+    const Image& got = device_.local_image();
     for (int row = 0; row < m; ++row) {
       for (int col = 0; col < n; ++col) ASSERT_EQ(take(got, to, row, col, false), take(got, wanted, row, col, false));
     }
@@ -175,14 +175,14 @@ TEST_F(QuantMatMul, PointsOfEachNpuWithManyTerms) {
     fill_bits({&left, &right, &point_rows});
     // The first row has nothing but the least or the greatest byte.
     for (int k = 0; k < kInner; ++k) RandomData::put(image_, left, 0, 0, 0, k, is_signed ? 0x80 : 0xFF);
-    std::memcpy(device_.local<std::uint8_t>(0, 0), image_.data(), image_.size());
+    device_.local_image() = image_;
     const LaunchOutcome outcome = device_.run([&] {
       tpu_bdc_int8_pc_zp_mm(kSums, kLong, kMany, kPoints, kRows, kInner, kCols, is_signed ? DT_INT8 : DT_UINT8,
                             is_signed ? DT_INT8 : DT_UINT8, false);
     });
     ASSERT_TRUE(outcome.ok) << outcome.text;
     const LocalTensor to = stored(kSums, kRows, kCols, false, 4);
-    const std::vector<std::uint8_t> got = device_.local_bytes();
+    const Image& got = device_.local_image();
     for (int row = 0; row < kRows; ++row) {
       for (int col = 0; col < kCols; ++col) {
         std::int64_t sum = 0;

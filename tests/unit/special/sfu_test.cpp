@@ -111,17 +111,20 @@ class SfuTest : public testing::Test {
   }
 
   void fill_memory() {
-    std::uint8_t* memory = device_.memories().local(0);
-    for (std::uint64_t at = 0; at < device_.chip().local_mem.bytes; at += 4) {
-      const auto value = static_cast<std::uint32_t>(at * 2654435761U);
-      std::memcpy(memory + at, &value, sizeof(value));
-    }
+    const std::size_t bytes = device_.chip().local_mem.bytes;
+    static const auto background = reference::Background::made(bytes, [&](std::uint8_t* memory) {
+      for (std::uint64_t at = 0; at < bytes; at += 4) {
+        const auto value = static_cast<std::uint32_t>(at * 2654435761U);
+        std::memcpy(memory + at, &value, sizeof(value));
+      }
+    });
+    device_.begin_with(background);
   }
 
   // Runs the kernel and compares all of local memory with what it was, but for dst, which holds `want`.
   void expect_result(const std::function<void()>& kernel, const LocalTensor& dst,
                      const std::vector<std::uint32_t>& want, const std::string& what) {
-    image_.assign(memory(), memory() + device_.chip().local_mem.bytes);
+    image_ = device_.local_image();
     dst.write(device_.chip(), image_.data(), want);
     const LaunchOutcome outcome = device_.run(kernel);
     ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
@@ -129,7 +132,7 @@ class SfuTest : public testing::Test {
     for (std::size_t i = 0; i < want.size(); ++i) {
       ASSERT_EQ(got[i], want[i]) << what << ", element " << i << " of " << to_text(dst.shape);
     }
-    ASSERT_EQ(std::memcmp(image_.data(), memory(), image_.size()), 0) << what << ": bytes outside of dst changed";
+    ASSERT_TRUE(image_ == device_.local_image()) << what << ": bytes outside of dst changed";
     device_.oracle().confirm();
   }
 
@@ -140,7 +143,7 @@ class SfuTest : public testing::Test {
   local_addr_t addr(const LocalTensor& tensor) { return tensor.addr(device_.chip()); }
 
   TestDevice device_;
-  std::vector<std::uint8_t> image_;  // what local memory has to be after a command
+  reference::Image image_;  // what local memory has to be after a command
   // --gtest_random_seed=N tries other values; without it every run is the same.
   std::mt19937 random_{seed_};
 };

@@ -295,7 +295,7 @@ TEST_F(RequantWindows, EqualsAConvolutionAndARequantisation) {
     const LocalTensor table = aligned(kTable, 1, oc, 1, 3, 4), result = output(g, kResult, oc, size_of(type));
     fill_bits({&in, &weight, &points, &pairs});
     fill_table(random_, image_, table, type);
-    std::memcpy(device_.local<std::uint8_t>(0, 0), image_.data(), image_.size());
+    device_.local_image() = image_;
     const auto mode = static_cast<rounding_mode_t>(random_.in(0, 6));
     const LaunchOutcome outcome = device_.run([&] {
       tpu_bdc_conv2d_requant_pc_asym_pc(kResult, kInput, kWeight, 0, kPoint, kPairs, kTable, &g.in, nullptr, oc,
@@ -309,7 +309,7 @@ TEST_F(RequantWindows, EqualsAConvolutionAndARequantisation) {
     ASSERT_TRUE(outcome.ok) << outcome.text;
     LocalTensor wanted = result;
     wanted.addr = kWanted;
-    const std::vector<std::uint8_t> got = device_.local_bytes();
+    const Image& got = device_.local_image();
     each_element(result, [&](int n, int c, int h, int w) {
       ASSERT_EQ(RandomData::take(got, result, n, c, h, w), RandomData::take(got, wanted, n, c, h, w)) << g.text();
     });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <random>
+#include <span>
 
 #include "device/memory/kernel_choice.hpp"
 #include "okk.h"
@@ -68,34 +69,38 @@ class ShallowConvolutions : public testing::TestWithParam<const char*> {
   }
 
   void fill(Values values) {
-    const std::size_t words = device_.chip().local_mem.bytes / 4;
-    auto* memory = device_.local<std::uint32_t>(0, 0);
-    for (std::size_t i = 0; i < words; ++i) {
+    const std::size_t bytes = device_.chip().local_mem.bytes;
+    device_.begin_with(reference::Background::made(bytes, [&](std::uint8_t* data) {
+      fill(values, {reinterpret_cast<std::uint32_t*>(data), bytes / 4});
+    }));
+    before_ = device_.local_image();
+  }
+  void fill(Values values, std::span<std::uint32_t> memory) {
+    for (std::uint32_t& word : memory) {
       const auto any = static_cast<std::uint32_t>(random_());
       switch (values) {
-        case Values::kOrdinaryHalves: memory[i] = (any & 0x87FF87FFU) | 0x30003800U; break;
-        case Values::kOrdinaryFloats: memory[i] = (any & 0x81FFFFFFU) | 0x3E000000U; break;
-        case Values::kAny: memory[i] = any; break;
+        case Values::kOrdinaryHalves: word = (any & 0x87FF87FFU) | 0x30003800U; break;
+        case Values::kOrdinaryFloats: word = (any & 0x81FFFFFFU) | 0x3E000000U; break;
+        case Values::kAny: word = any; break;
       }
       // Zeros, as padding and activations bring them.
-      if ((any & 0x70000U) == 0) memory[i] = 0;
+      if ((any & 0x70000U) == 0) word = 0;
     }
-    before_ = device_.local_bytes();
   }
   // The whole local memory after the kernel has run on what it held before.
-  std::vector<std::uint8_t> after(const std::function<void()>& kernel) {
-    std::memcpy(device_.local<std::uint8_t>(0, 0), before_.data(), before_.size());
+  reference::Image after(const std::function<void()>& kernel) {
+    device_.local_image() = before_;
     const LaunchOutcome outcome = device_.run(kernel);
     EXPECT_TRUE(outcome.ok) << outcome.text;
-    return device_.local_bytes();
+    return device_.local_image();
   }
   void expect_the_plain_bits(const std::function<void()>& kernel, const std::string& what) {
     set_plain_kernels(true);
-    const std::vector<std::uint8_t> plain = after(kernel);
+    const reference::Image plain = after(kernel);
     set_plain_kernels(false);
-    ASSERT_NE(std::memcmp(plain.data(), before_.data(), plain.size()), 0) << what << " changes nothing";
-    const std::vector<std::uint8_t> fast = after(kernel);
-    ASSERT_EQ(std::memcmp(plain.data(), fast.data(), plain.size()), 0) << what;
+    ASSERT_FALSE(plain == before_) << what << " changes nothing";
+    const reference::Image fast = after(kernel);
+    ASSERT_TRUE(plain == fast) << what;
   }
 
   void SetUp() override {
@@ -103,7 +108,7 @@ class ShallowConvolutions : public testing::TestWithParam<const char*> {
   }
 
   TestDevice device_;
-  std::vector<std::uint8_t> before_;
+  reference::Image before_;
   std::mt19937 random_{11};
 };
 
