@@ -8,10 +8,12 @@
 namespace softtpu {
 
 scalar_t Steps::constant(float value) const {
-  scalar_t scalar{};
+  // All of its bits: {} sets those of the first member, one byte, alone.
+  scalar_t scalar;
+  scalar.u32 = 0;
   if (type_ == Dtype::kFp32) scalar.u32 = std::bit_cast<std::uint32_t>(value);
-  if (type_ == Dtype::kFp16) scalar.u16 = round_f16(value);
-  if (type_ == Dtype::kBfp16) scalar.u16 = round_bf16(value);
+  if (type_ == Dtype::kFp16) scalar.u32 = round_f16(value);
+  if (type_ == Dtype::kBfp16) scalar.u32 = round_bf16(value);
   return scalar;
 }
 

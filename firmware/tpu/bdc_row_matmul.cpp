@@ -29,7 +29,7 @@ struct Side {
   Side(const scalar_t& value) : constant(true), scalar(value) {}  // NOLINT: read as "this constant"
   bool constant = false;
   local_addr_t addr = 0;
-  scalar_t scalar = {};
+  scalar_t scalar = {.u32 = 0};
 };
 
 class RowMatMul {

@@ -38,7 +38,8 @@ scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_typ
   const char* reason = obstacle(call.chip(), to, from, rounding);
   if (reason != nullptr)
     call.fault({.what = fmt::format("{} to {}, {}: {}", to_text(from), to_text(to), to_text(rounding), reason)});
-  scalar_t result = {};
+  scalar_t result;
+  result.u32 = 0;
   if (call.core().faulted()) return result;
   // Recorded: between single FP8 and 16-bit floats the bits stay as they are, and an f32 does not saturate.
   if ((is_fp8(to) && contains(kHalves, from)) || (is_fp8(from) && contains(kHalves, to))) return src;

@@ -244,6 +244,7 @@ TEST_F(MemoryQuestions, FindNans) {
     const auto dtype = static_cast<data_type_t>(type);
     expect_fine([&, bits = bits] {
       scalar_t none{}, nan{};
+      none.u32 = 0;
       nan.u32 = bits;
       tpu_bdc_set_C(0, none, &row, nullptr, dtype);
       EXPECT_EQ(tpu_mem_check_local_nan(0, &shape, NULL, dtype), 0);

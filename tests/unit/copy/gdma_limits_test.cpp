@@ -78,7 +78,7 @@ TEST(GdmaExtents, StoreAnInt64SequenceOfMoreThan65535Columns) {
     const dim4 words = {1, 1, 1, 2 * kColumns};
     const dim4 rows = {1, 64, 1, kPerNpu};
     const dim4 apart = {2 * kColumns, 2 * kPerNpu, 2 * kPerNpu, 2};
-    tpu_gdma_set_C_system(out, scalar_t{}, &words, nullptr, DT_INT32);
+    tpu_gdma_set_C_system(out, {.u32 = 0}, &words, nullptr, DT_INT32);
     tpu_bdc_arithmetic_sequence_general(0, 0x8000, 64, 5, 3, kPerNpu);
     tpu_gdma_cpy_L2S(out, 0, &rows, &apart, nullptr, DT_INT32);
   });
