@@ -1,4 +1,6 @@
-// What this machine can do at best, measured beside each piece of work.
+// What this machine can do at best, measured beside each piece of work. Compiled for this machine: Highway's vectors
+// have its own width.
+#include <hwy/highway.h>
 #include <immintrin.h>
 
 #include <algorithm>
@@ -16,24 +18,28 @@ namespace {
 
 int threads() { return static_cast<int>(std::thread::hardware_concurrency()); }
 
-// Eight independent chains hide the latency; the compiler turns each into the machine's widest vectors.
-using Lanes = float __attribute__((vector_size(64)));
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Eight independent chains hide the latency.
+using Lanes = hn::ScalableTag<float>;
 
 __attribute__((noinline)) void chains(std::int64_t steps) {
-  Lanes sums[8] = {};
-  Lanes values[8] = {};
-  Lanes factor = Lanes{} + 0.999F;
+  constexpr Lanes kLanes;
+  hn::Vec<Lanes> sums[8];
+  hn::Vec<Lanes> values[8];
+  for (int j = 0; j < 8; ++j) sums[j] = values[j] = hn::Zero(kLanes);
+  const auto factor = hn::Set(kLanes, 0.999F);
   for (std::int64_t i = 0; i < steps; ++i) {
     for (int j = 0; j < 8; ++j) {
       // The compiler may not know that the values stay the same, or it would multiply only once.
-      asm volatile("" : "+v"(values[j]));
-      sums[j] = sums[j] + values[j] * factor;
+      asm volatile("" : "+v"(values[j].raw));
+      sums[j] = hn::Add(sums[j], hn::Mul(values[j], factor));
     }
   }
   keep(sums);
 }
 
-constexpr double kFlopsPerStep = 8 * 16 * 2;
+constexpr double kFlopsPerStep = 8.0 * hn::MaxLanes(Lanes()) * 2;
 
 // Twelve chains of 64-byte vectors of 8-bit products, for units that start two a cycle with a latency of five. Written
 // out: a compiler sees that equal chains have equal sums, and would keep only one of them.

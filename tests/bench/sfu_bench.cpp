@@ -1,10 +1,10 @@
-// Special functions in local memory against the same arithmetic written as one fused loop.
-// GCC 12 takes the undefined operands inside its own intrinsics for mistakes.
+// Special functions in local memory against the same arithmetic written as one fused loop. Compiled for this machine:
+// Highway's vectors have its own width. GCC 12 takes the undefined operands inside its own intrinsics for mistakes.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-#include <immintrin.h>
+#include <hwy/highway.h>
 
 #include <memory>
 #include <vector>
@@ -32,62 +32,61 @@ struct Arrays {
   float coeff[kTerms] = {1, 1, 0.5F, 0.16F};
 };
 
-#ifdef __AVX512F__
-using Vector = __m512;
+namespace hn = hwy::HWY_NAMESPACE;
+constexpr hn::ScalableTag<float> kFloats;
+constexpr hn::RebindToSigned<hn::ScalableTag<float>> kInts;
+using Vector = hn::Vec<hn::ScalableTag<float>>;
 
-Vector constant(float value) { return _mm512_set1_ps(value); }
+Vector constant(float value) { return hn::Set(kFloats, value); }
 
 Vector series(const Arrays& arrays, Vector x, int terms) {
   Vector sum = constant(arrays.coeff[terms - 1]);
-  for (int i = terms - 2; i >= 0; --i) sum = _mm512_add_ps(_mm512_mul_ps(sum, x), constant(arrays.coeff[i]));
+  for (int i = terms - 2; i >= 0; --i) sum = hn::Add(hn::Mul(sum, x), constant(arrays.coeff[i]));
   return sum;
 }
 Vector exponential(const Arrays& arrays, Vector x) {
-  x = _mm512_min_ps(_mm512_max_ps(x, constant(-103.0F)), constant(88.0F));
-  const Vector whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  x = _mm512_sub_ps(x, whole);
-  const __m512i index = _mm512_add_epi32(_mm512_cvttps_epi32(whole), _mm512_set1_epi32(103));
-  const Vector power = _mm512_i32gather_ps(index, arrays.table.data(), 4);
-  return _mm512_mul_ps(series(arrays, x, kTerms), power);
+  x = hn::Min(hn::Max(x, constant(-103.0F)), constant(88.0F));
+  const Vector whole = hn::Round(x);
+  x = hn::Sub(x, whole);
+  const auto index = hn::Add(hn::ConvertTo(kInts, whole), hn::Set(kInts, 103));
+  const Vector power = hn::GatherIndex(kFloats, arrays.table.data(), index);
+  return hn::Mul(series(arrays, x, kTerms), power);
 }
 Vector inverse_root(Vector x) {
-  const Vector half = _mm512_mul_ps(x, constant(0.5F));
-  Vector y = _mm512_castsi512_ps(
-      _mm512_sub_epi32(_mm512_set1_epi32(0x5F3759DF), _mm512_srai_epi32(_mm512_castps_si512(x), 1)));
+  const Vector half = hn::Mul(x, constant(0.5F));
+  Vector y = hn::BitCast(kFloats, hn::Sub(hn::Set(kInts, 0x5F3759DF), hn::ShiftRight<1>(hn::BitCast(kInts, x))));
   for (int step = 0; step < kNewtonSteps; ++step) {
-    const Vector error = _mm512_mul_ps(_mm512_mul_ps(half, y), y);
-    y = _mm512_mul_ps(y, _mm512_sub_ps(constant(1.5F), error));
+    const Vector error = hn::Mul(hn::Mul(half, y), y);
+    y = hn::Mul(y, hn::Sub(constant(1.5F), error));
   }
   return y;
 }
 Vector quotient(Vector a, Vector b) {
-  const Vector inverse = inverse_root(_mm512_abs_ps(b));
-  const __m512i sign = _mm512_and_si512(_mm512_castps_si512(b), _mm512_set1_epi32(static_cast<int>(0x80000000U)));
-  return _mm512_mul_ps(_mm512_mul_ps(inverse, inverse),
-                       _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), sign)));
+  const Vector inverse = inverse_root(hn::Abs(b));
+  const Vector sign = hn::And(b, constant(-0.0F));
+  return hn::Mul(hn::Mul(inverse, inverse), hn::Xor(a, sign));
 }
 
 Vector hyperbolic_tangent(const Arrays& arrays, Vector x) {
   const Vector power = exponential(arrays, x);
-  const Vector square = _mm512_add_ps(_mm512_mul_ps(power, power), constant(1.0F));
-  return _mm512_add_ps(constant(1.0F), _mm512_mul_ps(quotient(constant(1.0F), square), constant(-2.0F)));
+  const Vector square = hn::Add(hn::Mul(power, power), constant(1.0F));
+  return hn::Add(constant(1.0F), hn::Mul(quotient(constant(1.0F), square), constant(-2.0F)));
 }
 Vector error_function(const Arrays& arrays, Vector x) {
-  const Vector z =
-      quotient(constant(1.0F), _mm512_add_ps(_mm512_mul_ps(_mm512_abs_ps(x), constant(0.5F)), constant(1.0F)));
-  const Vector exponent = _mm512_sub_ps(series(arrays, z, kErfTerms), _mm512_mul_ps(x, x));
-  const Vector rest = _mm512_sub_ps(constant(1.0F), _mm512_mul_ps(exponential(arrays, exponent), z));
-  const __mmask16 negative = _mm512_cmp_ps_mask(x, constant(0.0F), _CMP_LT_OQ);
-  return _mm512_mul_ps(rest, _mm512_mask_blend_ps(negative, constant(1.0F), constant(-1.0F)));
+  const Vector z = quotient(constant(1.0F), hn::Add(hn::Mul(hn::Abs(x), constant(0.5F)), constant(1.0F)));
+  const Vector exponent = hn::Sub(series(arrays, z, kErfTerms), hn::Mul(x, x));
+  const Vector rest = hn::Sub(constant(1.0F), hn::Mul(exponential(arrays, exponent), z));
+  return hn::Mul(rest, hn::IfThenElse(hn::Lt(x, constant(0.0F)), constant(-1.0F), constant(1.0F)));
 }
 
 template <class Body>
 RangeLoop fused(Body body) {
   auto arrays = std::make_shared<Arrays>();
   return [arrays, body](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; i += 16) {
-      const Vector result = body(*arrays, _mm512_loadu_ps(arrays->a.data() + i), _mm512_loadu_ps(arrays->b.data() + i));
-      _mm512_storeu_ps(arrays->dst.data() + i, result);
+    for (std::int64_t i = first; i < last; i += static_cast<std::int64_t>(hn::MaxLanes(kFloats))) {
+      const Vector result =
+          body(*arrays, hn::LoadU(kFloats, arrays->a.data() + i), hn::LoadU(kFloats, arrays->b.data() + i));
+      hn::StoreU(result, kFloats, arrays->dst.data() + i);
     }
     keep(arrays->dst.data());
   };
@@ -98,8 +97,8 @@ RangeLoop fused_exp() {
 }
 RangeLoop fused_sigmoid() {
   return fused([](const Arrays& arrays, Vector a, Vector) {
-    const Vector power = exponential(arrays, _mm512_sub_ps(constant(0.0F), a));
-    return quotient(constant(1.0F), _mm512_add_ps(power, constant(1.0F)));
+    const Vector power = exponential(arrays, hn::Sub(constant(0.0F), a));
+    return quotient(constant(1.0F), hn::Add(power, constant(1.0F)));
   });
 }
 RangeLoop fused_tanh() {
@@ -107,15 +106,15 @@ RangeLoop fused_tanh() {
 }
 RangeLoop fused_gelu() {
   return fused([](const Arrays& arrays, Vector a, Vector) {
-    const Vector erf = error_function(arrays, _mm512_mul_ps(a, constant(0.7071F)));
-    return _mm512_mul_ps(_mm512_mul_ps(_mm512_add_ps(erf, constant(1.0F)), constant(0.5F)), a);
+    const Vector erf = error_function(arrays, hn::Mul(a, constant(0.7071F)));
+    return hn::Mul(hn::Mul(hn::Add(erf, constant(1.0F)), constant(0.5F)), a);
   });
 }
 RangeLoop fused_gelu_fast() {
   return fused([](const Arrays& arrays, Vector a, Vector) {
-    const Vector cubic = _mm512_mul_ps(_mm512_mul_ps(_mm512_mul_ps(a, a), a), constant(0.0447F));
-    const Vector tanh = hyperbolic_tangent(arrays, _mm512_mul_ps(_mm512_add_ps(cubic, a), constant(0.7979F)));
-    return _mm512_mul_ps(_mm512_mul_ps(_mm512_add_ps(tanh, constant(1.0F)), a), constant(0.5F));
+    const Vector cubic = hn::Mul(hn::Mul(hn::Mul(a, a), a), constant(0.0447F));
+    const Vector tanh = hyperbolic_tangent(arrays, hn::Mul(hn::Add(cubic, a), constant(0.7979F)));
+    return hn::Mul(hn::Mul(hn::Add(tanh, constant(1.0F)), a), constant(0.5F));
   });
 }
 RangeLoop fused_rsqrt() {
@@ -124,15 +123,6 @@ RangeLoop fused_rsqrt() {
 RangeLoop fused_quotient() {
   return fused([](const Arrays&, Vector a, Vector b) { return quotient(a, b); });
 }
-#else
-RangeLoop fused_exp() { return {}; }
-RangeLoop fused_sigmoid() { return {}; }
-RangeLoop fused_tanh() { return {}; }
-RangeLoop fused_gelu() { return {}; }
-RangeLoop fused_gelu_fast() { return {}; }
-RangeLoop fused_rsqrt() { return {}; }
-RangeLoop fused_quotient() { return {}; }
-#endif
 
 void fill(BenchDevice& device) {
   const auto fill_float = [&](local_addr_t addr, float value) {
@@ -158,8 +148,8 @@ Work special(const char* name, std::function<void()> kernel, RangeLoop limit) {
   work.unit = "G elements";
   work.prepare = [&device] { fill(device); };
   work.run = [&device, kernel = std::move(kernel)] { device.run(kernel); };
-  work.limit_name = "fused AVX-512 loop";
-  if (limit) limit_by_loop(work, std::move(limit), kElements);
+  work.limit_name = "fused loop";
+  limit_by_loop(work, std::move(limit), kElements);
   work.required = 0.5;
   work.large = true;
   return work;

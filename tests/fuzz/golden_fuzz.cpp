@@ -1,4 +1,5 @@
 // The reader of recorded cases: a JSON file, and a binary file that it refers to.
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,11 +17,19 @@ void write_file(const std::string& path, std::span<const std::uint8_t> bytes) {
   std::fclose(file);
 }
 
+// In memory where there is room for that.
+std::string fast_folder() {
+  constexpr unsigned long kEnoughBytes = 16UL << 20;
+  struct statvfs space = {};
+  const bool enough = ::statvfs("/dev/shm", &space) == 0 && space.f_bavail * space.f_frsize >= kEnoughBytes;
+  return enough && ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace softtpu;
-  static const std::string name = "/dev/shm/softtpu-fuzz-" + std::to_string(::getpid());
+  static const std::string name = fast_folder() + "/softtpu-fuzz-" + std::to_string(::getpid());
   fuzz::Input input(data, bytes);
   const std::size_t binary = input.byte();
   write_file(name + ".bin", input.take_bytes(binary));
