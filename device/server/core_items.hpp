@@ -35,6 +35,9 @@ struct CoreItem {
   std::shared_ptr<GroupLaunch> group;
   std::size_t workitem = 0;
   std::uint32_t stream = 0;
+  std::uint32_t function = 0;  // of a launch
+  std::uint32_t module = 0;    // of a load or a definition
+  bool restores = false;       // gives a new core what the one before it had; no client waits for it
   bool dropped = false;
   bool cancelled = false;
   Answer answer;

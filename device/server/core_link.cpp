@@ -11,6 +11,7 @@
 #include "device/tools/tools.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/module/kernel_registry.hpp"
 #include "runtime/report/finding_message.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
@@ -110,6 +111,7 @@ void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd imag
   };
   // Known from the start: a core that dies before it comes to this item gets it again with the items.
   CoreItem& item = add(CoreLoad{module, name}, name, terms, std::move(done));
+  item.module = module;
   item.image = std::move(image);
   send(item);
 }
@@ -132,11 +134,20 @@ void CoreLink::unload(std::uint32_t module, const Terms& terms, Answered answer)
 
 void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
                       Answered answer) {
+  restore(module);
+  add_definition(function, module, name, terms, false, std::move(answer));
+}
+
+void CoreLink::add_definition(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+                              bool restores, Answered answer) {
   auto done = [answer = std::move(answer)](const Result<Bytes>& result) {
     if (!result) return answer(result.error());
     answer({});
   };
-  send(add(CoreDefine{function, module, name}, name, terms, std::move(done)));
+  CoreItem& item = add(CoreDefine{function, module, name}, name, terms, std::move(done));
+  item.module = module;
+  item.restores = restores;
+  send(item);
 }
 
 // A core that could not be started, for want of descriptors or memory, may start now.
@@ -144,11 +155,11 @@ void CoreLink::start_again() {
   if (child_.is_thread() || !items_.empty() || !start()) return;
   broken_.reset();
   log_info(fmt::format("core {} works again", child_.index()));
-  load_modules_again();
 }
 
 std::uint64_t CoreLink::launch(Launch what) {
   if (broken_) start_again();
+  if (!modules_.are_all_there()) restore(modules_.module_of(what.function).value_or(KernelRegistry::kProgram));
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
   CoreItem& item = add(CoreLaunch{what.function, what.flush && !watched, what.client, what.place, *what.args},
@@ -158,6 +169,7 @@ std::uint64_t CoreLink::launch(Launch what) {
   item.group = std::move(what.group);
   item.workitem = what.place.workitem;
   item.stream = what.stream;
+  item.function = what.function;
   const std::uint64_t number = item.number;
   send(item);
   return number;
@@ -349,6 +361,8 @@ void CoreLink::finish(Result<Bytes> result) {
   child_.note_work();
   // At once: the answer may have to wait for an explanation, and another core may be needed before.
   if (result) modules_.note_success(item);
+  if (item.restores) return item.answer(std::move(result));
+  if (!result && item.type == MessageType::kCoreLaunch) result = explain_absence(item, result.error());
   if (!result && !item.group)
     note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
   const bool timed = result && item.type == MessageType::kCoreLaunch;
@@ -360,6 +374,17 @@ void CoreLink::finish(Result<Bytes> result) {
                           estimated_ns_ = estimated_ns;
                           answer(result);
                         });
+}
+
+// A launch that failed because its module could not be loaded again says why.
+Error CoreLink::explain_absence(const CoreItem& item, const Error& error) {
+  const auto id = modules_.module_of(item.function);
+  const CoreModules::Module* const module = id ? modules_.find_absent(*id) : nullptr;
+  if (module == nullptr) return error;
+  return {ErrorKind::kResource,
+          fmt::format("{} on core {} was not launched: kernel module {} could not be loaded again after the core had "
+                      "ended ({}). The next launch tries it once more.",
+                      what_text(item), child_.index(), module->name, module->problem)};
 }
 
 // For `softtpu run`, whose exit status says why launches failed.
@@ -411,12 +436,17 @@ void CoreLink::restart(const CoreChild::End& end) {
   if (failed && failed->group) failed->group->tell_failure(failed->workitem);
   if (failed && failed->type == MessageType::kCoreLaunch) child_.renew_memories();
   // Before the new core starts, so that it does not have the old one's pages.
-  if (failed) report(*std::move(failed), *std::move(victim));
+  if (failed && !failed->restores) report(*std::move(failed), *std::move(victim));
+  modules_.begin_again();
+  if (failed && failed->restores) {
+    log_warning(victim->text);
+    modules_.note_failure(failed->module, victim->text, true);
+  }
   if (auto started = start(); !started) {
     broken_ = fmt::format("core {} cannot be started again: {}", child_.index(), started.error().text);
     log_error(*broken_);
-  } else {
-    load_modules_again();
+  } else if (end.asks_for_another) {
+    restore_all();
   }
   send_again(std::move(unfinished));
   flush();
@@ -426,10 +456,12 @@ void CoreLink::restart(const CoreChild::End& end) {
 void CoreLink::send_again(std::deque<CoreItem> unfinished) {
   std::vector<CoreItem> dropped;
   for (CoreItem& item : unfinished) {
+    if (item.restores) continue;  // it is asked for again by what needs it
     if (item.dropped || item.cancelled) {
       dropped.push_back(std::move(item));
       continue;
     }
+    restore_for(item);
     item.number = ++last_number_;
     wire::put_header(item.frame.data(), item.frame.size() - kFrameHeaderBytes, item.type, item.image ? 1 : 0,
                      item.number);
@@ -483,17 +515,47 @@ void CoreLink::report(CoreItem failed, Victim victim) {
                     remains);
 }
 
-void CoreLink::load_modules_again() {
-  for (auto& [id, module] : modules_.take_all()) {
-    if (module.image) {
-      load(id, module.name, std::move(module.image), module.terms,
-           [this, name = module.name](const Result<std::vector<std::string>>& loaded) {
-             if (!loaded) log_error(fmt::format("core {}: after its restart: {}", child_.index(), loaded.error().text));
-           });
+// Gives the present process a module that an earlier one had, with its functions.
+void CoreLink::restore(std::uint32_t id) {
+  CoreModules::Module* const module = modules_.find_absent(id);
+  if (module == nullptr) return;
+  modules_.note_restored(*module);
+  if (id != KernelRegistry::kProgram) {
+    UniqueFd image = module->image.duplicate();
+    if (!image) {
+      const char* const why = module->image ? "there was no descriptor for its file" : "its file could not be kept";
+      return modules_.note_failure(id, why, false);
     }
-    for (const auto& [function, name] : module.functions) {
-      define(function, id, name, module.terms, [](const Result<void>&) {});
-    }
+    auto done = [this, id](const Result<Bytes>& loaded) {
+      if (loaded) return;
+      log_error(fmt::format("core {}: after its restart: {}", child_.index(), loaded.error().text));
+      modules_.note_failure(id, loaded.error().text, false);
+    };
+    CoreItem& item = add(CoreLoad{id, module->name}, module->name, module->terms, std::move(done));
+    item.module = id;
+    item.image = std::move(image);
+    item.restores = true;
+    send(item);
+  }
+  for (const auto& [function, name] : module->functions)
+    add_definition(function, id, name, module->terms, true, [](const Result<void>&) {});
+}
+
+// Before an item of an earlier process is sent again. A module whose loading has ended several processes is left to the
+// next launch, so that the item ends.
+void CoreLink::restore_for(const CoreItem& item) {
+  const bool is_definition = item.type == MessageType::kCoreDefine;
+  if (!is_definition && item.type != MessageType::kCoreLaunch) return;
+  const std::optional<std::uint32_t> id = is_definition ? item.module : modules_.module_of(item.function);
+  const CoreModules::Module* const module = id ? modules_.find_absent(*id) : nullptr;
+  if (module != nullptr && module->deaths < CoreModules::kMostDeaths) restore(*id);
+}
+
+// In the sandbox a core can load nothing, and asks for one that has everything.
+void CoreLink::restore_all() {
+  for (const std::uint32_t id : modules_.absent()) {
+    const CoreModules::Module* const module = modules_.find_absent(id);
+    if (module != nullptr && module->deaths < CoreModules::kMostDeaths) restore(id);
   }
 }
 

@@ -1,5 +1,6 @@
 // CoreLink: the server's end of one core. Sends items (load, define, launch), matches what comes back, and gives a core
-// that takes the place of one that died or was ended the same modules and the items that had not begun.
+// that takes the place of one that died or was ended the items that had not begun, and each module before its next
+// launch.
 //
 // Lives on the server's thread. The process itself is CoreChild's, CoreWatchdog sees that it hangs, and
 // ExplanationQueue tells why it died.
@@ -104,6 +105,8 @@ class CoreLink {
   void await(std::uint64_t item);
   template <class Message>
   CoreItem& add(const Message& message, std::string name, const Terms& terms, CoreItem::Answer answer);
+  void add_definition(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+                      bool restores, Answered answer);
   void send(CoreItem& item);
   bool by_mail(const CoreItem& item);
   void when_readable();
@@ -114,10 +117,13 @@ class CoreLink {
   std::uint64_t completed_items() const;
   void finish_through(std::uint64_t number);
   void finish(Result<Bytes> result);
+  Error explain_absence(const CoreItem& item, const Error& error);
   void when_ended();
   void restart(const CoreChild::End& end);
   void send_again(std::deque<CoreItem> unfinished);
-  void load_modules_again();
+  void restore(std::uint32_t module);
+  void restore_for(const CoreItem& item);
+  void restore_all();
   void start_again();
   struct Victim {
     std::string text;

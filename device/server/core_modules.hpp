@@ -1,12 +1,13 @@
-// CoreModules: the modules and functions that a core has, which a core that takes its place is given before anything
-// else; their images, for whoever explains its end.
+// CoreModules: the modules and functions that a core shall have, whatever became of its processes; which of them the
+// present process has; their images, for the report of its end.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "device/server/core_items.hpp"
@@ -18,20 +19,37 @@ namespace softtpu {
 
 class CoreModules {
  public:
+  // Processes in a row that may end while they load a module again, before launches of it fail with that.
+  static constexpr int kMostDeaths = 3;
+
   struct Module {
     std::string name;
-    UniqueFd image;
+    UniqueFd image;  // none: its functions are softtpu's own, or there was no descriptor left
     CoreTerms terms;
     std::map<std::uint32_t, std::string> functions;
+    bool is_there = true;  // the present process has it, or an item that was sent loads it
+    int deaths = 0;        // of processes that were loading it again, in a row
+    std::string problem;   // why it is not there
   };
-  using ById = std::map<std::uint32_t, Module>;
 
   // A load or a lookup that has succeeded; other items change nothing. Takes the image.
   void note_success(CoreItem& item);
-  void forget(std::uint32_t module) { modules_.erase(module); }
+  // The present process does not have the module, and why. `death`: its end was the reason.
+  void note_failure(std::uint32_t module, const std::string& problem, bool death);
+  void forget(std::uint32_t module) { static_cast<void>(take(module)); }
   // The module, which is no longer there.
   std::optional<Module> take(std::uint32_t module);
-  ById take_all() { return std::exchange(modules_, {}); }
+
+  // Another process, which has nothing.
+  void begin_again();
+  bool are_all_there() const { return absent_ == 0; }
+  // A module that is known and that the present process does not have; null: it has it, or it is unknown.
+  Module* find_absent(std::uint32_t module);
+  // The number of a function's module; nothing: it is unknown.
+  std::optional<std::uint32_t> module_of(std::uint32_t function) const;
+  std::vector<std::uint32_t> absent() const;
+  // It is loaded again now.
+  void note_restored(Module& module);
 
   // Those that the calls lie in; nothing when there are not enough descriptors.
   std::optional<std::vector<Explainer::Module>> images_of(const CoreExplain& question) const;
@@ -39,7 +57,9 @@ class CoreModules {
   std::string places_text(const CoreExplain& question) const;
 
  private:
-  ById modules_;
+  std::map<std::uint32_t, Module> modules_;
+  std::unordered_map<std::uint32_t, std::uint32_t> modules_by_function_;
+  std::size_t absent_ = 0;
 };
 
 }  // namespace softtpu

@@ -17,6 +17,7 @@
 
 #include "device/server/keeper.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/ownership.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -143,7 +144,7 @@ Result<CoreProcess> CoreProcess::start(const CoreSetup& setup, const UniqueFd& s
 }
 
 void CoreProcess::signal(int number) const {
-  if (pid_ <= 0) return;
+  if (pid_ <= 0 || !has_ownership()) return;
   ::kill(pid_, number);
   // Without a namespace a kernel can stop its keeper, which then would not see the core's end.
   if (number == SIGKILL) ::kill(keeper_, SIGCONT);
@@ -151,7 +152,7 @@ void CoreProcess::signal(int number) const {
 
 int CoreProcess::finish() {
   int status = SIGKILL;
-  if (keeper_ <= 0) return status;
+  if (keeper_ <= 0 || !has_ownership()) return status;
   const auto read_status = [&] {
     while (const auto got = channel_ ? receive_note(channel_.get(), 0) : std::nullopt) {
       if (got->message.note == KeeperNote::kCoreEnded) status = got->message.status;

@@ -24,6 +24,7 @@ struct FaultFrame {
 // Written by the dying core, in its signal or exit handler.
 struct FaultRecord {
   static constexpr std::size_t kFrames = 24;
+  static constexpr std::size_t kReasonBytes = 512;
   std::atomic<int> signal{0};  // 0: none
   std::uint64_t address = 0;
   bool has_address = false;
@@ -31,6 +32,7 @@ struct FaultRecord {
   std::array<FaultFrame, kFrames> frames{};  // innermost first; of a stack overflow those that fill it, largest first
   std::uint64_t stack_limit = 0;             // bytes; 0: this is no stack overflow
   std::uint64_t stack_used = 0;
+  std::array<char, kReasonBytes> reason{};  // what the signal does not say: "threw ..."; ends with a zero; empty: nothing
 };
 
 // Where the core has a module's code.

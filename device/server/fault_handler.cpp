@@ -1,5 +1,7 @@
 #include "device/server/fault_handler.hpp"
 
+#include <cxxabi.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -7,6 +9,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
+#include <memory>
+#include <typeinfo>
 
 #include "device/server/stack_use.hpp"
 #include "runtime/base/interrupted_code.hpp"
@@ -90,6 +95,39 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   std::raise(signal);
 }
 
+void note_reason(std::string_view text) {
+  const std::size_t length = std::min(text.size(), FaultRecord::kReasonBytes - 1);
+  std::copy_n(text.begin(), length, record->reason.begin());
+  record->reason[length] = '\0';
+}
+
+// What the exception says of itself; empty: it is none of the standard library's.
+std::string text_of_exception() {
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::exception& thrown) {
+    return fmt::format(": {}", thrown.what());
+  } catch (...) {
+    return {};
+  }
+}
+
+// An exception that nothing has caught. The frames are those that stood when it was thrown: the search for a handler
+// has changed nothing.
+[[noreturn]] void on_terminate() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (type == nullptr) {
+    note_reason("called std::terminate");
+  } else {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> name(
+        abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), &std::free);
+    note_reason(fmt::format("threw an exception that nothing caught ({}{})",
+                            name != nullptr ? name.get() : type->name(), text_of_exception()));
+  }
+  std::abort();
+}
+
 // exit() in a kernel ends the core with its status; the server's own destructors have no business here.
 void on_exit_call(int code, void*) {
   note_end();
@@ -102,6 +140,11 @@ void note_end() {
   if (noted.exchange(true)) return;
   Walk walk{true};
   ::_Unwind_Backtrace(add_frame, &walk);
+}
+
+void note_end(std::string_view reason) {
+  if (noted.exchange(true)) return;
+  note_reason(reason);
 }
 
 void install_fault_handlers(CoreStatus& status) {
@@ -120,6 +163,7 @@ void install_fault_handlers(CoreStatus& status) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int signal : kFaultSignals) ::sigaction(signal, &action, nullptr);
   ::on_exit(on_exit_call, nullptr);
+  std::set_terminate(on_terminate);
 }
 
 }  // namespace softtpu

@@ -1,8 +1,9 @@
-// What a core process does at its end: notes signal, address and calls in its status page. Async-signal-safe; nothing
-// is formatted or resolved here, since the process may be in any state.
+// What a core process does at its end: notes signal, address and calls in its status page, and what an exception says
+// that nothing has caught. Signal handlers format and resolve nothing, since the process may be in any state.
 #pragma once
 
 #include <csignal>
+#include <string_view>
 
 #include "device/server/core_status.hpp"
 
@@ -16,5 +17,7 @@ void install_fault_handlers(CoreStatus& status);
 
 // Notes where the process is that ends itself now, without a signal.
 void note_end();
+// The same in words, where the calls are no longer there.
+void note_end(std::string_view reason);
 
 }  // namespace softtpu

@@ -13,6 +13,7 @@
 
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/ownership.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
@@ -82,7 +83,7 @@ Result<std::unique_ptr<GatewayLink>> GatewayLink::start(EventLoop& loop, const O
 GatewayLink::~GatewayLink() {
   if (socket_) loop_.unwatch(socket_.get());
   socket_.reset();
-  if (pid_ <= 0) return;
+  if (pid_ <= 0 || !has_ownership()) return;
   ::kill(pid_, SIGTERM);
   wait_for(pid_);
 }

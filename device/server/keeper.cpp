@@ -1,5 +1,6 @@
 #include "device/server/keeper.hpp"
 
+#include <cxxabi.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include <initializer_list>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device/memory/memories.hpp"
@@ -32,6 +34,7 @@
 #include "device/server/kernel_stack.hpp"
 #include "device/server/time_slice.hpp"
 #include "device/tools/tools.hpp"
+#include "runtime/base/ownership.hpp"
 
 namespace softtpu {
 namespace {
@@ -40,6 +43,7 @@ namespace {
 constexpr std::chrono::seconds kSweepTime{3};
 // The shortest that there is: a core that has slept gets the processor when a launch comes.
 constexpr std::chrono::microseconds kSlice{100};
+constexpr int kThreadEndedStatus = 87;
 
 void tell(int channel, const KeeperMessage& message) {
   static_cast<void>(::send(channel, &message, sizeof message, MSG_NOSIGNAL));
@@ -127,6 +131,26 @@ void share_processors(int cores) {
   static_cast<unsigned>(cores) > processors ? let_wakers_go_on() : set_time_slice(kSlice);
 }
 
+// The outermost frame of a core. What lies further out are the frames that the process was forked with, and their
+// objects own what is outside: other cores, the gateway, the socket's name. So the call frame information ends here:
+// the search for an exception's handler ends in std::terminate, and pthread_exit, which would start the end of the
+// program, is stopped.
+[[noreturn]] __attribute__((noinline)) void run_outermost(const CoreSetup& setup, UniqueFd& socket) {
+#if defined(__x86_64__)
+  asm volatile(".cfi_undefined rip");
+#elif defined(__aarch64__)
+  asm volatile(".cfi_undefined x30");
+#else
+#error "the name of the return address's register is missing"
+#endif
+  try {
+    ::_exit(run_core(setup, std::move(socket)) ? kReplaceStatus : 0);
+  } catch (abi::__forced_unwind&) {
+    note_end("ended the thread of its core (pthread_exit)");
+    ::_exit(kThreadEndedStatus);
+  }
+}
+
 [[noreturn]] void be_core(const CoreSetup& setup, UniqueFd socket, int channel, pid_t keeper) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper) ::_exit(0);  // it was gone before the request above
@@ -145,7 +169,7 @@ void share_processors(int cores) {
   if (setup.explains) be_silent();
   install_fault_handlers(setup.status);
   if (!setup.explains) share_processors(setup.memories.chip().cores);
-  ::_exit(run_core(setup, std::move(socket)) ? kReplaceStatus : 0);
+  run_outermost(setup, socket);
 }
 
 // ---- The keeper ----
@@ -218,6 +242,7 @@ int wait_for_core(pid_t core, int channel) {
 }  // namespace
 
 void be_keeper(const CoreSetup& setup, UniqueFd socket, const UniqueFd& channel, const Place& place) {
+  give_up_ownership();
   ::prctl(PR_SET_NAME, "softtpu-keeper");
   ::signal(SIGINT, SIG_IGN);
   if (place.own_namespace) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "device/memory/memories.hpp"
+#include "runtime/base/text.hpp"
 
 namespace softtpu {
 namespace {
@@ -32,8 +33,8 @@ std::vector<CodePlace> calls_of(const CoreStatus& status) {
     }
   }
   if (in_modules > 0) calls.resize(in_modules);
-  // A process that ended itself did so in a library that it called.
-  if (in_modules > 0 && status.fault.signal == 0)
+  // A process that ended itself, or threw, did so in a library that it called.
+  if (in_modules > 0 && (status.fault.signal == 0 || status.fault.reason[0] != '\0'))
     calls.erase(calls.begin(),
                 std::find_if(calls.begin(), calls.end(), [](const CodePlace& c) { return c.module != 0; }));
   return calls;
@@ -48,6 +49,9 @@ Postmortem examine(const CoreStatus& status, const Memories& memories, const std
   const bool whole = status.progress.is_whole();
   if (whole && status.fault.stack_limit != 0) {
     found.cause = stack_text(status.fault.stack_limit, status.fault.stack_used);
+  } else if (whole && status.fault.reason[0] != '\0') {
+    const auto& reason = status.fault.reason;
+    found.cause = to_printable({reason.data(), ::strnlen(reason.data(), reason.size())});
   } else if (status.fault.has_address) {
     const std::uint64_t address = status.fault.address;
     found.cause += fmt::format(" at address 0x{:x}", address);
@@ -68,6 +72,7 @@ void forget_fault(CoreStatus& status, CoreProgress& spare) {
   status.fault.has_address = false;
   status.fault.frame_count = 0;
   status.fault.stack_limit = 0;
+  status.fault.reason[0] = '\0';
   status.code.fill({});
   status.flush_through = 0;
   for (auto& item : status.awaited) item = 0;

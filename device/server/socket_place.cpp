@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "runtime/base/ownership.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -114,7 +115,7 @@ bool SocketPlace::is_ours() const {
 void SocketPlace::leave() {
   if (path_.empty()) return;
   const UniqueFd lock = lock_folder(path_);
-  if (is_ours()) ::unlink(path_.c_str());
+  if (has_ownership() && is_ours()) ::unlink(path_.c_str());
   path_.clear();
 }
 

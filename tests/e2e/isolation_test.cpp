@@ -214,7 +214,7 @@ TEST_P(Isolation, AKernelThatNeverComesBackIsEndedAfterASecond) {
   Client witness(device.socket());
   Attacker attacker(device);
   const std::pair<const char*, const char*> kinds[] = {
-      {"attack_pthread_exit", "can never return: its thread has ended (pthread_exit) and was ended"},
+      {"attack_end_thread", "can never return: its thread has ended (pthread_exit) and was ended"},
       {"attack_deadlock", "waits for ever: none of its threads can be woken and was ended"},
       {"attack_exit_handler", "waits for ever: none of its threads can be woken and was ended"}};
   for (const auto& [kernel, text] : kinds) {
@@ -233,6 +233,71 @@ TEST_P(Isolation, AKernelThatWaitsForAnotherThreadIsNotEnded) {
   SharedDevice device(settings({{"SOFTTPU_TIMEOUT", "30"}}));
   Attacker attacker(device);
   EXPECT_EQ(attacker.attack("attack_slow_lock")[0], 1);
+}
+
+// ---- Unwinding ----
+
+// The processes and the name that the server owns; none of them is a kernel's to end.
+struct Owned {
+  explicit Owned(const SharedDevice& device) : device_(device) {}
+  std::vector<pid_t> cores() const {
+    std::vector<pid_t> all;
+    for (const char* core : {"softtpu-core1", "softtpu-core2", "softtpu-core3"}) {
+      const std::vector<pid_t> of_devices = const_cast<SharedDevice&>(device_).server().processes(core);
+      all.insert(all.end(), of_devices.begin(), of_devices.end());
+    }
+    return all;
+  }
+  ino_t name() const {
+    struct stat status {};
+    return ::lstat(device_.socket().c_str(), &status) == 0 ? status.st_ino : 0;
+  }
+
+ private:
+  const SharedDevice& device_;
+};
+
+TEST_P(Isolation, AKernelThatEndsItsThreadReachesNothingOutside) {
+  SharedDevice device(settings({{"SOFTTPU_CHIP", "bm1690"}}), {"--devices", "2"});
+  Client witness(device.socket());
+  Attacker attacker(device);
+  const Owned owned(device);
+  const auto cores = owned.cores();
+  const ino_t name = owned.name();
+  ASSERT_GE(cores.size(), 3U);
+  for (int i = 0; i < 3; ++i) {
+    const auto done = attacker.launch("attack_pthread_exit");
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().text, HasSubstr("ended the thread of its core (pthread_exit)"));
+    EXPECT_EQ(owned.cores(), cores);
+    EXPECT_EQ(owned.name(), name);
+    EXPECT_TRUE(witness.works());
+  }
+}
+
+TEST_P(Isolation, AnExceptionThatNothingCatchesEndsItsLaunchWithTypeTextAndLine) {
+  SharedDevice device(settings({{"SOFTTPU_CHIP", "bm1690"}}), {"--devices", "2"});
+  Client witness(device.socket());
+  Attacker attacker(device, kThrowingKernels);
+  const Owned owned(device);
+  const auto cores = owned.cores();
+  const ino_t name = owned.name();
+  const char* const texts[] = {"threw an exception that nothing caught (std::runtime_error: out of range?[31m), after 0",
+                               "threw an exception that nothing caught ((anonymous namespace)::Own)",
+                               "threw an exception that nothing caught (int)"};
+  for (int what = 0; what < 3; ++what) {
+    const auto done = attacker.crash("e2e_throw", what);
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().text, HasSubstr(texts[what]));
+    EXPECT_THAT(done.error().text, testing::ContainsRegex("throw_one.*throwing_kernels.cpp:[0-9]+"));
+    EXPECT_TRUE(witness.works());
+  }
+  const auto done = attacker.launch("e2e_throw_in_a_thread");
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().text, HasSubstr("std::runtime_error"));
+  EXPECT_TRUE(attacker.launch("e2e_throw_and_catch"));
+  EXPECT_EQ(owned.cores(), cores);
+  EXPECT_EQ(owned.name(), name);
 }
 
 // ---- What a kernel leaves its core set to ----

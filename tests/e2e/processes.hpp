@@ -26,6 +26,8 @@ inline const std::string kHangsLoading = built("lib/e2e_hangs_loading.so");
 inline const std::string kHangsUnloading = built("lib/e2e_hangs_unloading.so");
 inline const std::string kDiesLoading = built("lib/e2e_dies_loading.so");
 inline const std::string kStateKernels = built("lib/e2e_state_kernels.so");
+inline const std::string kThrowingKernels = built("lib/e2e_throwing_kernels.so");
+inline const std::string kLoadsSlowly = built("lib/e2e_loads_slowly.so");
 inline const std::string kAttackKernels = built("lib/e2e_attack_kernels.so");
 inline const std::string kRawCalls = built("lib/e2e_raw_calls.so");
 

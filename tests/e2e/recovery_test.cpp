@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -68,6 +69,42 @@ TEST(Recovery, ANewCoreWorksWithinATenthOfASecond) {
               delays.front(), delays[delays.size() / 2], delays.back(), delays.size());
   std::printf("| report of the crash, %d of 8 with source lines | after %.0f, %.0f, %.0f ms |\n", with_lines,
               reports.front(), reports[reports.size() / 2], reports.back());
+}
+
+// As the system does when memory is short, or an operator.
+TEST(Recovery, ModulesComeBackAlsoWhenACoreIsKilledWhileItLoadsThemAgain) {
+  SharedDevice device;
+  Client client(device.socket());
+  client.load(kLoadsSlowly);
+  ASSERT_TRUE(client.launch("e2e_slow_count"));
+  EXPECT_EQ(client.words()[0], 1);
+  const auto kill_cores = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t core = device.core();
+      ASSERT_EQ(::kill(core, SIGKILL), 0);
+      EXPECT_TRUE(eventually([&] { return device.core() > 0 && device.core() != core; }));
+      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    }
+  };
+  kill_cores(1);
+  Result<Done> done = Done{};
+  // Two more while the module is loaded for the launch that waits.
+  std::thread waiting([&] { done = client.launch("e2e_slow_count"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  kill_cores(2);
+  waiting.join();
+  ASSERT_TRUE(done) << done.error().text;
+  EXPECT_EQ(client.words()[0], 1);
+  // More than a launch waits for: it says so, and the next one tries again.
+  kill_cores(1);
+  std::thread unlucky([&] { done = client.launch("e2e_slow_count"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  kill_cores(3);
+  unlucky.join();
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().text, HasSubstr("e2e_loads_slowly.so could not be loaded again after the core had ended"));
+  EXPECT_TRUE(client.launch("e2e_slow_count"));
+  EXPECT_TRUE(client.works());
 }
 
 void launch_and_go_on(Client& client, const std::string& kernel) {

@@ -13,6 +13,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +181,17 @@ KERNEL(attack_escape_deep) {
 KERNEL(attack_pthread_exit) {
   (void)args;
   pthread_exit(NULL);
+}
+static void* sleep_for_ever(void* nothing) {
+  for (;;) pause();
+  return nothing;
+}
+/* Without what the C library does before it. */
+KERNEL(attack_end_thread) {
+  pthread_t other;
+  (void)args;
+  pthread_create(&other, NULL, sleep_for_ever, NULL);
+  syscall(SYS_exit, 0);
 }
 KERNEL(attack_deadlock) {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
