@@ -98,6 +98,16 @@ Result<void> check_device_id(int device_id, std::size_t count) {
   return Error{ErrorKind::kUsage, fmt::format("device {} is out of range (0 to {}).", device_id, count - 1)};
 }
 
+// The chip's name that a program gives for its device itself; empty where it gives none, or a description.
+std::string asked_chip(const std::vector<std::string>& given) {
+  static constexpr std::string_view kSetting = "SOFTTPU_CHIP=";
+  std::string chip;
+  for (const std::string& text : given) {
+    if (text.starts_with(kSetting)) chip = text.substr(kSetting.size());
+  }
+  return chip.find_first_of("/{") == std::string::npos ? chip : std::string();
+}
+
 // The device, of so many, that the program calls `device_id`.
 Result<std::uint32_t> find_device(const Settings& settings, int device_id, std::uint32_t count) {
   const auto& visible = settings.visible_devices;
@@ -196,6 +206,7 @@ Result<void> DeviceClient::attach(const Settings& settings) {
   request.device = shared_device_name(settings).empty() ? 0 : state_->number;
   state_->remote = settings.device == DeviceChoice::kRemote;
   request.share_memory = !settings.streaming && !state_->remote;
+  if (!shared_device_name(settings).empty()) request.chip = asked_chip(settings.given);
   std::vector<UniqueFd> fds;
   auto opened = state_->rpc.call<OpenReply>(request, {}, &fds);
   if (!opened) return opened.error();

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "device/chip/builtin.hpp"
+#include "device/chip/names.hpp"
 #include "device/chip/rules.hpp"
 #include "device/isa/op.hpp"
 #include "runtime/base/text.hpp"
@@ -114,7 +116,7 @@ void check_members(Reader& reader) {
                                                 "dtcm",    "static_mem", "l2_sram",      "global_mem",
                                                 "timing",  "revision",   "rules",        "refused",
                                                 "parts",   "sum_group",  "weight_block", "dma_w_stride_bytes",
-                                                "types"};
+                                                "types",   "also_called"};
   if (!reader.object().is_object()) return;
   for (const auto& item : reader.object().items())
     if (std::find(std::begin(kKnown), std::end(kKnown), item.key()) == std::end(kKnown))
@@ -318,6 +320,27 @@ const BuiltinChip* find_builtin(const std::string& name) {
   return found == chips.end() ? nullptr : &*found;
 }
 
+std::string lower(std::string_view text) {
+  std::string small(text);
+  for (char& letter : small) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return small;
+}
+
+// A chip under one of its names, in lower case: what its description is then. "also_called" gives each further name
+// with what is different under it.
+std::optional<Json> find_named(const std::string& name) {
+  if (const BuiltinChip* chip = find_builtin(name)) return Json::parse(chip->json);
+  for (const BuiltinChip& chip : builtin_chips()) {
+    Json json = Json::parse(chip.json);
+    if (chip.name + "-" + json.value("revision", "") == name) return json;
+    const Json others = json.value("also_called", Json::object());
+    if (!others.contains(name)) continue;
+    json.merge_patch(others.at(name));
+    return json;
+  }
+  return std::nullopt;
+}
+
 std::string known_names() {
   std::string names;
   for (const std::string& name : builtin_chip_names()) names += (names.empty() ? "" : ", ") + name;
@@ -343,9 +366,9 @@ Result<Json> apply_base(Json json, const std::string& origin) {
 
 }  // namespace
 
-Result<Chip> parse_chip(const std::string& json_text, const std::string& origin) {
-  const Json own = Json::parse(json_text, nullptr, /*allow_exceptions=*/false);
-  if (own.is_discarded()) return Error{ErrorKind::kUsage, origin + ": not a JSON text"};
+namespace {
+
+Result<Chip> to_chip(const Json& own, const std::string& origin) {
   const auto json = apply_base(own, origin);
   if (!json) return json.error();
   Reader reader(*json, origin);
@@ -354,16 +377,54 @@ Result<Chip> parse_chip(const std::string& json_text, const std::string& origin)
   return chip;
 }
 
+}  // namespace
+
+Result<Chip> parse_chip(const std::string& json_text, const std::string& origin) {
+  const Json own = Json::parse(json_text, nullptr, /*allow_exceptions=*/false);
+  if (own.is_discarded()) return Error{ErrorKind::kUsage, origin + ": not a JSON text"};
+  return to_chip(own, origin);
+}
+
 Result<Chip> load_chip(const std::string& name_or_path) {
-  if (const BuiltinChip* chip = find_builtin(name_or_path)) return parse_chip(chip->json, "chip " + chip->name);
+  if (const auto json = find_named(lower(name_or_path))) return to_chip(*json, "chip " + name_or_path);
   if (name_or_path.starts_with('{')) return parse_chip(name_or_path, "the chip description");
   if (::access(name_or_path.c_str(), R_OK) != 0) {
-    return Error{ErrorKind::kUsage, fmt::format("\"{}\" is neither a chip that softtpu knows ({}) nor a readable file",
-                                                name_or_path, known_names())};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("\"{}\" is neither a chip that softtpu knows ({}; `softtpu info` has their "
+                             "other names) nor a readable file",
+                             name_or_path, known_names())};
   }
   auto text = read_text_file(name_or_path, kMostTextBytes);
   if (!text) return Error{ErrorKind::kUsage, text.error().text};
   return parse_chip(*text, name_or_path);
+}
+
+bool is_name_of(const Chip& chip, std::string_view text) {
+  const std::string name = lower(text);
+  if (name == lower(chip.name) || name == lower(chip.full_name())) return true;
+  const auto json = find_named(name);
+  const auto named = json ? to_chip(*json, name) : Result<Chip>(Error{});
+  return named && named->full_name() == chip.full_name() && named->cores == chip.cores;
+}
+
+std::vector<std::string> other_names(const std::string& builtin) {
+  std::vector<std::string> names;
+  if (const BuiltinChip* chip = find_builtin(builtin)) {
+    const Json others = Json::parse(chip->json).value("also_called", Json::object());
+    for (const auto& item : others.items()) names.push_back(item.key());
+  }
+  return names;
+}
+
+std::string canonical_chip_name(const std::string& text) {
+  const std::string name = lower(text);
+  for (const BuiltinChip& chip : builtin_chips()) {
+    const Json json = Json::parse(chip.json);
+    if (chip.name == name || chip.name + "-" + json.value("revision", "") == name ||
+        json.value("also_called", Json::object()).contains(name))
+      return chip.name;
+  }
+  return text;
 }
 
 std::vector<std::string> builtin_chip_names() {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "device/cli/command.hpp"
 #include "device/cli/outputs.hpp"
@@ -126,10 +127,62 @@ Dtype to_dtype(bmodel::DataType type) {
   return kTypes[static_cast<std::size_t>(type)];
 }
 
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json(const std::vector<bmodel::Tensor>& tensors) {
+  Json list = Json::array();
+  for (const bmodel::Tensor& tensor : tensors) {
+    list.push_back({{"name", tensor.name},
+                    {"type", to_text(tensor.type)},
+                    {"shape", tensor.shape},
+                    {"bytes", tensor.bytes},
+                    {"address", tensor.address},
+                    {"scale", tensor.scale},
+                    {"zero_point", tensor.zero_point}});
+  }
+  return list;
+}
+
+Json to_json(const bmodel::Stage& stage) {
+  Json groups = Json::array();
+  for (const bmodel::CommandGroup& group : stage.groups) {
+    groups.push_back({{"tiu_instructions", group.tiu_count},
+                      {"tiu_bytes", group.tiu.size()},
+                      {"dma_instructions", group.dma_count},
+                      {"dma_bytes", group.dma.size()}});
+  }
+  return {{"inputs", to_json(stage.inputs)},      {"outputs", to_json(stage.outputs)},
+          {"between", to_json(stage.between)},    {"coefficient_bytes", stage.coefficients.size()},
+          {"context_bytes", stage.context_bytes}, {"io_bytes", stage.io_bytes},
+          {"groups", std::move(groups)},          {"layers", stage.layers.size()},
+          {"layers_not_known", stage.map_fault},  {"cannot_run", stage.reasons(false)}};
+}
+
+int show_model_json(const bmodel::Model& model) {
+  Json networks = Json::array();
+  for (const bmodel::Network& network : model.networks) {
+    Json stages = Json::array();
+    for (const bmodel::Stage& stage : network.stages) stages.push_back(to_json(stage));
+    networks.push_back({{"name", network.name}, {"address_mode", network.address_mode}, {"stages", stages}});
+  }
+  print_json({{"format", "softtpu-bmodel"},
+              {"version", 1},
+              {"chip", model.chip},
+              {"compiler", model.version},
+              {"time", model.time.substr(0, model.time.find('\n'))},
+              {"networks", std::move(networks)}});
+  return kDone;
+}
+
+}  // namespace
+
 int show_model(const BmodelOptions& options) {
   const auto loaded = load_model(options.file);
   if (!loaded) return fail(loaded.error());
   const bmodel::Model& model = loaded->model;
+  if (options.json) return show_model_json(model);
   // The compiler's time ends with a line's end.
   const std::string time = model.time.substr(0, model.time.find('\n'));
   fmt::print("{}: chip {}, compiler {}, {}\n", options.file, model.chip, model.version, time);
@@ -151,9 +204,10 @@ Run add_bmodel(CLI::App& app) {
     sub->callback([run, what] { *run = what; });
     return sub;
   };
-  add_file(*command("info", "Show the networks of a file, their tensors and memory",
-                    [options] { return show_model(*options); }),
-           *options);
+  CLI::App* info = command("info", "Show the networks of a file, their tensors and memory",
+                           [options] { return show_model(*options); });
+  add_file(*info, *options);
+  info->add_flag("--json", options->json, "JSON instead of text");
   CLI::App* disasm = command("disasm", "Print every instruction with its operands and what it waits for",
                              [options] { return disassemble_model(*options); });
   add_file(*disasm, *options);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 
 #include "runtime/base/result.hpp"
 
@@ -29,6 +30,7 @@ Run add_api(CLI::App& app);
 Run add_dump(CLI::App& app);
 Run add_golden(CLI::App& app);
 Run add_layout(CLI::App& app);
+Run add_try(CLI::App& app);
 
 // The exit status of a command; --help of each says when. `run`, `replay` and `report`, which end with their program's
 // status, have numbers of their own (runtime/report/report.hpp).
@@ -43,5 +45,8 @@ enum ExitStatus : int {
 int fail(const char* text);
 // The same; the status tells errors of usage from others.
 int fail(const Error& error);
+
+// What `--json` prints: one document, indented, on standard output.
+void print_json(const nlohmann::json& json);
 
 }  // namespace softtpu::cli

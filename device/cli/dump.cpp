@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -162,6 +163,33 @@ Result<Elements> read_region(const DumpOptions& options, const MappedFile& memor
   return Elements{Dtype::kUint8, {options.bytes}, std::vector<std::uint8_t>(from, from + options.bytes)};
 }
 
+void print_region_json(const DumpOptions& options, const MappedFile& memory, std::uint64_t offset,
+                       std::uint64_t start) {
+  const std::uint8_t* const from = memory.data() + offset;
+  print_json({{"format", "softtpu-dump"},
+              {"version", 1},
+              {"space", options.space},
+              {"address", start + offset},
+              {"hex", fmt::format("{:02x}", fmt::join(from, from + options.bytes, ""))}});
+}
+
+void print_elements_json(const DumpOptions& options, const Elements& elements, std::uint64_t address) {
+  const auto size = static_cast<std::size_t>(size_of(elements.dtype));
+  nlohmann::json values = nlohmann::json::array();
+  for (std::size_t at = 0; at < elements.bytes.size(); at += size) {
+    const std::string text = element_text(elements.dtype, &elements.bytes[at]);
+    nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+    values.push_back(value.is_discarded() ? nlohmann::json(text) : std::move(value));  // nan, inf
+  }
+  print_json({{"format", "softtpu-dump"},
+              {"version", 1},
+              {"space", options.space},
+              {"address", address},
+              {"dtype", to_text(elements.dtype)},
+              {"shape", elements.shape},
+              {"values", std::move(values)}});
+}
+
 Result<void> dump(const DumpOptions& options) {
   auto source = find_dump_source(options);
   if (!source) return source.error();
@@ -182,6 +210,10 @@ Result<void> dump(const DumpOptions& options) {
     return usage(
         fmt::format("--bytes {} is outside 1..{}", options.bytes, std::min(kMostBytes, memory->bytes() - *offset)));
   }
+  if (!tensor && options.output.empty() && options.json) {
+    print_region_json(options, *memory, *offset, *start_of(*chip, options.space));
+    return {};
+  }
   if (!tensor && options.output.empty()) {
     print_hex(*memory, *offset, options.bytes, *start_of(*chip, options.space));
     return {};
@@ -189,7 +221,11 @@ Result<void> dump(const DumpOptions& options) {
   auto elements = tensor ? read_tensor(options, *chip, *memory, *offset) : read_region(options, *memory, *offset);
   if (!elements) return elements.error();
   if (!options.output.empty()) return write_npy(options.output, elements->dtype, elements->shape, elements->bytes);
-  print_elements(elements->dtype, elements->shape, elements->bytes);
+  if (options.json) {
+    print_elements_json(options, *elements, *start_of(*chip, options.space) + *offset);
+  } else {
+    print_elements(elements->dtype, elements->shape, elements->bytes);
+  }
   return {};
 }
 
@@ -227,6 +263,7 @@ Run add_dump(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--stride", options->tensor.stride, "N,C,H,W in elements, for the layouts free and system");
   app.add_option("--width", options->tensor.width, "columns per channel, for matrix and vector");
+  app.add_flag("--json", options->json, "JSON instead of text: the bytes in hexadecimal, or the elements");
   app.add_option("-o,--output", options->output,
                  "write a NumPy file (.npy) instead of text; FP8 as bytes, with their type in FILE.json");
   app.footer(

@@ -23,6 +23,7 @@ struct DumpOptions {
   std::uint64_t bytes = 256;  // of a region; without a shape
   LayoutOptions tensor;       // shape, dtype, layout, mode, stride, width
   std::string output;         // .npy file; empty: text on standard output
+  bool json = false;          // JSON instead of text
 };
 
 }  // namespace softtpu::cli

@@ -42,7 +42,7 @@ Result<int> find_server(const std::string& wanted) {
                  fmt::format("no shared device on {} ({}); --pid names an embedded one", path, socket.error().text)};
   RpcClient rpc(std::move(*socket));
   if (auto hello = rpc.call<HelloReply>(Hello{}); !hello) return hello.error();
-  if (auto open = rpc.call<OpenReply>(Open{0, false}); !open) return open.error();
+  if (auto open = rpc.call<OpenReply>(Open{0, false, {}}); !open) return open.error();
   auto stat = rpc.call<StatReply>(Stat{});
   if (!stat) return stat.error();
   return static_cast<int>(stat->server_pid);

@@ -4,12 +4,37 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "device/cli/command.hpp"
 #include "runtime/base/config.hpp"
 
 namespace softtpu::cli {
 namespace {
+
+using Json = nlohmann::json;
+
+int run_json() {
+  int status = 0;
+  Json list = Json::array();
+  for (const Variable& variable : variables()) {
+    const std::string text = variable_text(variable);
+    list.push_back({{"name", variable.name},
+                    {"value", text},
+                    {"default", variable.fallback},
+                    {"is_set", text != variable.fallback},
+                    {"meaning", variable.meaning}});
+    Settings scratch;
+    if (auto good = variable.apply(scratch, text); !good) {
+      list.back()["not_usable"] = good.error().text;
+      status = 1;
+    }
+  }
+  print_json({{"format", "softtpu-env"}, {"version", 1}, {"variables", list}});
+  return status;
+}
 
 // 1 when a variable has a value that softtpu refuses.
 int run() {
@@ -32,7 +57,9 @@ int run() {
 
 Run add_env(CLI::App& app) {
   app.footer("Exit status: 0; 1 when a variable has a value that is not usable.");
-  return run;
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "JSON instead of text");
+  return [json] { return *json ? run_json() : run(); };
 }
 
 }  // namespace softtpu::cli

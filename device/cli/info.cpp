@@ -7,11 +7,14 @@
 #include <ctime>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/chip/chip.hpp"
+#include "device/chip/names.hpp"
 #include "device/chip/rules.hpp"
 #include "device/cli/command.hpp"
 #include "runtime/base/config.hpp"
@@ -23,6 +26,47 @@
 namespace softtpu::cli {
 namespace {
 
+using Json = nlohmann::json;
+
+Json to_json(const Chip& chip, const std::string& name) {
+  Json rules = Json::array(), types = Json::array();
+  for (const ChipRuleInfo& rule : all_chip_rules()) {
+    if (chip.has(rule.rule)) rules.push_back(rule.name);
+  }
+  for (unsigned code = 0; code < 64; ++code) {  // bits of a TypeSet
+    const auto type = static_cast<Dtype>(code);
+    if (contains(kAllTypes | chip.extra_types, type)) types.push_back(to_text(type));
+  }
+  Json json = {{"name", name},
+               {"also_called", other_names(name)},
+               {"revision", chip.revision},
+               {"functions", chip.api == Api::kTpuKernel ? "tpu_*" : "okk_*"},
+               {"cores", chip.cores},
+               {"npus", chip.npu_num},
+               {"local_bytes", chip.local_bytes},
+               {"banks", chip.banks},
+               {"eu_bytes", chip.eu_bytes},
+               {"l2_bytes", chip.l2_usable},
+               {"l2_per_core", chip.l2_per_core},
+               {"global_bytes", chip.global_mem.bytes},
+               {"dtcm_bytes", chip.dtcm ? chip.dtcm->bytes : 0},
+               {"types", types},
+               {"rules", rules},
+               {"refused", chip.refused},
+               {"estimates_times", !chip.timing.empty()}};
+  return json;
+}
+
+Result<Json> chips_json() {
+  Json list = Json::array();
+  for (const std::string& name : builtin_chip_names()) {
+    const auto chip = load_chip(name);
+    if (!chip) return chip.error();
+    list.push_back(to_json(*chip, name));
+  }
+  return list;
+}
+
 void print_chips() {
   fmt::print("chips:\n");
   for (const std::string& name : builtin_chip_names()) {
@@ -31,6 +75,8 @@ void print_chips() {
     fmt::print("  {:13} {} NPUs x {} in {} banks, EU {} bytes, global memory {}, {}\n", name, chip->npu_num,
                to_size_text(chip->local_bytes), chip->banks, chip->eu_bytes, to_size_text(chip->global_mem.bytes),
                chip->api == Api::kTpuKernel ? "tpu_*" : "okk_*");
+    if (const auto others = other_names(name); !others.empty())
+      fmt::print("  {:13} also called {}\n", "", fmt::join(others, ", "));
   }
 }
 
@@ -83,17 +129,54 @@ Result<UniqueFd> connect(const Settings& settings) {
                                                   : connect_unix(settings.socket_path);
 }
 
-Result<void> print_device(const Settings& settings, std::uint32_t device) {
+struct DeviceState {
+  std::string chip_name;
+  StatReply stat;
+};
+
+Result<DeviceState> ask_device(const Settings& settings, std::uint32_t device) {
   auto socket = connect(settings);
   if (!socket) return socket.error();
   RpcClient rpc(std::move(*socket));
   auto hello = rpc.call<HelloReply>(Hello{});
   if (!hello) return hello.error();
-  auto open = rpc.call<OpenReply>(Open{device, false});
+  auto open = rpc.call<OpenReply>(Open{device, false, {}});
   if (!open) return open.error();
   auto stat = rpc.call<StatReply>(Stat{});
   if (!stat) return stat.error();
-  fmt::print("  device {}: {}, server {}, core {}\n", device, open->chip_name, stat->server_pid, stat->core_pid);
+  return DeviceState{open->chip_name, *std::move(stat)};
+}
+
+Json to_json(const DeviceState& state) {
+  const StatReply& stat = state.stat;
+  Json clients = Json::array(), faults = Json::array();
+  for (const ClientStat& client : stat.clients) {
+    if (client.pid == static_cast<std::uint32_t>(::getpid())) continue;
+    clients.push_back({{"pid", client.pid},
+                       {"bytes", client.bytes},
+                       {"modules", client.modules},
+                       {"launches", client.launches},
+                       {"waiting", client.queued}});
+  }
+  for (const FaultStat& fault : stat.faults) faults.push_back({{"time", fault.time}, {"text", fault.text}});
+  return {{"chip", state.chip_name},
+          {"server_pid", stat.server_pid},
+          {"core_pid", stat.core_pid},
+          {"bytes_used", stat.bytes_used},
+          {"bytes_total", stat.bytes_total},
+          {"launches", stat.launches},
+          {"failures", stat.failures},
+          {"waiting", stat.queued},
+          {"core_restarts", stat.core_restarts},
+          {"clients", clients},
+          {"faults", faults}};
+}
+
+Result<void> print_device(const Settings& settings, std::uint32_t device) {
+  const auto state = ask_device(settings, device);
+  if (!state) return state.error();
+  const StatReply* const stat = &state->stat;
+  fmt::print("  device {}: {}, server {}, core {}\n", device, state->chip_name, stat->server_pid, stat->core_pid);
   fmt::print("    memory   {} of {} allocated\n", to_size_text(stat->bytes_used), to_size_text(stat->bytes_total));
   fmt::print("    launches {} finished, {} failed, {} waiting or running; core restarted {} times\n", stat->launches,
              stat->failures, stat->queued, stat->core_restarts);
@@ -120,15 +203,55 @@ Result<std::uint32_t> device_count(const Settings& settings) {
   return hello->device_count;
 }
 
-int run(const std::string& wanted) {
+// The settings for the shared device that is asked about, and whether it was named.
+Result<std::pair<Settings, bool>> shared_settings(const std::string& wanted) {
   auto settings = read_settings();
-  if (!settings) return fail(settings.error());
-  print_chips();
+  if (!settings) return settings.error();
   const bool named = !wanted.empty() || !shared_device_name(*settings).empty();
   if (!wanted.empty() || !named) {
     settings->device = DeviceChoice::kUnixSocket;
     settings->socket_path = named ? wanted : default_socket_path();
   }
+  return std::pair(*std::move(settings), named);
+}
+
+int run_json(const std::string& wanted, bool only_chips) {
+  const auto chips = chips_json();
+  if (!chips) return fail(chips.error());
+  Json json = {{"format", "softtpu-info"}, {"version", 1}, {"chips", *chips}};
+  if (only_chips) {
+    json["rules"] = Json::array();
+    for (const ChipRuleInfo& rule : all_chip_rules())
+      json["rules"].push_back({{"name", rule.name}, {"meaning", rule.meaning}, {"source", rule.source}});
+    print_json(json);
+    return 0;
+  }
+  const auto shared = shared_settings(wanted);
+  if (!shared) return fail(shared.error());
+  const auto& [settings, named] = *shared;
+  const auto count = device_count(settings);
+  json["shared_device"] = nullptr;
+  if (count) {
+    Json devices = Json::array();
+    for (std::uint32_t device = 0; device < *count; ++device) {
+      const auto state = ask_device(settings, device);
+      if (!state) return fail(state.error());
+      devices.push_back(to_json(*state));
+    }
+    json["shared_device"] = {{"name", shared_device_name(settings)}, {"devices", devices}};
+  } else if (named) {
+    return fail(count.error());
+  }
+  print_json(json);
+  return 0;
+}
+
+int run(const std::string& wanted) {
+  const auto shared = shared_settings(wanted);
+  if (!shared) return fail(shared.error());
+  const Settings* const settings = &shared->first;
+  const bool named = shared->second;
+  print_chips();
   const std::string name = shared_device_name(*settings);
   const auto count = device_count(*settings);
   if (!count) {
@@ -149,8 +272,13 @@ Run add_info(CLI::App& app) {
   app.add_option("--socket", *socket, "socket of the shared device (default: of SOFTTPU_DEVICE, else softtpu serve's)");
   auto chips = std::make_shared<bool>(false);
   app.add_flag("--chips", *chips, "only the built-in chips, side by side, with the rules by which they differ");
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "JSON instead of text");
   app.footer("Exit status: 0; 1 when the shared device that is named does not answer; 2 when a setting is not usable.");
-  return [socket, chips] { return *chips ? compare_chips() : run(*socket); };
+  return [socket, chips, json] {
+    if (*json) return run_json(*socket, *chips);
+    return *chips ? compare_chips() : run(*socket);
+  };
 }
 
 }  // namespace softtpu::cli

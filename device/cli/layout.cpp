@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "device/chip/layout.hpp"
@@ -244,13 +245,34 @@ Result<Picture> make_layout_picture(const LayoutOptions& options) {
   return options.features ? draw_features(*subject, options.npus) : draw_elements(*subject, options.npus);
 }
 
+namespace {
+
+std::string to_json_text(const Picture& picture) {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const Column& column : picture.columns) {
+    nlohmann::json cells = nlohmann::json::array();
+    for (const auto& [number, cell] : column.cells) {
+      cells.push_back({{"offset", picture.first_offset + number * picture.cell_bytes},
+                       {"label", cell.label},
+                       {"partial", cell.partial}});
+    }
+    columns.push_back({{"name", column.name}, {"cells", std::move(cells)}});
+  }
+  const nlohmann::json json = {{"format", "softtpu-layout"},       {"version", 1},
+                               {"title", picture.title},           {"notes", picture.notes},
+                               {"cell_bytes", picture.cell_bytes}, {"columns", std::move(columns)}};
+  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
 int run_layout(const LayoutOptions& options) {
   const auto picture = make_layout_picture(options);
   if (!picture) {
     fmt::print(stderr, "softtpu layout: {}\n", picture.error().text);
     return 2;
   }
-  fmt::print("{}", to_text(*picture, {options.rows}));
+  fmt::print("{}", options.json ? to_json_text(*picture) : to_text(*picture, {options.rows}));
   if (options.output.empty()) return 0;
   std::ofstream file(options.output);
   file << to_svg(*picture, {options.rows});

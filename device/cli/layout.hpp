@@ -29,6 +29,7 @@ struct LayoutOptions {
   int npus = 8;                    // columns at most
   std::int64_t rows = 64;          // at most
   std::string output;              // SVG file; empty: none
+  bool json = false;               // the cells as JSON instead of the drawing
 };
 
 inline constexpr const char* kDtypeNames =

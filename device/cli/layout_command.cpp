@@ -27,6 +27,7 @@ Run add_layout(CLI::App& app) {
   app.add_option("--npus", options->npus, "NPUs drawn at most")->capture_default_str();
   app.add_option("--rows", options->rows, "rows drawn at most")->capture_default_str();
   app.add_option("-o,--output", options->output, "also write an SVG file");
+  app.add_flag("--json", options->json, "all cells as JSON instead of the drawing");
   app.footer("Exit status: 0; 2 when the options make no picture; 3 when the SVG file cannot be written.");
   return [options] { return run_layout(*options); };
 }

@@ -1,6 +1,7 @@
 // softtpu: the launcher. Each subcommand is a row of the table below and a file of this folder.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "device/cli/command.hpp"
@@ -27,6 +28,7 @@ constexpr Row kCommands[] = {
     {"report", "Run a program with estimated times and checks, and write an HTML page about it", add_report,
      kNotStarted},
     {"bmodel", "Show, run and compare compiled networks (.bmodel)", add_bmodel},
+    {"try", "Run a kernel on every chip and shape of a case, and say what came of it (Python)", add_try},
     {"info", "Show the chips, and the state of a shared device", add_info},
     {"rules", "List the rules of the checks", add_rules},
     {"env", "List every environment variable with its value", add_env},
@@ -62,6 +64,11 @@ int fail(const char* text) {
 int fail(const Error& error) {
   fail(error.text.c_str());
   return error.kind == ErrorKind::kUsage ? kUsageError : kFailed;
+}
+
+void print_json(const nlohmann::json& json) {
+  const std::string text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 }  // namespace softtpu::cli

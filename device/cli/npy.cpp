@@ -68,6 +68,8 @@ T load(const std::uint8_t* from) {
   return value;
 }
 
+}  // namespace
+
 std::string element_text(Dtype dtype, const std::uint8_t* from) {
   switch (dtype) {
     case Dtype::kFp8E5M2: return fmt::format("{:.4g}", kFp8Values<E5m2>[*from]);
@@ -88,8 +90,6 @@ std::string element_text(Dtype dtype, const std::uint8_t* from) {
   }
   return "?";
 }
-
-}  // namespace
 
 Result<std::string> encode_npy(Dtype dtype, const std::vector<std::uint64_t>& shape,
                                const std::vector<std::uint8_t>& bytes) {

@@ -23,6 +23,9 @@ Result<void> write_npy(const std::string& path, Dtype dtype, const std::vector<s
 // What PATH.json says of such a type; empty for types of NumPy.
 std::string npy_type_note(Dtype dtype, const std::vector<std::uint64_t>& shape);
 
+// One element, as print_elements() shows it.
+std::string element_text(Dtype dtype, const std::uint8_t* from);
+
 // One line per row of the last dimension, with the indices before it.
 void print_elements(Dtype dtype, const std::vector<std::uint64_t>& shape, const std::vector<std::uint8_t>& bytes);
 

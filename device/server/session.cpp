@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "device/chip/names.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -374,6 +375,11 @@ void Session::on_open(std::uint64_t request, Open& open, Frame&) {
   }
   if (remote_ && open.share_memory)
     return fail(request, {ErrorKind::kUsage, "a remote client cannot share the device's memory."});
+  const Chip& found = host_.devices[open.device]->chip();
+  if (!open.chip.empty() && !is_name_of(found, open.chip)) {
+    return fail(request, {ErrorKind::kUsage,
+                          fmt::format("the device that was started is a {}, not a {}.", found.full_name(), open.chip)});
+  }
   device_ = host_.devices[open.device].get();
   client_ = device_->queue().make_client();
   report_->set_client(name_);

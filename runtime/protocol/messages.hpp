@@ -138,10 +138,12 @@ struct Open {
   static constexpr const char* kName = "Open";
   std::uint32_t device = 0;
   bool share_memory = false;
+  std::string chip;  // name of the chip that it has to be; empty: any
   template <class V>
   void fields(V& v) {
     v("device", device);
     v("share_memory", share_memory);
+    v("chip", chip);
   }
 };
 

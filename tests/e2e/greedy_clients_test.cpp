@@ -36,7 +36,7 @@ class RawClient {
  public:
   explicit RawClient(const SharedDevice& device) : rpc_(*connect_unix(device.socket())) {
     EXPECT_TRUE(rpc_.call<HelloReply>(Hello{}));
-    EXPECT_TRUE(rpc_.call<OpenReply>(Open{0, false}));
+    EXPECT_TRUE(rpc_.call<OpenReply>(Open{0, false, {}}));
   }
   RpcClient& rpc() { return rpc_; }
   std::uint64_t allocate(std::uint64_t bytes) {

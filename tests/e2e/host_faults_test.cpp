@@ -71,7 +71,7 @@ class Dying {
     module_fd_ = -1;
     switch (type) {
       case MessageType::kHello: return set(Hello{});
-      case MessageType::kOpen: return set(Open{0, false});
+      case MessageType::kOpen: return set(Open{0, false, {}});
       case MessageType::kAllocate: return set(Allocate{1 << 20});
       case MessageType::kWrite: return set(Write{address_, Bytes(1000, 7)});
       case MessageType::kRead: return set(Read{address_, 100000});

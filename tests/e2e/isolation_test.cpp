@@ -135,7 +135,7 @@ TEST_P(Isolation, AClientCannotShortenGlobalMemory) {
   RpcClient rpc(std::move(*socket));
   ASSERT_TRUE(rpc.call<HelloReply>(Hello{}));
   std::vector<UniqueFd> files;
-  const auto opened = rpc.call<OpenReply>(Open{0, true}, {}, &files);
+  const auto opened = rpc.call<OpenReply>(Open{0, true, {}}, {}, &files);
   ASSERT_TRUE(opened);
   ASSERT_EQ(files.size(), 1U);
   const int memory = files[0].get();

@@ -70,7 +70,7 @@ std::size_t SharedDevice::open_files() const {
 
 Client::Client(const fs::path& socket) : rpc_(need(connect_unix(socket))) {
   need(rpc_.call<HelloReply>(Hello{}));
-  device_ = need(rpc_.call<OpenReply>(Open{0, false}));
+  device_ = need(rpc_.call<OpenReply>(Open{0, false, {}}));
   memory_ = need(rpc_.call<AllocateReply>(Allocate{kWords * sizeof(int)})).address;
   load(kFaultKernels);
 }

@@ -62,7 +62,7 @@ Bytes make_conversation(Input& input) {
   const std::uint8_t mode = input.byte();
   if ((mode & 1) != 0) append_frame(bytes, 1, Remote{"somewhere"});
   append_frame(bytes, 2, Hello{});
-  append_frame(bytes, 3, Open{static_cast<std::uint32_t>(input.byte() % 3), false});
+  append_frame(bytes, 3, Open{static_cast<std::uint32_t>(input.byte() % 3), false, {}});
   std::uint64_t request = 3;
   while (!input.empty()) {
     const MessageType type = kTypes[input.byte() % std::size(kTypes)];
@@ -84,7 +84,7 @@ StatReply stat() {
   require(static_cast<bool>(socket), "the server takes a connection");
   RpcClient rpc(*std::move(socket));
   require(static_cast<bool>(rpc.call<HelloReply>(Hello{})), "it greets");
-  require(static_cast<bool>(rpc.call<OpenReply>(Open{0, false})), "it opens");
+  require(static_cast<bool>(rpc.call<OpenReply>(Open{0, false, {}})), "it opens");
   auto reply = rpc.call<StatReply>(Stat{});
   require(static_cast<bool>(reply), "it answers");
   return *reply;

@@ -104,7 +104,7 @@ class Remote : public testing::Test {
     auto socket = connect_unix(folder_ / "softtpu/device.sock");
     RpcClient rpc(*std::move(socket));
     EXPECT_TRUE(rpc.call<HelloReply>(Hello{}));
-    EXPECT_TRUE(rpc.call<OpenReply>(Open{0, false}));
+    EXPECT_TRUE(rpc.call<OpenReply>(Open{0, false, {}}));
     auto reply = rpc.call<StatReply>(Stat{});
     EXPECT_TRUE(reply);
     return *reply;

@@ -47,7 +47,7 @@ class Attacker {
  public:
   explicit Attacker(const fs::path& socket) : rpc_(connect(socket)) {
     need(rpc_.call<HelloReply>(Hello{}));
-    need(rpc_.call<OpenReply>(Open{0, false}));
+    need(rpc_.call<OpenReply>(Open{0, false, {}}));
   }
 
   RpcClient& rpc() { return rpc_; }
