@@ -95,7 +95,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/python/softtpu)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-softtpu)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
-  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "softtpu (= ${PROJECT_VERSION}), softtpu-dev (= ${PROJECT_VERSION}), python3:any (>= 3.9), python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "softtpu (= ${PROJECT_VERSION}), softtpu-dev (= ${PROJECT_VERSION}), python3:any (>= 3.9), python3-numpy, python3-cloudpickle")
   set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Launches kernels from Python and NumPy, checks and times them, and runs sweeps
 over many variants.")
 endif()

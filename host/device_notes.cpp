@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -18,6 +19,17 @@ namespace {
 
 // For processes of this user, while this one lives.
 std::string name_of(const UniqueFd& file) { return fmt::format("/proc/{}/fd/{}", ::getpid(), file.get()); }
+
+// The program's record of times. The first device of the program empties what an earlier program has left there, unless
+// `softtpu run` has done so already.
+UniqueFd open_times(const std::string& path, bool may_be_old) {
+  static std::mutex mutex;
+  static std::set<std::string> begun;
+  const std::lock_guard lock(mutex);
+  const bool first = begun.insert(path).second;
+  return UniqueFd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (first && may_be_old ? O_TRUNC : 0), 0666));
+}
 
 Error no_file() { return Error{ErrorKind::kResource, fmt::format("notes of the device: {}", std::strerror(errno))}; }
 
@@ -46,6 +58,7 @@ DeviceNotes::DeviceNotes(Options options, UniqueFd journal, UniqueFd journal_rea
 
 // What nobody has asked for still belongs into the report of `softtpu run`.
 DeviceNotes::~DeviceNotes() {
+  take_times();
   if (!options_.also_noted_in.empty()) take();
 }
 
@@ -76,6 +89,28 @@ void DeviceNotes::pass_on(const std::string& lines) {
 
 std::string DeviceNotes::take_times() {
   const std::lock_guard lock(mutex_);
+  std::string lines = read_times();
+  pass_on_times(lines);
+  return lines;
+}
+
+// Devices append whole lines with one write each, and so does this.
+void DeviceNotes::pass_on_times(const std::string& lines) {
+  if (lines.empty()) return;
+  if (options_.times_also_in.empty()) {
+    if (!options_.also_noted_in.empty()) pass_on(time_entries(lines));
+    return;
+  }
+  if (!outer_times_) {
+    outer_times_ = open_times(options_.times_also_in, options_.also_noted_in.empty());
+    if (!outer_times_)
+      log_warning(fmt::format("SOFTTPU_TIME_RECORD \"{}\": {}", options_.times_also_in, std::strerror(errno)));
+  }
+  if (outer_times_ && ::write(outer_times_.get(), lines.data(), lines.size()) < static_cast<ssize_t>(lines.size()))
+    log_warning(fmt::format("SOFTTPU_TIME_RECORD \"{}\": cannot be written", options_.times_also_in));
+}
+
+std::string DeviceNotes::read_times() {
   std::string lines;
   if (!times_) return lines;
   std::array<char, 65536> piece;

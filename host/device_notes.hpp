@@ -19,6 +19,9 @@ class DeviceNotes {
   struct Options {
     bool times = false;         // keep a line for each launch
     std::string also_noted_in;  // the journal of `softtpu run`, which gets the same; empty: none
+    // SOFTTPU_TIME_RECORD of the program, which gets the same times; empty: the journal gets their totals
+    std::string times_also_in;
+    std::string checks;  // what the device checks, for the program
   };
   static Result<std::shared_ptr<DeviceNotes>> create(Options options);
   ~DeviceNotes();
@@ -27,6 +30,7 @@ class DeviceNotes {
 
   // What makes a device write here: "NAME=value".
   std::vector<std::string> settings() const;
+  const std::string& checks() const { return options_.checks; }
   // What has come since the last call.
   JournalContents take();
   // Lines of JSON (docs/time.md) since the last call; empty without Options::times.
@@ -35,6 +39,8 @@ class DeviceNotes {
  private:
   DeviceNotes(Options options, UniqueFd journal, UniqueFd journal_reader, UniqueFd times);
   void pass_on(const std::string& lines);
+  std::string read_times();
+  void pass_on_times(const std::string& lines);
 
   std::mutex mutex_;
   const Options options_;
@@ -42,7 +48,7 @@ class DeviceNotes {
   JournalFollower follower_;
   const UniqueFd times_;
   off_t times_read_ = 0;
-  UniqueFd outer_;
+  UniqueFd outer_, outer_times_;
 };
 
 }  // namespace softtpu::host

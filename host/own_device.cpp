@@ -6,16 +6,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/device_notes.hpp"
 #include "host/launch.hpp"
 #include "runtime/base/config.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/module/module_arguments.hpp"
 #include "runtime/report/launch_place.hpp"
 #include "runtime/report/report.hpp"
@@ -55,12 +58,40 @@ Result<void> check_shared(const Settings& settings, bool times) {
   return {};
 }
 
+bool is_given(const std::vector<std::string>& given, std::string_view name) {
+  return std::any_of(given.begin(), given.end(), [&](const std::string& text) {
+    return text.starts_with(name) && text.size() > name.size() && text[name.size()] == '=';
+  });
+}
+
+// `softtpu run` asks for checks and a chip through the environment, the program by its settings. Checks add up, since
+// both want to see what they asked for. A chip is the program's own choice, and a report that seems to be about another
+// one is worth a line.
+Result<void> add_outer_settings(const Settings& settings, std::vector<std::string>& given) {
+  if (settings.journal_path.empty() || is_given(given, "SOFTTPU_JOURNAL")) return {};
+  const auto outer = read_settings();
+  if (!outer) return outer.error();
+  if (is_given(given, "SOFTTPU_CHECK") && outer->checks != settings.checks) {
+    const char* comma = settings.checks.empty() || outer->checks.empty() ? "" : ",";
+    given.push_back("SOFTTPU_CHECK=" + settings.checks + comma + outer->checks);
+  }
+  if (is_given(given, "SOFTTPU_CHIP") && outer->chip != settings.chip && std::getenv("SOFTTPU_CHIP") != nullptr) {
+    log_warning(fmt::format("the program's device is a {}, as it asks for, not the {} of SOFTTPU_CHIP (--chip).",
+                            settings.chip, outer->chip));
+  }
+  return {};
+}
+
 bm_status_t open(const char* function, bm_handle_t* handle, int device_id, std::vector<std::string> given, int flags) {
   const auto settings = read_settings(given);
   if (!settings) return fail(function, settings.error());
   const bool times = (flags & SOFTTPU_KEEP_TIMES) != 0;
   if (auto good = check_shared(*settings, times); !good) return fail(function, good.error());
-  auto notes = DeviceNotes::create({times, settings->journal_path});
+  if (auto good = add_outer_settings(*settings, given); !good) return fail(function, good.error());
+  const auto effective = read_settings(given);
+  if (!effective) return fail(function, effective.error());
+  auto notes =
+      DeviceNotes::create({times, settings->journal_path, times ? settings->time_record_path : "", effective->checks});
   if (!notes) return fail(function, notes.error());
   for (std::string& text : (*notes)->settings()) given.push_back(std::move(text));
   auto device = DeviceClient::open_alone(device_id, given);
@@ -183,6 +214,7 @@ char* softtpu_device_info(bm_handle_t handle) {
                     {"in_process", info.in_process},
                     {"soc_mode", info.soc_mode},
                     {"shares_memory", h->device().shares_memory()},
+                    {"checks", h->notes == nullptr ? "" : h->notes->checks()},
                     {"global_bytes", info.global_bytes}}));
 }
 

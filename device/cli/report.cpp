@@ -123,7 +123,12 @@ int from_program(const Options& options) {
   const auto status = run_watched(options, times, findings);
   if (!status) return complain(status.error().text);
   const auto text = find_text(times);
-  if (!text) return *status != 0 ? *status : complain("the program used no device of its own, so there are no times");
+  if (!text)
+    return *status != 0 ? *status
+                        : complain(
+                              "the program launched no kernel on a device of its own, so there are no times (the "
+                              "device that `softtpu serve` "
+                              "shares keeps its own)");
   ReportInput input;
   for (const std::string& word : options.program) input.program += (input.program.empty() ? "" : " ") + word;
   input.launches = lines_of(*text);

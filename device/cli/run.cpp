@@ -4,17 +4,20 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "device/chip/chip.hpp"
+#include "device/chip/names.hpp"
 #include "device/cli/command.hpp"
 #include "device/cli/gdb_session.hpp"
 #include "device/cli/outputs.hpp"
@@ -51,17 +54,39 @@ void add_library_path() {
   if (!path.empty()) ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
 }
 
-// Gets what the program's device notes. It has no name in the file system, so that nothing is left whatever becomes of
-// this process.
-struct JournalFile {
+// A file without a name in the file system, so that nothing is left whatever becomes of this process.
+struct UnnamedFile {
   UniqueFd file;
   std::string path;  // for processes of this user, while this one lives
 };
-Result<JournalFile> make_journal() {
-  JournalFile journal{UniqueFd(::memfd_create("softtpu-journal", MFD_CLOEXEC)), {}};
-  if (!journal.file) return Error{ErrorKind::kResource, fmt::format("journal: {}", std::strerror(errno))};
-  journal.path = fmt::format("/proc/{}/fd/{}", ::getpid(), journal.file.get());
-  return journal;
+Result<UnnamedFile> make_unnamed(const char* what) {
+  UnnamedFile made{UniqueFd(::memfd_create(fmt::format("softtpu-{}", what).c_str(), MFD_CLOEXEC)), {}};
+  if (!made.file) return Error{ErrorKind::kResource, fmt::format("{}: {}", what, std::strerror(errno))};
+  made.path = fmt::format("/proc/{}/fd/{}", ::getpid(), made.file.get());
+  return made;
+}
+
+// Where times are wanted as text, a JSON report has them too, which takes a record. Devices that the program itself has
+// asked for times note theirs in the journal where there is no record.
+Result<UnnamedFile> make_record_for_reports(const std::vector<ReportFile>& files, Settings& settings) {
+  const bool wanted = std::any_of(files.begin(), files.end(), [](const ReportFile& f) { return f.holds_times(); });
+  const bool estimated = !settings.time.empty() || !settings.timeline_path.empty();
+  if (!wanted || !estimated || !settings.time_record_path.empty()) return UnnamedFile{};
+  auto record = make_unnamed("times");
+  if (!record) return record;
+  settings.time_record_path = record->path;
+  ::setenv("SOFTTPU_TIME_RECORD", record->path.c_str(), 1);
+  return record;
+}
+
+// The totals of what stands in the record of times.
+void add_times(const std::string& path, std::vector<std::string>& times) {
+  std::error_code failed;
+  if (path.empty() || !std::filesystem::is_regular_file(path, failed)) return;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (std::string totals = time_totals(line); !totals.empty()) times.push_back(std::move(totals));
+  }
 }
 
 int not_started(const std::string& text) {
@@ -143,16 +168,20 @@ int run_with_options(const RunOptions& options) {
     if (auto writable = check_writable("SOFTTPU_LOG_FILE", settings->log_file); !writable)
       return not_started(writable.error().text);
   }
-  const auto journal = make_journal();
+  const auto record = make_record_for_reports(files, *settings);
+  if (!record) return not_started(record.error().text);
+  const auto journal = make_unnamed("journal");
   if (!journal) return not_started(journal.error().text);
   ::setenv("SOFTTPU_JOURNAL", journal->path.c_str(), 1);
   const auto status = run_program(options.program, debugger ? debugger->meanwhile() : Meanwhile{});
-  RunReport report{options.program, settings->chip, settings->checks, status ? *status : 0, {}};
+  RunReport report{options.program, canonical_chip_name(settings->chip), settings->checks, status ? *status : 0, {}};
   if (const auto chip = load_chip(settings->chip)) report.revision = chip->revision;
   auto contents = read_journal(journal->path, kDeviceEndMs);
   if (!status) return not_started(status.error().text);
   if (contents) report.contents = *std::move(contents);
   report.contents.keep_gravest(settings->max_findings);
+  const auto has_times = [](const ReportFile& file) { return file.holds_times(); };
+  if (std::any_of(files.begin(), files.end(), has_times)) add_times(settings->time_record_path, report.contents.times);
   print_text(report);
   for (const ReportFile& file : files) {
     if (auto written = write(file, report); !written) return not_started(written.error().text);

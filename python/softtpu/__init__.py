@@ -11,14 +11,15 @@
 
 Everything happens in libbmlib and the processes behind it; this package brings arguments and results into Python's form.
 """
-from . import layout, types
+from . import layout, runner, types
 from ._version import __version__
 from .array import Array
 from .compiler import compile
 from .device import Device, Future, Kernel, Module, Stream
 from .errors import ArgumentError, CompileError, Error, FindingsError, LaunchError
 from .report import Finding, Result
+from .runner import Output, Typed
 from .types import decode, encode
 
-__all__ = ["Array", "ArgumentError", "CompileError", "Device", "Error", "Finding", "FindingsError", "Future", "Kernel",
+__all__ = ["Array", "ArgumentError", "CompileError", "Device", "Error", "Finding", "FindingsError", "Future", "Kernel", "Output", "Typed", "runner",
            "LaunchError", "Module", "Result", "Stream", "compile", "decode", "encode", "layout", "types", "__version__"]

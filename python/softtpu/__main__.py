@@ -12,6 +12,9 @@ def main():
     if arguments[:1] == ["golden"] and any(word.split("=")[0] == "--cluster" for word in arguments):
         from . import golden
         return golden.main(arguments[1:])
+    if arguments[:1] == ["try"]:
+        from . import trial
+        return trial.main(arguments[1:])
     try:
         path = _native.program("softtpu")
     except Error as problem:

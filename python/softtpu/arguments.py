@@ -230,7 +230,10 @@ class Packer:
         try:
             number = int(value) if isinstance(value, np.bool_) else value.__index__()
         except (AttributeError, TypeError):
-            self._refuse(member, value, path, "an array or an address" if member.kind == "pointer" else "an integer")
+            wanted = "an array or an address" if member.kind == "pointer" else "an integer"
+            if isinstance(value, np.ndarray) and member.bytes == 8 and value.ndim > 0:
+                wanted = "a device array: pass dev.array(x)"
+            self._refuse(member, value, path, wanted)
         low, high = _range_of(member)
         if not low <= number <= high:
             self._refuse(member, value, path, f"an integer from {low} to {high}")

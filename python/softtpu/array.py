@@ -38,6 +38,15 @@ class Allocation:
         self._mapping = None
         self._free = weakref.finalize(self, device._release, self.address, nbytes)
         self._free.atexit = False
+        device._allocations.add(self)
+
+    def release(self):
+        """Gives the memory back now. Views of it stay what they are: mappings of their own."""
+        # Not by calling the finalizer, which does nothing any more when the interpreter ends.
+        detached = self._free.detach()
+        if detached is not None:
+            _, function, arguments, _ = detached
+            function(*arguments)
 
     def mapping(self):
         if self._mapping is None:

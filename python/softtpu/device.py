@@ -1,10 +1,12 @@
 """Devices, streams, modules and kernels."""
+import atexit
 import concurrent.futures
 import contextlib
 import ctypes
 import os
 import pathlib
 import threading
+import weakref
 
 import numpy as np
 
@@ -24,6 +26,19 @@ def _checks_text(check):
     return check if isinstance(check, str) else ",".join(check)
 
 
+_open_devices = weakref.WeakSet()
+
+
+@atexit.register
+def _close_devices():
+    """A program that ends gives its devices back, whatever still refers to them; what it has launched and never waited for is ended."""
+    for device in list(_open_devices):
+        if device._process == os.getpid():
+            with contextlib.suppress(Exception):
+                device._cancel()
+                device.close()
+
+
 class Device:
     """An emulated chip, in processes of its own: a kernel that crashes or hangs does not stop Python.
 
@@ -34,6 +49,9 @@ class Device:
     limit     seconds that a launch may take in all
     device    "unix:PATH" or "tcp://HOST:PORT" of a shared device; default: a private one
     settings  further settings by name, as `softtpu env` lists them: {"SOFTTPU_THREADS": 1}
+
+    Under `softtpu run` and `softtpu report` the checks of both count, and findings and times go to their reports too; the chip is the
+    one that the program names, with a warning where `--chip` names another.
 
     >>> import numpy as np, softtpu
     >>> with softtpu.Device(chip="bm1684x") as dev:
@@ -66,7 +84,7 @@ class Device:
         _native.check(lib.softtpu_device_open(ctypes.byref(handle), device_id, array, 1 if time else 0))
         self._handle = handle
         self._info = _native.take_json(lib.softtpu_device_info(handle))
-        self.checks = given.get("SOFTTPU_CHECK", os.environ.get("SOFTTPU_CHECK", ""))
+        self.checks = self._info["checks"]
         self.estimates_times = bool(time)
         self._lock = threading.RLock()
         self._turn = threading.Lock() if self.checks or time else contextlib.nullcontext()
@@ -74,10 +92,9 @@ class Device:
         self._own_stream = None
         self._pending = set()
         self._findings = []
-        if chip is not None and not os.path.sep in str(chip) and self._info["chip"] != str(chip):
-            found = self._info["chip"]
-            self.close()
-            raise Error(f"the shared device is a {found}, not a {chip}.")
+        self._allocations, self._models = weakref.WeakSet(), weakref.WeakSet()
+        self._process = os.getpid()
+        _open_devices.add(self)
 
     # -- What it is
 
@@ -167,7 +184,9 @@ class Device:
         """Loads a compiled network (.bmodel), which is then called with its inputs. Needs libbmrt."""
         from .model import Model
         self._check_open()
-        return Model(self, path)
+        model = Model(self, path)
+        self._models.add(model)
+        return model
 
     def stream(self):
         """A new queue of launches; launches of different streams may overtake each other."""
@@ -188,9 +207,14 @@ class Device:
             self._wait_for_launches()
             for stream in list(self._streams):
                 stream.close()
-            self._take_findings()
-            for module in self._modules:
-                module._free()
+            if os.getpid() == self._process:  # a fork has no business with its parent's memory
+                for model in list(self._models):
+                    model.close()
+                for allocation in list(self._allocations):
+                    allocation.release()
+                for module in self._modules:
+                    module._free()
+                self._take_findings()
             handle, self._handle = self._handle, None
             _native.bmlib().bm_dev_free(handle)
 
@@ -224,7 +248,7 @@ class Device:
 
     def _release(self, address, nbytes):
         with self._lock:
-            if self.is_open:
+            if self.is_open and os.getpid() == self._process:
                 lib = _native.bmlib()
                 lib.bm_free_device_u64(self._handle, lib.bm_mem_from_device_u64(address, nbytes))
 

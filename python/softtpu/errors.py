@@ -49,6 +49,17 @@ class LaunchError(Error):
     def text(self):
         return str(self)
 
+    def as_dict(self):
+        """Plain data: {"format", "version", "kernel", "core", "command", "file", "line", "status", "text", "findings", "result"}."""
+        return {"format": "softtpu-failure", "version": 1, "kernel": self.kernel, "core": self.core, "command": self.command, "file": self.file,
+                "line": self.line, "status": self.status, "text": self.text, "findings": [finding.as_dict() for finding in self.findings],
+                "result": self.result.as_dict() if self.result is not None else None}
+
+    def to_json(self, indent=1):
+        """`as_dict()` as a text in JSON."""
+        from .report import to_json
+        return to_json(self.as_dict(), indent)
+
     def _repr_html_(self):
         from .report import error_html
         return error_html(self)

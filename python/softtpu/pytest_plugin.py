@@ -4,6 +4,9 @@
         mod = softtpu_device.compile("add_kernel.c")
         ...
 
+    def test_add_on_every_chip(softtpu_try):
+        softtpu_try("add_kernel.c", "add_case.py")      # what `softtpu try` does, a failure shows its document
+
 Options: --softtpu-check=CHECKS (default: all), --softtpu-chip=CHIP, --softtpu-time. A test whose launches have findings (notes
 do not count) fails unless it is marked @pytest.mark.softtpu_findings("race/*") for the rules that it expects.
 """
@@ -49,11 +52,38 @@ def softtpu_device(request, softtpu_device_options):
     findings = with_findings or device._findings
     request.node._softtpu_findings = findings
     expected = [rule for mark in request.node.iter_markers("softtpu_findings") for rule in mark.args]
-    grave = [finding for finding in findings if finding.severity != "note"
-             and not any(fnmatch.fnmatchcase(finding.rule, rule) for rule in expected)]
+    grave = [finding for finding in softtpu.runner.grave(findings) if not any(fnmatch.fnmatchcase(finding.rule, rule) for rule in expected)]
     failed = getattr(request.node, "_softtpu_failed", False)
     if grave and not failed:
         pytest.fail("the kernels have findings:\n" + "\n".join(str(finding).rstrip() for finding in grave), pytrace=False)
+
+
+@pytest.fixture
+def softtpu_try(request, softtpu_device_options):
+    """A function like `softtpu.trial.run(kernel, case, **options)`, which fails the test with the document's text unless the verdict is ok. Paths
+    are relative to the test's folder. Findings that the test is marked for are left aside."""
+    from softtpu import runner, trial
+    expected = [rule for mark in request.node.iter_markers("softtpu_findings") for rule in mark.args]
+    trier = trial.Trier()
+
+    def run(kernel, case, **options):
+        given = {"check": softtpu_device_options["check"]}
+        if "chip" in softtpu_device_options:
+            given["chips"] = [softtpu_device_options["chip"]]
+        made = trier.run(request.path.parent / kernel, request.path.parent / case, **{**given, **options})
+        for one in made["cases"]:
+            if one["verdict"] == runner.FINDINGS and not _unexpected(one["findings"], expected):
+                one["verdict"] = runner.OK
+        if any(one["verdict"] != runner.OK for one in made["cases"]) or made["compile"]:
+            pytest.fail(made.text, pytrace=False)
+        return made
+
+    yield run
+    trier.close()
+
+
+def _unexpected(findings, expected):
+    return [one for one in findings if one["severity"] != "note" and not any(fnmatch.fnmatchcase(one["rule"], rule) for rule in expected)]
 
 
 @pytest.hookimpl(hookwrapper=True)

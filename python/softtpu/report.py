@@ -1,6 +1,7 @@
 """What launches return: results, findings and estimated times, as objects, as text, and as HTML in notebooks."""
 import html
 import json
+import math
 
 _COLOURS = {"error": "#c62828", "warning": "#b26a00", "note": "#546e7a"}
 
@@ -76,12 +77,41 @@ class Result:
         slowest = self.time
         return slowest["bound"] if slowest else None
 
+    @property
+    def advice(self):
+        """What would make it faster by the estimate, the largest saving first: a list of dictionaries with `rule`, `text`, `saves_us`
+        and, where they are known, `function`, `file` and `line` (docs/time.md). None without an estimate."""
+        slowest = self.time
+        return slowest.get("advice", []) if slowest else None
+
+    def as_dict(self):
+        """Plain data: {"format", "version", "kernel", "chip", "findings", "estimated_us", "bound", "advice", "times"}. `times` has the totals of each
+        core; the single commands stay in `Result.times`."""
+        times = [{name: value for name, value in record.items() if name not in ("commands", "blocks", "advice")} for record in self.times]
+        return {"format": "softtpu-result", "version": 1, "kernel": self.kernel, "chip": self.chip,
+                "findings": [finding.as_dict() for finding in self.findings], "estimated_us": self.estimated_us, "bound": self.bound,
+                "advice": self.advice, "times": times}
+
+    def to_json(self, indent=1):
+        """`as_dict()` as a text in JSON."""
+        return to_json(self.as_dict(), indent)
+
+    @property
+    def text(self):
+        """The same for people: a summary, the advice, and every finding."""
+        lines = [f"{self.kernel} on {self.chip}: " + (_count(self.findings, "finding") if self.findings else "no findings")]
+        if self.estimated_us is not None:
+            lines.append(f"{self.estimated_us:.1f} us estimated, bound by {self.bound}")
+        lines += [f"advice: {advice['text']}" for advice in self.advice or ()]
+        lines += [str(finding).rstrip() for finding in self.findings]
+        return "\n".join(lines)
+
     def __repr__(self):
         parts = [f"<softtpu.Result {self.kernel}"]
         if self.estimated_us is not None:
             parts.append(f"{self.estimated_us:.1f} us estimated, bound by {self.bound}")
         if self.findings:
-            parts.append(f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'}")
+            parts.append(_count(self.findings, "finding"))
         return ", ".join(parts) + ">"
 
     def _repr_html_(self):
@@ -90,6 +120,31 @@ class Result:
             rows.append(_time_html(self.time))
         rows += [_finding_html(finding) for finding in self.findings] or ([] if self.time else ["no findings"])
         return _page(rows)
+
+
+def _count(things, name):
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
+
+
+def to_json(plain, indent=1):
+    """Plain data as JSON that every program can read: numbers that JSON lacks become the texts "nan", "inf" and "-inf"."""
+    return json.dumps(_finite(plain), indent=indent, default=_plain, allow_nan=False)
+
+
+def _finite(value):
+    if isinstance(value, dict):
+        return {str(name): _finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _plain(value):
+    """What is a number or an array of numpy's, for JSON."""
+    plain = getattr(value, "tolist", None)
+    return _finite(plain()) if callable(plain) else str(value)
 
 
 def _text(value):

@@ -289,11 +289,11 @@ constexpr std::array kVariables = {
         "SOFTTPU_SCHEDULES", "0",
         "number of legal orders of its commands in which each launch runs again; the results are compared; 0: none",
         [](Settings& settings, std::string_view text) { return set_number(settings.schedules, text, 0, 1000); }},
-    Variable{
-        "SOFTTPU_CORES", "",
-        "numbers of cores, separated by commas: each launch on several cores also runs on each of these numbers of "
-        "cores, and the results are compared; the chip has as many cores as the largest number",
-        set_core_counts},
+    Variable{"SOFTTPU_CORES", "",
+             "core counts, separated by commas: each launch on several cores also runs on these core counts, and the "
+             "results "
+             "are compared; the chip has as many cores as the largest count",
+             set_core_counts},
     Variable{"SOFTTPU_ALLOW", "",
              "findings that are intended, separated by commas: RULE[@KERNEL][:MEMORY:BEGIN-END], * and ? allowed",
              set_text<&Settings::allow>},

@@ -156,7 +156,10 @@ Result<UniqueFd> start_embedded_device(const Settings& settings, std::uint32_t n
   auto binary = find_device_binary(settings);
   if (!binary) return binary.error();
   std::vector<std::string> words = {"softtpu-device", "--embedded", "--number", std::to_string(number)};
-  if (has_begun.exchange(true)) words.emplace_back("--keep-files");
+  // Under `softtpu run` other processes of the program may have begun them, too.
+  const char* journal = std::getenv("SOFTTPU_JOURNAL");
+  const bool is_watched = journal != nullptr && *journal != '\0';
+  if (has_begun.exchange(true) || is_watched) words.emplace_back("--keep-files");
   if (!settings.preload.empty()) words.insert(words.end(), {"--preload", settings.preload});
   return start_detached(*binary, words, settings.given);
 }

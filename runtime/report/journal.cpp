@@ -37,6 +37,8 @@ Error file_error(const std::string& path) {
   return Error{ErrorKind::kResource, fmt::format("journal \"{}\": {}", path, std::strerror(errno))};
 }
 
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 std::string id_text(std::uint64_t id) { return fmt::format("{}:{}", own_process_number(), id); }
 
 FailureKind to_failure_kind(std::string_view text) {
@@ -74,6 +76,7 @@ class Reader {
     if (const auto count = entry.find("count"); count != entry.end()) take_count(entry.value("id", ""), *count);
     if (const auto left = entry.find("left_out"); left != entry.end()) take_left_out(*left);
     if (const auto allowed = entry.find("allowed"); allowed != entry.end()) take_allowed(*allowed);
+    if (const auto time = entry.find("time"); time != entry.end()) contents.times.push_back(dump(*time));
     if (const auto failure = entry.find("failure"); failure != entry.end()) {
       contents.failures.push_back(
           {to_failure_kind(failure->value("kind", "")), failure->value("kernel", ""), failure->value("text", "")});
@@ -157,7 +160,7 @@ Result<std::shared_ptr<Journal>> Journal::open(const std::string& path) {
 }
 
 void Journal::write(const nlohmann::json& entry) {
-  const std::string line = entry.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string line = dump(entry) + "\n";
   // A journal that cannot be written (a full disk) must not stop the launch that it reports on.
   static_cast<void>(!::write(file_.get(), line.data(), line.size()));
 }
@@ -176,6 +179,25 @@ void Journal::add(const FailureRecord& failure) {
 
 void Journal::add(const AllowedRecord& allowed) {
   write({{"allowed", {{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}}}});
+}
+
+std::string time_totals(std::string_view record) {
+  Json json = Json::parse(record, nullptr, false);
+  if (!json.is_object() || json.value("format", Json()) != "softtpu-time-1") return {};
+  json.erase("commands");
+  json.erase("blocks");
+  return dump(json);
+}
+
+std::string time_entries(std::string_view records) {
+  std::string entries;
+  for (std::size_t begin = 0; begin < records.size();) {
+    const std::size_t end = std::min(records.find('\n', begin), records.size());
+    const std::string totals = time_totals(records.substr(begin, end - begin));
+    if (!totals.empty()) entries += "{\"time\":" + totals + "}\n";
+    begin = end + 1;
+  }
+  return entries;
 }
 
 Result<JournalContents> read_journal(const std::string& path, int wait_ms) {

@@ -77,6 +77,7 @@ struct JournalContents {
   std::vector<AllowedRecord> allowed;
   std::vector<FailureRecord> failures;
   LeftOut left_out;
+  std::vector<std::string> times;  // records of launches (docs/time.md) without their commands and blocks, each as JSON
 
   // Leaves out all but the gravest `most`, the earlier ones where they are equally grave.
   void keep_gravest(std::size_t most);
@@ -98,6 +99,12 @@ class JournalFollower {
   class State;
   std::unique_ptr<State> state_;
 };
+
+// The totals of a record of a launch's time, as JSON: without the single commands and blocks, which only pictures need.
+// Empty when the line is no such record.
+std::string time_totals(std::string_view record);
+// Entries of a journal for lines of such records.
+std::string time_entries(std::string_view records);
 
 // Waits until no process writes any more, at most `wait_ms`. Damaged lines are skipped: a process may have been killed.
 Result<JournalContents> read_journal(const std::string& path, int wait_ms);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/unreachable.hpp"
+#include "runtime/report/launch_place.hpp"
 #include "runtime/report/rules.hpp"
 
 namespace softtpu {
@@ -18,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kJsonVersion = 3;
+constexpr int kJsonVersion = 4;
 
 bool has_failure(const RunReport& report, FailureKind kind) {
   const auto& failures = report.contents.failures;
@@ -45,6 +46,45 @@ std::vector<std::pair<std::string, std::uint64_t>> failure_lines(const std::vect
     ++lines[place->second].second;
   }
   return lines;
+}
+
+// Why a failure of this kind matters on the chip, and what removes it.
+struct Advice {
+  FailureKind kind;
+  const char* why;
+  const char* fix;
+};
+constexpr Advice kAdvice[] = {
+    {FailureKind::kUsage, "The chip would compute something else, or hang: the call breaks a rule of its function.",
+     "Change the argument that the text names; `softtpu api FUNCTION` shows the function's limits."},
+    {FailureKind::kCrash, "The kernel's processor stops: on the chip the core has to be reset.",
+     "Look at the line that the text names; `softtpu run --gdb` stops there."},
+    {FailureKind::kTimeout, "The kernel issued no command, or did not end, within its limit: on the chip it hangs.",
+     "Look for a loop or a wait that does not end; SOFTTPU_TIMEOUT and SOFTTPU_LAUNCH_LIMIT change the limits."},
+    {FailureKind::kUnsupported, "The chip does not have this function, so the kernel cannot run there.",
+     "Use another function; `softtpu api --chip CHIP --search TEXT` finds those that the chip has."},
+    {FailureKind::kResource, "Memory, files or processes of this machine ran out.",
+     "The text says which, and how much."},
+    {FailureKind::kInternal, "softtpu itself failed; the program may be right.",
+     "Report it, with the file that `softtpu run --record FILE` writes."},
+};
+
+Json to_json(const FailureRecord& failure) {
+  Json json = {{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}};
+  if (const auto place = find_launch_place(failure.text)) {
+    json["core"] = place->core;
+    if (place->command) json["command"] = *place->command;
+    if (!place->file.empty()) {
+      json["file"] = place->file;
+      json["line"] = place->line;
+    }
+  }
+  for (const Advice& advice : kAdvice) {
+    if (advice.kind != failure.kind) continue;
+    json["why"] = advice.why;
+    json["fix"] = advice.fix;
+  }
+  return json;
 }
 
 std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
@@ -127,7 +167,8 @@ std::string to_json_text(const RunReport& report) {
                {"left_out", Json::object()},
                {"findings", Json::array()},
                {"allowed", Json::array()},
-               {"failures", Json::array()}};
+               {"failures", Json::array()},
+               {"times", Json::array()}};
   for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
     json["left_out"][std::string(to_text(severity))] = report.contents.left_out.of(severity);
   }
@@ -136,8 +177,9 @@ std::string to_json_text(const RunReport& report) {
     json["allowed"].push_back({{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}});
   }
   for (const FailureRecord& failure : report.contents.failures) {
-    json["failures"].push_back({{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}});
+    json["failures"].push_back(to_json(failure));
   }
+  for (const std::string& time : report.contents.times) json["times"].push_back(Json::parse(time, nullptr, false));
   return dump(json);
 }
 

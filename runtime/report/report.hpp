@@ -48,6 +48,7 @@ std::string to_junit_text(const RunReport& report);
 struct ReportFile {
   std::string (*make)(const RunReport&) = nullptr;
   std::string path;
+  bool holds_times() const { return make == to_json_text; }
 };
 Result<ReportFile> parse_report_file(const std::string& text);
 Result<void> write(const ReportFile& file, const RunReport& report);

@@ -103,6 +103,10 @@ function drawSummary(record) {
   }
   const moved = Object.entries(record.bytes).map(([path, value]) => path + " " + bytes(value)).join(", ");
   byId("spent").textContent = moved ? "Moved: " + moved + "." : "Nothing was moved.";
+  const advice = record.advice || [];  // records of earlier versions have none
+  const list = clear(byId("advice").querySelector("ul"));
+  for (const one of advice) list.append(element("li", {}, one.text));
+  byId("advice").hidden = advice.length === 0;
 }
 
 // ---- Timeline ----

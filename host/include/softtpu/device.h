@@ -30,9 +30,10 @@ enum {
 
 /* A device of this handle's own: every call starts another one, which ends when its last handle and module are freed.
  * `settings`: "NAME=value" texts with NULL behind the last one, which count instead of the environment (`softtpu env`
- * lists them); NULL: none. With SOFTTPU_DEVICE naming a shared device a connection of its own to device `device_id` of
- * it; what a private device alone can do (checks, times) is refused then. bm_get_devid() of the handle is a number of
- * the device's own, with which bm_dev_request() gives further handles of it. */
+ * lists them); NULL: none. Under `softtpu run` its checks are added to those given here, and what is noted and the
+ * times go to its reports too. With SOFTTPU_DEVICE naming a shared device a connection of its own to device `device_id`
+ * of it; what a private device alone can do (checks, times) is refused then. bm_get_devid() of the handle is a number
+ * of the device's own, with which bm_dev_request() gives further handles of it. */
 bm_status_t softtpu_device_open(bm_handle_t* handle, int device_id, const char* const* settings, int flags);
 
 /* Another queue of launches on the device of a handle that softtpu_device_open() gave. Freed by bm_dev_free(). */
@@ -49,7 +50,7 @@ bm_status_t softtpu_map(bm_handle_t handle, unsigned long long address, unsigned
 bm_status_t softtpu_note_mapped(bm_handle_t handle, unsigned long long address, unsigned long long bytes);
 void softtpu_unmap(void* mapped, unsigned long long bytes);
 
-/* {"chip", "chip_id", "cores", "device_id", "in_process", "soc_mode", "shares_memory", "global_bytes"} */
+/* {"chip", "chip_id", "cores", "device_id", "in_process", "soc_mode", "shares_memory", "checks", "global_bytes"} */
 char* softtpu_device_info(bm_handle_t handle);
 
 /* What the device has noted since the last call, for all handles of the device: the JSON of `softtpu run

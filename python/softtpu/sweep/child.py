@@ -52,10 +52,13 @@ def pack(function):
     if getattr(function, "__module__", None) == "__main__" and getattr(main, "__file__", None):
         return pickle.dumps(("main", os.path.abspath(main.__file__), function.__qualname__))
     try:
-        return pickle.dumps(("value", function))
-    except (pickle.PicklingError, AttributeError, TypeError) as problem:
-        raise TypeError(f"{function!r} cannot be sent to other processes ({problem}): define it in a module, or install cloudpickle") \
-            from None
+        packed = pickle.dumps(("value", function))
+        problem = "it refers to what the program itself defines" if b"__main__" in packed else None
+    except (pickle.PicklingError, AttributeError, TypeError) as refused:
+        problem = refused
+    if problem is not None:
+        raise TypeError(f"{function!r} cannot be sent to other processes ({problem}): install cloudpickle, or move the function into a module")
+    return packed
 
 
 def unpack(packed):

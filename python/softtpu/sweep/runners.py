@@ -47,22 +47,19 @@ _CONNECT_SECONDS = 10
 _payloads, _pools, _lock = {}, {}, threading.Lock()  # of a worker's process
 
 
-class _Payload:
-    """A plugin of Dask's workers: brings the payload to each worker once, to those that join later too."""
+def keep_payload(key, payload):
+    """On a worker: the sweep's function has come."""
+    with _lock:
+        _payloads[key] = payload
 
-    def __init__(self, key, payload):
-        self.name, self.key, self.payload = f"softtpu-{key}", key, payload
 
-    def setup(self, worker):
-        with _lock:
-            _payloads[self.key] = self.payload
-
-    def teardown(self, worker):
-        with _lock:
-            _payloads.pop(self.key, None)
-            pool = _pools.pop(self.key, None)
-        if pool is not None:
-            pool.close()
+def drop_payload(key):
+    """On a worker: the sweep has ended."""
+    with _lock:
+        _payloads.pop(key, None)
+        pool = _pools.pop(key, None)
+    if pool is not None:
+        pool.close()
 
 
 def _get_child(key):
@@ -169,11 +166,16 @@ def run_on_cluster(payload, tasks, *, cluster, retries):
     """On a Dask cluster's workers, wherever they are."""
     client, is_ours = _connect(cluster)
     import distributed
+
+    from .worker_plugin import Payload
     key = hashlib.sha256(payload).hexdigest()
-    plugin, bundles = _Payload(key, payload), _Bundles(client, key, tasks, retries)
+    plugin, bundles = Payload(key, payload), _Bundles(client, key, tasks, retries)
+    is_registered = False
     try:
+        # The newer of both names; the older one warns where both exist.
         register = getattr(client, "register_plugin", None) or client.register_worker_plugin
         register(plugin, name=plugin.name)
+        is_registered = True
         completed = distributed.as_completed(bundles.submit(), loop=client.loop)
         while bundles.running:
             batch = completed.next_batch(block=True)
@@ -194,10 +196,9 @@ def run_on_cluster(payload, tasks, *, cluster, retries):
     finally:
         if bundles.running:
             client.cancel(list(bundles.running), force=True)
-        unregister = getattr(client, "unregister_worker_plugin", None)
         try:
-            if unregister is not None:
-                unregister(plugin.name)
+            if is_registered:
+                client.unregister_worker_plugin(plugin.name)
         finally:
             if is_ours:
                 client.close()

@@ -2,6 +2,7 @@
 import html
 import itertools
 
+from ..report import to_json
 from .child import OK
 
 
@@ -17,6 +18,10 @@ class Row(dict):
     @property
     def ok(self):
         return self.status == OK
+
+    def as_dict(self):
+        """Plain data: {"parameters", "columns", "status", "error", "seconds"}."""
+        return {"parameters": self.parameters, "columns": dict(self), "status": self.status, "error": self.error, "seconds": self.seconds}
 
 
 class Table(list):
@@ -35,6 +40,14 @@ class Table(list):
     @property
     def columns(self):
         return list(dict.fromkeys(itertools.chain.from_iterable(self)))
+
+    def as_dicts(self):
+        """The rows as plain data."""
+        return [row.as_dict() if isinstance(row, Row) else dict(row) for row in self]
+
+    def to_json(self, indent=1):
+        """The rows as a text in JSON."""
+        return to_json(self.as_dicts(), indent)
 
     def sorted(self, column):
         """The rows that have the column, the smallest first."""

@@ -5,9 +5,8 @@ import pathlib
 
 import numpy as np
 
-from .. import types
-from ..array import Array
-from ..report import Result
+from .. import runner
+from ..report import Result, to_json
 from .table import Table
 
 # What a variant costs, besides time: the smaller the better.
@@ -61,16 +60,15 @@ class _Trial:
         if not isinstance(result, Result):
             raise TypeError("a case gives the launch's Result, or (Result, output)")
         row = costs(result)
-        grave = [finding for finding in result.findings if finding.severity != "note"]
-        row["verdict"] = FOUND if grave else ACCEPTED
-        row["why"] = "; ".join(dict.fromkeys(finding.rule for finding in grave))
+        wanted = {}
         if self.reference is not None:
             if output is None:
                 raise TypeError("the case gives no output that the reference could be compared with: return (result, output)")
-            wanted = self.reference(**parameters) if callable(self.reference) else self.reference
-            text = difference(output, wanted, self.equal)
-            if text:
-                row.update(verdict=WRONG, why=text)
+            wanted["output"] = self.reference(**parameters) if callable(self.reference) else self.reference
+        verdict, differences = runner.judge(result, {"output": output}, wanted, self.equal)
+        row["verdict"] = {runner.OK: ACCEPTED, runner.FINDINGS: FOUND, runner.WRONG: WRONG}[verdict]
+        row["why"] = differences["output"].text if differences else "; ".join(
+            dict.fromkeys(finding.rule for finding in runner.grave(result.findings)))
         return row
 
 
@@ -83,26 +81,6 @@ def costs(result):
             "local_bytes": max((block["end"] for block in time["blocks"]), default=0),
             "global_bytes": sum(amount for path, amount in time["bytes"].items() if path.startswith("DDR")),
             "parameters": time["chip"]["parameters"]}
-
-
-def difference(output, wanted, equal):
-    """"" when the output is right, else where it differs. `equal` None: every bit has to be the same."""
-    got = output.numpy() if isinstance(output, Array) else np.asarray(output)
-    wanted = wanted.numpy() if isinstance(wanted, Array) else np.asarray(wanted)
-    if isinstance(output, Array) and output.kind.is_small_float and wanted.dtype != got.dtype:
-        wanted = types.encode(wanted, output.kind.name)
-    if got.shape != wanted.shape:
-        return f"shape {list(got.shape)}, the reference has {list(wanted.shape)}"
-    if equal is not None:
-        return "" if equal(got, wanted) else "the reference differs"
-    if got.dtype != wanted.dtype:
-        return f"type {got.dtype}, the reference has {wanted.dtype}"
-    got, wanted = np.ascontiguousarray(got).reshape(-1), np.ascontiguousarray(wanted).reshape(-1)
-    differing = np.flatnonzero((got.view(np.uint8) != wanted.view(np.uint8)).reshape(got.size, -1).any(axis=1)) if got.size else []
-    if not len(differing):
-        return ""
-    first = int(differing[0])
-    return f"{len(differing)} of {got.size} elements differ, the first is {first}: {got[first]}, the reference has {wanted[first]}"
 
 
 class Tuning:
@@ -126,6 +104,16 @@ class Tuning:
             row.pop("parameters", None)
             row.setdefault("verdict", FAILED)
             row.setdefault("why", row.error.split("\n", 1)[0])
+
+    def as_dict(self):
+        """Plain data: {"format", "version", "chip", "objective", "metrics", "trust", "best", "pareto", "variants"}, the last two lists of rows."""
+        return {"format": "softtpu-tuning", "version": 1, "chip": self.chip, "objective": self.objective, "metrics": list(self.metrics),
+                "trust": self.trust, "best": self.best.as_dict() if self.best is not None else None, "pareto": self.pareto.as_dicts(),
+                "variants": self.table.as_dicts()}
+
+    def to_json(self, indent=1):
+        """`as_dict()` as a text in JSON."""
+        return to_json(self.as_dict(), indent)
 
     def __str__(self):
         refused = len(self.table) - len(self.accepted)

@@ -1,0 +1,208 @@
+"""softtpu try: verdicts, statuses, the document, and what the pytest fixture and tuning make of the same cases."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+from softtpu import runner, trial
+
+KERNEL = """
+#include <tpu_kernel.h>
+typedef struct { unsigned long long out, a, b; int count; } args_t;
+void add(const void* raw) {
+  const args_t* args = raw;
+  const dim4 shape = {1, tpu_npu_num(), 1, args->count / tpu_npu_num()};
+  tpu_initialize();
+  tpu_gdma_cpy_S2L(0x0000, args->a, &shape, NULL, NULL, DT_FP32);
+  tpu_gdma_cpy_S2L(0x4000, args->b, &shape, NULL, NULL, DT_FP32);
+  ADD
+  tpu_gdma_cpy_L2S(args->out, 0x8000, &shape, NULL, NULL, DT_FP32);
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(add)
+"""
+RIGHT = "tpu_bdc_fp_add(0x8000, 0x0000, 0x4000, &shape, NULL, NULL, NULL, DT_FP32);"
+CASE = """
+import numpy as np
+from softtpu import Output
+
+chips = ["bm1684x", "bm1688"]
+shapes = [dict(count=4096), dict(count=8192)]
+
+def arguments(count):
+    rng = np.random.default_rng(1)
+    return dict(out=Output(count), a=rng.random(count, np.float32), b=rng.random(count, np.float32), count=count)
+
+def reference(a, b, **rest):
+    return a + b
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Writes a kernel whose middle is the text, and the case."""
+    def make(middle=RIGHT, case=CASE):
+        (tmp_path / "add_kernel.c").write_text(KERNEL.replace("ADD", middle))
+        (tmp_path / "add_case.py").write_text(case)
+        return tmp_path / "add_kernel.c", tmp_path / "add_case.py"
+    return make
+
+
+@pytest.fixture(scope="module")
+def trier():
+    with trial.Trier() as made:
+        yield made
+
+
+def line_of(kernel, text):
+    return next(number for number, line in enumerate(kernel.read_text().splitlines(), 1) if text in line)
+
+
+def test_right_on_every_chip_and_shape(files, trier):
+    made = trier.run(*files())
+    assert made.verdict == "ok" and made.exit_status == 0 and made["kernel"] == "add", made.text
+    assert [(one["chip"], one["shape"]["count"]) for one in made["cases"]] == [(chip, count) for chip in ("bm1684x", "bm1688") for count in (4096, 8192)]
+    assert all(one["estimated_us"] > 0 and one["bound"] and not one["findings"] for one in made["cases"])
+    assert json.loads(made.to_json()) == made.as_dict()
+    assert "ok: 4 of 4 cases right" in made.text
+
+
+def test_a_wrong_result_names_the_command_that_wrote_it(files, trier):
+    kernel, case = files("tpu_bdc_fp_sub(0x8000, 0x0000, 0x4000, &shape, NULL, NULL, NULL, DT_FP32);")
+    made = trier.run(kernel, case, chips=["bm1684x"])
+    assert made.verdict == "wrong" and made.exit_status == 110
+    one = made["cases"][0]["differences"]["out"]
+    assert one["count"] == 4096 and one["index"] == [0] and one["got"] != one["wanted"]
+    assert one["written_by"]["function"] == "tpu_gdma_cpy_L2S" and one["written_by"]["command"] == 5
+    assert one["written_by"]["at"] == f"add_kernel.c:{line_of(kernel, 'tpu_gdma_cpy_L2S')}" and one["written_by"]["index"] == [0, 0, 0, 0]
+    assert "written by command 5, tpu_gdma_cpy_L2S" in made.text
+
+
+def test_an_element_in_the_middle_is_found_in_its_tile(files, trier):
+    middle = RIGHT + """
+  const dim4 part = {1, 1, 1, 2}, step = {2, 2, 2, 1};
+  tpu_gdma_cpy_L2S(args->out, 0x8000, &shape, NULL, NULL, DT_FP32);
+  tpu_bdc_set_C(0x8000 + 8, (scalar_t){.f32 = -1}, &part, &step, DT_FP32);"""
+    made = trier.run(*files(middle), chips=["bm1684x"], shapes=[dict(count=4096)], check="")
+    one = made["cases"][0]["differences"]["out"]
+    assert (one["count"], one["first"], one["got"]) == (2, 2, -1.0)
+    assert one["written_by"]["index"] == [0, 0, 0, 2] and one["written_by"]["command"] == 7
+
+
+def test_what_no_command_wrote(files, trier):
+    kernel, case = files("return;")
+    made = trier.run(kernel, case, chips=["bm1684x"], shapes=[dict(count=4096)])
+    assert made["cases"][0]["differences"]["out"]["written_by"] is None and "no command has written it" in made.text
+
+
+def test_tolerance(files, trier):
+    kernel, case = files("tpu_bdc_fp_add(0x8000, 0x0000, 0x4000, &shape, NULL, NULL, NULL, DT_FP32);\n"
+                         "  tpu_bdc_fp_add_C(0x8000, 0x8000, (scalar_t){.f32 = 1e-4f}, &shape, NULL, NULL, DT_FP32);")
+    few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
+    assert trier.run(kernel, case, **few).verdict == "wrong"
+    assert trier.run(kernel, case, tolerance=1e-3, **few).verdict == "ok"
+    assert trier.run(kernel, case, tolerance=(2e-4, 0), **few).verdict == "ok"
+    assert trier.run(kernel, case, tolerance=(1e-6, 0), **few).verdict == "wrong"
+
+
+def test_compile_launch_findings_and_timeout(files, trier):
+    kernel, case = files("tpu_bdc_fp_ad(0);")
+    made = trier.run(kernel, case)
+    assert (made.verdict, made.exit_status) == ("compile", 111) and "tpu_bdc_fp_ad" in made["compile"][0]["output"]
+
+    kernel, case = files("int unknown = ;")
+    error = trier.run(kernel, case)["compile"][0]["errors"][0]
+    assert error["line"] == line_of(kernel, "int unknown") and error["kind"] == "error"
+
+    kernel, case = files("tpu_bdc_fp_add(0x8001, 0x0000, 0x4000, &shape, NULL, NULL, NULL, DT_FP32);")
+    made = trier.run(kernel, case, chips=["bm1684x"])
+    failure = made["cases"][0]["failure"]
+    assert (made.verdict, made.exit_status) == ("launch", 112) and failure["line"] == line_of(kernel, "0x8001") and "0x8001" in failure["text"]
+
+    # Right, because the order of the engines is left to chance.
+    kernel, case = files(RIGHT + "\n  tpu_parallel_start();\n  tpu_bdc_set_C(0xc000, (scalar_t){.f32 = 0}, &shape, NULL, DT_FP32);\n"
+                         "  tpu_gdma_cpy_S2L(0xc000, args->b, &shape, NULL, NULL, DT_FP32);\n  tpu_parallel_end();")
+    made = trier.run(kernel, case, chips=["bm1684x"], shapes=[dict(count=4096)])
+    assert (made.verdict, made.exit_status) == ("findings", 120) and made["cases"][0]["findings"][0]["rule"].startswith("race/")
+
+    kernel, case = files("for (volatile int i = 0;; ++i) {}")
+    begin = time.monotonic()
+    made = trier.run(kernel, case, chips=["bm1684x"], shapes=[dict(count=4096)], timeout=1)
+    assert (made.verdict, made.exit_status) == ("timeout", 122) and time.monotonic() - begin < 20
+
+
+def test_cores_that_a_chip_lacks_are_left_out(files, trier):
+    made = trier.run(*files(), cores=[1, 4], shapes=[dict(count=4096)], chips=["bm1684x"])
+    assert len(made["cases"]) == 1 and made["left_out"][0]["why"] == "the chip has 1 core"
+
+
+def command(*arguments, status):
+    done = subprocess.run([sys.executable, "-m", "softtpu", "try", *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout, done.stderr
+
+
+def test_the_command(files, tmp_path):
+    kernel, case = files()
+    said, _ = command(kernel, case, "--chip", "BM1684X", "--shape", "count=4096", status=0)
+    assert said.startswith("ok") and "ok: 1 of 1 case right" in said
+    said, _ = command(kernel, case, "--json", "--chip", "bm1684x", "--shape", "count=4096", "--no-time", status=0)
+    assert json.loads(said)["cases"][0]["estimated_us"] is None
+    _, error = command(kernel, tmp_path / "nothing.py", status=2)
+    assert "is no file" in error
+    said, _ = command(kernel, case, "--json", "--chip", "nochip", status=2)
+    assert json.loads(said)["verdict"] == "usage" and "nochip" in json.loads(said)["text"]
+    _, error = command(kernel, case, "--tolerance", "x", status=2)
+    assert "--tolerance x" in error
+    (tmp_path / "bad.py").write_text("1 / 0")
+    _, error = command(kernel, tmp_path / "bad.py", status=2)
+    assert "ZeroDivisionError" in error
+
+
+def test_the_launcher_starts_it(files):
+    kernel, case = files()
+    launcher = pathlib.Path(os.environ.get("SOFTTPU_PREFIX", "")) / "bin/softtpu"
+    if not launcher.exists():
+        pytest.skip("no build tree")
+    environment = {**os.environ, "SOFTTPU_PYTHON": sys.executable}
+    done = subprocess.run([launcher, "try", kernel, case, "--chip", "bm1684x"], capture_output=True, text=True, env=environment, timeout=300, check=False)
+    assert done.returncode == 0 and "2 of 2 cases right" in done.stdout, done.stdout + done.stderr
+    done = subprocess.run([launcher, "try", "--help"], capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert done.returncode == 0 and "--watch" in done.stdout
+
+
+def test_watch_repeats_when_a_file_is_saved(files):
+    kernel, case = files()
+    with subprocess.Popen([sys.executable, "-m", "softtpu", "try", kernel, case, "--watch", "--json", "--chip", "bm1684x", "--shape", "count=4096"],
+                          stdout=subprocess.PIPE, text=True) as process:
+        assert json.loads(process.stdout.readline())["verdict"] == "ok"
+        kernel.write_text(kernel.read_text().replace("fp_add", "fp_mul"))
+        assert json.loads(process.stdout.readline())["verdict"] == "wrong"
+        process.terminate()
+
+
+def test_a_case_costs_less_than_a_second(files):
+    with trial.Trier() as fresh:
+        fresh.run(*files(), chips=["bm1684x"])  # compiles, and starts the device
+        again = fresh.run(*files(), chips=["bm1684x"])
+    cpu_is_shared = 4  # other work on the machine
+    assert all(one["seconds"] < cpu_is_shared for one in again["cases"]), again.text
+
+
+def test_the_first_wrong_index_and_the_largest_difference():
+    import numpy as np
+    wanted = np.arange(6, dtype=np.float32).reshape(2, 3)
+    got = wanted.copy()
+    got[1, 1] += 0.5
+    got[1, 2] += 2
+    found = runner.difference(got, wanted)
+    assert (found.index, found.first, found.count, found.most) == ([1, 1], 4, 2, 2.0)
+    assert runner.difference(got, wanted, 3.0) is None and runner.difference(got, wanted, lambda a, b: True) is None
+    assert runner.difference(got, wanted.astype(np.float64)).text.startswith("type float32")
+    nan = np.array([np.nan], np.float32)
+    assert runner.difference(nan, nan) is None and runner.difference(nan, nan, 1e-3) is None
+    assert runner.difference(nan, np.array([1], np.float32), 1e-3).most is None
