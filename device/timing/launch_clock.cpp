@@ -81,17 +81,22 @@ void LaunchClock::order(Op op, const ControlCmd& control) {
   if (clocks_ && clocks_->has_others() && control.action == ControlAction::kWaitMessage) {
     return times_.receive_at(queue.value_or(Queue::kBdc), clocks_->received(control.message));
   }
+  order_engines(times_, op, control);
+}
+
+void order_engines(EngineTimes& times, Op op, const ControlCmd& control) {
+  const auto queue = queue_named_by(op);
   switch (control.action) {
     case ControlAction::kInitialize: return;
     case ControlAction::kPoll:
-    case ControlAction::kHauPoll: return times_.poll();
-    case ControlAction::kParallelStart: return times_.begin_section();
-    case ControlAction::kParallelEnd: return times_.end_section();
+    case ControlAction::kHauPoll: return times.poll();
+    case ControlAction::kParallelStart: return times.begin_section();
+    case ControlAction::kParallelEnd: return times.end_section();
     case ControlAction::kSync:
-      if (polled_engine(op) == Engine::kSdma) return times_.poll(Queue::kSdma);
-      return queue ? times_.wait_for(*queue) : times_.wait_for_all();
-    case ControlAction::kSendMessage: return times_.send(queue.value_or(Queue::kBdc), control.message);
-    case ControlAction::kWaitMessage: return times_.receive(queue.value_or(Queue::kBdc), control.message);
+      if (polled_engine(op) == Engine::kSdma) return times.poll(Queue::kSdma);
+      return queue ? times.wait_for(*queue) : times.wait_for_all();
+    case ControlAction::kSendMessage: return times.send(queue.value_or(Queue::kBdc), control.message);
+    case ControlAction::kWaitMessage: return times.receive(queue.value_or(Queue::kBdc), control.message);
     case ControlAction::kAcquireLock:
     case ControlAction::kReleaseLock: return;
   }

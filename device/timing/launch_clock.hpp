@@ -11,6 +11,9 @@
 
 namespace softtpu {
 
+// What a control command does to the times of a core's engines, other cores left aside.
+void order_engines(EngineTimes& times, Op op, const ControlCmd& control);
+
 class LaunchClock {
  public:
   explicit LaunchClock(std::unique_ptr<CostModel> model) : model_(std::move(model)), times_(0, 0) {}

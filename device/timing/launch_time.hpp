@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct QueueTime {
   std::array<double, kWaitKinds> waited_us{};
 };
 
+// What would make the launch faster (advice.hpp).
+struct Advice {
+  std::string rule;  // its name, "repeated-work"
+  std::string text;  // one sentence, with the saving
+  double saves_us = 0;
+  std::optional<std::size_t> call;  // index into calls; none: the whole launch
+};
+
 struct LaunchTime {
   std::string kernel;
   int core = 0;
@@ -50,6 +59,7 @@ struct LaunchTime {
   std::vector<CallTime> calls;
   std::vector<CommandTime> placed;  // in the order of issue; empty unless somebody asked for single commands
   LocalMap local;                   // likewise
+  std::vector<Advice> advice;
 
   double total_us() const { return end.us; }
   // What the largest part of the launch's critical chain was spent on.

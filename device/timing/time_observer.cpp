@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/core/launch_outcome.hpp"
+#include "device/timing/advice.hpp"
 #include "device/timing/launch_clock.hpp"
 #include "device/timing/launch_time.hpp"
 #include "device/timing/timeline.hpp"
@@ -40,6 +41,7 @@ class TimeObserver final : public Observer {
     launch_.cores = current_place().workitems;
     launch_.workitem = current_place().workitem;
     call_index_.clear();
+    advice_.begin(launch_.cores);
     begin_us_ = clock_.begin(end_of_last_us_);
     last_us_.reset();
   }
@@ -50,8 +52,12 @@ class TimeObserver final : public Observer {
 
   void after(Op op, const Command& command) override {
     const auto timed = clock_.add(op, command);
-    if (!timed) return account_meeting(op);
+    if (!timed) {
+      if (const auto* control = std::get_if<ControlCmd>(&command)) advice_.add(op, *control);
+      return account_meeting(op);
+    }
     const std::size_t call = account(op, timed->cost, timed->placed);
+    if (print_ || record_) advice_.add(clock_.model(), op, command, *timed, call);
     if (!keeps_commands()) return;
     launch_.placed.push_back({timed->placed, call, timed->cost.ddr_bytes()});
     map_local_memory(command, timed->placed, call);
@@ -134,6 +140,7 @@ class TimeObserver final : public Observer {
     const bool is_new = printed_.emplace(launch_.kernel, launch_.commands, launch_.total_us()).second;
     const bool print = print_ && is_new;
     if (print || keeps_commands()) name_places();
+    if (print || record_) launch_.advice = advice_.advise(launch_, clock_.model());
     if (timeline_) add_to_timeline();
     if (record_) record_->append_line(to_record(launch_, clock_.model()));
     if (!print) return;
@@ -161,6 +168,7 @@ class TimeObserver final : public Observer {
   std::uint32_t device_;
   std::unique_ptr<SharedFile> timeline_, record_;
   LaunchTime launch_;
+  AdviceLog advice_;
   std::map<std::pair<Op, std::vector<const void*>>, std::size_t> call_index_;
   std::set<std::tuple<std::string, std::uint64_t, double>> printed_;
   std::optional<double> last_us_;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device/timing/launch_time.hpp"
+#include "runtime/base/text.hpp"
 
 namespace softtpu {
 namespace {
@@ -35,6 +36,28 @@ Json to_json(const CallTime& call) {
           {"bytes", by_name<BytePath>(call.bytes)},
           {"operations", call.operations},
           {"ideal_us", short_number(call.ideal_us)}};
+}
+
+// The file and line of "kernel.c:42" apart; of another text nothing.
+void add_place(const std::string& where, Json& json) {
+  const std::size_t colon = where.rfind(':');
+  const auto line = colon == std::string::npos ? std::nullopt : find_number(std::string_view(where).substr(colon + 1));
+  if (!line) return;
+  json["file"] = where.substr(0, colon);
+  json["line"] = *line;
+}
+
+Json advice_of(const LaunchTime& launch) {
+  Json list = Json::array();
+  for (const Advice& advice : launch.advice) {
+    Json json = {{"rule", advice.rule}, {"text", advice.text}, {"saves_us", short_number(advice.saves_us)}};
+    if (advice.call) {
+      json["function"] = launch.calls[*advice.call].name();
+      add_place(launch.calls[*advice.call].where, json);
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
 }
 
 Json commands_of(const LaunchTime& launch) {
@@ -113,6 +136,7 @@ std::string to_record(const LaunchTime& launch, const CostModel& model) {
                        {"operations", launch.operations},
                        {"ideal_us", short_number(launch.ideal_us)},
                        {"calls", calls},
+                       {"advice", advice_of(launch)},
                        {"commands_total", launch.commands},
                        {"commands", commands_of(launch)},
                        {"blocks_total", launch.local.blocks().size()},

@@ -130,6 +130,7 @@ std::string to_text(const LaunchTime& launch, const CostModel& model) {
   for (std::size_t i = 0; i < std::min(kShownCalls, order.size()); ++i) {
     text += fmt::format("   {} {}\n", i == 0 ? "costliest" : "         ", call_line(launch, launch.calls[order[i]]));
   }
+  for (const Advice& advice : launch.advice) text += fmt::format("   advice    {}\n", advice.text);
   return text + fmt::format("   {}\n", founded_line(model.chip()));
 }
 

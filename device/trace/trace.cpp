@@ -45,14 +45,17 @@ class Trace final : public Observer {
     const CallStack stack = capture_call_stack();
     if (const std::string& at = place_of(stack); !at.empty()) args["at"] = at;
     std::uint64_t bytes = 0;
-    const auto add = [&](Access, const char* name, const Operand& operand) {
+    Json written = Json::array();
+    const auto add = [&](Access access, const char* name, const Operand& operand) {
       args[name] = to_text(operand);
+      if (access != Access::kRead) written.push_back(name);
       if (const auto* tensor = std::get_if<Tensor>(&operand)) {
         bytes += static_cast<std::uint64_t>(tensor->shape.elements() * size_of(tensor->dtype));
       }
     };
     for_each_operand(command, add);
     args["bytes"] = bytes;
+    args["writes"] = std::move(written);
     event(call_name(op, stack), to_text(info(op).engine), tracks_.engine(info(op).engine), start_, end,
           std::move(args));
   }
