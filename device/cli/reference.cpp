@@ -115,6 +115,29 @@ struct FunctionReference::Data {
   const json& functions() const { return all["functions"]; }
   const json& text(const json& number) const { return all["texts"][number.get<std::size_t>()]; }
 
+  // Label and text, as they are on a chip.
+  std::vector<std::pair<std::string, json>> sections(const json& entry, const std::string& chip) const {
+    std::vector<std::pair<std::string, json>> out;
+    for (const json& section : entry["sections"]) out.emplace_back(section[0], text(section[1]));
+    const auto on = entry.find("on");
+    if (on == entry.end() || !on->contains(chip)) return out;
+    for (const json& section : (*on)[chip]) {
+      const auto same = std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.first == section[0]; });
+      if (same != out.end()) {
+        same->second = text(section[1]);
+      } else {
+        out.emplace_back(section[0], text(section[1]));
+      }
+    }
+    return out;
+  }
+
+  // Whether the words, as they stand, are among those that the function is looked for under.
+  static bool has_topic(const json& entry, const std::string& phrase) {
+    const std::string topics = " " + lower(entry["topics"].get<std::string>()) + " ";
+    return !phrase.empty() && topics.find(" " + phrase + " ") != std::string::npos;
+  }
+
   // How well a function fits the words: how many it holds, and where.
   std::pair<int, int> fit(const std::string& name, const json& entry, const std::vector<std::string>& words) const {
     const std::string names = lower(name);
@@ -145,42 +168,67 @@ FunctionReference::~FunctionReference() = default;
 
 bool FunctionReference::has(const std::string& name) const { return data_->functions().contains(name); }
 
-std::string FunctionReference::page(const std::string& name, const std::string& known) const {
+std::string FunctionReference::page(const std::string& name, const View& view) const {
   const json& entry = data_->functions()[name];
   std::string out;
   add_wrapped(out, name + ": " + entry["purpose"].get<std::string>(), 0);
   out += "\n  ";
   add_lines(out, entry["signature"].get<std::string>(), 2);
   out += fmt::format("  #include <{}>\n\n", entry["include"].get<std::string>());
-  for (const json& section : entry["sections"]) {
-    const std::string label = section[0];
-    if (label == "see also" && !known.empty()) {
-      add_label(out, "known");
-      add_wrapped(out, known, kLabelWidth + 2);
+  for (const auto& [label, value] : data_->sections(entry, view.chip)) {
+    if (label == "source") continue;  // for maintainers: docs/reference and the JSON have it
+    if (label == "see also" && !view.known.empty()) {
+      add_label(out, "tested");
+      add_wrapped(out, view.known, kLabelWidth + 2);
     }
-    add_section(out, label, data_->text(section[1]));
+    add_section(out, label, value);
+    if (label == "parameters" && !view.here.empty()) {
+      add_label(out, view.chip);
+      add_wrapped(out, view.here, kLabelWidth + 2);
+    }
   }
   return out;
 }
 
-json FunctionReference::page_as_json(const std::string& name, const std::string& known) const {
+json FunctionReference::page_as_json(const std::string& name, const View& view) const {
   const json& entry = data_->functions()[name];
   json out = {{"name", name},
               {"purpose", entry["purpose"]},
               {"signature", entry["signature"]},
               {"include", entry["include"]},
               {"family", entry["family"]}};
-  for (const json& section : entry["sections"]) {
-    const std::string label = section[0];
-    const json& value = data_->text(section[1]);
+  for (const auto& [label, value] : data_->sections(entry, view.chip)) {
     if (label == "parameters") {
       for (const json& one : value) out["parameters"].push_back({{"name", one[0]}, {"meaning", one[1]}});
     } else {
       out[label] = value;
     }
   }
-  if (!known.empty()) out["known"] = known;
+  if (!view.known.empty()) out["known"] = view.known;
+  if (!view.chip.empty()) out["chip"] = view.chip;
+  if (!view.here.empty()) out["on_chip"] = view.here;
   return out;
+}
+
+std::optional<FunctionReference::Name> FunctionReference::find_name(const std::string& name) const {
+  const json& names = data_->all["names"];
+  const auto found = names.find(name);
+  if (found == names.end()) return std::nullopt;
+  return Name{(*found)[0], (*found)[1], (*found)[2], (*found)[3]};
+}
+
+std::vector<std::string> FunctionReference::users_of(const std::string& type) const {
+  std::vector<std::string> users;
+  for (const auto& [name, entry] : data_->functions().items()) {
+    const std::string& signature = entry["signature"].get_ref<const std::string&>();
+    const std::size_t at = signature.find(type);
+    const auto is_part = [&](std::size_t place) {
+      return place < signature.size() &&
+             (std::isalnum(static_cast<unsigned char>(signature[place])) || signature[place] == '_');
+    };
+    if (at != std::string::npos && !is_part(at + type.size()) && (at == 0 || !is_part(at - 1))) users.push_back(name);
+  }
+  return users;
 }
 
 std::vector<std::string> FunctionReference::nearest(const std::string& name) const {
@@ -198,18 +246,27 @@ std::vector<std::string> FunctionReference::nearest(const std::string& name) con
   return names;
 }
 
-std::vector<FunctionReference::Hit> FunctionReference::search(const std::string& text) const {
+std::vector<FunctionReference::Hit> FunctionReference::search(
+    const std::string& text, const std::function<bool(const std::string&)>& is_refused) const {
+  constexpr int kWholeTopic = 100;  // the words together are what functions are looked for under
   std::vector<std::string> words;
+  std::string phrase;
   std::istringstream stream(lower(text));
-  for (std::string word; stream >> word;) words.push_back(word);
-  std::vector<std::tuple<int, int, std::size_t, std::string>> found;  // words, score, order
+  for (std::string word; stream >> word;) {
+    while (!word.empty() && std::ispunct(static_cast<unsigned char>(word.back())) != 0) word.pop_back();
+    if (word.empty()) continue;
+    phrase += (phrase.empty() ? "" : " ") + word;
+    words.push_back(word);
+  }
+  std::vector<std::tuple<int, bool, int, std::size_t, std::string>> found;  // words, refused, score, order
   for (const auto& [name, entry] : data_->functions().items()) {
-    const auto [count, score] = data_->fit(name, entry, words);
-    if (count > 0) found.emplace_back(-count, -score, name.size(), name);
+    auto [count, score] = data_->fit(name, entry, words);
+    if (count > 0 && data_->has_topic(entry, phrase)) score += kWholeTopic, count = static_cast<int>(words.size());
+    if (count > 0) found.emplace_back(-count, is_refused(name), -score, name.size(), name);
   }
   std::sort(found.begin(), found.end());
   std::vector<Hit> hits;
-  for (const auto& [count, score, size, name] : found) {
+  for (const auto& [count, refused, score, size, name] : found) {
     if (hits.size() == kMostHits || count != std::get<0>(found.front())) break;
     hits.push_back({name, data_->functions()[name]["purpose"].get<std::string>()});
   }

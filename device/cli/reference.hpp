@@ -1,8 +1,10 @@
 // The reference of public functions (docs/reference), compiled in: what `softtpu api NAME` and `--search` show.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,18 +20,32 @@ class FunctionReference {
   ~FunctionReference();
 
   bool has(const std::string& name) const;
-  // The page of a function for a terminal; `known` tells how softtpu knows, "" for functions outside the ledger.
-  std::string page(const std::string& name, const std::string& known) const;
+  // What is shown of a function besides what is written about it.
+  struct View {
+    std::string known;  // how softtpu knows; "" for functions outside the ledger
+    std::string chip;   // name of the chip that the page is about; "": the first one that has the function
+    std::string here;   // how that chip differs from the text, a sentence
+  };
+  // The page of a function for a terminal.
+  std::string page(const std::string& name, const View& view) const;
   // The same as one JSON object.
-  nlohmann::json page_as_json(const std::string& name, const std::string& known) const;
+  nlohmann::json page_as_json(const std::string& name, const View& view) const;
+
+  // A type, an enumerator or a macro of the public headers; nullopt: there is none of that name.
+  struct Name {
+    std::string kind, declaration, header, of;  // `of`: the enum of an enumerator
+  };
+  std::optional<Name> find_name(const std::string& name) const;
+  // Functions whose prototype names a type.
+  std::vector<std::string> users_of(const std::string& type) const;
   // Names like a mistyped one, the most likely first; empty when nothing is near.
   std::vector<std::string> nearest(const std::string& name) const;
 
   struct Hit {
     std::string name, purpose;
   };
-  // Functions whose texts hold all the words, else as many as any does, best first.
-  std::vector<Hit> search(const std::string& words) const;
+  // Functions whose texts hold all the words, else as many as any does, best first. Those that `is_refused` comes last.
+  std::vector<Hit> search(const std::string& words, const std::function<bool(const std::string&)>& is_refused) const;
 
  private:
   struct Data;

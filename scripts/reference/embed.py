@@ -3,6 +3,7 @@
 section names them by number."""
 import json
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -30,9 +31,61 @@ def as_json(reference):
                 if function is None:
                     continue
                 sections = [[label, number_of(value)] for label, value in function.sections()]
-                functions[name] = {"signature": function.prototype.text(), "purpose": function.purpose, "include": function.prototype.include,
+                further = {chip: [[label, number_of(value)] for label, value in function.sections_on(chip)]
+                           for chip in function.limits.get("chips", [])[1:]}
+                functions[name] = {"on": {chip: differing for chip, differing in further.items() if differing},
+                                   "signature": function.prototype.text(), "purpose": function.purpose, "include": function.prototype.include,
                                    "family": family["title"], "page": page, "title": title, "topics": reference.topics(name), "sections": sections}
-    return {"texts": texts, "functions": functions}
+    return {"texts": texts, "functions": functions, "names": names_of_headers()}
+
+
+# ---- Types, enumerators and macros
+
+HEADERS = ("firmware/include/*.h", "firmware/include/softtpu/*.h", "host/include/*.h", "host/include/tpuv7/*.h", "host/include/tpudnn/*.h", "host/include/tpu_runtime_api/*.h")
+
+# What these declare reaches programs through another header.
+INCLUDED_BY = {"kernel_common.h": "tpu_kernel.h"}
+
+
+def names_of_headers():
+    """Name -> [kind, declaration, header, what it belongs to] of the public types, enumerators and macros."""
+    names = {}
+    for pattern in HEADERS:
+        for path in sorted(model.ROOT.glob(pattern)):
+            text = path.read_text()
+            for name, entry in names_in(text).items():
+                names.setdefault(name, [*entry[:2], INCLUDED_BY.get(path.name, path.name), entry[2]])
+    return names
+
+
+def names_in(text):
+    names = {}
+    bare = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+    for match in re.finditer(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?((?:[^\n\\]|\\.|\\\n)*)", bare, re.M):
+        if not match[1].endswith("_H") and not match[1].startswith("__") and not match[1].endswith("_H_"):
+            value = " ".join((match[3] or "").replace("\\\n", " ").split())
+            names[match[1]] = ["macro", f"#define {match[1]}{match[2] or ''} {value}".rstrip(), ""]
+    for match in re.finditer(r"\b(typedef\s+)?(enum|struct|union)\s*(\w+)?\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*(?:__attribute__\(\([^)]*\)\)\s*)?(\w+)?", bare):
+        name = match[5] if match[1] and match[5] else match[3]
+        members = [" ".join(part.split()) for part in match[4].split("," if match[2] == "enum" else ";") if part.strip() and "#" not in part]
+        separator = ", " if match[2] == "enum" else "; "
+        if name:
+            names[name] = [match[2], f"{match[2]} {name} {{ {separator.join(members)}{';' if match[2] != 'enum' else ''} }}", ""]
+        if match[2] == "enum":
+            count = -1
+            for member in members:
+                known = re.match(r"(\w+)(?:\s*=\s*(.+))?$", member)
+                if not known:
+                    continue
+                try:
+                    count = int(known[2], 0) if known[2] else count + 1
+                    shown = f"{known[1]} = {count}"
+                except ValueError:
+                    shown = member
+                names[known[1]] = ["enumerator", shown, name or ""]
+    for match in re.finditer(r"^[ \t]*typedef\s+([^;{}()]+?)\s*\b(\w+)\s*(\[[^\]]*\])?;", bare, re.M):
+        names.setdefault(match[2], ["type", f"typedef {' '.join(match[1].split())} {match[2]}{match[3] or ''}", ""])
+    return names
 
 
 def main():

@@ -139,12 +139,32 @@ def flat(text):
 class Function:
     """One public function with everything that is known of it, family texts included."""
 
-    def __init__(self, prototype, family, own, reference):
+    def __init__(self, prototype, family, own, reference, chip=None):
         self.prototype, self.family, self.own, self.reference = prototype, family, own, reference
         self.name = prototype.name
         self.limits = reference.limits.get(self.name, {})
+        self.chip = chip
+        if chip is not None:
+            self.limits = self.limits_on(chip)
         self.is_host = prototype.header in HOST_HEADERS
         self.is_okkernel = reference.is_okkernel(self.name)
+
+    def limits_on(self, chip):
+        """What the rules answer on a further chip."""
+        there = self.limits.get("on", {}).get(chip, {})
+        limits = {**self.limits, "parameters": {**self.limits.get("parameters", {}), **there.get("parameters", {})}}
+        if "cost" in there:
+            limits["cost"] = there["cost"]
+        if chip in self.limits.get("types_on", {}):
+            limits["types"] = self.limits["types_on"][chip]
+        limits.pop("types_on", None)
+        return limits
+
+    def sections_on(self, chip):
+        """The sections that a further chip has otherwise."""
+        usual = dict(self.sections())
+        there = Function(self.prototype, self.family, self.own, self.reference, chip).sections()
+        return [(label, text) for label, text in there if text != usual.get(label) and label not in ("example", "see also", "samples")]
 
     def field(self, name):
         """The function's own text if it has one, else the family's."""
@@ -184,6 +204,8 @@ class Function:
         found = self.own_parameter_text(name, kind)
         if found is None:
             found = flat(default.get(f"{kind} {name}", default.get(name, "")))
+        if self.limits.get("parameters", {}).get(name, {}).get("zero_w_stride") is False:
+            found = found.replace("; 0 repeats the element", "; 0 repeats the element, but not in w, where it is refused")
         return found or ("not described" if self.undetermined else "")
 
     # ---- What the rules gave ----
@@ -299,8 +321,7 @@ class Function:
         if not cost or not cost["commands"]:
             return ""
         count = "one command" if cost["commands"] == 1 else f"{cost['commands']} commands"
-        return (f"{count}; {cost['start_us']:g} us of start and {cost['work_us']:g} us of work in the time model for the small call that the "
-                f"rules are asked with (tests/grid); `softtpu run --time` shows yours")
+        return f"{count}, about {cost['start_us'] + cost['work_us']:.3g} us for a very small tensor (model); `softtpu run --time` shows yours"
 
     def chips_text(self):
         if self.is_host:

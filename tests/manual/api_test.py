@@ -16,7 +16,7 @@ def api(*arguments, status=0):
 
 def main():
     page = api("tpu_bdc_fp_mm")
-    for text in ("void tpu_bdc_fp_mm(", "left_rows", "types", "1..65535", "2^(emax - 24)", "errors", "known       exact on", "see also",
+    for text in ("void tpu_bdc_fp_mm(", "left_rows", "types", "1..65535", "2^(emax - 24)", "errors", "tested      equals the vendor's emulator in", "see also",
                  "#include <tpu_kernel.h>", "tpu_bdc_fp_mm(output, left, right,"):
         assert text in page, f"{text} is not in the page:\n{page}"
     assert max(map(len, page.split("\n"))) <= 125, "a line is too long"
@@ -27,7 +27,7 @@ def main():
     entry = json.loads(api("bm_memcpy_s2d", "--json"))
     assert entry["parameters"][0]["name"] == "handle" and "BM_ERR_PARAM" in " ".join(entry["errors"])
     entry = json.loads(api("tpu_bdc_cast", "--json"))
-    assert entry["known"].startswith("exact on") and "bfp16" in entry["types"]
+    assert entry["known"].startswith("equals the vendor's emulator in") and "bfp16" in entry["types"]
 
     assert "tpu_bdc_fp_max_pool2d" in api("--search", "row softmax")
     assert "tpu_gdma_h_gather_S2L" in api("--search", "Gather ROWS index")
@@ -38,6 +38,27 @@ def main():
     assert "did you mean" not in api("zzzzzzzzzzzzzzzzzzzzzz", status=1)
     assert "neither a chip" in api("--chip", "nochip", status=2)
 
+    # What newcomers ask for.
+    for words, name in (("negate", "tpu_bdc_neg"), ("rope", "tpu_bdc_fp32_sin"), ("rms norm", "tpu_bdc_fp32_rsqrt"), ("argmax", "tpu_hau_sort_natural_index"),
+                        ("which core am I?", "tpu_core_index")):
+        hits = [hit["name"] for hit in json.loads(api("--search", words, "--json"))]
+        assert name in hits[:6], f"{words}: {hits}"
+    # What every chip refuses comes last.
+    usable = [bool(hit["usable_on"]) for hit in json.loads(api("--search", "tpu_bdc", "--json"))]
+    assert usable == sorted(usable, reverse=True), usable
+
+    # Types, enumerators and macros.
+    assert "int n; int c; int h; int w;" in api("dim4") and "tpu_bdc_fp_add" in json.loads(api("dim4", "--json"))["used_by"]
+    assert "DT_FP16 = 3" in api("DT_FP16") and "data_type_t" in api("DT_FP16") and "#define DIV_UP(a, b)" in api("DIV_UP")
+
+    # The page of one chip speaks of that chip.
+    here, there = (json.loads(api("tpu_bdc_fp_add", "--json", "--chip", chip)) for chip in ("bm1684x", "BM1686"))
+    assert there["chip"] == "bm1688" and there["chip_sizes"] == {"npus": 32, "local_bytes": 131072, "banks": 16, "alignment": 16, "cores": 2}
+    assert "bm1688" in there["usable_on"] and "bm1684" not in there["usable_on"]
+    assert "multiple of 64" in " ".join(here["limits"]) and "multiple of 16" in " ".join(there["limits"]), there["limits"]
+    assert "16 bytes" in api("tpu_bdc_fp_add", "--chip", "bm1688")
+    assert "every call is refused" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x") or "refuses every call" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x")
+
     # What was recorded on a chip is known there.
     recorded = {call["fn"] for path in (pathlib.Path(__file__).parents[1] / "golden/bm1690").glob("*.json")
                 for case in json.loads(path.read_text())["cases"] for call in case.get("calls", sum(case.get("core_calls", []), []))}
@@ -45,7 +66,7 @@ def main():
     assert len(recorded) > 200 and not [name for name in recorded if states[name] == "unverified"]
 
     ledger = api("--ledger", "tpu_bdc_fp_mm")
-    assert "tpu_bdc_fp_mm_R_trans" in ledger and "exact on" in ledger
+    assert "tpu_bdc_fp_mm_R_trans" in ledger and "equals the vendor's emulator in" in ledger
     assert len(json.loads(api("--json"))) > 700 and len(json.loads(api("--json", "--chip", "bm1684"))) > 100
     print("the manual, searches, suggestions and the ledger are as they should be")
 

@@ -80,7 +80,7 @@ class Limits {
   // How often the rules answered otherwise than the rows say.
   int contradictions() const { return contradictions_; }
 
-  // Of a further chip: that it has the function, and its data types where they differ.
+  // Of a further chip: that it has the function, its data types, and what the rules answer there where it differs.
   void add_differences_to(json& all) {
     for (const OpInfo& row : all_ops()) {
       if (!is_of_this_interface(row) || !has(row)) continue;
@@ -92,10 +92,26 @@ class Limits {
       if (prepare(*found->second, row)) probe_types(own);
       if (own.contains("types") && own["types"] != entry["types"])
         entry["types_on"][device_.chip().name] = own["types"];
+      json answers;
+      probe(*found->second, row, answers);
+      if (json differing = differences(entry, answers); !differing.is_null())
+        entry["on"][device_.chip().name] = std::move(differing);
     }
   }
 
  private:
+  // The parameters and costs of one chip that are not those of the first.
+  static json differences(const json& first, const json& other) {
+    json differing;
+    const json none = json::object();
+    const json& known = first.contains("parameters") ? first["parameters"] : none;
+    for (const auto& [name, limits] : (other.contains("parameters") ? other["parameters"] : none).items()) {
+      if (!known.contains(name) || known[name] != limits) differing["parameters"][name] = limits;
+    }
+    if (other.contains("cost") && first.value("cost", json()) != other["cost"]) differing["cost"] = other["cost"];
+    return differing;
+  }
+
   static const char* support(const OpInfo& row) {
     switch (row.support) {
       case Support::kCommand: return "command";
@@ -297,6 +313,10 @@ class Limits {
     null.null = true;
     limits["null"] = valid_[at].null || ask_with(at, null).empty();
     const bool stride = grid::is_stride(parameter(at));
+    if (stride && parameter(at).type == "const dim4*" && !parameter(at).name.starts_with("dst")) {
+      const std::string answer = ask_with(at, grid::dims({1024, 256, 32, 0}));
+      if (answer.empty() || answer.find("stride") != std::string::npos) limits["zero_w_stride"] = answer.empty();
+    }
     const bool dim2 = parameter(at).type == "const dim2*";
     const bool window = dim2 || parameter(at).type == "const padding_t*" || parameter(at).type == "const Padding*";
     if ((parameter(at).type != "const dim4*" && !window) || (stride && !dim2)) return;
