@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/chip/chip.hpp"
 #include "device/cli/command.hpp"
 
 namespace softtpu::cli {
@@ -95,10 +96,23 @@ struct PplChip {
   const char* code;   // as folders are called
   const char* macro;  // defined for kernels and hosts
   bool has_tpuv7;     // hosts use tpuv7_rt, else libbmlib
+  int most_cores;     // MAX_TPU_CORE_NUM of PPL 1.7, which says 2 for BM1684X
 };
-constexpr PplChip kPplChips[] = {{"bm1684x", "tpu_6_0", "__bm1684x__", false},
-                                 {"bm1688", "tpul_6_0", "__bm1688__", false},
-                                 {"bm1690", "tpub_7_1", "__bm1690__", true}};
+constexpr PplChip kPplChips[] = {{"bm1684x", "tpu_6_0", "__bm1684x__", false, 2},
+                                 {"bm1684xe", "tpu_6_0_e", "__bm1684x__", false, 2},
+                                 {"bm1688", "tpul_6_0", "__bm1688__", false, 2},
+                                 {"bm1684x2", "tpub_9_3", "__bm1684x2__", false, 1},
+                                 {"bm1690", "tpub_7_1", "__sg2260__ -D__bm1690__", true, 8},
+                                 {"bm1690e", "tpub_7_1_e", "__sg2260e__", true, 4}};
+
+// Of those, the ones that softtpu runs.
+std::vector<PplChip> ppl_chips() {
+  std::vector<PplChip> chips;
+  for (const PplChip& chip : kPplChips) {
+    if (load_chip(chip.name)) chips.push_back(chip);
+  }
+  return chips;
+}
 
 void write_text(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
@@ -112,22 +126,39 @@ std::string ppl_config(const PplChip& chip) {
   return fmt::format(R"(# Made by "softtpu sdk ppl": {0}.
 get_filename_component(SOFTTPU_PPL "${{CMAKE_CURRENT_LIST_DIR}}/../.." ABSOLUTE)
 set(TPUKERNEL_TOP ${{SOFTTPU_PPL}}/chip/{1}/TPU1686)
-set(KERNEL_TOP ${{SOFTTPU_PPL}}/kernel)
-set(CUS_TOP ${{SOFTTPU_PPL}}/customize)
-set(RUNTIME_TOP ${{SOFTTPU_PPL}}/runtime/{2})
+# What PPL 1.7 has in common/ stood in kernel/ and customize/ before.
+if(EXISTS ${{SOFTTPU_PPL}}/common)
+  set(KERNEL_TOP ${{SOFTTPU_PPL}}/common/dev/kernel)
+  set(CUS_TOP ${{SOFTTPU_PPL}}/common)
+  set(CHECKER ${{CUS_TOP}}/dev/checker/include)
+  file(GLOB_RECURSE KERNEL_CHECKER ${{CUS_TOP}}/dev/checker/*.c ${{CUS_TOP}}/dev/checker/*.cpp)
+else()
+  set(KERNEL_TOP ${{SOFTTPU_PPL}}/kernel)
+  set(CUS_TOP ${{SOFTTPU_PPL}}/customize)
+  set(CHECKER)
+  set(KERNEL_CHECKER)
+endif()
+if(RUNTIME_PATH)
+  set(RUNTIME_TOP ${{RUNTIME_PATH}})
+else()
+  set(RUNTIME_TOP ${{SOFTTPU_PPL}}/runtime/{2})
+endif()
+set(RT_WRAP_TOP ${{SOFTTPU_PPL}}/runtime/tpu_rt_wrap)
+set(RT_WRAP_LIB_PATH ${{RT_WRAP_TOP}}/lib)
+set(MAX_TPU_CORE_NUM {6})
 set(BACKEND_LIB_PATH ${{SOFTTPU_PPL}}/chip/{1}/lib)
+set(FIRMWARE_CMODEL {3})
 set(BMLIB_CMODEL_PATH ${{BACKEND_LIB_PATH}}/{3})
 set(RUNTIME_LIBS {4})
-set(CHECKER)
 set(EXTRA_IDIRS)
 set(EXTRA_LDIRS)
 set(EXTRA_CFLAGS)
 set(EXTRA_LDFLAGS)
 add_definitions(-D{5})
 )",
-                     chip.name, chip.code, chip.has_tpuv7 ? "tpuv7-runtime" : "libsophon",
+                     chip.name, chip.code, chip.has_tpuv7 ? "tpuv7-runtime" : "bmlib",
                      chip.has_tpuv7 ? "libtpuv7_emulator.so" : "libcmodel_firmware.so",
-                     chip.has_tpuv7 ? "tpuv7_rt cdm_daemon_emulator" : "bmlib", chip.macro);
+                     chip.has_tpuv7 ? "tpuv7_rt cdm_daemon_emulator" : "bmlib", chip.macro, chip.most_cores);
 }
 
 constexpr const char* kGenChipDef = R"(# Turns the name of a chip into its code: CHIP is set to the name of its folder.
@@ -146,6 +177,16 @@ endif()
 if(NOT EXISTS ${CMAKE_CURRENT_LIST_DIR}/../chip/${CHIP}/config_common.cmake)
   message(FATAL_ERROR "chip ${CHIP} is not one of ${SOFTTPU_CHIP_MAP}")
 endif()
+# For programs: the same map.
+string(JSON SOFTTPU_CHIPS LENGTH "${SOFTTPU_CHIP_MAP}")
+math(EXPR SOFTTPU_LAST_CHIP "${SOFTTPU_CHIPS} - 1")
+set(SOFTTPU_CHIP_ROWS)
+foreach(SOFTTPU_INDEX RANGE ${SOFTTPU_LAST_CHIP})
+  string(JSON SOFTTPU_NAME MEMBER "${SOFTTPU_CHIP_MAP}" ${SOFTTPU_INDEX})
+  string(JSON SOFTTPU_CODE GET "${SOFTTPU_CHIP_MAP}" ${SOFTTPU_NAME})
+  string(APPEND SOFTTPU_CHIP_ROWS "    {\"${SOFTTPU_NAME}\", \"${SOFTTPU_CODE}\"},\n")
+endforeach()
+file(WRITE ${CMAKE_BINARY_DIR}/include/chip_map.h "#pragma once\n#include <string>\n#include <unordered_map>\nstatic const std::unordered_map<std::string, std::string> chip_map = {\n${SOFTTPU_CHIP_ROWS}};\n")
 )";
 
 constexpr const char* kAddPpl =
@@ -161,9 +202,18 @@ function(ppl_gen input output opt_level)
 endfunction()
 )";
 
+// A folder of bmlib and its headers.
+void lay_out_bmlib(const fs::path& prefix, const fs::path& folder) {
+  for (const char* header : {"bmlib_runtime.h", "bmlib_internal.h", "bmlib_type.h", "bmlib_memory.h"}) {
+    copy_into(prefix / "include" / header, folder / "include" / header);
+  }
+  copy_libraries(prefix, folder / "lib", {"libsofttpu_client.so", "libbmlib.so"});
+  link_to("../../bin", folder / "bin");
+}
+
 void lay_out_ppl(const fs::path& prefix, const fs::path& folder) {
   std::string map;
-  for (const PplChip& chip : kPplChips) {
+  for (const PplChip& chip : ppl_chips()) {
     map += fmt::format("{}\n  \"{}\": \"{}\"", map.empty() ? "{" : ",", chip.name, chip.code);
     const fs::path place = folder / "chip" / chip.code;
     write_text(place / "config_common.cmake", ppl_config(chip));
@@ -182,17 +232,49 @@ void lay_out_ppl(const fs::path& prefix, const fs::path& folder) {
   write_text(folder / "scripts/GenChipDef.cmake", kGenChipDef);
   write_text(folder / "scripts/AddPPL.cmake", kAddPpl);
   lay_out_tpuv7(prefix, folder / "runtime/tpuv7-runtime");
-  for (const char* header : {"bmlib_runtime.h", "bmlib_internal.h", "bmlib_type.h", "bmlib_memory.h"}) {
-    copy_into(prefix / "include" / header, folder / "runtime/libsophon/include" / header);
-  }
-  copy_libraries(prefix, folder / "runtime/libsophon/lib", {"libsofttpu_client.so", "libbmlib.so"});
-  link_to("../../bin", folder / "runtime/libsophon/bin");
+  lay_out_bmlib(prefix, folder / "runtime/bmlib");
+  lay_out_bmlib(prefix, folder / "runtime/libsophon");  // as older builds call it
+  const fs::path wrapper = folder / "runtime/tpu_rt_wrap";
+  copy_into(prefix / "include/tpu_runtime_api/tpu_runtime_api.h", wrapper / "include/tpu_runtime_api.h");
+  copy_libraries(prefix, wrapper / "lib", {"libsofttpu_client.so", "libtpu_runtime_api.so"});
+  link_to("../../bin", wrapper / "bin");
   link_programs(prefix, folder);
+}
+
+// What builds of PPL before 1.7 find beside chip/ and runtime/.
+void lay_out_older_ppl(const fs::path& prefix, const fs::path& folder) {
+  lay_out_ppl(prefix, folder);
   copy_into(prefix / "include/tpu_runtime_api/tpu_runtime_api.h", folder / "customize/host/include/tpu_runtime_api.h");
   for (const char* place : {"kernel", "customize/dev/utils/include"}) fs::create_directories(folder / place);
   write_text(folder / "customize/dev/utils/src/ppl_helper.c",
              "/* Generated kernels are compiled together with this file; what they call is in tpu_kernel.h. */\n"
              "typedef int softtpu_ppl_helper_is_empty;\n");
+}
+
+// Whether softtpu's own libraries lie in a folder of the tree: the user's stay out of it, since a program cannot have
+// both. "chip/tpu_6_0/lib", "runtime/bmlib/lib".
+bool holds_libraries(const fs::path& relative) {
+  std::vector<std::string> parts;
+  for (const fs::path& part : relative) parts.push_back(part.string());
+  return parts.size() >= 3 && (parts[0] == "chip" || parts[0] == "runtime") && (parts[2] == "lib" || parts[2] == "bin");
+}
+
+// A chip's folder that the tree lacks is one that softtpu does not run.
+bool is_foreign_chip(const fs::path& folder, const fs::path& relative) {
+  const auto first = relative.begin();
+  if (first == relative.end() || *first != "chip" || std::next(first) == relative.end()) return false;
+  const fs::path place = fs::path("chip") / *std::next(first);
+  return place.extension() != ".json" && !fs::exists(folder / place);
+}
+
+// Everything of the user's own PPL that is not a library of the chip or of a runtime: its build files, headers and
+// helpers count, unchanged.
+void add_deps(const fs::path& deps, const fs::path& folder) {
+  for (const auto& entry : fs::recursive_directory_iterator(deps, fs::directory_options::follow_directory_symlink)) {
+    const fs::path relative = fs::relative(entry.path(), deps);
+    if (entry.is_directory() || holds_libraries(relative) || is_foreign_chip(folder, relative)) continue;
+    link_to(fs::absolute(entry.path()), folder / relative);
+  }
 }
 
 // The libraries that the compiler's model runner and debugger open, under the names that they ask for.
@@ -213,37 +295,66 @@ struct Sdk {
 constexpr Sdk kSdks[] = {
     {"okkernel", lay_out_okkernel, "include/, lib/cmodel/libbmlib.so and bin/ for OKKernel projects (BM1684)"},
     {"tpuv7", lay_out_tpuv7, "include/, lib/ and bin/ for projects on tpuv7_rt (BM1690 and newer)"},
-    {"ppl", lay_out_ppl,
-     "chip/, runtime/, customize/, scripts/ for PPL projects: the PPL_RUNTIME_PATH of their builds"},
+    {"ppl", lay_out_older_ppl, "chip/, runtime/, scripts/ for PPL projects: the PPL_RUNTIME_PATH of their builds"},
     {"tpu-mlir", lay_out_tpu_mlir,
      "lib/ with libbmrt, libbmlib and libcmodel_bm1684x for the compiler's tools (put it first in LD_LIBRARY_PATH)"},
 };
 
-int run(const std::string& kind, const std::string& folder) {
-  const Sdk& sdk = *std::ranges::find(kSdks, kind, &Sdk::name);
+struct Options {
+  std::string kind, folder, deps;
+};
+
+// The folder deps of the user's PPL; the error says what it should look like.
+Result<void> check_deps(const Options& options) {
+  if (options.deps.empty()) return {};
+  if (options.kind != "ppl") return Error{ErrorKind::kUsage, "sdk: --deps goes with the kind ppl"};
+  for (const char* place : {"common/host", "common/dev"}) {
+    if (fs::is_directory(fs::path(options.deps) / place)) continue;
+    return Error{ErrorKind::kUsage,
+                 fmt::format("sdk: --deps {}: it has no folder {} (the folder deps of a PPL 1.7 release is meant)",
+                             options.deps, place)};
+  }
+  return {};
+}
+
+int run(const Options& options) {
+  const Sdk& sdk = *std::ranges::find(kSdks, options.kind, &Sdk::name);
+  if (auto good = check_deps(options); !good) return fail(good.error());
   try {
     const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-    sdk.lay_out(prefix, folder);
+    if (options.deps.empty()) {
+      sdk.lay_out(prefix, options.folder);
+    } else {
+      lay_out_ppl(prefix, options.folder);
+      add_deps(fs::canonical(options.deps), options.folder);
+    }
   } catch (const fs::filesystem_error& error) {
     fail(error.what());
     return kNotWritten;
   }
-  fmt::print("{}: {}\n", folder, sdk.what);
+  fmt::print("{}: {}\n", options.folder, sdk.what);
+  if (options.kind == "ppl" && options.deps.empty()) {
+    fmt::print(
+        "Projects of PPL 1.7 also need the files of PPL itself: softtpu sdk ppl {} --deps $PPL_PROJECT_ROOT/deps\n",
+        options.folder);
+  }
   return 0;
 }
 
 }  // namespace
 
 Run add_sdk(CLI::App& app) {
-  auto kind = std::make_shared<std::string>();
-  auto folder = std::make_shared<std::string>();
+  auto options = std::make_shared<Options>();
   std::vector<std::string> names;
   for (const Sdk& sdk : kSdks) names.emplace_back(sdk.name);
-  app.add_option("kind", *kind, "which SDK")->required()->check(CLI::IsMember(names));
-  app.add_option("folder", *folder, "target folder; created when it is missing")->required();
-  app.footer("Exit status: 0; 2 when there is no such SDK; 3 when the tree cannot be written.");
-  // The parser writes into both.
-  return [kind, folder] { return run(*kind, *folder); };
+  app.add_option("kind", options->kind, "which SDK")->required()->check(CLI::IsMember(names));
+  app.add_option("folder", options->folder, "target folder; created when it is missing")->required();
+  app.add_option(
+      "--deps", options->deps,
+      "ppl: the folder deps of your PPL 1.7, whose build files, headers and helpers are linked into the tree");
+  app.footer(
+      "Exit status: 0; 2 when there is no such SDK or --deps is no such folder; 3 when the tree cannot be written.");
+  return [options] { return run(*options); };
 }
 
 }  // namespace softtpu::cli

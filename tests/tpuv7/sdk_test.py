@@ -84,6 +84,83 @@ def use_chips(launcher, program, folder):
     check(finish(1, program, CHIP_ARCH="bm9999", **module), '"bm9999" is neither a chip that softtpu knows')
 
 
+PPL_FILES = {
+    "common/host/src/cnpy.cpp": "int cnpy_is_here() { return 1; }\n",
+    "common/host/src/host_utils.cpp": "int host_utils_is_here() { return 2; }\n",
+    "common/host/include/autotune.h": "#pragma once\n#include \"chip_map.h\"\n",
+    "common/dev/utils/src/dev_cnpy.c": "int dev_cnpy_is_here(void) { return 1; }\n",
+    "common/dev/utils/src/tensor_dump.c": "int tensor_dump_is_here(void) { return 1; }\n",
+    "common/dev/utils/src/ppl_helper.c": '#include "ppl_helper.h"\n',
+    "common/dev/utils/include/ppl_helper.h": "#pragma once\n#include <tpu_kernel.h>\n",
+    "common/dev/kernel/ppl_mem.h": "#pragma once\n",
+    "common/dev/checker/include/checker.h": "#pragma once\n",
+    "common/dev/checker/src/checker.c": '#include "checker.h"\nint checker_is_here(void) { return 1; }\n',
+    "chip/tpub_9_0/config_common.cmake": "",
+    "chip/tpu_6_0/lib/libcmodel_firmware.so": "not a library",
+    "runtime/bmlib/lib/libbmlib.so": "not a library",
+    "scripts/users_own.cmake": "set(USERS_OWN 1)\n",
+}
+# A build file with the variables and files that those of PPL 1.7 use.
+PPL_BUILD = """
+cmake_minimum_required(VERSION 3.20)
+project(trial C CXX)
+set(PPL $ENV{PPL_RUNTIME_PATH})
+include(${PPL}/scripts/GenChipDef.cmake)
+include(${PPL}/chip/${CHIP}/config_common.cmake)
+include(${PPL}/scripts/users_own.cmake)
+if(NOT USERS_OWN OR NOT KERNEL_CHECKER OR NOT MAX_TPU_CORE_NUM OR NOT EXISTS ${RT_WRAP_LIB_PATH}/libtpu_runtime_api.so)
+  message(FATAL_ERROR "something is missing")
+endif()
+add_compile_options(-Werror)
+add_compile_definitions(USING_CMODEL)
+include_directories(${TPUKERNEL_TOP}/kernel/include ${TPUKERNEL_TOP}/tpuDNN/include ${KERNEL_TOP} ${CUS_TOP}/dev/utils/include
+                    ${CHECKER} ${CUS_TOP}/host/include ${RUNTIME_TOP}/include ${CMAKE_BINARY_DIR}/include)
+link_directories(${BACKEND_LIB_PATH} ${RUNTIME_TOP}/lib)
+add_library(kernels SHARED device/kernel.c ${CUS_TOP}/dev/utils/src/dev_cnpy.c ${CUS_TOP}/dev/utils/src/ppl_helper.c
+            ${CUS_TOP}/dev/utils/src/tensor_dump.c ${KERNEL_CHECKER})
+target_link_libraries(kernels PRIVATE ${FIRMWARE_CMODEL} m -Wl,--no-undefined)
+separate_arguments(LIBS UNIX_COMMAND "${RUNTIME_LIBS}")
+add_executable(trial src/main.cpp ${CUS_TOP}/host/src/cnpy.cpp ${CUS_TOP}/host/src/host_utils.cpp)
+target_compile_features(trial PRIVATE cxx_std_17)
+target_link_libraries(trial PRIVATE ${LIBS} tpudnn pthread)
+"""
+PPL_KERNEL = """
+#include "ppl_helper.h"
+void nothing(const void* args) { (void)args; tpu_initialize(); tpu_poll(); }
+TPUKERNEL_FUNC_REGISTER(nothing)
+"""
+PPL_HOST = """
+#include <autotune.h>
+#include <tpuDNN.h>
+int cnpy_is_here();
+int host_utils_is_here();
+int main() { return cnpy_is_here() + host_utils_is_here() == 3 && chip_map.at("bm1684x") == "tpu_6_0" ? 0 : 1; }
+"""
+
+
+def build_with_deps(launcher, folder):
+    """A project of PPL 1.7's shape, for every chip, with the user's own files linked into the tree and unchanged."""
+    deps, project, sdk = folder / "deps", folder / "ppl17", folder / "ppl-deps"
+    for name, text in {**{f"deps/{name}": text for name, text in PPL_FILES.items()}, "ppl17/CMakeLists.txt": PPL_BUILD,
+                       "ppl17/device/kernel.c": PPL_KERNEL, "ppl17/src/main.cpp": PPL_HOST}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    check(finish(2, launcher, "sdk", "ppl", sdk, "--deps", folder / "ppl"), "it has no folder common/host")
+    check(finish(2, launcher, "sdk", "tpuv7", sdk, "--deps", deps), "--deps goes with the kind ppl")
+    for _ in range(2):  # a second time over the first
+        check(run(launcher, "sdk", "ppl", sdk, "--deps", deps), "PPL_RUNTIME_PATH")
+    for name in ("common/host/src/cnpy.cpp", "scripts/users_own.cmake"):
+        if (sdk / name).resolve() != (deps / name).resolve():
+            sys.exit(f"FAILED: {name} is not the user's own")
+    if (sdk / "chip/tpub_9_0").exists() or (sdk / "chip/tpu_6_0/lib/libcmodel_firmware.so").read_bytes()[:4] != b"\x7fELF":
+        sys.exit("FAILED: libraries that are not softtpu's are in the tree")
+    for chip in ("bm1684x", "bm1684xe", "bm1688", "bm1690"):
+        variables = {"PPL_RUNTIME_PATH": str(sdk)}
+        run("cmake", "-G", "Ninja", f"-DCHIP={chip}", "-DDEV_MODE=cmodel", "-S", project, "-B", folder / f"ppl17-{chip}", **variables)
+        run("cmake", "--build", folder / f"ppl17-{chip}", **variables)
+        run(folder / f"ppl17-{chip}/trial")
+
+
 def refuse_chip(folder):
     variables = {"PPL_RUNTIME_PATH": str(folder / "ppl"), "CHIP_ARCH": "bm9999"}
     text = finish(1, "cmake", "-G", "Ninja", "-S", folder / "project", "-B", folder / "other", **variables)
@@ -128,6 +205,7 @@ def main():
         launcher = place / "bin/softtpu"
         build_tpuv7(launcher, folder)
         program = build_ppl(launcher, folder)
+        build_with_deps(launcher, folder)
         use_paths(launcher, program, folder)
         use_chips(launcher, program, folder)
         refuse_chip(folder)
