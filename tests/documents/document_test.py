@@ -16,6 +16,15 @@ FILE = re.compile(r"^[^\n]*`([\w.]+)`:\n\n```\w*\n(.*?)^```$", re.M | re.S)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 
 
+def without_spaces(prefix, folder):
+    """The prefix by a name without spaces: a shell splits what $(pkg-config ...) prints at them."""
+    if " " not in os.fspath(prefix):
+        return prefix
+    link = pathlib.Path(folder) / ".installed"
+    link.symlink_to(prefix)
+    return link
+
+
 def environment(prefix):
     # Nothing that the caller has set may reach the programs.
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SOFTTPU_", "LD_LIBRARY_PATH", "TPUKERNEL_"))}
@@ -60,7 +69,7 @@ def main():
     parser.add_argument("page", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        runs = follow(options.page.read_text(), options.prefix.resolve(), pathlib.Path(folder))
+        runs = follow(options.page.read_text(), without_spaces(options.prefix.resolve(), folder), pathlib.Path(folder))
     if runs == 0:
         sys.exit(f"FAILED: {options.page} has no commands")
     print(f"{options.page.name}: {runs} commands, all as printed")

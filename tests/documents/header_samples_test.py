@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from document_test import environment  # noqa: E402
+from document_test import environment, without_spaces  # noqa: E402
 
 HEADERS = pathlib.Path(__file__).resolve().parent.parent.parent / "host/include/softtpu"
 PROGRAM = """#include <bmlib_runtime.h>
@@ -80,8 +80,10 @@ def main():
     parser.add_argument("--prefix", type=pathlib.Path, required=True, help="where softtpu is installed")
     options = parser.parse_args()
     found = [text for header in sorted(HEADERS.glob("*.h")) for text in samples(header)]
-    for text in found:
-        try_sample(text, os.fspath(options.prefix))
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = os.fspath(without_spaces(options.prefix, folder))
+        for text in found:
+            try_sample(text, prefix)
     print(f"{len(found)} samples in comments compile and run")
     return 0 if len(found) >= 3 else 1
 

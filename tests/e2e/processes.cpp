@@ -25,9 +25,17 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// A zombie has no environment left, so it does not count.
+// A zombie has no environment left, so it does not count. Of a process that is not dumpable only root sees the
+// environment; its parent's counts then.
 bool carries(const fs::path& process, const std::string& mark) {
-  return read_text(process / "environ").find("SOFTTPU_E2E_MARK=" + mark) != std::string::npos;
+  const std::string entry = "SOFTTPU_E2E_MARK=" + mark;
+  if (std::ifstream(process / "environ")) return read_text(process / "environ").find(entry) != std::string::npos;
+  const std::string stat = read_text(process / "stat");
+  std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+  std::string state, parent;
+  fields >> state >> parent;
+  return state != "Z" && is_number(parent) &&
+         read_text(process.parent_path() / parent / "environ").find(entry) != std::string::npos;
 }
 
 }  // namespace

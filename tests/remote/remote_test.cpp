@@ -301,7 +301,8 @@ TEST_F(Remote, GoesIntoTheBackgroundWithItsGateway) {
   EXPECT_EQ(server.wait(), 0) << server.output();
   const auto gateways = server.processes("softtpu-remote");
   ASSERT_EQ(gateways.size(), 1U);
-  for (const int fd : {0, 1, 2}) {
+  // Only root sees the files of a process that is not dumpable.
+  for (const int fd : ::getuid() == 0 ? std::vector<int>{0, 1, 2} : std::vector<int>()) {
     EXPECT_EQ(fs::read_symlink("/proc/" + std::to_string(gateways[0]) + "/fd/" + std::to_string(fd)), "/dev/null");
   }
   for (const pid_t pid : server.processes("softtpu-device")) ::kill(pid, SIGTERM);
