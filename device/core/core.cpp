@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/core/call_site.hpp"
+#include "device/core/own_messages.hpp"
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
 #include "device/memory/kernel_choice.hpp"
@@ -38,6 +39,11 @@ bool touches(const Tensor& tensor, std::uint64_t begin, std::uint64_t end) {
     }
   }
   return false;
+}
+
+// Whether the cores of a launch share a message.
+bool is_shared(const LaunchPlace& place, const ControlCmd& message) {
+  return place.page != nullptr && !is_own_message(message.message);
 }
 
 thread_local Core* current_core = nullptr;
@@ -170,7 +176,10 @@ void Core::drain() {
   };
   while (!faulted()) {
     if (place_.page != nullptr) {
-      if (const auto waits = schedule_->blocked_by(has_come); !waits.empty()) {
+      // Nobody else brings about what the core's own engines wait for.
+      auto waits = schedule_->blocked_by(has_come);
+      std::erase_if(waits, [](const MessageWait& wait) { return is_own_message(wait.id); });
+      if (!waits.empty()) {
         go_on_after(place_.page->wait_for_any(place_.workitem, Op::tpu_poll, waits));
         continue;
       }
@@ -210,7 +219,7 @@ void Core::go_on_after(Meeting meeting) {
 
 bool Core::waits_in_vain(const ControlCmd& cmd) const {
   if (cmd.action != ControlAction::kWaitMessage) return false;
-  if (place_.page != nullptr) return !place_.page->has_come({cmd.message, cmd.count});
+  if (is_shared(place_, cmd)) return !place_.page->has_come({cmd.message, cmd.count});
   const auto message = state_.messages.find(cmd.message);
   return message == state_.messages.end() || message->second.sent < cmd.count;
 }
@@ -223,7 +232,7 @@ void Core::meet(Op op, const ControlCmd& cmd) {
 }
 
 void Core::wait_message(Op op, const ControlCmd& cmd) {
-  if (place_.page != nullptr) {
+  if (is_shared(place_, cmd)) {
     const MessageWait wait{cmd.message, cmd.count};
     if (const auto wrong = place_.page->check_wait(wait)) {
       return fault(ErrorKind::kUsage, Refusal{.op = op, .wrong = {.what = *wrong}});
@@ -265,7 +274,7 @@ void Core::control(Op op, const ControlCmd& cmd) {
       if (const auto wrong = place_.page->release(place_.workitem, cmd.message)) refuse_if(true, wrong->c_str());
       return;
     case ControlAction::kSendMessage:
-      if (place_.page != nullptr) {
+      if (is_shared(place_, cmd)) {
         const auto wrong = place_.page->send(place_.workitem, cmd.message, cmd.count);
         if (wrong) refuse_if(true, wrong->c_str());
         return;

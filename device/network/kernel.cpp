@@ -31,7 +31,7 @@ class Programs {
       kept_.splice(kept_.begin(), kept_, entry);
       return kept_.front().program;
     }
-    auto made = make_program(chip, tiu, dma, areas, layers);
+    auto made = make_program(chip, {tiu, dma, {}}, areas, layers);
     if (!made) return made.error();
     kept_.push_front({{tiu.begin(), tiu.end()},
                       {dma.begin(), dma.end()},

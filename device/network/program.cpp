@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "device/core/own_messages.hpp"
 #include "device/stream/order.hpp"
 #include "device/stream/translate.hpp"
 
@@ -18,7 +19,7 @@ using stream::Instruction;
 using stream::Unit;
 
 std::string name_of(const Instruction& instruction) {
-  return fmt::format("{} {} {}.{}", to_text(instruction.format->unit), instruction.id(), instruction.format->name,
+  return fmt::format("{} {} {}.{}", to_text(instruction.unit()), instruction.id(), instruction.format->name,
                      instruction.format->function_name(instruction.function()));
 }
 
@@ -39,24 +40,6 @@ std::string_view keep(std::string text) {
   return *kept.insert(std::move(text)).first;
 }
 
-// Where the compiler put global memory, the network's areas lie elsewhere; other memories are where they are.
-Result<void> move_addresses(const Chip& chip, Instruction& instruction, std::span<const Area> areas) {
-  for (const Field field : {Field::src_addr, Field::dst_addr, Field::mask_addr, Field::index_addr}) {
-    // A fill has no source, whatever its bits say.
-    if (field == Field::src_addr && instruction[Field::fill_constant_en] != 0) continue;
-    std::uint64_t& address = instruction[field];
-    if (address < chip.global_mem.start) continue;
-    const auto area =
-        std::find_if(areas.begin(), areas.end(), [&](const Area& a) { return address >= a.begin && address < a.end; });
-    if (area == areas.end()) {
-      return Error{ErrorKind::kUsage, fmt::format("{}: {} {:#x} lies outside the network's areas.",
-                                                  name_of(instruction), to_text(field), address)};
-    }
-    address = area->at + (address - area->begin);
-  }
-  return {};
-}
-
 // What is wrong with an instruction, and where it stands.
 Error placed(const Error& error, Unit unit, std::span<const Instruction> instructions, std::size_t index) {
   return {error.kind,
@@ -73,11 +56,6 @@ ProgramStep wait(Unit unit, int message) {
 }
 std::size_t index_of(Unit unit) { return unit == Unit::kTiu ? 0 : 1; }
 
-// Takes part in the order, and does nothing.
-bool is_nop(const Instruction& instruction) {
-  return instruction.format->function_name(instruction.function()) == "nop";
-}
-
 // Numbers of the instructions of `unit` that the other one waits for first: a message is sent behind each.
 std::vector<bool> find_awaited(std::span<const Instruction> waiting, std::size_t awaited_count) {
   std::vector<bool> awaited(awaited_count + 1);
@@ -92,47 +70,94 @@ std::vector<bool> find_awaited(std::span<const Instruction> waiting, std::size_t
 
 }  // namespace
 
-Result<Program> make_program(const Chip& chip, std::span<const std::uint8_t> tiu_bytes,
-                             std::span<const std::uint8_t> dma_bytes, std::span<const Area> areas,
-                             std::span<const bmodel::LayerRange> layers) {
-  const auto& set = stream::InstructionSet::bm1684x();
-  auto tiu = stream::read_stream(set, Unit::kTiu, tiu_bytes);
-  if (!tiu) return tiu.error();
-  auto dma = stream::read_stream(set, Unit::kDma, dma_bytes);
-  if (!dma) return dma.error();
-  const auto order = stream::order_streams(*tiu, *dma);
-  if (!order) return order.error();
+namespace {
 
-  Program program;
-  program.steps.reserve(order->size() + 2);
-  program.steps.push_back({Op::tpu_parallel_start, ControlCmd{ControlAction::kParallelStart, 0, 0}, {}});
-  // An instruction that the other unit waits for sends one message behind it, and whoever waits for it takes that one.
-  const std::array awaited = {find_awaited(*dma, tiu->size()), find_awaited(*tiu, dma->size())};
-  std::array messages = {std::vector<int>(tiu->size() + 1), std::vector<int>(dma->size() + 1)};
-  std::array<std::uint32_t, 2> waited_for{};  // the highest number of the other unit that a unit has waited for
-  int last_message = 0;
-  for (const stream::Step& step : *order) {
-    const std::size_t own = index_of(step.unit);
-    const std::vector<Instruction>& instructions = step.unit == Unit::kTiu ? *tiu : *dma;
-    Instruction instruction = instructions[step.index];
-    if (const std::uint32_t other = instruction.waits_for(); other > waited_for[own]) {
-      waited_for[own] = other;
-      program.steps.push_back(wait(step.unit, messages[1 - own][other]));
+class Maker {
+ public:
+  Maker(const Chip& chip, std::span<const Area> areas, std::span<const bmodel::LayerRange> layers)
+      : chip_(chip), areas_(areas), layers_(layers), translator_(chip) {}
+
+  Result<Program> make(const Streams& streams) {
+    const auto* set = stream::InstructionSet::find_chip(chip_.name);
+    if (set == nullptr) return Error{ErrorKind::kUsage, fmt::format("no instructions of {} are known.", chip_.name)};
+    auto tiu = read(*set, Unit::kTiu, streams.tiu);
+    if (!tiu) return tiu.error();
+    auto dma = read(*set, Unit::kDma, streams.dma);
+    if (!dma) return dma.error();
+    auto sdma = read(*set, Unit::kSdma, streams.sdma);
+    if (!sdma) return sdma.error();
+    const auto order = stream::order_streams(*tiu, *dma);
+    if (!order) return order.error();
+    program_.steps.reserve(order->size() + sdma->size() + 2);
+    program_.steps.push_back({Op::tpu_parallel_start, ControlCmd{ControlAction::kParallelStart, 0, 0}, {}});
+    // SDMA waits for nobody but through messages.
+    for (std::size_t i = 0; i < sdma->size(); ++i) {
+      if (auto added = add(*sdma, Unit::kSdma, i); !added) return added.error();
     }
-    if (!is_nop(instruction)) {
-      if (auto moved = move_addresses(chip, instruction, areas); !moved)
-        return placed(moved.error(), step.unit, instructions, step.index);
-      auto issued = stream::translate(chip, instruction);
-      if (!issued) return placed(issued.error(), step.unit, instructions, step.index);
-      program.steps.push_back(
-          {issued->op, std::move(issued->command), keep(name_of(instruction) + layer_of(instruction, layers))});
-    }
-    if (!awaited[own][instruction.id()]) continue;
-    messages[own][instruction.id()] = ++last_message;
-    program.steps.push_back(send(step.unit, last_message));
+    if (auto added = add_ordered(*tiu, *dma, *order); !added) return added.error();
+    program_.steps.push_back({Op::tpu_parallel_end, ControlCmd{ControlAction::kParallelEnd, 0, 0}, {}});
+    return std::move(program_);
   }
-  program.steps.push_back({Op::tpu_parallel_end, ControlCmd{ControlAction::kParallelEnd, 0, 0}, {}});
-  return program;
+
+ private:
+  using Stream = std::vector<Instruction>;
+
+  static Result<Stream> read(const stream::InstructionSet& set, Unit unit, std::span<const std::uint8_t> bytes) {
+    if (bytes.empty()) return Stream();
+    return stream::read_stream(set, unit, bytes);
+  }
+
+  Result<void> add(const Stream& instructions, Unit unit, std::size_t index) {
+    Instruction instruction = instructions[index];
+    if (instruction.is_end()) return {};
+    if (instruction.format->unit == Unit::kDma) {
+      if (auto resolved = stream::resolve_addresses(chip_, instruction, areas_); !resolved) {
+        const std::string text = fmt::format("{}: {}.", name_of(instruction), resolved.error().text);
+        return placed({ErrorKind::kUsage, text}, unit, instructions, index);
+      }
+    }
+    auto issued = translator_.translate(instruction);
+    if (!issued) return placed(issued.error(), unit, instructions, index);
+    if (!*issued) return {};
+    program_.steps.push_back({(*issued)->op, std::move((*issued)->command),
+                              keep(name_of(instruction) + layer_of(instruction, layers_))});
+    return {};
+  }
+
+  // An instruction that the other unit waits for sends one message behind it, and whoever waits for it takes that one.
+  Result<void> add_ordered(const Stream& tiu, const Stream& dma, const std::vector<stream::Step>& order) {
+    const std::array awaited = {find_awaited(dma, tiu.size()), find_awaited(tiu, dma.size())};
+    std::array messages = {std::vector<int>(tiu.size() + 1), std::vector<int>(dma.size() + 1)};
+    std::array<std::uint32_t, 2> waited_for{};  // the highest number of the other unit that a unit has waited for
+    int last_message = kOwnMessages;
+    for (const stream::Step& step : order) {
+      const std::size_t own = index_of(step.unit);
+      const Stream& instructions = step.unit == Unit::kTiu ? tiu : dma;
+      const Instruction& instruction = instructions[step.index];
+      if (const std::uint32_t other = instruction.waits_for(); other > waited_for[own]) {
+        waited_for[own] = other;
+        program_.steps.push_back(wait(step.unit, messages[1 - own][other]));
+      }
+      if (auto added = add(instructions, step.unit, step.index); !added) return added;
+      if (!awaited[own][instruction.id()]) continue;
+      messages[own][instruction.id()] = ++last_message;
+      program_.steps.push_back(send(step.unit, last_message));
+    }
+    return {};
+  }
+
+  const Chip& chip_;
+  std::span<const Area> areas_;
+  std::span<const bmodel::LayerRange> layers_;
+  stream::Translator translator_;
+  Program program_;
+};
+
+}  // namespace
+
+Result<Program> make_program(const Chip& chip, const Streams& streams, std::span<const Area> areas,
+                             std::span<const bmodel::LayerRange> layers) {
+  return Maker(chip, areas, layers).make(streams);
 }
 
 }  // namespace softtpu::network

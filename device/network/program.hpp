@@ -10,15 +10,17 @@
 #include "device/chip/chip.hpp"
 #include "device/engines/command.hpp"
 #include "device/isa/op.hpp"
+#include "device/stream/address.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/bmodel/tensor_map.hpp"
 
 namespace softtpu::network {
 
-// Compiled addresses [begin, end) lie at `at` in this device.
-struct Area {
-  std::uint64_t begin = 0, end = 0, at = 0;
-  bool operator==(const Area&) const = default;
+using stream::Area;
+
+// The streams of one core; those that it does not have are empty.
+struct Streams {
+  std::span<const std::uint8_t> tiu, dma, sdma;
 };
 
 // One command. `instruction` names the instruction that it stands for ("TIU 12 sAR.add", and "... of conv1" where the
@@ -34,7 +36,7 @@ struct Program {
 };
 
 // An error names the stream, the offset or the instruction, and what is wrong.
-Result<Program> make_program(const Chip& chip, std::span<const std::uint8_t> tiu, std::span<const std::uint8_t> dma,
-                             std::span<const Area> areas, std::span<const bmodel::LayerRange> layers = {});
+Result<Program> make_program(const Chip& chip, const Streams& streams, std::span<const Area> areas,
+                             std::span<const bmodel::LayerRange> layers = {});
 
 }  // namespace softtpu::network

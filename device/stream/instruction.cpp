@@ -74,10 +74,17 @@ struct Head {
   unsigned operation, function;
 };
 
-Head read_head(Unit unit, Bytes bytes) {
-  const auto bits = [&](unsigned bit, unsigned width) { return static_cast<unsigned>(read_bits(bytes, bit, width)); };
-  if (unit == Unit::kTiu) return {bits(0, 1) != 0, bits(41, 4), bits(45, 5)};
-  return {bits(3, 1) != 0, bits(32, 4), bits(36, 3)};
+Head read_head(const InstructionSet& set, Unit unit, Bytes bytes) {
+  const auto bits = [&](const FieldPlace& place) {
+    return place.width == 0 ? 0U : static_cast<unsigned>(read_bits(bytes, place.bit, place.width));
+  };
+  const HeadPlaces& head = set.head(unit);
+  return {bits(head.short_form) != 0, bits(head.operation), bits(head.function)};
+}
+
+// Where streams have no end: zeros follow the last instruction.
+bool is_enabled(const Instruction& instruction) {
+  return instruction[instruction.format->unit == Unit::kTiu ? Field::cmd_en : Field::pio_gdma_enable] != 0;
 }
 
 }  // namespace
@@ -91,8 +98,15 @@ bool Instruction::is_end() const {
   return format->name == "sDMA_sys" && function() == kDmaEnd;
 }
 
+bool is_fill(const Instruction& instruction) {
+  // BM1684 has a function for it.
+  constexpr unsigned kConstant = 4;
+  if (instruction.format->has(Field::pio_gdma_enable)) return instruction.function() == kConstant;
+  return instruction[Field::fill_constant_en] != 0;
+}
+
 const Format* find_format(const InstructionSet& set, Unit unit, std::span<const std::uint8_t, 8> bytes) {
-  const Head head = read_head(unit, bytes);
+  const Head head = read_head(set, unit, bytes);
   return set.find(unit, head.short_form, head.operation, head.function);
 }
 
@@ -101,7 +115,7 @@ Result<Instruction> decode(const InstructionSet& set, Unit unit, Bytes bytes, st
     return bad(unit, offset, bytes,
                fmt::format("the stream ends inside an instruction ({} bytes are left)", bytes.size()));
   }
-  const Head head = read_head(unit, bytes);
+  const Head head = read_head(set, unit, bytes);
   const Format* format = set.find(unit, head.short_form, head.operation, head.function);
   if (format == nullptr) {
     return bad(unit, offset, bytes,
@@ -112,7 +126,7 @@ Result<Instruction> decode(const InstructionSet& set, Unit unit, Bytes bytes, st
     return bad(unit, offset, bytes,
                fmt::format("{} has {} bytes, the stream has {} more", format->name, format->bytes, bytes.size()));
   }
-  Instruction instruction{format, {}};
+  Instruction instruction{.format = format, .by_sdma = unit == Unit::kSdma};
   for (const FieldPlace& place : format->places) {
     if (!place.reserved()) {
       instruction[place.field] = read_bits(bytes, place.bit, place.width);
@@ -126,7 +140,9 @@ Result<Instruction> decode(const InstructionSet& set, Unit unit, Bytes bytes, st
 Result<std::vector<std::uint8_t>> encode(const Instruction& instruction) {
   const Format& format = *instruction.format;
   std::vector<std::uint8_t> bytes(format.bytes);
-  std::array<bool, kFields> placed{};
+  if (instruction.absent_value != 0) {
+    return Error{ErrorKind::kUsage, fmt::format("{} has no field {}", format.name, to_text(instruction.absent))};
+  }
   for (const FieldPlace& place : format.places) {
     if (place.reserved()) continue;
     const std::uint64_t value = instruction[place.field];
@@ -135,12 +151,6 @@ Result<std::vector<std::uint8_t>> encode(const Instruction& instruction) {
                                                   format.name, value, place.width)};
     }
     write_bits(bytes, place.bit, place.width, value);
-    placed[static_cast<std::size_t>(place.field)] = true;
-  }
-  for (std::size_t i = 0; i < kFields; ++i) {
-    if (!placed[i] && instruction.values[i] != 0) {
-      return Error{ErrorKind::kUsage, fmt::format("{} has no field {}", format.name, to_text(static_cast<Field>(i)))};
-    }
   }
   return bytes;
 }
@@ -149,8 +159,10 @@ Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instru
   const Format& format = *instruction.format;
   const Format* long_form = set.find(format.unit, false, format.operation, instruction.function());
   if (long_form == nullptr) return Error{ErrorKind::kUsage, fmt::format("{} has no long form", format.name)};
-  Instruction expanded = instruction;
-  expanded.format = long_form;
+  Instruction expanded{.format = long_form};
+  for (const FieldPlace& place : format.places) {
+    if (!place.reserved() && instruction[place.field] != 0) expanded[place.field] = instruction[place.field];
+  }
   return encode(expanded);
 }
 
@@ -159,11 +171,16 @@ Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit uni
   // Few instructions have less than 32 bytes; what a file of any size claims is not believed.
   instructions.reserve(std::min<std::size_t>(bytes.size() / 32 + 1, 1 << 14));
   for (std::uint64_t offset = 0;;) {
+    if (!set.has_end() && offset == bytes.size()) return instructions;
     Result<Instruction> next = decode(set, unit, bytes.subspan(offset), offset);
     if (!next) return next.error();
-    offset += next->format->bytes;
-    instructions.push_back(*next);
-    if (!instructions.back().is_end()) continue;
+    const bool last = set.has_end() ? next->is_end() : !is_enabled(*next);
+    if (set.has_end() || !last) {
+      offset += next->format->bytes;
+      instructions.push_back(*next);
+      instructions.back().position = static_cast<std::uint32_t>(instructions.size());
+    }
+    if (!last) continue;
     const auto rest = bytes.subspan(offset);
     const auto stray = std::find_if(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; });
     if (stray == rest.end()) return instructions;
@@ -181,7 +198,7 @@ std::string place_in(std::span<const Instruction> stream, std::size_t index) {
 
 std::string disassemble(const Instruction& instruction) {
   const Format& format = *instruction.format;
-  std::string text = fmt::format("{} {} {}.{}", to_text(format.unit), instruction.id(), format.name,
+  std::string text = fmt::format("{} {} {}.{}", to_text(instruction.unit()), instruction.id(), format.name,
                                  format.function_name(instruction.function()));
   if (const std::uint32_t other = instruction.waits_for(); other != 0) {
     text += fmt::format(" after {} {}", to_text(format.unit == Unit::kTiu ? Unit::kDma : Unit::kTiu), other);
@@ -193,6 +210,9 @@ std::string disassemble(const Instruction& instruction) {
       case Field::cmd_id:
       case Field::cmd_id_dep:
       case Field::cmd_id_en:
+      case Field::cmd_en:
+      case Field::dep_mark:
+      case Field::pio_gdma_enable:
       case Field::tsk_typ:
       case Field::tsk_eu_typ:
       case Field::cmd_type:

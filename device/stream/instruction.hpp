@@ -15,17 +15,36 @@ namespace softtpu::stream {
 // The fields of an instruction; those that its format lacks are 0.
 struct Instruction {
   const Format* format = nullptr;
-  std::array<std::uint64_t, kFields> values{};
+  std::array<std::uint64_t, kMostPlaces> values{};  // by the format's slots
+  std::uint32_t position = 0;                       // in its stream, from 1 on, where instructions have no number
+  bool by_sdma = false;
+  // What was given to a field that the format lacks.
+  Field absent = Field::kCount;
+  std::uint64_t absent_value = 0;
 
-  std::uint64_t operator[](Field field) const { return values[static_cast<std::size_t>(field)]; }
-  std::uint64_t& operator[](Field field) { return values[static_cast<std::size_t>(field)]; }
+  std::uint64_t operator[](Field field) const {
+    const std::uint8_t slot = format->slots[static_cast<std::size_t>(field)];
+    return slot == Format::kNoSlot ? 0 : values[slot];
+  }
+  std::uint64_t& operator[](Field field) {
+    const std::uint8_t slot = format->slots[static_cast<std::size_t>(field)];
+    if (slot != Format::kNoSlot) return values[slot];
+    if (absent_value == 0) absent = field;
+    return absent_value;
+  }
+  Unit unit() const { return by_sdma ? Unit::kSdma : format->unit; }
   unsigned function() const;
-  std::uint32_t id() const { return static_cast<std::uint32_t>((*this)[Field::cmd_id]); }
-  // The instruction of the other unit that must be complete first; 0: none.
+  std::uint32_t id() const {
+    return format->has(Field::cmd_id) ? static_cast<std::uint32_t>((*this)[Field::cmd_id]) : position;
+  }
+  // The instruction of the other unit (of an SDMA stream: of none) that must be complete first; 0: none.
   std::uint32_t waits_for() const { return static_cast<std::uint32_t>((*this)[Field::cmd_id_dep]); }
   bool is_end() const;  // the last one of its stream
   bool operator==(const Instruction&) const = default;
 };
+
+// A DMA instruction whose source is a constant.
+bool is_fill(const Instruction& instruction);
 
 // The format that the first eight bytes of an instruction choose; nullptr: none.
 const Format* find_format(const InstructionSet& set, Unit unit, std::span<const std::uint8_t, 8> head);
@@ -42,7 +61,7 @@ Result<std::vector<std::uint8_t>> encode(const Instruction& instruction);
 // A short TIU instruction as the unit expands it: the long layout, 128 bytes. The head keeps the mark of a short form.
 Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instruction& instruction);
 
-// All instructions of a stream, the end included. What follows the end must be zero.
+// All instructions of a stream, the end included where the chip has one. What follows the end must be zero.
 Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit unit, std::span<const std::uint8_t> bytes);
 
 // Where an instruction stands, and its first word: "offset 96 (bytes 0f0040000082e000)".

@@ -36,12 +36,16 @@ inline int extent(std::int64_t first, std::int64_t second, std::int64_t rest = 0
 
 class Operands {
  public:
-  Operands(const Chip& chip, const Instruction& instruction) : chip_(chip), instruction_(instruction) {}
+  Operands(const Chip& chip, const Instruction& instruction, const Registers& registers)
+      : chip_(chip), instruction_(instruction), registers_(registers) {}
 
   std::uint64_t value(Field field) const { return instruction_[field]; }
   int size(Field field) const { return static_cast<int>(value(field)); }
   bool flag(Field field) const { return value(field) != 0; }
+  bool has(Field field) const { return instruction_.format->has(field); }
   unsigned function() const { return instruction_.function(); }
+  std::uint32_t register_value(int number) const { return registers_[static_cast<std::size_t>(number)]; }
+  bool by_sdma() const { return instruction_.by_sdma; }
   const Chip& chip() const { return chip_; }
 
   // A data type of its code and, for integers, its sign.
@@ -53,8 +57,14 @@ class Operands {
       case 3: return is_signed ? Dtype::kInt16 : Dtype::kUint16;
       case 4: return is_signed ? Dtype::kInt32 : Dtype::kUint32;
       case 5: return Dtype::kBfp16;
+      case 7: return is_signed ? Dtype::kFp8E4M3 : Dtype::kFp8E5M2;
       default: refuse(prec, "is no data type of this instruction");
     }
+  }
+
+  // Of a result: its own sign where the format has one, else that of the operands.
+  Dtype result_type(bool is_signed) const {
+    return type(Field::res0_prec, has(Field::res0_sign) ? flag(Field::res0_sign) : is_signed);
   }
 
   Rounding rounding(std::uint64_t code) const {
@@ -69,7 +79,9 @@ class Operands {
 
   // A tensor in local memory (or, where the unit may read it, in static memory) at a TIU address.
   Tensor tensor(Field addr, const Dim4& shape, Dtype type, Layout layout = Layout::kAligned) const {
-    const std::uint64_t at = value(addr);
+    return tensor_at(value(addr), shape, type, layout);
+  }
+  Tensor tensor_at(std::uint64_t at, const Dim4& shape, Dtype type, Layout layout) const {
     const int npu = chip_.npu_of(at % local_bytes());
     // The layouts of the API begin at multiples of an EU's bytes; an instruction may have the same strides anywhere.
     const bool natural = at % static_cast<unsigned>(chip_.eu_bytes) == 0;
@@ -80,7 +92,7 @@ class Operands {
       case Layout::kRows: return local(at, shape, line_aligned_stride(chip_, npu, shape, type), type, true);
       case Layout::kGiven: break;
     }
-    throw Refusal(fmt::format("{} has no strides in this instruction", to_text(addr)));
+    throw Refusal("an operand has no strides in this instruction");
   }
   // A tensor whose layout the instruction chooses.
   Tensor tensor(const TiuOperand& operand, const Dim4& shape, Dtype type) const {
@@ -124,6 +136,7 @@ class Operands {
 
   const Chip& chip_;
   const Instruction& instruction_;
+  const Registers& registers_;
 };
 
 // One for each operation, in translate_*.cpp.
@@ -146,5 +159,12 @@ Issued dma_cw_transpose(const Operands& in);
 Issued dma_masked_select(const Operands& in);
 Issued dma_nonzero(const Operands& in);
 Issued dma_rows(const Operands& in, RowsMode mode);
+Issued dma_reverse(const Operands& in);
+Issued dma_compress(const Operands& in);
+Issued dma_decompress(const Operands& in);
+Issued dma_lossy(const Operands& in, bool packs);
+// BM1684's instructions are the functions of OKKernel.
+Issued okk_tiu(const Operands& in);
+Issued okk_dma(const Operands& in);
 
 }  // namespace softtpu::stream

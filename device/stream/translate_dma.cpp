@@ -258,4 +258,9 @@ Issued dma_rows(const Operands& in, RowsMode mode) {
           cmd};
 }
 
+Issued dma_reverse(const Operands& in) { in.refuse_function(); }
+Issued dma_compress(const Operands& in) { in.refuse_function(); }
+Issued dma_decompress(const Operands& in) { in.refuse_function(); }
+Issued dma_lossy(const Operands& in, bool) { in.refuse_function(); }
+
 }  // namespace softtpu::stream

@@ -1,64 +1,12 @@
 // TIU operations with sums of products and windows: MM, MM2, CONV, PorD.
-#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <optional>
 
-#include "device/chip/layout.hpp"
-#include "device/stream/operands.hpp"
+#include "device/stream/products.hpp"
 
 namespace softtpu::stream {
-namespace {
-
-int low_byte(std::uint64_t value) { return static_cast<int>(value & 0xFF); }
-
-Window window_of(const Operands& in) {
-  Window window;
-  window.kernel = {in.size(Field::opd1_h), in.size(Field::opd1_w)};
-  window.stride = {in.size(Field::res_op_y_str), in.size(Field::res_op_x_str)};
-  window.dilation = {in.size(Field::opd1_y_ins0) + 1, in.size(Field::opd1_x_ins0) + 1};
-  window.insert = {in.size(Field::opd0_y_ins0), in.size(Field::opd0_x_ins0)};
-  window.padding = {in.size(Field::opd0_up_pad), in.size(Field::opd0_dn_pad), in.size(Field::opd0_lf_pad),
-                    in.size(Field::opd0_rt_pad)};
-  window.turned = in.flag(Field::kernel_rotate);
-  window.beyond = static_cast<Beyond>(in.value(Field::pad_mode));
-  return window;
-}
-
-// The pair (padding, insertion) of each input channel.
-Tensor channel_pairs(const Operands& in, int channels, Dtype type) {
-  return Operands::local(in.value(Field::opd3_addr), Dim4{1, channels, 1, 2}, Stride4{0, 2, 0, 1}, type, false);
-}
-
-// The size of the result is what counts: windows that reach beyond the padding below and right of the input see more of
-// it, and padding or input that no window reaches is not there.
-void fit_input(const Dim4& result, Dim4& input, Window& window) {
-  const auto after = [](int windows, int stride, int kernel, int dilation, int before, int size, int inserted) {
-    return (windows - 1) * stride + (kernel - 1) * dilation + 1 - before - ((size - 1) * (inserted + 1) + 1);
-  };
-  const int bottom = after(result.h, window.stride.h, window.kernel.h, window.dilation.h, window.padding.top, input.h,
-                           window.insert.h);
-  const int right = after(result.w, window.stride.w, window.kernel.w, window.dilation.w, window.padding.left, input.w,
-                          window.insert.w);
-  const Dim2 size = output_size(input, window);
-  const auto fit = [](int needed, int inserted, int& extent, int& padding) {
-    padding = std::max(needed, 0);
-    if (needed < 0 && inserted == 0) extent += needed;
-    if (needed < 0 && inserted != 0) padding = needed;
-  };
-  if (size.h != result.h) fit(bottom, window.insert.h, input.h, window.padding.bottom);
-  if (size.w != result.w) fit(right, window.insert.w, input.w, window.padding.right);
-}
-
-// The part of a tensor that windows reach; it lies where the whole one lies.
-Tensor reached(Tensor whole, const Dim4& shape) {
-  whole.shape = shape;
-  return whole;
-}
-
-}  // namespace
 
 Issued convolution(const Operands& in) {
+  if (ends_products(in)) return ended_convolution(in);
   const Dtype type = in.type(Field::opd0_prec, in.flag(Field::opd0_sign));
   const Dim4 result = in.result_shape();
   const Dim4 input{result.n, in.size(Field::opd0_c), in.size(Field::opd0_h), in.size(Field::opd0_w)};
@@ -114,6 +62,7 @@ Issued convolution(const Operands& in) {
 // ---- matrix products ----
 
 Issued matrix_product(const Operands& in) {
+  if (ends_products(in)) return ended_matrix_product(in);
   const bool trans = in.flag(Field::left_tran);
   const Dtype left_type = in.type(Field::opd0_prec, in.flag(Field::opd0_sign));
   const Dtype right_type = in.type(Field::opd0_prec, in.flag(Field::opd1_sign));
@@ -172,6 +121,7 @@ Issued matrix_product(const Operands& in) {
 }
 
 Issued row_product(const Operands& in) {
+  if (ends_products(in)) return ended_row_product(in);
   const bool all = in.function() == 6;
   const bool right_trans = in.function() != 4;
   const Dtype left_type = in.type(Field::opd0_prec, in.flag(Field::opd0_sign));
@@ -220,8 +170,6 @@ Issued row_product(const Operands& in) {
 
 // ---- pooling and depthwise convolution ----
 
-namespace {
-
 PoolMode pool_mode(const Operands& in) {
   switch (in.function()) {
     case 0:
@@ -231,6 +179,8 @@ PoolMode pool_mode(const Operands& in) {
     case 6: return PoolMode::kAverage;
     case 4:
     case 7: return PoolMode::kMax;
+    case 3:
+    case 8: return PoolMode::kMin;
     default: in.refuse_function();
   }
 }
@@ -241,7 +191,7 @@ Operand pool_weight(const Operands& in, PoolMode mode, const Dim4& result, Dtype
                             : mode == PoolMode::kAverage ? Dtype::kUint8
                             : in.flag(Field::opd1_sign)  ? Dtype::kInt8
                                                          : Dtype::kUint8;
-  if (mode == PoolMode::kMax) return Scalar{};
+  if (!is_sum(mode)) return Scalar{};
   if (in.flag(Field::opd1_const)) return in.constant(Field::opd1_addr, weight_type);
   return in.tensor(Field::opd1_addr, {1, result.c, in.size(Field::opd1_h), in.size(Field::opd1_w)}, weight_type,
                    Layout::kCompact);
@@ -254,7 +204,7 @@ Issued region_pooling(const Operands& in, PoolMode mode) {
   cmd.mode = mode;
   cmd.kernel = {in.size(Field::opd1_h), in.size(Field::opd1_w)};
   const bool sign = in.flag(Field::opd0_sign) || (mode == PoolMode::kDepthwise && in.flag(Field::opd1_sign));
-  cmd.dst = in.tensor(Field::res0_addr, result, in.type(Field::res0_prec, sign));
+  cmd.dst = in.tensor(Field::res0_addr, result, in.result_type(sign));
   cmd.src = in.tensor(Field::opd0_addr, {result.n, result.c, in.size(Field::opd0_h), in.size(Field::opd0_w)}, type);
   cmd.regions =
       Operands::local(in.value(Field::opd3_addr), Dim4{1, result.w, 1, 4}, Stride4{0, 4, 0, 1}, Dtype::kInt16, false);
@@ -264,13 +214,13 @@ Issued region_pooling(const Operands& in, PoolMode mode) {
   switch (mode) {
     case PoolMode::kAverage: return {floats ? Op::tpu_bdc_fp_roi_avg_pool2d : Op::tpu_bdc_int8_roi_avg_pool2d, cmd};
     case PoolMode::kDepthwise: return {floats ? Op::tpu_bdc_fp_roi_depthwise2d : Op::tpu_bdc_int8_roi_depthwise2d, cmd};
+    case PoolMode::kMin: return {floats ? Op::tpu_bdc_fp_roi_min_pool2d : Op::tpu_bdc_int8_roi_min_pool2d, cmd};
     default: return {floats ? Op::tpu_bdc_fp_roi_max_pool2d : Op::tpu_bdc_int8_roi_max_pool2d, cmd};
   }
 }
 
-}  // namespace
-
 Issued pooling(const Operands& in) {
+  if (ends_products(in)) return ended_pooling(in);
   const PoolMode mode = pool_mode(in);
   if (in.function() >= 5) return region_pooling(in, mode);
   const Dtype type = in.type(Field::opd0_prec, in.flag(Field::opd0_sign));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0xFF55AAEE;
 constexpr std::uint64_t kHeaderBytes = 64;
+constexpr std::uint32_t kMostCores = 64;
 constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 40;  // of one tensor; more than any chip's memory
 
 Error bad(std::string text) { return {ErrorKind::kUsage, "not a .bmodel file that can be read: " + std::move(text)}; }
@@ -107,7 +108,9 @@ class Reader {
       else
         stage.map_fault = layers.error().text;
     }
-    if (from.core_num() > 1) stage.refusals.push_back(fmt::format("it is compiled for {} cores", from.core_num()));
+    stage.cores = std::max(1U, from.core_num());
+    if (stage.cores > kMostCores)
+      return fail(fmt::format("{} is compiled for {} cores (limit {})", where, stage.cores, kMostCores)), stage;
     read_parts(where, from, stage);
     return stage;
   }
@@ -137,8 +140,7 @@ class Reader {
         stage.left_out.push_back(
             fmt::format("part {} needs the chip's firmware{}", part->id(), layers_of(*part, stage)));
       } else if (part->core_commands() != nullptr && part->core_commands()->size() > 0) {
-        stage.left_out.push_back(
-            fmt::format("part {} is compiled for several cores{}", part->id(), layers_of(*part, stage)));
+        read_cores(where, *part, stage);
       } else {
         read_groups(where, part->cmd_group(), part->id() < 0 ? 0U : static_cast<std::uint32_t>(part->id()), stage);
       }
@@ -182,11 +184,39 @@ class Reader {
   void read_groups(const std::string& where, const flatbuffers::Vector<flatbuffers::Offset<fbs::CmdGroup>>* list,
                    std::uint32_t part, Stage& stage) {
     for (const fbs::CmdGroup* from : items(list)) {
-      CommandGroup group{from->bdc_num(), from->gdma_num(), {}, {}, {}, part};
+      CommandGroup group{from->bdc_num(), from->gdma_num(), {}, {}, {}, part, 0, {}};
       group.tiu = stream(from->binary_bdc(), from->bdc_cmd_byte(), where + ": the TIU instructions");
       group.dma = stream(from->binary_gdma(), from->gdma_cmd_byte(), where + ": the DMA instructions");
       read_relocations(where, *from, group);
       stage.groups.push_back(std::move(group));
+    }
+  }
+
+  // Each core has its own streams; the groups of one number run at the same time.
+  void read_cores(const std::string& where, const fbs::SubNet& from, Stage& stage) {
+    const std::uint32_t part = from.id() < 0 ? 0U : static_cast<std::uint32_t>(from.id());
+    std::uint32_t core = 0;
+    for (const fbs::CoreCommands* commands : items(from.core_commands())) {
+      if (core >= stage.cores) {
+        if (core >= kMostCores) return fail(fmt::format("{} has commands of more than {} cores", where, kMostCores));
+        stage.cores = core + 1;
+      }
+      const std::size_t first = stage.groups.size();
+      read_groups(where, commands->gdma_tiu_commands(), part, stage);
+      std::size_t sdma = 0;
+      if (commands->sdma_commands() != nullptr) {
+        for (const fbs::Binary* range : *commands->sdma_commands()) {
+          if (first + sdma == stage.groups.size()) stage.groups.emplace_back().part = part;
+          stage.groups[first + sdma++].sdma = this->part(range, where + ": the SDMA instructions");
+        }
+      }
+      for (std::size_t i = first; i < stage.groups.size(); ++i) stage.groups[i].core = core;
+      for (const auto* list : {commands->hau_commands(), commands->cdma_commands()}) {
+        if (list == nullptr) continue;
+        if (std::any_of(list->begin(), list->end(), [](const fbs::Binary* one) { return one->size() != 0; }))
+          stage.left_out.push_back(fmt::format("core {} has instructions for HAU or CDMA", core));
+      }
+      ++core;
     }
   }
 
@@ -218,7 +248,7 @@ class Reader {
                   from.scale(),      from.zero_point(),  {}};
     if (from.relentry() != nullptr) tensor.base_id = from.relentry()->base_addr_id();
     if (from.gmem_stmode() != 0)
-      fail(fmt::format("{}, tensor \"{}\": BM1684X has no storage mode {}", where, tensor.name, from.gmem_stmode()));
+      fail(fmt::format("{}, tensor \"{}\": storage mode {} is not known", where, tensor.name, from.gmem_stmode()));
     if (from.data_type() > static_cast<std::uint32_t>(DataType::kUint4)) {
       fail(fmt::format("{}, tensor \"{}\": data type {} is not known", where, tensor.name, from.data_type()));
       return tensor;

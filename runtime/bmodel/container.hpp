@@ -51,12 +51,14 @@ struct Relocation {
   std::uint32_t base_id = 0, add = 0, offset = 0;
 };
 
-// Two streams of instructions that run side by side. Groups run one after the other.
+// The streams of one core, which run side by side. Groups of a core run one after the other.
 struct CommandGroup {
   std::uint32_t tiu_count = 0, dma_count = 0;  // instructions, the ends included
   Bytes tiu, dma;
   std::vector<Relocation> relocations;
   std::uint32_t part = 0;  // of the network that it belongs to
+  std::uint32_t core = 0;
+  Bytes sdma;  // of chips with SDMA
 };
 
 // Address modes of a network: where its inputs and outputs lie.
@@ -71,6 +73,7 @@ struct Stage {
   std::vector<std::uint64_t> context_pieces;             // sizes; empty: one piece
   std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
   std::vector<CommandGroup> groups;
+  std::uint32_t cores = 1;  // that it runs on, at the same time
   std::vector<Tensor> between;        // tensors that parts of the network hand to each other
   std::vector<std::string> refusals;  // why this stage cannot run
   std::vector<std::string> left_out;  // parts that cannot run (the host's, closed firmware's); `groups` are the others

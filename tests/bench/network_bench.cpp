@@ -187,7 +187,7 @@ std::vector<Work> decoding() {
       const auto all = stream::read_stream(stream::InstructionSet::bm1684x(), stream::Unit::kDma, stream);
       return *stream::encode(all->back());
     }();
-    const auto make = [] { need(bool(network::make_program(*chip, tiu, dma, {})), "instructions are refused"); };
+    const auto make = [] { need(bool(network::make_program(*chip, {tiu, dma, {}}, {})), "instructions are refused"); };
     return seconds_of(make) * 1000;
   };
   work.at_most = 100;

@@ -34,7 +34,7 @@ void check_instructions(const Chip& chip, stream::Unit unit, Bytes bytes) {
 void check_program(const Chip& chip, Bytes tiu, Bytes dma) {
   const network::Area everything{chip.global_mem.start, chip.global_mem.start + chip.global_mem.bytes,
                                  chip.global_mem.start};
-  const auto program = network::make_program(chip, tiu, dma, {&everything, 1});
+  const auto program = network::make_program(chip, {tiu, dma, {}}, {&everything, 1});
   if (!program) return require(!program.error().text.empty(), "a refusal says why");
   std::set<int> sent;
   for (const network::ProgramStep& step : program->steps) {

@@ -1,5 +1,5 @@
-// Runs compiled networks on a core in this process, at the addresses they were compiled for, and compares every byte of
-// their outputs with recorded ones: NAME.bmodel, NAME.input.bin, NAME.output.bin.
+// Runs compiled networks of one core in this process and compares every byte of their outputs with recorded ones:
+// NAME.bmodel, NAME.input.bin, NAME.output.bin.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "device/core/core.hpp"
+#include "device/stream/address.hpp"
 #include "device/stream/order.hpp"
 #include "device/stream/translate.hpp"
 #include "runtime/bmodel/container.hpp"
@@ -34,11 +35,13 @@ class Device {
   // Empty: every byte is as recorded.
   std::string run(const bmodel::Stage& stage, const FileBytes& input, const FileBytes& output, std::uint64_t seed) {
     if (const auto reasons = stage.reasons(false); !reasons.empty()) return reasons.front();
-    if (!write(stage.coefficient_address, stage.coefficients)) return "the coefficients lie outside global memory";
+    if (stage.cores > 1) return fmt::format("it is for {} cores", stage.cores);
+    place_areas(stage);
+    if (!write(stage.coefficient_address, stage.coefficients)) return "the coefficients lie outside the areas";
     std::size_t at = 0;
     for (const bmodel::Tensor& tensor : stage.inputs) {
       if (tensor.bytes > input.size() - at) return "the input file is too short";
-      if (!write(tensor.address, {input.data() + at, tensor.bytes})) return "an input lies outside global memory";
+      if (!write(tensor.address, {input.data() + at, tensor.bytes})) return "an input lies outside the areas";
       at += tensor.bytes;
     }
     for (const bmodel::CommandGroup& group : stage.groups) {
@@ -48,7 +51,7 @@ class Device {
     for (const bmodel::Tensor& tensor : stage.outputs) {
       if (tensor.bytes > output.size() - at) return "the output file is too short";
       const std::uint8_t* got = place(tensor.address, tensor.bytes);
-      if (got == nullptr) return "an output lies outside global memory";
+      if (got == nullptr) return "an output lies outside the areas";
       if (std::string text = difference(tensor, got, output.data() + at); !text.empty()) return text;
       at += tensor.bytes;
     }
@@ -56,8 +59,31 @@ class Device {
   }
 
  private:
+  // One behind the other, whatever the compiled addresses are.
+  void place_areas(const bmodel::Stage& stage) {
+    areas_.clear();
+    const Chip& chip = memories_->chip();
+    std::uint64_t next = chip.global_mem.start + chip.global_reserved;
+    const auto add = [&](std::uint64_t begin, std::uint64_t bytes) {
+      if (bytes == 0) return;
+      areas_.push_back({begin, begin + bytes, next});
+      next += (bytes + 8191) / 4096 * 4096;
+    };
+    add(stage.coefficient_address, stage.coefficients.size());
+    add(stage.io_address, stage.io_bytes);
+    add(stage.context_address, stage.context_bytes);
+    for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+      for (const bmodel::Tensor& tensor : *tensors) {
+        if (place(tensor.address, tensor.bytes) == nullptr) add(tensor.address, tensor.bytes);
+      }
+    }
+  }
   std::uint8_t* place(std::uint64_t address, std::uint64_t bytes) {
-    return memories_->find_system(address, bytes).data;
+    for (const stream::Area& area : areas_) {
+      if (address >= area.begin && address < area.end && bytes <= area.end - address)
+        return memories_->find_system(area.at + (address - area.begin), bytes).data;
+    }
+    return nullptr;
   }
   bool write(std::uint64_t address, bmodel::Bytes bytes) {
     if (bytes.empty()) return true;
@@ -67,10 +93,14 @@ class Device {
   }
 
   std::string run(const bmodel::CommandGroup& group, std::uint64_t seed) {
-    const auto& set = stream::InstructionSet::bm1684x();
-    auto tiu = stream::read_stream(set, stream::Unit::kTiu, group.tiu);
+    const auto& set = *stream::InstructionSet::find_chip(memories_->chip().name);
+    const auto read = [&](stream::Unit unit, bmodel::Bytes bytes) {
+      using Stream = Result<std::vector<stream::Instruction>>;
+      return bytes.empty() ? Stream(std::vector<stream::Instruction>()) : stream::read_stream(set, unit, bytes);
+    };
+    auto tiu = read(stream::Unit::kTiu, group.tiu);
     if (!tiu) return tiu.error().text;
-    auto dma = stream::read_stream(set, stream::Unit::kDma, group.dma);
+    auto dma = read(stream::Unit::kDma, group.dma);
     if (!dma) return dma.error().text;
     auto steps = stream::order_streams(*tiu, *dma, seed);
     if (!steps) return steps.error().text;
@@ -85,12 +115,18 @@ class Device {
     return outcome.ok ? std::string() : outcome.text;
   }
   void kernel() {
+    stream::Translator translator(memories_->chip());
     for (const stream::Step& step : steps_) {
-      const stream::Instruction& instruction = (step.unit == stream::Unit::kTiu ? tiu_ : dma_)[step.index];
-      const auto issued = stream::translate(memories_->chip(), instruction);
+      stream::Instruction instruction = (step.unit == stream::Unit::kTiu ? tiu_ : dma_)[step.index];
+      if (instruction.format->unit == stream::Unit::kDma) {
+        if (auto resolved = stream::resolve_addresses(memories_->chip(), instruction, areas_); !resolved)
+          return void(refusal_ = resolved.error().text);
+      }
+      const auto issued = translator.translate(instruction);
       if (!issued) return void(refusal_ = issued.error().text);
-      std::visit([&](const auto& command) { core_.submit(issued->op, command); }, issued->command);
-      if (core_.faulted()) return void(refusal_ = "refused: " + stream::disassemble(instruction));
+      if (!*issued) continue;
+      std::visit([&](const auto& command) { core_.submit((*issued)->op, command); }, (*issued)->command);
+      if (core_.faulted()) return;
     }
   }
 
@@ -108,6 +144,7 @@ class Device {
   Core core_;
   std::vector<stream::Instruction> tiu_, dma_;
   std::vector<stream::Step> steps_;
+  std::vector<stream::Area> areas_;
   std::string refusal_;
 };
 
@@ -125,8 +162,12 @@ std::string replay(Device& device, const fs::path& path, std::uint64_t orders) {
   return {};
 }
 
-int run(const std::string& folder, const std::string& filter, std::uint64_t orders) {
-  auto chip = load_chip("bm1684x");
+int run(const std::string& chip_name, const std::string& folder, const std::string& filter, std::uint64_t orders) {
+  auto chip = load_chip(chip_name);
+  if (!chip) {
+    fmt::print(stderr, "{}\n", chip.error().text);
+    return 2;
+  }
   auto memories = Memories::create(*chip);
   if (!memories) {
     fmt::print(stderr, "{}\n", memories.error().text);
@@ -159,11 +200,13 @@ int run(const std::string& folder, const std::string& filter, std::uint64_t orde
 int main(int argc, char** argv) {
   std::string folder;
   std::string filter;
+  std::string chip = "bm1684x";
   std::uint64_t orders = 1;
   CLI::App app{"Runs compiled networks and compares their outputs with recorded ones."};
   app.add_option("folder", folder, "folder of the networks")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--chip", chip, "chip of the networks")->capture_default_str();
   app.add_option("-f,--filter", filter, "only files whose path contains this");
   app.add_option("--orders", orders, "how many legal orders of the two streams to try")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  return softtpu::run(folder, filter, orders);
+  return softtpu::run(chip, folder, filter, orders);
 }
