@@ -70,7 +70,7 @@ Result<std::vector<Entry>> read(stream::Unit unit, bmodel::Bytes bytes) {
   std::vector<Entry> entries;
   std::uint64_t offset = 0;
   for (stream::Instruction& instruction : *instructions) {
-    const std::uint64_t next = offset + instruction.format->bytes;
+    const std::uint64_t next = offset + instruction.format->room;
     entries.push_back({std::move(instruction), offset});
     offset = next;
   }

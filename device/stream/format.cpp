@@ -91,6 +91,7 @@ constexpr InstructionCodes kBm1690Codes{.offset_bits = 40,
                                         .local_tag = 31,
                                         .plain_tags = 1 | std::uint64_t{1} << 30,
                                         .message_bits = 9,
+                                        .alignment = 16,
                                         .tiu_count_bit = 16,
                                         .dma_count_bit = 9};
 
@@ -119,7 +120,11 @@ Field field_named(std::string_view name) {
 }
 
 Format make_format(const InstructionSet::Row& row, bool short_form) {
-  Format format{row.unit, short_form ? row.short_name : row.long_name, row.operation, 0, short_form, {}, {}};
+  Format format;
+  format.unit = row.unit;
+  format.name = short_form ? row.short_name : row.long_name;
+  format.operation = row.operation;
+  format.short_form = short_form;
   format.slots.fill(Format::kNoSlot);
   std::uint8_t fields = 0;
   for_each_pair(row.functions, [&](std::string_view code, std::string_view name) {
@@ -174,7 +179,8 @@ void InstructionSet::index() {
     const FieldPlace* found = format.find(field);
     return found == nullptr ? FieldPlace{} : *found;
   };
-  for (const Format& format : formats_) {
+  for (Format& format : formats_) {
+    format.room = static_cast<std::uint16_t>((format.bytes + codes_.alignment - 1) / codes_.alignment * codes_.alignment);
     const bool tiu = format.unit == Unit::kTiu;
     HeadPlaces& head = heads_[tiu ? 0 : 1];
     // Where an instruction has data in place of its mark, or of a part of its function, others have them.

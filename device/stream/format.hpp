@@ -47,6 +47,7 @@ struct Format {
   std::uint16_t bytes = 0;
   bool short_form = false;
   std::vector<FunctionName> functions;
+  std::uint16_t room = 0;          // bytes that it takes in a stream, those that fill it up included
   std::vector<FieldPlace> places;  // from the lowest bit on, without a gap
   static constexpr std::uint8_t kNoSlot = 0xFF;
   std::array<std::uint8_t, kFields> slots{};  // where an instruction keeps each field; kNoSlot: it has none
@@ -70,6 +71,7 @@ struct InstructionCodes {
   int local_tag = -1;            // the tag of the core's own local memory; -1: there is none
   std::uint64_t plain_tags = 0;  // bit i: the offset behind tag i is one of the system map, also in networks
   int message_bits = 0;          // of a message's number, from bit 0 of its word on
+  unsigned alignment = 1;        // bytes that the size of an instruction is rounded up to in a stream
   int tiu_count_bit = 0, dma_count_bit = 0;  // where the count of a message begins
 };
 

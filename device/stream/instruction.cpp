@@ -176,7 +176,7 @@ Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit uni
     if (!next) return next.error();
     const bool last = set.has_end() ? next->is_end() : !is_enabled(*next);
     if (set.has_end() || !last) {
-      offset += next->format->bytes;
+      offset = std::min<std::uint64_t>(offset + next->format->room, bytes.size());
       instructions.push_back(*next);
       instructions.back().position = static_cast<std::uint32_t>(instructions.size());
     }
@@ -191,7 +191,7 @@ Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit uni
 
 std::string place_in(std::span<const Instruction> stream, std::size_t index) {
   std::uint64_t offset = 0;
-  for (const Instruction& before : stream.first(index)) offset += before.format->bytes;
+  for (const Instruction& before : stream.first(index)) offset += before.format->room;
   const auto bytes = encode(stream[index]);
   return place_text(offset, bytes ? Bytes(*bytes) : Bytes());
 }

@@ -159,6 +159,8 @@ Issued dma_cw_transpose(const Operands& in);
 Issued dma_masked_select(const Operands& in);
 Issued dma_nonzero(const Operands& in);
 Issued dma_rows(const Operands& in, RowsMode mode);
+bool reduces(const Operands& in);
+Issued dma_reduce(const Operands& in);
 Issued dma_reverse(const Operands& in);
 Issued dma_compress(const Operands& in);
 Issued dma_decompress(const Operands& in);

@@ -1,5 +1,7 @@
 // DMA operations.
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 #include "device/stream/operands.hpp"
 
@@ -94,6 +96,7 @@ Issued fill(const Operands& in) {
 }  // namespace
 
 Issued dma_tensor(const Operands& in) {
+  if (reduces(in)) return dma_reduce(in);
   if (in.flag(Field::fill_constant_en)) return fill(in);
   // Collecting into system memory and distributing over NPUs swap c and w.
   if (in.function() == 2 || in.function() == 4) return dma_cw_transpose(in);
@@ -223,6 +226,8 @@ Issued dma_rows(const Operands& in, RowsMode mode) {
   const int width = in.size(Field::src_wsize);
   if (mode == RowsMode::kScatter) require_all_npus(in);
   // A side with one channel serves them all, where it does not lie in one NPU only.
+  // Formats without an h stride of indices have them side by side.
+  const auto stride = [&](Field field) { return in.has(field) ? in.size(field) : 1; };
   const auto rows = [&](Field addr, int own_channels, int count, int columns, Field c_stride, Field h_stride,
                         Dtype of) {
     const bool repeated = own_channels == 1 && channels > 1;
@@ -231,13 +236,15 @@ Issued dma_rows(const Operands& in, RowsMode mode) {
     Tensor tensor = natural(in, addr, {1, channels, count, columns}, of);
     if (in.flag(Field::stride_enable)) {
       tensor.natural = false;
-      tensor.stride = {0, in.size(c_stride), in.size(h_stride), 1};
+      tensor.stride = {0, stride(c_stride), stride(h_stride), 1};
     }
     if (repeated) tensor.stride.c = 0;
     return tensor;
   };
   DmaRowsCmd cmd;
+  if (mode == RowsMode::kScatter && in.function() == 1) mode = RowsMode::kScatterAdd;
   cmd.mode = mode;
+  cmd.start = static_cast<std::uint32_t>(in.value(Field::start_pos));
   cmd.npus = npus_of(in);
   cmd.dst =
       rows(Field::dst_addr, channels, in.size(Field::dst_hsize), width, Field::dst_cstride, Field::dst_hstride, type);
@@ -246,7 +253,7 @@ Issued dma_rows(const Operands& in, RowsMode mode) {
   cmd.index = rows(Field::index_addr, index_channels, in.size(Field::index_hsize), 1, Field::index_cstride,
                    Field::index_hstride, Dtype::kUint32);
   // As many rows are scattered as there are indices.
-  if (mode == RowsMode::kScatter) cmd.param.shape.h = std::min(cmd.param.shape.h, cmd.index.shape.h);
+  if (mode != RowsMode::kGather) cmd.param.shape.h = std::min(cmd.param.shape.h, cmd.index.shape.h);
   if (mode == RowsMode::kGather) {
     cmd.fill = constant_of(in, type);
     return {choose(in, {Op::tpu_gdma_h_gather_S2S, Op::tpu_gdma_h_gather_S2L, Op::tpu_gdma_h_gather_L2S,
@@ -258,9 +265,91 @@ Issued dma_rows(const Operands& in, RowsMode mode) {
           cmd};
 }
 
-Issued dma_reverse(const Operands& in) { in.refuse_function(); }
+// Reverses one direction, which is the function's: w, h, c, n.
+Issued dma_reverse(const Operands& in) {
+  constexpr CopyOrder kOrders[] = {CopyOrder::kReverseW, CopyOrder::kReverseH, CopyOrder::kReverseC,
+                                   CopyOrder::kReverseN};
+  if (in.function() >= std::size(kOrders)) in.refuse_function();
+  const Dtype type = element_type(in);
+  const Dim4 shape = source_shape(in);
+  const Op op = choose(in, {Op::tpu_gdma_reverse_S2S, Op::tpu_gdma_reverse_S2L, Op::tpu_gdma_reverse_L2S,
+                            Op::tpu_gdma_reverse_L2L});
+  return {op, DmaCopyCmd{kOrders[in.function()], side(in, kTarget, shape, type, false),
+                         side(in, kSource, shape, type, false), npus_of(in)}};
+}
+
+namespace {
+
+// A copy that combines what it writes with what is there: operation in bits 4 to 7, which bit 8 turns on.
+struct Reduction {
+  ReduceMode mode;
+  bool combine;
+};
+constexpr std::uint64_t kReduces = 0x8000;
+
+Reduction reduction_of(const Operands& in) {
+  const std::uint64_t code = in.value(Field::all_reduce_code);
+  if (code == 0) return {ReduceMode::kCopy, false};
+  const std::uint64_t mode = code >> 4 & 15;
+  if ((code & kReduces) == 0 || mode > static_cast<unsigned>(ReduceMode::kAdd))
+    in.refuse(Field::all_reduce_code, "is no reduction that is known");
+  return {static_cast<ReduceMode>(mode), (code >> 8 & 1) != 0};
+}
+
+bool in_l2(const Operands& in, Field addr) { return in.chip().l2_sram.contains(in.value(addr)); }
+
+}  // namespace
+
+bool reduces(const Operands& in) { return in.value(Field::all_reduce_code) != 0; }
+
+Issued dma_reduce(const Operands& in) {
+  const Dtype type = in.type(Field::src_data_format, true);
+  const Dim4 shape = source_shape(in);
+  const auto [mode, combine] = reduction_of(in);
+  if (in.flag(Field::fill_constant_en) || in.function() != 0 || !in.flag(Field::nchw_copy))
+    in.refuse(Field::all_reduce_code, "belongs to a copy of one shape");
+  const Op op = is_local(in, Field::src_addr)  ? Op::tpu_gdma_cpy_reduce_L12L2
+                : in_l2(in, Field::src_addr) ? Op::tpu_gdma_cpy_reduce_L22L2
+                                             : Op::tpu_gdma_cpy_reduce_S2L2;
+  return {op, DmaReduceCmd{mode, combine, Lossy::kNone, side(in, kTarget, shape, type, true),
+                           side(in, kSource, shape, type, true)}};
+}
+
+// f32 to and from FP20, which lies without gaps.
+Issued dma_lossy(const Operands& in, bool packs) {
+  const Dim4 shape = source_shape(in);
+  const auto [mode, combine] = reduction_of(in);
+  const std::int64_t bytes = (shape.elements() + kLossyValues - 1) / kLossyValues * kLossyBytes;
+  if (bytes > std::numeric_limits<int>::max()) in.refuse(Field::src_nsize, "makes 2^31 bytes or more");
+  const auto wide = [&](const Side& which) {
+    Tensor tensor = at(in, which.addr, shape, Dtype::kFp32);
+    const auto stride = [&](Field field) { return static_cast<int>(static_cast<std::int32_t>(in.value(field))); };
+    tensor.stride = {stride(which.n_stride), stride(which.c_stride), stride(which.h_stride), 1};
+    return tensor;
+  };
+  const auto packed = [&](const Side& which) {
+    return natural(in, which.addr, {1, 1, 1, static_cast<int>(bytes)}, Dtype::kUint8);
+  };
+  DmaReduceCmd cmd{mode, combine, packs ? Lossy::kPacks : Lossy::kUnpacks, {}, {}};
+  cmd.dst = packs ? packed(kTarget) : wide(kTarget);
+  cmd.src = packs ? wide(kSource) : packed(kSource);
+  if (!reduces(in)) {
+    if (packs)
+      return {is_local(in, Field::src_addr) ? Op::tpu_gdma_lossy_compress_L2S : Op::tpu_gdma_lossy_compress_S2S, cmd};
+    return {is_local(in, Field::dst_addr) ? Op::tpu_gdma_lossy_decompress_S2L : Op::tpu_gdma_lossy_decompress_S2S, cmd};
+  }
+  if (packs) {
+    return {is_local(in, Field::src_addr)  ? Op::tpu_gdma_lossy_compress_reduce_L12L2
+            : in_l2(in, Field::src_addr) ? Op::tpu_gdma_lossy_compress_reduce_L22L2
+                                         : Op::tpu_gdma_lossy_compress_reduce_S2L2,
+            cmd};
+  }
+  return {in_l2(in, Field::src_addr) ? Op::tpu_gdma_lossy_decompress_reduce_L22L2
+                                     : Op::tpu_gdma_lossy_decompress_reduce_S2L2,
+          cmd};
+}
+
 Issued dma_compress(const Operands& in) { in.refuse_function(); }
 Issued dma_decompress(const Operands& in) { in.refuse_function(); }
-Issued dma_lossy(const Operands& in, bool) { in.refuse_function(); }
 
 }  // namespace softtpu::stream

@@ -2,7 +2,9 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <utility>
 
+#include "device/chip/rules.hpp"
 #include "device/stream/operands.hpp"
 
 namespace softtpu::stream {
@@ -100,7 +102,8 @@ struct Arithmetic {
                    in.rounding(in.value(Field::opd2_n_str))}};
   }
   Issued divide() const {
-    return {Op::tpu_bdc_fp32_tunable_div, DivideCmd{dst(), first(), second(), in.size(Field::opd2_n_str) + 1}};
+    const bool single = result_type == Dtype::kFp32;
+    return {single ? Op::tpu_bdc_fp32_tunable_div : Op::tpu_bdc_fp_tunable_div, DivideCmd{dst(), first(), second(), in.size(Field::opd2_n_str) + 1}};
   }
 
   const Operands& in;
@@ -262,19 +265,28 @@ namespace {
 class Records {
  public:
   Records(const Operands& in, const Dim4& shape, int words)
-      : shape_(shape), first_(in.tensor(Field::opd1_addr, {1, shape.c, 1, words}, Dtype::kInt32)) {}
+      : compact_(in.chip().has(ChipRule::kCompactQuantRecords)),
+        shape_(shape),
+        first_(in.tensor(Field::opd1_addr, {1, shape.c, 1, compact_ ? 2 : words}, Dtype::kInt32,
+                         compact_ ? Layout::kCompact : Layout::kAligned)) {}
 
-  Operand word(int index, Dtype type) const {
+  bool compact() const { return compact_; }
+  // The high half of a compact record's second word.
+  Operand offset() const { return at(6, Dtype::kInt16); }
+  Operand word(int index, Dtype type) const { return at(index * static_cast<int>(sizeof(std::uint32_t)), type); }
+
+ private:
+  Operand at(int bytes, Dtype type) const {
     Tensor tensor = first_;
-    tensor.addr += static_cast<std::uint64_t>(index) * sizeof(std::uint32_t);
+    tensor.addr += static_cast<std::uint64_t>(bytes);
     tensor.shape = shape_;
     tensor.stride = {0, first_.stride.c * std::int64_t{sizeof(std::uint32_t)} / size_of(type), 0, 0};
     tensor.dtype = type;
-    tensor.natural = index == 0;
+    tensor.natural = bytes == 0 && !compact_;
     return tensor;
   }
 
- private:
+  bool compact_;
   Dim4 shape_;
   Tensor first_;
 };
@@ -290,6 +302,7 @@ Issued quantisation(const Operands& in) {
   const Tensor dst = in.tensor(Field::res0_addr, shape, dst_type);
   const Tensor src = in.tensor(Field::opd0_addr, shape, src_type);
   const bool constants = in.flag(Field::opd1_const);
+  const bool compact = in.chip().has(ChipRule::kCompactQuantRecords);
   const std::uint64_t modes = in.value(Field::opd2_n_str);
   const auto first = static_cast<std::uint32_t>(in.value(Field::opd1_addr));
   const auto second = static_cast<std::uint32_t>(in.value(Field::opd2_addr));
@@ -316,16 +329,19 @@ Issued quantisation(const Operands& in) {
       }
       const Records record(in, shape, 3);
       return {Op::tpu_bdc_int_pc_requant, IntQuantCmd{Quant::kRequant, dst, src, record.word(0, Dtype::kInt32),
-                                                      record.word(1, Dtype::kInt8), record.word(2, offset), rounding}};
+                                                      record.word(1, Dtype::kInt8),
+                                                      record.compact() ? record.offset() : record.word(2, offset),
+                                                      rounding}};
     }
     case 3: {
       const Rounding rounding = in.rounding(modes & 7);
-      const Dtype offset = offset_type(src_type);
       if (constants) {
-        return {Op::tpu_bdc_fp32_dequant, FloatQuantCmd{Quant::kDequant, dst, src, Scalar{second, Dtype::kFp32},
-                                                        low_half(first, offset), rounding}};
+        const auto [offset, scale] = compact ? std::pair(second, first) : std::pair(first, second);
+        return {Op::tpu_bdc_fp32_dequant, FloatQuantCmd{Quant::kDequant, dst, src, Scalar{scale, Dtype::kFp32},
+                                                        low_half(offset, offset_type(src_type)), rounding}};
       }
       const Records record(in, shape, 2);
+      const Dtype offset = compact ? Dtype::kInt16 : offset_type(src_type);
       return {Op::tpu_bdc_fp32_pc_dequant,
               FloatQuantCmd{Quant::kDequant, dst, src, record.word(1, Dtype::kFp32), record.word(0, offset), rounding}};
     }
@@ -333,11 +349,19 @@ Issued quantisation(const Operands& in) {
       const Rounding rounding = in.rounding(modes & 7);
       const Dtype offset = offset_type(src_type);
       if (constants) {
+        // (multiplier; shift, offset), or (offset, shift; multiplier)
+        const std::uint32_t multiplier = compact ? first : second;
+        const std::uint32_t shift = compact ? second : first >> 16;
+        const std::uint32_t point = compact ? second >> 16 : first;
         return {Op::tpu_bdc_int_dequant,
-                IntQuantCmd{Quant::kDequant, dst, src, Scalar{second, Dtype::kInt32},
-                            Scalar{first >> 16 & 0xFFU, Dtype::kInt8}, low_half(first, offset), rounding}};
+                IntQuantCmd{Quant::kDequant, dst, src, Scalar{multiplier, Dtype::kInt32},
+                            Scalar{shift & 0xFFU, Dtype::kInt8}, low_half(point, offset), rounding}};
       }
       const Records record(in, shape, 3);
+      if (compact) {
+        return {Op::tpu_bdc_int_pc_dequant, IntQuantCmd{Quant::kDequant, dst, src, record.word(0, Dtype::kInt32),
+                                                        record.word(1, Dtype::kInt8), record.offset(), rounding}};
+      }
       return {Op::tpu_bdc_int_pc_dequant, IntQuantCmd{Quant::kDequant, dst, src, record.word(1, Dtype::kInt32),
                                                       record.word(2, Dtype::kInt8), record.word(0, offset), rounding}};
     }

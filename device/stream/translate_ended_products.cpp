@@ -87,6 +87,9 @@ Issued ended_convolution(const Operands& in) {
                                                                           : Op::tpu_bdc_fp_conv2d_rescale_C,
             cmd};
   }
+  // Sums that nothing ends.
+  if (!in.flag(Field::rq) && in.flag(Field::opd2_const) && !cmd.relu && size_of(cmd.dst.dtype) > 1)
+    cmd.kind = Conv2dKind::kAsymmetric;
   cmd.bias_type = integer_bias(in);
   if (!in.flag(Field::opd2_const)) cmd.bias = per_output(in.value(Field::opd2_addr), cmd.bias_type);
   const bool points = !in.flag(Field::opd4_const);
@@ -100,6 +103,11 @@ Issued ended_convolution(const Operands& in) {
   }
   cmd.requant = requant_of(in, result.c);
   cmd.symmetric = in.flag(Field::sym_range);
+  if (cmd.kind == Conv2dKind::kAsymmetric) {
+    return {points ? Op::tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d
+                   : Op::tpu_bdc_int8_asym_quant_conv2d_for_deconv2d,
+            cmd};
+  }
   return {requantising_op(cmd.requant && cmd.requant->table, points), cmd};
 }
 
@@ -252,13 +260,14 @@ Issued ended_pooling(const Operands& in) {
   cmd.window = window_of(in);
   Dim4 seen = input;
   fit_input(result, seen, cmd.window);
-  cmd.relu = in.flag(Field::relu);
+  cmd.relu = in.flag(Field::relu) && is_sum(mode);
   cmd.dst = in.tensor(Field::res0_addr, result, in.type(Field::res0_prec, in.flag(Field::res0_sign)));
   cmd.src = reached(in.tensor(Field::opd0_addr, input, type), seen);
   cmd.weight = pool_weight(in, mode, result, type);
   if (in.flag(Field::opd3_const)) {
     cmd.padding = in.constant(Field::opd3_addr, type);
-    cmd.insertion = Scalar{0, type};
+    // What is inserted is what stands around (golden bm1688: new_pool).
+    cmd.insertion = floats ? Scalar{0, type} : std::get<Scalar>(cmd.padding);
   } else {
     cmd.padding = channel_pairs(in, input.c, type);
   }

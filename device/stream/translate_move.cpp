@@ -1,4 +1,5 @@
 // TIU operations that move elements: SFU, SG, SGL, TRANS&BC.
+#include "device/chip/rules.hpp"
 #include "device/stream/operands.hpp"
 
 namespace softtpu::stream {
@@ -21,7 +22,7 @@ Issued special_function(const Operands& in) {
     }
     case 15: return {Op::tpu_bdc_fp_exponent_part, ExponentCmd{dst, src}};
     case 17:
-      return {Op::tpu_bdc_fp32_tunable_rsqrt,
+      return {src_type == Dtype::kFp32 ? Op::tpu_bdc_fp32_tunable_rsqrt : Op::tpu_bdc_fp_rsqrt,
               RootCmd{RootMode::kRsqrt, dst, src, in.size(Field::opd2_n_str) + 1, true}};
     default: in.refuse_function();
   }
@@ -107,7 +108,8 @@ namespace {
 // A source in static memory.
 Tensor in_static(const Operands& in, const Dim4& shape, const Stride4& stride, Dtype type) {
   const MemoryRange& memory = in.chip().static_mem;
-  const std::uint64_t addr = in.value(Field::opd0_addr);
+  std::uint64_t addr = in.value(Field::opd0_addr);
+  if (in.chip().has(ChipRule::kStaticByOffset)) addr += memory.start;
   if (!memory.contains(addr)) in.refuse(Field::opd0_addr, "is no address of static memory");
   return {Space::kStatic, addr - memory.start, shape, stride, type, true};
 }

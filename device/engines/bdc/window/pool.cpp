@@ -169,8 +169,13 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
     // With a bias the products begin on the second lane; their order on each lane is what counts.
     const float first = bias_of(cmd) ? start : lane;
     const float second = bias_of(cmd) ? lane : start;
-    return [=, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
+    return [=, &cmd, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
       sum(taps, factors, first, second, out);
+      if constexpr (requires { cmd.relu; }) {
+        if (!cmd.relu) return;
+        // As at the end of other products, a NaN becomes 0.
+        for (int i = 0; i < taps.count; ++i) out[i] = Wide<T>::load(out[i]) > 0 ? out[i] : T{};
+      }
     };
   });
 }
