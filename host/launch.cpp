@@ -141,6 +141,18 @@ bm_status_t softtpu_kernel_launch_async_by_name(bm_handle_t handle, const char* 
   return launch_name("tpu_kernel_launch_async", handle, func_name, args, size, Wait::kUntilQueued);
 }
 
+bm_status_t softtpu_kernel_launch_parts(bm_handle_t handle, const char* func_name, const softtpu_launch_part_t* parts,
+                                        int count, bool wait) {
+  SOFTTPU_NOT_NULL(parts);
+  if (count < 1) return fail(__func__, BM_ERR_PARAM, fmt::format("count {} is below 1", count));
+  if (const bm_status_t status = check_kernel_name(__func__, func_name); status != BM_SUCCESS) return status;
+  std::vector<CorePart> others;
+  for (int i = 1; i < count; ++i) others.push_back({parts[i].core, {}, parts[i].args, parts[i].bytes});
+  return launch_together(__func__, handle,
+                         {.name = func_name, .args = parts[0].args, .bytes = parts[0].bytes, .core = parts[0].core},
+                         others, wait ? Wait::kUntilFinished : Wait::kUntilQueued);
+}
+
 bm_status_t tpu_kernel_launch(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size) {
   return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size},
                 Wait::kUntilFinished);

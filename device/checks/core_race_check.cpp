@@ -13,6 +13,7 @@
 #include "device/checks/describe.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/launch_page.hpp"
+#include "device/core/own_messages.hpp"
 #include "device/footprint/spans.hpp"
 #include "device/memory/memories.hpp"
 #include "device/memory/shared_bytes.hpp"
@@ -131,7 +132,7 @@ class CoreRaceCheck final : public Observer {
 
   void before(Op op, const Command& command) override {
     const auto* control = std::get_if<ControlCmd>(&command);
-    if (board_ == nullptr || control == nullptr) return;
+    if (board_ == nullptr || control == nullptr || is_own_message(control->message)) return;
     if (control->action == ControlAction::kSendMessage) {
       const Site site = here();
       const BoardLock lock(*board_);
@@ -154,6 +155,7 @@ class CoreRaceCheck final : public Observer {
     if (board_ == nullptr) return;
     const auto* control = std::get_if<ControlCmd>(&command);
     if (control == nullptr) return touch_all(op, command);
+    if (is_own_message(control->message)) return;
     const BoardLock lock(*board_);
     if (control->action == ControlAction::kWaitMessage) {
       join(own_, board_->messages[at(control->message, kMostMessages)].clock);

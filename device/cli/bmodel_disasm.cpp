@@ -1,11 +1,14 @@
 // softtpu bmodel disasm: the instructions of a compiled network as text or JSON.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "device/chip/chip.hpp"
 #include "device/cli/bmodel.hpp"
 #include "device/cli/command.hpp"
+#include "device/stream/address.hpp"
 #include "device/stream/translate.hpp"
 
 namespace softtpu::cli {
@@ -18,16 +21,29 @@ struct Entry {
   std::uint64_t offset = 0;
 };
 
+// For chips that can be carried out. Each core has its own.
+struct Translating {
+  explicit Translating(const Chip& of) : chip(of), translator(of) {}
+  const Chip& chip;
+  stream::Translator translator;
+};
+
 // The operands as the command that the instruction stands for has them; empty: it stands for none.
 struct Meaning {
   std::string function;
   std::vector<std::string> operands;
 };
 
-Meaning meaning_of(const Chip& chip, const stream::Instruction& instruction) {
-  if (instruction.is_end()) return {};
-  const auto issued = stream::translate(chip, instruction);
-  if (!issued) return {"", {issued.error().text}};
+Meaning meaning_of(Translating* translating, stream::Instruction instruction) {
+  if (translating == nullptr) return {};
+  if (instruction.format->unit == stream::Unit::kDma) {
+    if (auto resolved = stream::resolve_addresses(translating->chip, instruction, {}); !resolved)
+      return {"", {resolved.error().text}};
+  }
+  const auto translated = translating->translator.translate(instruction);
+  if (!translated) return {"", {translated.error().text}};
+  if (!*translated) return {};
+  const stream::Issued* issued = &**translated;
   Meaning meaning{std::string(info(issued->op).name), {}};
   const auto add = [&](Access access, const char* name, const Operand& operand) {
     const char* kind = access == Access::kRead ? "reads" : access == Access::kWrite ? "writes" : "adds to";
@@ -37,22 +53,23 @@ Meaning meaning_of(const Chip& chip, const stream::Instruction& instruction) {
   return meaning;
 }
 
-void print_text(const Chip& chip, const Entry& entry) {
+void print_text(Translating* translating, const Entry& entry) {
   fmt::print("{:6}  {}\n", entry.offset, stream::disassemble(entry.instruction));
-  const Meaning meaning = meaning_of(chip, entry.instruction);
+  const Meaning meaning = meaning_of(translating, entry.instruction);
   if (!meaning.function.empty()) fmt::print("          = {}\n", meaning.function);
   for (const std::string& operand : meaning.operands) fmt::print("            {}\n", operand);
 }
 
-void print_json(const Chip& chip, const Entry& entry) {
+void print_json(Translating* translating, const Entry& entry, std::uint32_t core) {
   const stream::Instruction& instruction = entry.instruction;
   const stream::Format& format = *instruction.format;
   Json fields = Json::object();
   for (const stream::FieldPlace& place : format.places) {
     if (!place.reserved()) fields[std::string(to_text(place.field))] = instruction[place.field];
   }
-  const Meaning meaning = meaning_of(chip, instruction);
-  const Json line = {{"unit", to_text(format.unit)},
+  const Meaning meaning = meaning_of(translating, instruction);
+  const Json line = {{"unit", to_text(instruction.unit())},
+                     {"core", core},
                      {"offset", entry.offset},
                      {"id", instruction.id()},
                      {"waits_for", instruction.waits_for()},
@@ -64,8 +81,9 @@ void print_json(const Chip& chip, const Entry& entry) {
   fmt::print("{}\n", line.dump());
 }
 
-Result<std::vector<Entry>> read(stream::Unit unit, bmodel::Bytes bytes) {
-  auto instructions = stream::read_stream(stream::InstructionSet::bm1684x(), unit, bytes);
+Result<std::vector<Entry>> read(const stream::InstructionSet& set, stream::Unit unit, bmodel::Bytes bytes) {
+  if (bytes.empty()) return std::vector<Entry>();
+  auto instructions = stream::read_stream(set, unit, bytes);
   if (!instructions) return instructions.error();
   std::vector<Entry> entries;
   std::uint64_t offset = 0;
@@ -82,8 +100,13 @@ Result<std::vector<Entry>> read(stream::Unit unit, bmodel::Bytes bytes) {
 int disassemble_model(const BmodelOptions& options) {
   const auto loaded = load_model(options.file);
   if (!loaded) return fail(loaded.error());
-  const auto chip = load_chip("bm1684x");
-  if (!chip) return fail(chip.error());
+  std::string name;
+  for (const char letter : loaded->model.chip) name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  const auto* set = stream::InstructionSet::find_chip(name);
+  if (set == nullptr)
+    return fail(Error{ErrorKind::kUsage, fmt::format("{}: no instructions of {} are known", options.file, name)});
+  // A chip without a description has instructions, and no commands.
+  const auto chip = load_chip(name == "cv186x" ? "bm1688" : name);
   bool found = false;
   for (const bmodel::Network& network : loaded->model.networks) {
     if (!options.network.empty() && network.name != options.network) continue;
@@ -91,11 +114,16 @@ int disassemble_model(const BmodelOptions& options) {
       if (options.stage != &stage - network.stages.data()) continue;
       found = true;
       for (const bmodel::CommandGroup& group : stage.groups) {
+        std::optional<Translating> translating;
+        if (chip) translating.emplace(*chip);
+        if (stage.cores > 1 && !options.json) fmt::print("core {}\n", group.core);
         for (const auto& [unit, bytes] :
-             {std::pair(stream::Unit::kTiu, group.tiu), std::pair(stream::Unit::kDma, group.dma)}) {
-          const auto entries = read(unit, bytes);
+             {std::pair(stream::Unit::kTiu, group.tiu), std::pair(stream::Unit::kDma, group.dma),
+              std::pair(stream::Unit::kSdma, group.sdma)}) {
+          const auto entries = read(*set, unit, bytes);
           if (!entries) return fail(entries.error());
-          for (const Entry& entry : *entries) options.json ? print_json(*chip, entry) : print_text(*chip, entry);
+          Translating* const of = translating ? &*translating : nullptr;
+          for (const Entry& entry : *entries) options.json ? print_json(of, entry, group.core) : print_text(of, entry);
         }
       }
     }

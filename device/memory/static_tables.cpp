@@ -145,27 +145,33 @@ constexpr StaticTable kTpuTables[] = {
     {"sequence", static_offset::kSequence, kSequence},
 };
 
-// Without the table of e^k everything lies that much lower; the 16-bit series from the second logarithm on lie 32 bytes
-// closer (golden bm1688/static_seq, bdc_move_misc).
+constexpr auto kErfFp16Coeff = rounded<round_f16>(kErfCoeff);
+constexpr auto kErfBf16Coeff = rounded<round_bf16>(kErfCoeff);
+
+// Without the table of e^k everything lies that much lower; the 16-bit series of the exponential and from the second
+// logarithm on lie 32 bytes closer, and those of the error function between them (golden bm1688/static_seq,
+// bdc_move_misc; golden-bmodel/bm1688/static-memory.bin).
 constexpr std::uint32_t kClosed = static_offset::kExpCoeff, kCloser = 32;
 constexpr std::uint32_t closed(std::uint32_t offset) {
-  return offset - kClosed - (offset >= static_offset::kLogBf16Coeff ? kCloser : 0);
+  const bool closer = offset == static_offset::kExpBf16Coeff || offset >= static_offset::kLogBf16Coeff;
+  return offset - kClosed - (closer ? kCloser : 0);
 }
 constexpr auto kClosedTables = [] {
   constexpr std::size_t kLeftOut = 1;
-  std::array<StaticTable, std::size(kTpuTables) - kLeftOut> tables{};
-  for (std::size_t i = 0; i < tables.size(); ++i) {
+  constexpr std::size_t kCount = std::size(kTpuTables) - kLeftOut;
+  std::array<StaticTable, kCount + 2> tables{};
+  for (std::size_t i = 0; i < kCount; ++i) {
     tables[i] = kTpuTables[i + kLeftOut];
     tables[i].offset = closed(tables[i].offset);
   }
+  tables[kCount] = {"erf_fp16_coeff", 0x580, kErfFp16Coeff};
+  tables[kCount + 1] = {"erf_bf16_coeff", 0x5A0, kErfBf16Coeff};
   return tables;
 }();
 
-// At multiples of 128 bytes, without the table of e^k. Recorded up to the error function's in fp16 (golden
-// bm1690/static_seq, bdc_move_misc); the others follow in the same way, at places that nothing determines.
-constexpr std::uint32_t kApart = 128, kBetween = 0xDEADBEEF;
-constexpr auto kErfFp16Coeff = rounded<round_f16>(kErfCoeff);
-constexpr auto kErfBf16Coeff = rounded<round_bf16>(kErfCoeff);
+// At multiples of 128 bytes, behind the last logarithm of 64, without the table of e^k (golden bm1690/static_seq,
+// bdc_move_misc; golden-bmodel/bm1690/static-memory.bin).
+constexpr std::uint32_t kApart = 128, kLaterApart = 64, kBetween = 0xDEADBEEF;
 constexpr StaticTable kTablesInTurn[] = {
     {"exp_coeff", static_offset::kExpCoeff, kExpCoeff},
     {"log_coeff", static_offset::kLogCoeff, kLogCoeff},
@@ -189,11 +195,12 @@ constexpr StaticTable kTablesInTurn[] = {
 };
 constexpr auto kApartTables = [] {
   std::array<StaticTable, std::size(kTablesInTurn)> tables{};
-  std::uint32_t next = 0;
+  std::uint32_t next = 0, step = kApart;
   for (std::size_t i = 0; i < tables.size(); ++i) {
     tables[i] = kTablesInTurn[i];
     tables[i].offset = next;
-    next += static_cast<std::uint32_t>(tables[i].words.size_bytes() + kApart - 1) / kApart * kApart;
+    if (tables[i].words.data() == kLogBf16Coeff.data()) step = kLaterApart;
+    next += static_cast<std::uint32_t>(tables[i].words.size_bytes() + step - 1) / step * step;
   }
   return tables;
 }();
@@ -204,6 +211,7 @@ constexpr std::uint32_t apart(std::uint32_t offset) {
   return 0;  // that of e^k, which nothing loads
 }
 static_assert(apart(static_offset::kArcsinCoeff) == 0x400 && apart(static_offset::kExpBf16Coeff) == 0x600);
+static_assert(apart(static_offset::kSinFp16Coeff) == 0x840 && apart(static_offset::kArctanCoeff) == 0x940);
 
 // The tables of BM1684 are indexed by the low 8 bits of a signed number.
 constexpr int kLowestExp = -103;

@@ -24,17 +24,18 @@ using Bytes = std::span<const std::uint8_t>;
 // program counts only while its streams are as they were.
 class Programs {
  public:
-  Result<std::shared_ptr<const Program>> find(const Chip& chip, Bytes tiu, Bytes dma, const std::vector<Area>& areas,
+  Result<std::shared_ptr<const Program>> find(const Chip& chip, const Streams& streams, const std::vector<Area>& areas,
                                               const std::vector<bmodel::LayerRange>& layers) {
     for (auto entry = kept_.begin(); entry != kept_.end(); ++entry) {
-      if (!entry->is_for(tiu, dma, areas) || entry->layers != layers) continue;
+      if (!entry->is_for(streams, areas) || entry->layers != layers) continue;
       kept_.splice(kept_.begin(), kept_, entry);
       return kept_.front().program;
     }
-    auto made = make_program(chip, {tiu, dma, {}}, areas, layers);
+    auto made = make_program(chip, streams, areas, layers);
     if (!made) return made.error();
-    kept_.push_front({{tiu.begin(), tiu.end()},
-                      {dma.begin(), dma.end()},
+    kept_.push_front({{streams.tiu.begin(), streams.tiu.end()},
+                      {streams.dma.begin(), streams.dma.end()},
+                      {streams.sdma.begin(), streams.sdma.end()},
                       areas,
                       layers,
                       std::make_shared<const Program>(*std::move(made))});
@@ -44,13 +45,13 @@ class Programs {
 
  private:
   struct Entry {
-    std::vector<std::uint8_t> tiu, dma;
+    std::vector<std::uint8_t> tiu, dma, sdma;
     std::vector<Area> areas;
     std::vector<bmodel::LayerRange> layers;
     std::shared_ptr<const Program> program;
 
-    bool is_for(Bytes other_tiu, Bytes other_dma, const std::vector<Area>& other_areas) const {
-      return same(tiu, other_tiu) && same(dma, other_dma) && areas == other_areas;
+    bool is_for(const Streams& streams, const std::vector<Area>& other_areas) const {
+      return same(tiu, streams.tiu) && same(dma, streams.dma) && same(sdma, streams.sdma) && areas == other_areas;
     }
     static bool same(const std::vector<std::uint8_t>& a, Bytes b) {
       return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
@@ -102,11 +103,21 @@ class Launch {
         if (const auto program = find(step)) carry_out(*program);
         keeps_.clear();
         layers_.clear();
+        sdma_ = {};
+        return;
+      case NetworkStepKind::kSdma:
+        if (const auto stream = stream_at(step.a, step.b)) sdma_ = *stream;
+        return;
+      case NetworkStepKind::kMeet:
+        core_.submit(Op::tpu_sync_all, ControlCmd{ControlAction::kSync, LaunchPage::kAllEngines, kAllCores});
         return;
       case NetworkStepKind::kLayers:
         if (const auto table = stream_at(step.a, step.b)) layers_ = bmodel::unpack_layers(*table);
         return;
-      case NetworkStepKind::kCheck: static_cast<void>(find(step)); return;
+      case NetworkStepKind::kCheck:
+        static_cast<void>(find(step));
+        sdma_ = {};
+        return;
     }
     refuse("the arguments hold a step that is not known");
   }
@@ -135,12 +146,13 @@ class Launch {
     const auto tiu = stream_at(step.a, step.b);
     const auto dma = stream_at(step.c, step.d);
     if (!tiu || !dma) return nullptr;
-    auto program = programs_.find(core_.chip(), *tiu, *dma, areas_, layers_);
+    auto program = programs_.find(core_.chip(), {*tiu, *dma, sdma_}, areas_, layers_);
     if (program) return *std::move(program);
     refuse(program.error().text);
     return nullptr;
   }
   std::optional<Bytes> stream_at(std::uint64_t address, std::uint64_t bytes) {
+    if (bytes == 0) return Bytes();
     const std::uint8_t* data = core_.memories().find_system(address, bytes).data;
     if (data != nullptr) return Bytes(data, bytes);
     refuse(fmt::format("its instructions ({} bytes at {:#x}) lie outside the device's memory", bytes, address));
@@ -198,6 +210,7 @@ class Launch {
   std::vector<Area> areas_;
   std::vector<Keep> keeps_;
   std::vector<bmodel::LayerRange> layers_;
+  Bytes sdma_;
 };
 
 void run_network(const void* args) {

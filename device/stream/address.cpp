@@ -34,10 +34,20 @@ InstructionCodes codes_of(const Chip& chip) {
 }
 
 std::optional<std::uint64_t> find_address(const Chip& chip, std::uint64_t written, std::span<const Area> areas) {
-  const auto area =
-      std::find_if(areas.begin(), areas.end(), [&](const Area& a) { return written >= a.begin && written < a.end; });
-  if (area != areas.end()) return area->at + (written - area->begin);
   const InstructionCodes codes = codes_of(chip);
+  const auto find_area = [&](std::uint64_t address) {
+    return std::find_if(areas.begin(), areas.end(), [&](const Area& a) { return address >= a.begin && address < a.end; });
+  };
+  auto area = find_area(written);
+  // An area of addresses of the system map is written with the mark of those.
+  if (area == areas.end() && codes.system_bit >= 0) {
+    const std::uint64_t mark = std::uint64_t{1} << codes.system_bit;
+    if ((written & mark) != 0 && find_area(written - mark) != areas.end()) {
+      written -= mark;
+      area = find_area(written);
+    }
+  }
+  if (area != areas.end()) return area->at + (written - area->begin);
   if (codes.offset_bits == 0) {
     if (!areas.empty() && written >= chip.global_mem.start) return std::nullopt;
     return written;

@@ -44,6 +44,7 @@ class Operands {
   bool flag(Field field) const { return value(field) != 0; }
   bool has(Field field) const { return instruction_.format->has(field); }
   unsigned function() const { return instruction_.function(); }
+  unsigned operation() const { return instruction_.format->operation; }
   std::uint32_t register_value(int number) const { return registers_[static_cast<std::size_t>(number)]; }
   bool by_sdma() const { return instruction_.by_sdma; }
   const Chip& chip() const { return chip_; }

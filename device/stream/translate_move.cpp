@@ -1,5 +1,5 @@
 // TIU operations that move elements: SFU, SG, SGL, TRANS&BC.
-#include "device/chip/rules.hpp"
+#include "device/stream/address.hpp"
 #include "device/stream/operands.hpp"
 
 namespace softtpu::stream {
@@ -109,7 +109,8 @@ namespace {
 Tensor in_static(const Operands& in, const Dim4& shape, const Stride4& stride, Dtype type) {
   const MemoryRange& memory = in.chip().static_mem;
   std::uint64_t addr = in.value(Field::opd0_addr);
-  if (in.chip().has(ChipRule::kStaticByOffset)) addr += memory.start;
+  // Where instructions have no addresses of the system map, it is an offset.
+  if (codes_of(in.chip()).offset_bits != 0) addr += memory.start;
   if (!memory.contains(addr)) in.refuse(Field::opd0_addr, "is no address of static memory");
   return {Space::kStatic, addr - memory.start, shape, stride, type, true};
 }

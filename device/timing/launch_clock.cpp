@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "device/core/own_messages.hpp"
 #include "device/isa/message_engine.hpp"
 
 namespace softtpu {
@@ -48,7 +49,8 @@ void LaunchClock::arrive(Op op, const ControlCmd& control) {
     const int count = control.count == kAllCores ? current_place().workitems : control.count;
     clocks_->arrive(control.message, count, times_.end().us, ddr_us_);
     if (count == current_place().workitems) ddr_us_ = 0;
-  } else if (clocks_ && clocks_->has_others() && control.action == ControlAction::kSendMessage) {
+  } else if (clocks_ && clocks_->has_others() && !is_own_message(control.message) &&
+             control.action == ControlAction::kSendMessage) {
     clocks_->send(control.message, times_.sent_us(queue_named_by(op).value_or(Queue::kBdc)));
   }
 }
@@ -78,7 +80,8 @@ void LaunchClock::order(Op op, const ControlCmd& control) {
     waited_us_ = times_.meet_at(clocks_->meet(control.message));
     return;
   }
-  if (clocks_ && clocks_->has_others() && control.action == ControlAction::kWaitMessage) {
+  if (clocks_ && clocks_->has_others() && !is_own_message(control.message) &&
+      control.action == ControlAction::kWaitMessage) {
     return times_.receive_at(queue.value_or(Queue::kBdc), clocks_->received(control.message));
   }
   order_engines(times_, op, control);

@@ -49,11 +49,14 @@ void print_tensor(const char* kind, const char* name, bm_data_type_t type, float
              zero_point);
 }
 
-bool check_cores(const char* function, const int* cores, int count) {
+bool check_cores(const char* function, bm_handle_t handle, const int* cores, int count) {
   if (cores == nullptr || count < 1)
     return refuse(function, cores == nullptr ? "core_list is NULL" : fmt::format("core_num {} is below 1", count));
+  unsigned int there = 0;
+  if (bm_get_tpu_scalar_num(handle, &there) != BM_SUCCESS) return refuse(function, "the device does not answer");
   for (int i = 0; i < count; ++i) {
-    if (cores[i] != 0) return refuse(function, fmt::format("core {} does not exist: BM1684X has one", cores[i]));
+    if (cores[i] < 0 || static_cast<unsigned>(cores[i]) >= there)
+      return refuse(function, fmt::format("core {} does not exist: the device has {}", cores[i], there));
   }
   return true;
 }
@@ -273,8 +276,9 @@ bool bmrt_launch_tensor_multi_cores(void* p_bmrt, const char* net_name, const bm
                                     bm_tensor_t* output_tensors, int output_num, bool user_mem, bool /*user_stmode*/,
                                     const int* core_list, int core_num) {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
-  if (!check_cores(__func__, core_list, core_num)) return false;
-  const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem};
+  if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
+  const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem,
+                              std::span(core_list, static_cast<std::size_t>(core_num))};
   return launch(__func__, *runtime, *network, tensors);
 }
 
@@ -290,15 +294,16 @@ bool bmrt_launch_data_multi_cores(void* p_bmrt, const char* net_name, void* cons
                                   bm_shape_t* output_shapes, int output_num, bool user_mem, const int* core_list,
                                   int core_num) {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
-  if (!check_cores(__func__, core_list, core_num)) return false;
-  const LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem};
+  if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
+  const LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem,
+                              std::span(core_list, static_cast<std::size_t>(core_num))};
   return launch(__func__, *runtime, *network, data);
 }
 
 bool bmrt_pre_alloc_neuron_multi_cores(void* p_bmrt, const char* net_name, int stage_idx, const int* core_list,
                                        int core_num) {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
-  if (!check_cores(__func__, core_list, core_num)) return false;
+  if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
   if (stage_idx >= 0 && static_cast<size_t>(stage_idx) < network->stages()) return true;
   return refuse(__func__, fmt::format("stage {} is outside 0..{}", stage_idx, network->stages() - 1));
 }

@@ -122,6 +122,9 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
     const std::uint64_t bytes = network.input_bytes(*stage, static_cast<std::size_t>(i));
     if (!check_memory(function, info.input_names[i], tensors.inputs[i], bytes)) return false;
   }
+  if (!tensors.cores.empty() && tensors.cores.size() != network.cores(*stage))
+    return refuse(function, fmt::format("network \"{}\" is compiled for {} cores, core_list has {}", network.name(),
+                                        network.cores(*stage), tensors.cores.size()));
   const bm_handle_t handle = runtime.handle();
   int made = 0;
   bool good = true;
@@ -140,7 +143,7 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
   }
   if (good) {
     good = (runtime.show ? network.launch_and_show(handle, *stage, tensors.inputs, tensors.outputs, runtime.show)
-                         : network.launch(handle, *stage, tensors.inputs, tensors.outputs)) == BM_SUCCESS;
+                         : network.launch(handle, *stage, tensors.inputs, tensors.outputs, tensors.cores)) == BM_SUCCESS;
   }
   if (!good) free_outputs(handle, tensors.outputs, made);
   return good;
@@ -171,7 +174,8 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
     if (!outputs.add(info.output_dtypes[i], info.stages[*stage].output_shapes[i]))
       return refuse(function, fmt::format("the device has no memory for output {}", i));
   }
-  const LaunchTensors tensors{inputs.list.data(), data.input_num, outputs.list.data(), data.output_num, true};
+  const LaunchTensors tensors{inputs.list.data(), data.input_num, outputs.list.data(), data.output_num, true,
+                              data.cores};
   if (!launch(function, runtime, network, tensors)) return false;
   if (bm_thread_sync(handle) != BM_SUCCESS) return refuse(function, "the network has failed");
   return take_outputs(function, handle, data, outputs);

@@ -1,6 +1,8 @@
 // Launches of networks: what the functions of both generations share.
 #pragma once
 
+#include <span>
+
 #include "host/bmrt/runtime.hpp"
 
 namespace softtpu::bmrt {
@@ -11,6 +13,7 @@ struct LaunchTensors {
   bm_tensor_t* outputs = nullptr;
   int output_num = 0;
   bool user_mem = false;  // the outputs have memory
+  std::span<const int> cores = {};  // to run on; empty: the first ones
 };
 
 // Checks everything, makes the outputs' memory where asked to, fills in their types and shapes, queues the launch.
@@ -26,6 +29,7 @@ struct LaunchData {
   bm_shape_t* output_shapes = nullptr;
   int output_num = 0;
   bool user_mem = false;
+  std::span<const int> cores = {};
 };
 bool launch(const char* function, Runtime& runtime, Network& network, const LaunchData& data);
 

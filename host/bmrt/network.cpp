@@ -103,6 +103,8 @@ Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel:
 
 Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared) {
   Stage loaded;
+  loaded.cores = stage.cores;
+  loaded.more_groups.resize(stage.cores - 1);
   loaded.inputs = stage.inputs;
   loaded.outputs = stage.outputs;
   // What the interface cannot describe is not shown.
@@ -112,8 +114,12 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
       stage.io_address + stage.io_bytes < stage.io_address || stage.context_bytes > kRelocated) {
     return Error{ErrorKind::kUsage, "its areas of memory end behind the last address"};
   }
-  // Constants lie in front of everything else.
-  const std::uint64_t constants_end = stage.io_bytes > 0 ? stage.io_address : stage.context_address;
+  // Constants lie in front of what begins behind them.
+  std::uint64_t constants_end = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& [begin, bytes] : {std::pair(stage.io_address, stage.io_bytes),
+                                     std::pair(stage.context_address, std::max(stage.context_bytes, std::uint64_t{1}))}) {
+    if (bytes > 0 && begin > stage.coefficient_address) constants_end = std::min(constants_end, begin);
+  }
   if (!stage.coefficients.empty()) {
     auto constants = share_constants(handle, stage.coefficients);
     if (!constants) return constants.error();
@@ -143,6 +149,7 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
     loaded.areas.push_back(
         area(stage.context_address, stage.context_address + stage.context_bytes, loaded.context->address()));
   }
+  if (auto placed = place_apart(handle, stage, loaded); !placed) return placed.error();
   for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
     for (const bmodel::Tensor& tensor : *tensors) {
       if (address_mode_ == bmodel::kIoRelocated || tensor.bytes == 0) continue;
@@ -157,6 +164,26 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
   }
   if (auto groups = load_groups(handle, stage, loaded); !groups) return groups.error();
   return loaded;
+}
+
+// Inputs and outputs that have tags of their own.
+Result<void> Network::place_apart(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded) {
+  if (address_mode_ != bmodel::kIoTag && address_mode_ != bmodel::kIoTagFuse) return {};
+  for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+    for (const bmodel::Tensor& tensor : *tensors) {
+      if (tensor.bytes == 0 || place(loaded, tensor.address) != 0) continue;
+      const std::uint64_t bytes = whole_pages(tensor.bytes);
+      const bool meets = std::any_of(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkStep& one) {
+        return one.a < tensor.address + bytes && tensor.address < one.b;
+      });
+      auto memory = DeviceMemory::make(handle, bytes);
+      if (!memory) return memory.error();
+      const std::uint64_t end = tensor.address + (meets ? tensor.bytes : bytes);
+      loaded.areas.push_back(area(tensor.address, end, memory->address()));
+      loaded.apart.push_back(*std::move(memory));
+    }
+  }
+  return {};
 }
 
 Result<void> Network::load_groups(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded) {
@@ -183,15 +210,19 @@ Result<void> Network::load_groups(bm_handle_t handle, const bmodel::Stage& stage
       const std::uint64_t address = bases[one.base_id] + one.add;
       std::memcpy(dma.data() + one.offset, &address, 5);
     }
-    auto tiu_memory = DeviceMemory::make(handle, group.tiu);
-    auto dma_memory = DeviceMemory::make(handle, dma);
-    if (!tiu_memory) return tiu_memory.error();
-    if (!dma_memory) return dma_memory.error();
-    if (auto layers = load_layers(handle, stage, group, loaded); !layers) return layers.error();
-    loaded.groups.push_back(
-        {NetworkStepKind::kGroup, tiu_memory->address(), group.tiu.size(), dma_memory->address(), dma.size()});
-    loaded.streams.push_back(*std::move(tiu_memory));
-    loaded.streams.push_back(*std::move(dma_memory));
+    std::uint64_t addresses[3] = {};
+    const bmodel::Bytes streams[3] = {group.tiu, dma, group.sdma};
+    for (int i = 0; i < 3; ++i) {
+      if (streams[i].empty()) continue;
+      auto memory = DeviceMemory::make(handle, streams[i]);
+      if (!memory) return memory.error();
+      addresses[i] = memory->address();
+      loaded.streams.push_back(*std::move(memory));
+    }
+    std::vector<NetworkStep>& groups = group.core == 0 ? loaded.groups : loaded.more_groups[group.core - 1];
+    if (auto layers = load_layers(handle, stage, group, loaded, groups); !layers) return layers.error();
+    if (!group.sdma.empty()) groups.push_back({NetworkStepKind::kSdma, addresses[2], group.sdma.size(), 0, 0});
+    groups.push_back({NetworkStepKind::kGroup, addresses[0], group.tiu.size(), addresses[1], dma.size()});
   }
   return check_streams(handle, loaded);
 }
@@ -199,16 +230,17 @@ Result<void> Network::load_groups(bm_handle_t handle, const bmodel::Stage& stage
 // Layers count by the part that they belong to; where a part has several groups, their numbers begin anew and name
 // nothing.
 Result<void> Network::load_layers(bm_handle_t handle, const bmodel::Stage& stage, const bmodel::CommandGroup& group,
-                                  Stage& loaded) {
+                                  Stage& loaded, std::vector<NetworkStep>& groups) {
   const auto of_part = [&](const auto& one) { return one.part == group.part; };
-  if (std::count_if(stage.groups.begin(), stage.groups.end(), of_part) > 1) return {};
+  const auto beside = [&](const bmodel::CommandGroup& one) { return of_part(one) && one.core == group.core; };
+  if (group.core != 0 || std::count_if(stage.groups.begin(), stage.groups.end(), beside) > 1) return {};
   std::vector<bmodel::Layer> layers;
   std::copy_if(stage.layers.begin(), stage.layers.end(), std::back_inserter(layers), of_part);
   const auto table = bmodel::pack_layers(layers);
   if (table.empty()) return {};
   auto memory = DeviceMemory::make(handle, table);
   if (!memory) return memory.error();
-  loaded.groups.push_back({NetworkStepKind::kLayers, memory->address(), table.size(), 0, 0});
+  groups.push_back({NetworkStepKind::kLayers, memory->address(), table.size(), 0, 0});
   loaded.streams.push_back(*std::move(memory));
   return {};
 }
@@ -220,10 +252,14 @@ Result<void> Network::check_streams(bm_handle_t handle, const Stage& stage) cons
     // Where they will lie is not known yet.
     steps.push_back(area(kRelocated, std::uint64_t{1} << 40, kGlobalStart));
   }
-  for (NetworkStep group : stage.groups) {
-    if (group.kind == NetworkStepKind::kGroup) group.kind = NetworkStepKind::kCheck;
-    steps.push_back(group);
-  }
+  const auto add = [&](const std::vector<NetworkStep>& groups) {
+    for (NetworkStep group : groups) {
+      if (group.kind == NetworkStepKind::kGroup) group.kind = NetworkStepKind::kCheck;
+      steps.push_back(group);
+    }
+  };
+  add(stage.groups);
+  for (const auto& groups : stage.more_groups) add(groups);
   if (issue(handle, steps, true) == BM_SUCCESS) return {};
   return Error{ErrorKind::kUsage, "its instructions cannot be carried out (the line above says why)"};
 }
@@ -291,14 +327,68 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
 }
 
 bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
-                            const bm_tensor_t* outputs) {
+                            const bm_tensor_t* outputs, std::span<const int> cores) {
   const std::lock_guard lock(launching_);
-  return issue(handle, steps_of(stages_[stage], inputs, outputs, {}), false);
+  const Stage& of = stages_[stage];
+  if (of.cores > 1) return issue_on_cores(handle, of, inputs, outputs, cores, false);
+  return issue(handle, steps_of(of, inputs, outputs, {}), false, cores.empty() ? 0 : cores[0]);
+}
+
+// One launch: the first core copies inputs before and outputs behind what all cores do together.
+bm_status_t Network::issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs,
+                                    const bm_tensor_t* outputs, std::span<const int> cores, bool wait) const {
+  constexpr NetworkStep kMeet{NetworkStepKind::kMeet, 0, 0, 0, 0};
+  std::vector<std::vector<std::uint8_t>> arguments;
+  std::vector<softtpu_launch_part_t> parts;
+  for (std::uint32_t core = 0; core < of.cores; ++core) {
+    std::vector<NetworkStep> steps;
+    if (core == 0) {
+      const auto is_group = [](const NetworkStep& step) {
+        return step.kind == NetworkStepKind::kGroup || step.kind == NetworkStepKind::kLayers ||
+               step.kind == NetworkStepKind::kSdma;
+      };
+      steps = steps_of(of, inputs, outputs, {});
+      const auto behind = std::find_if(steps.rbegin(), steps.rend(), is_group).base();
+      steps.insert(behind, kMeet);
+      steps.insert(std::find_if(steps.begin(), steps.end(), is_group), kMeet);
+    } else {
+      steps = of.areas;
+      steps.push_back(kMeet);
+      const auto& groups = of.more_groups[core - 1];
+      steps.insert(steps.end(), groups.begin(), groups.end());
+      steps.push_back(kMeet);
+    }
+    if (steps.size() > bmodel::kMostNetworkSteps) return BM_ERR_PARAM;
+    bmodel::NetworkLaunchHead head;
+    head.count = steps.size();
+    std::vector<std::uint8_t>& args = arguments.emplace_back(sizeof(head) + steps.size() * sizeof(NetworkStep));
+    std::memcpy(args.data(), &head, sizeof(head));
+    std::memcpy(args.data() + sizeof(head), steps.data(), steps.size() * sizeof(NetworkStep));
+  }
+  for (std::uint32_t core = 0; core < of.cores; ++core) {
+    const int on = core < cores.size() ? cores[core] : static_cast<int>(core);
+    parts.push_back({on, arguments[core].data(), static_cast<unsigned>(arguments[core].size())});
+  }
+  return softtpu_kernel_launch_parts(handle, kernel_.c_str(), parts.data(), static_cast<int>(parts.size()), wait);
 }
 
 bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
                                      const bm_tensor_t* outputs, const Show& show) {
   const Stage& of = stages_[stage];
+  if (of.cores > 1) {
+    // What lies between layers is complete at a moment that the streams of several cores do not tell.
+    const std::lock_guard lock(launching_);
+    if (const bm_status_t status = issue_on_cores(handle, of, inputs, outputs, {}, true); status != BM_SUCCESS)
+      return status;
+    for (std::size_t i = 0; i < of.outputs.size(); ++i) {
+      std::vector<std::uint8_t> bytes(of.outputs[i].bytes);
+      bm_device_mem_t memory = outputs[i].device_mem;
+      if (bm_memcpy_d2s_partial(handle, bytes.data(), memory, static_cast<unsigned>(bytes.size())) != BM_SUCCESS)
+        return BM_ERR_FAILURE;
+      show(of.outputs[i], bytes);
+    }
+    return BM_SUCCESS;
+  }
   std::vector<const bmodel::Tensor*> tensors;
   for (const auto* list : {&of.inputs, &of.between, &of.outputs}) {
     for (const bmodel::Tensor& tensor : *list) {
@@ -343,14 +433,15 @@ bm_status_t Network::launch_and_show(bm_handle_t handle, const Stage& of, const 
 std::size_t together(std::span<const NetworkStep> steps) {
   std::size_t count = 1;
   while (count < steps.size() &&
-         (steps[count - 1].kind == NetworkStepKind::kKeep || steps[count - 1].kind == NetworkStepKind::kLayers)) {
+         (steps[count - 1].kind == NetworkStepKind::kKeep || steps[count - 1].kind == NetworkStepKind::kLayers ||
+          steps[count - 1].kind == NetworkStepKind::kSdma)) {
     ++count;
   }
   return count;
 }
 
 // As many launches as the steps need. Areas hold for one launch, so each that has groups begins with them.
-bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& steps, bool wait) const {
+bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& steps, bool wait, int core) const {
   std::vector<NetworkStep> areas;
   std::vector<NetworkStep> part;
   const auto send = [&] {
@@ -360,8 +451,8 @@ bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& s
     std::memcpy(args.data(), &head, sizeof(head));
     std::memcpy(args.data() + sizeof(head), part.data(), part.size() * sizeof(NetworkStep));
     const auto size = static_cast<unsigned>(args.size());
-    return wait ? tpu_kernel_launch_sync(handle, kernel_.c_str(), args.data(), size)
-                : softtpu_kernel_launch_async_by_name(handle, kernel_.c_str(), args.data(), size);
+    const softtpu_launch_part_t one{core, args.data(), size};
+    return softtpu_kernel_launch_parts(handle, kernel_.c_str(), &one, 1, wait);
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const NetworkStep& step = steps[i];
@@ -419,7 +510,8 @@ void Network::describe() {
   info_.output_zero_point = outputs_.zero_points.data();
   info_.input_loc_devices = inputs_.devices.data();
   info_.output_loc_devices = outputs_.devices.data();
-  info_.core_num = 1;
+  // The first stage's, as all stages are compiled for one number of cores.
+  info_.core_num = static_cast<int>(stages_[0].cores);
   info_.addr_mode = address_mode_;
 }
 

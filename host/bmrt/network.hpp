@@ -38,8 +38,12 @@ class Network {
 
   // The stage for inputs of these shapes. An error says which shapes there are.
   Result<std::size_t> find_stage(const bm_tensor_t* inputs, int count) const;
-  // Queues a launch. Tensors are those of the stage, and large enough.
-  bm_status_t launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs);
+  // Queues a launch. Tensors are those of the stage, and large enough. `cores` are as many as the stage needs, or none:
+  // the first ones.
+  bm_status_t launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                     std::span<const int> cores = {});
+  // How many cores a stage runs on.
+  std::uint32_t cores(std::size_t stage) const { return stages_[stage].cores; }
   // The same; waits, and shows each tensor that the file names as it was after its last write.
   using Show = std::function<void(const bmodel::Tensor& tensor, const std::vector<std::uint8_t>& bytes)>;
   bm_status_t launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
@@ -58,6 +62,9 @@ class Network {
     std::vector<std::uint8_t> constants_hash;
     std::shared_ptr<DeviceMemory> context;
     DeviceMemory io;
+    std::vector<DeviceMemory> apart;  // inputs and outputs that lie in no area
+    std::uint32_t cores = 1;
+    std::vector<std::vector<bmodel::NetworkStep>> more_groups;  // of the second core and those behind it
     std::vector<DeviceMemory> streams;
     std::vector<bmodel::NetworkStep> areas, groups;  // with the layers of a group in front of it
     std::vector<bm_shape_t> input_shapes, output_shapes;
@@ -71,13 +78,16 @@ class Network {
   Result<Stage> load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared);
   Result<void> load_groups(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
   Result<void> load_layers(bm_handle_t handle, const bmodel::Stage& stage, const bmodel::CommandGroup& group,
-                           Stage& loaded);
+                           Stage& loaded, std::vector<bmodel::NetworkStep>& groups);
+  Result<void> place_apart(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
+  bm_status_t issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                             std::span<const int> cores, bool wait) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;
   std::vector<bmodel::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
                                             const std::vector<bmodel::NetworkStep>& keeps) const;
-  bm_status_t issue(bm_handle_t handle, const std::vector<bmodel::NetworkStep>& steps, bool wait) const;
+  bm_status_t issue(bm_handle_t handle, const std::vector<bmodel::NetworkStep>& steps, bool wait, int core = 0) const;
 
   std::string name_, kernel_;
   int address_mode_ = 0;

@@ -29,16 +29,26 @@ std::string lower(std::string text) {
   return text;
 }
 
-constexpr unsigned kChipId = 0x1686;  // BM1684X, whose instructions softtpu reads
+// Chips whose networks run, as files name them, and what a device of each says that it is.
+struct Runs {
+  std::string_view chip;
+  unsigned id;
+};
+constexpr Runs kRuns[] = {
+    {"bm1684x", 0x1686}, {"bm1688", 0x1686a200}, {"cv186x", 0x1686a200}, {"bm1690", 0x2260}, {"bm1684", 0x1684}};
 
 Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
-  if (lower(model.chip) != "bm1684x")
+  const auto* const found = std::find_if(std::begin(kRuns), std::end(kRuns),
+                                         [chip = lower(model.chip)](const Runs& one) { return one.chip == chip; });
+  if (found == std::end(kRuns))
     return Error{ErrorKind::kUnsupported,
-                 fmt::format("the file is for chip {}; only networks of BM1684X run", model.chip)};
+                 fmt::format("the file is for chip {}, whose networks cannot run; those of BM1684X, BM1688, CV186X, "
+                             "BM1690 and BM1684 can",
+                             model.chip)};
   unsigned id = 0;
   if (bm_get_chipid(handle, &id) != BM_SUCCESS) return Error{ErrorKind::kConnection, "the device does not answer"};
-  if (id == kChipId) return {};
-  return Error{ErrorKind::kUsage, fmt::format("the file is for BM1684X, the device is a {:x} (SOFTTPU_CHIP)", id)};
+  if (id == found->id) return {};
+  return Error{ErrorKind::kUsage, fmt::format("the file is for {}, the device is a {:x} (SOFTTPU_CHIP)", model.chip, id)};
 }
 
 }  // namespace

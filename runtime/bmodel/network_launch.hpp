@@ -19,6 +19,8 @@ enum class NetworkStepKind : std::uint64_t {
   kKeep,      // the next group copies c bytes from b to a, when they have been written for the last time
   kCheck,     // like kGroup, but the streams are only read and judged
   kLayers,    // a, b = address and bytes of the next group's layers (tensor_map.hpp), for reports
+  kSdma,      // a, b = address and bytes of the next group's SDMA stream
+  kMeet,      // waits for all cores of the launch
 };
 
 struct NetworkStep {
@@ -26,7 +28,7 @@ struct NetworkStep {
   std::uint64_t a = 0, b = 0, c = 0, d = 0;
 };
 
-// The arguments of a launch: this head, and `count` steps.
+// The arguments of a launch, each core's own: this head, and `count` steps.
 struct NetworkLaunchHead {
   static constexpr std::uint64_t kMagic = 0x314b524f5754454e;  // "NETWORK1"
   std::uint64_t magic = kMagic;

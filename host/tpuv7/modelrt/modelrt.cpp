@@ -116,10 +116,6 @@ tpuRtStatus_t load(const char* function, tpuRtNetContext_t name, tpuRtNet_t* net
   if (net == nullptr) return fail(function, tpuRtErrorInvalidValue, "net is NULL");
   auto context = find(function, contexts(), name, "context");
   if (context == nullptr) return kNoHandle;
-  const std::string& chip = context->stream->device().info().chip_name;
-  if (!chip.starts_with("bm1684x"))
-    return fail(function, tpuRtErrNotSupported,
-                fmt::format("compiled networks run on bm1684x, whose instructions softtpu reads, not on {}", chip));
   // What libbmrt and libbmlib have to say, they say in this function's name.
   const host::CalledAs called(function);
   void* const runtime = bmrt_create(context->handle);
