@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "device/chip/rules.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
 
@@ -56,13 +57,21 @@ Dtype Call::dtype(std::string_view name, int code) const {
 }
 
 Dtype Call::published_dtype(std::string_view name, int code) const {
-  return type_in(name, code, kAllTypes | kFp8s | types(Dtype::kInt4, Dtype::kUint4, Dtype::kTf32, Dtype::kFp20));
+  return type_in(name, code,
+                 kAllTypes | kFp8s | types(Dtype::kInt4, Dtype::kUint4, Dtype::kTf32, Dtype::kFp20, Dtype::kFp4));
 }
 
 Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
-  const bool known = code >= 0 && code < 64 && contains(allowed, static_cast<Dtype>(code));
+  const std::optional<Dtype> type = chip().type_numbers.type_of(code);
+  const bool known = type && contains(allowed, *type);
   require(known, "{argument} ({value}) is not a data type of {limit}.", name, code, chip().name);
-  return known ? static_cast<Dtype>(code) : Dtype::kInt8;
+  if (!known) return Dtype::kInt8;
+  if (chip().has(ChipRule::kTypesByFunction)) {
+    const auto& refused = chip().refused;
+    require(refused.find(fmt::format("{} {}", info(op_).name, to_text(*type))) == refused.end(),
+            "{argument} ({value}) is not a type of this function on {limit}.", name, to_text(*type), chip().name);
+  }
+  return *type;
 }
 
 Rounding Call::rounding(int code, std::string_view name) const {

@@ -111,12 +111,12 @@ void read_local_mem(Reader& reader, Chip& chip) {
 
 // What a description may say; a misspelt member must not pass as one that is absent.
 void check_members(Reader& reader) {
-  static constexpr std::string_view kKnown[] = {"name",    "api",        "mode",         "chip_id",
-                                                "npu_num", "eu_bytes",   "cores",        "local_mem",
-                                                "dtcm",    "static_mem", "l2_sram",      "global_mem",
-                                                "timing",  "revision",   "rules",        "refused",
-                                                "parts",   "sum_group",  "weight_block", "dma_w_stride_bytes",
-                                                "types",   "also_called"};
+  static constexpr std::string_view kKnown[] = {"name",    "api",         "mode",         "chip_id",
+                                                "npu_num", "eu_bytes",    "cores",        "local_mem",
+                                                "dtcm",    "static_mem",  "l2_sram",      "global_mem",
+                                                "timing",  "revision",    "rules",        "refused",
+                                                "parts",   "sum_group",   "weight_block", "dma_w_stride_bytes",
+                                                "types",   "also_called", "type_numbers", "refused_types"};
   if (!reader.object().is_object()) return;
   for (const auto& item : reader.object().items())
     if (std::find(std::begin(kKnown), std::end(kKnown), item.key()) == std::end(kKnown))
@@ -139,10 +139,9 @@ bool overlap(const Chip& chip, const Place& low, const Place& high) {
 
 // All memories, those that further cores are told of among them.
 std::vector<Place> places_of(const Chip& chip) {
-  std::vector<Place> places = {{"local_mem", chip.local_mem},
-                               {"static_mem", chip.static_mem},
-                               {"l2_sram", chip.l2_sram},
-                               {"global_mem", chip.global_mem}};
+  std::vector<Place> places = {
+      {"local_mem", chip.local_mem}, {"static_mem", chip.static_mem}, {"global_mem", chip.global_mem}};
+  if (chip.l2_sram.bytes != 0) places.push_back({"l2_sram", chip.l2_sram});
   if (chip.dtcm) places.push_back({"dtcm", *chip.dtcm});
   for (std::uint64_t core = 1; core < static_cast<std::uint64_t>(chip.cores); ++core) {
     if (const auto step = chip.local_core_step)
@@ -205,20 +204,36 @@ void read_rules(Reader& reader, Chip& chip) {
   for (const Json& item : rules) {
     const ChipRuleInfo* info = item.is_string() ? find_chip_rule(item.get<std::string>()) : nullptr;
     if (info == nullptr) return reader.complain("rules", fmt::format("names {}, which is no rule", item.dump()));
-    chip.rules |= std::uint64_t{1} << static_cast<unsigned>(info->rule);
+    chip.rules.set(static_cast<std::size_t>(info->rule));
   }
+}
+
+// The functions that a name of "refused" stands for: itself, or all that begin with what stands before its "*".
+std::vector<std::string> functions_named(const std::string& name) {
+  const auto needs = [&](const OpInfo& row) { return part_for(row) == name; };
+  if (!name.ends_with('*')) {
+    const bool known = find_op(name) || std::any_of(all_ops().begin(), all_ops().end(), needs);
+    return known ? std::vector<std::string>{name} : std::vector<std::string>();
+  }
+  std::vector<std::string> functions;
+  for (const OpInfo& row : all_ops())
+    if (row.name.starts_with(std::string_view(name).substr(0, name.size() - 1))) functions.emplace_back(row.name);
+  return functions;
 }
 
 void read_refused(Reader& reader, Chip& chip) {
   if (!reader.has("refused")) return;
   const Json& refused = reader.object().at("refused");
   if (!refused.is_object()) return reader.complain("refused", "is not an object");
-  for (const auto& [function, reason] : refused.items()) {
-    const auto needs = [&name = function](const OpInfo& row) { return part_for(row) == name; };
-    if (!find_op(function) && std::none_of(all_ops().begin(), all_ops().end(), needs))
-      return reader.complain("refused." + function, "is no function, and no part that a function needs");
-    if (!reason.is_string()) return reader.complain("refused." + function, "is not a text");
-    chip.refused[function] = reason.get<std::string>();
+  for (const auto& [name, reason] : refused.items()) {
+    const std::vector<std::string> functions = functions_named(name);
+    if (functions.empty())
+      return reader.complain("refused." + name, "is no function, and no part that a function needs");
+    // One that a name with "*" would stand for as well.
+    if (reason == false) continue;
+    if (!reason.is_string()) return reader.complain("refused." + name, "is not a text or false");
+    for (const std::string& function : functions)
+      if (!refused.contains(function) || function == name) chip.refused[function] = reason.get<std::string>();
   }
 }
 
@@ -235,6 +250,15 @@ void read_parts(Reader& reader, Chip& chip) {
 }
 
 void read_l2(Reader& reader, Chip& chip) {
+  // A chip without L2 may tell a size all the same.
+  if (reader.has("l2_sram") && reader.object().at("l2_sram").is_object() &&
+      !reader.object().at("l2_sram").contains("bytes")) {
+    Reader told(reader.object().at("l2_sram"), "l2_sram");
+    chip.l2_usable = told.number("told_bytes", 0, Reader::kMaxAddress);
+    if (!told.complaint.empty()) reader.complain("l2_sram", "is wrong: " + told.complaint);
+    return;
+  }
+  chip.l2_sram = reader.range("l2_sram");
   chip.l2_usable = chip.l2_sram.bytes;
   if (!reader.complaint.empty()) return;
   Reader l2(reader.object().at("l2_sram"), "l2_sram");
@@ -253,14 +277,58 @@ void read_types(Reader& reader, Chip& chip) {
   const Json& list = reader.object().at("types");
   if (!list.is_array()) return reader.complain("types", "is not a list");
   for (const Json& item : list) {
-    constexpr Dtype kTypes[] = {Dtype::kUint4,   Dtype::kInt4, Dtype::kFp8E5M2,
-                                Dtype::kFp8E4M3, Dtype::kTf32, Dtype::kFp20};
+    constexpr Dtype kTypes[] = {Dtype::kUint4, Dtype::kInt4, Dtype::kFp8E5M2, Dtype::kFp8E4M3,
+                                Dtype::kTf32,  Dtype::kFp20, Dtype::kFp4};
     const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes), [&](Dtype type) {
       return item.is_string() && item == std::string(to_text(type));
     });
     if (found == std::end(kTypes))
       return reader.complain("types", fmt::format("names {}, which is no such type", item.dump()));
     chip.extra_types |= types(*found);
+  }
+}
+
+void read_type_numbers(Reader& reader, Chip& chip) {
+  if (!reader.has("type_numbers")) return;
+  const Json& numbers = reader.object().at("type_numbers");
+  if (!numbers.is_object()) return reader.complain("type_numbers", "is not an object");
+  Reader inner(numbers, "type_numbers");
+  for (const auto& [name, number] : numbers.items()) {
+    const auto* const type = std::find_if(std::begin(kEveryType), std::end(kEveryType),
+                                          [&name = name](Dtype one) { return to_text(one) == name; });
+    if (type == std::end(kEveryType)) return reader.complain("type_numbers." + name, "is no data type");
+    chip.type_numbers.set(*type, static_cast<int>(inner.number(name.c_str(), 0, 63)));
+  }
+  if (!inner.complaint.empty()) reader.complain("type_numbers", "is wrong: " + inner.complaint);
+}
+
+// Types that functions refuse: of names as in "refused", whether they do. Of two names the longer one counts. They are
+// kept beside the functions that are refused as a whole, as "FUNCTION TYPE".
+void read_refused_types(Reader& reader, Chip& chip) {
+  if (!reader.has("refused_types")) return;
+  const Json& refused = reader.object().at("refused_types");
+  if (!refused.is_object()) return reader.complain("refused_types", "is not an object");
+  for (const auto& [type_name, list] : refused.items()) {
+    const std::string member = "refused_types." + type_name;
+    const auto is_named = [&name = type_name](Dtype one) { return to_text(one) == name; };
+    if (std::none_of(std::begin(kEveryType), std::end(kEveryType), is_named))
+      return reader.complain(member, "is no data type");
+    if (!list.is_object()) return reader.complain(member, "is not an object");
+    std::vector<std::pair<std::string, bool>> names;
+    for (const auto& [name, refuses] : list.items()) {
+      if (!refuses.is_boolean()) return reader.complain(member + "." + name, "is neither true nor false");
+      names.emplace_back(name, refuses.get<bool>());
+    }
+    std::stable_sort(names.begin(), names.end(),
+                     [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
+    for (const auto& [name, refuses] : names) {
+      const std::vector<std::string> functions = functions_named(name);
+      if (functions.empty()) return reader.complain(member + "." + name, "is no function");
+      for (const std::string& function : functions) {
+        const std::string key = fmt::format("{} {}", function, type_name);
+        refuses ? void(chip.refused[key] = "the function does not take this type") : void(chip.refused.erase(key));
+      }
+    }
   }
 }
 
@@ -272,6 +340,8 @@ void read_options(Reader& reader, Chip& chip) {
   if (reader.has("dma_w_stride_bytes"))
     chip.dma_w_stride_bytes = static_cast<int>(reader.number("dma_w_stride_bytes", 4, 65536));
   read_types(reader, chip);
+  read_type_numbers(reader, chip);
+  read_refused_types(reader, chip);
   read_rules(reader, chip);
   read_refused(reader, chip);
   read_parts(reader, chip);
@@ -296,7 +366,6 @@ Chip read_chip(Reader& reader) {
   chip.cores = static_cast<int>(reader.number("cores", 1, 64));
   read_local_mem(reader, chip);
   chip.static_mem = reader.range("static_mem");
-  chip.l2_sram = reader.range("l2_sram");
   read_l2(reader, chip);
   chip.global_mem = reader.range("global_mem");
   read_timing(reader, chip);
@@ -347,6 +416,16 @@ std::string known_names() {
   return names;
 }
 
+// `changes` says of rules by name whether they hold; of all others `list` decides, the base's rules.
+Json changed_rules(const Json& list, const Json& changes) {
+  Json rules = Json::array();
+  for (const Json& rule : list)
+    if (!rule.is_string() || !changes.contains(rule.get<std::string>())) rules.push_back(rule);
+  for (const auto& [rule, holds] : changes.items())
+    if (holds == true) rules.push_back(rule);
+  return rules;
+}
+
 // Puts what `json` says over the built-in chip that its "base" names. Members of objects are replaced one by one; a
 // null removes one. A base has no base itself, or a built-in one.
 Result<Json> apply_base(Json json, const std::string& origin) {
@@ -360,6 +439,9 @@ Result<Json> apply_base(Json json, const std::string& origin) {
   json.erase("base");
   auto whole = apply_base(Json::parse(chip->json), origin);
   if (!whole) return whole;
+  whole->erase("also_called");
+  if (json.contains("rules") && json.at("rules").is_object())
+    json["rules"] = changed_rules(whole->value("rules", Json::array()), json.at("rules"));
   whole->merge_patch(json);
   return whole;
 }

@@ -2,6 +2,7 @@
 // Nothing else in softtpu states these numbers.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/chip/type_numbers.hpp"
 #include "device/isa/types.hpp"
 #include "runtime/base/division.hpp"
 #include "runtime/base/result.hpp"
@@ -20,6 +22,9 @@ enum class ChipMode : std::uint8_t { kPcie, kSoc };
 
 // A named way in which chips differ (device/chip/rules.hpp lists them).
 enum class ChipRule : std::uint8_t;
+
+// More than there are.
+constexpr std::size_t kMostChipRules = 192;
 
 // A memory in the chip's system address map.
 struct MemoryRange {
@@ -59,9 +64,10 @@ struct Chip {
   std::uint64_t local_core_step = 0, l2_core_step = 0;
   int dma_w_stride_bytes = 128;    // the largest w stride of a DMA copy
   TypeSet extra_types = kNoTypes;  // data types beyond those of every chip
+  TypeNumbers type_numbers;
   int sum_group = 32;              // products of 16-bit floats that are added in one step
   int weight_block = 64;           // 8-bit input channels that lie together in a block of weights; 16-bit: half of it
-  std::uint64_t rules = 0;         // bit i: the rule with number i holds
+  std::bitset<kMostChipRules> rules;  // bit i: the rule with number i holds
   std::set<std::string, std::less<>> parts;  // what only some chips have: "SDMA engine" (notes of device/isa/ops)
   // Functions that the chip refuses whatever the arguments, or parts whose functions it refuses, and why.
   std::map<std::string, std::string> refused;
@@ -75,7 +81,7 @@ struct Chip {
     if (found == refused.end() && !part.empty()) found = refused.find(std::string(part));
     return found == refused.end() ? nullptr : &found->second;
   }
-  bool has(ChipRule rule) const { return (rules >> static_cast<unsigned>(rule) & 1U) != 0; }
+  bool has(ChipRule rule) const { return rules[static_cast<std::size_t>(rule)]; }
   // "bm1684x", or "bm1684x-1.30" for one with a revision.
   std::string full_name() const { return revision.empty() ? name : name + "-" + revision; }
 
@@ -87,10 +93,11 @@ struct Chip {
   }
 };
 
-// A built-in name (bm1684x, bm1684x-23.05, bm1688, ...), the path of a JSON file, or the JSON itself. Errors name the
+// A built-in name (bm1684x, bm1684x-23.05, bm1688, ...) or another name of such a chip (sg2260e), the path of a JSON file, or the JSON itself. Errors name the
 // file, the member and what is wrong.
 Result<Chip> load_chip(const std::string& name_or_path);
 Result<Chip> parse_chip(const std::string& json_text, const std::string& origin);
+// Other names of the same chip are not among them.
 std::vector<std::string> builtin_chip_names();
 
 }  // namespace softtpu

@@ -9,7 +9,7 @@ constexpr ChipRuleInfo kRules[] = {
 #define RULE(identifier, name, meaning, source) {ChipRule::identifier, name, meaning, source},
 #include "device/chip/rules.def"
 };
-static_assert(std::size(kRules) <= 64, "Chip::rules has one bit for each rule");
+static_assert(std::size(kRules) <= kMostChipRules, "Chip::rules has one bit for each rule");
 
 }  // namespace
 

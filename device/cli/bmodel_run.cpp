@@ -52,6 +52,7 @@ void store_as(Dtype type, std::uint8_t* to, double value) {
     case Dtype::kUint32: return store_whole<std::uint32_t>(to, value);
     case Dtype::kInt4:
     case Dtype::kUint4:
+    case Dtype::kFp4:
     case Dtype::kFp8E5M2:
     case Dtype::kFp8E4M3:
     case Dtype::kFp20:
@@ -76,6 +77,7 @@ double value_of(Dtype type, const std::uint8_t* from) {
     case Dtype::kUint32: return load(std::uint32_t{});
     case Dtype::kInt4:
     case Dtype::kUint4:
+    case Dtype::kFp4:
     case Dtype::kFp8E5M2:
     case Dtype::kFp8E4M3:
     case Dtype::kFp20:

@@ -31,7 +31,8 @@ const char* npy_name(Dtype dtype) {
     case Dtype::kUint32: return "<u4";
     case Dtype::kInt32: return "<i4";
     case Dtype::kUint4:
-    case Dtype::kInt4: return nullptr;  // no whole bytes
+    case Dtype::kInt4:
+    case Dtype::kFp4: return nullptr;  // no whole bytes
   }
   return nullptr;
 }
@@ -86,7 +87,8 @@ std::string element_text(Dtype dtype, const std::uint8_t* from) {
     case Dtype::kBfp16: return fmt::format("{:.4g}", widen_bf16(load<std::uint16_t>(from)));
     case Dtype::kFp16: return fmt::format("{:.5g}", widen_f16(load<std::uint16_t>(from)));
     case Dtype::kUint4:
-    case Dtype::kInt4: return "?";
+    case Dtype::kInt4:
+    case Dtype::kFp4: return "?";
   }
   return "?";
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "device/chip/rules.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/own_messages.hpp"
 #include "device/core/processor_state.hpp"
@@ -135,7 +136,11 @@ void Core::submit(Op op, const ControlCmd& cmd) {
   if (!observed_by_.empty() && !faulted()) observe_after(op, cmd);
 }
 
-void Core::begin_chain() { chaining_ = observed_by_.empty() && schedule_ == nullptr && !plain_kernels(); }
+void Core::begin_chain() {
+  // What makes zeros of subnormals looks at whole tensors.
+  const bool by_lanes = !memories_.chip().has(ChipRule::kHalfFlushes);
+  chaining_ = by_lanes && observed_by_.empty() && schedule_ == nullptr && !plain_kernels();
+}
 
 void Core::end_chain() {
   if (!chaining_) return;

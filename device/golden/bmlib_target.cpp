@@ -47,7 +47,8 @@ class BmlibTarget final : public Target {
   }
 
   AddressBases bases() const override {
-    return {scratch_, chip_.l2_sram.start, chip_.local_bytes, static_cast<std::uint32_t>(chip_.npu_num)};
+    return {scratch_,      chip_.l2_sram.start, chip_.local_bytes, static_cast<std::uint32_t>(chip_.npu_num),
+            kScratchBytes, chip_.type_numbers};
   }
   std::string chip() const override { return chip_.name; }
   Result<std::uint64_t> buffer(std::uint64_t bytes) override {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/chip/type_numbers.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu::golden {
@@ -76,6 +77,7 @@ struct AddressBases {
   std::uint64_t local_bytes = 0;  // per NPU
   std::uint32_t npus = 0;
   std::uint64_t scratch_bytes = kScratchBytes;
+  TypeNumbers type_numbers = {};  // of the chip's data types
 };
 
 // Reads a family file completely. Errors name the file, the case and the member.

@@ -26,21 +26,7 @@ struct BadCase : std::runtime_error {
 const std::map<std::string, int>& enumerators() {
 #define ENUMERATOR(name) \
   { #name, name }
-  static const std::map<std::string, int> table = {ENUMERATOR(DT_INT8),
-                                                   ENUMERATOR(DT_UINT8),
-                                                   ENUMERATOR(DT_INT16),
-                                                   ENUMERATOR(DT_UINT16),
-                                                   ENUMERATOR(DT_FP16),
-                                                   ENUMERATOR(DT_BFP16),
-                                                   ENUMERATOR(DT_INT32),
-                                                   ENUMERATOR(DT_UINT32),
-                                                   ENUMERATOR(DT_FP32),
-                                                   ENUMERATOR(DT_INT4),
-                                                   ENUMERATOR(DT_UINT4),
-                                                   ENUMERATOR(DT_FP8E5M2),
-                                                   ENUMERATOR(DT_FP8E4M3),
-                                                   ENUMERATOR(DT_FP20),
-                                                   ENUMERATOR(DT_TF32),
+  static const std::map<std::string, int> table = {{"DT_F16", 3},
                                                    ENUMERATOR(RM_HALF_TO_EVEN),
                                                    ENUMERATOR(RM_HALF_AWAY_FROM_ZERO),
                                                    ENUMERATOR(RM_TOWARDS_ZERO),
@@ -79,6 +65,18 @@ const std::map<std::string, int>& enumerators() {
   return table;
 }
 
+std::optional<Dtype> find_type(const std::string& enumerator) {
+  static const std::map<std::string, Dtype> table = {
+      {"DT_INT8", Dtype::kInt8},       {"DT_UINT8", Dtype::kUint8},   {"DT_INT16", Dtype::kInt16},
+      {"DT_UINT16", Dtype::kUint16},   {"DT_FP16", Dtype::kFp16},     {"DT_BFP16", Dtype::kBfp16},
+      {"DT_INT32", Dtype::kInt32},     {"DT_UINT32", Dtype::kUint32}, {"DT_FP32", Dtype::kFp32},
+      {"DT_INT4", Dtype::kInt4},       {"DT_UINT4", Dtype::kUint4},   {"DT_FP8E5M2", Dtype::kFp8E5M2},
+      {"DT_FP8E4M3", Dtype::kFp8E4M3}, {"DT_FP20", Dtype::kFp20},     {"DT_TF32", Dtype::kTf32},
+      {"DT_FP4", Dtype::kFp4}};
+  const auto found = table.find(enumerator);
+  return found == table.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::uint64_t to_bits(const Json& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (value.is_number_integer()) return static_cast<std::uint64_t>(value.get<std::int64_t>());
@@ -114,11 +112,13 @@ bool lies_within(std::uint64_t begin, std::uint64_t size, std::uint64_t end) {
   return begin <= end && size <= end - begin;
 }
 
-// Families in which the NaN of an f32 result follows the recording machine's processor. BM1690 has one NaN only.
+// Families in which the NaN of an f32 result follows the recording machine's processor. Newer chips have one
+// NaN only.
 bool any_nan_will_do(const std::string& chip, const std::string& family) {
+  static const std::set<std::string> chips = {"bm1684x", "bm1688"};
   static const std::set<std::string> families = {"mm_fp",    "conv_fp",  "pool_fp", "roi_pool",
                                                  "new_conv", "new_pool", "new_mm"};
-  return chip != "bm1690" && families.contains(family);
+  return chips.contains(chip) && families.contains(family);
 }
 
 class FamilyReader {
@@ -136,6 +136,10 @@ class FamilyReader {
     for (const Json& region : json.at("setup")) {
       result.setup.push_back(read_region(region));
       read_fill(region.at("fill"), result.setup.back());
+    }
+    if (bases_.l2 == 0) {
+      // The chip has none: calls with such addresses are made all the same.
+      std::erase_if(result.setup, [](const Region& region) { return region.space == Space::kL2; });
     }
     // A case of single instructions has `instructions` instead, one of several cores a list of calls for each.
     if (const Json* cores = find_cores(json)) {
@@ -245,7 +249,13 @@ class FamilyReader {
     if (kind == "gaddr") return bases_.scratch + to_bits(value);
     if (kind == "l2addr") return bases_.l2 + to_bits(value);
     if (kind != "enum") return to_bits(value);
-    const auto found = enumerators().find(value.get<std::string>());
+    const std::string name = value.get<std::string>();
+    if (const auto type = find_type(name)) {
+      const int number = bases_.type_numbers.number_of(*type);
+      if (number < 0) throw BadCase("the chip has no number for " + name);
+      return static_cast<std::uint64_t>(number);
+    }
+    const auto found = enumerators().find(name);
     if (found == enumerators().end()) throw BadCase("unknown enumerator " + value.dump());
     return static_cast<std::uint64_t>(found->second);
   }

@@ -220,8 +220,9 @@ class Session {
     const bool single = cases.is_array();
     auto chip = load_chip(chip_name);
     if (!chip) return chip.error().text;
-    const AddressBases bases{scratch, chip->l2_sram.start, chip->local_bytes,
-                             static_cast<std::uint32_t>(chip->npu_num)};
+    const AddressBases bases{scratch,           chip->l2_sram.start,
+                             chip->local_bytes, static_cast<std::uint32_t>(chip->npu_num),
+                             kScratchBytes,     chip->type_numbers};
     const fs::path path(file);
     const fs::path recorded_in =
         options_.cases.empty()

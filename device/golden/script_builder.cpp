@@ -1,5 +1,6 @@
 #include "device/golden/script_builder.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/golden/kernel/script.hpp"
@@ -46,8 +47,16 @@ ScriptCall to_script(const Call& call, Writer& writer) {
   return result;
 }
 
+bool touches_l2(const Case& recorded) {
+  const auto in_l2 = [](const Region& region) { return region.space == Space::kL2; };
+  const auto gives_l2 = [](const Call& call) { return call.return_base == Base::kL2; };
+  return std::any_of(recorded.setup.begin(), recorded.setup.end(), in_l2) ||
+         std::any_of(recorded.expect.begin(), recorded.expect.end(), in_l2) ||
+         std::any_of(recorded.calls.begin(), recorded.calls.end(), gives_l2);
+}
+
 std::uint64_t polls_of(const Case& recorded) {
-  std::uint64_t polls = 0;
+  std::uint64_t polls = touches_l2(recorded) ? 0 : kWithoutL2;
   for (const Call& call : recorded.calls) {
     if (call.function.find("_hau_") != std::string::npos) polls |= kHauPoll;
     if (call.function.find("_sdma_") != std::string::npos) polls |= kSdmaPoll;

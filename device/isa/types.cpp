@@ -25,6 +25,7 @@ std::string_view to_text(Dtype type) {
     case Dtype::kFp8E4M3: return "fp8e4m3";
     case Dtype::kFp20: return "fp20";
     case Dtype::kTf32: return "tf32";
+    case Dtype::kFp4: return "fp4";
   }
   unreachable(type);
 }

@@ -14,7 +14,8 @@ namespace softtpu {
 // The interfaces that kernels are written for. A chip runs the functions of one.
 enum class Api : std::uint8_t { kTpuKernel, kOkKernel };
 
-// Element types with the codes of data_type_t (api facts: tpukernel.json, enum data_type_t).
+// Element types with the codes of data_type_t (api facts: tpukernel.json, enum data_type_t). Chips that number some
+// otherwise say so (TypeNumbers); fp4 has a number on those alone, and here one that is free.
 enum class Dtype : std::uint8_t {
   kUint8 = 0,
   kInt8 = 1,
@@ -31,6 +32,7 @@ enum class Dtype : std::uint8_t {
   kFp20 = 17,
   kTf32 = 19,
   kFp8E4M3 = 47,
+  kFp4 = 61,
 };
 
 // Rounding modes with the codes of rounding_mode_t.
@@ -61,14 +63,15 @@ constexpr int size_of(Dtype type) {
     case Dtype::kFp20:
     case Dtype::kTf32: return 4;
     case Dtype::kUint4:
-    case Dtype::kInt4: return 0;
+    case Dtype::kInt4:
+    case Dtype::kFp4: return 0;
   }
   return 0;
 }
 constexpr bool is_fp8(Dtype type) { return type == Dtype::kFp8E5M2 || type == Dtype::kFp8E4M3; }
 constexpr bool is_float(Dtype type) {
   return type == Dtype::kFp32 || type == Dtype::kFp16 || type == Dtype::kBfp16 || is_fp8(type) ||
-         type == Dtype::kTf32 || type == Dtype::kFp20;
+         type == Dtype::kTf32 || type == Dtype::kFp20 || type == Dtype::kFp4;
 }
 constexpr bool is_signed_int(Dtype type) {
   return type == Dtype::kInt8 || type == Dtype::kInt16 || type == Dtype::kInt32 || type == Dtype::kInt4;

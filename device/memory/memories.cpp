@@ -125,7 +125,7 @@ Result<Mapping> Mapping::map(const char* name, int fd, std::uint64_t bytes, bool
 
 std::vector<Memories::Part> Memories::parts() const {
   return {{&Memories::global_, "global", "global memory", chip_.global_mem.bytes, false, true},
-          {&Memories::l2_, "l2", "L2 SRAM", chip_.l2_sram.bytes, chip_.cores == 1, true},
+          {&Memories::l2_, "l2", "L2 SRAM", std::max<std::uint64_t>(chip_.l2_sram.bytes, 1), chip_.cores == 1, true},
           {&Memories::static_, "static", "static memory", chip_.static_mem.bytes, false, true},
           {&Memories::local_, "local", "local memory", chip_.local_mem.bytes, true},
           {&Memories::dtcm_, "dtcm", "DTCM", chip_.dtcm ? chip_.dtcm->bytes : 1, true}};

@@ -213,6 +213,47 @@ constexpr std::uint32_t apart(std::uint32_t offset) {
 static_assert(apart(static_offset::kArcsinCoeff) == 0x400 && apart(static_offset::kExpBf16Coeff) == 0x600);
 static_assert(apart(static_offset::kSinFp16Coeff) == 0x840 && apart(static_offset::kArctanCoeff) == 0x940);
 
+// Those of a chip whose functions take bf16: few, rounded, the exponential's f32 series beside them. All bytes are
+// known (static memory of CV184X; golden cv184x/static_seq, bdc_move_misc).
+constexpr auto kSequence16 = [] {
+  std::array<std::uint32_t, 32> words{};
+  for (std::uint32_t i = 0; i < words.size(); ++i) words[i] = 2 * i | (2 * i + 1) << 16;
+  return words;
+}();
+constexpr auto kArcsinBf16Coeff = [] {
+  std::array<std::uint32_t, 26> words{};
+  for (std::size_t i = 0; i < 2 * words.size(); ++i)
+    words[i / 2] |= std::uint32_t{round_bf16(std::bit_cast<float>(kArcsinCoeff[i]))} << i % 2 * 16;
+  return words;
+}();
+// 1 / (1 + i / 128).
+constexpr auto kReciprocalBf16 = [] {
+  constexpr std::size_t kSteps = 128;
+  std::array<std::uint32_t, kSteps / 2> words{};
+  for (std::size_t i = 0; i < kSteps; ++i)
+    words[i / 2] |= std::uint32_t{round_bf16(1.0F / (1.0F + static_cast<float>(i) / kSteps))} << i % 2 * 16;
+  return words;
+}();
+constexpr StaticTable kBf16Tables[] = {
+    {"exp_bf16_coeff", 0, kExpBf16Coeff},      {"log_bf16_coeff", 32, kLogBf16Coeff},
+    {"erf_bf16_coeff", 64, kErfBf16Coeff},     {"sequence", 96, kSequence},
+    {"sequence_16", 352, kSequence16},         {"sin_bf16_coeff", 480, kSinBf16Coeff},
+    {"cos_bf16_coeff", 544, kCosBf16Coeff},    {"arcsin_bf16_coeff", 608, kArcsinBf16Coeff},
+    {"reciprocal_bf16", 736, kReciprocalBf16}, {"exp_coeff", 992, std::span(kExpCoeff).first<10>()},
+};
+constexpr std::uint32_t bf16_place(std::uint32_t offset) {
+  switch (offset) {
+    case static_offset::kExpBf16Coeff: return 0;
+    case static_offset::kLogBf16Coeff: return 32;
+    case static_offset::kErfBf16Coeff: return 64;
+    case static_offset::kSequence: return 96;
+    case static_offset::kSinBf16Coeff: return 480;
+    case static_offset::kCosBf16Coeff: return 544;
+    case static_offset::kExpCoeff: return 992;
+    default: return 0;  // no function that the chip has loads it
+  }
+}
+
 // The tables of BM1684 are indexed by the low 8 bits of a signed number.
 constexpr int kLowestExp = -103;
 constexpr int kHighestExp = 88;
@@ -253,6 +294,7 @@ constexpr StaticTable kOkkTables[] = {
 
 std::span<const StaticTable> static_tables(const Chip& chip) {
   if (chip.api != Api::kTpuKernel) return kOkkTables;
+  if (chip.has(ChipRule::kStaticBf16)) return kBf16Tables;
   if (chip.has(ChipRule::kStaticApart)) return kApartTables;
   if (chip.has(ChipRule::kNoExpTable)) return kClosedTables;
   return kTpuTables;
@@ -265,6 +307,7 @@ StaticGap static_gap(const Chip& chip) {
 }
 
 std::uint32_t static_place(const Chip& chip, std::uint32_t offset) {
+  if (chip.has(ChipRule::kStaticBf16)) return bf16_place(offset);
   if (chip.has(ChipRule::kStaticApart)) return apart(offset);
   return chip.has(ChipRule::kNoExpTable) && offset >= kClosed ? closed(offset) : offset;
 }

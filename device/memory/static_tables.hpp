@@ -46,6 +46,8 @@ inline constexpr std::uint32_t kSinBf16Coeff = 0xA80;
 inline constexpr std::uint32_t kCosFp16Coeff = 0xAC0;
 inline constexpr std::uint32_t kCosBf16Coeff = 0xB00;
 inline constexpr std::uint32_t kArctanCoeff = 0xB40;
+// Of a table that is loaded on some chips only.
+inline constexpr std::uint32_t kErfBf16Coeff = 0xFFFFFFFE;
 // Of tables that only some chips have, and no function loads.
 inline constexpr std::uint32_t kNone = 0xFFFFFFFF;
 }  // namespace static_offset

@@ -36,7 +36,8 @@ void for_int_type(Dtype type, Body body) {
     case Dtype::kFp8E5M2:
     case Dtype::kFp8E4M3:
     case Dtype::kFp20:
-    case Dtype::kTf32: break;
+    case Dtype::kTf32:
+    case Dtype::kFp4: break;
   }
   unreachable(type);
 }

@@ -4,6 +4,7 @@
 // To be called inside an FpuScope.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -11,8 +12,33 @@
 
 namespace softtpu {
 
+// An f16 whose subnormals are zeros, in every step (device/chip/rules.def: f16-subnormals-are-zeros).
+struct FlushedF16 {
+  std::uint16_t bits;
+};
+template <>
+struct Wide<FlushedF16> {
+  using type = float;
+  static constexpr std::uint16_t flushed(std::uint16_t bits) {
+    return (bits & 0x7C00U) == 0 ? static_cast<std::uint16_t>(bits & 0x8000U) : bits;
+  }
+  static constexpr float load(FlushedF16 value) { return widen_f16(flushed(value.bits)); }
+  static constexpr FlushedF16 round(float value) { return {flushed(round_f16(value))}; }
+};
+
+template <>
+inline float narrow<FlushedF16>(float value) {
+  constexpr float kLeastNormal = 0x1p-14F;
+  const float rounded = narrow<F16>(value);
+  return rounded < kLeastNormal && rounded > -kLeastNormal ? std::copysign(0.0F, rounded) : rounded;
+}
+
 template <class T>
 struct HalfFormat;
+template <>
+struct HalfFormat<FlushedF16> {
+  static constexpr std::uint16_t kGuess = 0x59BA, kInfinity = 0x7C00, kLeastNormal = 0x0400;
+};
 template <>
 struct HalfFormat<F16> {
   static constexpr std::uint16_t kGuess = 0x59BA, kInfinity = 0x7C00, kLeastNormal = 0x0400;

@@ -25,9 +25,18 @@ constexpr CoefficientTables kCosTables{static_offset::kCosCoeff, static_offset::
 // Of the sine and cosine every type takes as many terms; in f32 the series is loaded as far as it goes.
 int trigonometric_terms(Dtype type) { return type == Dtype::kFp32 ? 2 * kFp32Terms : kFp32Terms; }
 
+// Where static memory holds bf16 tables, the exponential's series is the only one in f32.
+void check_static_type(const Call& call, Dtype type, bool has_fp32) {
+  if (!call.chip().has(ChipRule::kStaticBf16)) return;
+  const TypeSet held = has_fp32 ? types(Dtype::kBfp16, Dtype::kFp32) : types(Dtype::kBfp16);
+  call.require(contains(held, type), "{argument} ({value}) has no coefficients in static memory.", "dtype",
+               to_text(type));
+}
+
 void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, int (*terms)(Dtype)) {
   const Call call(op);
   const Dtype type = call.dtype("dtype", dtype);
+  check_static_type(call, type, op == Op::tpu_bdc_load_fp_exp_coeff);
   const Tensor dst = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms(type)}, type);
   const std::uint32_t place = type == Dtype::kFp32 ? tables.fp32 : type == Dtype::kFp16 ? tables.fp16 : tables.bfp16;
   const std::uint32_t offset = static_place(call.chip(), place);
@@ -37,10 +46,12 @@ void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, 
 // Static memory holds this series in f32 only: the 16-bit types get its rounded values, one constant at a time.
 void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int terms) {
   const Call call(op);
-  const std::uint32_t offset = static_place(call.chip(), table);
+  const bool stored = call.chip().has(ChipRule::kStaticBf16);
+  const std::uint32_t offset = static_place(call.chip(), stored ? static_offset::kErfBf16Coeff : table);
   const Dtype type = call.dtype("dtype", dtype);
   const Tensor whole = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms}, type);
-  if (type == Dtype::kFp32) {
+  check_static_type(call, type, false);
+  if (type == Dtype::kFp32 || stored) {
     call.issue(StaticLoadCmd{whole, Tensor{Space::kStatic, offset, whole.shape, Stride4{0, 0, 0, 1}, type, false}});
     return;
   }

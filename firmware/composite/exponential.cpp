@@ -60,6 +60,8 @@ void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const
   s.min_C(b.work0, b.work0, largest(s.type()));
   s.mul_C(b.work1, b.work0, kInverseLn2);
   s.floor(b.work1, b.work1);
+  if (s.has(ChipRule::kExpIntoDst) && s.type() == Dtype::kFp32)
+    tpu_bdc_cast(dst, b.work1, s.shape(), nullptr, nullptr, DT_INT16, DT_FP32, RM_TOWARDS_ZERO);
   s.mul_C(dst, b.work1, kLn2);
   s.sub(b.work0, b.work0, dst);
   s.taylor(dst, b.work0, b.coeff, exp_terms(s.type()));

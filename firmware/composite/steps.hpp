@@ -26,7 +26,7 @@ inline variable_t constant_variable(scalar_t value) {
 class Steps {
  public:
   Steps(const Chip& chip, const dim4& shape, Dtype type)
-      : chip_(chip), shape_(shape), type_(type), code_(static_cast<data_type_t>(type)) {}
+      : chip_(chip), shape_(shape), type_(type), code_(static_cast<data_type_t>(chip.type_numbers.number_of(type))) {}
 
   bool has(ChipRule rule) const { return chip_.has(rule); }
   Dtype type() const { return type_; }

@@ -46,8 +46,15 @@ typedef enum {
   DT_UINT8 = 0,
   DT_INT16 = 7,
   DT_UINT16 = 6,
+#if defined(__bm1684x2__) || defined(__sg2262__)
+  DT_F16 = 3, /* no type of tensors there: the older number of fp16 */
+  DT_FP4 = 11,
+  DT_FP16 = 21,
+  DT_BFP16 = 23,
+#else
   DT_FP16 = 3,
   DT_BFP16 = 11,
+#endif
   DT_INT32 = 9,
   DT_UINT32 = 8,
   DT_FP32 = 5,

@@ -276,6 +276,10 @@ int tpu_get_ic_parallel(data_type_t dtype) {
   const Dtype type = call.dtype("dtype", dtype);
   const bool nibbles = type == Dtype::kInt4 || type == Dtype::kUint4;
   if (nibbles && call.chip().has(ChipRule::kNibbleWeights)) return 2 * call.chip().weight_block;
+  if (type == Dtype::kTf32) return call.chip().weight_block / 4;
+  if (type == Dtype::kFp4) return 2 * call.chip().weight_block;
+  call.require(!call.chip().has(ChipRule::kByteAndBf16Products) || contains(kInts8 | types(Dtype::kBfp16), type),
+               "{argument} ({value}) is no type of products.", "dtype", to_text(type));
   return weight_group(call.chip(), type);
 }
 int tpu_conv_kernel_size_per_oc(int ic, const dim2* ker, data_type_t dtype) {

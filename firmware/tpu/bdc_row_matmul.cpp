@@ -151,10 +151,14 @@ void zp_mm(Op op, Sizes sizes, local_addr_t output, const Side& left, const Side
   mm.output(output, Dtype::kInt32, add, Dtype::kInt32);
   if (zero_point.constant) {
     const bool raw = mm.call().chip().has(ChipRule::kRawZeroPoints);
+    mm.call().require((zero_point.scalar.u32 & 0xFFU) == 0 || !mm.call().chip().has(ChipRule::kNoProductPoints),
+                      "{argument} ({value}) is not 0, the only one that {limit} has.", "zero point",
+                      zero_point.scalar.u32 & 0xFFU, mm.call().chip().name);
     mm.command().zero_point = scalar(zero_point.scalar, raw ? Dtype::kUint8 : zero_type);
   } else {
     mm.zero_points(zero_point.addr, zero_type);
   }
+  if (mm.call().chip().has(ChipRule::kProductPointsLost)) mm.command().zero_point = Scalar{0, Dtype::kUint8};
   mm.issue();
 }
 

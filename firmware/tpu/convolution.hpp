@@ -52,7 +52,9 @@ class Convolution {
   local_addr_t deconv_bias(local_addr_t addr) const { return call_.chip().has(ChipRule::kDeconvOperands) ? 0 : addr; }
   Convolution& zero_point(const scalar_t& value, data_type_t type) {
     const Dtype named = call_.dtype("kzp_dtype", type);
-    cmd_.zero_point = scalar(value, call_.chip().has(ChipRule::kRawZeroPoints) ? Dtype::kUint8 : named);
+    const Chip& chip = call_.chip();
+    const bool raw = chip.has(ChipRule::kRawZeroPoints) && !chip.has(ChipRule::kNoKernelPoints);
+    cmd_.zero_point = scalar(value, raw ? Dtype::kUint8 : named);
     return *this;
   }
   Convolution& zero_points(local_addr_t addr, data_type_t type) {

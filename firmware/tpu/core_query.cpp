@@ -90,7 +90,11 @@ int tpu_next_msg_id(void) {
   const Call call(Op::tpu_next_msg_id);
   CoreState& state = call.core().state();
   // Where there are several cores the first ones are those of their meetings, whatever the base.
-  const int first = call.chip().cores > 1 ? kFirstMessage : state.base_message;
+  constexpr int kMessagesOfCore = 48;
+  const bool by_core = call.chip().has(ChipRule::kMessagesByCore);
+  const int first = by_core                 ? kMessagesOfCore * call.core().place().core
+                    : call.chip().cores > 1 ? kFirstMessage
+                                            : state.base_message;
   return first + state.messages_taken++;
 }
 void tpu_set_base_msg_id(int base_msg_id) {

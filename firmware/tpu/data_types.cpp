@@ -42,6 +42,7 @@ scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_typ
   result.u32 = 0;
   if (call.core().faulted()) return result;
   // Recorded: between single FP8 and 16-bit floats the bits stay as they are, and an f32 does not saturate.
+  if (is_fp8(from) && !is_fp8(to) && is_float(to) && call.chip().has(ChipRule::kNoScalarFp8)) return result;
   if ((is_fp8(to) && contains(kHalves, from)) || (is_fp8(from) && contains(kHalves, to))) return src;
   if (is_fp8(to) && from == Dtype::kFp32) {
     for_fp8_type(to, [&]<class T>(T) { result.u32 = round_fp8<T>(src.f32, rounding, false); });

@@ -1,6 +1,7 @@
 // Entry points of copies that reduce with what lies in L2 SRAM, and of lossy ones, by GDMA and SDMA.
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
 #include "tpu_kernel.h"
@@ -58,6 +59,8 @@ void reduce(const Call& call, const Side& dst, const Side& src, const dim4* shap
   const Dtype type = call.dtype("dtype", dtype);
   DmaReduceCmd cmd = command(call, reduction);
   call.require(is_float(type) || cmd.mode != ReduceMode::kMul, "integers are not multiplied.");
+  if (info(call.op()).engine == Engine::kSdma && !src_in_l2 && call.chip().has(ChipRule::kNoSdmaProduct))
+    call.require(cmd.mode != ReduceMode::kMul, "SDMA does not multiply what comes from system memory.");
   check_l2(call, "dst", dst.addr);
   if (src_in_l2) check_l2(call, "src", src.addr);
   cmd.dst = call.in(dst.space, dst.addr, dim, dst.stride, type);

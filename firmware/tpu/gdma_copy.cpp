@@ -67,7 +67,11 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
                                    CopyOrder::kReverseW};
   const Call call(op);
   call.in_range("reverse_axis", axis, TENSOR_N_DIM, TENSOR_W_DIM);
-  if (call.chip().has(ChipRule::kFewReversals)) {
+  if (call.chip().has(ChipRule::kReversesCAndW)) {
+    const bool from_local = src.space == Space::kLocal, into_local = dst.space == Space::kLocal;
+    const bool takes = from_local ? axis == TENSOR_C_DIM : axis == TENSOR_W_DIM || (into_local && axis == TENSOR_C_DIM);
+    call.require(takes, "{argument} ({value}) is no dimension that this chip reverses there.", "reverse_axis", axis);
+  } else if (call.chip().has(ChipRule::kFewReversals)) {
     const int last = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_H_DIM;
     const int first = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_N_DIM;
     call.require(axis >= first && axis <= last, "{argument} ({value}) is outside {limit} on this chip.", "reverse_axis",
@@ -88,7 +92,12 @@ void issue_compact(Op op, CopyOrder order, const Side& dst, const Side& src, con
   const Dtype type = call.dtype("dtype", dtype);
   const auto side = [&](const Side& which, const Dim4& extent) {
     if (which.space == Space::kSystem) return call.system(which.addr, extent, nullptr, type);
-    return call.local(static_cast<local_addr_t>(which.addr), extent, type, Layout::kCompact);
+    auto addr = static_cast<local_addr_t>(which.addr);
+    if (const Chip& chip = call.chip(); chip.has(ChipRule::kCompactStartTwice)) {
+      const int npu = remainder(2 * chip.npu_of(addr), chip.npu_num);
+      addr = static_cast<std::uint32_t>(npu) * chip.local_bytes + chip.offset_of(addr);
+    }
+    return call.local(addr, extent, type, Layout::kCompact);
   };
   call.issue(DmaCopyCmd{order, side(dst, dim), side(src, source_shape(order, dim))});
 }

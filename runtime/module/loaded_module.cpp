@@ -74,7 +74,12 @@ std::string loader_text(const std::string& path, std::string text) {
 std::string why_not_loaded(int image, const std::string& text) {
   constexpr std::string_view kUndefined = "undefined symbol: ";
   if (!text.starts_with(kUndefined)) return text;
-  const std::string known = explain_missing(image, text.substr(kUndefined.size()));
+  const std::string symbol = text.substr(kUndefined.size());
+  if (symbol.starts_with("rvt_")) {
+    return fmt::format("it needs {}, a function of the RISC-V mode of SG2260E and its relatives, which is not emulated",
+                       symbol);
+  }
+  const std::string known = explain_missing(image, symbol);
   return known.empty() ? text : known;
 }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""docs/adding-an-operation.md, applied: operation_test.py BUILD_FOLDER. Makes each change that the page shows in a copy of the file, and lets the
-compiler look at every source file that is new or changed, and at those that see the change through a list, with the options of the build."""
+"""docs/adding-an-operation.md or docs/adding-a-chip.md, applied: operation_test.py BUILD_FOLDER [PAGE]. Makes each change that the page shows in a
+copy of the file, and lets the compiler look at every source file that is new or changed, and at those that see the change through a list, with the
+options of the build. `softtpu` reads every description of a chip that is new."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -15,10 +17,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import compiled_files  # noqa: E402
 
-PAGE = ROOT / "docs/adding-an-operation.md"
+PAGE = ROOT / "docs" / (sys.argv[2] if len(sys.argv) > 2 else "adding-an-operation.md")
 STEP = re.compile(r"^\*\*`(?P<file>[^`]+)`\*\*, (?:(?P<new>new)|(?P<where>after|before|replace) `(?P<line>[^\n]+)`):\n\n```\w+\n(?P<code>.*?)```$", re.M | re.S)
 # A visitor of all commands, and the entry points that rows make: they see the new struct and the new rows, though nothing in them changes.
-THROUGH_A_LIST = ["device/timing/command_cost.cpp", "firmware/tpu/bdc_elementwise.cpp"]
+THROUGH_A_LIST = {"adding-an-operation.md": ["device/timing/command_cost.cpp", "firmware/tpu/bdc_elementwise.cpp"],
+                  "adding-a-chip.md": ["device/chip/rules.cpp"]}
 
 
 def apply(step, copy):
@@ -64,6 +67,26 @@ def look(build, copy, file):
     return done.stderr if done.returncode else ""
 
 
+def read_chip(build, path, page):
+    """What `softtpu` says against a description of a chip, or against what the page promises of it."""
+    # Rules that the page adds are not in the built program.
+    text = path.read_text()
+    for rule in re.findall(r'^RULE\(k\w+, "([a-z0-9-]+)",', page, re.MULTILINE):
+        text = re.sub(rf'"{rule}": true,? ?', "", text)
+    path.write_text(text)
+    softtpu = build / "bin/softtpu"
+    promised = json.loads(text)
+    for words in (["api", "--chip", path], ["layout", "--chip", path, "--shape", "1,70,2,3", "--dtype", "fp16"]):
+        done = subprocess.run([softtpu, *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            return f"softtpu {words[0]}: {done.stderr}"
+        for function in promised.get("refused", {}) if words[0] == "api" else ():
+            line = next((row for row in done.stdout.splitlines() if row.split()[:1] == [function]), "")
+            if "refused" not in line and "unsupported" not in line:
+                return f"softtpu api: {function} is not refused: {line}"
+    return ""
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     page = PAGE.read_text()
@@ -77,12 +100,16 @@ def main():
         shutil.copytree(ROOT / "firmware/include", copy / "firmware/include")
         for step in steps:
             apply(step, copy)
-        files = [name for name in dict.fromkeys(step["file"] for step in steps) if name.endswith(".cpp")] + THROUGH_A_LIST
+        files = [name for name in dict.fromkeys(step["file"] for step in steps) if name.endswith(".cpp")] + THROUGH_A_LIST[PAGE.name]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             for name, text in zip(files, pool.map(lambda name: look(build, copy, name), files)):
                 if text:
                     wrong += 1
                     print(f"{name}:\n{text}")
+        for name in [step["file"] for step in steps if step["new"] and step["file"].endswith(".json")]:
+            if text := read_chip(build, copy / name, page):
+                wrong += 1
+                print(f"{name}:\n{text}")
     print(f"{len(steps)} steps, {len(files)} files looked at, {wrong} not compiled")
     return 1 if wrong else 0
 

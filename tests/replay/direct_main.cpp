@@ -30,7 +30,7 @@ class DirectTarget final : public Target {
   AddressBases bases() const override {
     const Chip& chip = memories_->chip();
     return {chip.global_mem.start + chip.global_reserved, chip.l2_sram.start, chip.local_bytes,
-            static_cast<std::uint32_t>(chip.npu_num)};
+            static_cast<std::uint32_t>(chip.npu_num),     kScratchBytes,      chip.type_numbers};
   }
   std::string chip() const override { return memories_->chip().name; }
   Result<std::uint64_t> buffer(std::uint64_t) override { return bases().scratch + 4 * kScratchBytes; }

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "device/chip/rules.hpp"
+
 namespace softtpu {
 namespace {
 
@@ -50,6 +52,58 @@ TEST(ChipDescription, SaysWhatItHolds) {
   EXPECT_EQ(chip->bank_bytes(), 1024U);
   EXPECT_EQ(chip->local_mem.bytes, 16384U);
   EXPECT_EQ(chip->global_mem.start, 0x10000000U);
+}
+
+TEST(ChipDescription, OtherNamesMeanTheSameChip) {
+  for (const auto& [other, name] : {std::pair("sg2260e", "bm1690e"), std::pair("mars3", "cv184x")}) {
+    const Result<Chip> chip = load_chip(other);
+    ASSERT_TRUE(chip) << chip.error().text;
+    EXPECT_EQ(chip->name, name);
+  }
+}
+
+TEST(ChipDescription, NumbersDataTypesItsOwnWay) {
+  const Result<Chip> chip = load_chip("bm1684x2");
+  ASSERT_TRUE(chip) << chip.error().text;
+  EXPECT_EQ(chip->type_numbers.type_of(21), Dtype::kFp16);
+  EXPECT_EQ(chip->type_numbers.number_of(Dtype::kBfp16), 23);
+  EXPECT_EQ(chip->type_numbers.type_of(11), Dtype::kFp4);
+  EXPECT_FALSE(chip->type_numbers.type_of(3));
+  EXPECT_EQ(load_chip("bm1690e")->type_numbers.number_of(Dtype::kFp4), -1);
+}
+
+TEST(ChipDescription, RulesCanChangeThoseOfTheBase) {
+  const Result<Chip> base = load_chip("bm1690");
+  const Result<Chip> chip = parse_chip(
+      R"({"base": "bm1690", "name": "mine", "rules": {"tpuv7": false, "kernel-zero-points-are-0": true}})", "x");
+  ASSERT_TRUE(chip) << chip.error().text;
+  EXPECT_EQ(chip->rules.count(), base->rules.count());
+  EXPECT_FALSE(chip->has(ChipRule::kTpuv7));
+  EXPECT_TRUE(chip->has(ChipRule::kNoKernelPoints));
+}
+
+TEST(ChipDescription, RefusesFunctionsThatBeginAlike) {
+  const Result<Chip> chip =
+      parse_chip(R"({"base": "bm1690", "name": "mine", "refused": {"tpu_hau_*": "none", "tpu_hau_poll": false}})", "x");
+  ASSERT_TRUE(chip) << chip.error().text;
+  EXPECT_NE(chip->reason_to_refuse("tpu_hau_sort", ""), nullptr);
+  EXPECT_EQ(chip->reason_to_refuse("tpu_hau_poll", ""), nullptr);
+}
+
+TEST(ChipDescription, RefusesTypesOfFunctions) {
+  const Result<Chip> chip = parse_chip(
+      R"({"base": "bm1688", "name": "mine", "refused_types": {"fp16": {"tpu_bdc_*": true, "tpu_bdc_w_*": false}}})",
+      "x");
+  ASSERT_TRUE(chip) << chip.error().text;
+  EXPECT_TRUE(chip->refused.contains("tpu_bdc_fp_add fp16"));
+  EXPECT_FALSE(chip->refused.contains("tpu_bdc_w_gather fp16"));
+}
+
+TEST(ChipDescription, MayTellAnL2ThatItDoesNotHave) {
+  const Result<Chip> chip = load_chip("cv184x");
+  ASSERT_TRUE(chip) << chip.error().text;
+  EXPECT_EQ(chip->l2_sram.bytes, 0U);
+  EXPECT_EQ(chip->l2_usable, 2097152U);
 }
 
 struct Wrong {

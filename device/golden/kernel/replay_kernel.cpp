@@ -36,9 +36,13 @@ struct Device {
       core = static_cast<std::uint64_t>(find<int (*)()>("tpu_core_index")());
       tpu_local_ = find<void* (*)(int, unsigned)>("tpu_local_mem_addr");
       tpu_global_ = find<void* (*)(unsigned long long)>("tpu_global_mem_addr");
-      l2 = static_cast<Pointer>(find<void* (*)(unsigned long long)>("tpu_l2_sram_addr")(
-          find<unsigned long long (*)()>("tpu_l2_sram_get_start_addr")()));
     }
+  }
+  // Not every chip of TPUKernel has it.
+  void find_l2() {
+    if (tpu_local_ == nullptr) return;
+    l2 = static_cast<Pointer>(find<void* (*)(unsigned long long)>("tpu_l2_sram_addr")(
+        find<unsigned long long (*)()>("tpu_l2_sram_get_start_addr")()));
   }
   Pointer local(unsigned npu, unsigned offset) const {
     return okk_local_ != nullptr ? okk_local_(npu, offset)
@@ -67,6 +71,7 @@ bool is_own(const Device& device, const ScriptRegion& region) {
 
 // Copies between a region and packed bytes, NPU by NPU.
 void move_region(const Device& device, Pointer scratch, const ScriptRegion& region, Pointer packed, bool store) {
+  if (region.space == 2 && device.l2 == nullptr) return;  // finding it has failed
   for (std::uint64_t i = 0; i < region.npus; ++i) {
     Pointer memory = nullptr;
     switch (region.space) {
@@ -125,9 +130,10 @@ void call_function(Pointer script, const ScriptCall& call, AnswerCall& answer) {
 
 extern "C" __attribute__((visibility("default"))) void softtpu_replay(const void* argument) {
   const auto& where = *static_cast<const ReplayArguments*>(argument);
-  const Device device(where.okkernel != 0);
+  Device device(where.okkernel != 0);
   const Pointer script = device.global(where.script_addr);
   const auto& header = *reinterpret_cast<const ScriptHeader*>(script);
+  if ((header.polls & kWithoutL2) == 0) device.find_l2();
   const Pointer scratch = device.global(where.scratch_addr);
   const Pointer answer = device.global(where.answer_addr);
   auto& answer_header = *reinterpret_cast<AnswerHeader*>(answer);

@@ -25,6 +25,7 @@ inline constexpr std::uint32_t kOutBytes = 32;
 inline constexpr std::uint32_t kMaxArguments = 64;
 inline constexpr std::uint64_t kMissingFunction = 1;
 inline constexpr std::uint64_t kHauPoll = 1, kSdmaPoll = 2;
+inline constexpr std::uint64_t kWithoutL2 = 4;  // in the same word: the case does not touch L2
 
 struct ScriptHeader {
   std::uint64_t setups, setup_offset;

@@ -1,5 +1,7 @@
 // Conversions between data types (numerics: bm1684x-elementwise.md section 4) and quantisation through f32 (section 5).
 #include "device/numeric/convert.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
+#include "device/engines/bdc/rows/one_nan.hpp"
 
 #include <array>
 #include <cmath>
@@ -41,19 +43,32 @@ void fp8_cast(Memories& mem, const CastCmd& cmd) {
   const Dtype to = cmd.dst.dtype, from = cmd.src.dtype;
   const Rounding mode = cmd.rounding;
   const Specials specials = conversion_specials(mem.chip());
+  const bool drops = mem.chip().has(ChipRule::kFp8CastNans);
   if (is_fp8(from)) {
     return for_size(size_of(to), [&]<class D>(D) {
       std::array<D, 256> results;
-      for (std::uint32_t bits = 0; bits < results.size(); ++bits)
+      for (std::uint32_t bits = 0; bits < results.size(); ++bits) {
         results[bits] = static_cast<D>(convert_bits(bits, to, from, mode, specials));
+        const bool nan = (bits & 0x7FU) > (from == Dtype::kFp8E5M2 ? 0x7CU : 0x7EU);
+        if (!drops || !nan || is_integer(to)) continue;
+        const bool none = to == Dtype::kFp8E4M3 && mode != Rounding::kHalfToEven;
+        results[bits] = none ? D{0} : static_cast<D>(results[bits] & static_cast<D>(~(D{1} << (8 * sizeof(D) - 1))));
+      }
       map<D, std::uint8_t>(mem, cmd, [&](std::uint8_t value) { return results[value]; });
     });
   }
   for_fp8_type(to, [&]<class T>(T) {
+    const bool nan_is_zero = drops && !is_integer(from) && from != Dtype::kFp16 && mode != Rounding::kHalfToEven;
     if (from == Dtype::kFp32)
-      return map<std::uint8_t, float>(mem, cmd, [=](float value) { return round_fp8<T>(value, mode, true); });
+      return map<std::uint8_t, float>(mem, cmd, [=](float value) {
+        if (nan_is_zero && is_nan_bits(std::bit_cast<std::uint32_t>(value))) return std::uint8_t{0};
+        return round_fp8<T>(value, mode, true);
+      });
+    const bool plain_nan = drops && is_integer(from) && to == Dtype::kFp8E4M3;
     map<std::uint8_t, As<std::uint32_t>>(mem, cmd, [=](std::uint32_t bits) {
-      return static_cast<std::uint8_t>(convert_bits(bits, to, from, mode, specials));
+      if (nan_is_zero && is_nan_bits(bits << 16)) return std::uint8_t{0};
+      const auto result = static_cast<std::uint8_t>(convert_bits(bits, to, from, mode, specials));
+      return plain_nan && result == 0xFF ? kNanFp8 : result;
     });
   });
 }
@@ -115,7 +130,7 @@ void int_to_float_type(Memories& mem, const CastCmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const CastCmd& cmd) {
+static void carry_out(Memories& mem, const CastCmd& cmd) {
   if (cmd.src.dtype == cmd.dst.dtype) return execute(mem, CopyCmd{cmd.dst, cmd.src});
   if (is_fp8(cmd.src.dtype) || is_fp8(cmd.dst.dtype)) return fp8_cast(mem, cmd);
   if (half_overflows_by_mode(mem.chip(), cmd.dst.dtype, cmd.src.dtype, cmd.rounding)) return overflowing_half(mem, cmd);
@@ -128,7 +143,7 @@ void execute(Memories& mem, const CastCmd& cmd) {
   float_to_float(mem, cmd);
 }
 
-void execute(Memories& mem, const FloatQuantCmd& cmd) {
+static void carry_out(Memories& mem, const FloatQuantCmd& cmd) {
   // Recorded: this conversion to f32 takes ties of HALF_UP and HALF_DOWN on the value for every integer type.
   const auto to_float = [mode = cmd.to_float](std::int64_t value) { return int_to_float(value, mode, Ties::kValue); };
   if (cmd.direction == Quant::kDequant) {
@@ -154,6 +169,22 @@ void execute(Memories& mem, const FloatQuantCmd& cmd) {
         },
         cmd.src, cmd.scale, cmd.offset);
   });
+}
+
+void execute(Memories& mem, const FloatQuantCmd& cmd) {
+  carry_out(mem, cmd);
+  if (mem.chip().has(ChipRule::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
+}
+
+void execute(Memories& mem, const CastCmd& cmd) {
+  carry_out(mem, cmd);
+  const Chip& chip = mem.chip();
+  // What FP8 makes of f16 subnormals stays.
+  if (cmd.dst.dtype == Dtype::kFp16 && !is_fp8(cmd.src.dtype) && chip.has(ChipRule::kHalfFlushes)) {
+    FlushedHalves halves(mem);
+    halves.result(cmd.dst);
+  }
+  if (cmd.src.dtype == Dtype::kFp16 && chip.has(ChipRule::kHalfNanPlain)) unify_nans(mem, cmd.dst);
 }
 
 }  // namespace softtpu

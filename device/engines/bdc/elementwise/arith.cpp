@@ -5,6 +5,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
 #include "device/engines/bdc/elementwise/fast.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -156,11 +157,13 @@ void settle_results(Memories& mem, const ArithCmd& cmd) {
     case ArithMode::kAdd:
     case ArithMode::kSub:
     case ArithMode::kMul: return unify_nans(mem, cmd.dst);
-    case ArithMode::kMax:
-    case ArithMode::kMin:
     case ArithMode::kAddSquare:
     case ArithMode::kSubSquare:
     case ArithMode::kPrelu:
+      if (mem.chip().has(ChipRule::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
+      return;
+    case ArithMode::kMax:
+    case ArithMode::kMin:
     case ArithMode::kAnd:
     case ArithMode::kOr:
     case ArithMode::kXor: return;
@@ -170,7 +173,7 @@ void settle_results(Memories& mem, const ArithCmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const ArithCmd& cmd) {
+static void carry_out(Memories& mem, const ArithCmd& cmd) {
   if (fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
     if (const BinaryRow row = is_fp8(cmd.dst.dtype) ? nullptr : fast_arith_row(cmd.mode, cmd.dst.dtype)) {
       walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
@@ -204,6 +207,29 @@ void execute(Memories& mem, const ArithCmd& cmd) {
     case ArithMode::kXor: return combined(Xor{});
   }
   unreachable(cmd.mode);
+}
+
+static bool flushes(ArithMode mode) {
+  switch (mode) {
+    case ArithMode::kAdd:
+    case ArithMode::kSub:
+    case ArithMode::kMul:
+    case ArithMode::kDiffAbs:
+    case ArithMode::kAddSquare:
+    case ArithMode::kSubSquare: return true;
+    case ArithMode::kMax:
+    case ArithMode::kMin:
+    case ArithMode::kPrelu:
+    case ArithMode::kAnd:
+    case ArithMode::kOr:
+    case ArithMode::kXor: return false;
+  }
+  unreachable(mode);
+}
+
+void execute(Memories& mem, const ArithCmd& cmd) {
+  if (!flushes(cmd.mode)) return carry_out(mem, cmd);
+  with_flushed_halves(mem, cmd, [&](const ArithCmd& flushed) { carry_out(mem, flushed); });
 }
 
 }  // namespace softtpu

@@ -3,6 +3,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
 #include "device/engines/bdc/elementwise/fast.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -44,7 +45,7 @@ void int_mac(Memories& mem, const MacCmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const MacCmd& cmd) {
+static void carry_out(Memories& mem, const MacCmd& cmd) {
   if (is_float(cmd.dst.dtype)) {
     float_mac(mem, cmd);
     return unify_nans(mem, cmd.dst);
@@ -52,7 +53,7 @@ void execute(Memories& mem, const MacCmd& cmd) {
   int_mac(mem, cmd);
 }
 
-void execute(Memories& mem, const ScaleBiasCmd& cmd) {
+static void scale_and_add(Memories& mem, const ScaleBiasCmd& cmd) {
   // Of two NaNs the first operand's comes out.
   const bool element_first = mem.chip().has(ChipRule::kElementNanFirst);
   if (fast_rows(mem, cmd.dst, cmd.src, cmd.scale, cmd.bias)) {
@@ -72,6 +73,19 @@ void execute(Memories& mem, const ScaleBiasCmd& cmd) {
         },
         cmd.src, cmd.scale, cmd.bias);
   });
+}
+
+static void carry_out(Memories& mem, const ScaleBiasCmd& cmd) {
+  scale_and_add(mem, cmd);
+  if (mem.chip().has(ChipRule::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
+}
+
+void execute(Memories& mem, const MacCmd& cmd) {
+  with_flushed_halves(mem, cmd, [&](const MacCmd& flushed) { carry_out(mem, flushed); });
+}
+
+void execute(Memories& mem, const ScaleBiasCmd& cmd) {
+  with_flushed_halves(mem, cmd, [&](const ScaleBiasCmd& flushed) { carry_out(mem, flushed); });
 }
 
 }  // namespace softtpu

@@ -3,6 +3,7 @@
 
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -49,7 +50,7 @@ void for_result_type(Dtype type, Body body) {
 
 }  // namespace
 
-void execute(Memories& mem, const MixedArithCmd& cmd) {
+static void carry_out(Memories& mem, const MixedArithCmd& cmd) {
   float constant = 0;
   for_fp8_type(cmd.constant.dtype, [&]<class C>(C) { constant = value_of<C>(cmd.constant); });
   for_fp8_type(cmd.src.dtype, [&]<class S>(S) {
@@ -69,6 +70,10 @@ void execute(Memories& mem, const MixedArithCmd& cmd) {
     });
   });
   unify_nans(mem, cmd.dst);
+}
+
+void execute(Memories& mem, const MixedArithCmd& cmd) {
+  with_flushed_halves(mem, cmd, [&](const MixedArithCmd& flushed) { carry_out(mem, flushed); });
 }
 
 }  // namespace softtpu

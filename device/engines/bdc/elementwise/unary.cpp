@@ -7,6 +7,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
 #include "device/engines/bdc/elementwise/fast.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -110,7 +111,7 @@ void fp8_unary(Memories& mem, const UnaryCmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const UnaryCmd& cmd) {
+static void carry_out(Memories& mem, const UnaryCmd& cmd) {
   const Dtype type = cmd.dst.dtype;
   const Specials specials = conversion_specials(mem.chip());
   const bool sign_of_bits = mem.chip().has(ChipRule::kSignOfBits);
@@ -145,6 +146,26 @@ void execute(Memories& mem, const CopyCmd& cmd) {
         [](T* dst, const T* src, int count) { std::memmove(dst, src, sizeof(T) * static_cast<unsigned>(count)); },
         cmd.src);
   });
+}
+
+// The one NaN of each type, where roundings give it.
+static void unify_rounded(Memories& mem, const Tensor& dst) {
+  unify_nans(mem, dst);
+  if (dst.dtype != Dtype::kFp16 && dst.dtype != Dtype::kBfp16) return;
+  const std::uint16_t infinity = dst.dtype == Dtype::kFp16 ? 0x7C00U : 0x7F80U;
+  for_each_row<std::uint16_t, std::uint16_t>(
+      mem, dst,
+      [infinity](std::uint16_t* to, const std::uint16_t* from, int count) {
+        for (int i = 0; i < count; ++i) to[i] = (from[i] & 0x7FFFU) > infinity ? kNan16 : from[i];
+      },
+      dst);
+}
+
+void execute(Memories& mem, const UnaryCmd& cmd) {
+  if (cmd.mode == UnaryMode::kNeg)
+    return with_flushed_halves(mem, cmd, [&](const UnaryCmd& flushed) { carry_out(mem, flushed); });
+  carry_out(mem, cmd);
+  if (cmd.mode == UnaryMode::kRound && mem.chip().has(ChipRule::kRoundsNans)) unify_rounded(mem, cmd.dst);
 }
 
 }  // namespace softtpu

@@ -13,14 +13,17 @@
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/product/stored_matrix.hpp"
 #include "device/engines/bdc/product/stored_results.hpp"
+#include "device/engines/bdc/product/unrounded.hpp"
 #include "device/engines/bdc/product/zero_points.hpp"
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/requant/sum_end.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/transpose.hpp"
 #include "device/numeric/by_type.hpp"
+#include "device/numeric/convert.hpp"
 #include "device/numeric/float_modes.hpp"
 #include "device/numeric/fp8.hpp"
 #include "device/numeric/shift.hpp"
@@ -176,7 +179,7 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   product.size = {cmd.rows, cmd.inner, cmd.cols};
   for_product_type(dtype_of(cmd.left), [&]<class T>(T) { product.source.left = left_loader<T, float>(mem, cmd); });
   for_product_type(dtype_of(cmd.right), [&]<class T>(T) { product.source.right = right_loader<T, float>(mem, cmd); });
-  product.group = is_fp8(dtype_of(cmd.left)) ? kMostGroupTerms : mem.chip().sum_group;
+  product.group = mem.chip().sum_group * (is_fp8(dtype_of(cmd.left)) ? 2 : 1);
   product.nan_wins = mem.chip().has(ChipRule::kOneNan);
   product.tail_group = std::max(1, cmd.inner % product.group);
   product.tail_begin = cmd.inner - cmd.inner % product.group;
@@ -208,6 +211,42 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
     multiply(product);
   });
   unify_nans(mem, cmd.dst);
+}
+
+// The f32 matrix that lies where the result does until it is rounded in place (fp8-products-rounded-twice).
+template <class T>
+void round_in_place(const StoredMatrix& wide, const StoredMatrix& narrow, const MatMulCmd& cmd) {
+  for (int row = 0; row < cmd.rows; ++row) {
+    wide.row_runs<const float>(row, 0, cmd.cols, [&](int, const float* sums, int run) {
+      thread_local Scratch<float> scratch;
+      float* values = scratch.room(run);
+      std::copy_n(sums, run, values);
+      T* out = narrow.at<T>(row, 0);
+      for (int i = 0; i < run; ++i) {
+        if constexpr (std::is_same_v<T, E4m3> || std::is_same_v<T, E5m2>) {
+          const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+          out[i] = {is_nan_bits(bits) ? kNanFp8 : round_fp8<T>(values[i], Rounding::kHalfAwayFromZero, true)};
+        } else {
+          constexpr Dtype kType = std::is_same_v<T, F16> ? Dtype::kFp16 : Dtype::kBfp16;
+          constexpr unsigned kInfinity = kType == Dtype::kFp16 ? 0x7C00U : 0x7F80U;
+          const unsigned half = convert_to_half(values[i], kType, Rounding::kHalfAwayFromZero, Specials::kFlushed);
+          out[i] = {static_cast<std::uint16_t>((half & 0x7FFFU) == kInfinity ? half - 1 : half)};
+        }
+      }
+    });
+  }
+}
+
+void multiply_fp8(Memories& mem, const MatMulCmd& cmd) {
+  const std::optional<Tensor> sums = unrounded_result(mem.chip(), cmd);
+  if (!sums) return multiply_floats(mem, cmd);
+  MatMulCmd wide = cmd;
+  wide.dst = *sums;
+  multiply_floats(mem, wide);
+  const StoredMatrix from(mem, wide.dst, false, false), to(mem, cmd.dst, false, false);
+  for_product_type(cmd.dst.dtype, [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, float>) round_in_place<T>(from, to, cmd);
+  });
 }
 
 // ---- Integers ----
@@ -440,9 +479,13 @@ void multiply_bytes(Memories& mem, const MatMulCmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const MatMulCmd& cmd) {
-  if (is_float(dtype_of(cmd.left))) return multiply_floats(mem, cmd);
+static void carry_out(Memories& mem, const MatMulCmd& cmd) {
+  if (is_float(dtype_of(cmd.left))) return multiply_fp8(mem, cmd);
   size_of(dtype_of(cmd.left)) == 1 ? multiply_bytes(mem, cmd) : multiply_words(mem, cmd);
+}
+
+void execute(Memories& mem, const MatMulCmd& cmd) {
+  with_flushed_halves(mem, cmd, [&](const MatMulCmd& flushed) { carry_out(mem, flushed); });
 }
 
 }  // namespace softtpu

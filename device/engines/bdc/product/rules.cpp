@@ -5,6 +5,7 @@
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/product/command.hpp"
+#include "device/engines/bdc/product/unrounded.hpp"
 #include "device/engines/bdc/requant/sum_checks.hpp"
 
 namespace softtpu {
@@ -14,8 +15,14 @@ namespace {
 void check_fp8_types(Checks& check, const MatMulCmd& cmd) {
   check.type_in("left", type_of(cmd.left), kFp8s).type_in("right", type_of(cmd.right), kFp8s);
   check.type("output", cmd.dst.dtype);
+  if (cmd.right_trans && check.chip().has(ChipRule::kFp8TransPlain)) {
+    check.require(!cmd.rescale, [] { return std::string("a transposed right matrix takes no rescale"); });
+    check.type_in("output", cmd.dst.dtype, info(check.op()).types & ~types(Dtype::kBfp16));
+  }
+  if (const auto sums = unrounded_result(check.chip(), cmd)) check.tensor("output as f32", *sums);
   if (!cmd.bias) return;
-  check.type_in("bias", type_of(*cmd.bias), types(Dtype::kFp32, Dtype::kFp16));
+  const bool any = check.chip().has(ChipRule::kFp8WithBf16);
+  check.type_in("bias", type_of(*cmd.bias), any ? kFloats : types(Dtype::kFp32, Dtype::kFp16));
   // Every such call was refused where it was recorded (golden bm1690/fp8_mm).
   check.require(!cmd.dst_trans || std::holds_alternative<Scalar>(*cmd.bias), [] {
     return std::string("bias is a tensor; where the matrices are stored transposed it has to be a constant");
@@ -25,7 +32,9 @@ void check_fp8_types(Checks& check, const MatMulCmd& cmd) {
 void check_fp_group_types(Checks& check, const MatMulCmd& cmd) {
   const Dtype type = type_of(cmd.left);
   if (contains(info(check.op()).types, Dtype::kFp8E4M3)) return check_fp8_types(check, cmd);
-  check.type_in("left and right", type, kHalves).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
+  const bool no_halves = check.chip().has(ChipRule::kByteAndBf16Products);
+  check.type_in("left and right", type, no_halves ? types(Dtype::kBfp16) : kHalves)
+      .type_in("output", cmd.dst.dtype, kFp32Only | types(type));
   if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), kFp32Only | types(type));
 }
 

@@ -24,6 +24,15 @@ UnifyRow unify_row_of(const Memories& mem, const Tensor& dst) {
 }
 
 void unify_nans(Memories& mem, const Tensor& dst) {
+  if (dst.dtype == Dtype::kFp8E4M3 && mem.chip().has(ChipRule::kE4m3NanPlain)) {
+    constexpr std::uint8_t kMinusNan = 0xFF, kNan = 0x7F;
+    return for_each_row<std::uint8_t, std::uint8_t>(
+        mem, dst,
+        [](std::uint8_t* to, const std::uint8_t* from, int count) {
+          for (int i = 0; i < count; ++i) to[i] = from[i] == kMinusNan ? kNan : from[i];
+        },
+        dst);
+  }
   const UnifyRow unify = unify_row_of(mem, dst);
   if (unify == nullptr) return;
   for_each_row<std::uint32_t, std::uint32_t>(

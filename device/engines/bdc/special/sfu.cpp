@@ -7,6 +7,7 @@
 #include "device/chip/rules.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/rows/fast_rows.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/special/command.hpp"
 #include "device/engines/bdc/special/fast.hpp"
@@ -125,16 +126,37 @@ Block root(RootMode mode, const Block& x, int iterations, RootEnds ends) {
 
 }  // namespace
 
-void execute(Memories& mem, const TaylorCmd& cmd) {
+static void carry_out(Memories& mem, const TaylorCmd& cmd) {
   for_float_type(cmd.dst.dtype, [&]<class T>(T) { taylor<T>(mem, cmd); });
+}
+
+// Where f16 subnormals are zeros: the first guess comes from all bits of the operand, and the square root of a
+// subnormal is NaN (golden bm1684x2: new_ew).
+template <class T>
+static void flushed_roots(T* dst, const T* src, int count, const RootCmd& cmd) {
+  using Step = std::conditional_t<std::is_same_v<T, F16>, FlushedF16, T>;
+  for (int i = 0; i < count; ++i) {
+    const Step x{src[i].bits};
+    const unsigned magnitude = x.bits & 0x7FFFU;
+    const bool subnormal = magnitude != 0 && magnitude < HalfFormat<Step>::kLeastNormal;
+    const bool root = cmd.mode != RootMode::kRsqrt;
+    const float value = !root       ? inverse_root_in_type(x, cmd.iterations)
+                        : subnormal ? std::bit_cast<float>(kNanInvalid)
+                                    : root_in_type(x, cmd.iterations);
+    dst[i] = T{Wide<Step>::round(value).bits};
+  }
 }
 
 void execute(Memories& mem, const RootCmd& cmd) {
   const UnifyRow unify = unify_row_of(mem, cmd.dst);
+  const bool flushes = mem.chip().has(ChipRule::kHalfFlushes);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const RootEnds ends = cmd.steps_only ? RootEnds::kSteps : root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
     const auto row = [&](T* dst, const T* src, int count) {
+      if constexpr (sizeof(T) == 2) {
+        if (ends == RootEnds::kInType && flushes) return flushed_roots(dst, src, count, cmd);
+      }
       const int done = fast.root == nullptr ? 0 : fast.root(dst, src, count, cmd.mode, cmd.iterations, ends);
       if constexpr (sizeof(T) == 2) {
         if (ends == RootEnds::kInType) {
@@ -156,12 +178,22 @@ void execute(Memories& mem, const RootCmd& cmd) {
   });
 }
 
-void execute(Memories& mem, const DivideCmd& cmd) {
+static void carry_out(Memories& mem, const DivideCmd& cmd) {
   const UnifyRow unify = unify_row_of(mem, cmd.dst);
+  const bool flushes = mem.chip().has(ChipRule::kHalfFlushes);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const RootEnds ends = root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.a, cmd.b);
     const auto row = [&](T* dst, const T* a, const T* b, int count) {
+      if constexpr (std::is_same_v<T, F16>) {
+        if (ends == RootEnds::kInType && flushes) {
+          for (int i = 0; i < count; ++i) {
+            const FlushedF16 x{a[i].bits}, y{b[i].bits};
+            dst[i] = F16{Wide<FlushedF16>::round(quotient_in_type(x, y, cmd.iterations)).bits};
+          }
+          return;
+        }
+      }
       const int done = fast.divide == nullptr ? 0 : fast.divide(dst, a, b, count, cmd.iterations, ends);
       if constexpr (sizeof(T) == 2) {
         if (ends == RootEnds::kInType) {
@@ -181,6 +213,14 @@ void execute(Memories& mem, const DivideCmd& cmd) {
     };
     for_each_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);
   });
+}
+
+void execute(Memories& mem, const TaylorCmd& cmd) {
+  with_flushed_halves(mem, cmd, [&](const TaylorCmd& flushed) { carry_out(mem, flushed); });
+}
+
+void execute(Memories& mem, const DivideCmd& cmd) {
+  with_flushed_halves(mem, cmd, [&](const DivideCmd& flushed) { carry_out(mem, flushed); });
 }
 
 }  // namespace softtpu

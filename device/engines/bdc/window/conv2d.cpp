@@ -13,6 +13,7 @@
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/requant/sum_end.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/window/command.hpp"
 #include "device/engines/bdc/window/conv_planes.hpp"
@@ -324,7 +325,7 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   for_conv_type(cmd.src.dtype, [&]<class T>(T) { product.source.right = window_loader<T, float>(mem, cmd); });
   if (packs) product.packed = &planes.packed();
   const InnerOrder order = inner_order(mem.chip(), cmd);
-  product.group = is_fp8(cmd.src.dtype) ? kMostGroupTerms : mem.chip().sum_group;
+  product.group = mem.chip().sum_group * (is_fp8(cmd.src.dtype) ? 2 : 1);
   product.nan_wins = mem.chip().has(ChipRule::kOneNan);
   product.tail_begin = order.whole();
   product.tail_group = order.rest();
@@ -536,8 +537,12 @@ void convolve_bytes(Memories& mem, const Conv2dCmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const Conv2dCmd& cmd) {
+static void carry_out(Memories& mem, const Conv2dCmd& cmd) {
   cmd.kind == Conv2dKind::kFloat ? convolve_floats(mem, cmd) : convolve_bytes(mem, cmd);
+}
+
+void execute(Memories& mem, const Conv2dCmd& cmd) {
+  with_flushed_halves(mem, cmd, [&](const Conv2dCmd& flushed) { carry_out(mem, flushed); });
 }
 
 }  // namespace softtpu

@@ -33,18 +33,29 @@ void check_float_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype type = cmd.src.dtype;
   const TypeSet allowed = info(check.op()).types;
   if (contains(allowed, Dtype::kFp8E4M3)) return check_rescaled_types(check, cmd);
-  check.type_in("input", type, kFloats).type_in("output", cmd.dst.dtype, kFp32Only | types(type));
+  const bool no_halves = check.chip().has(ChipRule::kByteAndBf16Products);
+  check.type_in("input", type, no_halves ? types(Dtype::kBfp16) : kFloats)
+      .type_in("output", cmd.dst.dtype, kFp32Only | types(type));
   const bool any = check.chip().has(ChipRule::kHalfResultAdd);
   check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32 || any, [&] {
     return fmt::format("result_add needs an fp32 output (output type is {})", to_text(cmd.dst.dtype));
   });
 }
 
+TypeSet biases(const Checks& check, TypeSet others) {
+  return check.chip().has(ChipRule::kSignedBias) ? types(Dtype::kInt32) : others;
+}
+
+void check_start(Checks& check, const Conv2dCmd& cmd) {
+  if (check.chip().has(ChipRule::kFewConvStarts)) check.on_first_npu("output", cmd.dst.addr);
+}
+
 void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype weight = type_of(cmd.weight);
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight, kInts8);
   const bool wide = check.chip().has(ChipRule::kShiftedProductSums);
-  if (cmd.bias || !wide) check.type_in("bias", cmd.bias_type, wide ? kInts32 : kInts16);
+  if (cmd.bias || !wide) check.type_in("bias", cmd.bias_type, !wide ? kInts16 : biases(check, kInts32));
+  check_start(check, cmd);
   check.type_in("output", cmd.dst.dtype, kInts8 | kInts16);
   const bool is_signed =
       is_signed_int(cmd.src.dtype) || is_signed_int(weight) || (cmd.bias.has_value() && is_signed_int(cmd.bias_type));
@@ -54,7 +65,15 @@ void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
 void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", type_of(cmd.weight), kInts8);
   check.type_in("output", cmd.dst.dtype, kInts16 | kInts32);
-  const TypeSet point_types = check.chip().has(ChipRule::kRawZeroPoints) ? types(Dtype::kUint8, Dtype::kInt16) : kInts8;
+  check_start(check, cmd);
+  const bool none = check.chip().has(ChipRule::kNoKernelPoints);
+  const bool raw = check.chip().has(ChipRule::kRawZeroPoints) && !none;
+  const TypeSet point_types = raw ? types(Dtype::kUint8, Dtype::kInt16) : kInts8;
+  if (none) {
+    const auto* const point = std::get_if<Scalar>(&cmd.zero_point);
+    check.require(point != nullptr && (point->bits & 0xFFU) == 0,
+                  [] { return std::string("kzp is not the constant 0, the only one that this chip has"); });
+  }
   check.type_in("kzp", type_of(cmd.zero_point), point_types);
   check.require(!cmd.add_old || size_of(cmd.dst.dtype) == 4, [&] {
     return fmt::format("result_add needs a 32-bit output (output type is {})", to_text(cmd.dst.dtype));
@@ -66,7 +85,8 @@ void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
 
 void check_requantised_types(Checks& check, const Conv2dCmd& cmd) {
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", type_of(cmd.weight), kInts8);
-  if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, biases(check, kInts16 | kInts32));
+  check_start(check, cmd);
   check_sum_end(check, {cmd.dst.dtype, cmd.requant, !sums_are_unsigned(cmd), cmd.relu, cmd.add_old});
 }
 

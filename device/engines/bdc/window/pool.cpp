@@ -8,6 +8,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/requant/sum_end.hpp"
+#include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/window/command.hpp"
 #include "device/engines/bdc/window/pool_best.hpp"
@@ -293,6 +294,23 @@ void flush_row(Bf16* values, int count) {
 template <class T, class Cmd>
 void take_best(const Memories& mem, const Cmd& cmd) {
   using P = Comparable<T>;
+  if constexpr (!std::is_integral_v<T>) {
+    if (mem.chip().has(ChipRule::kPoolTakesUnlessLess)) {
+      const bool largest = cmd.mode == PoolMode::kMax;
+      return for_each_part<T, P, T>(mem, cmd, [&](int) {
+        return [largest](const TapRows<P>& taps, T* out) {
+          for (int i = 0; i < taps.count; ++i) {
+            P kept = taps.rows[0][i];
+            for (int tap = 1; tap < taps.taps; ++tap) {
+              const P next = taps.rows[tap][i];
+              kept = (largest ? kept >= next : kept <= next) ? kept : next;
+            }
+            out[i] = restored<T>(kept);
+          }
+        };
+      });
+    }
+  }
   const Equals equals = kept_of_equals(mem.chip());
   const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, equals);
   for_each_part<T, P, T>(mem, cmd, [&](int) {
@@ -328,6 +346,7 @@ void average_fp8(const Memories& mem, const PoolCmd& cmd) {
   };
   if (cmd.dst.dtype == Dtype::kFp32) return run(float(), float());
   if (cmd.dst.dtype == Dtype::kFp16) return run(F16(), F16());
+  if (cmd.dst.dtype == Dtype::kBfp16) return run(Bf16(), Bf16());
   for_fp8_type(cmd.dst.dtype, [&]<class D>(D) { run(D(), float()); });
 }
 
@@ -353,13 +372,23 @@ void pool(const Memories& mem, const Cmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const PoolCmd& cmd) {
+static void carry_out(Memories& mem, const PoolCmd& cmd) {
   pool(mem, cmd);
   if (sums(cmd.mode)) unify_nans(mem, cmd.dst);
 }
-void execute(Memories& mem, const RoiPoolCmd& cmd) {
+static void carry_out(Memories& mem, const RoiPoolCmd& cmd) {
   pool(mem, cmd);
   if (sums(cmd.mode)) unify_nans(mem, cmd.dst);
+}
+
+void execute(Memories& mem, const PoolCmd& cmd) {
+  if (!is_sum(cmd.mode)) return carry_out(mem, cmd);
+  with_flushed_halves(mem, cmd, [&](const PoolCmd& flushed) { carry_out(mem, flushed); });
+}
+
+void execute(Memories& mem, const RoiPoolCmd& cmd) {
+  if (!is_sum(cmd.mode)) return carry_out(mem, cmd);
+  with_flushed_halves(mem, cmd, [&](const RoiPoolCmd& flushed) { carry_out(mem, flushed); });
 }
 
 }  // namespace softtpu

@@ -34,7 +34,9 @@ void check_integer_sums(Checks& check, const PoolCmd& cmd) {
   const Dtype weight = type_of(cmd.weight);
   check.type_in("weight", weight, kInts8);
   const bool wide = check.chip().has(ChipRule::kWideByteSums);
-  if (cmd.bias) check.type_in("bias", cmd.bias_type, kInts16 | kInts32);
+  const bool any_sign =
+      !check.chip().has(ChipRule::kSignedBias) || check.op() == Op::tpu_bdc_int8_pc_pad_depthwise_for_deconv2d;
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, any_sign ? kInts16 | kInts32 : types(Dtype::kInt32));
   if (cmd.requant) return check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, false});
   check.require(!cmd.relu || cmd.dst.dtype == Dtype::kUint8 || (wide && cmd.dst.dtype == Dtype::kUint16), [&] {
     return fmt::format("result_relu needs a uint8 output (output type is {})", to_text(cmd.dst.dtype));
@@ -70,7 +72,8 @@ void check_regions(Checks& check, const RoiPoolCmd& cmd) {
 
 void rules(Checks& check, const PoolCmd& cmd) {
   check_input_type(check, cmd.mode, cmd.src.dtype);
-  check.type("output", cmd.dst.dtype);
+  const bool to_bf16 = check.op() == Op::tpu_bdc_fp8_avg_pool2d && check.chip().has(ChipRule::kFp8WithBf16);
+  check.type_in("output", cmd.dst.dtype, info(check.op()).types | (to_bf16 ? types(Dtype::kBfp16) : kNoTypes));
   if (cmd.sums_integers()) {
     check_integer_sums(check, cmd);
   } else if (!is_sum(cmd.mode) || !is_fp8(cmd.src.dtype)) {
