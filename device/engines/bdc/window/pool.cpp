@@ -170,14 +170,15 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
     // With a bias the products begin on the second lane; their order on each lane is what counts.
     const float first = bias_of(cmd) ? start : lane;
     const float second = bias_of(cmd) ? lane : start;
-    return [=, &cmd, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
-      sum(taps, factors, first, second, out);
-      if constexpr (requires { cmd.relu; }) {
-        if (!cmd.relu) return;
-        // As at the end of other products, a NaN becomes 0.
-        for (int i = 0; i < taps.count; ++i) out[i] = Wide<T>::load(out[i]) > 0 ? out[i] : T{};
-      }
-    };
+    return
+        [=, &cmd, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
+          sum(taps, factors, first, second, out);
+          if constexpr (requires { cmd.relu; }) {
+            if (!cmd.relu) return;
+            // As at the end of other products, a NaN becomes 0.
+            for (int i = 0; i < taps.count; ++i) out[i] = Wide<T>::load(out[i]) > 0 ? out[i] : T{};
+          }
+        };
   });
 }
 
@@ -294,17 +295,13 @@ void flush_row(Bf16* values, int count) {
 template <class T, class Cmd>
 void take_best(const Memories& mem, const Cmd& cmd) {
   using P = Comparable<T>;
-  if constexpr (!std::is_integral_v<T>) {
-    if (mem.chip().has(ChipRule::kPoolTakesUnlessLess)) {
-      const bool largest = cmd.mode == PoolMode::kMax;
+  if constexpr (!std::is_integral_v<T> && !kIsFp8<T>) {
+    if (cmd.mode == PoolMode::kMax && mem.chip().has(ChipRule::kPoolTakesUnlessLess)) {
       return for_each_part<T, P, T>(mem, cmd, [&](int) {
-        return [largest](const TapRows<P>& taps, T* out) {
+        return [](const TapRows<P>& taps, T* out) {
           for (int i = 0; i < taps.count; ++i) {
             P kept = taps.rows[0][i];
-            for (int tap = 1; tap < taps.taps; ++tap) {
-              const P next = taps.rows[tap][i];
-              kept = (largest ? kept >= next : kept <= next) ? kept : next;
-            }
+            for (int tap = 1; tap < taps.taps; ++tap) kept = kept >= taps.rows[tap][i] ? kept : taps.rows[tap][i];
             out[i] = restored<T>(kept);
           }
         };
