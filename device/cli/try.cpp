@@ -1,5 +1,7 @@
 // softtpu try: becomes the Python package's program, where the cases' arrays are.
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -40,9 +42,25 @@ fs::path find_package_folder(const fs::path& self) {
   return {};
 }
 
-int run(const std::vector<std::string>& arguments) {
+bool has_numpy(const char* python) {
+  const char* const words[] = {
+      python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('numpy') is None)", nullptr};
+  pid_t process = 0;
+  int status = 0;
+  return ::posix_spawnp(&process, python, nullptr, nullptr, const_cast<char* const*>(words), environ) == 0 &&
+         ::waitpid(process, &status, 0) == process && status == 0;
+}
+
+// The first python3 of the path may be another one than the system's, for which numpy is installed.
+std::string find_python() {
   const char* const chosen = std::getenv("SOFTTPU_PYTHON");
-  const std::string python = chosen != nullptr && *chosen != '\0' ? chosen : "python3";
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  constexpr const char* kSystems = "/usr/bin/python3";
+  return !has_numpy("python3") && has_numpy(kSystems) ? kSystems : "python3";
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const std::string python = find_python();
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
   const fs::path folder = find_package_folder(self);
