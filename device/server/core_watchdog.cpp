@@ -51,7 +51,9 @@ std::string CoreWatchdog::judge(const CoreItem& item, pid_t core) {
   const bool is_process = core != 0;
   const bool runs = item.number == seen_running_;
   const bool in_group = item.group && runs;
-  over_ms_ = in_group && same_item_ && item.group->is_over() ? over_ms_ + kProgressStepMs : 0;
+  // The core that failed may take its time to say how.
+  const bool told = in_group && same_item_ && item.group->is_over() && !item.group->is_culprit(item.workitem);
+  over_ms_ = told ? over_ms_ + kProgressStepMs : 0;
   // Whoever is waited for has the limits.
   const bool waits = in_group && item.group->waits(item.workitem);
   if (waits) still_ms_ = 0;

@@ -1,5 +1,6 @@
 // Instructions of BM1684: one layout for all operations of the tensor unit, absolute addresses, the arithmetic of
 // OKKernel's functions. Carried out: words of 32 bits. Packed integers are refused.
+#include <algorithm>
 #include <bit>
 #include <optional>
 
@@ -121,7 +122,8 @@ Issued okk_compare(const OkkOperands& of) {
   if (of.in.function() == 22) return {Op::okk_bdc_max, ArithCmd{ArithMode::kMax, of.dst(), of.first(), of.second()}};
   if (of.in.function() != 23) of.in.refuse_function();
   return {Op::okk_bdc_greater_select,
-          OkkSelectCmd{OkkCompare::kGreater, of.dst(Dtype::kUint32), of.first(), of.second(),
+          OkkSelectCmd{OkkCompare::kGreater, of.aligned(Field::res1_addr, of.shape, Dtype::kUint32), of.first(),
+                       of.second(),
                        of.selected(Field::opd2_addr, Field::opd2_const),
                        of.selected(Field::opd3_addr, Field::opd3_const)}};
 }
@@ -316,6 +318,23 @@ Issued okk_dma(const Operands& in) {
             DmaFillCmd{side(kTo, to), in.constant(Field::constant_value, width->type), false}};
   }
   if (in.function() != kCopy && in.function() != kTransposed) in.refuse_function();
+  if (in.flag(Field::sys_mem_type)) {
+    // A matrix in system memory, whose rows are cut into channels of a width.
+    const bool from_local = is_local(Field::src_addr);
+    if (width->type != Dtype::kUint32 || in.function() != kCopy || from_local == to_local)
+      in.refuse(Field::sys_mem_type, "belongs to copies of matrices of words between system and local memory");
+    const Side& outside = from_local ? kTo : kFrom;
+    const Side& inside = from_local ? kFrom : kTo;
+    const Dim4& sizes = from_local ? to : from;
+    const Dim4& channels = from_local ? from : to;
+    Tensor system = side(outside, {sizes.h, 1, 1, sizes.w});
+    system.stride = {static_cast<int>(static_cast<std::int32_t>(in.value(outside.h))), 0, 0, 1};
+    Tensor local = side(inside, {channels.n, channels.c, 1, std::min(channels.w, sizes.w)});
+    local.stride.h = channels.w;
+    local.stride.w = 1;
+    if (from_local) return {Op::okk_gdma_32bit_matrix_L2S, DmaMatrixCmd{system, local, false}};
+    return {Op::okk_gdma_32bit_matrix_S2L, DmaMatrixCmd{local, system, false}};
+  }
   const Op op = is_local(Field::src_addr) ? (to_local ? width->l2l : width->l2s) : (to_local ? width->s2l : width->s2s);
   const CopyOrder order = in.function() == kTransposed ? CopyOrder::kNwhc
                           : from == to                 ? CopyOrder::kNchw
