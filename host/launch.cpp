@@ -143,12 +143,13 @@ bm_status_t softtpu_kernel_launch_async_by_name(bm_handle_t handle, const char* 
 
 bm_status_t softtpu_kernel_launch_parts(bm_handle_t handle, const char* func_name, const softtpu_launch_part_t* parts,
                                         int count, bool wait) {
-  SOFTTPU_NOT_NULL(parts);
-  if (count < 1) return fail(__func__, BM_ERR_PARAM, fmt::format("count {} is below 1", count));
-  if (const bm_status_t status = check_kernel_name(__func__, func_name); status != BM_SUCCESS) return status;
+  const char* const function = wait ? "tpu_kernel_launch_sync" : "tpu_kernel_launch_async";
+  if (parts == nullptr) return fail(function, BM_ERR_PARAM, "parts is NULL");
+  if (count < 1) return fail(function, BM_ERR_PARAM, fmt::format("count {} is below 1", count));
+  if (const bm_status_t status = check_kernel_name(function, func_name); status != BM_SUCCESS) return status;
   std::vector<CorePart> others;
   for (int i = 1; i < count; ++i) others.push_back({parts[i].core, {}, parts[i].args, parts[i].bytes});
-  return launch_together(__func__, handle,
+  return launch_together(function, handle,
                          {.name = func_name, .args = parts[0].args, .bytes = parts[0].bytes, .core = parts[0].core},
                          others, wait ? Wait::kUntilFinished : Wait::kUntilQueued);
 }

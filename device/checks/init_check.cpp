@@ -98,7 +98,9 @@ class InitCheck final : public Observer {
   void launch_ends(const std::string& fault) override {
     if (findings_ == nullptr) return;
     for (Tail& tail : tails_) {
-      if (!tail.has_reached && fault.empty()) tell_unused(std::move(tail.finding));
+      // Compilers leave tails on purpose.
+      const bool compiled = !tail.reader.step.empty();
+      if (!tail.has_reached && fault.empty() && !compiled) tell_unused(std::move(tail.finding));
     }
     if (!tails_.empty()) shadow_->forget_taints();
     findings_->report();
@@ -172,6 +174,10 @@ class InitCheck final : public Observer {
     bool has_reached = false;  // a result that is stored or reduced
   };
 
+  // An instruction of a compiled network. Compilers compute on the last row of a tensor that fills its NPUs in part: what
+  // counts is what becomes of it.
+  bool is_compiled() const { return !here_.step.empty(); }
+
   // The number of the call that read these bytes first, or reads them now; 0: they are no tail.
   std::uint8_t find_tail(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end,
                          std::uint8_t state) {
@@ -181,7 +187,8 @@ class InitCheck final : public Observer {
     }
     if (span.space != SpanSpace::kLocal) return 0;
     const auto first = tail_of(use.tensor, span.begin + at);
-    if (!first && state != Shadow::kStale) return 0;
+    const bool is_stale = first || state == Shadow::kStale;
+    if (!is_stale && !is_compiled()) return 0;
     const auto same =
         std::find_if(tails_.begin(), tails_.end(), [&](const Tail& tail) { return tail.reader == here_; });
     if (same != tails_.end()) return number_of(same);
@@ -190,6 +197,10 @@ class InitCheck final : public Observer {
     finding.rule = "init/stale-tail";
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
     finding.what = fmt::format("{} reads the stale tail of a tensor", call_name(op, here_));
+    if (!is_stale) {
+      finding.rule = rule_of(*finding.place, state);
+      finding.what = fmt::format("{} reads bytes that were never written", call_name(op, here_));
+    }
     if (first) {
       const auto& [write, direction] = *first;
       finding.what = fmt::format("{} reads the stale {} tail of a tensor {}", call_name(op, here_), direction,

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/footprint/element_flow.hpp"
 #include "device/footprint/operand_use.hpp"
 #include "device/memory/overlap.hpp"
 
@@ -24,6 +25,46 @@ bool is_in_place(const Tensor& a, const Tensor& b) {
          steps_agree(a.shape.c, b.shape.c, a.stride.c, b.stride.c) &&
          steps_agree(a.shape.h, b.shape.h, a.stride.h, b.stride.h) &&
          steps_agree(a.shape.w, b.shape.w, a.stride.w, b.stride.w);
+}
+
+// No element of a result lands behind its own source, and those that are still to be read lie behind that one. So none is
+// overwritten before it is read, however many are read ahead: a result that is packed, narrowed or widened towards its
+// end.
+bool stays_behind(const Chip& chip, const Tensor& dst, const Tensor& src) {
+  if (dst.space != src.space || !(dst.shape == src.shape)) return false;
+  const bool local = src.space == Space::kLocal;
+  if (local && chip.npu_of(dst.addr) != chip.npu_of(src.addr)) return false;
+  const std::int64_t size = size_of(dst.dtype), from = size_of(src.dtype);
+  const std::int64_t rows = local ? (src.shape.c + chip.npu_num - 1) / chip.npu_num : src.shape.c;
+  std::int64_t reach = 1;  // of what is walked before a step, in elements of the source
+  auto lead = static_cast<std::int64_t>(src.addr) - static_cast<std::int64_t>(dst.addr);  // the smallest, in bytes
+  bool repeats = false;
+  const auto step = [&](std::int64_t extent, std::int64_t stride, std::int64_t source) {
+    if (extent == 1) return true;
+    const bool good = stride >= 0 && (source == 0 || source >= reach);
+    repeats = repeats || source == 0;
+    reach += (extent - 1) * source;
+    lead += std::min<std::int64_t>(0, (extent - 1) * (source * from - stride * size));
+    return good;
+  };
+  return size <= from && step(src.shape.w, dst.stride.w, src.stride.w) &&
+         step(src.shape.h, dst.stride.h, src.stride.h) && step(rows, dst.stride.c, src.stride.c) &&
+         step(src.shape.n, dst.stride.n, src.stride.n) && lead >= (repeats ? size : 0);
+}
+
+// Where each element of a result begins to read: at the source's element of the same index, or at the first of a window
+// that begins inside the input. nullopt: elements read more than that.
+std::optional<Tensor> first_reads(const Command& command, const OperandUse& src, const Dim4& result) {
+  const auto* pool = std::get_if<PoolCmd>(&command);
+  if (pool == nullptr) return find_elementwise_result(command) ? std::optional(src.tensor) : std::nullopt;
+  const Window& window = pool->window;
+  const bool inside = window.padding.top == 0 && window.padding.left == 0 && window.insert.h == 0 && window.insert.w == 0;
+  if (!inside || src.name != std::string_view("input")) return std::nullopt;
+  Tensor tensor = src.tensor;
+  tensor.shape = result;
+  tensor.stride.h *= window.stride.h;
+  tensor.stride.w *= window.stride.w;
+  return tensor;
 }
 
 std::vector<Span> spans_of(const Chip& chip, const OperandUse& use) {
@@ -67,6 +108,8 @@ class OverlapCheck final : public Observer {
       for (const OperandUse& src : uses_) {
         if (!src.reads || src.writes || src.name == std::string_view("old output")) continue;
         if (is_in_place(dst.tensor, src.tensor) || !may_overlap(*chip_, dst.tensor, src.tensor)) continue;
+        const auto reads = first_reads(command, src, dst.tensor.shape);
+        if (reads && stays_behind(*chip_, dst.tensor, *reads)) continue;
         const auto byte = shared_byte(spans_of(*chip_, dst), spans_of(*chip_, src));
         if (byte) return report(op, dst, src, *byte);
       }

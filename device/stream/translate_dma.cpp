@@ -319,6 +319,9 @@ Issued dma_reduce(const Operands& in) {
 Issued dma_lossy(const Operands& in, bool packs) {
   const Dim4 shape = source_shape(in);
   const auto [mode, combine] = reduction_of(in);
+  constexpr double kMostElements = 1e9;  // far above what memories hold
+  if (1.0 * shape.n * shape.c * shape.h * shape.w > kMostElements)
+    in.refuse(Field::src_nsize, "and the other sizes make too many elements");
   const std::int64_t bytes = (shape.elements() + kLossyValues - 1) / kLossyValues * kLossyBytes;
   if (bytes > std::numeric_limits<int>::max()) in.refuse(Field::src_nsize, "makes 2^31 bytes or more");
   const auto wide = [&](const Side& which) {

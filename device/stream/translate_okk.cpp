@@ -194,7 +194,7 @@ Issued okk_pool(const OkkOperands& of) {
   if (in.function() != 1) in.refuse_function();
   if (in.size(Field::tsk_opd_num) == kOperandsWithBias) cmd.bias = of.per_channel(Field::opd2_addr, of.shape.c);
   if (in.flag(Field::opd1_const)) {
-    const float factor = 1.0F / static_cast<float>(cmd.window.kernel.h * cmd.window.kernel.w);
+    const float factor = 1.0F / static_cast<float>(std::int64_t{cmd.window.kernel.h} * cmd.window.kernel.w);
     if (std::bit_cast<std::uint32_t>(factor) != in.value(Field::opd1_addr) || cmd.bias)
       in.refuse(Field::opd1_addr, "is not the factor of an average");
     cmd.mode = OkkWindowMode::kAverage;

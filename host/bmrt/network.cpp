@@ -103,6 +103,12 @@ Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel:
 
 Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared) {
   Stage loaded;
+  unsigned int there = 1;
+  if (bm_get_tpu_scalar_num(handle, &there) != BM_SUCCESS) there = 1;
+  if (stage.cores > there) {
+    return Error{ErrorKind::kUnsupported,
+                 fmt::format("it is compiled for {} cores, the device has {}", stage.cores, there)};
+  }
   loaded.cores = stage.cores;
   loaded.more_groups.resize(stage.cores - 1);
   loaded.inputs = stage.inputs;

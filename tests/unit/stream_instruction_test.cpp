@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -131,6 +132,61 @@ TEST(StreamInstruction, DecodeIsTheInverseOfEncode) {
       EXPECT_EQ(again->format->bytes, format.bytes) << format.name;
     }
   }
+}
+
+class AllInstructions : public testing::TestWithParam<const char*> {};
+
+TEST_P(AllInstructions, EncodeToTheBytesThatTheyWereDecodedFrom) {
+  const InstructionSet* set = InstructionSet::find_chip(GetParam());
+  ASSERT_NE(set, nullptr);
+  std::mt19937_64 random(41);
+  for (const Format& format : set->formats()) {
+    const FieldPlace* place =
+        format.find(format.unit == Unit::kTiu ? Field::tsk_eu_typ : Field::cmd_special_function);
+    ASSERT_NE(place, nullptr) << format.name;
+    EXPECT_GE(format.room, format.bytes);
+    for (int i = 0; i < 50; ++i) {
+      Instruction instruction = random_instruction(format, random);
+      instruction.absent_value = 0;  // a format without an operation of its own
+      const unsigned code = format.functions[random() % format.functions.size()].code;
+      instruction[place->field] = code & ((1U << place->width) - 1);
+      // Of two formats that share a code the first one is read.
+      if (set->find(format.unit, format.short_form, format.operation, code) != &format) continue;
+      const auto bytes = encode(instruction);
+      ASSERT_TRUE(bytes) << bytes.error().text;
+      const auto decoded = decode(*set, format.unit, *bytes);
+      ASSERT_TRUE(decoded) << format.name << " " << decoded.error().text;
+      const auto again = encode(*decoded);
+      ASSERT_TRUE(again) << again.error().text;
+      EXPECT_TRUE(std::equal(again->begin(), again->begin() + std::min(again->size(), bytes->size()), bytes->begin()))
+          << format.name;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Chips, AllInstructions,
+                         testing::Values("bm1684x", "bm1688", "cv186x", "bm1690", "bm1684", "bm1684x2", "bm1690e",
+                                         "cv184x", "sgtpuv8", "sg2380"));
+
+TEST(StreamInstruction, NumbersAreKeptWherePositionsCount) {
+  const InstructionSet& set = *InstructionSet::find_chip("bm1690");
+  // A barrier's two halves and the end (bm1690, conv_wide_F16, core 0).
+  Instruction wait{.format = set.find("SYS")};
+  wait[Field::tsk_typ] = 15;
+  wait[Field::tsk_eu_typ] = 9;
+  wait[Field::cmd_id_dep] = 2;
+  wait[Field::imm] = 0x180001;
+  Instruction end{.format = set.find("SYS")};
+  end[Field::tsk_typ] = 15;
+  end[Field::tsk_eu_typ] = 31;
+  Bytes bytes = *encode(wait);
+  const Bytes last = *encode(end);
+  bytes.insert(bytes.end(), last.begin(), last.end());
+  const auto stream = read_stream(set, Unit::kTiu, bytes);
+  ASSERT_TRUE(stream) << stream.error().text;
+  ASSERT_EQ(stream->size(), 2U);
+  EXPECT_EQ((*stream)[0].id(), 1U);
+  EXPECT_EQ((*stream)[0].waits_for(), 2U);
+  EXPECT_EQ((*stream)[1].id(), 2U);
 }
 
 TEST(StreamInstruction, AnyBytesAreDecodedOrRefused) {

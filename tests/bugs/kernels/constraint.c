@@ -97,7 +97,7 @@ KERNEL(ok_no_shape) { tpu_gdma_cpy_S2L(BANK(0), args->a, &kWhole, NULL, NULL, DT
 KERNEL(bug_widened_in_place) {
   LOAD(BANK(0), args->a, kWhole);
   const rounding_mode_t even = RM_HALF_TO_EVEN;
-  tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP16, DT_FP32, even);  // finds constraint/overlap-order
+  tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP16, DT_FP32, even);
   tpu_bdc_cast(BANK(0), BANK(0), &kWhole, NULL, NULL, DT_FP32, DT_FP16, even);  // finds constraint/overlap
 }
 KERNEL(ok_widened_in_place) {
