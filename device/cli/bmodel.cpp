@@ -193,6 +193,7 @@ int show_model(const BmodelOptions& options) {
       show_stage(network.stages[i]);
     }
   }
+  print_memory(model);
   return kDone;
 }
 
@@ -213,6 +214,24 @@ Run add_bmodel(CLI::App& app) {
   add_file(*disasm, *options);
   add_choice(*disasm, *options);
   disasm->add_flag("--json", options->json, "one JSON object for each instruction");
+  CLI::App* time = command("time", "Estimate how long networks take on their chip, without running them",
+                           [options] { return time_models(*options); });
+  time->add_option("files", options->files, "compiled networks (.bmodel)")->required();
+  time->add_option("--network", options->network, "only the network of this name");
+  time->add_option("--stage", options->stage, "only this stage")->check(CLI::NonNegativeNumber)->each([options](const auto&) {
+    options->one_stage = true;
+  });
+  time->add_option("--layers", options->most_layers, "so many of the costliest layers, with what bounds them")
+      ->capture_default_str();
+  time->add_option("--with", options->with, "another network that runs on the same chip at the same time");
+  time->add_flag("--vendor", options->vendor, "the vendor's own figures alone");
+  auto* json = time->add_flag("--json", options->json, "a JSON array of all estimates");
+  auto* csv = time->add_flag("--csv", options->csv, "a line of comma-separated values for each estimate");
+  csv->excludes(json);
+  // For tests/timing/fit.py.
+  time->add_flag("--fit-rows", options->fit_rows)->group("");
+  time->footer("Only instructions are read. The error is that of networks of the same precision which were left out of the\n"
+               "fit (docs/time.md). Exit status: 0; 1 when an estimate failed; 2 when a file is not usable.");
   const std::string statuses =
       std::string("Exit status: 0; 1 when the network failed or differs, unless\n") + kGraveStatuses;
   CLI::App* execute = command("run", "Run a network; takes the options of `softtpu run`",

@@ -22,6 +22,11 @@ struct BmodelOptions {
   std::uint64_t seed = 1;
   int repeat = 1;
   double tolerance = 0;
+  // time
+  std::vector<std::string> files;
+  std::string with;
+  bool csv = false, vendor = false, fit_rows = false, one_stage = false;
+  std::size_t most_layers = 0;
 };
 
 // A file in memory, and what it holds: the model's parts are views into the bytes.
@@ -36,6 +41,9 @@ Dtype to_dtype(bmodel::DataType type);
 // The subcommands; each returns its exit status.
 int show_model(const BmodelOptions& options);
 int disassemble_model(const BmodelOptions& options);
+int time_models(const BmodelOptions& options);
+// What the networks of a file take of device memory.
+void print_memory(const bmodel::Model& model);
 // In the program that `softtpu bmodel run` and `compare` start under the chosen settings.
 int execute_model(const BmodelOptions& options);
 

@@ -1,5 +1,6 @@
 #include "device/timing/command_cost.hpp"
 
+#include "device/timing/fit.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -59,6 +60,26 @@ std::string_view to_text(BytePath path) {
   unreachable(path);
 }
 
+std::string_view to_text(Basis basis) {
+  switch (basis) {
+    case Basis::kMeasured: return "measured";
+    case Basis::kFitted: return "fitted";
+    case Basis::kVendor: return "vendor";
+    case Basis::kGuess: return "guess";
+    case Basis::kCount: break;
+  }
+  unreachable(basis);
+}
+
+Basis to_basis(Founded founded) {
+  switch (founded) {
+    case Founded::kMeasured: return Basis::kMeasured;
+    case Founded::kVendor: return Basis::kVendor;
+    case Founded::kGuess: return Basis::kGuess;
+  }
+  unreachable(founded);
+}
+
 bool is_product(const Command& command) { return traits_of(command).is_product; }
 
 double operations_of(const Command& command) {
@@ -81,6 +102,14 @@ CostModel::CostModel(const Chip& chip, TimingParameters& timing)
       read_gbps_(timing.get("read_gbps")),
       all_cores_gbps_(timing.get_or("all_cores_gbps", read_gbps_)),
       bdc_mhz_(timing.get("bdc_mhz")) {
+  const auto basis_of = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (const auto found = chip.timing.find(name); found != chip.timing.end()) return to_basis(found->second.founded);
+    }
+    return Basis::kGuess;
+  };
+  launch_basis_ = basis_of({"launch_us"});
+  issue_basis_ = basis_of({"issue_bdc_us", "issue_matmul_us"});
   if (chip.api == Api::kTpuKernel) {
     narrow_outputs_ = timing.get("conv_outputs_per_cycle");
     narrow_inner_bytes_ = timing.get("conv_inner_bytes");
@@ -94,6 +123,16 @@ Result<std::unique_ptr<CostModel>> CostModel::make(const Chip& chip, TimingPrese
   return chip.api == Api::kOkKernel ? make_feature_costs(chip, preset) : make_cycle_costs(chip, preset);
 }
 
+Result<std::unique_ptr<CostModel>> CostModel::make_for_networks(const Chip& chip, TimingPreset preset) {
+  const Fit* fit = preset == TimingPreset::kVendor ? nullptr : Fit::find(chip);
+  if (fit != nullptr) return make_fitted_costs(chip, *fit);
+  Chip unissued = chip;
+  for (auto& [name, parameter] : unissued.timing) {
+    if (name.starts_with("issue_")) parameter.value = 0;
+  }
+  return make(unissued, preset);
+}
+
 double CostModel::peak_per_us(Dtype type) const {
   const bool narrow = narrow_outputs_ > 0 && size_of(type) > 0 && size_of(type) < 4;
   const double per_lane = narrow ? narrow_outputs_ * narrow_inner_bytes_ / size_of(type) : f32_per_lane_;
@@ -102,6 +141,10 @@ double CostModel::peak_per_us(Dtype type) const {
 
 CommandCost CostModel::cost(Op op, const Command& command) const {
   CommandCost cost = engine_cost(op, command);
+  double known = 0;
+  for (const double us : cost.by_basis) known += us;
+  // What a model does not tell apart rests on the parameters that it was made with.
+  cost.by_basis[static_cast<std::size_t>(Basis::kGuess)] += cost.engine_us() - known;
   if (info(op).engine != Engine::kBdc) {
     add_bytes(chip_, command, cost);
     return cost;

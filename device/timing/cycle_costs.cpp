@@ -33,7 +33,14 @@ class CycleCosts final : public CostModel {
  public:
   CycleCosts(const Chip& chip, TimingPreset preset, TimingParameters& timing, CycleModel model)
       : CostModel(chip, timing), preset_(preset), model_(std::move(model)) {
+    const auto basis_of = [&](const char* name) {
+      const auto found = chip.timing.find(name);
+      return found == chip.timing.end() ? Basis::kGuess : to_basis(found->second.founded);
+    };
     for (std::size_t i = 0; i < start_cycles_.size(); ++i) start_cycles_[i] = timing.overhead(kStartNames[i]);
+    start_basis_ = basis_of(kStartNames[0]);
+    bdc_basis_ = basis_of("conv_outputs_per_cycle");
+    gdma_basis_ = basis_of("read_gbps");
     bdc_mhz_ = timing.get("bdc_mhz");
     gdma_mhz_ = timing.get("gdma_mhz");
     issue_bdc_us_ = timing.overhead("issue_bdc_us");
@@ -45,6 +52,10 @@ class CycleCosts final : public CostModel {
   }
 
  private:
+  static void rest(CommandCost& cost, Basis start, Basis work) {
+    cost.by_basis[static_cast<std::size_t>(start)] += cost.start_us;
+    cost.by_basis[static_cast<std::size_t>(work)] += cost.work_us;
+  }
   CommandCost engine_cost(Op op, const Command& command) const override {
     const CycleTerms at(model_, chip(), preset_, op);
     const Work work = std::visit([&](const auto& cmd) { return work_in(at, cmd); }, command);
@@ -54,12 +65,14 @@ class CycleCosts final : public CostModel {
         cost.start_us = start_cycles_[static_cast<std::size_t>(work.start_up)] / bdc_mhz_;
         cost.work_us = work.cycles / bdc_mhz_;
         cost.issue_us = issue_bdc_us_;
+        rest(cost, start_basis_, bdc_basis_);
         break;
       case Engine::kSdma:  // priced like GDMA, which moves the same bytes over the same bus
       case Engine::kGdma:
         cost.start_us = gdma_start_us_;
         cost.work_us = work.cycles / gdma_mhz_;
         cost.issue_us = issue_gdma_us_;
+        rest(cost, Basis::kGuess, gdma_basis_);
         break;
       case Engine::kHau:
         cost.start_us = hau_start_us_;
@@ -77,6 +90,7 @@ class CycleCosts final : public CostModel {
   std::array<double, kStartNames.size()> start_cycles_{};
   double bdc_mhz_ = 1, gdma_mhz_ = 1;
   double issue_bdc_us_ = 0, issue_gdma_us_ = 0, issue_hau_us_ = 0;
+  Basis start_basis_ = Basis::kGuess, bdc_basis_ = Basis::kGuess, gdma_basis_ = Basis::kGuess;
   double gdma_start_us_ = 0, hau_start_us_ = 0, hau_us_per_byte_ = 0;
 };
 

@@ -74,15 +74,16 @@ std::string_view to_text(WaitFor what) {
   unreachable(what);
 }
 
-EngineTimes::EngineTimes(double launch_us, double section_us) : section_us_(section_us) {
-  control_.add(Spent::kLaunch, launch_us);
+EngineTimes::EngineTimes(double launch_us, double section_us, Basis launch, Basis issue)
+    : section_us_(section_us), issue_basis_(issue) {
+  control_.add(Spent::kLaunch, launch_us, launch);
   gate_ = control_;
   for (Lane& each : lanes_) each.end = control_;
 }
 
 Placed EngineTimes::add(Queue queue, const CommandCost& cost) {
   Lane& own = lane(queue);
-  control_.add(Spent::kIssue, cost.issue_us);
+  control_.add(Spent::kIssue, cost.issue_us, issue_basis_);
   issue_us_ += cost.issue_us;
   Placed placed;
   placed.queue = queue;
@@ -103,6 +104,7 @@ Placed EngineTimes::add(Queue queue, const CommandCost& cost) {
   Moment end = *start;
   end.add(Spent::kStart, cost.start_us);
   end.add(work_kind(queue, cost), cost.work_us);
+  for (std::size_t i = 0; i < kBases; ++i) end.by_basis[i] += cost.by_basis[i];
   own.end = end;
   own.busy_us += cost.engine_us();
   own.in_section = true;
@@ -121,7 +123,7 @@ void EngineTimes::end_section() {
   open_ = false;
   wait_for_all();
   const auto used = std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& each) { return each.in_section; });
-  if (used > 1) gate_.add(Spent::kSection, section_us_);
+  if (used > 1) gate_.add(Spent::kSection, section_us_, Basis::kGuess);
   gate_reason_ = WaitFor::kSectionEnd;
 }
 

@@ -23,9 +23,14 @@ std::string_view to_text(Spent what);
 struct Moment {
   double us = 0;
   std::array<double, kSpentKinds> spent{};
+  ByBasis by_basis{};  // the same time, by what it rests on; waits for other cores are left out
   void add(Spent what, double more) {
     us += more;
     spent[static_cast<std::size_t>(what)] += more;
+  }
+  void add(Spent what, double more, Basis basis) {
+    add(what, more);
+    by_basis[static_cast<std::size_t>(basis)] += more;
   }
 };
 
@@ -49,7 +54,7 @@ struct Placed {
 class EngineTimes {
  public:
   // `section_us`: what joining the engines at the end of a parallel section costs.
-  EngineTimes(double launch_us, double section_us);
+  EngineTimes(double launch_us, double section_us, Basis launch = Basis::kGuess, Basis issue = Basis::kGuess);
 
   Placed add(Queue queue, const CommandCost& cost);
   void begin_section();
@@ -88,6 +93,7 @@ class EngineTimes {
   Moment gate_;     // no command starts before this
   WaitFor gate_reason_ = WaitFor::kNothing;
   double section_us_ = 0, issue_us_ = 0;
+  Basis issue_basis_ = Basis::kGuess;
   bool open_ = false;
 };
 

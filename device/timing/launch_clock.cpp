@@ -34,7 +34,7 @@ std::optional<Queue> queue_named_by(Op op) {
 }  // namespace
 
 double LaunchClock::begin(double now_us) {
-  times_ = EngineTimes(model_->launch_us(), model_->section_us());
+  times_ = EngineTimes(model_->launch_us(), model_->section_us(), model_->launch_basis(), model_->issue_basis());
   ddr_us_ = waited_us_ = 0;
   return clocks_ ? clocks_->begin(current_place(), now_us) : now_us;
 }

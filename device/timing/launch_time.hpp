@@ -72,6 +72,8 @@ struct LaunchTime {
   std::vector<std::size_t> costliest() const;
 };
 
+// "83 % fitted, 17 % guesses": what an estimate rests on.
+std::string basis_text(const ByBasis& by_basis);
 // For people: a block of lines.
 std::string to_text(const LaunchTime& launch, const CostModel& model);
 // One line of JSON; docs/time.md describes it.

@@ -16,20 +16,24 @@
 #include "device/timing/timeline.hpp"
 #include "device/trace/shared_file.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/bmodel/network_launch.hpp"
 
 namespace softtpu {
 namespace {
 
 class TimeObserver final : public Observer {
  public:
-  TimeObserver(std::unique_ptr<CostModel> model, const TimeSettings& settings, std::unique_ptr<SharedFile> timeline,
-               std::unique_ptr<SharedFile> record, std::shared_ptr<CoreClocks> clocks)
-      : clock_(std::move(model)),
+  TimeObserver(std::unique_ptr<CostModel> kernels, std::unique_ptr<CostModel> networks, const TimeSettings& settings,
+               std::unique_ptr<SharedFile> timeline, std::unique_ptr<SharedFile> record,
+               const std::shared_ptr<CoreClocks>& clocks)
+      : kernels_(std::move(kernels)),
+        networks_(std::move(networks)),
         print_(settings.print),
         device_(settings.device),
         timeline_(std::move(timeline)),
         record_(std::move(record)) {
-    clock_.share(std::move(clocks));
+    kernels_.share(clocks);
+    networks_.share(clocks);
   }
 
   void launch_begins(const Memories&, const std::string& kernel, int core) override {
@@ -42,22 +46,23 @@ class TimeObserver final : public Observer {
     launch_.workitem = current_place().workitem;
     call_index_.clear();
     advice_.begin(launch_.cores);
-    begin_us_ = clock_.begin(end_of_last_us_);
+    clock_ = kernel.starts_with(bmodel::kNetworkKernel) ? &networks_ : &kernels_;
+    begin_us_ = clock_->begin(end_of_last_us_);
     last_us_.reset();
   }
 
   void before(Op op, const Command& command) override {
-    if (const auto* control = std::get_if<ControlCmd>(&command)) clock_.arrive(op, *control);
+    if (const auto* control = std::get_if<ControlCmd>(&command)) clock_->arrive(op, *control);
   }
 
   void after(Op op, const Command& command) override {
-    const auto timed = clock_.add(op, command);
+    const auto timed = clock_->add(op, command);
     if (!timed) {
       if (const auto* control = std::get_if<ControlCmd>(&command)) advice_.add(op, *control);
       return account_meeting(op);
     }
     const std::size_t call = account(op, timed->cost, timed->placed);
-    if (print_ || record_) advice_.add(clock_.model(), op, command, *timed, call);
+    if (print_ || record_) advice_.add(clock_->model(), op, command, *timed, call);
     if (!keeps_commands()) return;
     launch_.placed.push_back({timed->placed, call, timed->cost.ddr_bytes()});
     map_local_memory(command, timed->placed, call);
@@ -65,9 +70,11 @@ class TimeObserver final : public Observer {
 
   void launch_ends(const std::string& fault) override {
     if (!fault.empty()) return;
-    const EngineTimes& times = clock_.times();
+    // A network's instructions were looked at when it was loaded.
+    if (clock_ == &networks_ && launch_.commands == 0) return;
+    const EngineTimes& times = clock_->times();
     launch_.end = times.end();
-    launch_.last_us = clock_.end();
+    launch_.last_us = clock_->end();
     for (std::size_t i = 0; i < kQueues; ++i) {
       QueueTime& queue = launch_.queues[i];
       queue.busy_us = times.busy_us(static_cast<Queue>(i));
@@ -97,7 +104,7 @@ class TimeObserver final : public Observer {
 
   // What this core waits for others counts at the call that waits.
   void account_meeting(Op op) {
-    const double waited = clock_.waited_for_cores_us();
+    const double waited = clock_->waited_for_cores_us();
     if (waited <= 0) return;
     CallTime& call = launch_.calls[index_of(op)];
     ++call.commands;
@@ -127,9 +134,9 @@ class TimeObserver final : public Observer {
     const auto visit = [&](Access access, const char* name, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (tensor == nullptr) return;
-      if (access != Access::kWrite) launch_.local.read(clock_.model().chip(), *tensor, placed.end_us);
+      if (access != Access::kWrite) launch_.local.read(clock_->model().chip(), *tensor, placed.end_us);
       if (access != Access::kRead) {
-        launch_.local.write(clock_.model().chip(), *tensor, placed.start_us, placed.end_us, call, name);
+        launch_.local.write(clock_->model().chip(), *tensor, placed.start_us, placed.end_us, call, name);
       }
     };
     for_each_operand(command, visit);
@@ -140,18 +147,18 @@ class TimeObserver final : public Observer {
     const bool is_new = printed_.emplace(launch_.kernel, launch_.commands, launch_.total_us()).second;
     const bool print = print_ && is_new;
     if (print || keeps_commands()) name_places();
-    if (print || record_) launch_.advice = advice_.advise(launch_, clock_.model());
+    if (print || record_) launch_.advice = advice_.advise(launch_, clock_->model());
     if (timeline_) add_to_timeline();
-    if (record_) record_->append_line(to_record(launch_, clock_.model()));
+    if (record_) record_->append_line(to_record(launch_, clock_->model()));
     if (!print) return;
-    std::fputs(to_text(launch_, clock_.model()).c_str(), stderr);
+    std::fputs(to_text(launch_, clock_->model()).c_str(), stderr);
     std::fflush(stderr);
   }
 
   void add_to_timeline() {
     const TraceTracks tracks(device_, launch_.core);
     std::string events = to_timeline(launch_, tracks, begin_us_);
-    if (!std::exchange(named_, true)) events = tracks.names(clock_.model().chip()) + ",\n" + events;
+    if (!std::exchange(named_, true)) events = tracks.names(clock_->model().chip()) + ",\n" + events;
     timeline_->append_elements(events, fmt::format("launch {} of kernel \"{}\"", launch_.number, launch_.kernel));
   }
 
@@ -163,7 +170,8 @@ class TimeObserver final : public Observer {
     }
   }
 
-  LaunchClock clock_;
+  LaunchClock kernels_, networks_;
+  LaunchClock* clock_ = &kernels_;  // of this launch
   bool print_;
   std::uint32_t device_;
   std::unique_ptr<SharedFile> timeline_, record_;
@@ -181,6 +189,8 @@ class TimeObserver final : public Observer {
 Result<std::shared_ptr<Observer>> make_time_observer(const Chip& chip, const TimeSettings& settings) {
   auto model = CostModel::make(chip, settings.preset);
   if (!model) return model.error();
+  auto networks = CostModel::make_for_networks(chip, settings.preset);
+  if (!networks) return networks.error();
   std::unique_ptr<SharedFile> timeline;
   std::unique_ptr<SharedFile> record;
   if (!settings.timeline_path.empty()) {
@@ -201,8 +211,8 @@ Result<std::shared_ptr<Observer>> make_time_observer(const Chip& chip, const Tim
     if (!made) return made.error();
     clocks = *std::move(made);
   }
-  return std::shared_ptr<Observer>(std::make_shared<TimeObserver>(*std::move(model), settings, std::move(timeline),
-                                                                  std::move(record), std::move(clocks)));
+  return std::shared_ptr<Observer>(std::make_shared<TimeObserver>(
+      *std::move(model), *std::move(networks), settings, std::move(timeline), std::move(record), clocks));
 }
 
 }  // namespace softtpu

@@ -131,6 +131,7 @@ std::string to_record(const LaunchTime& launch, const CostModel& model) {
                        {"total_us", short_number(launch.total_us())},
                        {"bound", to_text(launch.bound())},
                        {"spent_us", by_name<Spent>(launch.end.spent)},
+                       {"rests_on_us", by_name<Basis>(launch.end.by_basis)},
                        {"engines", engines},
                        {"bytes", by_name<BytePath>(launch.bytes)},
                        {"operations", launch.operations},

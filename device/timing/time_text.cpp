@@ -88,15 +88,23 @@ std::string cores_line(const LaunchTime& launch) {
   return text + "\n";
 }
 
-// How much of the estimate is measured: nobody should take a guess for a measurement.
-std::string founded_line(const Chip& chip) {
-  std::array<int, 3> counts{};
-  for (const auto& [name, parameter] : chip.timing) ++counts[static_cast<std::size_t>(parameter.founded)];
-  return fmt::format("parameters of {}: {} measured, {} vendor estimates, {} guesses", chip.full_name(), counts[0],
-                     counts[1], counts[2]);
+// How much of the estimate is measured: a guess must not be taken for a measurement.
+std::string founded_line(const LaunchTime& launch, const CostModel& model) {
+  return fmt::format("rests on  {} (parameters of {})", basis_text(launch.end.by_basis), model.chip().full_name());
 }
 
 }  // namespace
+
+std::string basis_text(const ByBasis& by_basis) {
+  constexpr std::array<std::string_view, kBases> kWords = {"measured", "fitted", "estimates of the vendor", "guesses"};
+  const double all = std::accumulate(by_basis.begin(), by_basis.end(), 0.0);
+  std::string text;
+  for (std::size_t i = 0; i < kBases; ++i) {
+    if (by_basis[i] <= 0 || all <= 0) continue;
+    text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * by_basis[i] / all, kWords[i]);
+  }
+  return text.empty() ? "nothing" : text;
+}
 
 Spent LaunchTime::bound() const {
   const auto largest = std::max_element(end.spent.begin(), end.spent.end());
@@ -131,7 +139,7 @@ std::string to_text(const LaunchTime& launch, const CostModel& model) {
     text += fmt::format("   {} {}\n", i == 0 ? "costliest" : "         ", call_line(launch, launch.calls[order[i]]));
   }
   for (const Advice& advice : launch.advice) text += fmt::format("   advice    {}\n", advice.text);
-  return text + fmt::format("   {}\n", founded_line(model.chip()));
+  return text + fmt::format("   {}\n", founded_line(launch, model));
 }
 
 }  // namespace softtpu

@@ -1,0 +1,73 @@
+// How long a compiled network would take on its chip, from its instruction streams alone: nothing is computed, and
+// constants are not read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cost/timing_parameters.hpp"
+#include "device/timing/engine_times.hpp"
+#include "device/timing/fit.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/bmodel/container.hpp"
+
+namespace softtpu::cli {
+
+// A file of which only the parts that are looked at are read.
+class MappedFile {
+ public:
+  static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  bmodel::Bytes bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(bmodel::Bytes bytes) : bytes_(bytes) {}
+  bmodel::Bytes bytes_;
+};
+
+// Instructions of one layer, or of one kind where the file does not say which belong to which layer.
+struct LayerTime {
+  std::string name;
+  std::uint64_t commands = 0;
+  double products_us = 0, other_us = 0, ddr_us = 0;  // how long the units are busy with it
+  double us() const { return std::max(products_us + other_us, ddr_us); }
+};
+
+struct NetworkTime {
+  std::string file, chip, network, precision;
+  int stage = 0;
+  int cores = 1;
+  std::uint64_t commands = 0;
+  Moment end;
+  std::array<double, kQueues> busy_us{};
+  std::array<double, kBytePaths> bytes{};
+  double operations = 0;
+  std::optional<FitError> error;  // of networks of this precision
+  std::vector<LayerTime> layers;  // the costliest first
+};
+
+// One command as the fit sees it.
+struct FitRow {
+  int engine = 0;       // 0: BDC, 1: DMA
+  std::int64_t after = -1;  // the row that it waits for, beside the one before it on its engine
+  std::vector<CostModel::Quantity> quantities;
+};
+
+// Errors name the network and what is wrong with it.
+Result<NetworkTime> time_stage(const bmodel::Model& model, const bmodel::Network& network, std::size_t stage,
+                               TimingPreset preset, std::vector<FitRow>* rows = nullptr);
+
+// Device memory that the networks of a file take together: equal constants and the tensors between layers are shared.
+struct MemoryUse {
+  std::uint64_t constants = 0, context = 0, io = 0, instructions = 0;
+  std::uint64_t sum() const { return constants + context + io + instructions; }
+  std::string largest;  // what takes most
+};
+MemoryUse memory_of(const bmodel::Model& model);
+
+}  // namespace softtpu::cli

@@ -1,0 +1,44 @@
+#include "device/timing/fit.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "device/timing/builtin_fits.hpp"
+
+namespace softtpu {
+
+Fit Fit::read(const std::string& json) {
+  const auto file = nlohmann::json::parse(json);
+  Fit fit;
+  for (const auto& [name, item] : file.at("parameters").items()) {
+    const std::string founded = item.at("founded");
+    const Basis basis = founded == "measured" ? Basis::kMeasured
+                        : founded == "fitted" ? Basis::kFitted
+                        : founded == "vendor" ? Basis::kVendor
+                                              : Basis::kGuess;
+    fit.parameters_[name] = {item.at("value").get<double>(), basis};
+  }
+  for (const auto& [precision, item] : file.at("errors").items()) {
+    fit.errors_[precision] = {item.at("networks"), item.at("error"), item.at("median"), item.at("lower"),
+                              item.at("upper")};
+  }
+  return fit;
+}
+
+std::map<std::string, Fit> Fit::read_all() {
+  std::map<std::string, Fit> fits;
+  for (const auto& [name, json] : builtin_fits()) fits[name] = read(json);
+  return fits;
+}
+
+const Fit* Fit::find(const Chip& chip) {
+  static const std::map<std::string, Fit> fits = read_all();
+  const auto found = fits.find(chip.name);
+  return found == fits.end() ? nullptr : &found->second;
+}
+
+const FitError* Fit::error_of(std::string_view precision) const {
+  const auto found = errors_.find(precision);
+  return found == errors_.end() ? nullptr : &found->second;
+}
+
+}  // namespace softtpu

@@ -1,0 +1,42 @@
+// What whole networks took on boards says of a chip: fitted parameters, and how far estimates with them were off.
+// tests/timing/fit.py makes the files (device/timing/fits/*.json), which are compiled in.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "device/chip/chip.hpp"
+#include "device/timing/command_cost.hpp"
+
+namespace softtpu {
+
+// Estimate against board of networks that were left out while the parameters were fitted, one after the other.
+struct FitError {
+  int networks = 0;
+  double error = 0;              // mean of |log(estimate / board)|
+  double median = 1, lower = 1, upper = 1;  // of estimate / board: the median and the quartiles
+};
+
+class Fit {
+ public:
+  // Of this chip; nullptr: there is none. A chip of a file with another name has none, whatever it is based on.
+  static const Fit* find(const Chip& chip);
+
+  struct Parameter {
+    double value = 1;
+    Basis basis = Basis::kGuess;
+  };
+  // Every name of kFitParameters is there.
+  const Parameter& operator[](std::string_view name) const { return parameters_.find(name)->second; }
+  // Of networks of this precision ("F32", "F16", "INT8"); nullptr: none was compared.
+  const FitError* error_of(std::string_view precision) const;
+
+ private:
+  static std::map<std::string, Fit> read_all();
+  static Fit read(const std::string& json);
+  std::map<std::string, Parameter, std::less<>> parameters_;
+  std::map<std::string, FitError, std::less<>> errors_;
+};
+
+}  // namespace softtpu
