@@ -218,9 +218,9 @@ Run add_bmodel(CLI::App& app) {
                            [options] { return time_models(*options); });
   time->add_option("files", options->files, "compiled networks (.bmodel)")->required();
   time->add_option("--network", options->network, "only the network of this name");
-  time->add_option("--stage", options->stage, "only this stage")->check(CLI::NonNegativeNumber)->each([options](const auto&) {
-    options->one_stage = true;
-  });
+  time->add_option("--stage", options->stage, "only this stage")
+      ->check(CLI::NonNegativeNumber)
+      ->each([options](const auto&) { options->one_stage = true; });
   time->add_option("--layers", options->most_layers, "so many of the costliest layers, with what bounds them")
       ->capture_default_str();
   time->add_option("--with", options->with, "another network that runs on the same chip at the same time");
@@ -230,8 +230,9 @@ Run add_bmodel(CLI::App& app) {
   csv->excludes(json);
   // For tests/timing/fit.py.
   time->add_flag("--fit-rows", options->fit_rows)->group("");
-  time->footer("Only instructions are read. The error is that of networks of the same precision which were left out of the\n"
-               "fit (docs/time.md). Exit status: 0; 1 when an estimate failed; 2 when a file is not usable.");
+  time->footer(
+      "Only instructions are read. The error is that of networks of the same precision which were left out of the\n"
+      "fit (docs/time.md). Exit status: 0; 1 when an estimate failed; 2 when a file is not usable.");
   const std::string statuses =
       std::string("Exit status: 0; 1 when the network failed or differs, unless\n") + kGraveStatuses;
   CLI::App* execute = command("run", "Run a network; takes the options of `softtpu run`",

@@ -33,9 +33,9 @@ Spent bound_of(const Moment& end) {
 
 // What limits a layer, and what would if that cost nothing.
 std::pair<std::string, std::string> limits_of(const LayerTime& layer) {
-  std::array<std::pair<double, std::string>, 3> parts = {
-      std::pair(layer.products_us, std::string("products")), std::pair(layer.other_us, std::string("other BDC work")),
-      std::pair(layer.ddr_us, std::string("DDR"))};
+  std::array<std::pair<double, std::string>, 3> parts = {std::pair(layer.products_us, std::string("products")),
+                                                         std::pair(layer.other_us, std::string("other BDC work")),
+                                                         std::pair(layer.ddr_us, std::string("DDR"))};
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   return {parts[0].second, parts[1].first > 0 ? parts[1].second : "nothing"};
 }
@@ -156,7 +156,8 @@ void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows, co
     for (const auto* tensors : {&stage.inputs, &stage.outputs})
       for (const bmodel::Tensor& tensor : *tensors) io += static_cast<double>(tensor.bytes) / 1e3;
   }
-  const Json line = {{"file", time.file}, {"precision", time.precision}, {"us", time.end.us}, {"io_kb", io}, {"rows", list}};
+  const Json line = {
+      {"file", time.file}, {"precision", time.precision}, {"us", time.end.us}, {"io_kb", io}, {"rows", list}};
   fmt::print("{}\n", line.dump());
 }
 
@@ -250,9 +251,10 @@ int time_models(const BmodelOptions& options) {
 
 void print_memory(const bmodel::Model& model) {
   const MemoryUse use = memory_of(model);
-  fmt::print("device memory: {} (constants {}, between layers {}, inputs and outputs {}, instructions {}); largest: {}\n",
-             size_text(use.sum()), size_text(use.constants), size_text(use.context), size_text(use.io),
-             size_text(use.instructions), use.largest);
+  fmt::print(
+      "device memory: {} (constants {}, between layers {}, inputs and outputs {}, instructions {}); largest: {}\n",
+      size_text(use.sum()), size_text(use.constants), size_text(use.context), size_text(use.io),
+      size_text(use.instructions), use.largest);
 }
 
 }  // namespace softtpu::cli

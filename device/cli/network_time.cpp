@@ -71,10 +71,7 @@ class Walk {
     std::stable_sort(into_.layers.begin(), into_.layers.end(),
                      [](const LayerTime& a, const LayerTime& b) { return a.us() > b.us(); });
     const double all = products_[0] + products_[1] + products_[2];
-    into_.precision = all <= 0                  ? ""
-                      : products_[0] >= all / 2 ? "INT8"
-                      : products_[1] >= all / 2 ? "F16"
-                                                : "F32";
+    into_.precision = all <= 0 ? "" : products_[0] >= all / 2 ? "INT8" : products_[1] >= all / 2 ? "F16" : "F32";
   }
 
  private:

@@ -53,7 +53,7 @@ struct NetworkTime {
 
 // One command as the fit sees it.
 struct FitRow {
-  int engine = 0;       // 0: BDC, 1: DMA
+  int engine = 0;           // 0: BDC, 1: DMA
   std::int64_t after = -1;  // the row that it waits for, beside the one before it on its engine
   std::vector<CostModel::Quantity> quantities;
 };

@@ -14,7 +14,7 @@ namespace softtpu {
 // Estimate against board of networks that were left out while the parameters were fitted, one after the other.
 struct FitError {
   int networks = 0;
-  double error = 0;              // mean of |log(estimate / board)|
+  double error = 0;                         // mean of |log(estimate / board)|
   double median = 1, lower = 1, upper = 1;  // of estimate / board: the median and the quartiles
 };
 

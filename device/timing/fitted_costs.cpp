@@ -5,7 +5,8 @@
 // narrow product: an element-wise command touches the rows of its operands and of its result; a pooling, and a
 // convolution of 32-bit floats, touch for each tap the rows that the inputs of one row of results lie in, which are two
 // where they are not aligned; a row product reads a row of the right matrix and reads and writes one of sums; a lookup
-// reads an index and an entry and writes a result. DDR moves lines: a run that begins or ends inside one moves all of it.
+// reads an index and an entry and writes a result. DDR moves lines: a run that begins or ends inside one moves all of
+// it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,9 +43,9 @@ enum class Term : std::uint8_t {
 };
 constexpr std::size_t kTerms = static_cast<std::size_t>(Term::kCount);
 constexpr std::array<std::string_view, kTerms> kNames = {
-    "bdc_start_us",  "gdma_start_us", "hau_start_us",  "hau_us_per_kib", "row_cycles",   "conv_row_cycles",
-    "product_row_cycles", "conv_factor", "product_factor", "lookup_cycles", "divide_factor", "series_factor",
-    "move_factor",   "load_gbps",     "store_gbps",    "copy_gbps",      "fill_gbps",
+    "bdc_start_us",       "gdma_start_us", "hau_start_us",   "hau_us_per_kib", "row_cycles",    "conv_row_cycles",
+    "product_row_cycles", "conv_factor",   "product_factor", "lookup_cycles",  "divide_factor", "series_factor",
+    "move_factor",        "load_gbps",     "store_gbps",     "copy_gbps",      "fill_gbps",
 };
 bool is_rate(Term term) { return term >= Term::kLoad; }
 
@@ -166,10 +167,10 @@ class FittedCosts final : public CostModel {
   // that hold the inputs of those results.
   double touched(const Tensor& dst, const Tensor& src, const Window& window) const {
     const int elements = std::max(1, chip().eu_num(src.dtype));
-    const std::array<int, 13> key = {dst.shape.h,      dst.shape.w,        src.shape.h,         src.shape.w,
-                                     window.kernel.h,  window.kernel.w,    window.stride.h,     window.stride.w,
-                                     window.padding.top, window.padding.left, window.dilation.h, window.dilation.w,
-                                     elements};
+    const std::array<int, 13> key = {
+        dst.shape.h,       dst.shape.w,       src.shape.h,     src.shape.w,        window.kernel.h,
+        window.kernel.w,   window.stride.h,   window.stride.w, window.padding.top, window.padding.left,
+        window.dilation.h, window.dilation.w, elements};
     const auto [entry, is_new] = touched_.emplace(key, 0);
     if (is_new) entry->second = count_touched(dst.shape, src.shape, window, elements);
     return entry->second;
@@ -184,7 +185,8 @@ class FittedCosts final : public CostModel {
         const std::int64_t left = std::int64_t{tap_x} * window.dilation.w - window.padding.left;
         // Results of a line whose inputs are not padding.
         const std::int64_t first = left >= 0 ? 0 : ceil_div(-left, step_x);
-        const std::int64_t last = std::min<std::int64_t>(dst.w - 1, src.w - 1 < left ? -1 : (src.w - 1 - left) / step_x);
+        const std::int64_t last =
+            std::min<std::int64_t>(dst.w - 1, src.w - 1 < left ? -1 : (src.w - 1 - left) / step_x);
         for (std::int64_t begin = 0; begin < area; begin += elements) {
           const std::int64_t end = std::min(begin + elements, area);
           std::int64_t count = 0;

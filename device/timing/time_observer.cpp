@@ -211,8 +211,8 @@ Result<std::shared_ptr<Observer>> make_time_observer(const Chip& chip, const Tim
     if (!made) return made.error();
     clocks = *std::move(made);
   }
-  return std::shared_ptr<Observer>(std::make_shared<TimeObserver>(
-      *std::move(model), *std::move(networks), settings, std::move(timeline), std::move(record), clocks));
+  return std::shared_ptr<Observer>(std::make_shared<TimeObserver>(*std::move(model), *std::move(networks), settings,
+                                                                  std::move(timeline), std::move(record), clocks));
 }
 
 }  // namespace softtpu

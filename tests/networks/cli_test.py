@@ -52,6 +52,33 @@ class Bmodel(unittest.TestCase):
         self.assertIn("TIU 1 sAR.cast after DMA 1", text)
         self.assertIn("= tpu_bdc_cast\n            reads src 0x00000000, shape [1, 63, 1, 29], fp32", text)
 
+    def test_time_estimates_without_running(self):
+        path = NETWORKS / "attention_small_F16.bmodel"
+        text = softtpu("time", path, "--layers", 3)
+        self.assertRegex(text, r"attention_small, stage 0: 0\.\d+ ms \+- \d+ % \(\d+ networks of this precision\), bound by ")
+        self.assertRegex(text, r"rests on \d+ % fitted")
+        self.assertRegex(text, r"layers .*: bound by .*, next ")
+        self.assertIn("device memory: ", text)
+        (row,) = json.loads(softtpu("time", path, "--json"))
+        self.assertEqual((row["network"], row["chip"], row["precision"]), ("attention_small", "BM1684X", "F16"))
+        self.assertAlmostEqual(sum(row["spent_us"].values()), row["us"], places=6)
+        self.assertAlmostEqual(sum(row["rests_on_us"].values()), row["us"], places=6)
+        self.assertEqual(softtpu("time", path, "--csv").splitlines()[0], "file,chip,network,stage,cores,precision,ms,bound,error,networks")
+        (vendor,) = json.loads(softtpu("time", path, "--json", "--vendor"))
+        self.assertLess(vendor["us"], row["us"])
+        both = json.loads(softtpu("time", path, "--with", NETWORKS / "softmax_INT8.bmodel", "--json"))
+        self.assertAlmostEqual(both[-1]["us"], both[0]["us"] + both[1]["us"], places=6)
+        self.assertIn("no such network or stage", softtpu("time", path, "--network", "other", status=2))
+        self.assertIn("No such file", softtpu("time", self.at / "none.bmodel", status=2))
+
+    def test_time_of_a_run_is_that_without_running(self):
+        path = NETWORKS / "attention_small_F16.bmodel"
+        (row,) = json.loads(softtpu("time", path, "--json"))
+        text = softtpu("run", path, "--time")
+        # Reading the instructions when the network is loaded is no launch.
+        self.assertEqual(text.count("softtpu: time: kernel"), 1)
+        self.assertIn(f"{row['us']:.1f} us estimated", text)
+
     def test_run_writes_the_recorded_outputs(self):
         out = self.at / "y.npz"
         text = softtpu("run", NETWORKS / "attention_small_F16.bmodel", "--input", self.write_input(), "--output", out, "--repeat", 3)

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Fits what networks cost on a chip to published times of boards, and writes how far estimates are off when the network
+in question was left out: device/timing/fits/CHIP.json and the tables of docs/time-boards.md.
+
+    tests/timing/fit.py --softtpu build/dev/bin/softtpu [--check | --write]
+
+The time of a network is that of the longest chain of its commands, and a chain's time is a sum of quantities times parameters: so
+each step of the fit is a linear problem. Parameters stay near a starting value as far as its deviation says; those that
+physics fixes (a row of local memory takes one cycle) stay where they are, and the fit only shows that they may."""
+import argparse
+import csv
+import json
+import lzma
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+DATA = HERE / "data/networks"
+FITS = ROOT / "device/timing/fits"
+PAGE = ROOT / "docs/time-boards.md"
+
+# Name: starting value, relative deviation, how it is founded (None: fitted).
+# Rates are in GB/s; everything else in microseconds, cycles or as a factor of the vendor's formula.
+START = {
+    "launch_us": (40, .3, None),
+    "io_gbps": (40, .5, None),
+    "bdc_start_us": (.05, .3, None),
+    "gdma_start_us": (.1, .3, None),
+    "hau_start_us": (5, 0, "guess"),
+    "hau_us_per_kib": (.25, 0, "guess"),
+    "row_cycles": (1, .02, None),
+    "conv_row_cycles": (1.05, .05, None),
+    "product_row_cycles": (3, .02, None),
+    "conv_factor": (1, 0, "vendor"),
+    "product_factor": (1.5, .3, None),
+    "lookup_cycles": (2.7, .15, None),
+    "divide_factor": (1.8, .3, None),
+    "series_factor": (1.6, .3, None),
+    "move_factor": (1, 0, "vendor"),
+    "line_bytes": (64, 0, "fitted"),  # chosen among 16, 32, 64 and 128
+    "load_gbps": (58, .1, None),
+    "store_gbps": (44, .15, None),
+    "copy_gbps": (28, .3, None),
+    "fill_gbps": (58, 0, "vendor"),
+}
+CHIPS = {"bm1684x": {}}
+NOISE = .08  # of published times: the same network by several publishers
+PRECISIONS = ("F32", "F16", "INT8")
+
+
+def is_rate(name):
+    return name.endswith("_gbps")
+
+
+class Network:
+    def __init__(self, row, line, names):
+        self.file, self.precision = row["file"], row["precision"]
+        self.board_us = float(row["board_ms"]) * 1e3
+        self.weight = float(row["weight"])
+        self.family = re.sub(r"(lp|bn)?_.*", "", self.file.split("/")[1])
+        self.rows = line["rows"]
+        self.quantities = np.zeros((len(self.rows), len(names)))
+        for i, (_, _, amounts) in enumerate(self.rows):
+            for name, amount in amounts.items():
+                self.quantities[i, names.index(name)] += amount
+        self.outside = np.zeros(len(names))  # what no command of a stream costs
+        self.outside[names.index("launch_us")] = 1
+        self.outside[names.index("io_gbps")] = line["io_kb"]
+
+    def run(self, each):
+        """The time, and the quantities along the chain of commands that determines it."""
+        took = (self.quantities @ each).tolist()
+        ends, before = [0.0] * len(took), [-1] * len(took)
+        free, last = [0.0, 0.0], [-1, -1]
+        for i, (engine, after, _) in enumerate(self.rows):
+            start, reason = free[engine], last[engine]
+            if after >= 0 and ends[after] > start:
+                start, reason = ends[after], after
+            free[engine] = ends[i] = start + took[i]
+            before[i], last[engine] = reason, i
+        at = last[0] if free[0] >= free[1] else last[1]
+        chain = []
+        while at >= 0:
+            chain.append(at)
+            at = before[at]
+        return max(free) + float(self.outside @ each), self.quantities[chain].sum(0) + self.outside
+
+
+class Fit:
+    def __init__(self, start):
+        self.names = list(start)
+        values = np.array([start[name][0] for name in self.names])
+        rates = np.array([is_rate(name) for name in self.names])
+        self.start = np.where(rates, 1 / values, values)
+        self.rates = rates
+        self.deviation = np.array([max(start[name][1], 1e-4) for name in self.names])
+
+    def fit(self, networks, rounds=6):
+        logs = np.log(self.start)
+        for _ in range(rounds):
+            each = np.exp(logs)
+            lines, rests = [], []
+            for network in networks:
+                us, quantities = network.run(each)
+                rest = math.log(network.board_us / us)
+                # What is far off counts less: it is another instruction stream than that of the board.
+                weight = math.sqrt(network.weight) / NOISE / math.sqrt(1 + (rest / .25) ** 2)
+                lines.append(weight * quantities * each / us)
+                rests.append(weight * rest)
+            matrix = np.array(lines + list(np.diag(1 / self.deviation)))
+            right = np.array(rests + list((np.log(self.start) - logs) / self.deviation))
+            logs = logs + np.clip(np.linalg.lstsq(matrix, right, rcond=None)[0], -.5, .5)
+        return np.exp(logs)
+
+    def values(self, each):
+        return {name: float(1 / x if rate else x) for name, x, rate in zip(self.names, each, self.rates)}
+
+
+def quartile(values, share):
+    return float(np.quantile(np.array(values), share))
+
+
+def errors_of(pairs):
+    """pairs of estimate / board."""
+    return {"networks": len(pairs), "error": round(float(np.mean([abs(math.log(x)) for x in pairs])), 3),
+            "median": round(quartile(pairs, .5), 3), "lower": round(quartile(pairs, .25), 3),
+            "upper": round(quartile(pairs, .75), 3)}
+
+
+def unpack(source, target):
+    """Zeros become holes: most of a file are constants that were zeroed."""
+    with lzma.open(source) as packed, open(target, "wb") as file:
+        size = 0
+        while block := packed.read(1 << 20):
+            if block.count(0) == len(block):
+                file.seek(len(block), 1)
+            else:
+                file.write(block)
+            size += len(block)
+        file.truncate(size)
+
+
+def read_networks(softtpu, rows, names):
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for row in rows:
+            files.append(pathlib.Path(folder) / row["file"].replace("/", "_"))
+            unpack(DATA / (row["file"] + ".xz"), files[-1])
+        done = subprocess.run([softtpu, "bmodel", "time", "--fit-rows", *files], capture_output=True, text=True, timeout=300)
+        if done.returncode != 0:
+            sys.exit(f"fit.py: softtpu bmodel time: {done.stderr}")
+        return [Network(row, json.loads(line), names) for row, line in zip(rows, done.stdout.splitlines())]
+
+
+def fit_chip(chip, softtpu):
+    with open(DATA / "networks.csv", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["file"].startswith(chip + "/")]
+    start = {**START, **CHIPS[chip]}
+    fit = Fit(start)
+    networks = read_networks(softtpu, rows, fit.names)
+    used = [network for network in networks if network.weight > 0]
+    each = fit.fit(used)
+    left_out = {}
+    for family in sorted({network.family for network in used}):
+        others = fit.fit([network for network in used if network.family != family])
+        for network in used:
+            if network.family == family:
+                left_out[network.file] = network.run(others)[0] / network.board_us
+    values = fit.values(each)
+    parameters = {name: {"value": float(f"{values[name]:.4g}"), "founded": start[name][2] or "fitted"} for name in fit.names}
+    errors = {}
+    for precision in PRECISIONS:
+        ratios = [left_out[n.file] for n in used if n.precision == precision]
+        if ratios:
+            errors[precision] = errors_of(ratios)
+    lines = [f"## {chip.upper()}\n",
+             "| network | board, ms | estimate, ms | estimate / board, fitted | the same, its network left out | used |",
+             "|---|---|---|---|---|---|"]
+    for network, row in zip(networks, rows):
+        us = network.run(each)[0]
+        ratio = f"{left_out[network.file]:.2f}" if network.file in left_out else "-"
+        lines.append(f"| {network.file.split('/')[1].removesuffix('.bmodel')} | {network.board_us / 1e3:.3f} | {us / 1e3:.3f} | "
+                     f"{us / network.board_us:.2f} | {ratio} | {row['note'] or 'yes'} |")
+    everything = list(left_out.values())
+    lines += ["", "| precision | networks | error (mean of abs(log)) | median of estimate / board | quartiles |", "|---|---|---|---|---|"]
+    for precision, error in {**errors, "all": errors_of(everything)}.items():
+        lines.append(f"| {precision} | {error['networks']} | {100 * error['error']:.1f} % | {error['median']:.2f} | "
+                     f"{error['lower']:.2f} to {error['upper']:.2f} |")
+    within = sum(abs(math.log(x)) <= math.log(1.2) for x in everything)
+    lines += ["", f"Within 20 %: {within} of {len(everything)}, each left out of the fit with all networks of its family.", "",
+              "| parameter | value | founded |", "|---|---|---|"]
+    lines += [f"| `{name}` | {item['value']:g} | {item['founded']} |" for name, item in parameters.items()]
+    return json.dumps({"parameters": parameters, "errors": errors}, indent=2) + "\n", "\n".join(lines) + "\n"
+
+
+def same(left, right):
+    """Whether two texts agree; numbers may differ in their last places, as they do between processors."""
+    number = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+    if number.sub("#", left) != number.sub("#", right):
+        return False
+    pairs = zip(map(float, number.findall(left)), map(float, number.findall(right)))
+    return all(abs(a - b) <= .02 * max(abs(a), abs(b)) + .011 for a, b in pairs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--softtpu", type=pathlib.Path, default=ROOT / "build/dev/bin/softtpu")
+    parser.add_argument("--write", action="store_true", help="write the fits and the page")
+    parser.add_argument("--check", action="store_true", help="fail when the fits or the page say something else")
+    options = parser.parse_args()
+    page = PAGE.read_text(encoding="utf-8")
+    tables, stale = [], []
+    for chip in CHIPS:
+        text, table = fit_chip(chip, options.softtpu)
+        tables.append(table)
+        path = FITS / f"{chip}.json"
+        if options.write:
+            path.write_text(text, encoding="utf-8")
+        elif not path.is_file() or not same(path.read_text(encoding="utf-8"), text):
+            stale.append(path)
+    head, tail = "<!-- fit -->\n", "<!-- end fit -->\n"
+    new = page[:page.index(head) + len(head)] + "\n".join(tables) + page[page.index(tail):]
+    if options.write:
+        PAGE.write_text(new, encoding="utf-8")
+    elif not same(new, page):
+        stale.append(PAGE)
+    if options.check and stale:
+        sys.exit(f"fit.py: another fit than {', '.join(str(path.relative_to(ROOT)) for path in stale)}: run it with --write")
+    if not options.check and not options.write:
+        print("\n".join(tables))
+
+
+if __name__ == "__main__":
+    main()
