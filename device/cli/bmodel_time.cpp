@@ -232,10 +232,11 @@ int time_models(const BmodelOptions& options) {
   }
   if (!found) return fail(Error{ErrorKind::kUsage, "there is no such network or stage"});
   if (!options.with.empty() && firsts.size() >= 2) {
-    const auto chip = load_chip("bm1684x");
+    // On a chip of two cores each has one of its own.
+    const auto chip = load_chip(chip_name(firsts.front().chip));
     const NetworkTime& a = firsts.front();
     const NetworkTime& b = firsts.back();
-    const bool two = a.chip != "BM1684X" && chip;
+    const bool two = chip && chip->cores > 1 && a.cores + b.cores <= chip->cores;
     const double us = together_us(a, b, two ? 2 : 1);
     if (options.json)
       all.push_back({{"together", {a.network, b.network}}, {"us", us}});

@@ -22,11 +22,6 @@ namespace {
 constexpr std::uint64_t kGlobalStart = 0x1'0000'0000;
 constexpr std::uint64_t kGlobalEnd = std::uint64_t{1} << 40;
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 // A relocated address (address mode 4) stays the compiler's: where a tensor lies costs nothing.
 std::vector<std::uint8_t> placed(const bmodel::CommandGroup& group) {
   std::vector<std::uint8_t> dma(group.dma.begin(), group.dma.end());
@@ -64,9 +59,11 @@ class Walk {
     sent_.clear();
     last_ = {-1, -1};
   }
+  // How long DDR is busy with what this core moves.
+  double ddr_us() const { return ddr_us_; }
   void finish() {
-    into_.end = clock_.times().end();
-    for (std::size_t i = 0; i < kQueues; ++i) into_.busy_us[i] = clock_.times().busy_us(static_cast<Queue>(i));
+    if (clock_.times().end().us > into_.end.us) into_.end = clock_.times().end();
+    for (std::size_t i = 0; i < kQueues; ++i) into_.busy_us[i] += clock_.times().busy_us(static_cast<Queue>(i));
     for (auto& [name, layer] : layers_) into_.layers.push_back(std::move(layer));
     std::stable_sort(into_.layers.begin(), into_.layers.end(),
                      [](const LayerTime& a, const LayerTime& b) { return a.us() > b.us(); });
@@ -89,6 +86,7 @@ class Walk {
     ++into_.commands;
     into_.operations += timed->cost.operations;
     for (std::size_t i = 0; i < kBytePaths; ++i) into_.bytes[i] += timed->cost.bytes[i];
+    if (timed->cost.ddr_bytes() > 0) ddr_us_ += timed->cost.work_us;
     LayerTime& layer = layer_of(name);
     ++layer.commands;
     const double us = timed->cost.engine_us();
@@ -136,11 +134,19 @@ class Walk {
   std::vector<FitRow>* rows_;
   std::map<std::string_view, LayerTime> layers_;
   std::array<double, 3> products_{};
+  double ddr_us_ = 0;
   std::map<int, std::int64_t> sent_;
   std::array<std::int64_t, 2> last_{-1, -1}, after_{-1, -1};
 };
 
 }  // namespace
+
+std::string chip_name(const std::string& compiled_for) {
+  std::string name = compiled_for;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  // The same TPU at the same clock, with one core.
+  return name == "cv186x" ? "bm1688" : name;
+}
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -171,28 +177,39 @@ Result<NetworkTime> time_stage(const bmodel::Model& model, const bmodel::Network
   const auto wrong = [&](const Error& error) {
     return Error{error.kind, fmt::format("network \"{}\", stage {}: {}", network.name, stage, error.text)};
   };
-  const auto chip = load_chip(lower(model.chip));
+  const auto chip = load_chip(chip_name(model.chip));
   if (!chip) return wrong(chip.error());
   if (const auto reasons = of.reasons(true); !reasons.empty())
     return wrong(Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(reasons, "; "))});
-  auto costs = CostModel::make_for_networks(*chip, preset);
-  if (!costs) return wrong(costs.error());
-  Walk walk(*std::move(costs), time, rows);
+  time.cores = static_cast<int>(std::max<std::uint32_t>(of.cores, 1));
+  // Each core works through its own streams. Where they wait for each other inside of a launch is left out: the launch
+  // takes as long as its slowest core, and as long as DDR takes for all of them.
+  double all_ddr_us = 0;
   const bool copies = network.address_mode == bmodel::kIoInContext;
-  for (const bmodel::Tensor& tensor : of.inputs) walk.copy(copies ? tensor.bytes : 0);
   const std::vector<network::Area> areas = {{kGlobalStart, kGlobalEnd, kGlobalStart}};
-  for (const bmodel::CommandGroup& group : of.groups) {
-    std::vector<bmodel::Layer> layers;
-    const auto of_part = [&](const auto& one) { return one.part == group.part; };
-    if (std::count_if(of.groups.begin(), of.groups.end(), of_part) == 1)
-      std::copy_if(of.layers.begin(), of.layers.end(), std::back_inserter(layers), of_part);
-    const auto ranges = bmodel::unpack_layers(bmodel::pack_layers(layers));
-    const auto program = network::make_program(*chip, group.tiu, placed(group), areas, ranges);
-    if (!program) return wrong(program.error());
-    walk.add(*program);
+  for (std::uint32_t core = 0; core < static_cast<std::uint32_t>(time.cores); ++core) {
+    auto costs = CostModel::make_for_networks(*chip, preset);
+    if (!costs) return wrong(costs.error());
+    const double share = (*costs)->ddr_share();
+    Walk walk(*std::move(costs), time, core == 0 ? rows : nullptr);
+    for (const bmodel::Tensor& tensor : of.inputs) walk.copy(copies && core == 0 ? tensor.bytes : 0);
+    for (const bmodel::CommandGroup& group : of.groups) {
+      if (group.core != core) continue;
+      std::vector<bmodel::Layer> layers;
+      const auto of_part = [&](const auto& one) { return one.part == group.part; };
+      if (std::count_if(of.groups.begin(), of.groups.end(), of_part) == 1)
+        std::copy_if(of.layers.begin(), of.layers.end(), std::back_inserter(layers), of_part);
+      const auto ranges = bmodel::unpack_layers(bmodel::pack_layers(layers));
+      const std::vector<std::uint8_t> dma = placed(group);
+      const auto program = network::make_program(*chip, {group.tiu, dma, group.sdma}, areas, ranges);
+      if (!program) return wrong(program.error());
+      walk.add(*program);
+    }
+    for (const bmodel::Tensor& tensor : of.outputs) walk.copy(copies && core == 0 ? tensor.bytes : 0);
+    all_ddr_us += walk.ddr_us() * share;
+    walk.finish();
   }
-  for (const bmodel::Tensor& tensor : of.outputs) walk.copy(copies ? tensor.bytes : 0);
-  walk.finish();
+  if (time.cores > 1 && all_ddr_us > time.end.us) time.end.add(Spent::kCores, all_ddr_us - time.end.us);
   if (const Fit* fit = preset == TimingPreset::kFull ? Fit::find(*chip) : nullptr; fit != nullptr) {
     if (const FitError* error = fit->error_of(time.precision)) time.error = *error;
   }
@@ -222,7 +239,8 @@ MemoryUse memory_of(const bmodel::Model& model) {
       }
       use.io += io;
       consider(io, fmt::format("inputs and outputs of {}", network.name));
-      for (const bmodel::CommandGroup& group : stage.groups) use.instructions += group.tiu.size() + group.dma.size();
+      for (const bmodel::CommandGroup& group : stage.groups)
+        use.instructions += group.tiu.size() + group.dma.size() + group.sdma.size();
     }
   }
   return use;

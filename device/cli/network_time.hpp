@@ -16,6 +16,9 @@
 
 namespace softtpu::cli {
 
+// The name of the chip's description for what a file says that it is compiled for.
+std::string chip_name(const std::string& compiled_for);
+
 // A file of which only the parts that are looked at are read.
 class MappedFile {
  public:
