@@ -50,7 +50,14 @@ START = {
     "copy_gbps": (28, .3, None),
     "fill_gbps": (58, 0, "vendor"),
 }
-CHIPS = {"bm1684x": {}}
+# Each chip's networks lie in folders, and some parameters start elsewhere.
+CHIPS = {
+    "bm1684x": {"folders": ("bm1684x",), "start": {}},
+    # The same TPU at the same clock under two names. Starting values of DDR are the rates at which language models decode.
+    "bm1688": {"folders": ("bm1688", "cv186x"), "start": {
+        "launch_us": (60, .4, None), "gdma_start_us": (.3, .5, None), "load_gbps": (19, .2, None), "store_gbps": (17, .3, None),
+        "copy_gbps": (12, .3, None), "io_gbps": (12, .4, None), "fill_gbps": (24, 0, "guess"), "conv_factor": (1, .3, None), "conv_row_cycles": (1, .3, None), "line_bytes": (16, 0, "fitted")}},
+}
 NOISE = .08  # of published times: the same network by several publishers
 PRECISIONS = ("F32", "F16", "INT8")
 
@@ -161,8 +168,8 @@ def read_networks(softtpu, rows, names):
 
 def fit_chip(chip, softtpu):
     with open(DATA / "networks.csv", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["file"].startswith(chip + "/")]
-    start = {**START, **CHIPS[chip]}
+        rows = [row for row in csv.DictReader(file) if row["file"].split("/")[0] in CHIPS[chip]["folders"]]
+    start = {**START, **CHIPS[chip]["start"]}
     fit = Fit(start)
     networks = read_networks(softtpu, rows, fit.names)
     used = [network for network in networks if network.weight > 0]
@@ -186,7 +193,7 @@ def fit_chip(chip, softtpu):
     for network, row in zip(networks, rows):
         us = network.run(each)[0]
         ratio = f"{left_out[network.file]:.2f}" if network.file in left_out else "-"
-        lines.append(f"| {network.file.split('/')[1].removesuffix('.bmodel')} | {network.board_us / 1e3:.3f} | {us / 1e3:.3f} | "
+        lines.append(f"| {network.file.removeprefix(chip + '/').removesuffix('.bmodel')} | {network.board_us / 1e3:.3f} | {us / 1e3:.3f} | "
                      f"{us / network.board_us:.2f} | {ratio} | {row['note'] or 'yes'} |")
     everything = list(left_out.values())
     lines += ["", "| precision | networks | error (mean of abs(log)) | median of estimate / board | quartiles |", "|---|---|---|---|---|"]
