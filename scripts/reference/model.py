@@ -238,6 +238,9 @@ class Function:
                 ranges.setdefault((low, high), []).append(what)
         for (low, high), names in ranges.items():
             names = sorted(dict.fromkeys(names), key=lambda n: ("nchw".find(n[-1]) if "." in n else 0))
+            if {"number of columns of left", "number of output rows"} <= set(names):
+                of_product = {"number of output rows": "M (rows of output)", "number of columns of left": "K (columns of left)", "output.w": "N (columns of output)"}
+                names = [of_product.get(name, name) for name in names]
             # A bound that another argument gives is text.
             top = f"at least {low}" if isinstance(high, int) and high >= 2**31 - 1 else f"{low}..{high}"
             lines.append(f"{words(names)}: {top}")
