@@ -9,27 +9,16 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/process/begun_files.hpp"
 
 namespace softtpu::host {
 namespace {
 
 // For processes of this user, while this one lives.
 std::string name_of(const UniqueFd& file) { return fmt::format("/proc/{}/fd/{}", ::getpid(), file.get()); }
-
-// The program's record of times. The first device of the program empties what an earlier program has left there, unless
-// `softtpu run` has done so already.
-UniqueFd open_times(const std::string& path, bool may_be_old) {
-  static std::mutex mutex;
-  static std::set<std::string> begun;
-  const std::lock_guard lock(mutex);
-  const bool first = begun.insert(path).second;
-  return UniqueFd(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (first && may_be_old ? O_TRUNC : 0), 0666));
-}
 
 Error no_file() { return Error{ErrorKind::kResource, fmt::format("notes of the device: {}", std::strerror(errno))}; }
 
@@ -102,7 +91,8 @@ void DeviceNotes::pass_on_times(const std::string& lines) {
     return;
   }
   if (!outer_times_) {
-    outer_times_ = open_times(options_.times_also_in, options_.also_noted_in.empty());
+    begin_file(options_.times_also_in);
+    outer_times_ = UniqueFd(::open(options_.times_also_in.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!outer_times_)
       log_warning(fmt::format("SOFTTPU_TIME_RECORD \"{}\": {}", options_.times_also_in, std::strerror(errno)));
   }

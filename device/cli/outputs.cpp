@@ -29,11 +29,7 @@ void make_absolute(const char* variable, std::string& path) {
 Result<void> prepare_file(const char* variable, std::string& path) {
   if (path.empty()) return {};
   make_absolute(variable, path);
-  if (auto writable = check_writable(variable, path); !writable) return writable;
-  // The program's devices append, in whichever of its processes they are, so an old file is emptied here.
-  struct stat status {};
-  const bool is_old = ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-  return !is_old || ::truncate(path.c_str(), 0) == 0 ? Result<void>() : not_writable(variable, path);
+  return check_writable(variable, path);
 }
 
 // The launch's file is empty until it is kept, so that an old one is not taken for it. It holds what the program

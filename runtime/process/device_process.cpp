@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/process/begun_files.hpp"
 #include "runtime/transport/socket.hpp"
 
 extern char** environ;
@@ -152,14 +152,10 @@ Result<std::string> find_device_binary(const Settings& settings) {
 }
 
 Result<UniqueFd> start_embedded_device(const Settings& settings, std::uint32_t number) {
-  static std::atomic<bool> has_begun{false};  // of this program's devices, one
   auto binary = find_device_binary(settings);
   if (!binary) return binary.error();
-  std::vector<std::string> words = {"softtpu-device", "--embedded", "--number", std::to_string(number)};
-  // Under `softtpu run` other processes of the program may have begun them, too.
-  const char* journal = std::getenv("SOFTTPU_JOURNAL");
-  const bool is_watched = journal != nullptr && *journal != '\0';
-  if (has_begun.exchange(true) || is_watched) words.emplace_back("--keep-files");
+  begin_files(settings);
+  std::vector<std::string> words = {"softtpu-device", "--embedded", "--number", std::to_string(number), "--keep-files"};
   if (!settings.preload.empty()) words.insert(words.end(), {"--preload", settings.preload});
   return start_detached(*binary, words, settings.given);
 }

@@ -92,6 +92,30 @@ assert result.estimated_us > 0 and len(result.times) == 1
         assert [json.loads(line)["kernel"] for line in (run.folder / "times.jsonl").read_text().splitlines()] == ["add", "add"]
 
 
+def test_a_time_record_has_the_launches_of_every_process(program):
+    run = program("dev = softtpu.Device()", """
+from softtpu import sweep
+def case(dev, count):
+    x = dev.zeros(count)
+    dev.compile("add_kernel.c").add(dev.empty_like(x), x, x, x.size)
+    return 0
+assert sweep.run(case, dict(count=[1 << 16, 1 << 15]), device={}, workers=2, progress=False).ok[:][1].ok
+""")
+    run("run", "--time-record", "times.jsonl")
+    assert len((run.folder / "times.jsonl").read_text().splitlines()) == 3
+
+
+def test_a_second_device_with_a_file_of_its_own_finds_it_empty(tmp_path, kernels_file):
+    import numpy as np
+    old = tmp_path / "old.json"
+    old.write_text("old")
+    softtpu.Device().close()
+    with softtpu.Device(settings={"SOFTTPU_TRACE": old}) as dev:
+        a = dev.array(np.ones(4096, np.float32))
+        dev.compile(kernels_file, flags=["-DWITHOUT_CLOCK"]).add(dev.empty_like(a), a, a, a.size)
+    assert json.loads(old.read_text())
+
+
 @pytest.mark.parametrize("options, made", [(["--time"], "dev = softtpu.Device()"), ([], "dev = softtpu.Device(time=True)"),
                                            (["--time"], "dev = softtpu.Device(time=True)"),
                                            (["--time-record", "times.jsonl"], "dev = softtpu.Device(time=True)")])
