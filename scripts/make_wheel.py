@@ -94,8 +94,10 @@ def main():
         bundle(native)
         major, minor = oldest_glibc(native)
         platform = f"manylinux_{major}_{minor}_{os.uname().machine}"
-        subprocess.run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", options.dist.resolve(),
-                        f"--config-setting=--build-option=--plat-name={platform}", project], check=True, stdout=subprocess.DEVNULL)
+        # In a file, since builders differ in which of their steps get an option.
+        (project / "setup.cfg").write_text(f"[bdist_wheel]\nplat_name = {platform}\n")
+        subprocess.run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", options.dist.resolve(), project], check=True,
+                       stdout=subprocess.DEVNULL)
     for wheel in options.dist.glob("softtpu-*.whl"):
         print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
 
