@@ -282,9 +282,10 @@ TEST_P(Isolation, AnExceptionThatNothingCatchesEndsItsLaunchWithTypeTextAndLine)
   const Owned owned(device);
   const auto cores = owned.cores();
   const ino_t name = owned.name();
-  const char* const texts[] = {"threw an exception that nothing caught (std::runtime_error: out of range?[31m), after 0",
-                               "threw an exception that nothing caught ((anonymous namespace)::Own)",
-                               "threw an exception that nothing caught (int)"};
+  const char* const texts[] = {
+      "threw an exception that nothing caught (std::runtime_error: out of range?[31m), after 0",
+      "threw an exception that nothing caught ((anonymous namespace)::Own)",
+      "threw an exception that nothing caught (int)"};
   for (int what = 0; what < 3; ++what) {
     const auto done = attacker.crash("e2e_throw", what);
     ASSERT_FALSE(done);
