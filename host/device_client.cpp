@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -54,6 +57,17 @@ Result<HelloReply> greet(RpcClient& rpc, const Settings& settings) {
                     reply->version, kProtocolVersion)};
   }
   return reply;
+}
+
+bool AdoptedDevice::is_expected() {
+  int adopts = 0;
+  return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts != 0);
+}
+
+AdoptedDevice::~AdoptedDevice() {
+  if (device_ <= 0 || ::getpid() != owner_) return;
+  constexpr int kMostMs = 1000;
+  for (int waited = 0; waited < kMostMs && ::waitpid(device_, nullptr, WNOHANG) == 0; ++waited) ::usleep(1000);
 }
 
 DeviceClient::DeviceClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -218,6 +232,10 @@ Result<void> DeviceClient::attach(const Settings& settings) {
   state_->preload = settings.preload;
   state_->given = settings.given;
   state_->may_be_replaced = is_private(settings);
+  if (state_->may_be_replaced && AdoptedDevice::is_expected()) {
+    if (const auto stat = state_->rpc.call<StatReply>(Stat{}))
+      state_->adopted.set(static_cast<pid_t>(stat->server_pid));
+  }
   if (!fds.empty()) {
     void* memory =
         ::mmap(nullptr, opened->global_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fds[0].get(), 0);

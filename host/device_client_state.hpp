@@ -40,6 +40,23 @@ bool is_private(const Settings& settings);
 // The first answer of whoever listens there.
 Result<HelloReply> greet(RpcClient& rpc, const Settings& settings);
 
+// The process of a private device whose parent has become this process: the first one of its PID namespace, or one that
+// adopts what its children leave. Waits for its end, so that no zombie stays. Declared before the connection, whose end
+// is the device's.
+class AdoptedDevice {
+ public:
+  AdoptedDevice() = default;
+  ~AdoptedDevice();
+  AdoptedDevice(const AdoptedDevice&) = delete;
+  AdoptedDevice& operator=(const AdoptedDevice&) = delete;
+  static bool is_expected();
+  void set(pid_t device) { device_ = device; }
+
+ private:
+  pid_t device_ = 0;
+  const pid_t owner_ = ::getpid();
+};
+
 struct DeviceClient::State {
   State(int id, UniqueFd socket, const Settings& settings)
       : device_id(id), rpc(std::move(socket)), findings(settings.journal_path) {
@@ -99,6 +116,7 @@ struct DeviceClient::State {
   bool may_be_replaced = false;    // a private process
   std::atomic<bool> used = false;  // something was asked of the device
   bool watched = false;            // the device's checks want to know what this program does
+  AdoptedDevice adopted;
   RpcClient rpc;
   FindingReport findings;           // of a device that others share
   std::uint8_t* memory = nullptr;   // global memory, when it is mapped

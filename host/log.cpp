@@ -8,6 +8,7 @@
 #include "host/call_stack.hpp"
 #include "host/device_client.hpp"
 #include "host/log_sink.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu::host {
@@ -29,8 +30,9 @@ LastFailure& own_failure() {
 const LastFailure& last_failure() { return own_failure(); }
 
 bm_status_t fail(const char* function, bm_status_t status, const std::string& text) {
-  own_failure() = {function, text, status};
-  bmlib_log("bmlib", BMLIB_LOG_ERROR, "%s: %s\n", called_function(function), text.c_str());
+  const std::string shown = escape_controls(text);
+  own_failure() = {function, shown, status};
+  bmlib_log("bmlib", BMLIB_LOG_ERROR, "%s: %s\n", called_function(function), shown.c_str());
   return status;
 }
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 std::string text_of(const std::vector<std::uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 void show_tensor(const char* kind, const bmodel::Tensor& tensor) {
-  fmt::print("    {:<8} {:<40} {:<4} {:<20} {} bytes at {:#x}, scale {}, zero point {}\n", kind, tensor.name,
+  print_escaped("    {:<8} {:<40} {:<4} {:<20} {} bytes at {:#x}, scale {}, zero point {}\n", kind, tensor.name,
              to_text(tensor.type), text_of(tensor.shape), tensor.bytes, tensor.address, tensor.scale,
              tensor.zero_point);
 }
@@ -32,25 +32,22 @@ void show_stage(const bmodel::Stage& stage) {
   for (const bmodel::Tensor& tensor : stage.inputs) show_tensor("input", tensor);
   for (const bmodel::Tensor& tensor : stage.outputs) show_tensor("output", tensor);
   for (const bmodel::Tensor& tensor : stage.between) show_tensor("between", tensor);
-  fmt::print(
+  print_escaped(
       "    memory   {} bytes of constants at {:#x}, {} bytes between layers at {:#x}, {} bytes of inputs and "
       "outputs\n",
       stage.coefficients.size(), stage.coefficient_address, stage.context_bytes, stage.context_address, stage.io_bytes);
   for (const bmodel::CommandGroup& group : stage.groups)
-    fmt::print("    streams  {} TIU instructions ({} bytes), {} DMA instructions ({} bytes)\n", group.tiu_count,
+    print_escaped("    streams  {} TIU instructions ({} bytes), {} DMA instructions ({} bytes)\n", group.tiu_count,
                group.tiu.size(), group.dma_count, group.dma.size());
-  if (!stage.layers.empty()) fmt::print("    layers   {} in the compiler's map of tensors\n", stage.layers.size());
-  if (!stage.map_fault.empty()) fmt::print("    layers   not known: {}\n", stage.map_fault);
-  for (const std::string& refusal : stage.reasons(false)) fmt::print("    cannot run: {}\n", refusal);
+  if (!stage.layers.empty()) print_escaped("    layers   {} in the compiler's map of tensors\n", stage.layers.size());
+  if (!stage.map_fault.empty()) print_escaped("    layers   not known: {}\n", stage.map_fault);
+  for (const std::string& refusal : stage.reasons(false)) print_escaped("    cannot run: {}\n", refusal);
 }
 
 // `run` and `compare` start this program again, as any program under `softtpu run`.
 int run_in_program(const BmodelOptions& options, bool compare) {
   const auto model = load_model(options.file);
-  if (!model) {
-    fail(model.error());
-    return static_cast<int>(Verdict::kNotStarted);
-  }
+  if (!model) return fail(model.error());
   if (!options.output.empty()) {
     if (auto writable = check_writable("--output", options.output); !writable) {
       fail(writable.error());
@@ -185,11 +182,11 @@ int show_model(const BmodelOptions& options) {
   if (options.json) return show_model_json(model);
   // The compiler's time ends with a line's end.
   const std::string time = model.time.substr(0, model.time.find('\n'));
-  fmt::print("{}: chip {}, compiler {}, {}\n", options.file, model.chip, model.version, time);
+  print_escaped("{}: chip {}, compiler {}, {}\n", options.file, model.chip, model.version, time);
   for (const bmodel::Network& network : model.networks) {
-    fmt::print("network {}, address mode {}\n", network.name, network.address_mode);
+    print_escaped("network {}, address mode {}\n", network.name, network.address_mode);
     for (std::size_t i = 0; i < network.stages.size(); ++i) {
-      fmt::print("  stage {}\n", i);
+      print_escaped("  stage {}\n", i);
       show_stage(network.stages[i]);
     }
   }

@@ -54,10 +54,10 @@ Meaning meaning_of(Translating* translating, stream::Instruction instruction) {
 }
 
 void print_text(Translating* translating, const Entry& entry) {
-  fmt::print("{:6}  {}\n", entry.offset, stream::disassemble(entry.instruction));
+  print_escaped("{:6}  {}\n", entry.offset, stream::disassemble(entry.instruction));
   const Meaning meaning = meaning_of(translating, entry.instruction);
-  if (!meaning.function.empty()) fmt::print("          = {}\n", meaning.function);
-  for (const std::string& operand : meaning.operands) fmt::print("            {}\n", operand);
+  if (!meaning.function.empty()) print_escaped("          = {}\n", meaning.function);
+  for (const std::string& operand : meaning.operands) print_escaped("            {}\n", operand);
 }
 
 void print_json(Translating* translating, const Entry& entry, std::uint32_t core) {

@@ -1,6 +1,7 @@
 // softtpu bmodel run and compare, inside the program that runs the network: arrays in, launches through libbmrt, arrays
 // out.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -128,12 +129,43 @@ Bytes random_input(const bmodel::Tensor& tensor, std::mt19937_64& random) {
   return bytes;
 }
 
+// More is in no chip's memory.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 37;
+
+Result<void> check_sizes(const bmodel::Stage& stage) {
+  const auto here = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 1L)) *
+                    static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
+  std::uint64_t bytes = 0;
+  for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+    for (const bmodel::Tensor& tensor : *tensors) {
+      bytes += std::min(tensor.bytes, kMostBytes);
+      if (tensor.bytes < kMostBytes && bytes < here) continue;
+      return usage(fmt::format("tensor \"{}\" has {} bytes; with it the inputs and outputs need more memory than this "
+                               "machine has ({} bytes)",
+                               tensor.name, tensor.bytes, here));
+    }
+  }
+  return {};
+}
+
+// Of an array for one of the tensors, whatever type its elements are of.
+std::uint64_t most_bytes(const std::vector<bmodel::Tensor>& tensors) {
+  constexpr std::uint64_t kWidest = 8;
+  std::uint64_t most = 0;
+  for (const bmodel::Tensor& tensor : tensors) {
+    std::uint64_t count = kWidest;
+    for (const std::uint64_t extent : tensor.shape) count *= extent;  // checked when the file was read
+    most = std::max(most, count);
+  }
+  return most;
+}
+
 Result<std::vector<Bytes>> find_inputs(const BmodelOptions& options, const bmodel::Stage& stage) {
   std::vector<Bytes> inputs;
   std::mt19937_64 random(options.seed);
   std::vector<NumpyArray> arrays;
   if (!options.input.empty()) {
-    auto read = read_arrays(options.input);
+    auto read = read_arrays(options.input, most_bytes(stage.inputs));
     if (!read) return read.error();
     arrays = *std::move(read);
   }
@@ -292,17 +324,17 @@ Result<Choice> choose(const BmodelOptions& options, const bmodel::Model& model) 
 void print_times(const Session& session, const Choice& chosen, int repeat) {
   const auto& inputs = chosen.stage->inputs;
   const double images = inputs.empty() || inputs[0].shape.empty() ? 1.0 : static_cast<double>(inputs[0].shape[0]);
-  fmt::print("{}: {:.3f} ms here, {:.1f} images/s{}", chosen.network->name, session.fastest_ms(),
+  print_escaped("{}: {:.3f} ms here, {:.1f} images/s{}", chosen.network->name, session.fastest_ms(),
              images * 1000 / session.fastest_ms(), repeat > 1 ? fmt::format(" (fastest of {})", repeat) : "");
   if (const unsigned long us = session.estimate_us(); us > 0)
-    fmt::print("; on the chip {} us, {:.1f} images/s (estimate)", us, images * 1e6 / static_cast<double>(us));
-  fmt::print("\n");
+    print_escaped("; on the chip {} us, {:.1f} images/s (estimate)", us, images * 1e6 / static_cast<double>(us));
+  print_escaped("\n");
 }
 
 // Whether all outputs are those of the file.
 Result<bool> compare_outputs(const BmodelOptions& options, const bmodel::Stage& stage,
                              const std::vector<Bytes>& outputs) {
-  const auto arrays = read_arrays(options.reference);
+  const auto arrays = read_arrays(options.reference, most_bytes(stage.outputs));
   if (!arrays) return arrays.error();
   bool equal = true;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -314,15 +346,15 @@ Result<bool> compare_outputs(const BmodelOptions& options, const bmodel::Stage& 
     const Dtype type = to_dtype(tensor.type);
     const auto size = static_cast<std::uint64_t>(size_of(type));
     if (size == 0 || array->count() != outputs[i].size() / size)
-      return usage(fmt::format("array \"{}\" has {} elements, output \"{}\" has shape [{}]", array->name,
-                               array->count(), tensor.name, fmt::join(tensor.shape, ", ")));
+      return usage(fmt::format("array \"{}\" has shape [{}], output \"{}\" has [{}]", array->name,
+                               fmt::join(array->shape, ", "), tensor.name, fmt::join(tensor.shape, ", ")));
     const Comparison result = compare(type, outputs[i], *array, options.tolerance);
-    fmt::print("{}: cosine {:.9f}, maximum error {:.6g}, {} of {} elements differ", tensor.name, result.cosine,
+    print_escaped("{}: cosine {:.9f}, maximum error {:.6g}, {} of {} elements differ", tensor.name, result.cosine,
                result.maximum, result.differing, array->count());
     if (result.first)
-      fmt::print(", the first at {}: {:.9g}, expected {:.9g}", indices_of(*result.first, tensor.shape),
+      print_escaped(", the first at {}: {:.9g}, expected {:.9g}", indices_of(*result.first, tensor.shape),
                  value_of(type, &outputs[i][*result.first * size]), array->value(*result.first));
-    fmt::print("\n");
+    print_escaped("\n");
     equal = equal && result.differing == 0;
   }
   return equal;
@@ -342,17 +374,19 @@ int execute_model(const BmodelOptions& options) {
   if (!loaded) return fail(loaded.error());
   const auto chosen = choose(options, loaded->model);
   if (!chosen) return fail(chosen.error());
-  auto inputs = find_inputs(options, *chosen->stage);
-  if (!inputs) return fail(inputs.error());
+  // Loading checks that the tensors lie in the network's memory: before that, their sizes are only claimed.
   Session session;
   if (!session.open(*loaded, options.static_parts)) return kFailed;
+  if (auto possible = check_sizes(*chosen->stage); !possible) return fail(possible.error());
+  auto inputs = find_inputs(options, *chosen->stage);
+  if (!inputs) return fail(inputs.error());
   if (!options.layers.empty()) {
     std::error_code failed;
     fs::create_directories(options.layers, failed);
     if (failed) return fail(Error{ErrorKind::kResource, fmt::format("{}: {}", options.layers, failed.message())});
     session.dump_layers(options.layers);
   }
-  for (const std::string& part : chosen->stage->left_out) fmt::print("{}: left out: {}\n", chosen->network->name, part);
+  for (const std::string& part : chosen->stage->left_out) print_escaped("{}: left out: {}\n", chosen->network->name, part);
   std::vector<Bytes> outputs;
   for (const bmodel::Tensor& tensor : chosen->stage->outputs) outputs.emplace_back(tensor.bytes);
   for (int i = 0; i < options.repeat; ++i) {

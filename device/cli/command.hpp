@@ -2,10 +2,14 @@
 // main.cpp.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <utility>
 
 #include "runtime/base/result.hpp"
+#include "runtime/base/text.hpp"
 
 namespace CLI {
 class App;
@@ -40,6 +44,12 @@ enum ExitStatus : int {
   kUsageError = 2,  // an option, argument or setting is not usable
   kNotWritten = 3,  // an output file cannot be written
 };
+
+// Prints on standard output what may hold names from a file.
+template <class... Values>
+void print_escaped(fmt::format_string<Values...> format, Values&&... values) {
+  fmt::print("{}", escape_controls(fmt::format(format, std::forward<Values>(values)...)));
+}
 
 // Prints "softtpu: TEXT" on standard error; the exit status of a command that could not do its work.
 int fail(const char* text);

@@ -190,7 +190,7 @@ Result<void> print_device(const Settings& settings, std::uint32_t device) {
   if (!stat->faults.empty()) fmt::print("    last faults\n");
   const auto now = static_cast<std::uint64_t>(std::time(nullptr));
   for (const FaultStat& fault : stat->faults)
-    fmt::print("      {} s ago: {}\n", now - std::min(now, fault.time), fault.text);
+    print_escaped("      {} s ago: {}\n", now - std::min(now, fault.time), fault.text);
   return {};
 }
 

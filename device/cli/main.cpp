@@ -1,6 +1,8 @@
 // softtpu: the launcher. Each subcommand is a row of the table below and a file of this folder.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -50,14 +52,15 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
     status = row.usage_status;
   }
   const std::string place = command.empty() ? "softtpu" : "softtpu " + command.substr(0, command.size() - 2);
-  std::fprintf(stderr, "softtpu: %s%s (%s --help lists what there is)\n", command.c_str(), error.what(), place.c_str());
+  std::fprintf(stderr, "softtpu: %s%s (%s --help lists what there is)\n", command.c_str(),
+               escape_controls(error.what()).c_str(), place.c_str());
   return status;
 }
 
 }  // namespace
 
 int fail(const char* text) {
-  std::fprintf(stderr, "softtpu: %s\n", text);
+  std::fprintf(stderr, "softtpu: %s\n", escape_controls(text).c_str());
   return kFailed;
 }
 
@@ -91,6 +94,10 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);
+  } catch (const std::bad_alloc&) {
+    return softtpu::cli::fail("there is not enough memory for what was asked");
+  } catch (const std::exception& failure) {
+    return softtpu::cli::fail(failure.what());
   }
   return status;
 }

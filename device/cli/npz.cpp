@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "device/cli/npy.hpp"
 #include "device/numeric/formats.hpp"
@@ -66,22 +69,88 @@ struct CloseEntry {
 };
 using Archive = std::unique_ptr<zip_t, CloseArchive>;
 
-Result<std::vector<std::uint8_t>> read_entry(zip_t* archive, zip_uint64_t index, const std::string& name) {
+// What the beginning of a .npy file says.
+struct Header {
+  NumpyArray array;               // without its bytes
+  std::uint64_t begin = 0;        // of the elements
+  std::uint64_t array_bytes = 0;  // of the elements
+};
+
+constexpr std::size_t kFixedBytes = 12;  // in which the length of the text stands
+constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 16;
+
+// The bytes of the header; `beginning` has at least kFixedBytes.
+std::size_t header_bytes(std::span<const std::uint8_t> beginning) {
+  const bool wide = beginning[6] >= 2;
+  std::size_t length = beginning[8] | std::size_t{beginning[9]} << 8;
+  if (wide) length |= std::size_t{beginning[10]} << 16 | std::size_t{beginning[11]} << 24;
+  return (wide ? 12 : 10) + length;
+}
+
+Result<Header> decode_header(const std::string& name, std::span<const std::uint8_t> file) {
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (file.size() < kFixedBytes || !text.starts_with(kMagic)) return bad(name, "it is not a NumPy array");
+  Header found;
+  found.begin = header_bytes(file);
+  if (found.begin > file.size()) return bad(name, "its header is longer than the file");
+  const std::string_view header = text.substr(0, found.begin);
+  NumpyArray& array = found.array;
+  array.name = name;
+  const std::string_view type = after(header, "'descr'");
+  const bool known = type.size() > 4 && type[0] == '\'' && std::string_view("<|=").find(type[1]) != std::string::npos &&
+                     std::string_view("fiub").find(type[2]) != std::string::npos &&
+                     std::string_view("1248").find(type[3]) != std::string::npos && type[4] == '\'';
+  if (!known || (type[2] == 'f' && type[3] == '1') || (type[2] == 'b' && type[3] != '1'))
+    return bad(name, fmt::format("elements of type {} are not supported", type.substr(0, type.find(','))));
+  array.kind = type[2];
+  array.item_bytes = type[3] - '0';
+  if (after(header, "'fortran_order'").starts_with("True")) return bad(name, "it is in Fortran order");
+  const auto shape = parse_shape(after(header, "'shape'"));
+  if (!shape) return bad(name, "its shape is not readable");
+  array.shape = *shape;
+  found.array_bytes = static_cast<unsigned>(array.item_bytes);
+  for (const std::uint64_t extent : array.shape) {
+    if (extent != 0 && found.array_bytes > kMostBytes / extent) return bad(name, "its shape is too large");
+    found.array_bytes *= extent;
+  }
+  return found;
+}
+
+Error wrong_size(const std::string& name, std::uint64_t made, std::uint64_t has) {
+  return bad(name, fmt::format("its shape makes {} bytes, the file has {}", made, has));
+}
+
+// Reads the header before all else: what an archive claims is not believed, and nothing is inflated that no array needs.
+Result<NumpyArray> read_entry(zip_t* archive, zip_uint64_t index, const std::string& name, std::uint64_t most_bytes) {
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0) return bad(name, zip_strerror(archive));
-  if ((stat.valid & ZIP_STAT_SIZE) == 0 || stat.size > kMostBytes)
-    return bad(name, fmt::format("it has more than {} bytes", kMostBytes));
+  if ((stat.valid & ZIP_STAT_SIZE) == 0) return bad(name, "the archive does not say how long it is");
   const std::unique_ptr<zip_file_t, CloseEntry> entry(zip_fopen_index(archive, index, 0));
   if (entry == nullptr) return bad(name, zip_strerror(archive));
-  // As it comes: what an archive claims is not believed.
   std::vector<std::uint8_t> bytes;
-  for (std::uint8_t piece[1 << 16];;) {
-    const zip_int64_t got = zip_fread(entry.get(), piece, sizeof(piece));
-    if (got < 0) return bad(name, "it is damaged");
-    if (got == 0) return bytes;
-    bytes.insert(bytes.end(), piece, piece + got);
-    if (bytes.size() > kMostBytes) return bad(name, fmt::format("it has more than {} bytes", kMostBytes));
-  }
+  const auto read_up_to = [&](std::uint64_t size) {
+    for (std::uint8_t piece[1 << 12]; bytes.size() < size;) {
+      const zip_int64_t got =
+          zip_fread(entry.get(), piece, std::min<std::uint64_t>(sizeof(piece), size - bytes.size()));
+      if (got < 0) return false;
+      if (got == 0) return true;
+      bytes.insert(bytes.end(), piece, piece + got);
+    }
+    return true;
+  };
+  if (!read_up_to(kFixedBytes)) return bad(name, "it is damaged");
+  if (bytes.size() < kFixedBytes) return bad(name, "it is not a NumPy array");
+  if (!read_up_to(std::min(header_bytes(bytes), kMostHeaderBytes))) return bad(name, "it is damaged");
+  auto header = decode_header(name, bytes);
+  if (!header) return header.error();
+  const std::uint64_t whole = header->begin + header->array_bytes;
+  if (stat.size != whole) return wrong_size(name, header->array_bytes, stat.size - std::min(stat.size, header->begin));
+  if (header->array_bytes > most_bytes) return std::move(header->array);
+  if (!read_up_to(whole)) return bad(name, "it is damaged");
+  if (bytes.size() < whole) return wrong_size(name, header->array_bytes, bytes.size() - header->begin);
+  header->array.bytes.assign(bytes.begin() + static_cast<std::ptrdiff_t>(header->begin), bytes.end());
+  return std::move(header->array);
 }
 
 std::string without_ending(std::string name) {
@@ -118,41 +187,15 @@ double NumpyArray::value(std::uint64_t i) const {
 }
 
 Result<NumpyArray> decode_npy(const std::string& name, const std::vector<std::uint8_t>& file) {
-  constexpr std::string_view kMagic = "\x93NUMPY";
-  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (file.size() < 12 || !text.starts_with(kMagic)) return bad(name, "it is not a NumPy array");
-  const bool wide = file[6] >= 2;
-  const std::size_t begin = wide ? 12 : 10;
-  std::size_t length = file[8] | std::size_t{file[9]} << 8;
-  if (wide) length |= std::size_t{file[10]} << 16 | std::size_t{file[11]} << 24;
-  if (length > file.size() - begin) return bad(name, "its header is longer than the file");
-  const std::string_view header = text.substr(begin, length);
-  NumpyArray array;
-  array.name = name;
-  const std::string_view type = after(header, "'descr'");
-  const bool known = type.size() > 4 && type[0] == '\'' && std::string_view("<|=").find(type[1]) != std::string::npos &&
-                     std::string_view("fiub").find(type[2]) != std::string::npos &&
-                     std::string_view("1248").find(type[3]) != std::string::npos && type[4] == '\'';
-  if (!known || (type[2] == 'f' && type[3] == '1') || (type[2] == 'b' && type[3] != '1'))
-    return bad(name, fmt::format("elements of type {} are not supported", type.substr(0, type.find(','))));
-  array.kind = type[2];
-  array.item_bytes = type[3] - '0';
-  if (after(header, "'fortran_order'").starts_with("True")) return bad(name, "it is in Fortran order");
-  const auto shape = parse_shape(after(header, "'shape'"));
-  if (!shape) return bad(name, "its shape is not readable");
-  array.shape = *shape;
-  std::uint64_t bytes = static_cast<unsigned>(array.item_bytes);
-  for (const std::uint64_t extent : array.shape) {
-    if (extent != 0 && bytes > kMostBytes / extent) return bad(name, "its shape is too large");
-    bytes *= extent;
-  }
-  if (bytes != file.size() - begin - length)
-    return bad(name, fmt::format("its shape makes {} bytes, the file has {}", bytes, file.size() - begin - length));
-  array.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(begin + length), file.end());
-  return array;
+  auto header = decode_header(name, file);
+  if (!header) return header.error();
+  if (header->array_bytes != file.size() - header->begin)
+    return wrong_size(name, header->array_bytes, file.size() - header->begin);
+  header->array.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(header->begin), file.end());
+  return std::move(header->array);
 }
 
-Result<std::vector<NumpyArray>> read_arrays(const std::string& path) {
+Result<std::vector<NumpyArray>> read_arrays(const std::string& path, std::uint64_t most_bytes) {
   std::vector<NumpyArray> arrays;
   if (path.ends_with(".npy")) {
     std::ifstream file(path, std::ios::binary);
@@ -177,9 +220,7 @@ Result<std::vector<NumpyArray>> read_arrays(const std::string& path) {
     const auto index = static_cast<zip_uint64_t>(i);
     const char* raw = zip_get_name(archive.get(), index, 0);
     const std::string name = without_ending(raw != nullptr ? raw : "");
-    auto bytes = read_entry(archive.get(), index, path + ", " + name);
-    if (!bytes) return bytes.error();
-    auto array = decode_npy(path + ", " + name, *bytes);
+    auto array = read_entry(archive.get(), index, path + ", " + name, most_bytes);
     if (!array) return array.error();
     array->name = name;
     arrays.push_back(*std::move(array));

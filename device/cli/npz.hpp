@@ -26,8 +26,9 @@ struct NumpyArray {
 // The contents of a .npy file. An error says what is wrong with `name`.
 Result<NumpyArray> decode_npy(const std::string& name, const std::vector<std::uint8_t>& file);
 
-// All arrays of a .npz file, in its order; the one of a .npy file. Names are without ".npy".
-Result<std::vector<NumpyArray>> read_arrays(const std::string& path);
+// All arrays of a .npz file, in its order; the one of a .npy file. Names are without ".npy". Of an array with more than
+// `most_bytes`, which fits none of the tensors that it may be for, only the shape is read.
+Result<std::vector<NumpyArray>> read_arrays(const std::string& path, std::uint64_t most_bytes);
 
 struct NamedTensor {
   std::string name;

@@ -36,25 +36,25 @@ std::uint64_t bytes_of(const RecordedMemory& memory) {
   return bytes;
 }
 
-void show(const LaunchRecord& record) {
+void describe(const LaunchRecord& record) {
   const RecordedLaunch& launch = record.launch;
   const auto chip = load_chip(launch.chip);
-  fmt::print("kernel     {}\nmodule     {} ({} bytes)\nlaunch     {}, on core {} of chip {}\narguments  {} bytes:",
+  print_escaped("kernel     {}\nmodule     {} ({} bytes)\nlaunch     {}, on core {} of chip {}\narguments  {} bytes:",
              launch.kernel, launch.module, launch.image.size(), launch.number, launch.core, chip ? chip->name : "?",
              launch.args.size());
-  for (const std::uint8_t byte : launch.args) fmt::print(" {:02x}", byte);
-  fmt::print("\n");
+  for (const std::uint8_t byte : launch.args) print_escaped(" {:02x}", byte);
+  print_escaped("\n");
   for (const RecordedAllocation& allocation : launch.allocations) {
-    fmt::print("allocation 0x{:x}, {} bytes{}\n", allocation.address, allocation.bytes,
+    print_escaped("allocation 0x{:x}, {} bytes{}\n", allocation.address, allocation.bytes,
                allocation.allocated_at.empty() ? "" : ", at " + short_frame(allocation.allocated_at.front()));
   }
   for (const RecordedMemory& memory : record.before)
-    fmt::print("before     {} of {} memory in use\n", to_size_text(bytes_of(memory)), memory.name);
-  if (!record.outcome) return fmt::print("outcome    the kernel did not return\n");
-  fmt::print("outcome    {}, after {} commands\n", record.outcome->ok ? "success" : record.outcome->text,
+    print_escaped("before     {} of {} memory in use\n", to_size_text(bytes_of(memory)), memory.name);
+  if (!record.outcome) return print_escaped("outcome    the kernel did not return\n");
+  print_escaped("outcome    {}, after {} commands\n", record.outcome->ok ? "success" : record.outcome->text,
              record.outcome->commands);
   for (const RecordedMemory& memory : record.changed)
-    fmt::print("changed    {} of {} memory (whole blocks)\n", to_size_text(bytes_of(memory)), memory.name);
+    print_escaped("changed    {} of {} memory (whole blocks)\n", to_size_text(bytes_of(memory)), memory.name);
 }
 
 // The program of the run is the device itself.
@@ -62,7 +62,7 @@ int replay(Options& options) {
   const auto record = read_launch_record(options.file);
   if (!record) return not_run(record.error().text);
   if (options.show) {
-    show(*record);
+    describe(*record);
     return 0;
   }
   const auto settings = read_settings();

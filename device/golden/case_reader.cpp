@@ -152,6 +152,7 @@ class FamilyReader {
     } else if (json.contains("calls") || !json.contains("instructions")) {
       for (const Json& call : json.at("calls")) read_call(call, result.calls);
     }
+    if (result.calls.empty() && !json.contains("instructions")) throw BadCase("has no calls");
     if (json.contains("expect")) {
       for (const Json& region : json.at("expect")) {
         result.expect.push_back(read_region(region));

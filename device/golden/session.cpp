@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "device/golden/lists.hpp"
+#include "runtime/base/text.hpp"
 
 namespace softtpu::golden {
 namespace {
@@ -67,7 +68,7 @@ class Session {
       if (one.skipped != 0 && !recorded.calls.empty()) names = {recorded.calls.back().function};
       for (const std::string& name : names) result_.functions[name].add(one);
     }
-    fmt::print("{:<8} {:<24} {}\n", family->chip, family->name, to_text(counts));
+    fmt::print("{:<8} {:<24} {}\n", escape_controls(family->chip), escape_controls(family->name), to_text(counts));
     std::fflush(stdout);
     result_.total.add(counts);
   }
@@ -89,7 +90,7 @@ class Session {
     switch (verdict.verdict) {
       case Verdict::kPassed: return {1, 0, 0, 0};
       case Verdict::kSkipped:
-        if (options_.list_skipped) fmt::print("  skipped {}: {}\n", recorded.id, verdict.text);
+        if (options_.list_skipped) fmt::print("{}", escape_controls(fmt::format("  skipped {}: {}\n", recorded.id, verdict.text)));
         return {0, 0, 1, 0};
       case Verdict::kFailed: break;
     }
@@ -97,7 +98,7 @@ class Session {
     if (shown_[function]++ < options_.shown_failures) {
       const std::string text = options_.details ? verdict.text : verdict.text.substr(0, verdict.text.find('\n'));
       const std::string note = recorded.note.empty() ? "" : " (" + recorded.note + ")";
-      fmt::print("  failed {}{} {}: {}\n", recorded.id, note, function, text);
+      fmt::print("{}", escape_controls(fmt::format("  failed {}{} {}: {}\n", recorded.id, note, function, text)));
     }
     return {0, 1, 0, 0};
   }

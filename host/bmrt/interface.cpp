@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "host/bmrt/launch.hpp"
+#include "runtime/base/text.hpp"
 #include "softtpu/networks.h"
 
 using namespace softtpu;
@@ -43,7 +44,7 @@ bool make_tensor(const char* function, bm_handle_t handle, bm_tensor_t* tensor, 
   return refuse(function, fmt::format("the device has no {} bytes for the tensor", bytes));
 }
 
-void print_tensor(const char* kind, const char* name, bm_data_type_t type, float scale, int zero_point,
+void print_tensor(const char* kind, const std::string& name, bm_data_type_t type, float scale, int zero_point,
                   const bm_shape_t& shape) {
   fmt::print("  {} {}: {} {}, scale {}, zero point {}\n", kind, name, type_text(type), to_text(shape), scale,
              zero_point);
@@ -146,16 +147,28 @@ size_t bmrt_tensor_device_size(const bm_tensor_t* tensor) {
 
 void bmrt_print_network_info(const bm_net_info_t* net_info) {
   if (net_info == nullptr) return void(refuse(__func__, "the network's information is NULL"));
-  fmt::print("network {}: {} inputs, {} outputs, {} stages, address mode {}\n", net_info->name, net_info->input_num,
-             net_info->output_num, net_info->stage_num, net_info->addr_mode);
+  const auto text = [](const char* name) { return name == nullptr ? std::string("(no name)") : escape_controls(name); };
+  fmt::print("network {}: {} inputs, {} outputs, {} stages, address mode {}\n", text(net_info->name),
+             net_info->input_num, net_info->output_num, net_info->stage_num, net_info->addr_mode);
+  const bool has_inputs = net_info->input_num <= 0 ||
+                          (net_info->input_names != nullptr && net_info->input_dtypes != nullptr &&
+                           net_info->input_scales != nullptr && net_info->input_zero_point != nullptr);
+  const bool has_outputs = net_info->output_num <= 0 ||
+                           (net_info->output_names != nullptr && net_info->output_dtypes != nullptr &&
+                            net_info->output_scales != nullptr && net_info->output_zero_point != nullptr);
+  if (net_info->stage_num > 0 && (net_info->stages == nullptr || !has_inputs || !has_outputs))
+    return void(refuse(__func__, "a list of the network's information is NULL"));
   for (int k = 0; k < net_info->stage_num; ++k) {
     if (net_info->stage_num > 1) fmt::print("  stage {}\n", k);
     const bm_stage_info_t& stage = net_info->stages[k];
+    if ((stage.input_shapes == nullptr && net_info->input_num > 0) ||
+        (stage.output_shapes == nullptr && net_info->output_num > 0))
+      return void(refuse(__func__, fmt::format("the shapes of stage {} are NULL", k)));
     for (int i = 0; i < net_info->input_num; ++i)
-      print_tensor("input", net_info->input_names[i], net_info->input_dtypes[i], net_info->input_scales[i],
+      print_tensor("input", text(net_info->input_names[i]), net_info->input_dtypes[i], net_info->input_scales[i],
                    net_info->input_zero_point[i], stage.input_shapes[i]);
     for (int i = 0; i < net_info->output_num; ++i)
-      print_tensor("output", net_info->output_names[i], net_info->output_dtypes[i], net_info->output_scales[i],
+      print_tensor("output", text(net_info->output_names[i]), net_info->output_dtypes[i], net_info->output_scales[i],
                    net_info->output_zero_point[i], stage.output_shapes[i]);
   }
   std::fflush(stdout);

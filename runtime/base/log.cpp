@@ -11,6 +11,7 @@
 
 #include "runtime/base/config.hpp"
 #include "runtime/base/own_number.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu {
@@ -69,6 +70,8 @@ spdlog::logger& logger() {
 
 void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }
 bool is_logged(LogLevel level) { return logger().should_log(to_spdlog(level)); }
-void log(LogLevel level, std::string_view text) { logger().log(to_spdlog(level), text); }
+void log(LogLevel level, std::string_view text) {
+  if (is_logged(level)) logger().log(to_spdlog(level), escape_controls(text));
+}
 
 }  // namespace softtpu

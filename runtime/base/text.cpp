@@ -45,4 +45,27 @@ std::string to_printable(std::string_view text, std::size_t limit) {
   return text.size() > limit ? line + "..." : line;
 }
 
+std::string escape_controls(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string shown;
+  shown.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto letter = static_cast<unsigned char>(text[i]);
+    const bool is_plain = (letter >= 0x20 && letter != 0x7F) || letter == '\n' || letter == '\t';
+    // U+0080 to U+009F, some of which terminals obey as well.
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool is_wide_control = letter == 0xC2 && next >= 0x80 && next < 0xA0;
+    if (is_plain && !is_wide_control) {
+      shown += text[i];
+      continue;
+    }
+    const unsigned char code = is_wide_control ? next : letter;
+    shown += "\\x";
+    shown += kDigits[code >> 4];
+    shown += kDigits[code & 15];
+    if (is_wide_control) ++i;
+  }
+  return shown;
+}
+
 }  // namespace softtpu

@@ -22,4 +22,8 @@ std::string to_upper(std::string_view text);
 // is cut.
 std::string to_printable(std::string_view text, std::size_t limit = 1024);
 
+// A text that may hold names from a file or from another program, as a terminal may be given it: its control
+// characters, but for ends of lines and tabs, are written as "\\x1b". Everything that prints such texts uses this.
+std::string escape_controls(std::string_view text);
+
 }  // namespace softtpu

@@ -347,6 +347,9 @@ std::string_view to_text(DataType type) {
 Result<Model> read_model(Bytes file) {
   if (file.size() < kHeaderBytes)
     return bad(fmt::format("it has {} bytes, a header has {}", file.size(), kHeaderBytes));
+  constexpr std::string_view kPointer = "version https://git-lfs";
+  if (std::string_view(reinterpret_cast<const char*>(file.data()), kPointer.size()) == kPointer)
+    return bad("it is a pointer of Git LFS, which stands for the file: \"git lfs pull\" fetches it");
   if (word(file, 0) != kMagic) return bad(fmt::format("it begins with {:#010x}, not {:#010x}", word(file, 0), kMagic));
   const std::uint64_t header = word(file, 4);
   const std::uint64_t tables = word(file, 8);

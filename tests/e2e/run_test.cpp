@@ -238,6 +238,18 @@ TEST(OddFiles, AFileThatCannotBeReadIsNoRecordedCase) {
   EXPECT_THAT(golden.output(), HasSubstr("/proc/self/mem: Input/output error"));
 }
 
+TEST(OddFiles, ARecordedCaseWithoutCallsIsRefused) {
+  const fs::path folder = fs::temp_directory_path() / ("softtpu-case-" + std::to_string(::getpid()));
+  fs::create_directories(folder / "bm1684x");
+  std::ofstream(folder / "bm1684x" / "x.json")
+      << R"({"chip": "bm1684x", "source": "", "cases": [{"id": "x/0", "setup": [], "calls": []}]})";
+  std::ofstream(folder / "bm1684x" / "x.bin");
+  Program golden({kSofttpu, "golden", folder});
+  EXPECT_EQ(golden.wait(), 1);
+  EXPECT_THAT(golden.output(), HasSubstr("has no calls"));
+  fs::remove_all(folder);
+}
+
 TEST(OddFiles, ARecordIsForItsOwnerOnly) {
   const fs::path record = fs::temp_directory_path() / ("softtpu-record-" + std::to_string(::getpid()));
   std::ofstream(record) << "an older one";

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """softtpu bmodel: info, disasm, run and compare on recorded networks; what goes wrong is said with the right status."""
 import argparse
+import io
 import json
 import pathlib
 import struct
 import subprocess
 import tempfile
 import unittest
+import zipfile
 
 import numpy_files
 
@@ -180,7 +182,7 @@ class Bmodel(unittest.TestCase):
     def test_what_cannot_be_used_is_said(self):
         file = NETWORKS / "attention_small_F16.bmodel"
         self.assertIn("No such file", softtpu("info", "/nowhere.bmodel", status=2))
-        self.assertIn("/nowhere.bmodel", softtpu("run", "/nowhere.bmodel", status=125))
+        self.assertIn("/nowhere.bmodel", softtpu("run", "/nowhere.bmodel", status=2))
         self.assertIn("not a .bmodel file", softtpu("info", HERE / "cli_test.py", status=2))
         (self.at / "x.npz").write_bytes(b"PK\x05\x06 this is no archive")
         softtpu("run", file, "--input", self.at / "x.npz", status=2)
@@ -191,6 +193,37 @@ class Bmodel(unittest.TestCase):
         self.assertIn("no such network or stage", softtpu("run", file, "--network", "other", status=2))
         self.assertIn("needs the chip's firmware", softtpu("run", OPTIONS.made / "dynamic_part.bmodel", status=1))
         self.assertIn("--output", softtpu("run", file, "--output", "/nowhere/y.npz", status=125))
+        (self.at / "half.bmodel").write_bytes(file.read_bytes()[:3000])
+        for command in ("info", "disasm", "run"):
+            softtpu(command, self.at / "half.bmodel", status=2)
+        (self.at / "pointer.bmodel").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 123\n" + 64 * " ")
+        self.assertIn("pointer of Git LFS", softtpu("info", self.at / "pointer.bmodel", status=2))
+
+    def test_names_reach_a_terminal_without_control_characters(self):
+        data = bytearray((NETWORKS / "attention_small_F16.bmodel").read_bytes())
+        at = data.find(b"attention_small\0")
+        data[at:at + 7] = b"\x1b[31mXX"
+        (self.at / "named.bmodel").write_bytes(data)
+        for command in ("info", "run"):
+            text = softtpu(command, self.at / "named.bmodel")
+            self.assertNotIn("\x1b", text)
+            self.assertIn("\\x1b[31mXX", text)
+
+    def test_sizes_that_are_only_claimed_cost_nothing(self):
+        data = bytearray((NETWORKS / "attention_small_F16.bmodel").read_bytes())
+        shape = struct.pack("<QQQ", 1, 12, 48)
+        claimed = struct.pack("<QQQ", 1, 12, 1 << 34)
+        self.assertIn(shape, data)
+        (self.at / "huge.bmodel").write_bytes(data.replace(shape, claimed))
+        self.assertIn("outside the network's areas", softtpu("run", self.at / "huge.bmodel", status=1))
+        # An entry that would be inflated to 64 MiB; its header makes 2304 bytes.
+        entry = io.BytesIO()
+        with zipfile.ZipFile(entry, "w", zipfile.ZIP_DEFLATED) as archive:
+            header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 12, 48), }\n"
+            archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(1 << 26))
+        (self.at / "bomb.npz").write_bytes(entry.getvalue())
+        text = softtpu("run", NETWORKS / "attention_small_F16.bmodel", "--input", self.at / "bomb.npz", status=2)
+        self.assertIn("its shape makes 2304 bytes, the file has 67108864", text)
 
 
 def main():

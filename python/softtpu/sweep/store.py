@@ -14,6 +14,7 @@ class Store:
 
     def __init__(self, path):
         self._file = None
+        self._path = path
         if path is None:
             return
         try:
@@ -37,16 +38,25 @@ class Store:
         if self._file is None:
             return {}
         wanted = set(keys)
-        rows = self._file.execute("SELECT key, status, value, error, seconds, attempts FROM results WHERE status = 'ok'")
-        return {key: (Outcome(status, json.loads(value), error, seconds), attempts)
-                for key, status, value, error, seconds, attempts in rows if key in wanted}
+        try:
+            rows = self._file.execute("SELECT key, status, value, error, seconds, attempts FROM results WHERE status = 'ok'")
+            return {key: (Outcome(status, json.loads(value), error, seconds), attempts)
+                    for key, status, value, error, seconds, attempts in rows if key in wanted}
+        except (sqlite3.Error, ValueError, TypeError) as problem:
+            raise self._damaged(problem) from None
 
     def keep(self, key, parameters, outcome, attempts):
         if self._file is None:
             return
-        self._file.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)",
-                           (key, to_text(to_plain(parameters)), outcome.status, json.dumps(outcome.value), outcome.error,
-                            outcome.seconds, attempts))
+        row = (key, to_text(to_plain(parameters)), outcome.status, json.dumps(outcome.value), outcome.error, outcome.seconds,
+               attempts)
+        try:
+            self._file.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        except sqlite3.Error as problem:
+            raise self._damaged(problem) from None
+
+    def _damaged(self, problem):
+        return Error(f"{self._path} is damaged, or has no room, and cannot be used for results: {problem}. Another file begins anew.")
 
     def close(self):
         if self._file is not None:
