@@ -24,8 +24,8 @@ std::string text_of(const std::vector<std::uint64_t>& shape) { return fmt::forma
 
 void show_tensor(const char* kind, const bmodel::Tensor& tensor) {
   print_escaped("    {:<8} {:<40} {:<4} {:<20} {} bytes at {:#x}, scale {}, zero point {}\n", kind, tensor.name,
-             to_text(tensor.type), text_of(tensor.shape), tensor.bytes, tensor.address, tensor.scale,
-             tensor.zero_point);
+                to_text(tensor.type), text_of(tensor.shape), tensor.bytes, tensor.address, tensor.scale,
+                tensor.zero_point);
 }
 
 void show_stage(const bmodel::Stage& stage) {
@@ -38,7 +38,7 @@ void show_stage(const bmodel::Stage& stage) {
       stage.coefficients.size(), stage.coefficient_address, stage.context_bytes, stage.context_address, stage.io_bytes);
   for (const bmodel::CommandGroup& group : stage.groups)
     print_escaped("    streams  {} TIU instructions ({} bytes), {} DMA instructions ({} bytes)\n", group.tiu_count,
-               group.tiu.size(), group.dma_count, group.dma.size());
+                  group.tiu.size(), group.dma_count, group.dma.size());
   if (!stage.layers.empty()) print_escaped("    layers   {} in the compiler's map of tensors\n", stage.layers.size());
   if (!stage.map_fault.empty()) print_escaped("    layers   not known: {}\n", stage.map_fault);
   for (const std::string& refusal : stage.reasons(false)) print_escaped("    cannot run: {}\n", refusal);

@@ -101,7 +101,8 @@ int disassemble_model(const BmodelOptions& options) {
   const auto loaded = load_model(options.file);
   if (!loaded) return fail(loaded.error());
   std::string name;
-  for (const char letter : loaded->model.chip) name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (const char letter : loaded->model.chip)
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   const auto* set = stream::InstructionSet::find_chip(name);
   if (set == nullptr)
     return fail(Error{ErrorKind::kUsage, fmt::format("{}: no instructions of {} are known", options.file, name)});

@@ -140,9 +140,10 @@ Result<void> check_sizes(const bmodel::Stage& stage) {
     for (const bmodel::Tensor& tensor : *tensors) {
       bytes += std::min(tensor.bytes, kMostBytes);
       if (tensor.bytes < kMostBytes && bytes < here) continue;
-      return usage(fmt::format("tensor \"{}\" has {} bytes; with it the inputs and outputs need more memory than this "
-                               "machine has ({} bytes)",
-                               tensor.name, tensor.bytes, here));
+      return usage(
+          fmt::format("tensor \"{}\" has {} bytes; with it the inputs and outputs need more memory than this "
+                      "machine has ({} bytes)",
+                      tensor.name, tensor.bytes, here));
     }
   }
   return {};
@@ -325,7 +326,7 @@ void print_times(const Session& session, const Choice& chosen, int repeat) {
   const auto& inputs = chosen.stage->inputs;
   const double images = inputs.empty() || inputs[0].shape.empty() ? 1.0 : static_cast<double>(inputs[0].shape[0]);
   print_escaped("{}: {:.3f} ms here, {:.1f} images/s{}", chosen.network->name, session.fastest_ms(),
-             images * 1000 / session.fastest_ms(), repeat > 1 ? fmt::format(" (fastest of {})", repeat) : "");
+                images * 1000 / session.fastest_ms(), repeat > 1 ? fmt::format(" (fastest of {})", repeat) : "");
   if (const unsigned long us = session.estimate_us(); us > 0)
     print_escaped("; on the chip {} us, {:.1f} images/s (estimate)", us, images * 1e6 / static_cast<double>(us));
   print_escaped("\n");
@@ -350,10 +351,10 @@ Result<bool> compare_outputs(const BmodelOptions& options, const bmodel::Stage& 
                                fmt::join(array->shape, ", "), tensor.name, fmt::join(tensor.shape, ", ")));
     const Comparison result = compare(type, outputs[i], *array, options.tolerance);
     print_escaped("{}: cosine {:.9f}, maximum error {:.6g}, {} of {} elements differ", tensor.name, result.cosine,
-               result.maximum, result.differing, array->count());
+                  result.maximum, result.differing, array->count());
     if (result.first)
       print_escaped(", the first at {}: {:.9g}, expected {:.9g}", indices_of(*result.first, tensor.shape),
-                 value_of(type, &outputs[i][*result.first * size]), array->value(*result.first));
+                    value_of(type, &outputs[i][*result.first * size]), array->value(*result.first));
     print_escaped("\n");
     equal = equal && result.differing == 0;
   }
@@ -386,7 +387,8 @@ int execute_model(const BmodelOptions& options) {
     if (failed) return fail(Error{ErrorKind::kResource, fmt::format("{}: {}", options.layers, failed.message())});
     session.dump_layers(options.layers);
   }
-  for (const std::string& part : chosen->stage->left_out) print_escaped("{}: left out: {}\n", chosen->network->name, part);
+  for (const std::string& part : chosen->stage->left_out)
+    print_escaped("{}: left out: {}\n", chosen->network->name, part);
   std::vector<Bytes> outputs;
   for (const bmodel::Tensor& tensor : chosen->stage->outputs) outputs.emplace_back(tensor.bytes);
   for (int i = 0; i < options.repeat; ++i) {

@@ -40,19 +40,19 @@ void describe(const LaunchRecord& record) {
   const RecordedLaunch& launch = record.launch;
   const auto chip = load_chip(launch.chip);
   print_escaped("kernel     {}\nmodule     {} ({} bytes)\nlaunch     {}, on core {} of chip {}\narguments  {} bytes:",
-             launch.kernel, launch.module, launch.image.size(), launch.number, launch.core, chip ? chip->name : "?",
-             launch.args.size());
+                launch.kernel, launch.module, launch.image.size(), launch.number, launch.core, chip ? chip->name : "?",
+                launch.args.size());
   for (const std::uint8_t byte : launch.args) print_escaped(" {:02x}", byte);
   print_escaped("\n");
   for (const RecordedAllocation& allocation : launch.allocations) {
     print_escaped("allocation 0x{:x}, {} bytes{}\n", allocation.address, allocation.bytes,
-               allocation.allocated_at.empty() ? "" : ", at " + short_frame(allocation.allocated_at.front()));
+                  allocation.allocated_at.empty() ? "" : ", at " + short_frame(allocation.allocated_at.front()));
   }
   for (const RecordedMemory& memory : record.before)
     print_escaped("before     {} of {} memory in use\n", to_size_text(bytes_of(memory)), memory.name);
   if (!record.outcome) return print_escaped("outcome    the kernel did not return\n");
   print_escaped("outcome    {}, after {} commands\n", record.outcome->ok ? "success" : record.outcome->text,
-             record.outcome->commands);
+                record.outcome->commands);
   for (const RecordedMemory& memory : record.changed)
     print_escaped("changed    {} of {} memory (whole blocks)\n", to_size_text(bytes_of(memory)), memory.name);
 }

@@ -90,7 +90,8 @@ class Session {
     switch (verdict.verdict) {
       case Verdict::kPassed: return {1, 0, 0, 0};
       case Verdict::kSkipped:
-        if (options_.list_skipped) fmt::print("{}", escape_controls(fmt::format("  skipped {}: {}\n", recorded.id, verdict.text)));
+        if (options_.list_skipped)
+          fmt::print("{}", escape_controls(fmt::format("  skipped {}: {}\n", recorded.id, verdict.text)));
         return {0, 0, 1, 0};
       case Verdict::kFailed: break;
     }

@@ -150,12 +150,12 @@ void bmrt_print_network_info(const bm_net_info_t* net_info) {
   const auto text = [](const char* name) { return name == nullptr ? std::string("(no name)") : escape_controls(name); };
   fmt::print("network {}: {} inputs, {} outputs, {} stages, address mode {}\n", text(net_info->name),
              net_info->input_num, net_info->output_num, net_info->stage_num, net_info->addr_mode);
-  const bool has_inputs = net_info->input_num <= 0 ||
-                          (net_info->input_names != nullptr && net_info->input_dtypes != nullptr &&
-                           net_info->input_scales != nullptr && net_info->input_zero_point != nullptr);
-  const bool has_outputs = net_info->output_num <= 0 ||
-                           (net_info->output_names != nullptr && net_info->output_dtypes != nullptr &&
-                            net_info->output_scales != nullptr && net_info->output_zero_point != nullptr);
+  const bool has_inputs =
+      net_info->input_num <= 0 || (net_info->input_names != nullptr && net_info->input_dtypes != nullptr &&
+                                   net_info->input_scales != nullptr && net_info->input_zero_point != nullptr);
+  const bool has_outputs =
+      net_info->output_num <= 0 || (net_info->output_names != nullptr && net_info->output_dtypes != nullptr &&
+                                    net_info->output_scales != nullptr && net_info->output_zero_point != nullptr);
   if (net_info->stage_num > 0 && (net_info->stages == nullptr || !has_inputs || !has_outputs))
     return void(refuse(__func__, "a list of the network's information is NULL"));
   for (int k = 0; k < net_info->stage_num; ++k) {
@@ -290,8 +290,8 @@ bool bmrt_launch_tensor_multi_cores(void* p_bmrt, const char* net_name, const bm
                                     const int* core_list, int core_num) {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
-  const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem,
-                              std::span(core_list, static_cast<std::size_t>(core_num))};
+  const LaunchTensors tensors{input_tensors, input_num, output_tensors,
+                              output_num,    user_mem,  std::span(core_list, static_cast<std::size_t>(core_num))};
   return launch(__func__, *runtime, *network, tensors);
 }
 
@@ -308,8 +308,9 @@ bool bmrt_launch_data_multi_cores(void* p_bmrt, const char* net_name, void* cons
                                   int core_num) {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
-  const LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem,
-                              std::span(core_list, static_cast<std::size_t>(core_num))};
+  const LaunchData data{
+      input_datas,   input_shapes, input_num, output_datas,
+      output_shapes, output_num,   user_mem,  std::span(core_list, static_cast<std::size_t>(core_num))};
   return launch(__func__, *runtime, *network, data);
 }
 

@@ -39,8 +39,13 @@ TEST(Printable, IsOneShortLine) {
 TEST(Printable, KeepsControlCharactersFromATerminal) {
   EXPECT_EQ(escape_controls("a\tb\nc"), "a\tb\nc");
   EXPECT_EQ(escape_controls("\x1b[31m\x7f\r"), "\\x1b[31m\\x7f\\x0d");
-  EXPECT_EQ(escape_controls("\xc2\x9b" "31m"), "\\x9b31m");
-  EXPECT_EQ(escape_controls("Stra\xc3\x9f" "e \xe2\x82\xac"), "Stra\xc3\x9f" "e \xe2\x82\xac");
+  EXPECT_EQ(escape_controls("\xc2\x9b"
+                            "31m"),
+            "\\x9b31m");
+  EXPECT_EQ(escape_controls("Stra\xc3\x9f"
+                            "e \xe2\x82\xac"),
+            "Stra\xc3\x9f"
+            "e \xe2\x82\xac");
 }
 
 TEST(FailureLimit, BlocksAnAddressThatFailsAgainAndAgain) {
