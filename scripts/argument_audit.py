@@ -4,7 +4,8 @@
 Cases are the recorded ones (tests/golden) and the calls of the unit tests that are not refused. What they leave open has to be
 exactly what tests/argument_gaps.txt lists: a gap that is not listed fails, and so does a listed one that is closed. The list may
 only shrink: --write takes closed gaps off it, nothing is ever added. With --golden, more recorded cases are looked at, and what
-is still open is printed.
+is still open is printed. With --chip, only the recorded cases of that chip count, of the complete corpora where they lie beside the
+checkout: what no recording of the chip varies, and with --functions how many gaps each function has.
 
 Looked at are the arguments, the members of shapes, strides, windows and variables, and of an address the start NPU (of a local
 one), the offset and its alignment. Two of them vary together when in all cases each value of one goes with one value of the other."""
@@ -104,12 +105,12 @@ def recorded_members(argument, ctype):
     return [value if isinstance(value, (int, str)) and "*" not in ctype else 1]
 
 
-def recorded_cases(folders, functions):
+def recorded_cases(folders, functions, chip=None):
     per_npu = local_bytes()
     for folder in folders:
         for path in sorted(folder.rglob("*.json")):
             family = json.loads(path.read_text())
-            if family["chip"] not in per_npu:
+            if family["chip"] not in per_npu or chip not in (None, family["chip"]):
                 continue
             for case in family["cases"]:
                 if case.get("abort") or "calls" not in case:
@@ -221,6 +222,19 @@ def as_text(fact):
     return f"{function}: {' and '.join(names) + ' ' if names else ''}{words[kind]}"
 
 
+def print_gaps_of(chip, functions, options):
+    complete = ROOT.parent / "shared/golden"
+    folders = options.golden or [complete if complete.is_dir() else ROOT / "tests/golden"]
+    now = gaps_of(functions, recorded_cases(folders, functions, chip))
+    recorded = {name: entry for name, entry in now.items() if entry is not None}
+    found = facts(recorded)
+    covered = len(functions) - (len(now) - len(recorded))
+    print(f"{chip}: {covered} functions with recorded cases; {len(found)} gaps in {len(recorded)} of them")
+    counts = collections.Counter(fact[0] for fact in found)
+    print("\n".join(f"{name} {count}" for name, count in sorted(counts.items())) if options.functions else "\n".join(sorted(map(as_text, found))))
+    return 0
+
+
 def run_unit_tests(program, folder):
     log = folder / "arguments.txt"
     # Whether they pass is another test's affair; some look for the line of a call, which is the wrapper's here.
@@ -236,8 +250,12 @@ def main():
     parser.add_argument("--log", type=pathlib.Path, help="what that program has written (SOFTTPU_ARGUMENT_LOG), instead of running it")
     parser.add_argument("--golden", type=pathlib.Path, nargs="+", metavar="FOLDER", help="other recorded cases, for a look: prints what is still open with them")
     parser.add_argument("--write", action="store_true", help="take closed gaps off the list")
+    parser.add_argument("--chip", help="what no recorded case of this chip varies")
+    parser.add_argument("--functions", action="store_true", help="with --chip: the number of gaps of each function that the chip was recorded with")
     options = parser.parse_args()
     functions = audited()
+    if options.chip:
+        return print_gaps_of(options.chip, functions, options)
     with tempfile.TemporaryDirectory() as name:
         log = options.log or run_unit_tests(options.unit_tests, pathlib.Path(name))
         generated = list(generated_cases(log, functions))

@@ -26,7 +26,8 @@ def case_bytes(case):
 
 def key_of(case):
     """What makes a case worth having beside another one: function, group, and whether it must be refused."""
-    return (tuple(call["fn"] for call in case["calls"]), case["id"].rsplit("/", 1)[0], case.get("abort", False))
+    calls = case["calls"] if "calls" in case else [call for core in case["core_calls"] for call in core]
+    return (tuple(call["fn"] for call in calls), case["id"].rsplit("/", 1)[0], case.get("abort", False))
 
 
 def choose(cases, budget, per_key):

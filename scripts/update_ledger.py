@@ -25,9 +25,9 @@ HEAD = "// Written by scripts/update_ledger.py from test results; sorted by name
 
 
 # The corpora that were recorded on each chip or revision, by its full name. What today's revision shares with an older recording counts for it.
-CHIPS = {"bm1684": ("bm1684", ["bm1684", "bm1684-varied"]), "bm1684x-1.30": ("bm1684x", ["bm1684x", "bm1684x-1.30"]),
-         "bm1684x-23.05": ("bm1684x-23.05", ["bm1684x", "bm1684x-varied"]), "bm1688-1.30": ("bm1688", ["bm1688"]),
-         "bm1690-1.30": ("bm1690", ["bm1690"]), "bm1690e-1.30": ("bm1690e", ["bm1690e"]), "bm1684x2-1.30": ("bm1684x2", ["bm1684x2"]),
+CHIPS = {"bm1684": ("bm1684", ["bm1684", "bm1684-varied"]), "bm1684x-1.30": ("bm1684x", ["bm1684x", "bm1684x-1.30", "bm1684x-1.30-varied"]),
+         "bm1684x-23.05": ("bm1684x-23.05", ["bm1684x", "bm1684x-varied"]), "bm1688-1.30": ("bm1688", ["bm1688", "bm1688-varied"]),
+         "bm1690-1.30": ("bm1690", ["bm1690", "bm1690-varied"]), "bm1690e-1.30": ("bm1690e", ["bm1690e"]), "bm1684x2-1.30": ("bm1684x2", ["bm1684x2"]),
          "cv184x-1.30": ("cv184x", ["cv184x"])}
 RECORDED = ROOT / "device/isa/recorded.def"
 RECORDED_HEAD = ("// Written by scripts/update_ledger.py from test results; sorted. "

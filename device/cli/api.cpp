@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device/chip/chip.hpp"
+#include "device/chip/limits.hpp"
 #include "device/cli/command.hpp"
 #include "device/cli/reference.hpp"
 #include "device/isa/ledger.hpp"
@@ -124,6 +125,30 @@ bool is_refused_everywhere(const std::string& name) {
                             [&](const auto& row) { return runs_on(info(*op), row.second); });
 }
 
+struct RangeHere {
+  std::string argument, low, high;
+};
+// The ranges that the validators ask on a chip, by the names of their messages.
+std::vector<RangeHere> ranges_on(const OpInfo& row, const Chip& chip) {
+  const auto text = [&](const Bound& bound) {
+    if (bound.argument == nullptr) return std::to_string(bound.on(chip, [](const char*) { return 0; }));
+    return bound.number == 0 ? std::string(bound.argument) : fmt::format("{}{:+}", bound.argument, bound.number);
+  };
+  std::vector<RangeHere> ranges;
+  for (const Limit& limit : limits_of(row.limits)) {
+    const RangeHere range{limit.argument, text(limit.low), text(limit.high)};
+    // A set that narrows another one has an argument twice: the last line holds.
+    const auto same =
+        std::find_if(ranges.begin(), ranges.end(), [&](const RangeHere& other) { return other.argument == range.argument; });
+    if (same == ranges.end()) {
+      ranges.push_back(range);
+    } else {
+      *same = range;
+    }
+  }
+  return ranges;
+}
+
 // What holds on one chip and stands in no text of the function: whether it has the function, and the sizes that texts
 // give for the chip that they were written for.
 std::string on_chip(const std::string& name, const Chip& chip) {
@@ -141,6 +166,10 @@ std::string on_chip(const std::string& name, const Chip& chip) {
                   chip.npu_num, chip.local_bytes, chip.banks, chip.eu_bytes, chip.cores, chip.cores == 1 ? "" : "s");
   const bool is_written_for = chip.api == Api::kOkKernel || (chip.name == "bm1684x" && chip.npu_num == 64);
   if (!is_written_for) text += " (where a text says 64 NPUs or 64 bytes, it is about BM1684X)";
+  std::string ranges;
+  for (const RangeHere& range : ranges_on(row, chip))
+    ranges += fmt::format("{} {} {}..{}", ranges.empty() ? "" : ",", range.argument, range.low, range.high);
+  if (!ranges.empty()) text += "; ranges:" + ranges;
   return text;
 }
 
@@ -162,6 +191,11 @@ int show_function(const FunctionReference& reference, const ApiOptions& options,
                             {"banks", chip->banks},
                             {"alignment", chip->eu_bytes},
                             {"cores", chip->cores}};
+      page["chip_ranges"] = nlohmann::json::object();
+      if (const auto op = find_op(options.filter)) {
+        for (const RangeHere& range : ranges_on(info(*op), *chip))
+          page["chip_ranges"][range.argument] = {range.low, range.high};
+      }
     }
     fmt::print("{}\n", page.dump(1));
   } else {

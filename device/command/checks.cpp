@@ -12,6 +12,7 @@
 
 #include "device/chip/layout.hpp"
 #include "device/chip/limits.hpp"
+#include "device/chip/rules.hpp"
 #include "device/memory/overlap.hpp"
 
 namespace softtpu {
@@ -278,6 +279,18 @@ Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, Natural
   return this->tensor(name, tensor, natural);
 }
 
+Checks& Checks::advances(std::string_view name, const Tensor& dst, bool arithmetic) {
+  if (dst.natural || !chip_.has(ChipRule::kNoZeroDstStride)) return *this;
+  if (arithmetic && chip_.has(ChipRule::kZeroDstArithmetic)) return *this;
+  const auto stays = [](int extent, std::int64_t stride) { return extent > 1 && stride == 0; };
+  const bool repeats = stays(dst.shape.n, dst.stride.n) || stays(dst.shape.c, dst.stride.c) ||
+                       stays(dst.shape.h, dst.stride.h) || stays(dst.shape.w, dst.stride.w);
+  return require(!repeats, "constraint/stride", [&] {
+    return Wrong{"{argument} has a stride of 0 in a dimension of more than one element: {value} of shape {limit}.",
+                 std::string(name), softtpu::to_text(dst.stride), softtpu::to_text(dst.shape)};
+  });
+}
+
 Checks& Checks::source(std::string_view name, const Operand& operand, const Tensor& dst) {
   const auto* tensor = std::get_if<Tensor>(&operand);
   if (tensor == nullptr) return *this;
@@ -297,6 +310,8 @@ Checks& Checks::apart(std::string_view name, const Operand& operand, const Tenso
 Checks& Checks::not_widened_in_place(std::string_view name, const Tensor& source, const Tensor& dst) {
   if (source.addr != dst.addr) [[likely]]
     return *this;
+  const bool integers = is_integer(source.dtype) && is_integer(dst.dtype);
+  if (integers && chip_.has(ChipRule::kWidenInPlace) && rises_from(chip_, source, dst)) return *this;
   return require(size_of(dst.dtype) <= size_of(source.dtype), "constraint/overlap", [&] {
     return fmt::format(
         "{} ({}) is at dst's address (0x{:x}) and dst ({}) is wider, so dst overwrites it before it is read", name,

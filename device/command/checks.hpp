@@ -66,10 +66,14 @@ class Checks {
 
   // A mode that rounds to integers: HALF_UP and HALF_DOWN do not.
   Checks& integral_rounding(std::string_view name, Rounding mode);
-  // An element-wise BDC command's destination: type of the operation's row, shape, layout.
-  Checks& target(const Tensor& dst, std::string_view name = "dst") {
-    return type(name, dst.dtype).shape("shape", dst.shape).lane_tensor(name, dst);
+  // An element-wise BDC command's destination: type of the operation's row, shape, layout. `arithmetic`: the command is
+  // one of those that may write its elements to one place (device/chip/rules.def: zero-dst-stride-in-arithmetic).
+  Checks& target(const Tensor& dst, std::string_view name = "dst", bool arithmetic = false) {
+    return type(name, dst.dtype).shape("shape", dst.shape).lane_tensor(name, dst).advances(name, dst, arithmetic);
   }
+  // A destination that a caller gave strides moves on in each dimension of more than one element, where the chip asks
+  // for it.
+  Checks& advances(std::string_view name, const Tensor& dst, bool arithmetic = false);
   // A source on the lanes of dst; a constant is always fine.
   Checks& source(std::string_view name, const Operand& operand, const Tensor& dst);
   // A source that the function reads again after it has written dst.

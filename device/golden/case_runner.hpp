@@ -23,7 +23,8 @@ class Target {
   virtual Result<void> launch(const void* arguments, std::uint64_t bytes, std::size_t cores) = 0;
 };
 
-enum class Verdict : std::uint8_t { kPassed, kFailed, kSkipped };
+// kOtherNpu: refused on purpose, whatever the recording says (docs/deviations.md: operands on different start NPUs).
+enum class Verdict : std::uint8_t { kPassed, kFailed, kSkipped, kOtherNpu };
 
 struct CaseResult {
   Verdict verdict = Verdict::kFailed;

@@ -40,6 +40,7 @@ const std::set<std::string>& superseded_ids() {
 
 std::string to_text(const Counts& counts) {
   std::string text = fmt::format("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
+  if (counts.other_npu != 0) text += fmt::format(", {} refused for operands on different start NPUs", counts.other_npu);
   if (counts.superseded != 0) text += fmt::format(", {} superseded by a newer recording", counts.superseded);
   return text;
 }
@@ -65,7 +66,7 @@ class Session {
       std::set<std::string> names;
       for (const Call& call : recorded.calls) names.insert(call.function);
       // A deviation is one of the last call: those before it only prepare its operands.
-      if (one.skipped != 0 && !recorded.calls.empty()) names = {recorded.calls.back().function};
+      if (one.skipped + one.other_npu != 0 && !recorded.calls.empty()) names = {recorded.calls.back().function};
       for (const std::string& name : names) result_.functions[name].add(one);
     }
     fmt::print("{:<8} {:<24} {}\n", escape_controls(family->chip), escape_controls(family->name), to_text(counts));
@@ -93,6 +94,9 @@ class Session {
         if (options_.list_skipped)
           fmt::print("{}", escape_controls(fmt::format("  skipped {}: {}\n", recorded.id, verdict.text)));
         return {0, 0, 1, 0};
+      case Verdict::kOtherNpu:
+        if (options_.list_skipped) fmt::print("  refused {}: {}\n", recorded.id, verdict.text);
+        return {0, 0, 0, 0, 1};
       case Verdict::kFailed: break;
     }
     const std::string& function = recorded.calls.back().function;
@@ -133,7 +137,8 @@ Result<std::vector<std::string>> find_families(const std::vector<std::string>& p
 bool write_ledger(const std::string& path, const SessionResult& result) {
   nlohmann::json functions = nlohmann::json::object();
   for (const auto& [name, counts] : result.functions) {
-    functions[name] = {{"passed", counts.passed}, {"failed", counts.failed}, {"skipped", counts.skipped}};
+    functions[name] = {
+        {"passed", counts.passed}, {"failed", counts.failed}, {"skipped", counts.skipped + counts.other_npu}};
   }
   std::ofstream file(path);
   file << functions.dump(1) << "\n";

@@ -13,13 +13,15 @@ namespace softtpu::golden {
 
 struct Counts {
   int passed = 0, failed = 0, skipped = 0;
-  int superseded =
-      0;  // recorded with another revision of the chip than the one it runs on, where both are known to differ
+  // Recorded with another revision of the chip than the one it runs on, where both are known to differ.
+  int superseded = 0;
+  int other_npu = 0;  // refused for operands on different start NPUs
   void add(const Counts& more) {
     passed += more.passed;
     failed += more.failed;
     skipped += more.skipped;
     superseded += more.superseded;
+    other_npu += more.other_npu;
   }
 };
 

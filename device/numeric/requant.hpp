@@ -13,14 +13,15 @@ Acc shifted_product(std::int64_t value, std::int64_t multiplier, const Shifter<A
   return uncut ? product : Acc{static_cast<std::int64_t>(product)};
 }
 
-// A product that goes more than 63 places to the left keeps its sign beside 127 bits (golden bm1688/new_pool,
-// depthwise2d_requant_pc_asym_C/012). Nothing that is made of it tells results beyond 100 bits apart.
-inline Int128 shifted_far(Int128 product, int left) {
-  __extension__ using Bits = unsigned __int128;
-  constexpr Bits kSign = Bits{1} << 127;
-  constexpr Int128 kMost = Int128{1} << 100;
-  const Bits bits = static_cast<Bits>(product) << left;
-  return std::clamp(static_cast<Int128>(product < 0 ? bits | kSign : bits & ~kSign), -kMost, kMost);
+// A product that keeps its sign beside the low 63 bits.
+template <class Acc>
+Acc within_64(Acc product) {
+  if constexpr (sizeof(Acc) > sizeof(std::int64_t)) {
+    const Acc beyond = Acc{1} << 63;
+    const Acc kept = product & (beyond - 1);
+    return product < 0 ? kept - beyond : kept;
+  }
+  return product;
 }
 
 // Bits of a product that Shifter<std::int64_t> takes with this shift.

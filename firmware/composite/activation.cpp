@@ -171,7 +171,9 @@ void tpu_bdc_fp32_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_a
                            local_addr_t work1_addr, local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr,
                            local_addr_t exp_table_addr, const dim4* shape, float beta) {
   const ExpBuffers buffers{work0_addr, work1_addr, exp_coeff_addr, exp_table_addr};
-  Composite run = exp_call(Op::tpu_bdc_fp32_softplus, dst_addr, src_addr, SourceUse::kAgain, buffers, shape);
+  const bool in_place = Call(Op::tpu_bdc_fp32_softplus).chip().has(ChipRule::kOwnInPlace);
+  const SourceUse use = in_place ? SourceUse::kToDst : SourceUse::kAgain;
+  Composite run = exp_call(Op::tpu_bdc_fp32_softplus, dst_addr, src_addr, use, buffers, shape);
   run.table("log_coeff", log_coeff_addr, kFp32Terms);
   const Steps s = run.steps();
   if (run.has(ChipRule::kExpByExponent)) {

@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "device/memory/static_tables.hpp"
+#include "device/numeric/formats.hpp"
 #include "firmware/composite/composite.hpp"
 #include "firmware/composite/functions.hpp"
+#include "firmware/tpu/coefficient_call.hpp"
 
 namespace softtpu {
 namespace {
@@ -35,6 +37,7 @@ void check_static_type(const Call& call, Dtype type, bool has_fp32) {
 
 void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, int (*terms)(Dtype)) {
   const Call call(op);
+  check_coefficients(call, addr);
   const Dtype type = call.dtype("dtype", dtype);
   check_static_type(call, type, op == Op::tpu_bdc_load_fp_exp_coeff);
   const Tensor dst = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms(type)}, type);
@@ -43,9 +46,23 @@ void load(Op op, local_addr_t addr, int dtype, const CoefficientTables& tables, 
   call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, offset, dst.shape, Stride4{0, 0, 0, 1}, type, false}});
 }
 
+void load_bytes_of_bf16(const Call& call, local_addr_t addr, std::uint32_t offset, int terms) {
+  const CompositeScope steps(call.core(), call.op());
+  const dim4 every{1, call.chip().npu_num, 1, 1}, stride{1, 1, 1, 1};
+  for (int i = 0; i < terms; ++i) {
+    float value = 0;
+    std::memcpy(&value, call.core().memories().static_mem() + offset + 4 * static_cast<std::size_t>(i / 2),
+                sizeof(value));
+    scalar_t byte;
+    byte.u32 = static_cast<std::uint32_t>(round_bf16(value)) >> (i % 2 * 8) & 0xFFU;
+    tpu_bdc_set_C(addr + static_cast<unsigned>(i), byte, &every, &stride, DT_UINT8);
+  }
+}
+
 // Static memory holds this series in f32 only: the 16-bit types get its rounded values, one constant at a time.
 void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int terms) {
   const Call call(op);
+  check_coefficients(call, addr);
   const bool stored = call.chip().has(ChipRule::kStaticBf16);
   const std::uint32_t offset = static_place(call.chip(), stored ? static_offset::kErfBf16Coeff : table);
   const Dtype type = call.dtype("dtype", dtype);
@@ -53,6 +70,11 @@ void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int 
   check_static_type(call, type, false);
   if (type == Dtype::kFp32 || stored) {
     call.issue(StaticLoadCmd{whole, Tensor{Space::kStatic, offset, whole.shape, Stride4{0, 0, 0, 1}, type, false}});
+    return;
+  }
+  // Of a type of one byte as many bytes of the bf16 series come (golden bm1690-varied/m_a/bdc_load_fp_erf_coeff/000).
+  if (size_of(type) == 1 && call.chip().has(ChipRule::kAnyTrigonometricType)) {
+    load_bytes_of_bf16(call, addr, offset, terms);
     return;
   }
   const dim4 column{1, call.chip().npu_num, 1, 1};
@@ -71,6 +93,7 @@ void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int 
 // A series that only f32 has; the row of the function in ops.def names the type.
 void load_fp32_only(Op op, local_addr_t addr, int dtype, std::uint32_t table) {
   const Call call(op);
+  check_coefficients(call, addr);
   const Tensor dst = call.local(addr, Dim4{1, call.chip().npu_num, 1, 2 * kFp32Terms}, call.dtype("dtype", dtype));
   call.issue(StaticLoadCmd{
       dst, Tensor{Space::kStatic, static_place(call.chip(), table), dst.shape, Stride4{0, 0, 0, 1}, dst.dtype, false}});

@@ -178,7 +178,9 @@ void angle_function(Op op, AngleSteps steps, SourceUse use, local_addr_t dst, lo
 }
 void tangent_function(Op op, TangentSteps steps, local_addr_t dst, local_addr_t src, local_addr_t work,
                       local_addr_t coeff, const dim4* shape) {
-  steps(checked(op, dst, src, work, coeff, shape, DT_FP32, SourceUse::kOnce), dst, src, work, coeff);
+  const bool apart = Call(op).chip().has(ChipRule::kOwnInPlace);
+  const SourceUse use = apart ? SourceUse::kAgain : SourceUse::kOnce;
+  steps(checked(op, dst, src, work, coeff, shape, DT_FP32, use), dst, src, work, coeff);
 }
 
 }  // namespace
@@ -213,8 +215,9 @@ TANGENT_FUNCTION(tpu_bdc_fp32_cot, cot_steps)
 GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_sin, sin_steps, SourceUse::kOnce)
 GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_cos, cos_steps, SourceUse::kOnce)
 // Of f32 only: the recorded chip refuses the coefficients of other types.
-GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_arcsin, arcsin_steps, SourceUse::kAgain)
-GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_arccos, arccos_steps, SourceUse::kAgain)
+// In place the sign is that of the result so far (golden bm1690-varied/m_a/bdc_fp_arcsin/001).
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_arcsin, arcsin_steps, SourceUse::kToDst)
+GENERAL_ANGLE_FUNCTION(tpu_bdc_fp_arccos, arccos_steps, SourceUse::kToDst)
 
 void tpu_bdc_fp_arctan(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t work2_addr,
                        local_addr_t coeff_addr, const dim4* shape, data_type_t dtype) {

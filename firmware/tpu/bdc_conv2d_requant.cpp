@@ -55,7 +55,7 @@ std::optional<Requant> constants(const Convolution& conv, bool used, const Const
   requant.multiplier = given.multiplier;
   const int shift = static_cast<signed char>(given.rshift);
   const bool to_the_left = call.chip().has(ChipRule::kRequantConvolutions);
-  requant.shift = to_the_left ? call.in_range("rshift", shift, -64, 31) : -call.in_range("rshift", shift, -31, 64);
+  requant.shift = to_the_left ? call.in_range("rshift", shift, -64, 127) : -call.in_range("rshift", shift, -31, 64);
   requant.offset = result_zero_point(call, "output_zp", given.zero_point, conv.result().dtype);
   requant.rounding = rounding;
   return requant;

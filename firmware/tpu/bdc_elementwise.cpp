@@ -1,4 +1,5 @@
 // Entry points of element-wise BDC functions of one data type.
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
@@ -74,8 +75,10 @@ void channel_binary(const Call& call, ArithMode mode, bool source_first, local_a
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
   Operand a = call.local(src_addr, dim, type), b = call.per_channel(bias_addr, dim, type);
-  if (!source_first) std::swap(a, b);
-  call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), a, b});
+  // Which NaN survives.
+  const bool element_first = mode == ArithMode::kAdd && call.chip().has(ChipRule::kElementNanFirst);
+  if (!source_first && !element_first) std::swap(a, b);
+  call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), a, b, false, element_first});
 }
 
 }  // namespace

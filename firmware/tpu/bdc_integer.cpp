@@ -7,6 +7,12 @@ namespace softtpu {
 namespace {
 
 Scalar shift_count(int count) { return {static_cast<std::uint8_t>(count), Dtype::kInt8}; }
+// The shift behind an operation.
+Scalar result_shift(const Call& call, char shift) {
+  constexpr int kResultBits = 32;
+  const int count = static_cast<signed char>(shift);
+  return shift_count(count > 0 && call.chip().has(ChipRule::kShiftsModulo) ? count % kResultBits : count);
+}
 
 void mac(const Call& call, local_addr_t dst_addr, const Dim4& dim, const dim4* dst_stride, const Operand& a,
          const Operand& b, int lshift, int rshift, rounding_mode_t rounding_mode) {
@@ -47,7 +53,7 @@ struct IntShift {
 };
 Operand operand(const Integers& of, const IntShift& shift) {
   if (shift.per_channel) return of.call.per_channel(shift.addr, of.dim, Dtype::kInt8);
-  return shift_count(shift.count);
+  return result_shift(of.call, static_cast<char>(shift.count));
 }
 
 void int_binary(const Call& call, IntMode mode, const IntOperand& dst, const IntOperand& src0, const IntOperand& src1,
@@ -148,7 +154,7 @@ void tpu_bdc_int_square(local_addr_t dst_addr, local_addr_t src_addr, const dim4
   const Dim4 dim = call.dim("shape", shape);
   const Tensor src = call.local(src_addr, dim, src_stride, call.dtype("src_dtype", src_dtype));
   call.issue(IntArithCmd{IntMode::kMul, call.local(dst_addr, dim, dst_stride, call.dtype("dst_dtype", dst_dtype)), src,
-                         src, shift_count(shift), call.rounding(rounding_mode), saturation});
+                         src, result_shift(call, shift), call.rounding(rounding_mode), saturation});
 }
 
 void tpu_bdc_int_min_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,

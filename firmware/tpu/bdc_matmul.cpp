@@ -1,6 +1,7 @@
 // Matrix products whose columns are spread over channels: fp32_mm, int_mm, int_pcs_mm, int8_mm.
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 
@@ -55,9 +56,16 @@ class SpreadMatMul {
     }
     return *this;
   }
-  // One amount for each column.
-  SpreadMatMul& shift_row(local_addr_t addr) {
-    cmd_.shift = matrix(addr, 1, sizes_.right_cols, sizes_.right_per_channel, Dtype::kInt8);
+  // One amount for each column, beside the output.
+  SpreadMatMul& shift_row(local_addr_t addr, local_addr_t output) {
+    const Chip& chip = call_.chip();
+    if (chip.has(ChipRule::kForeignShiftRow) && chip.npu_of(addr) != chip.npu_of(output)) {
+      cmd_.shift = Scalar{0, Dtype::kInt8};
+      return *this;
+    }
+    Tensor shifts = matrix(addr, 1, sizes_.right_cols, sizes_.right_per_channel, Dtype::kInt8);
+    if (chip.has(ChipRule::kFreeShiftRow)) shifts.natural = false;
+    cmd_.shift = shifts;
     return *this;
   }
   void issue() const { call_.issue(cmd_); }
@@ -114,7 +122,8 @@ void int8_mm(SpreadMatMul& mm, local_addr_t output, local_addr_t right, local_ad
   const Dtype bias_type = options.has_bias ? mm.call().dtype("bias_dtype", options.bias) : Dtype::kUint16;
   const bool old_signed = is_signed_int(left_type) || is_signed_int(right_type) || is_signed_int(bias_type);
   mm.command().lshift = options.lshift;
-  mm.command().rshift = options.rshift;
+  const bool has_sign = mm.call().chip().has(ChipRule::kShiftedProductSums);
+  mm.command().rshift = has_sign ? static_cast<signed char>(options.rshift) : options.rshift;
   mm.command().relu = options.result_relu;
   mm.output(output, mm.call().dtype("output_dtype", options.output))
       .right(right, right_type)
@@ -145,7 +154,7 @@ void int_pcs_mm_of(Op op, const Sizes& sizes, const Matrices& at, local_addr_t s
                    data_type_t right_dtype, rounding_mode_t rounding) {
   SpreadMatMul mm(op, MatMulKind::kInt, sizes);
   const Dtype left = mm.call().dtype("left_dtype", left_dtype);
-  int_mm(mm.left(at.left, left).shift_row(shift), at.output, at.right, left,
+  int_mm(mm.left(at.left, left).shift_row(shift, at.output), at.output, at.right, left,
          mm.call().dtype("right_dtype", right_dtype), rounding);
 }
 void int8_mm_of(Op op, const Sizes& sizes, const Matrices& at, local_addr_t bias, const Int8Options& options) {
@@ -217,7 +226,7 @@ void tpu_bdc_int_pcs_mm_L_const(local_addr_t output_addr, local_addr_t right_add
   SpreadMatMul mm(Op::tpu_bdc_int_pcs_mm_L_const, MatMulKind::kInt,
                   {left_rows, left_cols, right_cols, 1, right_cols_per_channel, false});
   const Dtype left = mm.call().dtype("C_dtype", C_dtype);
-  int_mm(mm.left_constant(scalar(C, left)).shift_row(shift_addr), output_addr, right_addr, left,
+  int_mm(mm.left_constant(scalar(C, left)).shift_row(shift_addr, output_addr), output_addr, right_addr, left,
          mm.call().dtype("right_dtype", right_dtype), rounding_mode);
 }
 

@@ -33,7 +33,9 @@ struct Numbers {
 };
 void sequence_bcast(const Call& call, local_addr_t dst, int npu_num, const Numbers& of) {
   const Dtype type = call.dtype("dtype", of.dtype);
-  const Dim4 row = row_on_npus(call, npu_num, "num", of.num);
+  // As many channels, where they go on with the first NPU.
+  const int most = call.chip().has(ChipRule::kWrappingSequences) ? kMaxExtent : call.chip().npu_num;
+  const Dim4 row{1, call.in_range("npu_num", npu_num, 1, most), 1, call.in_range("num", of.num, 1, kMaxExtent)};
   call.issue(SequenceCmd{call.local(dst, row, type), of.start, of.step, true});
 }
 void sequence_distribute(const Call& call, local_addr_t dst, const Numbers& of, Layout layout) {

@@ -41,6 +41,12 @@ class Pooling {
     cmd_.weight = call_.local(addr, shape, call_.dtype("weight type", type), Layout::kCompact);
     return *this;
   }
+  // Of the requantised forms.
+  Pooling& byte_weight(local_addr_t addr, data_type_t type) {
+    if (call_.chip().has(ChipRule::kTypelessWeights))
+      type = call_.dtype("weight type", type) == Dtype::kUint8 ? DT_UINT8 : DT_INT8;
+    return weight(addr, type);
+  }
   Pooling& weight(const scalar_t& value, data_type_t type) {
     cmd_.weight = scalar(value, call_.dtype("weight type", type));
     return *this;
@@ -79,6 +85,12 @@ class Pooling {
     cmd_.bias_type = call_.dtype("bias_dtype", type);
     cmd_.bias = per_channel(addr, is_signed_int(cmd_.bias_type) ? Dtype::kInt32 : Dtype::kUint32);
     return *this;
+  }
+  void check_deconv_bias(bool used, data_type_t type) const {
+    if (!used || !call_.chip().has(ChipRule::kWideDeconvBias)) return;
+    const Dtype bias = call_.dtype("bias_dtype", type);
+    call_.require(contains(kInts32, bias), "{argument} is {value} (allowed: {limit}).", "bias_dtype", to_text(bias),
+                  "int32, uint32");
   }
   Pooling& shift(int rshift, Rounding rounding, bool relu) {
     cmd_.rshift = rshift;
@@ -338,6 +350,7 @@ void tpu_bdc_int8_depthwise_for_deconv2d(local_addr_t output_addr, local_addr_t 
                                          bool has_bias, bool result_relu, rounding_mode_t rounding_mode) {
   Pooling pool(Op::tpu_bdc_int8_depthwise_for_deconv2d, PoolMode::kDepthwise);
   pool.input(input_addr, input_shape, input_dtype).deconv_window(kernel, insert, padding, dilation).deconv_pad(pad_val);
+  pool.check_deconv_bias(has_bias, bias_dtype);
   pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
   pool.shift(rshift, rounding_mode, result_relu).output(output_addr, output_dtype).issue();
 }
@@ -367,7 +380,7 @@ void tpu_bdc_depthwise2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_
                                            rounding_mode_t rounding_mode) {
   Pooling pool(Op::tpu_bdc_depthwise2d_requant_pc_asym_C, PoolMode::kDepthwise);
   pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
-  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.byte_weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
   pool.shift(0, rounding_mode, result_relu).requant(has_requant, requant_addr, rounding_mode).symmetric(sym_range);
   pool.output(output_addr, output_dtype).issue();
 }
@@ -382,7 +395,7 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
                                          rounding_mode_t rounding_mode) {
   Pooling pool(Op::tpu_bdc_depthwise2d_requant_C_sym_C, PoolMode::kDepthwise);
   pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
-  pool.weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
+  pool.byte_weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
   pool.shifts_to(Dtype::kInt8, rshift, output_dtype).shift(rshift, rounding_mode, result_relu).symmetric(sym_range);
   pool.output(output_addr, output_dtype).issue();
 }

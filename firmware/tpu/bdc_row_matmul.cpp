@@ -145,8 +145,10 @@ void zp_mm(Op op, Sizes sizes, local_addr_t output, const Side& left, const Side
   sizes.of_product = signs_follow;
   if (signs_follow && right.constant && !zero_point.constant) sizes.stored = Stored::kAllTrans;
   RowMatMul mm(op, MatMulKind::kInt8Zp, sizes);
-  const Dtype zero_type = mm.call().dtype("right type", right_type),
-              left_dtype = mm.call().dtype("left type", left_type);
+  Dtype zero_type = mm.call().dtype("right type", right_type);
+  const Dtype left_dtype = mm.call().dtype("left type", left_type);
+  if (mm.call().chip().has(ChipRule::kSignOnlyZeroPoints) && size_of(zero_type) != 0)
+    zero_type = is_signed_int(zero_type) ? Dtype::kInt8 : Dtype::kUint8;
   mm.operands(left, left_dtype, right, signs_follow && size_of(zero_type) == 1 ? left_dtype : zero_type);
   mm.output(output, Dtype::kInt32, add, Dtype::kInt32);
   if (zero_point.constant) {

@@ -3,6 +3,7 @@
 #include "device/command/checks.hpp"
 #include "device/memory/static_tables.hpp"
 #include "firmware/call.hpp"
+#include "firmware/tpu/coefficient_call.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
@@ -17,9 +18,19 @@ Tensor on_every_npu(const Call& call, local_addr_t addr, int length, Dtype type)
 }
 
 void load_fp32(const Call& call, local_addr_t addr, std::uint32_t offset, int length) {
+  check_coefficients(call, addr);
   const Tensor dst = on_every_npu(call, addr, length, Dtype::kFp32);
   call.issue(StaticLoadCmd{dst, Tensor{Space::kStatic, static_place(call.chip(), offset), dst.shape,
                                        Stride4{0, 0, 0, 1}, Dtype::kFp32, false}});
+}
+
+// The type of a root or quotient. The steps of other functions take the halves on every chip.
+Dtype quotient_type(const Call& call, data_type_t dtype) {
+  const Dtype type = call.dtype("dtype", dtype);
+  const bool halves = !call.chip().has(ChipRule::kFp32Quotients) || call.core().composite().has_value();
+  call.require(halves || !contains(kHalves, type), "{argument} is {value} (allowed: {limit}).", "dtype", to_text(type),
+               to_text(Dtype::kFp32));
+  return type;
 }
 
 void root(const Call& call, RootMode mode, local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, Dtype type,
@@ -104,12 +115,12 @@ void tpu_bdc_fp32_tunable_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, co
 }
 void tpu_bdc_fp_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_bdc_fp_rsqrt);
-  root(call, RootMode::kRsqrt, dst_addr, src_addr, shape, call.dtype("dtype", dtype), kNewtonSteps);
+  root(call, RootMode::kRsqrt, dst_addr, src_addr, shape, quotient_type(call, dtype), kNewtonSteps);
 }
 void tpu_bdc_fp_tunable_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype,
                               int num_iter) {
   const Call call(Op::tpu_bdc_fp_tunable_rsqrt);
-  root(call, RootMode::kRsqrt, dst_addr, src_addr, shape, call.dtype("dtype", dtype), num_iter);
+  root(call, RootMode::kRsqrt, dst_addr, src_addr, shape, quotient_type(call, dtype), num_iter);
 }
 void tpu_bdc_fp32_sqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape) {
   root(Call(Op::tpu_bdc_fp32_sqrt), RootMode::kSqrt, dst_addr, src_addr, shape, Dtype::kFp32, kNewtonSteps);
@@ -119,12 +130,12 @@ void tpu_bdc_fp32_tunable_sqrt(local_addr_t dst_addr, local_addr_t src_addr, con
 }
 void tpu_bdc_fp_sqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_bdc_fp_sqrt);
-  root(call, RootMode::kSqrt, dst_addr, src_addr, shape, call.dtype("dtype", dtype), kNewtonSteps);
+  root(call, RootMode::kSqrt, dst_addr, src_addr, shape, quotient_type(call, dtype), kNewtonSteps);
 }
 void tpu_bdc_fp_tunable_sqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype,
                              int num_iter) {
   const Call call(Op::tpu_bdc_fp_tunable_sqrt);
-  root(call, RootMode::kSqrt, dst_addr, src_addr, shape, call.dtype("dtype", dtype), num_iter);
+  root(call, RootMode::kSqrt, dst_addr, src_addr, shape, quotient_type(call, dtype), num_iter);
 }
 
 // ---- quotients ----
@@ -142,14 +153,14 @@ void tpu_bdc_fp32_tunable_div(local_addr_t dst_addr, local_addr_t src0_addr, loc
 void tpu_bdc_fp_div(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
                     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dtype) {
   const Call call(Op::tpu_bdc_fp_div);
-  const Quotient to{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype)};
+  const Quotient to{call, dst_addr, shape, dst_stride, quotient_type(call, dtype)};
   to.divide(to.tensor(src0_addr, src0_stride), to.tensor(src1_addr, src1_stride));
 }
 void tpu_bdc_fp_tunable_div(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
                             const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dtype,
                             int num_iter) {
   const Call call(Op::tpu_bdc_fp_tunable_div);
-  const Quotient to{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype), num_iter};
+  const Quotient to{call, dst_addr, shape, dst_stride, quotient_type(call, dtype), num_iter};
   to.divide(to.tensor(src0_addr, src0_stride), to.tensor(src1_addr, src1_stride));
 }
 
@@ -166,13 +177,13 @@ void tpu_bdc_fp32_tunable_div_C(local_addr_t dst_addr, local_addr_t src_addr, fl
 void tpu_bdc_fp_div_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
                       const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {
   const Call call(Op::tpu_bdc_fp_div_C);
-  const Quotient to{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype)};
+  const Quotient to{call, dst_addr, shape, dst_stride, quotient_type(call, dtype)};
   to.divide(to.tensor(src_addr, src_stride), to.constant(C));
 }
 void tpu_bdc_fp_tunable_div_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
                               const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int num_iter) {
   const Call call(Op::tpu_bdc_fp_tunable_div_C);
-  const Quotient to{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype), num_iter};
+  const Quotient to{call, dst_addr, shape, dst_stride, quotient_type(call, dtype), num_iter};
   to.divide(to.tensor(src_addr, src_stride), to.constant(C));
 }
 
@@ -189,13 +200,13 @@ void tpu_bdc_fp32_tunable_C_div(local_addr_t dst_addr, local_addr_t src_addr, fl
 void tpu_bdc_fp_C_div(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
                       const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {
   const Call call(Op::tpu_bdc_fp_C_div);
-  const Quotient to{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype)};
+  const Quotient to{call, dst_addr, shape, dst_stride, quotient_type(call, dtype)};
   to.divide(to.constant(C), to.tensor(src_addr, src_stride));
 }
 void tpu_bdc_fp_tunable_C_div(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
                               const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int num_iter) {
   const Call call(Op::tpu_bdc_fp_tunable_C_div);
-  const Quotient to{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype), num_iter};
+  const Quotient to{call, dst_addr, shape, dst_stride, quotient_type(call, dtype), num_iter};
   to.divide(to.constant(C), to.tensor(src_addr, src_stride));
 }
 
@@ -213,12 +224,12 @@ void tpu_bdc_fp32_tunable_reciprocal(local_addr_t dst_addr, local_addr_t src_add
 void tpu_bdc_fp_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
                            const dim4* src_stride, data_type_t dtype) {
   const Call call(Op::tpu_bdc_fp_reciprocal);
-  Quotient{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype)}.reciprocal(src_addr, src_stride);
+  Quotient{call, dst_addr, shape, dst_stride, quotient_type(call, dtype)}.reciprocal(src_addr, src_stride);
 }
 void tpu_bdc_fp_tunable_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
                                    const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int num_iter) {
   const Call call(Op::tpu_bdc_fp_tunable_reciprocal);
-  Quotient{call, dst_addr, shape, dst_stride, call.dtype("dtype", dtype), num_iter}.reciprocal(src_addr, src_stride);
+  Quotient{call, dst_addr, shape, dst_stride, quotient_type(call, dtype), num_iter}.reciprocal(src_addr, src_stride);
 }
 
 // ---- coefficients ----

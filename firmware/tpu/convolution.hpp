@@ -44,7 +44,8 @@ class Convolution {
     return *this;
   }
   Convolution& bias(bool used, local_addr_t addr, Dtype type) {
-    cmd_.bias_type = type;
+    // Without a sign, an unused bias changes no sum.
+    cmd_.bias_type = !used && is_integer(type) && call_.chip().has(ChipRule::kUntypedBias) ? Dtype::kUint32 : type;
     if (used) cmd_.bias = per_output_channel(addr, type);
     return *this;
   }
@@ -52,6 +53,10 @@ class Convolution {
   local_addr_t deconv_bias(local_addr_t addr) const { return call_.chip().has(ChipRule::kDeconvOperands) ? 0 : addr; }
   Convolution& zero_point(const scalar_t& value, data_type_t type) {
     const Dtype named = call_.dtype("kzp_dtype", type);
+    if (call_.chip().has(ChipRule::kByteZeroPointType)) {
+      call_.require(contains(kInts8, named), "{argument} is {value} (allowed: {limit}).", "kzp_dtype", to_text(named),
+                    "int8, uint8");
+    }
     const Chip& chip = call_.chip();
     const bool raw = chip.has(ChipRule::kRawZeroPoints) && !chip.has(ChipRule::kNoKernelPoints);
     cmd_.zero_point = scalar(value, raw ? Dtype::kUint8 : named);

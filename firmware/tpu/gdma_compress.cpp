@@ -48,6 +48,13 @@ std::int64_t group_bytes(const Chip& chip, std::int64_t count, Dtype type) {
   return align_up(groups_of(count) * (std::int64_t{kGroupElements} * size_of(type) + extra), kWideAlignment);
 }
 
+// What the size functions take elements for: words for their bytes, where the chip does.
+void to_sized(const Chip& chip, Dim4& shape, Dtype& type) {
+  if (size_of(type) != 4 || !chip.has(ChipRule::kSizesOfWords)) return;
+  shape.w = static_cast<int>(std::min<std::int64_t>(std::int64_t{shape.w} * 4, INT_MAX));
+  type = Dtype::kUint8;
+}
+
 std::int64_t stream_bytes(const Dim4& shape, Dtype type) {
   return kStreamHeaderBytes + max_packed_bytes(shape.elements(), size_of(type));
 }
@@ -60,6 +67,13 @@ Dim4 units_of(const Chip& chip, const Dim4& shape, Dtype type) {
   const std::int64_t count = std::int64_t{std::min(shape.c, chip.npu_num)} * shape.w;
   return {shape.n, static_cast<int>(ceil_div(shape.c, chip.npu_num)), shape.h,
           static_cast<int>(group_bytes(chip, count, type))};
+}
+// The same for the size functions.
+Dim4 sized_units(const Call& call, const dim4* shape, data_type_t dtype) {
+  Dim4 dim = checked_shape(call, shape);
+  Dtype type = checked_type(call, dtype);
+  to_sized(call.chip(), dim, type);
+  return units_of(call.chip(), dim, type);
 }
 // Slots in bytes, their lengths in 32-bit words, one after the other in n, c, h order.
 Stride4 slot_stride(const Dim4& units) {
@@ -152,8 +166,9 @@ void tpu_gdma_decompress_RACU_S2L(local_addr_t dst_addr, global_addr_t src_racu_
 // The sizes do not depend on the zero guard.
 int tpu_gdma_compress_normal_max_bytes(const dim4* shape, data_type_t dtype, bool) {
   const Call call(Op::tpu_gdma_compress_normal_max_bytes);
-  const Dim4 dim = checked_shape(call, shape);
-  const Dtype type = checked_type(call, dtype);
+  Dim4 dim = checked_shape(call, shape);
+  Dtype type = checked_type(call, dtype);
+  to_sized(call.chip(), dim, type);
   const bool own = grouped(call.chip(), type);
   return call.to_int(own ? group_bytes(call.chip(), dim.elements(), type) : stream_bytes(dim, type));
 }
@@ -161,25 +176,23 @@ int tpu_gdma_compress_normal_max_bytes(const dim4* shape, data_type_t dtype, boo
 int tpu_gdma_compress_RACU_max_racu_bytes(const dim4* shape, data_type_t dtype, bool) {
   const Call call(Op::tpu_gdma_compress_RACU_max_racu_bytes);
   Dim4 dim = checked_shape(call, shape);
-  const Dtype type = checked_type(call, dtype);
+  Dtype type = checked_type(call, dtype);
+  to_sized(call.chip(), dim, type);
   if (grouped(call.chip(), type)) dim.c = static_cast<int>(align_up(dim.c, call.chip().npu_num));
   const Dim4 units = units_of(call.chip(), dim, type);
   return call.to_int(units.n * slot_stride(units).n);
 }
 int tpu_gdma_compress_RACU_max_meta_bytes(const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_gdma_compress_RACU_max_meta_bytes);
-  const Dtype type = checked_type(call, dtype);
-  const Dim4 units = units_of(call.chip(), checked_shape(call, shape), type);
+  const Dim4 units = sized_units(call, shape, dtype);
   return call.to_int(units.n * length_stride(units).n * static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
 dim4 tpu_gdma_compress_RACU_racu_stride(const dim4* shape, data_type_t dtype, bool) {
   const Call call(Op::tpu_gdma_compress_RACU_racu_stride);
-  const Dim4 dim = checked_shape(call, shape);
-  return to_dim4(call, slot_stride(units_of(call.chip(), dim, checked_type(call, dtype))));
+  return to_dim4(call, slot_stride(sized_units(call, shape, dtype)));
 }
 dim4 tpu_gdma_compress_RACU_meta_stride(const dim4* shape, data_type_t dtype) {
   const Call call(Op::tpu_gdma_compress_RACU_meta_stride);
-  const Dtype type = checked_type(call, dtype);
-  return to_dim4(call, length_stride(units_of(call.chip(), checked_shape(call, shape), type)));
+  return to_dim4(call, length_stride(sized_units(call, shape, dtype)));
 }
 }

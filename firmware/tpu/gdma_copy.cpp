@@ -47,12 +47,19 @@ void natural_from_zero(const Call& call, DmaCopyCmd& cmd) {
   }
 }
 
+// A plain copy that is a loop over n: an empty one is fine.
+bool takes_empty(const Call& call, const Dim4& dim) {
+  const Op op = call.op();
+  if (call.chip().has(ChipRule::kEmptyCopies))
+    return op == Op::tpu_gdma_cpy_S2S || op == Op::tpu_gdma_cpy_S2L || op == Op::tpu_gdma_cpy_L2S;
+  return op == Op::tpu_gdma_cpy_S2S && std::min({dim.c, dim.h, dim.w}) > 0;
+}
+
 void issue_copy(Op op, CopyOrder order, const Side& dst, const Side& src, const dim4* shape, data_type_t dtype) {
   const Call call(op);
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
-  // A plain copy between system memories is a loop over n: an empty one is fine.
-  if (op == Op::tpu_gdma_cpy_S2S && dim.n == 0 && std::min({dim.c, dim.h, dim.w}) > 0) return;
+  if (dim.n == 0 && takes_empty(call, dim)) return;
   DmaCopyCmd cmd{order, call.in(dst.space, dst.addr, dim, dst.stride, type),
                  call.in(src.space, src.addr, source_shape(order, dim), src.stride, type)};
   // Rows move whole in this order: the w strides do not count (golden bm1684x/gdma_limits/nc_trans).

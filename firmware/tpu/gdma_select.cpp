@@ -1,6 +1,8 @@
 // Entry points of GDMA functions that choose elements or rows.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "device/chip/rules.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
@@ -26,6 +28,7 @@ struct Rows {
 };
 
 DmaRowsCmd rows_command(const Call& call, RowsMode mode, const Rows& rows, data_type_t dtype) {
+  if (call.chip().has(ChipRule::kWholeIndices)) call.multiple_of("index", rows.index.addr, sizeof(std::uint32_t));
   const Dim4 dim = call.dim("shape", rows.shape);
   const Dtype type = call.dtype("dtype", dtype);
   const Dim4 param{1, dim.c, rows.param_h, dim.w};
@@ -50,10 +53,15 @@ void issue_scatter(const Call& call, RowsMode mode, const Rows& rows, std::uint3
   DmaRowsCmd cmd = rows_command(call, mode, rows, dtype);
   cmd.start = start;
   // All channels read the first one's NPU, where it lies in the window of local memory.
-  if (call.chip().has(ChipRule::kRepeatedFirstNpu) && rows.param.space == Space::kLocal &&
-      rows.dst.space == Space::kSystem && cmd.param.stride.c == 0) {
-    cmd.param.space = Space::kSystem;
-    cmd.param.addr += call.chip().local_mem.start;
+  const bool first_npu = call.chip().has(ChipRule::kRepeatedFirstNpu) && rows.param.space == Space::kLocal &&
+                         rows.dst.space == Space::kSystem;
+  // Where nothing differs between channels, only the first one is moved.
+  if (first_npu && cmd.param.stride.c == 0 && cmd.index.stride.c == 0)
+    cmd.dst.shape.c = cmd.param.shape.c = cmd.index.shape.c = std::min(cmd.dst.shape.c, 1);
+  for (Tensor* side : {&cmd.param, &cmd.index}) {
+    if (!first_npu || side->space != Space::kLocal || side->stride.c != 0) continue;
+    side->space = Space::kSystem;
+    side->addr += call.chip().local_mem.start;
   }
   call.issue(cmd);
 }

@@ -81,6 +81,8 @@ void tpu_hau_sort_general(system_addr_t src_data_addr, system_addr_t src_idx_add
   const Call call(Op::tpu_hau_sort_general);
   constexpr Dtype kTypes[] = {Dtype::kFp32, Dtype::kInt32, Dtype::kUint32};
   const Dtype type = kTypes[call.in_range("dtype_flags", dtype_flags, 0, static_cast<int>(std::size(kTypes)) - 1)];
+  call.in_range("idx_enable", idx_enable, 0, 1);
+  call.in_range("idx_auto", idx_auto, 0, 1);
   const SortIndex with_index = idx_auto != 0 ? SortIndex::kNatural : SortIndex::kGiven;
   call.issue(sort_command(call, idx_enable != 0 ? with_index : SortIndex::kNone,
                           {dst_data_addr, dst_idx_addr, src_data_addr, src_idx_addr}, len, topk, is_descend != 0,

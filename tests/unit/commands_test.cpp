@@ -112,13 +112,13 @@ TEST(Rows, TakeLimitsFromTheChipAndFromOtherArguments) {
   conv.kind = Conv2dKind::kSymmetric;
   EXPECT_EQ(ranges_of(kConv, conv).at("rshift"), Range(0, 32));
   Chip chip;
-  chip.rules = std::uint64_t{1} << static_cast<unsigned>(ChipRule::kShiftedProductSums);
-  EXPECT_EQ(ranges_of(kConv, conv, chip).at("rshift"), Range(0, 31));
+  chip.rules.reset().set(static_cast<std::size_t>(ChipRule::kSixBitShifts));
+  EXPECT_EQ(ranges_of(kConv, conv, chip).at("rshift"), Range(0, 63));
   PoolCmd pool;
   pool.mode = PoolMode::kAverage;
   pool.src.dtype = Dtype::kInt8;
   EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 32));
-  chip.rules = std::uint64_t{1} << static_cast<unsigned>(ChipRule::kWideByteSums);
+  chip.rules.reset().set(static_cast<std::size_t>(ChipRule::kWideByteSums));
   EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 255));
 
   HauSortCmd sort;

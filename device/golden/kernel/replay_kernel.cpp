@@ -85,6 +85,17 @@ void move_region(const Device& device, Pointer scratch, const ScriptRegion& regi
   }
 }
 
+// Local memory as the recordings began with it, for cases that read what they have not set (BM1688's transposed
+// convolutions read a bias at address 0).
+void clear_local(const Device& device, const ScriptRegion* regions, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (regions[i].space != 0 || !is_own(device, regions[i])) continue;
+    for (std::uint64_t npu = 0; npu < regions[i].npus; ++npu)
+      std::memset(device.local(static_cast<unsigned>(regions[i].first_npu + npu), 0) + regions[i].addr, 0,
+                  regions[i].size);
+  }
+}
+
 ffi_type* to_ffi(std::uint64_t kind) {
   switch (kind) {
     case kI8: return &ffi_type_sint8;
@@ -180,5 +191,7 @@ extern "C" __attribute__((visibility("default"))) void softtpu_replay(const void
   if ((header.polls & kSdmaPoll) != 0 && device.sdma_poll != nullptr) device.sdma_poll();
   meet();
   read_back();
+  clear_local(device, setups, header.setups);
+  clear_local(device, reads, header.reads);
   __atomic_add_fetch(&answer_header.finished, 1, __ATOMIC_SEQ_CST);
 }

@@ -34,6 +34,7 @@ void rules(Checks& check, const FloatQuantCmd& cmd) {
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);
   check.source("src", cmd.src, cmd.dst).source("scale", cmd.scale, cmd.dst).source("offset", cmd.offset, cmd.dst);
   if (cmd.direction == Quant::kRequant) check.integral_rounding("dst rounding mode", cmd.to_int);
+  if (check.chip().has(ChipRule::kNoHalfTiesOfIntegers)) check.integral_rounding("rounding mode", cmd.to_float);
 }
 
 }  // namespace softtpu

@@ -67,13 +67,21 @@ struct Prelu {
   }
 };
 
+// As it is stored. E4M3 overflows to the NaN without a sign here (numerics newer-rules.md section 1).
+template <class T>
+T stored(float value) {
+  const T result = Wide<T>::round(value);
+  if constexpr (std::is_same_v<T, E4m3>) return {(result.bits & 0x7FU) == kNanFp8 ? kNanFp8 : result.bits};
+  return result;
+}
+
 template <class T, class Lane>
 void compute(Memories& mem, const ArithCmd& cmd) {
   for_each_row<T, T, T>(
       mem, cmd.dst,
       [](T* dst, const T* a, const T* b, int count) {
         for (int i = 0; i < count; ++i)
-          dst[i] = Wide<T>::round(Lane::template apply<T>(Wide<T>::load(a[i]), Wide<T>::load(b[i])));
+          dst[i] = stored<T>(Lane::template apply<T>(Wide<T>::load(a[i]), Wide<T>::load(b[i])));
       },
       cmd.a, cmd.b);
 }
@@ -149,6 +157,7 @@ void drop_minus_zeros(Memories& mem, const Tensor& dst) {
 
 // What a chip with one NaN makes of results.
 void settle_results(Memories& mem, const ArithCmd& cmd) {
+  if (cmd.keeps_nans) return;
   switch (cmd.mode) {
     case ArithMode::kDiffAbs:
       if (mem.chip().has(ChipRule::kOneNan))
@@ -156,10 +165,10 @@ void settle_results(Memories& mem, const ArithCmd& cmd) {
       return unify_nans(mem, cmd.dst);
     case ArithMode::kAdd:
     case ArithMode::kSub:
-    case ArithMode::kMul: return unify_nans(mem, cmd.dst);
+    case ArithMode::kMul:
+    case ArithMode::kPrelu: return unify_nans(mem, cmd.dst);
     case ArithMode::kAddSquare:
     case ArithMode::kSubSquare:
-    case ArithMode::kPrelu:
       if (mem.chip().has(ChipRule::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
       return;
     case ArithMode::kMax:

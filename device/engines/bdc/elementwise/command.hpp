@@ -31,7 +31,8 @@ struct ArithCmd {
   ArithMode mode = ArithMode::kAdd;
   Tensor dst;
   Operand a, b;
-  bool exchanged = false;  // `a` is what the caller names src1
+  bool exchanged = false;   // `a` is what the caller names src1
+  bool keeps_nans = false;  // also where every computed f32 NaN is the same one
   const char* name_of_a() const { return exchanged ? "src1" : "src0"; }
   const char* name_of_b() const { return exchanged ? "src0" : "src1"; }
   template <class F>

@@ -4,6 +4,7 @@
 #include "device/engines/bdc/elementwise/command.hpp"
 #include "device/engines/bdc/elementwise/fast.hpp"
 #include "device/engines/bdc/rows/flushed_halves.hpp"
+#include "device/engines/bdc/rows/from_the_end.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -81,6 +82,14 @@ static void carry_out(Memories& mem, const ScaleBiasCmd& cmd) {
 }
 
 void execute(Memories& mem, const MacCmd& cmd) {
+  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
+    const Chip& chip = mem.chip();
+    return execute_from_the_end(mem, cmd, [&](MacCmd& one, const Dim4& at) {
+      one.dst = element_of(chip, cmd.dst, at);
+      one.a = element_of(chip, cmd.a, at);
+      one.b = element_of(chip, cmd.b, at);
+    });
+  }
   with_flushed_halves(mem, cmd, [&](const MacCmd& flushed) { carry_out(mem, flushed); });
 }
 

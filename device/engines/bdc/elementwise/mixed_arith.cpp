@@ -1,5 +1,8 @@
 // A tensor and a constant of float types that may differ, FP8 among them (numerics: bm1690.md section 3).
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
@@ -16,7 +19,9 @@ namespace {
 template <class T>
 T stored(float value, bool saturate) {
   if constexpr (std::is_same_v<T, float>) {
-    return flush(value);
+    // An infinity saturates too (golden bm1690-varied/m_a/bdc_fp8_add_C/001).
+    constexpr float kMost = std::numeric_limits<float>::max();
+    return saturate && !std::isnan(value) ? std::clamp(flush(value), -kMost, kMost) : flush(value);
   } else if constexpr (std::is_same_v<T, F16>) {
     const std::uint16_t bits = round_f16(value);
     return {static_cast<std::uint16_t>(saturate && (bits & 0x7FFFU) == 0x7C00U ? bits - 1 : bits)};

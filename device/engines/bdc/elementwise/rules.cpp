@@ -1,13 +1,24 @@
 // Rules of element-wise BDC commands of one data type (numerics: bm1684x-elementwise.md section 8; golden
 // bm1684x/limits).
+#include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
 
 namespace softtpu {
+namespace {
+
+void check_unary_type(Checks& check, const UnaryCmd& cmd) {
+  const bool signs = cmd.mode == UnaryMode::kNeg || cmd.mode == UnaryMode::kSign;
+  const bool any = signs && check.chip().has(ChipRule::kUnsignedSigns);
+  check.type_in("dst", cmd.dst.dtype, info(check.op()).types | (any ? kUnsignedInts : kNoTypes));
+}
+
+}  // namespace
 
 void rules(Checks& check, const ArithCmd& cmd) {
-  check.target(cmd.dst).source(cmd.name_of_a(), cmd.a, cmd.dst).source(cmd.name_of_b(), cmd.b, cmd.dst);
+  check.target(cmd.dst, "dst", true);
+  check.source(cmd.name_of_a(), cmd.a, cmd.dst).source(cmd.name_of_b(), cmd.b, cmd.dst);
 }
 
 void rules(Checks& check, const MixedArithCmd& cmd) {
@@ -16,7 +27,9 @@ void rules(Checks& check, const MixedArithCmd& cmd) {
 }
 
 void rules(Checks& check, const UnaryCmd& cmd) {
-  check.target(cmd.dst).source("src", cmd.src, cmd.dst);
+  check_unary_type(check, cmd);
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst).advances("dst", cmd.dst, cmd.mode == UnaryMode::kNeg);
+  check.source("src", cmd.src, cmd.dst);
   if (cmd.mode == UnaryMode::kRound) check.integral_rounding("rounding mode", cmd.rounding);
   // Several steps on the chip, the last of which reads src again (golden bm1684x-varied/v_inplace/sign).
   if (cmd.mode == UnaryMode::kSign) check.apart("src", cmd.src, cmd.dst);

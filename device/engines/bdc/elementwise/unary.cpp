@@ -29,6 +29,18 @@ struct Abs {
   }
 };
 
+// Where subnormals are zeros of abs.
+struct FlushedAbs {
+  template <class T>
+  static T apply(T value) {
+    const T absolute = Abs::apply(value);
+    if constexpr (std::is_same_v<T, float>) return flush(absolute);
+    if constexpr (std::is_same_v<T, Bf16>)
+      return {static_cast<std::uint16_t>(absolute.bits < 0x80 ? 0 : absolute.bits)};
+    return absolute;
+  }
+};
+
 // A float is subtracted from +0, so -0 and +0 give +0.
 struct Neg {
   template <class T>
@@ -115,7 +127,8 @@ static void carry_out(Memories& mem, const UnaryCmd& cmd) {
   const Dtype type = cmd.dst.dtype;
   const Specials specials = conversion_specials(mem.chip());
   const bool sign_of_bits = mem.chip().has(ChipRule::kSignOfBits);
-  if (!is_fp8(type) && fast_rows(mem, cmd.dst, cmd.src)) {
+  const bool flushed_abs = cmd.mode == UnaryMode::kAbs && is_float(type) && mem.chip().has(ChipRule::kAbsFlushes);
+  if (!is_fp8(type) && !flushed_abs && fast_rows(mem, cmd.dst, cmd.src)) {
     if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type, specials, sign_of_bits)) {
       walk_equal_sizes(mem, row, cmd.dst, cmd.src);
       if (cmd.mode == UnaryMode::kNeg) unify_nans(mem, cmd.dst);
@@ -125,7 +138,8 @@ static void carry_out(Memories& mem, const UnaryCmd& cmd) {
   if (is_fp8(type)) return fp8_unary(mem, cmd);
   const auto computed = [&]<class Lane>(Lane) { return [&]<class T>(T) { compute<T, Lane>(mem, cmd); }; };
   switch (cmd.mode) {
-    case UnaryMode::kAbs: return for_any_type(type, computed(Abs{}));
+    case UnaryMode::kAbs:
+      return flushed_abs ? for_float_type(type, computed(FlushedAbs{})) : for_any_type(type, computed(Abs{}));
     case UnaryMode::kNeg: for_any_type(type, computed(Neg{})); return unify_nans(mem, cmd.dst);
     case UnaryMode::kNot: return for_int_type(type, computed(Not{}));
     case UnaryMode::kSign:

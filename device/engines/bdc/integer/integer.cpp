@@ -9,6 +9,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/integer/command.hpp"
 #include "device/engines/bdc/integer/fast.hpp"
+#include "device/engines/bdc/rows/from_the_end.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/requant.hpp"
 
@@ -122,6 +123,15 @@ bool has_shift(const IntArithCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const IntArithCmd& cmd) {
+  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
+    const Chip& chip = mem.chip();
+    return execute_from_the_end(mem, cmd, [&](IntArithCmd& one, const Dim4& at) {
+      one.dst = element_of(chip, cmd.dst, at);
+      one.a = element_of(chip, cmd.a, at);
+      one.b = element_of(chip, cmd.b, at);
+      one.shift = element_of(chip, cmd.shift, at);
+    });
+  }
   if (has_equal_types(cmd) && !has_shift(cmd) && fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
     if (const BinaryRow row = fast_int_row(cmd.mode, cmd.dst.dtype, cmd.saturate))
       return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
@@ -161,17 +171,6 @@ void execute(Memories& mem, const ShiftCmd& cmd) {
 }
 
 namespace {
-
-// The sign and the low 63 bits.
-template <class Acc>
-Acc within_64(Acc product) {
-  if constexpr (sizeof(Acc) > sizeof(std::int64_t)) {
-    const Acc beyond = Acc{1} << 63;
-    const Acc kept = product & (beyond - 1);
-    return product < 0 ? kept - beyond : kept;
-  }
-  return product;
-}
 
 // The shifted product wraps round at 64 bits, unlike that of the other integer commands, or keeps its sign (golden
 // bm1690/quant: int_pc_dequant).
@@ -227,6 +226,16 @@ void quantise(Memories& mem, const IntQuantCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const IntQuantCmd& cmd) {
+  if (overwrites_narrower(cmd.src, cmd.dst)) {
+    const Chip& chip = mem.chip();
+    return execute_from_the_end(mem, cmd, [&](IntQuantCmd& one, const Dim4& at) {
+      one.dst = element_of(chip, cmd.dst, at);
+      one.src = element_of(chip, cmd.src, at);
+      one.multiplier = element_of(chip, cmd.multiplier, at);
+      one.shift = element_of(chip, cmd.shift, at);
+      one.offset = element_of(chip, cmd.offset, at);
+    });
+  }
   if (cmd.direction == Quant::kRequant) return quantise<Quant::kRequant>(mem, cmd);
   quantise<Quant::kDequant>(mem, cmd);
 }

@@ -1,6 +1,7 @@
 // Rules of integer BDC commands (numerics: bm1684x-elementwise.md sections 4 and 8).
 #include <fmt/format.h>
 
+#include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/integer/command.hpp"
@@ -23,8 +24,8 @@ void rules(Checks& check, const IntArithCmd& cmd) {
   const Dtype a = type_of(cmd.a);
   const Dtype b = type_of(cmd.b);
   check.type("dst", cmd.dst.dtype).type_in("src0", a, kInts).type_in("src1", b, kInts);
-  check.target(cmd.dst).source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
-  check.source("shift", cmd.shift, cmd.dst);
+  check.target(cmd.dst, "dst", std::holds_alternative<Scalar>(cmd.shift));
+  check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst).source("shift", cmd.shift, cmd.dst);
   if (cmd.mode == IntMode::kSub) {
     check_sign(check, "dst", cmd.dst.dtype, true, "for a difference");
   } else {
@@ -46,7 +47,9 @@ void rules(Checks& check, const ShiftCmd& cmd) {
 }
 
 void rules(Checks& check, const IntQuantCmd& cmd) {
-  check.target(cmd.dst);
+  const bool bytes = cmd.direction == Quant::kDequant && check.chip().has(ChipRule::kByteDequant);
+  check.type_in("dst", cmd.dst.dtype, info(check.op()).types | (bytes ? kInts8 : kNoTypes));
+  check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);
   check.source("src", cmd.src, cmd.dst)
       .source("multiplier", cmd.multiplier, cmd.dst)

@@ -53,6 +53,11 @@ void rules(Checks& check, const CrossCopyCmd& cmd) {
   }
   if (check.violation()) return;
   if (op == Op::tpu_bdc_npu_bcast || op == Op::tpu_bdc_npu_bcast_from_static) check_no_wrap(check, cmd.dst);
+  const bool transposes = op == Op::tpu_bdc_cw_trans || op == Op::tpu_bdc_wc_trans;
+  if (transposes && check.chip().has(ChipRule::kTransposeApart)) {
+    check.require(cmd.dst.addr != cmd.src.addr, "constraint/overlap",
+                  [&] { return fmt::format("dst is at src (0x{:x}); the function needs both", cmd.src.addr); });
+  }
   if (op == Op::tpu_bdc_cw_trans) check_starts_on_first(check, "src", cmd.src);
   if (op == Op::tpu_bdc_wc_trans || op == Op::tpu_bdc_npu_distribute_from_static)
     check_starts_on_first(check, "dst", cmd.dst);
@@ -66,7 +71,8 @@ void rules(Checks& check, const SequenceCmd& cmd) {
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned ||
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype ||
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype;
-  distributed ? check_starts_on_first(check, "dst", cmd.dst) : check_no_wrap(check, cmd.dst);
+  if (distributed) return check_starts_on_first(check, "dst", cmd.dst);
+  if (!check.chip().has(ChipRule::kWrappingSequences)) check_no_wrap(check, cmd.dst);
 }
 
 void rules(Checks& check, const RandomCmd& cmd) {

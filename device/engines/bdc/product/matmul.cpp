@@ -386,7 +386,8 @@ void shift_and_multiply(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
   });
 }
 
-// sat(relu((sum + bias + (old << lshift)) >> rshift)), right shifts round ties up.
+// sat(relu((sum + bias + (old << lshift)) >> rshift)), right shifts round ties up. What is shifted saturates to the 32
+// bits of a sum, in which the additions wrap (golden bm1684x-1.30-varied/m_a/bdc_int8_mm_L_const/000).
 void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& product) {
   const StoredMatrix dst(mem, cmd.dst, true, false);
   std::vector<std::int32_t> bias, old;
@@ -397,17 +398,26 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
   const SumShift rule{is_signed, {-cmd.rshift, Rounding::kHalfUp}, low, range.high};
+  // With addends of a sign the sum has one.
+  const auto has_sign = [](const Operand& row) { return is_signed_int(type_of(row)); };
+  const bool total_signed = is_signed || (cmd.bias && has_sign(*cmd.bias)) || (cmd.old && has_sign(*cmd.old));
+  const SumShift total_rule{total_signed, rule.shift, low, range.high};
+  const IntRange accumulator = range_of(total_signed ? Dtype::kInt32 : Dtype::kUint32);
   for_int_type(cmd.dst.dtype, [&]<class T>(T) {
     product.store = converted<T>(copy_to<T>(dst), [&, shift = shift_sums(sizeof(T))](
                                                       int row, int col, int count, const std::uint32_t* sums, T* out) {
       if (bias.empty() && old.empty()) return shift(rule, sums, 0, nullptr, count, out);
-      thread_local Scratch<std::int64_t> scratch;
-      std::int64_t* addends = scratch.zeroed(count);
-      for (int i = 0; i < count && !bias.empty(); ++i) addends[i] = bias[static_cast<std::size_t>(col + i)];
+      thread_local Scratch<std::uint32_t> scratch;
+      std::uint32_t* totals = scratch.zeroed(count);
+      std::copy_n(sums, count, totals);
+      for (int i = 0; i < count && !bias.empty(); ++i)
+        totals[i] += static_cast<std::uint32_t>(bias[static_cast<std::size_t>(col + i)]);
       const std::size_t first = old.empty() ? 0 : static_cast<std::size_t>(std::int64_t{row} * cmd.cols + col);
-      for (int i = 0; i < count && !old.empty(); ++i)
-        addends[i] += old[first + static_cast<std::size_t>(i)] * (std::int64_t{1} << cmd.lshift);
-      shift(rule, sums, 0, addends, count, out);
+      for (int i = 0; i < count && !old.empty(); ++i) {
+        const std::int64_t shifted = old[first + static_cast<std::size_t>(i)] * (std::int64_t{1} << cmd.lshift);
+        totals[i] += static_cast<std::uint32_t>(std::clamp(shifted, accumulator.low, accumulator.high));
+      }
+      shift(total_rule, totals, 0, nullptr, count, out);
     });
     multiply(product);
   });

@@ -35,7 +35,8 @@ void check_fp_group_types(Checks& check, const MatMulCmd& cmd) {
   const bool no_halves = check.chip().has(ChipRule::kByteAndBf16Products);
   check.type_in("left and right", type, no_halves ? types(Dtype::kBfp16) : kHalves)
       .type_in("output", cmd.dst.dtype, kFp32Only | types(type));
-  if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), kFp32Only | types(type));
+  const bool wide_bias = check.chip().has(ChipRule::kFp32ProductBias);
+  if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), kFp32Only | (wide_bias ? kNoTypes : types(type)));
 }
 
 void check_int_types(Checks& check, const MatMulCmd& cmd) {
@@ -57,8 +58,7 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
   check.require(!shifted_sums || !cmd.old, [] { return std::string("result_add is not supported by this chip"); });
   if (cmd.bias) {
     const Dtype bias = type_of(*cmd.bias);
-    const bool wide = shifted_sums && !check.chip().has(ChipRule::kShortProductBias);
-    check.type_in("bias", bias, wide ? kInts32 : kInts16);
+    check.type_in("bias", bias, shifted_sums ? kInts32 : kInts16);
     is_signed = is_signed || is_signed_int(bias);
   }
   check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
@@ -83,6 +83,14 @@ void check_types(Checks& check, const MatMulCmd& cmd) {
 
 void check_operand(Checks& check, const char* name, const Operand& operand) {
   if (const auto* tensor = std::get_if<Tensor>(&operand)) check.shape(name, tensor->shape).tensor(name, *tensor);
+}
+
+// Zero points of each column: a row of them is read as rows of execution units.
+void check_zero_points(Checks& check, const MatMulCmd& cmd) {
+  const auto* points = std::get_if<Tensor>(&cmd.zero_point);
+  if (points == nullptr || !check.chip().has(ChipRule::kAlignedZeroPoints)) return;
+  check.on_first_npu("zp", points->addr);
+  if (!cmd.dst_trans) check.multiple_of("zp", points->addr, static_cast<unsigned>(check.chip().eu_bytes));
 }
 
 // Columns spread over channels: right, bias and shift lie beside the output. Rows as channels: all start at NPU 0.
@@ -112,6 +120,7 @@ void rules(Checks& check, const MatMulCmd& cmd) {
   if (cmd.old) check_operand(check, "old output", *cmd.old);
   if (cmd.rescale) check_operand(check, "rescale", *cmd.rescale);
   check_operand(check, "zp", cmd.zero_point);
+  check_zero_points(check, cmd);
   check_operand(check, "shift", cmd.shift);
   check_place(check, cmd);
   check_requant_table(check, cmd.requant, cmd.dst);

@@ -34,11 +34,14 @@ class SumEnd {
   SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding, bool uncut)
       : SumEnd(rule, shift, rounding) {
     uncut_ = uncut;
-    if (uncut && shift > Shifter<Int128>::kMaxLeft) far_left_ = shift;
+    // What goes to the left counts modulo the 64 bits of the product there (numerics newer-rules.md section 1).
+    if (uncut && shift > 0) shift &= 63;
     rule_.multiplier = multiplier;
     rule_.offset = offset;
     // A product of two 32-bit values and what rounds it fit into 64 bits; a shift to the left or a long one may not.
-    if (shift > 0 || shift < -Shifter<std::int64_t>::kMaxRight) wide_shift_.emplace(shift, rounding);
+    // What has 32 bits saturates before its offset is added, and once more.
+    const bool twice = offset != 0 && size_of(rule.result) == 4;
+    if (shift > 0 || shift < -Shifter<std::int64_t>::kMaxRight || twice) wide_shift_.emplace(shift, rounding);
   }
 
   // out[i] is of sums[i] + start, modulo 2^32.
@@ -47,8 +50,9 @@ class SumEnd {
     if (!wide_shift_) return shift_sums(sizeof(T))(rule_, sums, start, nullptr, count, out);
     for (int i = 0; i < count; ++i) {
       const std::int64_t value = std::max(std::int64_t{static_cast<std::int32_t>(sums[i] + start)}, rule_.floor);
-      const Int128 shifted = far_left_ != 0 ? shifted_far(Int128{value} * rule_.multiplier, far_left_)
-                                            : shifted_product(value, rule_.multiplier, *wide_shift_, uncut_);
+      Int128 shifted = shifted_product(value, rule_.multiplier, *wide_shift_, uncut_);
+      if (uncut_) shifted = within_64(shifted);
+      if constexpr (sizeof(T) == 4) shifted = std::clamp<Int128>(shifted, rule_.low, rule_.high);
       const Int128 wide = shifted + rule_.offset;
       out[i] = static_cast<T>(std::clamp<Int128>(wide, rule_.low, rule_.high));
     }
@@ -64,7 +68,6 @@ class SumEnd {
 
   SumShift rule_;
   bool uncut_ = false;
-  int far_left_ = 0;  // places to the left, where they are more than a Shifter takes
   std::optional<Shifter<Int128>> wide_shift_;
 };
 

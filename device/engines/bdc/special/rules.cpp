@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/special/command.hpp"
@@ -20,7 +21,7 @@ constexpr int kMinTerms = 2;
 constexpr int kMaxLookupFeature = 65535;
 
 void check_dst(Checks& check, const Tensor& dst) {
-  check.type("dst", dst.dtype).shape("shape", dst.shape).tensor("dst", dst);
+  check.type("dst", dst.dtype).shape("shape", dst.shape).tensor("dst", dst).advances("dst", dst);
 }
 
 void check_src(Checks& check, const char* name, const Tensor& src, const Tensor& dst) {
@@ -113,7 +114,10 @@ void rules(Checks& check, const DivideCmd& cmd) {
 }
 
 void rules(Checks& check, const StaticLoadCmd& cmd) {
-  check_dst(check, cmd.dst);
+  const bool trigonometric = check.op() == Op::tpu_bdc_load_fp_sin_coeff || check.op() == Op::tpu_bdc_load_fp_cos_coeff;
+  const bool any = trigonometric && check.chip().has(ChipRule::kAnyTrigonometricType);
+  check.type_in("dst", cmd.dst.dtype, info(check.op()).types | (any ? kAnyTypes : kNoTypes));
+  check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
   check.tensor("src", cmd.src);
 }
 

@@ -1,7 +1,10 @@
 // Series, roots and quotients (numerics: bm1684x-elementwise.md section 7).
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "device/chip/rules.hpp"
@@ -178,13 +181,37 @@ void execute(Memories& mem, const RootCmd& cmd) {
   });
 }
 
+// Quotients of a subnormal and a zero (device/chip/rules.def: subnormal-over-zero), found before dst may overwrite a.
+class InfiniteQuotients {
+ public:
+  template <class T>
+  InfiniteQuotients(bool looks, const T* a, const T* b, int count) {
+    if constexpr (std::is_same_v<T, float>) {
+      for (int i = 0; looks && i < count; ++i) {
+        const auto x = std::bit_cast<std::uint32_t>(a[i]), y = std::bit_cast<std::uint32_t>(b[i]);
+        const bool subnormal = (x & 0x7F800000U) == 0 && (x & 0x7FFFFFU) != 0;
+        if (subnormal && (y & 0x7FFFFFFFU) == 0) found_.push_back({i, ((x ^ y) & 0x80000000U) | 0x7F800000U});
+      }
+    }
+  }
+  template <class T>
+  void store(T* dst) const {
+    for (const auto& [at, bits] : found_) std::memcpy(dst + at, &bits, sizeof(T));
+  }
+
+ private:
+  std::vector<std::pair<int, std::uint32_t>> found_;
+};
+
 static void carry_out(Memories& mem, const DivideCmd& cmd) {
+  const bool looks = mem.chip().has(ChipRule::kSubnormalOverZero);
   const UnifyRow unify = unify_row_of(mem, cmd.dst);
   const bool flushes = mem.chip().has(ChipRule::kHalfFlushes);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const RootEnds ends = root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.a, cmd.b);
     const auto row = [&](T* dst, const T* a, const T* b, int count) {
+      const InfiniteQuotients infinite(looks, a, b, count);
       if constexpr (std::is_same_v<T, F16>) {
         if (ends == RootEnds::kInType && flushes) {
           for (int i = 0; i < count; ++i) {
@@ -209,6 +236,7 @@ static void carry_out(Memories& mem, const DivideCmd& cmd) {
         };
         store_block(dst + first, settled<T>(compute), size);
       });
+      infinite.store(dst);
       settle_nans(unify, dst, count);
     };
     for_each_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);

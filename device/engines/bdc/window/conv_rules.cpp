@@ -62,9 +62,18 @@ void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
   check_sign(check, cmd.dst.dtype, is_signed, cmd.relu);
 }
 
+// The forms with a zero point of each channel have outputs of one sign on some chips.
+TypeSet asymmetric_outputs(const Checks& check) {
+  constexpr TypeSet kAll = kInts16 | kInts32;
+  if (!check.chip().has(ChipRule::kFixedOutputSign)) return kAll;
+  if (check.op() == Op::tpu_bdc_int8_asym_pc_quant_conv2d) return kAll & kSignedInts;
+  if (check.op() == Op::tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d) return kAll & kUnsignedInts;
+  return kAll;
+}
+
 void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", type_of(cmd.weight), kInts8);
-  check.type_in("output", cmd.dst.dtype, kInts16 | kInts32);
+  check.type_in("output", cmd.dst.dtype, asymmetric_outputs(check));
   check_start(check, cmd);
   const bool none = check.chip().has(ChipRule::kNoKernelPoints);
   const bool raw = check.chip().has(ChipRule::kRawZeroPoints) && !none;

@@ -68,6 +68,13 @@ void check_regions(Checks& check, const RoiPoolCmd& cmd) {
   }
 }
 
+NaturalAlignment output_alignment(const Checks& check) {
+  const Chip& chip = check.chip();
+  const bool anywhere = (check.op() == Op::tpu_bdc_fp_depthwise2d && chip.has(ChipRule::kFreeDepthwiseOutput)) ||
+                        (check.op() == Op::tpu_bdc_int8_depthwise2d && chip.has(ChipRule::kFreeByteDepthwiseOutput));
+  return anywhere ? NaturalAlignment::kElement : NaturalAlignment::kEuRow;
+}
+
 }  // namespace
 
 void rules(Checks& check, const PoolCmd& cmd) {
@@ -81,7 +88,7 @@ void rules(Checks& check, const PoolCmd& cmd) {
   }
   check.shape("input", cmd.src.shape);
   check_window(check, cmd.window, cmd.src.shape, cmd.dst.shape);
-  check.tensor("input", cmd.src).tensor("output", cmd.dst);
+  check.tensor("input", cmd.src).tensor("output", cmd.dst, output_alignment(check));
   check.same_npu("input", cmd.src.addr, "output", cmd.dst.addr);
   check_stored(check, "weight", cmd.weight);
   check_stored(check, "pad", cmd.padding);

@@ -61,7 +61,23 @@ bool is_signed_integer(Dtype type) { return type == Dtype::kInt8 || type == Dtyp
 
 // Small numbers of either sign get small symbols: 0, -1, 1, -2 ... A bias moves the numbers above zero, another those
 // below, each in a circle of its own.
+// Exponents of floats up to twice a bias count from it: the bias itself, one above, one below, two above ...; with the
+// zero guard they stay (golden bm1688-varied/m_c/gdma_compress_normal_L2S/000).
+bool is_biased_float(const GroupFormat& format) {
+  return is_float(format.type) && !format.rule.zero_guard && format.rule.bias0 != 0;
+}
+std::uint8_t from_bias(std::uint8_t byte, int bias) {
+  if (byte > 2 * bias) return byte;
+  const int distance = byte - bias;
+  return static_cast<std::uint8_t>(distance > 0 ? 2 * distance - 1 : -2 * distance);
+}
+std::uint8_t onto_bias(std::uint8_t symbol, int bias) {
+  if (symbol > 2 * bias) return symbol;
+  return static_cast<std::uint8_t>(symbol % 2 == 1 ? bias + (symbol + 1) / 2 : bias - symbol / 2);
+}
+
 std::uint8_t to_symbol(std::uint8_t byte, const GroupFormat& format) {
+  if (is_biased_float(format)) return from_bias(byte, format.rule.bias0);
   if (!is_signed_integer(format.type)) return byte;
   const int value = static_cast<std::int8_t>(byte);
   if (value == 0) return 0;
@@ -69,6 +85,7 @@ std::uint8_t to_symbol(std::uint8_t byte, const GroupFormat& format) {
   return static_cast<std::uint8_t>(2 * ((-value - 1 - format.rule.bias1 + 2 * kBelow) % kBelow) + 1);
 }
 std::uint8_t to_byte(std::uint8_t symbol, const GroupFormat& format) {
+  if (is_biased_float(format)) return onto_bias(symbol, format.rule.bias0);
   if (!is_signed_integer(format.type) || symbol == 0) return symbol;
   if (symbol % 2 == 0) return static_cast<std::uint8_t>((symbol / 2 - 1 + format.rule.bias0) % kAbove + 1);
   return static_cast<std::uint8_t>(-((symbol / 2 + format.rule.bias1) % kBelow + 1));
@@ -110,12 +127,13 @@ unsigned quotients(const Group& symbols, int remainder_bits) {
 }
 
 // The map's byte for the shortest code, of equals the one with fewer remainder bits.
-std::uint8_t choose(const Group& symbols) {
+std::uint8_t choose(const Group& symbols, bool counts_zeros) {
   int shortest = kPlainBits;
   std::uint8_t chosen = kPlain;
   for (int bits = 0; bits <= kMostRemainderBits; ++bits) {
     const unsigned sum = quotients(symbols, bits);
-    const int length = kGroupElements * (bits + 1) + static_cast<int>(sum);
+    const int zeros = counts_zeros && bits > 0 ? kZeroCountBits : 0;
+    const int length = kGroupElements * (bits + 1) + static_cast<int>(sum) + zeros;
     if (sum > kMostSum || length >= shortest) continue;
     shortest = length;
     chosen = static_cast<std::uint8_t>(static_cast<unsigned>(bits) << kSumBits | sum);
@@ -190,13 +208,13 @@ GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const 
   for (std::int64_t group = 0; group < groups_of(count); ++group) {
     const std::int64_t first = group * kGroupElements;
     const Split parts = split(elements + first * size, count - first, format);
-    const std::uint8_t map = choose(parts.coded);
+    const std::uint8_t map = choose(parts.coded, floats);
     code.map[static_cast<std::size_t>(group)] = map;
     put_symbols(out, parts.coded, map, floats);
     if (size == 1) continue;
     // Of a float that counts as zero nothing else is kept.
     for (std::size_t i = 0; i < parts.rest.size(); ++i) {
-      if (!floats || parts.coded[i] != 0) out.put(parts.rest[i], 8);
+      if (!floats || to_byte(parts.coded[i], format) != 0) out.put(parts.rest[i], 8);
     }
   }
   code.codes = out.take();
@@ -212,7 +230,7 @@ std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::ui
     Group symbols{}, rest{};
     if (!get_symbols(in, symbols, map[group], floats)) return std::nullopt;
     for (std::size_t i = 0; size == 2 && i < rest.size(); ++i) {
-      if (!floats || symbols[i] != 0) rest[i] = static_cast<std::uint8_t>(in.get(8));
+      if (!floats || to_byte(symbols[i], format) != 0) rest[i] = static_cast<std::uint8_t>(in.get(8));
     }
     if (!in.inside()) return std::nullopt;
     const std::int64_t first = group * kGroupElements;

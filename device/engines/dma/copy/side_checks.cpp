@@ -10,7 +10,9 @@ namespace {
 // Reading may repeat one element; writing has to move on where there is more than one column.
 void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
   const std::int64_t bytes = side.stride.w * size_of(side.dtype);
-  const bool repeats = access == Access::kRead && !check.chip().has(ChipRule::kNoZeroWStride);
+  const bool local_copy = check.op() == Op::tpu_gdma_cpy_L2S || check.op() == Op::tpu_gdma_cpy_L2L;
+  const bool repeats = access == Access::kRead && (!check.chip().has(ChipRule::kNoZeroWStride) ||
+                                                   (local_copy && check.chip().has(ChipRule::kRepeatedLocalRead)));
   const bool moves = side.stride.w >= 1 || side.shape.w == 1 || repeats;
   if (moves && check.chip().has(ChipRule::kAnyDmaWStride)) return;
   if (check.chip().has(ChipRule::kUnitDmaWStride)) return check_unit_w_stride(check, name, side);

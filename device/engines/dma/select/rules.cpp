@@ -72,7 +72,7 @@ void rules(Checks& check, const DmaRowsCmd& cmd) {
 }
 
 void rules(Checks& check, const DmaMaskSelectCmd& cmd) {
-  check.type("src", cmd.src.dtype).type_in("mask", cmd.mask.dtype, kInts).shape("shape", cmd.src.shape);
+  check.type("src", cmd.src.dtype).type_in("mask", cmd.mask.dtype, kInts | kFp8s).shape("shape", cmd.src.shape);
   check.tensor("src", cmd.src).tensor("mask", cmd.mask);
   check_results(check, cmd.dst, cmd.mask);
 }

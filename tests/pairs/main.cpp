@@ -1,0 +1,186 @@
+// argument_pairs: random calls, carried out in several ways that have to agree (README.md).
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/core/core.hpp"
+#include "device/memory/kernel_choice.hpp"
+#include "device/memory/parallel.hpp"
+#include "tests/pairs/drawn_call.hpp"
+
+namespace softtpu::pairs {
+namespace {
+
+constexpr std::uint64_t kLocalBytes = 32768;          // of an NPU
+constexpr std::uint64_t kGlobalBytes = 18 * 0x10000;  // behind what is reserved
+
+// The chip with small memories, so that all of them are compared after each call.
+std::string small_chip(const std::string& name) {
+  return fmt::format(
+      R"({{"base": "{0}", "name": "{1}", "local_mem": {{"bytes_per_npu": {2}}}, "global_mem": {{"bytes": {3}, "reserved_bytes": 131072}}}})",
+      name, name.substr(0, name.find('-')), kLocalBytes, kGlobalBytes + 131072);
+}
+
+struct Way {
+  const char* name;
+  bool plain;
+  const char* simd;
+};
+
+// The outcome of a call: its fault, and all that it left in memory.
+struct Outcome {
+  bool ok = false;
+  std::string text;
+  std::vector<std::uint8_t> local, global;
+};
+
+class Device {
+ public:
+  explicit Device(Chip chip) : memories_(*Memories::create(std::move(chip))), core_(*memories_, 0) {
+    std::mt19937_64 random(5);
+    const auto bytes = [&](std::uint64_t count) {
+      std::vector<std::uint8_t> made(count);
+      for (std::uint64_t i = 0; i + 8 <= count; i += 8) {
+        const std::uint64_t word = random();
+        std::memcpy(made.data() + i, &word, sizeof(word));
+      }
+      return made;
+    };
+    local_ = bytes(chip_().local_mem.bytes);
+    global_ = bytes(kGlobalBytes);
+  }
+  const Chip& chip() const { return memories_->chip(); }
+
+  Outcome run(const DrawnCall& call, std::uint64_t number) {
+    fill(number);
+    const grid::Preparation* preparation = grid::find_preparation(*call.of.recipes, call.of.function->name);
+    const auto prepare = [&] { preparation->kernel(call.valid); };
+    if (preparation != nullptr && !preparation->same_launch) launch(prepare);
+    std::vector<grid::Value> values = call.values;
+    const LaunchOutcome outcome = launch([&] {
+      if (preparation != nullptr && preparation->same_launch) prepare();
+      call.of.function->call(values);
+    });
+    return {outcome.ok, outcome.text, {local().begin(), local().end()}, {global().begin(), global().end()}};
+  }
+
+ private:
+  const Chip& chip_() const { return memories_->chip(); }
+  std::span<std::uint8_t> local() { return {memories_->local(0), chip_().local_mem.bytes}; }
+  std::span<std::uint8_t> global() { return {memories_->global() + chip_().global_reserved, kGlobalBytes}; }
+  // Random bits, or bytes of small numbers: what they mean depends on the call.
+  void fill(std::uint64_t number) {
+    const auto from = static_cast<std::ptrdiff_t>(number % 61 * 8);
+    std::rotate_copy(local_.begin(), local_.begin() + from, local_.end(), local().begin());
+    std::rotate_copy(global_.begin(), global_.begin() + from, global_.end(), global().begin());
+    if (number / 61 % 2 == 0) return;
+    for (std::uint8_t& byte : local()) byte &= 0x3F;
+    for (std::uint8_t& byte : global()) byte &= 0x07;
+  }
+  template <class Kernel>
+  LaunchOutcome launch(const Kernel& kernel) {
+    return core_.run([](const void* args) { (*static_cast<const Kernel*>(args))(); }, "pairs", &kernel);
+  }
+
+  std::unique_ptr<Memories> memories_;
+  Core core_;
+  std::vector<std::uint8_t> local_, global_;
+};
+
+std::string difference(const Outcome& one, const Outcome& other) {
+  if (one.ok != other.ok || one.text != other.text) return fmt::format("\"{}\" and \"{}\"", one.text, other.text);
+  // What a refused call of several commands has done before does not count.
+  if (!one.ok) return {};
+  const auto first = [](const auto& a, const auto& b) {
+    return std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
+  };
+  const auto local = first(one.local, other.local);
+  if (local != static_cast<std::ptrdiff_t>(one.local.size()))
+    return fmt::format("local memory at 0x{:x}: {:02x} and {:02x}", local, one.local[static_cast<std::size_t>(local)],
+                       other.local[static_cast<std::size_t>(local)]);
+  const auto global = first(one.global, other.global);
+  if (global != static_cast<std::ptrdiff_t>(one.global.size()))
+    return fmt::format("global memory at 0x{:x}: {:02x} and {:02x}", global,
+                       one.global[static_cast<std::size_t>(global)], other.global[static_cast<std::size_t>(global)]);
+  return {};
+}
+
+struct Options {
+  std::string chip = "bm1684x";
+  std::uint64_t calls = 2000, seed = 1;
+  std::int64_t only = -1;
+  bool verbose = false;
+};
+
+int run(const Options& options) {
+  const auto chip = parse_chip(small_chip(options.chip), "argument_pairs");
+  if (!chip) {
+    fmt::print(stderr, "{}\n", chip.error().text);
+    return 2;
+  }
+  Device device(*chip);
+  const std::vector<Candidate> from = candidates(device.chip());
+  // Whether the machine has them is found once.
+  std::vector<Way> ways{{"plain loops", true, ""}, {"SIMD loops", false, ""}};
+  if (set_simd_limit("sse4")) ways.push_back({"SSE4 loops", false, "sse4"});
+  std::uint64_t accepted = 0, refused = 0, number = options.only < 0 ? 0 : static_cast<std::uint64_t>(options.only);
+  std::set<std::string_view> reached;
+  int differing = 0;
+  const std::uint64_t most = options.calls * 20;
+  for (; accepted < options.calls && number < most && differing < 10; ++number) {
+    const DrawnCall call = draw(from, device.chip(), options.seed, number);
+    if (options.only >= 0) fmt::print("{}\n", to_text(call));
+    Outcome expected;
+    for (const Way& way : ways) {
+      set_plain_kernels(way.plain);
+      set_simd_limit(way.simd);
+      Outcome outcome = device.run(call, number);
+      if (&way == ways.data()) {
+        expected = std::move(outcome);
+        (expected.ok ? accepted : refused) += 1;
+        if (expected.ok) reached.insert(call.of.function->name);
+        if (options.only >= 0) fmt::print("{}\n", expected.ok ? "carried out" : expected.text);
+        continue;
+      }
+      const std::string text = difference(expected, outcome);
+      if (text.empty()) continue;
+      ++differing;
+      fmt::print("call {} of seed {}, plain loops and {} differ: {}\n  {}\n", number, options.seed, way.name, text,
+                 to_text(call));
+      break;
+    }
+    if (options.only >= 0) break;
+  }
+  fmt::print("{}: {} calls carried out alike, {} refused alike, {} of {} functions; seed {}\n", options.chip, accepted,
+             refused, reached.size(), from.size(), options.seed);
+  if (options.verbose) {
+    for (const Candidate& of : from)
+      if (!reached.contains(of.function->name)) fmt::print("  never carried out: {}\n", of.function->name);
+  }
+  return differing == 0 && (options.only >= 0 || accepted == options.calls) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace softtpu::pairs
+
+int main(int argc, char** argv) {
+  softtpu::pairs::Options options;
+  CLI::App app{"Random calls, carried out in several ways that have to agree."};
+  app.add_option("--chip", options.chip, "built-in chip")->capture_default_str();
+  app.add_option("--calls", options.calls, "calls that are carried out; refused ones do not count")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "which calls")->capture_default_str();
+  app.add_option("--only", options.only, "only the call with this number, with its arguments");
+  app.add_flag("-v,--verbose", options.verbose, "list functions that no call reached");
+  CLI11_PARSE(app, argc, argv);
+  return softtpu::pairs::run(options);
+}
