@@ -1,4 +1,6 @@
 """The plug-in of pytest, in sessions of its own."""
+import pathlib
+
 import pytest
 
 BODY = """
@@ -55,3 +57,19 @@ def test_the_checks_can_be_chosen(session):
 def test_the_chip_can_be_chosen(pytester):
     pytester.makepyfile("def test_chip(softtpu_device):\n    assert softtpu_device.chip == 'bm1684'\n")
     pytester.runpytest_subprocess("-p", "softtpu.pytest_plugin", "--softtpu-chip=bm1684", "--softtpu-time").assert_outcomes(passed=1)
+
+
+def test_a_case_of_softtpu_try_is_a_test(pytester):
+    sample = pathlib.Path(__file__).parents[2] / "samples/rmsnorm"
+    for name in ("kernel.c", "case.py"):
+        (pytester.path / name).write_text((sample / name).read_text())
+    pytester.makepyfile("""
+def test_right(softtpu_try):
+    assert len(softtpu_try("kernel.c", "case.py", shapes=[dict(rows=2, columns=64)])["cases"]) == 3
+
+def test_wrong(softtpu_try):
+    softtpu_try("kernel.c", "case.py", tolerance=1e-9)
+""")
+    result = pytester.runpytest_subprocess("-p", "softtpu.pytest_plugin", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*wrong *bm1688*", "*elements differ, the first is*"])

@@ -207,3 +207,11 @@ def test_results_of_another_kernel_text_do_not_count(tiled, tmp_path):
     tiled.source.write_text(TILED.replace("tpu_poll();", "tpu_poll(); tpu_poll();"))
     sweep.tune(tiled, dict(WIDTH=[64]), results=kept, workers=1)
     assert sqlite3.connect(kept).execute("SELECT count(*) FROM results").fetchone() == (2,)
+
+
+def test_without_cloudpickle_the_error_says_what_to_do(monkeypatch):
+    from softtpu.sweep import child
+    monkeypatch.setattr(child, "cloudpickle", None)
+    case = sweep.KernelCase(__file__, "add", lambda dev: {}, "out")
+    with pytest.raises(TypeError, match="install cloudpickle, or move the function into a module"):
+        sweep.run(case, dict(a=[1]), workers=1, progress=False)
