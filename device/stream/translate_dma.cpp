@@ -306,7 +306,8 @@ Issued dma_reduce(const Operands& in) {
   const Dtype type = in.type(Field::src_data_format, true);
   const Dim4 shape = source_shape(in);
   const auto [mode, combine] = reduction_of(in);
-  if (in.flag(Field::fill_constant_en) || in.function() != 0 || !in.flag(Field::nchw_copy))
+  const bool same = in.flag(Field::nchw_copy) || target_shape(in) == shape;
+  if (in.flag(Field::fill_constant_en) || in.function() != 0 || !same)
     in.refuse(Field::all_reduce_code, "belongs to a copy of one shape");
   const Op op = is_local(in, Field::src_addr)  ? Op::tpu_gdma_cpy_reduce_L12L2
                 : in_l2(in, Field::src_addr) ? Op::tpu_gdma_cpy_reduce_L22L2
@@ -337,6 +338,7 @@ Issued dma_lossy(const Operands& in, bool packs) {
   cmd.dst = packs ? packed(kTarget) : wide(kTarget);
   cmd.src = packs ? wide(kSource) : packed(kSource);
   if (!reduces(in)) {
+    if (in.by_sdma()) return {packs ? Op::tpu_sdma_lossy_compress : Op::tpu_sdma_lossy_decompress, cmd};
     if (packs)
       return {is_local(in, Field::src_addr) ? Op::tpu_gdma_lossy_compress_L2S : Op::tpu_gdma_lossy_compress_S2S, cmd};
     return {is_local(in, Field::dst_addr) ? Op::tpu_gdma_lossy_decompress_S2L : Op::tpu_gdma_lossy_decompress_S2S, cmd};

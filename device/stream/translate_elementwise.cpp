@@ -42,6 +42,8 @@ struct Arithmetic {
   // Of one data type: floats as they are, integers of the result's type.
   Issued binary(Op op, ArithMode mode) const {
     require_one_type({Field::opd0_prec, Field::opd1_prec}, in.value(Field::res0_prec));
+    if (is_fp8(first_type) && (first_type != second_type || first_type != in.result_type(false)))
+      in.refuse(Field::opd1_sign, "makes the operands' or the result's FP8 another one");
     return {op, ArithCmd{mode, dst(), first(), second()}};
   }
   // What floats beside integers, or beside other floats, give is no function's.

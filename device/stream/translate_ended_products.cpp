@@ -233,11 +233,7 @@ Issued ended_row_product(const Operands& in) {
                                      Stride4{0, 0, 0, 1}, Dtype::kInt16, false);
   }
   if (!in.flag(Field::opd2_const)) {
-    if (all) {
-      cmd.bias = of_rows(in.value(Field::opd2_addr), cmd.rows, integer_bias(in));
-    } else {
-      cmd.bias = matrix(Field::opd2_addr, 1, cmd.cols, false, integer_bias(in));
-    }
+    cmd.bias = of_rows(in.value(Field::opd2_addr), cmd.rows, integer_bias(in));
   }
   cmd.requant = requant_of(in, cmd.dst.shape.c);
   cmd.symmetric = in.flag(Field::sym_range);

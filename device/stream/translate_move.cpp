@@ -1,4 +1,5 @@
 // TIU operations that move elements: SFU, SG, SGL, TRANS&BC.
+#include "device/chip/rules.hpp"
 #include "device/stream/address.hpp"
 #include "device/stream/operands.hpp"
 
@@ -21,9 +22,13 @@ Issued special_function(const Operands& in) {
       return {Op::tpu_bdc_fp_taylor, TaylorCmd{dst, src, coefficients}};
     }
     case 15: return {Op::tpu_bdc_fp_exponent_part, ExponentCmd{dst, src}};
-    case 17:
+    case 17: {
+      // On some chips the unit itself knows the special cases.
+      const bool steps_only =
+          !in.chip().has(ChipRule::kRsqrtSpecial) && !in.chip().has(ChipRule::kRsqrtFlushes);
       return {src_type == Dtype::kFp32 ? Op::tpu_bdc_fp32_tunable_rsqrt : Op::tpu_bdc_fp_rsqrt,
-              RootCmd{RootMode::kRsqrt, dst, src, in.size(Field::opd2_n_str) + 1, true}};
+              RootCmd{RootMode::kRsqrt, dst, src, in.size(Field::opd2_n_str) + 1, steps_only}};
+    }
     default: in.refuse_function();
   }
 }
