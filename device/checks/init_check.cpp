@@ -174,8 +174,8 @@ class InitCheck final : public Observer {
     bool has_reached = false;  // a result that is stored or reduced
   };
 
-  // An instruction of a compiled network. Compilers compute on the last row of a tensor that fills its NPUs in part: what
-  // counts is what becomes of it.
+  // An instruction of a compiled network. Compilers compute on the last row of a tensor that fills its NPUs in part:
+  // what counts is what becomes of it.
   bool is_compiled() const { return !here_.step.empty(); }
 
   // The number of the call that read these bytes first, or reads them now; 0: they are no tail.

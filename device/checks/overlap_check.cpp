@@ -27,9 +27,9 @@ bool is_in_place(const Tensor& a, const Tensor& b) {
          steps_agree(a.shape.w, b.shape.w, a.stride.w, b.stride.w);
 }
 
-// No element of a result lands behind its own source, and those that are still to be read lie behind that one. So none is
-// overwritten before it is read, however many are read ahead: a result that is packed, narrowed or widened towards its
-// end.
+// No element of a result lands behind its own source, and those that are still to be read lie behind that one. So none
+// is overwritten before it is read, however many are read ahead: a result that is packed, narrowed or widened towards
+// its end.
 bool stays_behind(const Chip& chip, const Tensor& dst, const Tensor& src) {
   if (dst.space != src.space || !(dst.shape == src.shape)) return false;
   const bool local = src.space == Space::kLocal;
@@ -58,7 +58,8 @@ std::optional<Tensor> first_reads(const Command& command, const OperandUse& src,
   const auto* pool = std::get_if<PoolCmd>(&command);
   if (pool == nullptr) return find_elementwise_result(command) ? std::optional(src.tensor) : std::nullopt;
   const Window& window = pool->window;
-  const bool inside = window.padding.top == 0 && window.padding.left == 0 && window.insert.h == 0 && window.insert.w == 0;
+  const bool inside =
+      window.padding.top == 0 && window.padding.left == 0 && window.insert.h == 0 && window.insert.w == 0;
   if (!inside || src.name != std::string_view("input")) return std::nullopt;
   Tensor tensor = src.tensor;
   tensor.shape = result;

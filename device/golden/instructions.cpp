@@ -254,7 +254,8 @@ class Session {
     return {};
   }
 
-  InstructionCounts judge(const std::string& chip, const std::string& file, const Case& recorded, const Outcome& outcome) {
+  InstructionCounts judge(const std::string& chip, const std::string& file, const Case& recorded,
+                          const Outcome& outcome) {
     // Of the first chip there are no others.
     const std::string key = (chip == "bm1684x" ? "" : chip + "/") + file + " " + recorded.id;
     const auto known = known_differences().find(key);

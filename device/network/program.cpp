@@ -119,8 +119,8 @@ class Maker {
     auto issued = translator_.translate(instruction);
     if (!issued) return placed(issued.error(), unit, instructions, index);
     if (!*issued) return {};
-    program_.steps.push_back({(*issued)->op, std::move((*issued)->command),
-                              keep(name_of(instruction) + layer_of(instruction, layers_))});
+    program_.steps.push_back(
+        {(*issued)->op, std::move((*issued)->command), keep(name_of(instruction) + layer_of(instruction, layers_))});
     return {};
   }
 

@@ -36,7 +36,8 @@ InstructionCodes codes_of(const Chip& chip) {
 std::optional<std::uint64_t> find_address(const Chip& chip, std::uint64_t written, std::span<const Area> areas) {
   const InstructionCodes codes = codes_of(chip);
   const auto find_area = [&](std::uint64_t address) {
-    return std::find_if(areas.begin(), areas.end(), [&](const Area& a) { return address >= a.begin && address < a.end; });
+    return std::find_if(areas.begin(), areas.end(),
+                        [&](const Area& a) { return address >= a.begin && address < a.end; });
   };
   auto area = find_area(written);
   // An area of addresses of the system map is written with the mark of those.
@@ -64,10 +65,10 @@ Result<void> resolve_addresses(const Chip& chip, Instruction& instruction, std::
   struct Place {
     Field low, high;
   };
-  for (const auto& [low, high] : {Place{Field::src_addr, Field::src_addr_high},
-                                  Place{Field::dst_addr, Field::dst_addr_high}, Place{Field::mask_addr, Field::kCount},
-                                  Place{Field::index_addr, Field::kCount}, Place{Field::racu_addr, Field::kCount},
-                                  Place{Field::meta_addr, Field::kCount}}) {
+  for (const auto& [low, high] :
+       {Place{Field::src_addr, Field::src_addr_high}, Place{Field::dst_addr, Field::dst_addr_high},
+        Place{Field::mask_addr, Field::kCount}, Place{Field::index_addr, Field::kCount},
+        Place{Field::racu_addr, Field::kCount}, Place{Field::meta_addr, Field::kCount}}) {
     if (!instruction.format->has(low)) continue;
     // A fill has no source, whatever its bits say.
     if (low == Field::src_addr && is_fill(instruction)) continue;
@@ -75,9 +76,9 @@ Result<void> resolve_addresses(const Chip& chip, Instruction& instruction, std::
     if (high != Field::kCount && instruction.format->has(high)) address |= instruction[high] << 32;
     const auto found = find_address(chip, address, areas);
     if (!found) {
-      return Error{ErrorKind::kUsage,
-                   fmt::format("{} {:#x} lies outside the network's areas and the core's own memories", to_text(low),
-                               address)};
+      return Error{
+          ErrorKind::kUsage,
+          fmt::format("{} {:#x} lies outside the network's areas and the core's own memories", to_text(low), address)};
     }
     address = *found;
   }

@@ -180,7 +180,8 @@ void InstructionSet::index() {
     return found == nullptr ? FieldPlace{} : *found;
   };
   for (Format& format : formats_) {
-    format.room = static_cast<std::uint16_t>((format.bytes + codes_.alignment - 1) / codes_.alignment * codes_.alignment);
+    format.room =
+        static_cast<std::uint16_t>((format.bytes + codes_.alignment - 1) / codes_.alignment * codes_.alignment);
     const bool tiu = format.unit == Unit::kTiu;
     HeadPlaces& head = heads_[tiu ? 0 : 1];
     // Where an instruction has data in place of its mark, or of a part of its function, others have them.
@@ -190,8 +191,8 @@ void InstructionSet::index() {
     if (function.width > head.function.width) head.function = function;
     has_end_ = has_end_ || format.name.starts_with("SYS");
     for (const FunctionName& one : format.functions) {
-      const std::size_t at =
-          ((tiu ? 0U : 2U) + (format.short_form ? 1U : 0U)) * kOperations * kFunctions + format.operation * kFunctions + one.code;
+      const std::size_t at = ((tiu ? 0U : 2U) + (format.short_form ? 1U : 0U)) * kOperations * kFunctions +
+                             format.operation * kFunctions + one.code;
       if (by_head_[at] == nullptr) by_head_[at] = &format;
     }
   }
@@ -204,10 +205,10 @@ const InstructionSet& InstructionSet::bm1684x() {
 
 const InstructionSet* InstructionSet::find_chip(std::string_view chip) {
   if (chip == "bm1684x") return &bm1684x();
-#define SOFTTPU_CHIP(name, rows)             \
-  if (chip == name) {                        \
-    static const InstructionSet set{rows};   \
-    return &set;                             \
+#define SOFTTPU_CHIP(name, rows)           \
+  if (chip == name) {                      \
+    static const InstructionSet set{rows}; \
+    return &set;                           \
   }
   SOFTTPU_CHIP("bm1684", kBm1684)
   SOFTTPU_CHIP("bm1684x2", kBm1684x2)

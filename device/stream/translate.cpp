@@ -109,9 +109,9 @@ Result<std::optional<Issued>> Translator::translate(const Instruction& instructi
     if (instruction.unit() == Unit::kSdma) issued.op = sdma_form(issued.op);
     return std::optional(std::move(issued));
   } catch (const Refusal& refusal) {
-    return Error{ErrorKind::kUsage, fmt::format("{} {} {}.{}: {}.", to_text(instruction.unit()), instruction.id(),
-                                                format.name, format.function_name(instruction.function()),
-                                                refusal.what())};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{} {} {}.{}: {}.", to_text(instruction.unit()), instruction.id(), format.name,
+                             format.function_name(instruction.function()), refusal.what())};
   }
 }
 

@@ -27,7 +27,8 @@ class Translator {
  public:
   explicit Translator(const Chip& chip) : chip_(chip) {}
 
-  // nullopt: it issues no command (a register, a nop, the end). An error names the instruction, the field and its value.
+  // nullopt: it issues no command (a register, a nop, the end). An error names the instruction, the field and its
+  // value.
   Result<std::optional<Issued>> translate(const Instruction& instruction);
 
  private:

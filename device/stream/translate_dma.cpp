@@ -272,8 +272,8 @@ Issued dma_reverse(const Operands& in) {
   if (in.function() >= std::size(kOrders)) in.refuse_function();
   const Dtype type = element_type(in);
   const Dim4 shape = source_shape(in);
-  const Op op = choose(in, {Op::tpu_gdma_reverse_S2S, Op::tpu_gdma_reverse_S2L, Op::tpu_gdma_reverse_L2S,
-                            Op::tpu_gdma_reverse_L2L});
+  const Op op = choose(
+      in, {Op::tpu_gdma_reverse_S2S, Op::tpu_gdma_reverse_S2L, Op::tpu_gdma_reverse_L2S, Op::tpu_gdma_reverse_L2L});
   return {op, DmaCopyCmd{kOrders[in.function()], side(in, kTarget, shape, type, false),
                          side(in, kSource, shape, type, false), npus_of(in)}};
 }
@@ -309,9 +309,9 @@ Issued dma_reduce(const Operands& in) {
   const bool same = in.flag(Field::nchw_copy) || target_shape(in) == shape;
   if (in.flag(Field::fill_constant_en) || in.function() != 0 || !same)
     in.refuse(Field::all_reduce_code, "belongs to a copy of one shape");
-  const Op op = is_local(in, Field::src_addr)  ? Op::tpu_gdma_cpy_reduce_L12L2
-                : in_l2(in, Field::src_addr) ? Op::tpu_gdma_cpy_reduce_L22L2
-                                             : Op::tpu_gdma_cpy_reduce_S2L2;
+  const Op op = is_local(in, Field::src_addr) ? Op::tpu_gdma_cpy_reduce_L12L2
+                : in_l2(in, Field::src_addr)  ? Op::tpu_gdma_cpy_reduce_L22L2
+                                              : Op::tpu_gdma_cpy_reduce_S2L2;
   return {op, DmaReduceCmd{mode, combine, Lossy::kNone, side(in, kTarget, shape, type, true),
                            side(in, kSource, shape, type, true)}};
 }
@@ -344,9 +344,9 @@ Issued dma_lossy(const Operands& in, bool packs) {
     return {is_local(in, Field::dst_addr) ? Op::tpu_gdma_lossy_decompress_S2L : Op::tpu_gdma_lossy_decompress_S2S, cmd};
   }
   if (packs) {
-    return {is_local(in, Field::src_addr)  ? Op::tpu_gdma_lossy_compress_reduce_L12L2
-            : in_l2(in, Field::src_addr) ? Op::tpu_gdma_lossy_compress_reduce_L22L2
-                                         : Op::tpu_gdma_lossy_compress_reduce_S2L2,
+    return {is_local(in, Field::src_addr) ? Op::tpu_gdma_lossy_compress_reduce_L12L2
+            : in_l2(in, Field::src_addr)  ? Op::tpu_gdma_lossy_compress_reduce_L22L2
+                                          : Op::tpu_gdma_lossy_compress_reduce_S2L2,
             cmd};
   }
   return {in_l2(in, Field::src_addr) ? Op::tpu_gdma_lossy_decompress_reduce_L22L2

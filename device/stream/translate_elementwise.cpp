@@ -105,7 +105,8 @@ struct Arithmetic {
   }
   Issued divide() const {
     const bool single = result_type == Dtype::kFp32;
-    return {single ? Op::tpu_bdc_fp32_tunable_div : Op::tpu_bdc_fp_tunable_div, DivideCmd{dst(), first(), second(), in.size(Field::opd2_n_str) + 1}};
+    return {single ? Op::tpu_bdc_fp32_tunable_div : Op::tpu_bdc_fp_tunable_div,
+            DivideCmd{dst(), first(), second(), in.size(Field::opd2_n_str) + 1}};
   }
 
   const Operands& in;
@@ -330,10 +331,9 @@ Issued quantisation(const Operands& in) {
                             Scalar{second & 0xFFU, Dtype::kInt8}, low_half(second >> 16, offset), rounding}};
       }
       const Records record(in, shape, 3);
-      return {Op::tpu_bdc_int_pc_requant, IntQuantCmd{Quant::kRequant, dst, src, record.word(0, Dtype::kInt32),
-                                                      record.word(1, Dtype::kInt8),
-                                                      record.compact() ? record.offset() : record.word(2, offset),
-                                                      rounding}};
+      return {Op::tpu_bdc_int_pc_requant,
+              IntQuantCmd{Quant::kRequant, dst, src, record.word(0, Dtype::kInt32), record.word(1, Dtype::kInt8),
+                          record.compact() ? record.offset() : record.word(2, offset), rounding}};
     }
     case 3: {
       const Rounding rounding = in.rounding(modes & 7);

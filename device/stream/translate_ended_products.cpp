@@ -1,4 +1,5 @@
-// TIU products that end themselves: zero points, requantisation and factors come from registers that are written before.
+// TIU products that end themselves: zero points, requantisation and factors come from registers that are written
+// before.
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -81,8 +82,8 @@ Issued ended_convolution(const Operands& in) {
     if (!in.flag(Field::opd2_const)) cmd.bias = per_output(in.value(Field::opd2_addr), cmd.bias_type);
     cmd.rescale = rescale_of(in, {1, result.c, 1, 1}, {0, 1, 0, 0});
     const bool plain = !is_fp8(type) && !cmd.rescale && cmd.bias_type == Dtype::kFp32;
-    return {plain && cmd.relu ? Op::tpu_bdc_fp_conv2d_with_relu
-            : plain           ? Op::tpu_bdc_fp_conv2d_for_deconv2d
+    return {plain && cmd.relu                                             ? Op::tpu_bdc_fp_conv2d_with_relu
+            : plain                                                       ? Op::tpu_bdc_fp_conv2d_for_deconv2d
             : cmd.rescale && std::holds_alternative<Tensor>(*cmd.rescale) ? Op::tpu_bdc_fp_conv2d_rescale_pc
                                                                           : Op::tpu_bdc_fp_conv2d_rescale_C,
             cmd};
@@ -93,8 +94,8 @@ Issued ended_convolution(const Operands& in) {
   cmd.bias_type = integer_bias(in);
   if (!in.flag(Field::opd2_const)) cmd.bias = per_output(in.value(Field::opd2_addr), cmd.bias_type);
   const bool points = !in.flag(Field::opd4_const);
-  cmd.zero_point = points ? Operand(per_output(in.register_value(kPointRegister), Dtype::kInt16))
-                          : Operand(constant_point(in));
+  cmd.zero_point =
+      points ? Operand(per_output(in.register_value(kPointRegister), Dtype::kInt16)) : Operand(constant_point(in));
   if (in.flag(Field::opd3_const)) {
     cmd.padding = in.constant(Field::opd3_addr, type);
     cmd.insertion = in.constant(Field::res1_addr, type);
@@ -104,9 +105,9 @@ Issued ended_convolution(const Operands& in) {
   cmd.requant = requant_of(in, result.c);
   cmd.symmetric = in.flag(Field::sym_range);
   if (cmd.kind == Conv2dKind::kAsymmetric) {
-    return {points ? Op::tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d
-                   : Op::tpu_bdc_int8_asym_quant_conv2d_for_deconv2d,
-            cmd};
+    return {
+        points ? Op::tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d : Op::tpu_bdc_int8_asym_quant_conv2d_for_deconv2d,
+        cmd};
   }
   return {requantising_op(cmd.requant && cmd.requant->table, points), cmd};
 }
@@ -217,8 +218,7 @@ Issued ended_row_product(const Operands& in) {
         {{Op::tpu_bdc_fp_mm, Op::tpu_bdc_fp_mm_R_trans, Op::tpu_bdc_fp_mm_all_trans},
          {Op::tpu_bdc_fp_mm_with_bias, Op::tpu_bdc_fp_mm_R_trans_with_bias, Op::tpu_bdc_fp_mm_all_trans_with_bias}},
         {{Op::tpu_bdc_fp8_mm, Op::tpu_bdc_fp8_mm_R_trans, Op::tpu_bdc_fp8_mm_all_trans},
-         {Op::tpu_bdc_fp8_mm_with_bias, Op::tpu_bdc_fp8_mm_R_trans_with_bias,
-          Op::tpu_bdc_fp8_mm_all_trans_with_bias}}};
+         {Op::tpu_bdc_fp8_mm_with_bias, Op::tpu_bdc_fp8_mm_R_trans_with_bias, Op::tpu_bdc_fp8_mm_all_trans_with_bias}}};
     const bool narrow = is_fp8(left_type) || cmd.rescale;
     return {kOps[narrow ? 1 : 0][has_bias || cmd.relu ? 1 : 0][in.function() - 4], cmd};
   }
@@ -276,8 +276,8 @@ Issued ended_pooling(const Operands& in) {
     cmd.rounding = in.rounding(in.value(Field::opd2_n_str));
     const auto requant = requant_of(in, result.c);
     // A shift to the right alone is what most functions have.
-    const bool shifts = requant && !requant->table && requant->multiplier == 1 && requant->shift <= 0 &&
-                        requant->offset == 0;
+    const bool shifts =
+        requant && !requant->table && requant->multiplier == 1 && requant->shift <= 0 && requant->offset == 0;
     if (shifts) {
       cmd.rshift = -requant->shift;
     } else {

@@ -123,8 +123,7 @@ Issued okk_compare(const OkkOperands& of) {
   if (of.in.function() != 23) of.in.refuse_function();
   return {Op::okk_bdc_greater_select,
           OkkSelectCmd{OkkCompare::kGreater, of.aligned(Field::res1_addr, of.shape, Dtype::kUint32), of.first(),
-                       of.second(),
-                       of.selected(Field::opd2_addr, Field::opd2_const),
+                       of.second(), of.selected(Field::opd2_addr, Field::opd2_const),
                        of.selected(Field::opd3_addr, Field::opd3_const)}};
 }
 
@@ -160,9 +159,8 @@ Issued okk_linear(const OkkOperands& of) {
     tensor.shape = of.shape;
     return tensor;
   };
-  return {Op::okk_bdc_scale_bias,
-          OkkMulAddCmd{of.dst(), of.first(), parameter(Field::opd2_addr, Field::opd2_const),
-                       parameter(Field::opd1_addr, Field::opd1_const)}};
+  return {Op::okk_bdc_scale_bias, OkkMulAddCmd{of.dst(), of.first(), parameter(Field::opd2_addr, Field::opd2_const),
+                                               parameter(Field::opd1_addr, Field::opd1_const)}};
 }
 
 OkkWindow okk_window(const Operands& in) {
@@ -185,8 +183,8 @@ Issued okk_pool(const OkkOperands& of) {
   OkkWindowCmd cmd;
   cmd.window = okk_window(in);
   cmd.output = of.dst();
-  cmd.input = of.tensor(kOkkFirst, {of.shape.n, of.shape.c, in.size(Field::opd0_h), in.size(Field::opd0_w)},
-                        Dtype::kFp32);
+  cmd.input =
+      of.tensor(kOkkFirst, {of.shape.n, of.shape.c, in.size(Field::opd0_h), in.size(Field::opd0_w)}, Dtype::kFp32);
   if (in.function() == 4) {
     cmd.mode = OkkWindowMode::kMax;
     return {Op::okk_bdc_max_pool2d, cmd};
@@ -213,8 +211,8 @@ Issued okk_convolution(const OkkOperands& of) {
   cmd.window = okk_window(in);
   cmd.add = in.flag(Field::res_add);
   cmd.output = of.dst();
-  cmd.input = of.tensor(kOkkFirst, {of.shape.n, channels, in.size(Field::opd0_h), in.size(Field::opd0_w)},
-                        Dtype::kFp32);
+  cmd.input =
+      of.tensor(kOkkFirst, {of.shape.n, channels, in.size(Field::opd0_h), in.size(Field::opd0_w)}, Dtype::kFp32);
   if (in.flag(Field::opd1_const)) in.refuse(Field::opd1_const, "is set: the weights are a constant");
   const Dim4 pairs{(channels + 1) / 2, of.shape.c, cmd.window.kernel.h, cmd.window.kernel.w};
   Tensor weight = of.tensor(kOkkSecond, pairs, Dtype::kFp32);
@@ -299,14 +297,15 @@ Issued okk_dma(const Operands& in) {
   const auto side = [&](const Side& which, const Dim4& shape) {
     const bool local = is_local(which.addr);
     const std::uint64_t at = in.value(which.addr);
-    Tensor tensor{local ? Space::kLocal : Space::kSystem, local ? at - chip.local_mem.start : at, shape, {},
-                  width->type, false};
+    Tensor tensor{
+        local ? Space::kLocal : Space::kSystem, local ? at - chip.local_mem.start : at, shape, {}, width->type, false};
     if (in.flag(Field::stride_enable)) {
       const auto stride = [&](Field field) { return static_cast<int>(static_cast<std::int32_t>(in.value(field))); };
       tensor.stride = {stride(which.n), stride(which.c), stride(which.h), stride(which.w)};
     } else {
       tensor.natural = true;
-      tensor.stride = local ? aligned_stride(chip, chip.npu_of(tensor.addr), shape, width->type) : continuous_stride(shape);
+      tensor.stride =
+          local ? aligned_stride(chip, chip.npu_of(tensor.addr), shape, width->type) : continuous_stride(shape);
     }
     return tensor;
   };

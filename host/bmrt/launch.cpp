@@ -142,8 +142,9 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
     output.shape = info.stages[*stage].output_shapes[i];
   }
   if (good) {
-    good = (runtime.show ? network.launch_and_show(handle, *stage, tensors.inputs, tensors.outputs, runtime.show)
-                         : network.launch(handle, *stage, tensors.inputs, tensors.outputs, tensors.cores)) == BM_SUCCESS;
+    good =
+        (runtime.show ? network.launch_and_show(handle, *stage, tensors.inputs, tensors.outputs, runtime.show)
+                      : network.launch(handle, *stage, tensors.inputs, tensors.outputs, tensors.cores)) == BM_SUCCESS;
   }
   if (!good) free_outputs(handle, tensors.outputs, made);
   return good;
@@ -174,8 +175,8 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
     if (!outputs.add(info.output_dtypes[i], info.stages[*stage].output_shapes[i]))
       return refuse(function, fmt::format("the device has no memory for output {}", i));
   }
-  const LaunchTensors tensors{inputs.list.data(), data.input_num, outputs.list.data(), data.output_num, true,
-                              data.cores};
+  const LaunchTensors tensors{inputs.list.data(), data.input_num, outputs.list.data(),
+                              data.output_num,    true,           data.cores};
   if (!launch(function, runtime, network, tensors)) return false;
   if (bm_thread_sync(handle) != BM_SUCCESS) return refuse(function, "the network has failed");
   return take_outputs(function, handle, data, outputs);

@@ -12,7 +12,7 @@ struct LaunchTensors {
   int input_num = 0;
   bm_tensor_t* outputs = nullptr;
   int output_num = 0;
-  bool user_mem = false;  // the outputs have memory
+  bool user_mem = false;            // the outputs have memory
   std::span<const int> cores = {};  // to run on; empty: the first ones
 };
 

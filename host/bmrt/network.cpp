@@ -122,8 +122,9 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
   }
   // Constants lie in front of what begins behind them.
   std::uint64_t constants_end = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& [begin, bytes] : {std::pair(stage.io_address, stage.io_bytes),
-                                     std::pair(stage.context_address, std::max(stage.context_bytes, std::uint64_t{1}))}) {
+  for (const auto& [begin, bytes] :
+       {std::pair(stage.io_address, stage.io_bytes),
+        std::pair(stage.context_address, std::max(stage.context_bytes, std::uint64_t{1}))}) {
     if (bytes > 0 && begin > stage.coefficient_address) constants_end = std::min(constants_end, begin);
   }
   if (!stage.coefficients.empty()) {

@@ -48,7 +48,8 @@ Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
   unsigned id = 0;
   if (bm_get_chipid(handle, &id) != BM_SUCCESS) return Error{ErrorKind::kConnection, "the device does not answer"};
   if (id == found->id) return {};
-  return Error{ErrorKind::kUsage, fmt::format("the file is for chip {}, the device is a {:x} (SOFTTPU_CHIP)", model.chip, id)};
+  return Error{ErrorKind::kUsage,
+               fmt::format("the file is for chip {}, the device is a {:x} (SOFTTPU_CHIP)", model.chip, id)};
 }
 
 }  // namespace

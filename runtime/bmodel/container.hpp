@@ -73,7 +73,7 @@ struct Stage {
   std::vector<std::uint64_t> context_pieces;             // sizes; empty: one piece
   std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
   std::vector<CommandGroup> groups;
-  std::uint32_t cores = 1;  // that it runs on, at the same time
+  std::uint32_t cores = 1;            // that it runs on, at the same time
   std::vector<Tensor> between;        // tensors that parts of the network hand to each other
   std::vector<std::string> refusals;  // why this stage cannot run
   std::vector<std::string> left_out;  // parts that cannot run (the host's, closed firmware's); `groups` are the others

@@ -141,8 +141,7 @@ TEST_P(AllInstructions, EncodeToTheBytesThatTheyWereDecodedFrom) {
   ASSERT_NE(set, nullptr);
   std::mt19937_64 random(41);
   for (const Format& format : set->formats()) {
-    const FieldPlace* place =
-        format.find(format.unit == Unit::kTiu ? Field::tsk_eu_typ : Field::cmd_special_function);
+    const FieldPlace* place = format.find(format.unit == Unit::kTiu ? Field::tsk_eu_typ : Field::cmd_special_function);
     ASSERT_NE(place, nullptr) << format.name;
     EXPECT_GE(format.room, format.bytes);
     for (int i = 0; i < 50; ++i) {
