@@ -22,7 +22,8 @@ def asked():
             names |= set(re.findall(r"ChipRule::(k\w+)", path.read_text()))
     # Asked in one place for several operations.
     conversions = (ROOT / "device/chip/conversions.hpp").read_text()
-    return names | set(re.findall(r"ChipRule::(k\w+)", conversions))
+    limits = (ROOT / "device/isa/limits.def").read_text()
+    return names | set(re.findall(r"ChipRule::(k\w+)", conversions + limits))
 
 
 def listed():

@@ -65,9 +65,9 @@ struct Chip {
   int dma_w_stride_bytes = 128;    // the largest w stride of a DMA copy
   TypeSet extra_types = kNoTypes;  // data types beyond those of every chip
   TypeNumbers type_numbers;
-  int sum_group = 32;              // products of 16-bit floats that are added in one step
-  int weight_block = 64;           // 8-bit input channels that lie together in a block of weights; 16-bit: half of it
-  std::bitset<kMostChipRules> rules;  // bit i: the rule with number i holds
+  int sum_group = 32;     // products of 16-bit floats that are added in one step
+  int weight_block = 64;  // 8-bit input channels that lie together in a block of weights; 16-bit: half of it
+  std::bitset<kMostChipRules> rules;         // bit i: the rule with number i holds
   std::set<std::string, std::less<>> parts;  // what only some chips have: "SDMA engine" (notes of device/isa/ops)
   // Functions that the chip refuses whatever the arguments, or parts whose functions it refuses, and why.
   std::map<std::string, std::string> refused;
@@ -93,8 +93,8 @@ struct Chip {
   }
 };
 
-// A built-in name (bm1684x, bm1684x-23.05, bm1688, ...) or another name of such a chip (sg2260e), the path of a JSON file, or the JSON itself. Errors name the
-// file, the member and what is wrong.
+// A built-in name (bm1684x, bm1684x-23.05, bm1688, ...) or another name of such a chip (sg2260e), the path of a JSON
+// file, or the JSON itself. Errors name the file, the member and what is wrong.
 Result<Chip> load_chip(const std::string& name_or_path);
 Result<Chip> parse_chip(const std::string& json_text, const std::string& origin);
 // Other names of the same chip are not among them.

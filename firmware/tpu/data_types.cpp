@@ -49,7 +49,12 @@ scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_typ
     return result;
   }
   result.u32 = convert_bits(src.u32, to, from, rounding, conversion_specials(call.chip()));
-  if (half_overflows_by_mode(call.chip(), to, from, rounding)) {
+  if (half_overflow_is_cut(call.chip(), to, from, rounding)) {
+    const auto half = static_cast<std::uint16_t>(result.u32);
+    result.u32 = from == Dtype::kFp32    ? cut_half(src.f32, half)
+                 : from == Dtype::kInt32 ? cut_half(std::int64_t{src.s32}, half)
+                                         : cut_half(std::int64_t{src.u32}, half);
+  } else if (half_overflows_by_mode(call.chip(), to, from, rounding)) {
     const bool beyond = from == Dtype::kFp32    ? (src.u32 & 0x7F800000U) != 0x7F800000U
                         : from == Dtype::kInt32 ? src.s32 >= kBeyondHalf
                                                 : src.u32 >= static_cast<std::uint32_t>(kBeyondHalf);

@@ -92,6 +92,19 @@ void overflowing_half(Memories& mem, const CastCmd& cmd) {
   });
 }
 
+// By the rule half-overflow-towards-zero.
+void cut_halves(Memories& mem, const CastCmd& cmd) {
+  if (cmd.src.dtype == Dtype::kFp32) {
+    return map<F16, float>(mem, cmd, [](float value) {
+      return F16{cut_half(value, convert_to_half(value, Dtype::kFp16, Rounding::kTowardsZero, Specials::kExact))};
+    });
+  }
+  const Ties ties = ties_of(cmd.src.dtype);
+  map<F16, Value>(mem, cmd, [=](std::int64_t value) {
+    return F16{cut_half(value, int_to_f16(value, Rounding::kTowardsZero, ties))};
+  });
+}
+
 void float_to_float(Memories& mem, const CastCmd& cmd) {
   const Rounding mode = cmd.rounding;
   const Specials specials = conversion_specials(mem.chip());
@@ -133,6 +146,7 @@ void int_to_float_type(Memories& mem, const CastCmd& cmd) {
 static void carry_out(Memories& mem, const CastCmd& cmd) {
   if (cmd.src.dtype == cmd.dst.dtype) return execute(mem, CopyCmd{cmd.dst, cmd.src});
   if (is_fp8(cmd.src.dtype) || is_fp8(cmd.dst.dtype)) return fp8_cast(mem, cmd);
+  if (half_overflow_is_cut(mem.chip(), cmd.dst.dtype, cmd.src.dtype, cmd.rounding)) return cut_halves(mem, cmd);
   if (half_overflows_by_mode(mem.chip(), cmd.dst.dtype, cmd.src.dtype, cmd.rounding)) return overflowing_half(mem, cmd);
   if (fast_rows(mem, cmd.dst, cmd.src)) {
     if (const UnaryRow row = fast_cast_row(cmd.dst.dtype, cmd.src.dtype, cmd.rounding, conversion_specials(mem.chip())))
