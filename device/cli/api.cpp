@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/chip/chip.hpp"
@@ -128,24 +129,33 @@ bool is_refused_everywhere(const std::string& name) {
 struct RangeHere {
   std::string argument, low, high;
 };
-// The ranges that the validators ask on a chip, by the names of their messages.
+// The ranges that the validators ask on a chip, by the names of their messages. What a set says of an argument more
+// than once all holds.
 std::vector<RangeHere> ranges_on(const OpInfo& row, const Chip& chip) {
+  struct Ends {
+    Bound low, high;
+  };
+  const auto number = [&](const Bound& bound) { return bound.on(chip, [](const char*) { return 0; }); };
   const auto text = [&](const Bound& bound) {
-    if (bound.argument == nullptr) return std::to_string(bound.on(chip, [](const char*) { return 0; }));
+    if (bound.argument == nullptr) return std::to_string(number(bound));
     return bound.number == 0 ? std::string(bound.argument) : fmt::format("{}{:+}", bound.argument, bound.number);
   };
-  std::vector<RangeHere> ranges;
+  std::vector<std::pair<std::string, Ends>> ends;
   for (const Limit& limit : limits_of(row.limits)) {
-    const RangeHere range{limit.argument, text(limit.low), text(limit.high)};
-    // A set that narrows another one has an argument twice: the last line holds.
     const auto same =
-        std::find_if(ranges.begin(), ranges.end(), [&](const RangeHere& other) { return other.argument == range.argument; });
-    if (same == ranges.end()) {
-      ranges.push_back(range);
-    } else {
-      *same = range;
+        std::find_if(ends.begin(), ends.end(), [&](const auto& other) { return other.first == limit.argument; });
+    if (same == ends.end()) {
+      ends.push_back({limit.argument, {limit.low, limit.high}});
+      continue;
     }
+    Ends& of = same->second;
+    if (of.low.argument == nullptr && limit.low.argument == nullptr)
+      of.low = std::max<std::int64_t>(number(of.low), number(limit.low));
+    if (of.high.argument == nullptr && limit.high.argument == nullptr)
+      of.high = std::min<std::int64_t>(number(of.high), number(limit.high));
   }
+  std::vector<RangeHere> ranges;
+  for (const auto& [argument, of] : ends) ranges.push_back({argument, text(of.low), text(of.high)});
   return ranges;
 }
 

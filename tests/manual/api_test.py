@@ -57,6 +57,8 @@ def main():
     assert "bm1688" in there["usable_on"] and "bm1684" not in there["usable_on"]
     assert "multiple of 64" in " ".join(here["limits"]) and "multiple of 16" in " ".join(there["limits"]), there["limits"]
     assert "16 bytes" in api("tpu_bdc_fp_add", "--chip", "bm1688")
+    ranges = {chip: json.loads(api("tpu_bdc_int8_mm", "--json", "--chip", chip))["chip_ranges"]["rshift"] for chip in ("bm1684x", "bm1688", "bm1690")}
+    assert ranges == {"bm1684x": ["0", "31"], "bm1688": ["-31", "127"], "bm1690": ["0", "0"]}, ranges
     assert "every call is refused" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x") or "refuses every call" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x")
 
     # What was recorded on a chip is known there.
