@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::uint64_t kWord = 4;
 
+// The SDK's library has the chip itself do these operations: they stand in its queue behind what the handle has
+// launched.
+template <class Operation>
+Result<void> in_queue(Handle& handle, Operation operation) {
+  if (auto behind = handle.stream().wait_for_all(); !behind) return behind;
+  return operation();
+}
+
 template <class Mem>
 bm_status_t copy(const char* function, bm_handle_t handle, const Mem& dst, std::uint64_t dst_offset, const Mem& src,
                  std::uint64_t src_offset, std::uint64_t bytes, int core_id = 0) {
@@ -24,7 +32,8 @@ bm_status_t copy(const char* function, bm_handle_t handle, const Mem& dst, std::
   if (!from) return end_copy(function, h->device(), from.error());
   if (bytes == 0) return BM_SUCCESS;
   const TracedCall traced(h->trace(), TracedCall::Direction::kInDevice);
-  return end_copy(function, h->device(), h->device().copy(to->address, from->address, bytes));
+  return end_copy(function, h->device(),
+                  in_queue(*h, [&] { return h->device().copy(to->address, from->address, bytes); }));
 }
 
 bm_status_t copy_words(const char* function, bm_handle_t handle, const bm_device_mem_t& dst, int dst_offset,
@@ -70,13 +79,13 @@ bm_status_t copy_strided(const char* function, bm_handle_t handle, const Mem& ds
   const Result<Range> from = make_range("src", src, 0, extent(elements, static_cast<std::uint64_t>(src_stride), size));
   if (!from) return end_copy(function, h->device(), from.error());
   if (count == 0) return BM_SUCCESS;
-  return end_copy(function, h->device(),
-                  h->device().copy_strided({.destination = to->address,
-                                            .source = from->address,
-                                            .count = elements,
-                                            .element_bytes = static_cast<std::uint32_t>(size),
-                                            .destination_stride = static_cast<std::uint32_t>(dst_stride),
-                                            .source_stride = static_cast<std::uint32_t>(src_stride)}));
+  const DeviceClient::StridedCopy what{.destination = to->address,
+                                       .source = from->address,
+                                       .count = elements,
+                                       .element_bytes = static_cast<std::uint32_t>(size),
+                                       .destination_stride = static_cast<std::uint32_t>(dst_stride),
+                                       .source_stride = static_cast<std::uint32_t>(src_stride)};
+  return end_copy(function, h->device(), in_queue(*h, [&] { return h->device().copy_strided(what); }));
 }
 
 template <class Mem>
@@ -94,8 +103,9 @@ bm_status_t fill(const char* function, bm_handle_t handle, const void* value, in
                 fmt::format("the size of mem ({}) is not a multiple of {} bytes", range->bytes, mode));
   }
   if (range->bytes == 0) return BM_SUCCESS;
+  const std::span pattern(static_cast<const std::uint8_t*>(value), bytes);
   return end_copy(function, h->device(),
-                  h->device().fill(range->address, range->bytes, {static_cast<const std::uint8_t*>(value), bytes}));
+                  in_queue(*h, [&] { return h->device().fill(range->address, range->bytes, pattern); }));
 }
 
 // The descriptor of the source says how much.
@@ -109,8 +119,10 @@ bm_status_t copy_between(const char* function, bm_handle_t handle_src, const bm_
   const Result<Range> to = make_range("dst", dst, 0, from->bytes);
   if (!to) return end_copy(function, to_handle->device(), to.error());
   if (from->bytes == 0) return BM_SUCCESS;
-  return end_copy(function, from_handle->device(),
-                  from_handle->device().copy_to(to_handle->device(), to->address, from->address, from->bytes));
+  const auto move = [&] {
+    return from_handle->device().copy_to(to_handle->device(), to->address, from->address, from->bytes);
+  };
+  return end_copy(function, from_handle->device(), in_queue(*from_handle, [&] { return in_queue(*to_handle, move); }));
 }
 
 long long clamp(unsigned long long value) {

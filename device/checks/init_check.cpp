@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -59,8 +61,9 @@ class InitCheck final : public Observer {
   }
 
   void after(Op op, const Command& command) override {
+    const bool updates = is_update(command);
     for_each_use(command, [&](const OperandUse& use) {
-      if (use.writes) mark(op, use);
+      if (use.writes) mark(op, use, updates);
     });
     if (!marks_.empty()) taint(*result_);
   }
@@ -100,7 +103,7 @@ class InitCheck final : public Observer {
     for (Tail& tail : tails_) {
       // Compilers leave tails on purpose.
       const bool compiled = !tail.reader.step.empty();
-      if (!tail.has_reached && fault.empty() && !compiled) tell_unused(std::move(tail.finding));
+      if (!tail.has_reached && tail.costs_time && fault.empty() && !compiled) tell_unused(std::move(tail.finding));
     }
     if (!tails_.empty()) shadow_->forget_taints();
     findings_->report();
@@ -116,6 +119,7 @@ class InitCheck final : public Observer {
 
   void check(Op op, const Command& command, const OperandUse& use) {
     bool reported = false;
+    std::optional<bool> holds_data;  // some of the operand was written
     ElementMarks marks;
     for_each_used_span(*chip_, use, [&](const Span& span) {
       const std::uint8_t* states = shadow_->find(span);
@@ -128,7 +132,11 @@ class InitCheck final : public Observer {
         // Not allocated: the memory check's concern.
         const bool unknown = states[at] == Shadow::kUnknown && good == Shadow::kLastLaunch;
         if (states[at] == good || unknown) continue;
-        const std::uint8_t tail = find_tail(op, use, span, at, end, states[at]);
+        std::uint8_t tail = find_tail(op, use, span, at, end, states[at]);
+        if (tail == 0 && is_followed(use)) {
+          if (!holds_data) holds_data = is_written_in_part(use);
+          if (*holds_data) tail = add_unwritten(op, use, span, at, end, states[at]);
+        }
         if (tail != 0) {
           mark_elements(use.tensor, span, at, end, tail, marks);
         } else if (!std::exchange(reported, true)) {
@@ -137,6 +145,7 @@ class InitCheck final : public Observer {
       }
     });
     if (marks.empty()) return;
+    note_cost(use.tensor, marks);
     if (result_ && result_->space == Space::kLocal) {
       if (marks_.empty()) marks_.resize(static_cast<std::size_t>(result_->shape.elements()));
       return pass_marks(command, use.tensor.shape, marks, result_->shape, marks_);
@@ -152,7 +161,8 @@ class InitCheck final : public Observer {
     return place.memory == "L2" ? "init/l2" : "init/local";
   }
 
-  void report(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end, std::uint8_t state) {
+  Finding unwritten(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end,
+                    std::uint8_t state) const {
     Finding finding;
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
     finding.rule = rule_of(*finding.place, state);
@@ -162,7 +172,65 @@ class InitCheck final : public Observer {
                                    : "were never written",
                                finding.place->text());
     finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
-    findings_->add(finding);
+    return finding;
+  }
+
+  void report(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end, std::uint8_t state) {
+    findings_->add(unwritten(op, use, span, at, end, state));
+  }
+
+  // ---- operands that were written in part: what is read of the rest may never get into a result ----
+
+  // What becomes of single elements of this operand is known.
+  bool is_followed(const OperandUse& use) const {
+    return use.tensor.space == Space::kLocal && result_ && result_->space == Space::kLocal;
+  }
+
+  bool is_written_in_part(const OperandUse& use) const {
+    bool found = false;
+    for_each_used_span(*chip_, use, [&](const Span& span) {
+      const std::uint8_t* states = shadow_->find(span);
+      if (found || states == nullptr) return;
+      found = std::find(states, states + (span.end - span.begin), expected(span)) != states + (span.end - span.begin);
+    });
+    return found;
+  }
+
+  std::uint8_t add_unwritten(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end,
+                             std::uint8_t state) {
+    const auto same =
+        std::find_if(tails_.begin(), tails_.end(), [&](const Tail& tail) { return tail.reader == here_; });
+    if (same != tails_.end()) return number_of(same);
+    if (tails_.size() > Shadow::kLastTaint - Shadow::kFirstTaint) return Shadow::kLastTaint;
+    tails_.push_back({unwritten(op, use, span, at, end, state), here_});
+    return number_of(tails_.end() - 1);
+  }
+
+  // Whether the units work on rows, or the engine on channels, in which nothing but such elements lies: the rest takes
+  // no time of its own.
+  void note_cost(const Tensor& tensor, const ElementMarks& marks) {
+    if (tensor.space != Space::kLocal) return;
+    const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+    std::map<std::array<std::int64_t, 3>, std::uint8_t>
+        rows;  // n, channels that work together, row of units: its mark, or 0
+    std::size_t i = 0;
+    const Dim4& shape = tensor.shape;
+    for (int n = 0; n < shape.n; ++n) {
+      for (int c = 0; c < shape.c; ++c) {
+        const std::int64_t group = (chip_->npu_of(tensor.addr) + c) / chip_->npu_num;
+        for (int h = 0; h < shape.h; ++h) {
+          for (int w = 0; w < shape.w; ++w, ++i) {
+            const std::int64_t row = (h * tensor.stride.h + w * tensor.stride.w) * size / chip_->eu_bytes;
+            const auto [place, is_new] = rows.try_emplace({n, group, row}, marks[i]);
+            if (marks[i] == 0) place->second = 0;
+          }
+        }
+      }
+    }
+    for (const auto& [place, mark] : rows) {
+      const std::size_t tail = std::size_t{mark} - Shadow::kFirstTaint;
+      if (mark != 0 && tails_[tail].reader == here_) tails_[tail].costs_time = true;
+    }
   }
 
   // ---- stale tails: what is read of them, and where it ends ----
@@ -172,6 +240,7 @@ class InitCheck final : public Observer {
     Finding finding;  // of the call
     CallStack reader;
     bool has_reached = false;  // a result that is stored or reduced
+    bool costs_time = false;
   };
 
   // An instruction of a compiled network. Compilers compute on the last row of a tensor that fills its NPUs in part:
@@ -290,8 +359,23 @@ class InitCheck final : public Observer {
     return "W";
   }
 
-  void mark(Op op, const OperandUse& use) {
-    if (use.tensor.space == Space::kLocal) note_smaller(op, use.tensor);
+  // A command that adds to what it writes, or changes it in place, leaves around it what belongs there: an accumulator
+  // of which one step changes a part.
+  static bool is_update(const Command& command) {
+    std::optional<std::uint64_t> written;
+    bool updates = false;
+    for_each_use(command, [&](const OperandUse& use) {
+      if (use.writes && use.tensor.space == Space::kLocal) written = use.tensor.addr;
+      updates = updates || (use.writes && use.reads);
+    });
+    for_each_use(command, [&](const OperandUse& use) {
+      updates = updates || (use.reads && use.tensor.space == Space::kLocal && written == use.tensor.addr);
+    });
+    return updates;
+  }
+
+  void mark(Op op, const OperandUse& use, bool updates) {
+    if (use.tensor.space == Space::kLocal && !updates) note_smaller(op, use.tensor);
     for_each_used_span(*chip_, use, [&](const Span& span) {
       if (std::uint8_t* states = shadow_->find(span)) std::memset(states, expected(span), span.end - span.begin);
     });

@@ -89,6 +89,37 @@ std::optional<std::uint64_t> shared_byte(const std::vector<Span>& a, const std::
   return std::nullopt;
 }
 
+// Where each element lies, in n, c, h, w order; local addresses as spans have them.
+std::vector<std::uint64_t> places_of(const Chip& chip, const Tensor& tensor) {
+  std::vector<std::uint64_t> places;
+  const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
+  for_each_span(chip, tensor, [&](const Span& span) {
+    for (std::uint64_t at = span.begin; at < span.end; at += size) places.push_back(at);
+  });
+  return places;
+}
+
+// A copy whose destination overwrites bytes of the source with what they hold: one row to several of which it is the
+// first. The order of reading and writing cannot change the result.
+bool keeps_its_source(const Chip& chip, const Command& command) {
+  constexpr std::int64_t kMostElements = 1 << 20;
+  const auto* copy = std::get_if<CopyCmd>(&command);
+  const auto* src = copy != nullptr ? std::get_if<Tensor>(&copy->src) : nullptr;
+  if (src == nullptr || src->dtype != copy->dst.dtype || size_of(src->dtype) < 1) return false;
+  if (!(src->shape == copy->dst.shape) || src->shape.elements() > kMostElements) return false;
+  const std::vector<std::uint64_t> from = places_of(chip, *src), to = places_of(chip, copy->dst);
+  std::vector<std::uint64_t> read = from;
+  std::sort(read.begin(), read.end());
+  const auto size = static_cast<std::uint64_t>(size_of(src->dtype));
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    // The first element that is read and ends behind where this one begins.
+    const auto next = std::upper_bound(read.begin(), read.end(), to[i] - std::min(to[i], size));
+    const bool meets = next != read.end() && *next<to[i] + size&& * next + size> to[i];
+    if (meets && from[i] != to[i]) return false;
+  }
+  return true;
+}
+
 class OverlapCheck final : public Observer {
  public:
   explicit OverlapCheck(std::shared_ptr<Findings> findings) : findings_(std::move(findings)) {}
@@ -112,7 +143,7 @@ class OverlapCheck final : public Observer {
         const auto reads = first_reads(command, src, dst.tensor.shape);
         if (reads && stays_behind(*chip_, dst.tensor, *reads)) continue;
         const auto byte = shared_byte(spans_of(*chip_, dst), spans_of(*chip_, src));
-        if (byte) return report(op, dst, src, *byte);
+        if (byte && !keeps_its_source(*chip_, command)) return report(op, dst, src, *byte);
       }
     }
   }

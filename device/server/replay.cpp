@@ -131,7 +131,7 @@ Result<void> Replay::run() {
   if (auto good = check_module(image->get(), launch.module); !good) return good;
   HostWatch* watch = device_.tools().watch.get();
   if (watch != nullptr && watch->wants_symbols()) {
-    if (auto symbols = undefined_symbols(image->get(), launch.module)) watch->loaded(launch.module, *symbols);
+    if (auto symbols = reachable_symbols(image->get(), launch.module)) watch->loaded(launch.module, *symbols);
   }
   start(*image);
   loop_.run();

@@ -88,7 +88,7 @@ void Session::check_and_load(std::uint64_t request, const std::string& name, Res
       device_->in_process() ? std::make_shared<UniqueFd>(*std::move(copy)) : closed_aside(*std::move(copy));
   if (auto good = check_module(image->get(), name); !good) return fail(request, good.error());
   if (watch() != nullptr && watch()->wants_symbols()) {
-    if (auto symbols = undefined_symbols(image->get(), name)) watch()->loaded(name, *symbols);
+    if (auto symbols = reachable_symbols(image->get(), name)) watch()->loaded(name, *symbols);
   }
   if (!is_logged(LogLevel::kInfo)) return start_load(request, name, image, std::move(hold));
   const auto hash = std::make_shared<ModuleHash>(image->get());

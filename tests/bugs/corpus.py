@@ -1,4 +1,4 @@
-"""The seeded-bug corpus, read from its sources: each bug_NAME has a twin ok_NAME; comments say what is to be found where."""
+"""The seeded-bug corpus, read from its sources: each bug_NAME has a twin ok_NAME, right_NAME has none; comments say what is to be found where."""
 import dataclasses
 import json
 import pathlib
@@ -14,7 +14,7 @@ HOST_RULES = {"memory/host-copy", "memory/leak", "init/unfilled-output", "schedu
 
 @dataclasses.dataclass
 class Case:
-    name: str  # without bug_ or ok_
+    name: str
     source: pathlib.Path
     line: int
     module: str = ""  # empty: the host program itself
@@ -37,7 +37,7 @@ class Case:
 def read_source(path):
     """The cases of one C file."""
     kernels = path.parent.name == "kernels"
-    begins = re.compile(r"(?:CORES_)?KERNEL(?:_WITHOUT_\w+)?\(((?:bug|ok)_\w+)\)" if kernels else r"static void ((?:bug|ok)_\w+)\(void\)")
+    begins = re.compile(r"(?:CORES_)?KERNEL(?:_WITHOUT_\w+)?\(((?:bug|ok|right)_\w+)\)" if kernels else r"static void ((?:bug|ok)_\w+)\(void\)")
     cases, chip, options, launches, cores = [], "", [], 1, 1
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if found := re.match(r"// chip (\w+)", line):

@@ -80,10 +80,10 @@ KERNEL(ok_last_tile_is_smaller) {
   }
 }
 
-// Computing on whole rows is often faster, and harmless while only what was loaded is stored.
+// Harmless while only what was loaded is stored, but three of four rows of the units hold nothing else.
 KERNEL(bug_tail_of_no_use) {
   const dim4 loaded = {1, 64, 1, 10};
-  const dim4 computed = {1, 64, 1, 16};
+  const dim4 computed = {1, 64, 1, 64};
   LOAD(BANK(0), args->a, loaded);
   ADD(BANK(1), BANK(0), BANK(0), computed);  // finds init/unused-tail
   ADD(BANK(2), BANK(1), BANK(1), computed);
@@ -119,6 +119,49 @@ KERNEL(ok_tail_is_added_up) {
   ADD(BANK(1), BANK(0), BANK(0), computed);
   ADD(BANK(2), BANK(1), BANK(1), computed);
   AVERAGE(BANK(3), BANK(2), computed);
+}
+
+// Computing on the whole row of units is no slower: no finding.
+KERNEL(right_tail_of_no_cost) {
+  const dim4 loaded = {1, 64, 1, 10};
+  const dim4 computed = {1, 64, 1, 16};
+  LOAD(BANK(0), args->a, loaded);
+  ADD(BANK(1), BANK(0), BANK(0), computed);
+  STORE(args->out, BANK(1), loaded);
+}
+
+// A sum over blocks, of which the last one is smaller, is a sum all the same: it is no tail that the last block leaves.
+KERNEL(right_accumulator_of_unlike_blocks) {
+  const dim4 full = {1, 64, 1, 16}, part = {1, 53, 1, 16};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0}, &full, NULL, DT_FP32);
+  for (int i = 0; i < 2; ++i) {
+    const dim4 block = i == 0 ? full : part;
+    LOAD(BANK(1), args->a, block);
+    ADD(BANK(0), BANK(0), BANK(1), block);
+  }
+  AVERAGE(BANK(2), BANK(0), full);
+}
+
+// The tail of a product is set before the sum reads it.
+static const dim2 kTwoRows = {2, 16};
+#define SUM_OF_TWO_ROWS(dst, src, shape) \
+  tpu_bdc_fp_avg_pool2d(dst, src, &(shape), &kTwoRows, &kNone, &kOne, &kOne, DT_FP32, (scalar_t){.f32 = 1})
+KERNEL(ok_zeroed_after_multiply) {
+  const dim4 loaded = {1, 64, 1, 20}, tile = {1, 64, 2, 16}, tail = {1, 64, 1, 12}, wide = {1, 64, 1, 32};
+  dim4 stride;
+  tpu_aligned_stride(&stride, 0, &wide, DT_FP32);
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &loaded, &stride, NULL, DT_FP32);
+  tpu_bdc_fp_mul(BANK(1), BANK(0), BANK(0), &tile, NULL, NULL, NULL, DT_FP32);
+  tpu_bdc_set_C(BANK(1) + 20 * 4, (scalar_t){.f32 = 0}, &tail, &stride, DT_FP32);
+  SUM_OF_TWO_ROWS(BANK(2), BANK(1), tile);
+}
+KERNEL(bug_zeroed_after_multiply) {
+  const dim4 loaded = {1, 64, 1, 20}, tile = {1, 64, 2, 16}, wide = {1, 64, 1, 32};
+  dim4 stride;
+  tpu_aligned_stride(&stride, 0, &wide, DT_FP32);
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &loaded, &stride, NULL, DT_FP32);
+  tpu_bdc_fp_mul(BANK(1), BANK(0), BANK(0), &tile, NULL, NULL, NULL, DT_FP32);
+  SUM_OF_TWO_ROWS(BANK(2), BANK(1), tile);  // finds init/local
 }
 
 KERNEL(bug_l2_not_written) {
