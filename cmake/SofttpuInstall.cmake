@@ -27,7 +27,7 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/firmware/include/ ${PROJECT_SOURCE_DIR}/host/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h")
 
-install(FILES ${PROJECT_SOURCE_DIR}/device/cli/gdb/softtpu.py DESTINATION ${CMAKE_INSTALL_DATADIR}/softtpu/gdb)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/softtpu/gdb/softtpu.py DESTINATION ${CMAKE_INSTALL_DATADIR}/softtpu/gdb)
 
 # For `softtpu sdk tpu-mlir`.
 set_target_properties(cmodel_bm1684x PROPERTIES INSTALL_RPATH $ORIGIN)

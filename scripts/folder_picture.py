@@ -32,7 +32,7 @@ def box_of(row):
 def arrows(table, box):
     """box -> the boxes that its files include. Boxes are what box() makes of rows of the include table; None leaves a row out."""
     found = {}
-    for folder in ("device", "firmware", "host", "runtime"):
+    for folder in ("device", "firmware", "host", "runtime", "tools"):
         for file in sorted((ROOT / folder).rglob("*")):
             row = table.rule_of(file.relative_to(ROOT).as_posix())
             if file.suffix not in (".hpp", ".cpp", ".h", ".c") or row is None or box(row) is None:

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "device/core/core.hpp"
-#include "device/stream/translate.hpp"
+#include "device/instruction/translate.hpp"
 
 namespace softtpu::cmodel {
 namespace {

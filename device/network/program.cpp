@@ -8,8 +8,8 @@
 #include <string>
 
 #include "device/core/own_messages.hpp"
-#include "device/stream/order.hpp"
-#include "device/stream/translate.hpp"
+#include "device/instruction/order.hpp"
+#include "device/instruction/translate.hpp"
 
 namespace softtpu::network {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "device/chip/chip.hpp"
 #include "device/engines/command.hpp"
+#include "device/instruction/address.hpp"
 #include "device/isa/op.hpp"
-#include "device/stream/address.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/bmodel/tensor_map.hpp"
 

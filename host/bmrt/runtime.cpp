@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
-#include "host/handle_table.hpp"
-#include "host/log_sink.hpp"
+#include "host/client/handle_table.hpp"
+#include "host/client/log_sink.hpp"
 
 namespace softtpu::bmrt {
 namespace {

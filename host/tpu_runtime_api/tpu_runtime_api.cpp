@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "bmlib_runtime.h"
-#include "host/call_stack.hpp"
-#include "host/log_sink.hpp"
-#include "host/tables.hpp"
+#include "host/client/call_stack.hpp"
+#include "host/client/log_sink.hpp"
+#include "host/client/tables.hpp"
 #include "tpuv7/tpuv7_rt.h"
 
 namespace softtpu::wrapper {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "bmlib_runtime.h"
-#include "host/call_stack.hpp"
-#include "host/launch_check.hpp"
-#include "host/log_sink.hpp"
-#include "host/tables.hpp"
+#include "host/client/call_stack.hpp"
+#include "host/client/launch_check.hpp"
+#include "host/client/log_sink.hpp"
+#include "host/client/tables.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/protocol/messages.hpp"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "host/driver.hpp"
+#include "host/client/driver.hpp"
 #include "host/tpuv7/support.hpp"
 #include "tpuv7/tpuv7_manager.h"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "host/launch_check.hpp"
+#include "host/client/launch_check.hpp"
 #include "host/tpuv7/support.hpp"
 #include "runtime/protocol/messages.hpp"
 

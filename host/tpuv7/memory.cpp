@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "bmlib_runtime.h"
-#include "host/log_sink.hpp"
+#include "host/client/log_sink.hpp"
 #include "host/tpuv7/support.hpp"
 
 namespace softtpu::tpuv7 {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "bmlib_runtime.h"
-#include "host/call_stack.hpp"
-#include "host/log_sink.hpp"
+#include "host/client/call_stack.hpp"
+#include "host/client/log_sink.hpp"
 #include "runtime/base/unreachable.hpp"
 
 namespace softtpu::tpuv7 {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "host/tables.hpp"
+#include "host/client/tables.hpp"
 #include "runtime/base/result.hpp"
 #include "tpuv7/tpuv7_rt.h"
 

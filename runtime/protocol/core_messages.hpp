@@ -4,7 +4,7 @@
 
 #include "runtime/protocol/messages.hpp"
 
-namespace softtpu {
+namespace softtpu::msg {
 
 // Loads the module whose image comes as a file descriptor.
 struct CoreLoad {
@@ -140,7 +140,7 @@ struct CoreExplainReply {
   }
 };
 
-// No item: a core that sleeps at its socket finds one in its mail (device/server/core_mail.hpp).
+// No item: a core that sleeps at its socket finds one in its mail (device/server/queue/core_mail.hpp).
 struct CoreLook {
   static constexpr MessageType kType = MessageType::kCoreLook;
   static constexpr const char* kName = "CoreLook";
@@ -156,4 +156,4 @@ struct CoreDone {
   void fields(V&) {}
 };
 
-}  // namespace softtpu
+}  // namespace softtpu::msg

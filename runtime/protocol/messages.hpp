@@ -62,6 +62,25 @@ enum class MessageType : std::uint16_t {
 inline constexpr std::uint64_t kHelloMagic = 0x0055'5054'5446'4F53;  // "SOFTTPU" and a zero byte
 inline constexpr std::uint32_t kProtocolVersion = 2;
 
+enum class HostEvent : std::uint8_t {
+  kAllocated,    // where the allocation at `address` was made
+  kFreeing,      // where it will be released
+  kWrote,        // through the shared mapping
+  kRead,         // the same
+  kRefusedCopy,  // `text` says why
+  kClosed,       // the program gives the device back
+};
+
+// The limits of any SDK. The host libraries refuse what is above them, and the server whatever comes from elsewhere.
+inline constexpr std::size_t kMaxKernelName = 64;     // characters
+inline constexpr std::size_t kMaxLaunchArgs = 65536;  // bytes; libbmlib's limit is lower
+
+// In the failure of a launch by name: the host library adds what can be done about it.
+inline constexpr const char* kNotRegistered = "no module registers it";
+
+// Each message is named after the request or the answer: msg::Read, msg::ReadReply.
+namespace msg {
+
 // The first message of every connection. Its layout is fixed for all versions, so that any two builds can tell each
 // other why they do not fit.
 struct Hello {
@@ -273,15 +292,6 @@ struct Copy {
   }
 };
 
-enum class HostEvent : std::uint8_t {
-  kAllocated,    // where the allocation at `address` was made
-  kFreeing,      // where it will be released
-  kWrote,        // through the shared mapping
-  kRead,         // the same
-  kRefusedCopy,  // `text` says why
-  kClosed,       // the program gives the device back
-};
-
 // Tells checks what they cannot see: sent only to a device that said `watched`. Done answers if `wait`.
 struct HostNote {
   static constexpr MessageType kType = MessageType::kHostNote;
@@ -357,13 +367,6 @@ struct FindFunctionReply {
     v("function", function);
   }
 };
-
-// The limits of any SDK. The host libraries refuse what is above them, and the server whatever comes from elsewhere.
-inline constexpr std::size_t kMaxKernelName = 64;     // characters
-inline constexpr std::size_t kMaxLaunchArgs = 65536;  // bytes; libbmlib's limit is lower
-
-// In the failure of a launch by name: the host library adds what can be done about it.
-inline constexpr const char* kNotRegistered = "no module registers it";
 
 // One more core of a launch, with a function and arguments of its own.
 struct LaunchPart {
@@ -622,4 +625,5 @@ struct StatReply {
   }
 };
 
+}  // namespace msg
 }  // namespace softtpu

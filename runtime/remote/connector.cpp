@@ -34,7 +34,7 @@ class Entry {
  public:
   Entry(const ConnectorOptions& options, TlsContext& context, Bytes token)
       : options_(options), tls_(context_, context), resolver_(context_) {
-    append_frame(out_, 1, Authenticate{std::move(token)});
+    append_frame(out_, 1, msg::Authenticate{std::move(token)});
   }
 
   Result<void> enter() {
@@ -93,7 +93,7 @@ class Entry {
       return;
     }
     const auto refusal = frame && *frame && (*frame)->type == MessageType::kFailure
-                             ? find_message<Failure>((*frame)->payload)
+                             ? find_message<msg::Failure>((*frame)->payload)
                              : std::nullopt;
     outcome_ = refusal ? Error{refusal->kind, fmt::format("tcp://{}: {}", to_text(options_.endpoint), refusal->text)}
                        : failure("the server is not a gateway of softtpu");

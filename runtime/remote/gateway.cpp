@@ -114,7 +114,7 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
       return read();
     }
     const auto message = frame && (*frame)->type == MessageType::kAuthenticate
-                             ? find_message<Authenticate>((*frame)->payload)
+                             ? find_message<msg::Authenticate>((*frame)->payload)
                              : std::nullopt;
     if (!message) return fail("its first message has no token");
     request_ = (*frame)->request;
@@ -122,7 +122,7 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
     if (state_.limit.blocks(counted_, FailureLimit::Clock::now())) return fail("its address is blocked");
     if (is_same_secret(message->token, state_.token)) return pass_on();
     count_failure("its token is wrong");
-    append_frame(out_, request_, Failure{ErrorKind::kConnection, "the token is not accepted."});
+    append_frame(out_, request_, msg::Failure{ErrorKind::kConnection, "the token is not accepted."});
     write_and([self = this->shared_from_this()](error_code) { self->close(); });
   }
 
@@ -132,16 +132,17 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
     error_code error;
     local->connect(asio::local::stream_protocol::endpoint(state_.socket_path), error);
     Bytes remote;
-    append_frame(remote, 0, Remote{name_});
+    append_frame(remote, 0, msg::Remote{name_});
     if (!error) asio::write(*local, asio::buffer(remote), error);
     if (error) {
       log_error(fmt::format("{}: {}", state_.socket_path, error.message()));
-      append_frame(out_, request_, Failure{ErrorKind::kConnection, "the device behind the gateway does not answer."});
+      append_frame(out_, request_,
+                   msg::Failure{ErrorKind::kConnection, "the device behind the gateway does not answer."});
       write_and([self = this->shared_from_this()](error_code) { self->close(); });
       return;
     }
     log_info(name_ + " is connected");
-    append_frame(out_, request_, Done{});
+    append_frame(out_, request_, msg::Done{});
     write_and([self = this->shared_from_this(), local](error_code failed) {
       self->deadline_.cancel();
       if (failed) return self->close();

@@ -16,12 +16,12 @@ constexpr double kCostUnits = 1000;
 std::string name(const std::string& text) { return to_printable(text, kNameBytes); }
 std::string sentence(const std::string& text) { return to_printable(text, kTextBytes); }
 
-FindingParty to_message(const FoundParty& party) {
+msg::FindingParty to_message(const FoundParty& party) {
   return {party.function,    party.text, party.at.path, static_cast<std::uint32_t>(std::max(party.at.line, 0)),
           party.at.function, party.stack};
 }
 
-FoundParty to_party(const FindingParty& party) {
+FoundParty to_party(const msg::FindingParty& party) {
   FoundParty found;
   found.function = name(party.function);
   found.text = sentence(party.text);
@@ -38,8 +38,8 @@ bool is_about_findings(MessageType type) {
   return type == MessageType::kFindingNote || type == MessageType::kFindingCount || type == MessageType::kAllowedNote;
 }
 
-FindingNote to_message(const Found& found, std::uint64_t id) {
-  FindingNote note;
+msg::FindingNote to_message(const Found& found, std::uint64_t id) {
+  msg::FindingNote note;
   note.id = id;
   note.rule = found.rule;
   note.kernel = found.kernel;
@@ -61,7 +61,7 @@ FindingNote to_message(const Found& found, std::uint64_t id) {
   return note;
 }
 
-std::optional<Found> find_found(const FindingNote& note) {
+std::optional<Found> find_found(const msg::FindingNote& note) {
   const auto all = rules();
   if (std::none_of(all.begin(), all.end(), [&](const Rule& row) { return row.id == note.rule; })) return std::nullopt;
   Found found;
@@ -74,7 +74,7 @@ std::optional<Found> find_found(const FindingNote& note) {
     found.parties.push_back(to_party(note.parties[i]));
   }
   found.nearest = name(note.nearest);
-  if (note.cost != FindingNote::kNoCost) found.cost = static_cast<double>(note.cost) / kCostUnits;
+  if (note.cost != msg::FindingNote::kNoCost) found.cost = static_cast<double>(note.cost) / kCostUnits;
   found.count = note.count;
   return found;
 }

@@ -13,8 +13,8 @@ namespace softtpu {
 // FindingNote, FindingCount or AllowedNote.
 bool is_about_findings(MessageType type);
 
-FindingNote to_message(const Found& found, std::uint64_t id);
+msg::FindingNote to_message(const Found& found, std::uint64_t id);
 // nullopt: no rule has that name.
-std::optional<Found> find_found(const FindingNote& note);
+std::optional<Found> find_found(const msg::FindingNote& note);
 
 }  // namespace softtpu

@@ -14,7 +14,7 @@ void refuse(UniqueFd socket, const Error& error) {
   }
   if (auto frame = in.next(); frame && *frame) request = (*frame)->request;
   Bytes out;
-  append_frame(out, request, Failure{error.kind, error.text});
+  append_frame(out, request, msg::Failure{error.kind, error.text});
   static_cast<void>(send_all(socket.get(), out));
 }
 

@@ -99,7 +99,8 @@ Result<Reply> RpcClient::call(const Request& request, std::span<const int> fds, 
   auto reply = exchange(id, frame, fds, interrupt);
   if (!reply) return reply.error();
   if (reply->type == MessageType::kFailure) {
-    if (auto failure = find_message<Failure>(reply->payload)) return Error{failure->kind, std::move(failure->text)};
+    if (auto failure = find_message<msg::Failure>(reply->payload))
+      return Error{failure->kind, std::move(failure->text)};
   }
   if (reply->type != Reply::kType) return bad_reply(Reply::kName, reply->type);
   auto message = find_message<Reply>(reply->payload);

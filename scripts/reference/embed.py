@@ -93,7 +93,7 @@ def main():
     text = json.dumps(as_json(model.Reference()), separators=(",", ":"))
     pieces = [text[at:at + PIECE] for at in range(0, len(text), PIECE)]
     literals = "\n".join(f'    R"embedded({piece})embedded"' for piece in pieces)
-    target.write_text(f'#include "device/cli/reference.hpp"\n\nstd::string_view softtpu::cli::embedded_reference() {{\n  return\n{literals};\n}}\n')
+    target.write_text(f'#include "tools/softtpu/reference.hpp"\n\nstd::string_view softtpu::cli::embedded_reference() {{\n  return\n{literals};\n}}\n')
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bmruntime_interface.h"
+#include "device/instruction/instruction.hpp"
 #include "device/network/program.hpp"
-#include "device/stream/instruction.hpp"
 #include "runtime/bmodel/container.hpp"
 #include "tests/bench/work.hpp"
 

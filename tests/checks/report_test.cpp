@@ -300,7 +300,7 @@ TEST(FindingMessages, CarryAFindingWhole) {
 
 // They come from a process that runs somebody's kernel.
 TEST(FindingMessages, AreCutAndMadePrintable) {
-  FindingNote note = to_message(race("tpu_gdma_cpy_S2L", 7), 1);
+  msg::FindingNote note = to_message(race("tpu_gdma_cpy_S2L", 7), 1);
   note.rule = "no/such";
   EXPECT_FALSE(find_found(note));
   note.rule = "race/raw";

@@ -7,7 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-CITED = re.compile(r"(?<![\w/.*])((?:docs|device|firmware|host|runtime|samples|scripts|tests|python)/[\w./\-]*\.md)(?:#([\w\-]+))?")
+CITED = re.compile(r"(?<![\w/.*])((?:docs|device|firmware|host|runtime|tools|samples|scripts|tests|python)/[\w./\-]*\.md)(?:#([\w\-]+))?")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
 TEXTS = {".cpp", ".hpp", ".h", ".c", ".def", ".py", ".toml", ".txt", ".md", ".cmake", ".js"}
 # Made-up places: an example of a citation, a page that a test writes itself.

@@ -126,11 +126,12 @@ TEST(Exhausted, NoRoomForAModule) {
   ASSERT_EQ(::prlimit(device.server().pid(), RLIMIT_FSIZE, &small, nullptr), 0);
   const UniqueFd file(::open(kKernels.c_str(), O_RDONLY | O_CLOEXEC));
   const int fd = file.get();
-  const auto by_file = client.rpc().call<LoadModuleReply>(LoadModule{"m.so", {}}, std::span(&fd, 1));
+  const auto by_file = client.rpc().call<msg::LoadModuleReply>(msg::LoadModule{"m.so", {}}, std::span(&fd, 1));
   ASSERT_FALSE(by_file);
   EXPECT_THAT(by_file.error().text, ContainsRegex("m.so.*File too large"));
   const std::string bytes = read_text(kKernels);
-  const auto by_content = client.rpc().call<LoadModuleReply>(LoadModule{"n.so", Bytes(bytes.begin(), bytes.end())});
+  const auto by_content =
+      client.rpc().call<msg::LoadModuleReply>(msg::LoadModule{"n.so", Bytes(bytes.begin(), bytes.end())});
   ASSERT_FALSE(by_content);
   EXPECT_THAT(by_content.error().text, ContainsRegex("File too large"));
   const auto refused = std::chrono::steady_clock::now();
@@ -138,7 +139,7 @@ TEST(Exhausted, NoRoomForAModule) {
   EXPECT_TRUE(client.works(77));
   print_recovery(refused);
   ASSERT_EQ(::prlimit(device.server().pid(), RLIMIT_FSIZE, &none, nullptr), 0);
-  EXPECT_TRUE(client.rpc().call<LoadModuleReply>(LoadModule{"m.so", {}}, std::span(&fd, 1)));
+  EXPECT_TRUE(client.rpc().call<msg::LoadModuleReply>(msg::LoadModule{"m.so", {}}, std::span(&fd, 1)));
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ constexpr std::uint64_t kMiB = 1 << 20;
 class RawClient {
  public:
   explicit RawClient(const SharedDevice& device) : rpc_(*connect_unix(device.socket())) {
-    EXPECT_TRUE(rpc_.call<HelloReply>(Hello{}));
-    EXPECT_TRUE(rpc_.call<OpenReply>(Open{0, false, {}}));
+    EXPECT_TRUE(rpc_.call<msg::HelloReply>(msg::Hello{}));
+    EXPECT_TRUE(rpc_.call<msg::OpenReply>(msg::Open{0, false, {}}));
   }
   RpcClient& rpc() { return rpc_; }
   std::uint64_t allocate(std::uint64_t bytes) {
-    auto reply = rpc_.call<AllocateReply>(Allocate{bytes});
+    auto reply = rpc_.call<msg::AllocateReply>(msg::Allocate{bytes});
     EXPECT_TRUE(reply) << reply.error().text;
     return reply ? reply->address : 0;
   }
@@ -87,10 +87,10 @@ std::uint64_t private_kib(pid_t process) {
   return at == std::string::npos ? 0 : std::stoull(status.substr(at + 8));
 }
 
-Result<LoadModuleReply> load(RpcClient& rpc, const std::string& module) {
+Result<msg::LoadModuleReply> load(RpcClient& rpc, const std::string& module) {
   const UniqueFd file(::open(module.c_str(), O_RDONLY | O_CLOEXEC));
   const int fd = file.get();
-  return rpc.call<LoadModuleReply>(LoadModule{module, {}}, std::span(&fd, 1));
+  return rpc.call<msg::LoadModuleReply>(msg::LoadModule{module, {}}, std::span(&fd, 1));
 }
 
 // A launch of the witness beside what the other one has asked for. The limit is far above what a busy machine needs,
@@ -108,7 +108,7 @@ TEST(GreedyClients, ABurstOfLongCopiesKeepsNobodyWaiting) {
   RawClient client(device);
   constexpr std::uint64_t kCount = 1 << 28;
   const std::uint64_t to = client.allocate(kCount), from = client.allocate(2 * kCount);
-  for (int i = 0; i < 20; ++i) client.add(Copy{to, from, kCount, 1, 1, 2});
+  for (int i = 0; i < 20; ++i) client.add(msg::Copy{to, from, kCount, 1, 1, 2});
   client.send();
   std::this_thread::sleep_for(milliseconds(50));
   for (int i = 0; i < 3; ++i) expect_served(witness, "20 strided copies of 2^28 elements");
@@ -122,8 +122,8 @@ TEST(GreedyClients, AStreamOfShortLaunchesLeavesRoomForOthers) {
   RawClient client(device);
   ASSERT_TRUE(load(client.rpc(), kKernels));
   constexpr int kLaunches = 20000;
-  for (int i = 0; i < kLaunches; ++i) client.add(Launch{1, 0, 0, false, "e2e_nothing", Bytes(64)});
-  client.add(Sync{1});
+  for (int i = 0; i < kLaunches; ++i) client.add(msg::Launch{1, 0, 0, false, "e2e_nothing", Bytes(64)});
+  client.add(msg::Sync{1});
   std::atomic<bool> through = false;
   std::thread sender([&] { client.send(); });
   std::thread taker([&] {
@@ -143,7 +143,7 @@ TEST(GreedyClients, AMillionSmallRequestsKeepNobodyWaiting) {
   SharedDevice device;
   Client witness(device.socket());
   RawClient client(device);
-  for (int i = 0; i < 54000; ++i) client.add(Allocate{1});
+  for (int i = 0; i < 54000; ++i) client.add(msg::Allocate{1});
   std::thread sender([&] { client.send(); });
   std::thread taker([&] {
     for (int i = 0; i < 54000; ++i) client.receive_next();
@@ -159,7 +159,7 @@ TEST(GreedyClients, AnswersAreNotMadeBeforeSomebodyTakesThem) {
   RawClient client(device);
   const std::uint64_t from = client.allocate(16 * kMiB);
   const std::uint64_t before = private_kib(device.server().pid());
-  for (int i = 0; i < 1500; ++i) client.add(Read{from, 16 * kMiB});
+  for (int i = 0; i < 1500; ++i) client.add(msg::Read{from, 16 * kMiB});
   client.send_deaf();
   expect_served(witness, "1500 reads of 16 MiB");
   const std::uint64_t after = private_kib(device.server().pid());
@@ -176,7 +176,7 @@ TEST(GreedyClients, ALongMessageTakesNoMemoryOfTheServer) {
   for (int i = 0; i < 10; ++i) {
     clients.push_back(std::make_unique<RawClient>(device));
     Bytes bytes;
-    append_frame(bytes, 7, Write{clients.back()->allocate(60 * kMiB), Bytes(60 * kMiB)});
+    append_frame(bytes, 7, msg::Write{clients.back()->allocate(60 * kMiB), Bytes(60 * kMiB)});
     bytes.pop_back();
     EXPECT_TRUE(send_all(clients.back()->rpc().socket(), bytes));
   }
@@ -194,16 +194,16 @@ TEST(GreedyClients, WorkInPiecesGivesTheSameBytes) {
   Bytes expected(kBytes);
   for (auto& byte : expected) byte = static_cast<std::uint8_t>(random());
   const auto check = [&](const char* what) {
-    auto reply = client.rpc().call<ReadReply>(Read{at, kBytes});
+    auto reply = client.rpc().call<msg::ReadReply>(msg::Read{at, kBytes});
     ASSERT_TRUE(reply);
     EXPECT_TRUE(reply->data == expected) << what;
   };
-  ASSERT_TRUE(client.rpc().call<Done>(Write{at, expected}));
+  ASSERT_TRUE(client.rpc().call<msg::Done>(msg::Write{at, expected}));
   check("a write");
   for (const auto& [to, from] : {std::pair(0, 1), std::pair(1, 0), std::pair(70000, 3), std::pair(5, 200000)}) {
     const std::size_t bytes = 4 * kMiB + 99;
-    ASSERT_TRUE(client.rpc().call<Done>(
-        Copy{at + static_cast<std::uint64_t>(to), at + static_cast<std::uint64_t>(from), bytes, 1, 1, 1}));
+    ASSERT_TRUE(client.rpc().call<msg::Done>(
+        msg::Copy{at + static_cast<std::uint64_t>(to), at + static_cast<std::uint64_t>(from), bytes, 1, 1, 1}));
     std::memmove(expected.data() + to, expected.data() + from, bytes);
     check("a copy onto itself");
   }
@@ -211,16 +211,17 @@ TEST(GreedyClients, WorkInPiecesGivesTheSameBytes) {
     const std::uint64_t half = kBytes / 2 / 4 * 4;
     const std::uint64_t count = half / static_cast<std::uint64_t>(element * std::max(to, from));
     const auto stride = [](int value) { return static_cast<std::uint32_t>(value); };
-    ASSERT_TRUE(client.rpc().call<Done>(Copy{at, at + half, count, stride(element), stride(to), stride(from)}));
+    ASSERT_TRUE(
+        client.rpc().call<msg::Done>(msg::Copy{at, at + half, count, stride(element), stride(to), stride(from)}));
     copy_elements(expected.data(), expected.data() + half, count, stride(element), stride(to), stride(from));
     check("a strided copy");
   }
   const Bytes pattern = {1, 2, 3};
-  ASSERT_TRUE(client.rpc().call<Done>(Fill{at + 1, 3 * 1000003, pattern}));
+  ASSERT_TRUE(client.rpc().call<msg::Done>(msg::Fill{at + 1, 3 * 1000003, pattern}));
   fill_bytes(expected.data() + 1, 3 * 1000003, pattern);
   check("a fill");
   // A refused write is read to its end, and what follows is understood.
-  EXPECT_FALSE(client.rpc().call<Done>(Write{at + 4096, Bytes(kBytes)}));
+  EXPECT_FALSE(client.rpc().call<msg::Done>(msg::Write{at + 4096, Bytes(kBytes)}));
   check("a write that is refused");
 }
 
@@ -228,14 +229,14 @@ TEST(GreedyClients, AnswersComeWholeBetweenThePiecesOfALongOne) {
   SharedDevice device;
   Client launching(device.socket());
   auto& rpc = launching.rpc();
-  const auto at = rpc.call<AllocateReply>(Allocate{16 * kMiB});
+  const auto at = rpc.call<msg::AllocateReply>(msg::Allocate{16 * kMiB});
   ASSERT_TRUE(at);
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&, i] {
       for (int n = 0; n < 20; ++n) {
         if (i == 0) {
-          const auto reply = rpc.call<ReadReply>(Read{at->address, 16 * kMiB});
+          const auto reply = rpc.call<msg::ReadReply>(msg::Read{at->address, 16 * kMiB});
           EXPECT_TRUE(reply && reply->data.size() == 16 * kMiB);
         } else {
           EXPECT_TRUE(launching.launch("fault_nothing", n, 0, static_cast<std::uint32_t>(i)));
@@ -251,10 +252,10 @@ TEST(GreedyClients, HaveAShareOfEverything) {
                                       "3", "--client-descriptors", "4"});
   RawClient client(device);
   const std::uint64_t held = client.allocate(999000);
-  const auto more = client.rpc().call<AllocateReply>(Allocate{4096});
+  const auto more = client.rpc().call<msg::AllocateReply>(msg::Allocate{4096});
   ASSERT_FALSE(more);
   EXPECT_THAT(more.error().text, HasSubstr("(SOFTTPU_CLIENT_MEMORY)"));
-  EXPECT_TRUE(client.rpc().call<Done>(Release{held}));
+  EXPECT_TRUE(client.rpc().call<msg::Done>(msg::Release{held}));
   client.allocate(999000);
 
   const auto first = load(client.rpc(), kKernels);
@@ -263,7 +264,7 @@ TEST(GreedyClients, HaveAShareOfEverything) {
   const auto third = load(client.rpc(), kKernels);
   ASSERT_FALSE(third);
   EXPECT_THAT(third.error().text, HasSubstr("this program has 2 modules already (its share: SOFTTPU_CLIENT_MODULES)"));
-  EXPECT_TRUE(client.rpc().call<Done>(UnloadModule{first->module}));
+  EXPECT_TRUE(client.rpc().call<msg::Done>(msg::UnloadModule{first->module}));
   EXPECT_TRUE(eventually([&] { return bool(load(client.rpc(), kKernels)); }));
 
   // Three descriptors are taken; a connection takes the last one.
@@ -271,7 +272,7 @@ TEST(GreedyClients, HaveAShareOfEverything) {
   const auto refused = connect_unix(device.socket());
   ASSERT_TRUE(refused);
   RpcClient rpc(UniqueFd::duplicate(refused->get()));
-  EXPECT_FALSE(rpc.call<HelloReply>(Hello{}));
+  EXPECT_FALSE(rpc.call<msg::HelloReply>(msg::Hello{}));
   EXPECT_THAT(device.server().output(), HasSubstr("SOFTTPU_CLIENT_DESCRIPTORS"));
   // Another program has its own share.
   Program program({kHost, "use", kKernels}, device.environment());
@@ -284,13 +285,13 @@ TEST(GreedyClients, HaveAShareOfConnections) {
   {
     RawClient second(device);
     RpcClient third(*connect_unix(device.socket()));
-    EXPECT_FALSE(third.call<HelloReply>(Hello{}));
+    EXPECT_FALSE(third.call<msg::HelloReply>(msg::Hello{}));
     // Its log and its answer come by different ways.
     EXPECT_TRUE(device.server().wait_for_output("this program has 2 connections already")) << device.server().output();
   }
   EXPECT_TRUE(eventually([&] {
     RpcClient again(*connect_unix(device.socket()));
-    return bool(again.call<HelloReply>(Hello{}));
+    return bool(again.call<msg::HelloReply>(msg::Hello{}));
   }));
 }
 
@@ -309,7 +310,7 @@ TEST(GreedyClients, ALargeModuleIsClosedByAProcessOfItsOwn) {
   for (const std::string& module : {kKernels, large.string(), large.string()}) {
     const auto loaded = load(client.rpc(), module);
     ASSERT_TRUE(loaded) << loaded.error().text;
-    EXPECT_TRUE(client.rpc().call<Done>(UnloadModule{loaded->module}));
+    EXPECT_TRUE(client.rpc().call<msg::Done>(msg::UnloadModule{loaded->module}));
     EXPECT_TRUE(witness.works());
     if (module == kKernels) {
       EXPECT_EQ(closers(), 0U);
@@ -329,7 +330,7 @@ TEST(GreedyClients, CannotSetALongerTimeLimitThanTheServers) {
   SharedDevice device(Environment{{"SOFTTPU_TIMEOUT", "1"}});
   for (const std::uint32_t asked : {0U, 3600000U}) {
     Client client(device.socket());
-    ASSERT_TRUE(client.rpc().call<Done>(SetTimeout{1, asked}));
+    ASSERT_TRUE(client.rpc().call<msg::Done>(msg::SetTimeout{1, asked}));
     const auto start = Clock::now();
     const auto done = client.launch("fault_spin");
     ASSERT_FALSE(done);
@@ -362,7 +363,7 @@ TEST(HangingModules, ADestructorHasTheLimitOfALaunch) {
   const auto loaded = load(client.rpc(), kHangsUnloading);
   ASSERT_TRUE(loaded);
   const auto start = Clock::now();
-  ASSERT_TRUE(client.rpc().call<Done>(UnloadModule{loaded->module}));
+  ASSERT_TRUE(client.rpc().call<msg::Done>(msg::UnloadModule{loaded->module}));
   EXPECT_TRUE(witness.works());
   EXPECT_LT(milliseconds_since(start), 10000);
   std::printf("| a destructor that never returns | the next client's launch is through after %.0f ms |\n",
@@ -398,7 +399,7 @@ TEST(HangingModules, GoWithTheirClient) {
     } else {
       const UniqueFd file(::open(module.c_str(), O_RDONLY | O_CLOEXEC));
       Bytes bytes;
-      append_frame(bytes, 5, LoadModule{module, {}}, 1);
+      append_frame(bytes, 5, msg::LoadModule{module, {}}, 1);
       const int fd = file.get();
       ASSERT_TRUE(send_all(client->rpc().socket(), bytes, std::span(&fd, 1)));
       std::this_thread::sleep_for(milliseconds(200));

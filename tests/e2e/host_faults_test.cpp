@@ -70,19 +70,19 @@ class Dying {
   void make(MessageType type) {
     module_fd_ = -1;
     switch (type) {
-      case MessageType::kHello: return set(Hello{});
-      case MessageType::kOpen: return set(Open{0, false, {}});
-      case MessageType::kAllocate: return set(Allocate{1 << 20});
-      case MessageType::kWrite: return set(Write{address_, Bytes(1000, 7)});
-      case MessageType::kRead: return set(Read{address_, 100000});
-      case MessageType::kFill: return set(Fill{address_, 4096, {1, 2}});
-      case MessageType::kCopy: return set(Copy{address_, address_ + 4096, 4096, 1, 1, 1});
+      case MessageType::kHello: return set(msg::Hello{});
+      case MessageType::kOpen: return set(msg::Open{0, false, {}});
+      case MessageType::kAllocate: return set(msg::Allocate{1 << 20});
+      case MessageType::kWrite: return set(msg::Write{address_, Bytes(1000, 7)});
+      case MessageType::kRead: return set(msg::Read{address_, 100000});
+      case MessageType::kFill: return set(msg::Fill{address_, 4096, {1, 2}});
+      case MessageType::kCopy: return set(msg::Copy{address_, address_ + 4096, 4096, 1, 1, 1});
       case MessageType::kLoadModule:
         module_fd_ = ::open(kFaultKernels.c_str(), O_RDONLY | O_CLOEXEC);
-        return set(LoadModule{kFaultKernels, {}});
-      case MessageType::kFindFunction: return set(FindFunction{module_, "fault_nothing"});
+        return set(msg::LoadModule{kFaultKernels, {}});
+      case MessageType::kFindFunction: return set(msg::FindFunction{module_, "fault_nothing"});
       case MessageType::kLaunch: {
-        Launch launch;
+        msg::Launch launch;
         launch.stream = 1;
         launch.name = spins_ ? "fault_spin" : "fault_nothing";
         launch.wait = !spins_;
@@ -91,12 +91,12 @@ class Dying {
         std::memcpy(launch.args.data(), &param, sizeof param);
         return set(launch);
       }
-      case MessageType::kSync: return set(Sync{1});
-      case MessageType::kSetTimeout: return set(SetTimeout{1, 5000});
-      case MessageType::kStat: return set(Stat{});
-      case MessageType::kCloseStream: return set(CloseStream{1});
-      case MessageType::kUnloadModule: return set(UnloadModule{module_});
-      case MessageType::kRelease: return set(Release{address_});
+      case MessageType::kSync: return set(msg::Sync{1});
+      case MessageType::kSetTimeout: return set(msg::SetTimeout{1, 5000});
+      case MessageType::kStat: return set(msg::Stat{});
+      case MessageType::kCloseStream: return set(msg::CloseStream{1});
+      case MessageType::kUnloadModule: return set(msg::UnloadModule{module_});
+      case MessageType::kRelease: return set(msg::Release{address_});
       default: ::_exit(3);
     }
   }
@@ -107,10 +107,10 @@ class Dying {
     }
     auto frame = in_.next();
     if (!frame || !*frame || (*frame)->type == MessageType::kFailure) ::_exit(4);
-    if (auto reply = find_message<AllocateReply>((*frame)->payload);
+    if (auto reply = find_message<msg::AllocateReply>((*frame)->payload);
         reply && (*frame)->type == MessageType::kAllocateReply)
       address_ = reply->address;
-    if (auto reply = find_message<LoadModuleReply>((*frame)->payload);
+    if (auto reply = find_message<msg::LoadModuleReply>((*frame)->payload);
         reply && (*frame)->type == MessageType::kLoadModuleReply)
       module_ = reply->module;
   }
@@ -138,8 +138,8 @@ bool die(Connect connect, MessageType last, Cut cut, End end, bool spins = false
   return WIFSIGNALED(status) || WEXITSTATUS(status) == 0;
 }
 
-StatReply stat_of(Client& client) {
-  auto reply = client.rpc().call<StatReply>(Stat{});
+msg::StatReply stat_of(Client& client) {
+  auto reply = client.rpc().call<msg::StatReply>(msg::Stat{});
   EXPECT_TRUE(reply);
   return reply ? *reply : StatReply();
 }
@@ -160,7 +160,7 @@ TEST(HostFaults, AClientMayEndAtAnyPointOfAnyMessage) {
         const auto start = Clock::now();
         ASSERT_TRUE(eventually(
             [&] {
-              const StatReply now = stat_of(witness);
+              const msg::StatReply now = stat_of(witness);
               return now.clients.size() == 1 && now.bytes_used == used && now.queued == 0;
             },
             milliseconds(1000)))
@@ -185,7 +185,7 @@ TEST(HostFaults, ALaunchThatNeverEndsGoesWithItsClient) {
     ASSERT_TRUE(die(connect, MessageType::kSync, cut, End::kKill, true));
     ASSERT_TRUE(witness.works());
     EXPECT_LT(milliseconds_since(start), 2000);
-    const StatReply now = stat_of(witness);
+    const msg::StatReply now = stat_of(witness);
     EXPECT_EQ(now.clients.size(), 1U);
     std::printf("| client killed while its kernel spins | the next client's launch is through after %.0f ms |\n",
                 milliseconds_since(start));
@@ -213,14 +213,14 @@ TEST(HostFaults, ModulesGoWithTheClientOfALaunchThatNeverEnds) {
     Client client(device.socket());
     const UniqueFd module(::open(kKernels.c_str(), O_RDONLY | O_CLOEXEC));
     const int fd = module.get();
-    const auto loaded = client.rpc().call<LoadModuleReply>(LoadModule{kKernels, {}}, std::span(&fd, 1));
+    const auto loaded = client.rpc().call<msg::LoadModuleReply>(msg::LoadModule{kKernels, {}}, std::span(&fd, 1));
     ASSERT_TRUE(loaded);
-    Launch launch;
+    msg::Launch launch;
     launch.stream = 1;
     launch.name = "fault_spin";
     launch.wait = false;
     ASSERT_TRUE(client.rpc().send(launch));
-    ASSERT_TRUE(client.rpc().call<Done>(UnloadModule{loaded->module}));
+    ASSERT_TRUE(client.rpc().call<msg::Done>(msg::UnloadModule{loaded->module}));
   }
   EXPECT_TRUE(witness.works());
   EXPECT_TRUE(eventually([&] { return held_modules(device) == 1; })) << held_modules(device);
@@ -256,18 +256,19 @@ TEST(HostFaults, AnEmbeddedDeviceEndsWithItsProgramAtAnyMessage) {
 TEST(GreedyClients, HaveALimitedNumberOfStreams) {
   SharedDevice device;
   Client client(device.socket());
-  for (std::uint32_t stream = 1; stream <= 70000; ++stream) ASSERT_TRUE(client.rpc().send(SetTimeout{stream, 1000}));
-  const auto refused = client.rpc().call<Done>(SetTimeout{70001, 1000});
+  for (std::uint32_t stream = 1; stream <= 70000; ++stream)
+    ASSERT_TRUE(client.rpc().send(msg::SetTimeout{stream, 1000}));
+  const auto refused = client.rpc().call<msg::Done>(msg::SetTimeout{70001, 1000});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text, testing::HasSubstr("this program has 65536 streams already"));
   EXPECT_TRUE(client.works());
-  EXPECT_TRUE(client.rpc().call<Done>(Sync{0}));
+  EXPECT_TRUE(client.rpc().call<msg::Done>(msg::Sync{0}));
 }
 
 TEST(GreedyClients, LeaveRequestsThatWaitInTheSocket) {
   SharedDevice device(Environment{{"SOFTTPU_TIMEOUT", "3"}});
   Client witness(device.socket()), client(device.socket());
-  Launch launch;
+  msg::Launch launch;
   launch.stream = 1;
   launch.wait = false;
   launch.name = "fault_spin";
@@ -276,7 +277,7 @@ TEST(GreedyClients, LeaveRequestsThatWaitInTheSocket) {
   constexpr int kMost = 100000;
   std::atomic<int> taken{0};
   std::thread sender([&] {
-    while (taken < kMost && client.rpc().send(Sync{1})) ++taken;
+    while (taken < kMost && client.rpc().send(msg::Sync{1})) ++taken;
   });
   for (int before = -1; taken != before && taken < kMost;) {
     before = taken;
@@ -284,7 +285,7 @@ TEST(GreedyClients, LeaveRequestsThatWaitInTheSocket) {
   }
   EXPECT_LT(taken, kMost);
   sender.join();
-  const auto last = client.rpc().call<Done>(Sync{1});
+  const auto last = client.rpc().call<msg::Done>(msg::Sync{1});
   EXPECT_TRUE(last) << "the failure belongs to the first of them: " << last.error().text;
   EXPECT_TRUE(client.works());
   EXPECT_TRUE(witness.works());
@@ -296,12 +297,12 @@ TEST(GreedyClients, GoWithTheirLaunchesWhenNothingIsReadFromThem) {
   const pid_t greedy = ::fork();
   if (greedy == 0) {
     Client client(device.socket());
-    Launch launch;
+    msg::Launch launch;
     launch.stream = 1;
     launch.wait = false;
     launch.name = "fault_spin";
     static_cast<void>(client.rpc().send(launch));
-    while (client.rpc().send(Sync{1})) {
+    while (client.rpc().send(msg::Sync{1})) {
     }
     ::_exit(0);
   }
@@ -340,14 +341,14 @@ TEST(HostFaults, EveryPendingCallEndsWithTheServer) {
   threads.push_back(until_failure([&] { return bool(spinning.launch("fault_spin")); }, failed, killed, slowest, at));
   threads.push_back(until_failure([&] { return bool(working.launch("fault_nothing")); }, failed, killed, slowest, at));
   threads.push_back(
-      until_failure([&] { return bool(working.rpc().call<Done>(Sync{0})); }, failed, killed, slowest, at));
+      until_failure([&] { return bool(working.rpc().call<msg::Done>(msg::Sync{0})); }, failed, killed, slowest, at));
   threads.push_back(until_failure(
       [&] {
-        return bool(copying.rpc().call<Done>(Write{copying.memory(), Bytes(4096)}));
+        return bool(copying.rpc().call<msg::Done>(msg::Write{copying.memory(), Bytes(4096)}));
       },
       failed, killed, slowest, at));
-  threads.push_back(
-      until_failure([&] { return bool(copying.rpc().call<StatReply>(Stat{})); }, failed, killed, slowest, at));
+  threads.push_back(until_failure([&] { return bool(copying.rpc().call<msg::StatReply>(msg::Stat{})); }, failed, killed,
+                                  slowest, at));
   std::this_thread::sleep_for(milliseconds(300));
   EXPECT_EQ(failed, 0);
   at = Clock::now();

@@ -133,9 +133,9 @@ TEST_P(Isolation, AClientCannotShortenGlobalMemory) {
   auto socket = connect_unix(device.socket());
   ASSERT_TRUE(socket);
   RpcClient rpc(std::move(*socket));
-  ASSERT_TRUE(rpc.call<HelloReply>(Hello{}));
+  ASSERT_TRUE(rpc.call<msg::HelloReply>(msg::Hello{}));
   std::vector<UniqueFd> files;
-  const auto opened = rpc.call<OpenReply>(Open{0, true, {}}, {}, &files);
+  const auto opened = rpc.call<msg::OpenReply>(msg::Open{0, true, {}}, {}, &files);
   ASSERT_TRUE(opened);
   ASSERT_EQ(files.size(), 1U);
   const int memory = files[0].get();

@@ -80,8 +80,8 @@ TEST(Operations, AClientOfAnotherVersionIsNamedInTheLog) {
   {
     SharedDevice device(Environment{{"SOFTTPU_LOG_FILE", log}});
     RpcClient old(*connect_unix(device.socket()));
-    EXPECT_TRUE(old.call<HelloReply>(Hello{kHelloMagic, kProtocolVersion + 1}));
-    EXPECT_FALSE(old.call<OpenReply>(Open{}));
+    EXPECT_TRUE(old.call<msg::HelloReply>(msg::Hello{kHelloMagic, kProtocolVersion + 1}));
+    EXPECT_FALSE(old.call<msg::OpenReply>(msg::Open{}));
   }
   EXPECT_THAT(read_text(log),
               ContainsRegex("process [0-9]+ speaks version [0-9]+ of the protocol, this device version"));
@@ -300,9 +300,9 @@ TEST(Exhausted, LongMessagesNeedNoMemoryOfTheDevice) {
     auto socket = connect_unix(device.socket());
     ASSERT_TRUE(socket);
     Bytes bytes;
-    append_frame(bytes, 1, Hello{});
-    append_frame(bytes, 2, Open{});
-    append_frame(bytes, 3, Write{0, Bytes(60 << 20)});  // to an address that it does not have
+    append_frame(bytes, 1, msg::Hello{});
+    append_frame(bytes, 2, msg::Open{});
+    append_frame(bytes, 3, msg::Write{0, Bytes(60 << 20)});  // to an address that it does not have
     bytes.resize(bytes.size() - 1);
     static_cast<void>(send_all(socket->get(), bytes));
     sockets.push_back(std::move(*socket));
@@ -487,10 +487,10 @@ TEST(Exhausted, AReaderThatIsGoneEndsNoDevice) {
     auto socket = connect_unix(device.socket());
     ASSERT_TRUE(socket);
     Bytes bytes;
-    append_frame(bytes, 1, Hello{});
-    append_frame(bytes, 2, Open{});
-    append_frame(bytes, 3, Allocate{16 << 20});
-    for (std::uint64_t i = 0; i < 50; ++i) append_frame(bytes, 4 + i, Read{client.device().heap_start, 1 << 20});
+    append_frame(bytes, 1, msg::Hello{});
+    append_frame(bytes, 2, msg::Open{});
+    append_frame(bytes, 3, msg::Allocate{16 << 20});
+    for (std::uint64_t i = 0; i < 50; ++i) append_frame(bytes, 4 + i, msg::Read{client.device().heap_start, 1 << 20});
     static_cast<void>(send_all(socket->get(), bytes));
   }
   const auto gone = std::chrono::steady_clock::now();
@@ -513,7 +513,7 @@ TEST(Strangers, AnotherUsersConnectionIsClosed) {
     auto socket = connect_unix(device.socket());
     if (!socket) ::_exit(3);
     RpcClient rpc(std::move(*socket));
-    ::_exit(rpc.call<HelloReply>(Hello{}) ? 1 : 0);
+    ::_exit(rpc.call<msg::HelloReply>(msg::Hello{}) ? 1 : 0);
   }
   int status = 0;
   ::waitpid(child, &status, 0);

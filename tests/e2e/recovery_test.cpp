@@ -87,7 +87,7 @@ TEST(Recovery, ModulesComeBackAlsoWhenACoreIsKilledWhileItLoadsThemAgain) {
     }
   };
   kill_cores(1);
-  Result<Done> done = Done{};
+  Result<msg::Done> done = msg::Done{};
   // Two more while the module is loaded for the launch that waits.
   std::thread waiting([&] { done = client.launch("e2e_slow_count"); });
   std::this_thread::sleep_for(std::chrono::milliseconds(150));
@@ -109,7 +109,7 @@ TEST(Recovery, ModulesComeBackAlsoWhenACoreIsKilledWhileItLoadsThemAgain) {
 
 void launch_and_go_on(Client& client, const std::string& kernel) {
   e2e_param_t param = {client.memory(), Client::kWords, 1};
-  Launch launch;
+  msg::Launch launch;
   launch.stream = 1;
   launch.wait = false;
   launch.name = kernel;
@@ -154,7 +154,7 @@ TEST(Recovery, ReportsComeInTheOrderOfTheLaunches) {
   for (int round = 0; round < 3; ++round) {
     launch_and_go_on(client, "fault_segv");
     std::thread waiting([&] {
-      const auto synced = client.rpc().call<Done>(Sync{1});
+      const auto synced = client.rpc().call<msg::Done>(msg::Sync{1});
       ASSERT_FALSE(synced) << "a launch behind the crash was taken for it";
       EXPECT_THAT(synced.error().text, HasSubstr("kernel \"fault_segv\" on core 0 was ended by signal 11"));
     });
@@ -165,10 +165,10 @@ TEST(Recovery, ReportsComeInTheOrderOfTheLaunches) {
     launch_and_go_on(client, "fault_abort");
     for (int i = 0; i < 10; ++i) launch_and_go_on(client, "fault_nothing");
     waiting.join();
-    const auto rest = client.rpc().call<Done>(Sync{1});
+    const auto rest = client.rpc().call<msg::Done>(msg::Sync{1});
     ASSERT_FALSE(rest);
     EXPECT_THAT(rest.error().text, HasSubstr("kernel \"fault_exit\" on core 0 called exit(7)"));
-    EXPECT_TRUE(client.rpc().call<Done>(Sync{1})) << "a failure is told once";
+    EXPECT_TRUE(client.rpc().call<msg::Done>(msg::Sync{1})) << "a failure is told once";
   }
 }
 

@@ -44,12 +44,12 @@ class Serve : public testing::Test {
     Program program({kHost, "use", kKernels}, environment_);
     EXPECT_EQ(program.wait(), 0) << program.output();
   }
-  StatReply stat() {
+  msg::StatReply stat() {
     auto socket = connect_unix(socket_);
     RpcClient rpc(*std::move(socket));
-    EXPECT_TRUE(rpc.call<HelloReply>(Hello{}));
-    EXPECT_TRUE(rpc.call<OpenReply>(Open{0, false, {}}));
-    auto reply = rpc.call<StatReply>(Stat{});
+    EXPECT_TRUE(rpc.call<msg::HelloReply>(msg::Hello{}));
+    EXPECT_TRUE(rpc.call<msg::OpenReply>(msg::Open{0, false, {}}));
+    auto reply = rpc.call<msg::StatReply>(msg::Stat{});
     EXPECT_TRUE(reply);
     return *reply;
   }
@@ -116,19 +116,19 @@ TEST_F(Serve, ClosesConnectionsThatDoNotSpeakTheProtocol) {
   Bytes text = {'G', 'E', 'T', ' ', '/', ' ', 'H', 'T', 'T', 'P', '/', '1', '.', '1', '\r', '\n', '\r', '\n'};
   EXPECT_TRUE(is_closed_after(text));
   Bytes bytes;
-  append_frame(bytes, 1, Open{});  // before Hello
+  append_frame(bytes, 1, msg::Open{});  // before Hello
   EXPECT_TRUE(is_closed_after(bytes));
   bytes.clear();
-  append_frame(bytes, 1, Hello{});
-  append_frame(bytes, 2, Allocate{4096});  // before Open
+  append_frame(bytes, 1, msg::Hello{});
+  append_frame(bytes, 2, msg::Allocate{4096});  // before Open
   EXPECT_TRUE(is_closed_after(bytes));
   bytes.clear();
-  append_frame(bytes, 1, Hello{});
-  append_frame(bytes, 2, Open{});
-  append_frame(bytes, 3, CoreLaunch{});  // between server and core only
+  append_frame(bytes, 1, msg::Hello{});
+  append_frame(bytes, 2, msg::Open{});
+  append_frame(bytes, 3, msg::CoreLaunch{});  // between server and core only
   EXPECT_TRUE(is_closed_after(bytes));
   bytes.clear();
-  append_frame(bytes, 1, Hello{});
+  append_frame(bytes, 1, msg::Hello{});
   bytes.resize(bytes.size() + kFrameHeaderBytes);
   wire::put_header(bytes.data() + bytes.size() - kFrameHeaderBytes, kMaxPayloadBytes + 1U, MessageType::kWrite, 0, 2);
   EXPECT_TRUE(is_closed_after(bytes));
@@ -139,7 +139,7 @@ TEST_F(Serve, TellsAnotherVersionWhichOneItIs) {
   auto socket = connect_unix(socket_);
   ASSERT_TRUE(socket);
   RpcClient rpc(*std::move(socket));
-  auto reply = rpc.call<HelloReply>(Hello{kHelloMagic, 999});
+  auto reply = rpc.call<msg::HelloReply>(msg::Hello{kHelloMagic, 999});
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->version, kProtocolVersion);
 }
@@ -149,15 +149,15 @@ TEST_F(Serve, SyncsAllStreamsOfAClientThatSpokeOfStreamZero) {
   auto socket = connect_unix(socket_);
   ASSERT_TRUE(socket);
   RpcClient rpc(*std::move(socket));
-  ASSERT_TRUE(rpc.call<HelloReply>(Hello{}));
-  ASSERT_TRUE(rpc.call<OpenReply>(Open{}));
-  ASSERT_TRUE(rpc.call<StreamTimeReply>(StreamTime{0}));
-  EXPECT_TRUE(rpc.call<Done>(Sync{0}));
-  Launch launch;
+  ASSERT_TRUE(rpc.call<msg::HelloReply>(msg::Hello{}));
+  ASSERT_TRUE(rpc.call<msg::OpenReply>(msg::Open{}));
+  ASSERT_TRUE(rpc.call<msg::StreamTimeReply>(msg::StreamTime{0}));
+  EXPECT_TRUE(rpc.call<msg::Done>(msg::Sync{0}));
+  msg::Launch launch;
   launch.wait = false;
   launch.name = "no_such_kernel";
   ASSERT_TRUE(rpc.send(launch));
-  const auto failed = rpc.call<Done>(Sync{0});
+  const auto failed = rpc.call<msg::Done>(msg::Sync{0});
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().text, HasSubstr("no_such_kernel"));
   expect_use();
@@ -167,21 +167,21 @@ TEST_F(Serve, KeepsEachProgramToItsOwnMemory) {
   auto first = connect_unix(socket_), second = connect_unix(socket_);
   RpcClient owner(*std::move(first)), stranger(*std::move(second));
   for (RpcClient* rpc : {&owner, &stranger}) {
-    ASSERT_TRUE(rpc->call<HelloReply>(Hello{}));
-    ASSERT_TRUE(rpc->call<OpenReply>(Open{}));
+    ASSERT_TRUE(rpc->call<msg::HelloReply>(msg::Hello{}));
+    ASSERT_TRUE(rpc->call<msg::OpenReply>(msg::Open{}));
   }
-  auto memory = owner.call<AllocateReply>(Allocate{4096});
+  auto memory = owner.call<msg::AllocateReply>(msg::Allocate{4096});
   ASSERT_TRUE(memory);
-  EXPECT_TRUE(owner.call<Done>(Write{memory->address, {1, 2, 3}}));
-  EXPECT_FALSE(stranger.call<ReadReply>(Read{memory->address, 3}));
-  EXPECT_FALSE(stranger.call<Done>(Release{memory->address}));
-  EXPECT_FALSE(owner.call<ReadReply>(Read{memory->address + 4090, 7}));
-  EXPECT_FALSE(owner.call<ReadReply>(Read{memory->address, UINT64_MAX}));
-  ASSERT_TRUE(owner.call<Done>(Release{memory->address}));
-  auto again = stranger.call<AllocateReply>(Allocate{4096});
+  EXPECT_TRUE(owner.call<msg::Done>(msg::Write{memory->address, {1, 2, 3}}));
+  EXPECT_FALSE(stranger.call<msg::ReadReply>(msg::Read{memory->address, 3}));
+  EXPECT_FALSE(stranger.call<msg::Done>(msg::Release{memory->address}));
+  EXPECT_FALSE(owner.call<msg::ReadReply>(msg::Read{memory->address + 4090, 7}));
+  EXPECT_FALSE(owner.call<msg::ReadReply>(msg::Read{memory->address, UINT64_MAX}));
+  ASSERT_TRUE(owner.call<msg::Done>(msg::Release{memory->address}));
+  auto again = stranger.call<msg::AllocateReply>(msg::Allocate{4096});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->address, memory->address);
-  auto data = stranger.call<ReadReply>(Read{again->address, 3});
+  auto data = stranger.call<msg::ReadReply>(msg::Read{again->address, 3});
   ASSERT_TRUE(data);
   EXPECT_EQ(data->data, (Bytes{0, 0, 0})) << "what another program left is not readable";
 }

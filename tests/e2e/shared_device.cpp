@@ -69,29 +69,29 @@ std::size_t SharedDevice::open_files() const {
 }
 
 Client::Client(const fs::path& socket) : rpc_(need(connect_unix(socket))) {
-  need(rpc_.call<HelloReply>(Hello{}));
-  device_ = need(rpc_.call<OpenReply>(Open{0, false, {}}));
-  memory_ = need(rpc_.call<AllocateReply>(Allocate{kWords * sizeof(int)})).address;
+  need(rpc_.call<msg::HelloReply>(msg::Hello{}));
+  device_ = need(rpc_.call<msg::OpenReply>(msg::Open{0, false, {}}));
+  memory_ = need(rpc_.call<msg::AllocateReply>(msg::Allocate{kWords * sizeof(int)})).address;
   load(kFaultKernels);
 }
 
 void Client::load(const std::string& module) {
   const UniqueFd file(::open(module.c_str(), O_RDONLY | O_CLOEXEC));
   const int fd = file.get();
-  need(rpc_.call<LoadModuleReply>(LoadModule{module, {}}, std::span(&fd, 1)));
+  need(rpc_.call<msg::LoadModuleReply>(msg::LoadModule{module, {}}, std::span(&fd, 1)));
 }
 
-Result<Done> Client::launch(const std::string& kernel, int value, std::uint64_t address, std::uint32_t stream) {
+Result<msg::Done> Client::launch(const std::string& kernel, int value, std::uint64_t address, std::uint32_t stream) {
   const e2e_param_t param = {address != 0 ? address : memory_, kWords, value};
-  Launch launch;
+  msg::Launch launch;
   launch.stream = stream;
   launch.name = kernel;
   launch.args.resize(sizeof param);
   std::memcpy(launch.args.data(), &param, sizeof param);
-  return rpc_.call<Done>(launch);
+  return rpc_.call<msg::Done>(launch);
 }
 
-Result<Done> Client::crash(const std::string& kernel, int value, std::uint64_t address, double* first_ms) {
+Result<msg::Done> Client::crash(const std::string& kernel, int value, std::uint64_t address, double* first_ms) {
   const auto start = std::chrono::steady_clock::now();
   auto done = launch(kernel, value, address);
   if (first_ms != nullptr) *first_ms = milliseconds_since(start);
@@ -102,16 +102,16 @@ Result<Done> Client::crash(const std::string& kernel, int value, std::uint64_t a
 }
 
 std::vector<int> Client::words() {
-  const ReadReply reply = need(rpc_.call<ReadReply>(Read{memory_, kWords * sizeof(int)}));
+  const msg::ReadReply reply = need(rpc_.call<msg::ReadReply>(msg::Read{memory_, kWords * sizeof(int)}));
   std::vector<int> words(kWords);
   std::memcpy(words.data(), reply.data.data(), reply.data.size());
   return words;
 }
 
 void Client::write_words(const std::vector<int>& words) {
-  Write write{memory_, Bytes(words.size() * sizeof(int))};
+  msg::Write write{memory_, Bytes(words.size() * sizeof(int))};
   std::memcpy(write.data.data(), words.data(), write.data.size());
-  need(rpc_.call<Done>(write));
+  need(rpc_.call<msg::Done>(write));
 }
 
 bool Client::works(int value) {

@@ -48,14 +48,16 @@ class Client {
   explicit Client(const std::filesystem::path& socket);
 
   RpcClient& rpc() { return rpc_; }
-  const OpenReply& device() const { return device_; }
+  const msg::OpenReply& device() const { return device_; }
   std::uint64_t memory() const { return memory_; }
   void load(const std::string& module);
   // Runs a kernel that gets the client's memory, unless another address is given.
-  Result<Done> launch(const std::string& kernel, int value = 0, std::uint64_t address = 0, std::uint32_t stream = 1);
+  Result<msg::Done> launch(const std::string& kernel, int value = 0, std::uint64_t address = 0,
+                           std::uint32_t stream = 1);
   // A kernel that crashes; again, when the machine was too busy to read the source lines of the report in time.
   // `first_ms` gets the time to the first report.
-  Result<Done> crash(const std::string& kernel, int value = 0, std::uint64_t address = 0, double* first_ms = nullptr);
+  Result<msg::Done> crash(const std::string& kernel, int value = 0, std::uint64_t address = 0,
+                          double* first_ms = nullptr);
   // A kernel of the client's own that works, with its result checked.
   bool works(int value = 1000);
   std::vector<int> words();
@@ -63,7 +65,7 @@ class Client {
 
  private:
   RpcClient rpc_;
-  OpenReply device_;
+  msg::OpenReply device_;
   std::uint64_t memory_ = 0;
 };
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "device/golden/case.hpp"
 #include "tests/fuzz/input.hpp"
+#include "tools/golden/case.hpp"
 
 namespace {
 

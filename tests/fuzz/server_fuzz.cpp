@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "device/server/server.hpp"
+#include "device/server/startup/server.hpp"
 #include "runtime/transport/rpc_client.hpp"
 #include "runtime/transport/socket.hpp"
 #include "tests/fuzz/input.hpp"
@@ -60,9 +60,9 @@ Bytes make_conversation(Input& input) {
                                     MessageType::kLoadModule, MessageType::kRemote,       MessageType::kCoreDone};
   Bytes bytes;
   const std::uint8_t mode = input.byte();
-  if ((mode & 1) != 0) append_frame(bytes, 1, Remote{"somewhere"});
-  append_frame(bytes, 2, Hello{});
-  append_frame(bytes, 3, Open{static_cast<std::uint32_t>(input.byte() % 3), false, {}});
+  if ((mode & 1) != 0) append_frame(bytes, 1, msg::Remote{"somewhere"});
+  append_frame(bytes, 2, msg::Hello{});
+  append_frame(bytes, 3, msg::Open{static_cast<std::uint32_t>(input.byte() % 3), false, {}});
   std::uint64_t request = 3;
   while (!input.empty()) {
     const MessageType type = kTypes[input.byte() % std::size(kTypes)];
@@ -79,13 +79,13 @@ Bytes make_conversation(Input& input) {
 }
 
 // What the device says about itself to somebody else.
-StatReply stat() {
+msg::StatReply stat() {
   auto socket = connect_unix(socket_path());
   require(static_cast<bool>(socket), "the server takes a connection");
   RpcClient rpc(*std::move(socket));
-  require(static_cast<bool>(rpc.call<HelloReply>(Hello{})), "it greets");
-  require(static_cast<bool>(rpc.call<OpenReply>(Open{0, false, {}})), "it opens");
-  auto reply = rpc.call<StatReply>(Stat{});
+  require(static_cast<bool>(rpc.call<msg::HelloReply>(msg::Hello{})), "it greets");
+  require(static_cast<bool>(rpc.call<msg::OpenReply>(msg::Open{0, false, {}})), "it opens");
+  auto reply = rpc.call<msg::StatReply>(msg::Stat{});
   require(static_cast<bool>(reply), "it answers");
   return *reply;
 }
@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   }
   static unsigned inputs = 0;
   if (++inputs % 64 == 0) {
-    StatReply left = fuzz::stat();
+    msg::StatReply left = fuzz::stat();
     // It is given back piece by piece.
     for (int i = 0; i < 2000 && (left.bytes_used != 0 || left.queued != 0); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "device/core/own_messages.hpp"
+#include "device/instruction/translate.hpp"
 #include "device/network/program.hpp"
-#include "device/stream/translate.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace softtpu::fuzz {

@@ -1,4 +1,4 @@
-"""Recorded cases for the models of docs/numerics: fills, memories, tensors. The format is described in device/golden/case.hpp."""
+"""Recorded cases for the models of docs/numerics: fills, memories, tensors. The format is described in tools/golden/case.hpp."""
 import json
 import pathlib
 import re
@@ -14,13 +14,13 @@ BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 FLOATS = ("fp32", "fp16", "bfp16", "e4m3", "e5m2")
 GLOBAL_BYTES, L2_BYTES = 1 << 24, 1 << 24
 UNTOUCHED = 0xa5    # every byte before the setup of an instruction
-# Families in which the payload of an f32 NaN is that of the recording machine's processor (device/golden/case_reader.cpp); BM1690 has one NaN.
+# Families in which the payload of an f32 NaN is that of the recording machine's processor (tools/golden/case_reader.cpp); BM1690 has one NaN.
 ANY_NAN = ("mm_fp", "conv_fp", "pool_fp", "roi_pool", "new_conv", "new_pool", "new_mm")
 
 
 def read_special_tables():
     """The tables of special values, from the C++ reader of the same format."""
-    text = (ROOT / "device/golden/fill.cpp").read_text()
+    text = (ROOT / "tools/golden/fill.cpp").read_text()
     found = {name: [int(word, 16) for word in re.findall(r"0x([0-9a-fA-F]+)", body)]
              for name, body in re.findall(r"kSpecial(\w+)\[\] = \{([^}]*)\}", text)}
     return {"f32": found["F32"], "f16": found["F16"], "bf16": found["Bf16"], "i8": found["8"], "u8": found["8"], "i16": found["16"],

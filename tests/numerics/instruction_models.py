@@ -15,7 +15,7 @@ CONV, POOL = 0, 1
 @functools.cache
 def long_layout():
     """Name and width of each field of the long form, from the table of the decoder."""
-    text = (ROOT / "device/stream/formats/bm1684x.def").read_text()
+    text = (ROOT / "device/instruction/formats/bm1684x.def").read_text()
     body = re.search(r"#define LONG_TIU \\\n((?:.*\\\n)*.*\n)", text)[1]
     return [(name, int(width)) for name, width in re.findall(r"([\w-]+):(\d+)", body)]
 

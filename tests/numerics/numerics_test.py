@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "grid"))
 ROOT = HERE.parent.parent
 PAGES = ROOT / "docs/numerics"
-SOURCES = ["device", "firmware", "host", "runtime", "tests", "docs", "samples", "scripts"]
+SOURCES = ["device", "firmware", "host", "runtime", "tools", "tests", "docs", "samples", "scripts"]
 KNOWN_ENDINGS = {".cpp", ".hpp", ".h", ".c", ".def", ".md", ".py", ".toml", ".json", ".txt"}
 
 
@@ -115,7 +115,7 @@ def carry_out(call, memory, names, run):
 
 def known_instructions():
     """File and id of the recorded instructions that the decoder refuses or whose rule is not known."""
-    lines = (ROOT / "device/golden/known_instructions.txt").read_text().splitlines()
+    lines = (ROOT / "tools/golden/known_instructions.txt").read_text().splitlines()
     return {tuple(line.split("|")[0].split()) for line in lines if not line.startswith("#")}
 
 

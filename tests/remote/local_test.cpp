@@ -77,8 +77,8 @@ class Local : public testing::Test {
     auto socket = connect_unix(socket_);
     EXPECT_TRUE(socket);
     auto rpc = std::make_unique<RpcClient>(*std::move(socket));
-    EXPECT_TRUE(rpc->call<HelloReply>(Hello{}));
-    EXPECT_TRUE(rpc->call<OpenReply>(Open{}));
+    EXPECT_TRUE(rpc->call<msg::HelloReply>(msg::Hello{}));
+    EXPECT_TRUE(rpc->call<msg::OpenReply>(msg::Open{}));
     return rpc;
   }
 
@@ -150,7 +150,7 @@ TEST_F(Local, HasNoAnswerForAnotherUserEvenWhenTheSocketIsOpen) {
     auto socket = connect_unix(path);
     if (!socket) return 1;
     Bytes hello;
-    append_frame(hello, 1, Hello{});
+    append_frame(hello, 1, msg::Hello{});
     static_cast<void>(send_all(socket->get(), hello));
     std::uint8_t byte = 0;
     return ::recv(socket->get(), &byte, 1, 0) <= 0 ? 0 : 2;  // closed, without an answer
@@ -187,30 +187,31 @@ TEST_F(Local, DoesNotTrustAServerOfAnotherUser) {
 TEST_F(Local, KeepsEveryCopyInsideTheClientsOwnAllocations) {
   serve();
   const auto owner = connect(), stranger = connect();
-  const auto theirs = owner->call<AllocateReply>(Allocate{8192});
-  const auto own = stranger->call<AllocateReply>(Allocate{8192});
+  const auto theirs = owner->call<msg::AllocateReply>(msg::Allocate{8192});
+  const auto own = stranger->call<msg::AllocateReply>(msg::Allocate{8192});
   ASSERT_TRUE(theirs && own);
   const Bytes secret(8192, 0x5A);
-  ASSERT_TRUE(owner->call<Done>(Write{theirs->address, secret}));
+  ASSERT_TRUE(owner->call<msg::Done>(msg::Write{theirs->address, secret}));
   const std::uint64_t t = theirs->address, o = own->address;
   // Every message with an address, with the other's memory in each place, wholly and by one byte over an edge.
   for (const std::uint64_t at : {t, t + 100, t + 8191, o + 8185, UINT64_MAX - 3, std::uint64_t{0}}) {
-    EXPECT_FALSE(stranger->call<ReadReply>(Read{at, 8})) << at;
-    EXPECT_FALSE(stranger->call<Done>(Write{at, Bytes(8)})) << at;
-    EXPECT_FALSE(stranger->call<Done>(Fill{at, 8, {1}})) << at;
-    EXPECT_FALSE(stranger->call<Done>(Copy{at, o, 8, 1, 1, 1})) << at;
-    EXPECT_FALSE(stranger->call<Done>(Copy{o, at, 8, 1, 1, 1})) << at;
+    EXPECT_FALSE(stranger->call<msg::ReadReply>(msg::Read{at, 8})) << at;
+    EXPECT_FALSE(stranger->call<msg::Done>(msg::Write{at, Bytes(8)})) << at;
+    EXPECT_FALSE(stranger->call<msg::Done>(msg::Fill{at, 8, {1}})) << at;
+    EXPECT_FALSE(stranger->call<msg::Done>(msg::Copy{at, o, 8, 1, 1, 1})) << at;
+    EXPECT_FALSE(stranger->call<msg::Done>(msg::Copy{o, at, 8, 1, 1, 1})) << at;
   }
-  EXPECT_FALSE(stranger->call<Done>(Copy{o, o, 3, 8, 0xFFFFFFFF, 1})) << "a stride that leads out of the allocation";
-  EXPECT_FALSE(stranger->call<Done>(Copy{o, o, 3, 8, 1, 0xFFFFFFFF}));
-  EXPECT_FALSE(stranger->call<Done>(Copy{o, o, UINT64_MAX, 8, 1, 1}));
-  EXPECT_FALSE(stranger->call<Done>(Copy{o, o, UINT64_MAX / 8 + 2, 8, 1, 1})) << "a size that overflows";
-  EXPECT_FALSE(stranger->call<ReadReply>(Read{o, UINT64_MAX}));
-  EXPECT_FALSE(stranger->call<Done>(Fill{o, UINT64_MAX, {1}}));
-  EXPECT_FALSE(stranger->call<Done>(Release{t}));
-  EXPECT_FALSE(stranger->call<Done>(Release{o + 8}));
-  EXPECT_EQ(owner->call<ReadReply>(Read{t, 8192})->data, secret);
-  EXPECT_EQ(stranger->call<ReadReply>(Read{o, 8192})->data, Bytes(8192, 0));
+  EXPECT_FALSE(stranger->call<msg::Done>(msg::Copy{o, o, 3, 8, 0xFFFFFFFF, 1}))
+      << "a stride that leads out of the allocation";
+  EXPECT_FALSE(stranger->call<msg::Done>(msg::Copy{o, o, 3, 8, 1, 0xFFFFFFFF}));
+  EXPECT_FALSE(stranger->call<msg::Done>(msg::Copy{o, o, UINT64_MAX, 8, 1, 1}));
+  EXPECT_FALSE(stranger->call<msg::Done>(msg::Copy{o, o, UINT64_MAX / 8 + 2, 8, 1, 1})) << "a size that overflows";
+  EXPECT_FALSE(stranger->call<msg::ReadReply>(msg::Read{o, UINT64_MAX}));
+  EXPECT_FALSE(stranger->call<msg::Done>(msg::Fill{o, UINT64_MAX, {1}}));
+  EXPECT_FALSE(stranger->call<msg::Done>(msg::Release{t}));
+  EXPECT_FALSE(stranger->call<msg::Done>(msg::Release{o + 8}));
+  EXPECT_EQ(owner->call<msg::ReadReply>(msg::Read{t, 8192})->data, secret);
+  EXPECT_EQ(stranger->call<msg::ReadReply>(msg::Read{o, 8192})->data, Bytes(8192, 0));
 }
 
 // What a client's memory holds when another gets it: the setting's pattern, whichever way the former owner went.
@@ -218,8 +219,8 @@ enum class Parting { kFrees, kDisconnects, kIsKilled, kCrashesAKernel };
 
 // The address of memory that the client has filled.
 std::uint64_t fill_some(Client& client, std::uint64_t bytes) {
-  const auto memory = client.rpc().call<AllocateReply>(Allocate{bytes});
-  EXPECT_TRUE(memory && client.rpc().call<Done>(Fill{memory->address, bytes, {0xEE}}));
+  const auto memory = client.rpc().call<msg::AllocateReply>(msg::Allocate{bytes});
+  EXPECT_TRUE(memory && client.rpc().call<msg::Done>(msg::Fill{memory->address, bytes, {0xEE}}));
   return memory ? memory->address : 0;
 }
 
@@ -248,7 +249,7 @@ std::uint64_t leave(const fs::path& socket, Parting parting, std::uint64_t bytes
   Client client(socket);
   const std::uint64_t address = fill_some(client, bytes);
   if (parting == Parting::kFrees) {
-    EXPECT_TRUE(client.rpc().call<Done>(Release{address}));
+    EXPECT_TRUE(client.rpc().call<msg::Done>(msg::Release{address}));
   } else if (parting == Parting::kCrashesAKernel) {
     EXPECT_FALSE(client.launch("fault_segv"));
   }
@@ -268,19 +269,19 @@ TEST(FreshMemory, NeverShowsWhatAnotherClientLeft) {
       // other memory lay before it.
       std::uint64_t again = 0;
       ASSERT_TRUE(eventually([&] {
-        const auto memory = next.rpc().call<AllocateReply>(Allocate{kBytes - 100});
+        const auto memory = next.rpc().call<msg::AllocateReply>(msg::Allocate{kBytes - 100});
         again = memory ? memory->address : 0;
         const bool overlaps = again < address + kBytes / 2 && address < again + kBytes / 2;
         if (!overlaps) {
-          EXPECT_TRUE(next.rpc().call<Done>(Release{again}));
+          EXPECT_TRUE(next.rpc().call<msg::Done>(msg::Release{again}));
         }
         return overlaps;
       })) << fresh
           << " " << static_cast<int>(parting);
-      EXPECT_EQ(next.rpc().call<ReadReply>(Read{again, kBytes - 100})->data, Bytes(kBytes - 100, expected))
+      EXPECT_EQ(next.rpc().call<msg::ReadReply>(msg::Read{again, kBytes - 100})->data, Bytes(kBytes - 100, expected))
           << fresh << " " << static_cast<int>(parting);
-      ASSERT_TRUE(next.rpc().call<Done>(Release{again}));
-      EXPECT_FALSE(next.rpc().call<ReadReply>(Read{again, 1})) << "what was freed can be read no more";
+      ASSERT_TRUE(next.rpc().call<msg::Done>(msg::Release{again}));
+      EXPECT_FALSE(next.rpc().call<msg::ReadReply>(msg::Read{again, 1})) << "what was freed can be read no more";
     }
   }
 }

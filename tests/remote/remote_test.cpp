@@ -100,12 +100,12 @@ class Remote : public testing::Test {
     } while (got > 0);
     return got == 0 || errno == ECONNRESET;
   }
-  StatReply stat() const {
+  msg::StatReply stat() const {
     auto socket = connect_unix(folder_ / "softtpu/device.sock");
     RpcClient rpc(*std::move(socket));
-    EXPECT_TRUE(rpc.call<HelloReply>(Hello{}));
-    EXPECT_TRUE(rpc.call<OpenReply>(Open{0, false, {}}));
-    auto reply = rpc.call<StatReply>(Stat{});
+    EXPECT_TRUE(rpc.call<msg::HelloReply>(msg::Hello{}));
+    EXPECT_TRUE(rpc.call<msg::OpenReply>(msg::Open{0, false, {}}));
+    auto reply = rpc.call<msg::StatReply>(msg::Stat{});
     EXPECT_TRUE(reply);
     return *reply;
   }
@@ -195,9 +195,9 @@ TEST_F(Remote, IsRefusedWhenItsCertificateIsForAnotherHost) {
 TEST_F(Remote, HasNoAnswerForAClientWithoutTls) {
   serve();
   Bytes bytes;
-  append_frame(bytes, 1, Hello{});
-  append_frame(bytes, 2, Open{});
-  append_frame(bytes, 3, Allocate{4096});
+  append_frame(bytes, 1, msg::Hello{});
+  append_frame(bytes, 2, msg::Open{});
+  append_frame(bytes, 3, msg::Allocate{4096});
   const UniqueFd socket = connect();
   ASSERT_TRUE(send_all(socket.get(), bytes));
   EXPECT_TRUE(is_closed(socket));

@@ -10,10 +10,10 @@
 
 #include "device/core/core.hpp"
 #include "device/core/execution.hpp"
-#include "device/golden/kernel/script.hpp"
-#include "device/golden/session.hpp"
-#include "device/tools/tools.hpp"
+#include "device/observers/device_observers.hpp"
 #include "runtime/base/config.hpp"
+#include "tools/golden/kernel/script.hpp"
+#include "tools/golden/session.hpp"
 
 extern "C" void softtpu_replay(const void* argument);
 
@@ -22,9 +22,9 @@ namespace {
 
 class DirectTarget final : public Target {
  public:
-  DirectTarget(std::unique_ptr<Memories> memories, const Tools& tools)
+  DirectTarget(std::unique_ptr<Memories> memories, const DeviceObservers& observers)
       : memories_(std::move(memories)), core_(*memories_, 0) {
-    for (const auto& observer : tools.observers) core_.add_observer(observer);
+    for (const auto& observer : observers.list) core_.add_observer(observer);
   }
 
   AddressBases bases() const override {
@@ -92,11 +92,11 @@ class DirectTarget final : public Target {
 Result<std::unique_ptr<Target>> make_target(const std::string& chip_name, const Settings& settings) {
   const auto chip = load_chip(chip_name);
   if (!chip) return chip.error();
-  const auto tools = make_tools(settings, *chip);
-  if (!tools) return tools.error();
+  const auto observers = make_observers(settings, *chip);
+  if (!observers) return observers.error();
   auto memories = Memories::create(*chip);
   if (!memories) return memories.error();
-  return std::unique_ptr<Target>(std::make_unique<DirectTarget>(std::move(*memories), *tools));
+  return std::unique_ptr<Target>(std::make_unique<DirectTarget>(std::move(*memories), *observers));
 }
 
 }  // namespace

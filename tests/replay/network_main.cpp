@@ -12,9 +12,9 @@
 #include <memory>
 
 #include "device/core/core.hpp"
-#include "device/stream/address.hpp"
-#include "device/stream/order.hpp"
-#include "device/stream/translate.hpp"
+#include "device/instruction/address.hpp"
+#include "device/instruction/order.hpp"
+#include "device/instruction/translate.hpp"
 #include "runtime/bmodel/container.hpp"
 
 namespace softtpu {

@@ -1,8 +1,8 @@
 // Replays recorded instructions without the rest of the program softtpu: for quick loops.
 #include <CLI/CLI.hpp>
 
-#include "device/golden/instructions.hpp"
-#include "device/golden/session.hpp"
+#include "tools/golden/instructions.hpp"
+#include "tools/golden/session.hpp"
 
 int main(int argc, char** argv) {
   using namespace softtpu::golden;

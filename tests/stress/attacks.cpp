@@ -46,14 +46,16 @@ UniqueFd open_file(const std::string& path) { return UniqueFd(::open(path.c_str(
 class Attacker {
  public:
   explicit Attacker(const fs::path& socket) : rpc_(connect(socket)) {
-    need(rpc_.call<HelloReply>(Hello{}));
-    need(rpc_.call<OpenReply>(Open{0, false, {}}));
+    need(rpc_.call<msg::HelloReply>(msg::Hello{}));
+    need(rpc_.call<msg::OpenReply>(msg::Open{0, false, {}}));
   }
 
   RpcClient& rpc() { return rpc_; }
-  std::uint64_t allocate(std::uint64_t bytes) { return need(rpc_.call<AllocateReply>(Allocate{bytes})).address; }
+  std::uint64_t allocate(std::uint64_t bytes) {
+    return need(rpc_.call<msg::AllocateReply>(msg::Allocate{bytes})).address;
+  }
   std::uint32_t load(int file) {
-    return need(rpc_.call<LoadModuleReply>(LoadModule{"attack", {}}, std::span(&file, 1))).module;
+    return need(rpc_.call<msg::LoadModuleReply>(msg::LoadModule{"attack", {}}, std::span(&file, 1))).module;
   }
   std::uint32_t load_kernels() { return load(open_file(e2e::kKernels).get()); }
 
@@ -114,7 +116,7 @@ void copy_strided(const fs::path& socket) {
   Attacker attacker(socket);
   const std::uint64_t to = attacker.allocate(kCount), from = attacker.allocate(2 * kCount);
   for (;;) {
-    for (int i = 0; i < 20; ++i) attacker.add(Copy{to, from, kCount, 1, 1, 2});
+    for (int i = 0; i < 20; ++i) attacker.add(msg::Copy{to, from, kCount, 1, 1, 2});
     attacker.send(20 * kDoneBytes);
   }
 }
@@ -125,8 +127,8 @@ void fill_and_copy(const fs::path& socket) {
   const std::uint64_t a = attacker.allocate(kBytes), b = attacker.allocate(kBytes);
   for (;;) {
     for (int i = 0; i < 20; ++i) {
-      attacker.add(Fill{a, kBytes, {1, 2, 3, 4}});
-      attacker.add(Copy{b, a, kBytes, 1, 1, 1});
+      attacker.add(msg::Fill{a, kBytes, {1, 2, 3, 4}});
+      attacker.add(msg::Copy{b, a, kBytes, 1, 1, 1});
     }
     attacker.send(40 * kDoneBytes);
   }
@@ -136,7 +138,7 @@ void read_deaf(const fs::path& socket) {
   for (;;) {
     Attacker attacker(socket);
     const std::uint64_t from = attacker.allocate(16 * kMiB);
-    for (int i = 0; i < 1500; ++i) attacker.add(Read{from, 16 * kMiB});
+    for (int i = 0; i < 1500; ++i) attacker.add(msg::Read{from, 16 * kMiB});
     attacker.send_deaf(std::chrono::milliseconds(500));
   }
 }
@@ -145,7 +147,7 @@ void read_all(const fs::path& socket) {
   Attacker attacker(socket);
   const std::uint64_t from = attacker.allocate(16 * kMiB);
   for (;;) {
-    for (int i = 0; i < 100; ++i) attacker.add(Read{from, 16 * kMiB});
+    for (int i = 0; i < 100; ++i) attacker.add(msg::Read{from, 16 * kMiB});
     attacker.send(100 * 16 * kMiB);
   }
 }
@@ -154,7 +156,7 @@ void write_long(const fs::path& socket) {
   for (;;) {
     Attacker attacker(socket);
     const std::uint64_t to = attacker.allocate(60 * kMiB);
-    for (int i = 0; i < 4; ++i) attacker.add(Write{to, Bytes(60 * kMiB, 1)});
+    for (int i = 0; i < 4; ++i) attacker.add(msg::Write{to, Bytes(60 * kMiB, 1)});
     attacker.send(4 * kDoneBytes);
   }
 }
@@ -162,7 +164,7 @@ void write_long(const fs::path& socket) {
 void allocate_many(const fs::path& socket) {
   for (;;) {
     Attacker attacker(socket);
-    for (int i = 0; i < 54000; ++i) attacker.add(Allocate{1});
+    for (int i = 0; i < 54000; ++i) attacker.add(msg::Allocate{1});
     attacker.send(54000 * kAddressBytes);
   }
 }
@@ -172,10 +174,10 @@ void release_much(const fs::path& socket) {
   for (;;) {
     Attacker attacker(socket);
     const std::uint64_t at = attacker.allocate(kBytes);
-    attacker.add(Fill{at, kBytes, {7}});
-    attacker.add(Release{at});
+    attacker.add(msg::Fill{at, kBytes, {7}});
+    attacker.add(msg::Release{at});
     attacker.send(2 * kDoneBytes);
-    attacker.add(Fill{attacker.allocate(kBytes), kBytes, {7}});
+    attacker.add(msg::Fill{attacker.allocate(kBytes), kBytes, {7}});
     attacker.send(kDoneBytes);  // and leaves it to the server to give it back
   }
 }
@@ -190,7 +192,8 @@ void load_long(const fs::path& socket) {
   if (::ftruncate(file.get(), static_cast<off_t>(400 * kMiB)) != 0) return;
   for (;;) {
     Attacker attacker(socket);
-    for (int i = 0; i < 3; ++i) static_cast<void>(attacker.rpc().call<Done>(UnloadModule{attacker.load(file.get())}));
+    for (int i = 0; i < 3; ++i)
+      static_cast<void>(attacker.rpc().call<msg::Done>(msg::UnloadModule{attacker.load(file.get())}));
   }
 }
 
@@ -201,7 +204,7 @@ void load_many(const fs::path& socket) {
   image.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   for (;;) {
     Attacker attacker(socket);
-    for (int i = 0; i < 100; ++i) attacker.add(LoadModule{"attack", image});
+    for (int i = 0; i < 100; ++i) attacker.add(msg::LoadModule{"attack", image});
     attacker.send(100 * (kFrameHeaderBytes + 4));
   }
 }
@@ -210,7 +213,7 @@ void look_up(const fs::path& socket) {
   Attacker attacker(socket);
   const std::uint32_t module = attacker.load_kernels();
   for (;;) {
-    for (int i = 0; i < 8000; ++i) attacker.add(FindFunction{module, fmt::format("none{}", i)});
+    for (int i = 0; i < 8000; ++i) attacker.add(msg::FindFunction{module, fmt::format("none{}", i)});
     attacker.send(8000 * kDoneBytes);
   }
 }
@@ -219,12 +222,12 @@ void sync_streams(const fs::path& socket) {
   for (;;) {
     Attacker attacker(socket);
     attacker.load_kernels();
-    for (std::uint32_t stream = 1; stream <= 65536; ++stream) attacker.add(SetTimeout{stream, 1000});
+    for (std::uint32_t stream = 1; stream <= 65536; ++stream) attacker.add(msg::SetTimeout{stream, 1000});
     attacker.send(65536 * kDoneBytes);
     for (int round = 0; round < 20; ++round) {
       for (std::uint32_t stream = 1; stream <= 1000; ++stream)
-        attacker.add(Launch{stream * 60, 0, 0, false, "e2e_nothing", Bytes(64)});
-      for (int i = 0; i < 1000; ++i) attacker.add(Sync{0});
+        attacker.add(msg::Launch{stream * 60, 0, 0, false, "e2e_nothing", Bytes(64)});
+      for (int i = 0; i < 1000; ++i) attacker.add(msg::Sync{0});
       attacker.send(1000 * kDoneBytes);
     }
   }
@@ -235,18 +238,18 @@ void launch_many(const fs::path& socket) {
   attacker.load_kernels();
   for (;;) {
     for (std::uint32_t i = 0; i < 8000; ++i)
-      attacker.add(Launch{1 + i % 100, 0, 0, false, i % 2 == 0 ? "e2e_nothing" : "no such kernel", Bytes(64)});
-    attacker.add(Sync{0});
+      attacker.add(msg::Launch{1 + i % 100, 0, 0, false, i % 2 == 0 ? "e2e_nothing" : "no such kernel", Bytes(64)});
+    attacker.add(msg::Sync{0});
     attacker.send(kDoneBytes);
   }
 }
 
 void ask(const fs::path& socket) {
   Attacker attacker(socket);
-  for (int i = 0; i < 5000; ++i) attacker.add(Allocate{1});
+  for (int i = 0; i < 5000; ++i) attacker.add(msg::Allocate{1});
   attacker.send(5000 * kAddressBytes);
   for (;;) {
-    for (int i = 0; i < 4000; ++i) attacker.add(Stat{});
+    for (int i = 0; i < 4000; ++i) attacker.add(msg::Stat{});
     attacker.send(4000 * 100);
   }
 }
@@ -267,7 +270,7 @@ void copy_from_everywhere(const fs::path& socket) {
       Attacker attacker(socket);
       const std::uint64_t at = attacker.allocate(16 * kMiB);
       for (;;) {
-        for (int n = 0; n < 100; ++n) attacker.add(Copy{at, at + 1, 8 * kMiB, 1, 1, 1});
+        for (int n = 0; n < 100; ++n) attacker.add(msg::Copy{at, at + 1, 8 * kMiB, 1, 1, 1});
         attacker.send(100 * kDoneBytes);
       }
     });
@@ -328,7 +331,7 @@ class Witness {
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     while (Clock::now() < end) {
       const auto start = Clock::now();
-      auto done = attacker_.rpc().call<Done>(Launch{1, 0, 0, true, "e2e_nothing", Bytes(64)});
+      auto done = attacker_.rpc().call<msg::Done>(msg::Launch{1, 0, 0, true, "e2e_nothing", Bytes(64)});
       if (!done) return waits_of(std::move(all), done.error().text);
       all.push_back(ms_since(start));
       std::this_thread::sleep_for(std::chrono::microseconds(500));

@@ -137,9 +137,10 @@ class Stress {
     if (!socket) return false;
     RpcClient rpc(*std::move(socket));
     const int fds[] = {module.get()};
-    return rpc.call<HelloReply>(Hello{}) && rpc.call<OpenReply>(Open{}) && rpc.call<AllocateReply>(Allocate{1 << 20}) &&
-           rpc.call<LoadModuleReply>(LoadModule{"kernels", {}}, fds) &&
-           rpc.call<Done>(Launch{1, 0, 0, true, "e2e_nothing", Bytes(64)});
+    return rpc.call<msg::HelloReply>(msg::Hello{}) && rpc.call<msg::OpenReply>(msg::Open{}) &&
+           rpc.call<msg::AllocateReply>(msg::Allocate{1 << 20}) &&
+           rpc.call<msg::LoadModuleReply>(msg::LoadModule{"kernels", {}}, fds) &&
+           rpc.call<msg::Done>(msg::Launch{1, 0, 0, true, "e2e_nothing", Bytes(64)});
   }
 
   void cycle() {

@@ -1,4 +1,4 @@
-#include "device/server/allocator.hpp"
+#include "device/server/session/allocator.hpp"
 
 #include <gtest/gtest.h>
 

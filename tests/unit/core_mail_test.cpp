@@ -1,5 +1,5 @@
 // Items on their way to cores through shared memory.
-#include "device/server/core_mail.hpp"
+#include "device/server/queue/core_mail.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "device/cli/layout.hpp"
+#include "tools/softtpu/layout.hpp"
 
 namespace softtpu::cli {
 namespace {

@@ -38,12 +38,14 @@ class Filler {
 
 template <class M>
 struct Messages : testing::Test {};
-using All =
-    testing::Types<Hello, HelloReply, Authenticate, Remote, Failure, Done, Open, OpenReply, Allocate, AllocateReply,
-                   Release, Write, Read, ReadReply, Fill, Copy, HostNote, LoadModule, LoadModuleReply, UnloadModule,
-                   FindFunction, FindFunctionReply, Launch, Sync, SetTimeout, CloseStream, Cancel, Stat, StatReply,
-                   StreamTime, StreamTimeReply, FindingNote, FindingCount, AllowedNote, CoreLoad, CoreLoadReply,
-                   CoreUnload, CoreDefine, CoreLaunch, CoreDone, CoreExplain, CoreExplainReply, CoreLook>;
+using All = testing::Types<msg::Hello, msg::HelloReply, msg::Authenticate, msg::Remote, msg::Failure, msg::Done,
+                           msg::Open, msg::OpenReply, msg::Allocate, msg::AllocateReply, msg::Release, msg::Write,
+                           msg::Read, msg::ReadReply, msg::Fill, msg::Copy, msg::HostNote, msg::LoadModule,
+                           msg::LoadModuleReply, msg::UnloadModule, msg::FindFunction, msg::FindFunctionReply,
+                           msg::Launch, msg::Sync, msg::SetTimeout, msg::CloseStream, msg::Cancel, msg::Stat,
+                           msg::StatReply, msg::StreamTime, msg::StreamTimeReply, msg::FindingNote, msg::FindingCount,
+                           msg::AllowedNote, msg::CoreLoad, msg::CoreLoadReply, msg::CoreUnload, msg::CoreDefine,
+                           msg::CoreLaunch, msg::CoreDone, msg::CoreExplain, msg::CoreExplainReply, msg::CoreLook>;
 TYPED_TEST_SUITE(Messages, All);
 
 template <class M>
@@ -99,7 +101,7 @@ TYPED_TEST(Messages, RefuseCountsBeyondTheBytesLeft) {
 }
 
 TEST(Frames, NamesItsFieldsInText) {
-  Launch launch;
+  msg::Launch launch;
   launch.stream = 3;
   launch.name = "add";
   launch.args = {1, 2};
@@ -110,7 +112,8 @@ TEST(Frames, NamesItsFieldsInText) {
 
 TEST(Frames, ComeOutOfBytesInAnyPieces) {
   Bytes bytes;
-  for (std::uint64_t i = 0; i < 5; ++i) append_frame(bytes, i, Failure{ErrorKind::kUsage, std::string(i * 11, 'x')});
+  for (std::uint64_t i = 0; i < 5; ++i)
+    append_frame(bytes, i, msg::Failure{ErrorKind::kUsage, std::string(i * 11, 'x')});
   for (std::size_t piece = 1; piece < 40; ++piece) {
     FrameBuffer buffer;
     std::uint64_t seen = 0;
@@ -123,7 +126,7 @@ TEST(Frames, ComeOutOfBytesInAnyPieces) {
         auto frame = buffer.next();
         ASSERT_TRUE(frame && *frame);
         EXPECT_EQ((*frame)->request, seen);
-        EXPECT_EQ(find_message<Failure>((*frame)->payload)->text.size(), seen * 11);
+        EXPECT_EQ(find_message<msg::Failure>((*frame)->payload)->text.size(), seen * 11);
         ++seen;
       }
       auto none = buffer.next();

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "device/golden/case.hpp"
-#include "device/golden/fill.hpp"
+#include "tools/golden/case.hpp"
+#include "tools/golden/fill.hpp"
 
 namespace softtpu::golden {
 namespace {

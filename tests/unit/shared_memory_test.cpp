@@ -12,7 +12,7 @@
 
 #include "device/memory/memories.hpp"
 #include "device/memory/shared_ranges.hpp"
-#include "device/server/shared_memory_guard.hpp"
+#include "device/server/core_process/shared_memory_guard.hpp"
 
 namespace softtpu {
 namespace {

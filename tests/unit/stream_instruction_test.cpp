@@ -1,5 +1,5 @@
 // Instructions of compiled networks: bytes to fields and back.
-#include "device/stream/instruction.hpp"
+#include "device/instruction/instruction.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The order of the two instruction streams of a compiled network.
-#include "device/stream/order.hpp"
+#include "device/instruction/order.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // From instructions to commands: what an instruction says that no function of the API does.
-#include "device/stream/translate.hpp"
+#include "device/instruction/translate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "bmruntime_interface.h"
-#include "host/log_sink.hpp"
+#include "host/client/log_sink.hpp"
 #include "host/tpuv7/support.hpp"
 
 namespace softtpu::tpuv7 {

@@ -1,0 +1,592 @@
+#include "device/server/queue/core_link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "device/observers/device_observers.hpp"
+#include "device/server/queue/core_mail.hpp"
+#include "device/server/queue/group_launch.hpp"
+#include "device/server/session/closing.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/module/kernel_registry.hpp"
+#include "runtime/report/finding_message.hpp"
+#include "runtime/transport/event_loop.hpp"
+#include "runtime/transport/socket.hpp"
+
+namespace softtpu {
+namespace {
+
+// Sets the flag for as long as it lives, also where a message ends in an exception for want of memory.
+class Reading {
+ public:
+  explicit Reading(bool& flag) : flag_(flag) { flag_ = true; }
+  ~Reading() { flag_ = false; }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
+CoreLink::CoreLink(EventLoop& loop, Memories& memories, const DeviceObservers& observers, const Options& options)
+    : loop_(loop),
+      observers_(observers),
+      child_(loop, memories, observers, options),
+      watchdog_(loop, [this] { check_progress(); }),
+      explanations_(loop, memories, observers, [this] { flush(); }) {}
+
+CoreLink::~CoreLink() {
+  if (socket_) loop_.unwatch(socket_.get());
+}
+
+Result<void> CoreLink::start() {
+  auto socket = child_.start(last_number_, [this] { when_ended(); });
+  if (!socket) return socket.error();
+  socket_ = std::move(*socket);
+  in_ = FrameBuffer();
+  out_.clear();
+  loop_.watch(socket_.get());
+  loop_.when_readable(socket_.get(), [this] { when_readable(); });
+  return {};
+}
+
+template <class Message>
+CoreItem& CoreLink::add(const Message& message, std::string name, const Terms& terms, CoreItem::Answer answer) {
+  CoreItem& item = items_.emplace_back();
+  item.number = ++last_number_;
+  item.type = Message::kType;
+  item.name = std::move(name);
+  item.terms = terms;
+  item.answer = std::move(answer);
+  append_frame(item.frame, item.number, message, Message::kType == MessageType::kCoreLoad ? 1 : 0);
+  return item;
+}
+
+void CoreLink::send(CoreItem& item) {
+  if (broken_) {
+    // Not at once: the caller does not expect its answer during the call.
+    loop_.soon([this] {
+      while (broken_ && !items_.empty()) finish(Error{ErrorKind::kResource, *broken_});
+    });
+    return;
+  }
+  if (by_mail(item)) {
+    // It is there.
+  } else if (item.image) {
+    // Without room for a second descriptor the core gets the only one, and a core that follows it has to do without the
+    // module.
+    UniqueFd copy = item.image.duplicate();
+    out_.push_frame_with_fd(item.frame, copy ? std::move(copy) : std::move(item.image));
+  } else {
+    out_.push_frame(item.frame);
+  }
+  loop_.has_woken();
+  watchdog_.begin();
+}
+
+// Whether the core finds the item in its mail; else it has to go through the socket.
+bool CoreLink::by_mail(const CoreItem& item) {
+  MailRoom* const mail = child_.mail();
+  if (mail == nullptr) return false;
+  const CoreStatus& status = child_.status();
+  if (!item.image && !status.listens && mail->put(child_.index(), item.frame, status.mail_taken)) return true;
+  mail->note_by_socket(child_.index());
+  return false;
+}
+
+void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd image, const Terms& terms, Loaded answer) {
+  auto done = [this, module, name, answer = std::move(answer)](Result<Bytes> result) {
+    if (!result) {
+      modules_.forget(module);
+      return answer(result.error());
+    }
+    auto reply = find_message<msg::CoreLoadReply>(*result);
+    if (!reply) return answer(Error{ErrorKind::kInternal, "a core's answer to a load is damaged"});
+    answer(std::move(reply->kernels));
+  };
+  // Known from the start: a core that dies before it comes to this item gets it again with the items.
+  CoreItem& item = add(msg::CoreLoad{module, name}, name, terms, std::move(done));
+  item.module = module;
+  item.image = std::move(image);
+  send(item);
+}
+
+void CoreLink::unload(std::uint32_t module, const Terms& terms, Answered answer) {
+  std::string name = std::to_string(module);
+  std::shared_ptr<UniqueFd> image;  // longer than the core has it
+  if (auto known = modules_.take(module)) {
+    name = std::move(known->name);
+    if (!child_.is_thread()) image = closed_aside(std::move(known->image));
+  }
+  // Once more at the end: a load that is under way now, a new core's for example, enters the module again.
+  auto done = [this, module, image = std::move(image), answer = std::move(answer)](const Result<Bytes>& result) {
+    modules_.forget(module);
+    if (!result) return answer(result.error());
+    answer({});
+  };
+  send(add(msg::CoreUnload{module}, std::move(name), terms, std::move(done)));
+}
+
+void CoreLink::define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+                      Answered answer) {
+  restore(module);
+  add_definition(function, module, name, terms, false, std::move(answer));
+}
+
+void CoreLink::add_definition(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+                              bool restores, Answered answer) {
+  auto done = [answer = std::move(answer)](const Result<Bytes>& result) {
+    if (!result) return answer(result.error());
+    answer({});
+  };
+  CoreItem& item = add(msg::CoreDefine{function, module, name}, name, terms, std::move(done));
+  item.module = module;
+  item.restores = restores;
+  send(item);
+}
+
+// A core that could not be started, for want of descriptors or memory, may start now.
+void CoreLink::start_again() {
+  if (child_.is_thread() || !items_.empty() || !start()) return;
+  broken_.reset();
+  log_info(fmt::format("core {} works again", child_.index()));
+}
+
+std::uint64_t CoreLink::launch(Launch what) {
+  if (broken_) start_again();
+  if (!modules_.are_all_there()) restore(modules_.module_of(what.function).value_or(KernelRegistry::kProgram));
+  // Behind other items it ends too late for a look.
+  const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
+  CoreItem& item = add(msg::CoreLaunch{what.function, what.flush && !watched, what.client, what.place, *what.args},
+                       std::move(what.kernel), what.terms, std::move(what.answer));
+  if (watched) child_.status().watched_through = watched_ = item.number;
+  item.findings = std::move(what.findings);
+  item.group = std::move(what.group);
+  item.workitem = what.place.workitem;
+  item.stream = what.stream;
+  item.function = what.function;
+  const std::uint64_t number = item.number;
+  send(item);
+  return number;
+}
+
+// The core reports it at once. It may have finished the item just before, without a word: to be looked at after this.
+void CoreLink::await(std::uint64_t item) {
+  std::atomic<std::uint64_t>& place = child_.status().awaited[item % kEstimates];
+  const std::uint64_t before = place.load();
+  if (before > completed_items() && before != item) {
+    // Another one is waited for at the same place.
+    child_.status().flush_through = last_number_;
+  } else {
+    place = item;
+  }
+}
+
+bool CoreLink::hurry(std::uint64_t item) {
+  await(item);
+  return completed_items() >= item && catch_up();
+}
+
+bool CoreLink::catch_up() {
+  // From an answer to what stands before the message that is being read: that may say of a completed item that it
+  // failed.
+  if (reading_) {
+    is_behind_ = true;
+    return false;
+  }
+  const std::uint64_t completed = completed_items();
+  if (items_.empty() || completed < items_.front().number) return false;
+  // What fails says so before it counts as completed.
+  const CoreProgress* known = child_.progress();
+  if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return false;
+  finish_through(completed);
+  return true;
+}
+
+void CoreLink::collect() {
+  child_.status().flush_through = last_number_;
+  catch_up();
+}
+
+void CoreLink::ask_for_half() {
+  if (items_.empty() || half_ >= items_.front().number) return;
+  half_ = items_.back().number - items_.size() / 2;
+  await(half_);
+  if (completed_items() >= half_)
+    loop_.soon([this] {
+      if (catch_up()) flush();
+    });
+}
+
+bool CoreLink::watch_launch() {
+  const std::uint64_t item = std::exchange(watched_, 0);
+  if (item == 0 || items_.empty()) return false;
+  return wait_.look([&] { return completed_items() >= item; }) ? catch_up() : hurry(item);
+}
+
+void CoreLink::abandon(const void* owner) {
+  bool running = false;
+  for (CoreItem& item : items_) {
+    if (item.terms.owner != owner) continue;
+    item.dropped = true;
+    running = running || item.number == child_.status().progress.running;
+  }
+  if (running && pid() > 0) child_.kill({ErrorKind::kConnection, "its program has gone away"});
+}
+
+// What runs is ended by check_progress(), as if its time were over.
+void CoreLink::cancel(const void* owner, std::uint32_t stream) {
+  for (CoreItem& item : items_) {
+    if (item.terms.owner == owner && (stream == 0 || item.stream == stream)) item.cancelled = true;
+  }
+}
+
+void CoreLink::flush() {
+  for (;;) {
+    hand_over();
+    if (child_.mail() != nullptr) child_.mail()->ring();
+    // A launch that should have been looked for. Answers may lead to more launches.
+    if (watched_ == 0 || !hurry(std::exchange(watched_, 0))) return;
+  }
+}
+
+void CoreLink::hand_over() {
+  // It went to sleep meanwhile: either it has seen the item before, or this sees that it listens.
+  const bool mailed = child_.mail() != nullptr && child_.mail()->hand_over(child_.index());
+  if (mailed && child_.status().listens) out_.push(0, msg::CoreLook{});
+  if (broken_ || flushing_ || out_.empty()) return;
+  const auto sent = out_.flush(socket_.get());
+  // A failed send means a core that has ended; its end is reported separately.
+  if (!sent || *sent) return;
+  flushing_ = true;
+  loop_.when_writable(socket_.get(), [this] {
+    flushing_ = false;
+    flush();
+  });
+}
+
+void CoreLink::when_readable() {
+  if (!receive_all()) return;  // the end of the process is reported separately
+  flush();
+  loop_.when_readable(socket_.get(), [this] { when_readable(); });
+}
+
+// Takes everything that has arrived. False: nothing more will.
+bool CoreLink::receive_all() {
+  for (;;) {
+    auto received = receive(socket_.get(), in_, false);
+    if (!received || *received == Received::kEnd) return false;
+    if (*received == Received::kNothing) break;
+    while (in_.has_frame()) {
+      auto frame = in_.next();
+      if (!frame) {
+        distrust(frame.error().text);
+        return false;
+      }
+      if (const std::uint64_t number = (*frame)->request; number == 0 || number > last_number_) {
+        distrust(fmt::format("a report about item {}, where {} is the last", number, last_number_));
+        return false;
+      }
+      on_frame(**frame);
+    }
+  }
+  if (std::exchange(is_behind_, false)) catch_up();
+  return true;
+}
+
+// A kernel has damaged its core, or has found its socket: what comes from there means nothing any more.
+void CoreLink::distrust(const std::string& why) {
+  const std::string text = fmt::format("sent a message that no core may send ({})", why);
+  if (child_.is_thread()) return break_link(text);
+  child_.kill({ErrorKind::kUsage, text + " and was ended"});
+}
+
+void CoreLink::on_frame(Frame& frame) {
+  const Reading reading(reading_);
+  // Answers may give this core another process, with a buffer of its own.
+  const Bytes payload(frame.payload.begin(), frame.payload.end());
+  // A finding comes before the end of its launch: that is still to be looked for.
+  if (!is_about_findings(frame.type)) seen_reported_ = std::max(seen_reported_, frame.request);
+  // A core works in order: an answer to one item says that those before it succeeded.
+  finish_through(frame.type == MessageType::kCoreDone ? frame.request : frame.request - 1);
+  if (frame.type == MessageType::kCoreDone || items_.empty() || items_.front().number != frame.request) return;
+  if (on_finding(frame.type, payload)) return;
+  if (frame.type == MessageType::kFailure) {
+    const auto failure = find_message<msg::Failure>(payload);
+    return finish(failure ? Error{failure->kind, failure->text}
+                          : Error{ErrorKind::kInternal, "a core's failure message is damaged"});
+  }
+  finish(payload);
+}
+
+// What the check of a launch has found, for the client that it belongs to. False: the message is about something else.
+bool CoreLink::on_finding(MessageType type, const Bytes& payload) {
+  if (!is_about_findings(type)) return false;
+  FindingSink* sink = items_.front().findings.get();
+  if (sink == nullptr) return true;
+  // Each process of a core counts its findings anew.
+  const auto own_id = [this](std::uint64_t id) { return (static_cast<std::uint64_t>(pid()) << 32) + id; };
+  if (const auto note = find_message<msg::FindingNote>(payload); type == MessageType::kFindingNote && note) {
+    if (const auto found = find_found(*note)) {
+      note->left_out ? sink->add_left_out(*found) : sink->add(*found, own_id(note->id));
+    }
+  } else if (const auto again = find_message<msg::FindingCount>(payload); type == MessageType::kFindingCount && again) {
+    sink->add_count(own_id(again->id), again->count);
+  } else if (const auto allowed = find_message<msg::AllowedNote>(payload);
+             type == MessageType::kAllowedNote && allowed) {
+    sink->add(AllowedRecord{to_printable(allowed->rule, 64), to_printable(allowed->kernel, 256), allowed->count});
+  }
+  return true;
+}
+
+// What the status page says is finished. A kernel may have written there, so it is believed only where it can be true.
+std::uint64_t CoreLink::completed_items() const {
+  const CoreProgress* known = child_.progress();
+  if (known == nullptr) return 0;
+  const std::uint64_t completed = known->completed;
+  return completed <= last_number_ ? completed : 0;
+}
+
+void CoreLink::finish_through(std::uint64_t number) {
+  while (!items_.empty() && items_.front().number <= number) finish(Bytes());
+}
+
+void CoreLink::finish(Result<Bytes> result) {
+  CoreItem item = std::move(items_.front());
+  items_.pop_front();
+  child_.note_work();
+  // At once: the answer may have to wait for an explanation, and another core may be needed before.
+  if (result) modules_.note_success(item);
+  if (item.restores) return item.answer(std::move(result));
+  if (!result && item.type == MessageType::kCoreLaunch) result = explain_absence(item, result.error());
+  if (!result && !item.group)
+    note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
+  const bool timed = result && item.type == MessageType::kCoreLaunch;
+  const std::uint64_t estimated_ns = timed ? child_.status().estimated_ns[item.number % kEstimates].load() : 0;
+  estimated_ns_ = estimated_ns;
+  if (explanations_.empty()) return item.answer(std::move(result));
+  explanations_.deliver(item.terms.owner,
+                        [this, estimated_ns, answer = std::move(item.answer), result = std::move(result)] {
+                          estimated_ns_ = estimated_ns;
+                          answer(result);
+                        });
+}
+
+// A launch that failed because its module could not be loaded again says why.
+Error CoreLink::explain_absence(const CoreItem& item, const Error& error) {
+  const auto id = modules_.module_of(item.function);
+  const CoreModules::Module* const module = id ? modules_.find_absent(*id) : nullptr;
+  if (module == nullptr) return error;
+  return {ErrorKind::kResource,
+          fmt::format("{} on core {} was not launched: kernel module {} could not be loaded again after the core had "
+                      "ended ({}). The next launch tries it once more.",
+                      what_text(item), child_.index(), module->name, module->problem)};
+}
+
+// For `softtpu run`, whose exit status says why launches failed.
+void CoreLink::note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text) {
+  if (observers_.journal == nullptr || type == MessageType::kCoreDefine) return;
+  observers_.journal->add(FailureRecord{kind, type == MessageType::kCoreLaunch ? name : "", text});
+}
+
+// ---- A core that ends or hangs ----
+
+void CoreLink::when_ended() {
+  receive_all();
+  restart(child_.finish());
+}
+
+// The failure of the item that the core was working on, which is the first one left; nullopt when it was working on
+// none.
+std::optional<CoreLink::Victim> CoreLink::take_victim(const CoreChild::End& end) {
+  finish_through(completed_items());
+  if (end.asks_for_another || items_.empty()) return std::nullopt;
+  const bool blamed = items_.front().number == child_.running() || child_.progress() == nullptr || child_.is_unlucky();
+  if (!blamed) return std::nullopt;
+  CoreChild::Remnant found = child_.examine(end.text);
+  const CoreItem& item = items_.front();
+  const std::optional<Error>& reason = child_.end_reason();
+  std::string text = fmt::format("{} on core {} {}, after {} command{}.", what_text(item), child_.index(),
+                                 reason ? reason->text : found.cause, found.commands, found.commands == 1 ? "" : "s");
+  return Victim{std::move(text), reason ? reason->kind : ErrorKind::kUsage, std::move(found.question),
+                std::move(found.said)};
+}
+
+void CoreLink::restart(const CoreChild::End& end) {
+  auto victim = take_victim(end);
+  child_.forget_end_reason();
+  if (!victim && !end.asks_for_another)
+    log_warning(fmt::format("core {} {} while it had nothing to do.", child_.index(), end.text));
+  loop_.unwatch(socket_.get());
+  socket_.reset();
+  flushing_ = false;
+  ++restarts_;
+
+  std::deque<CoreItem> unfinished = std::move(items_);
+  items_.clear();
+  std::optional<CoreItem> failed;
+  if (victim) {
+    failed = std::move(unfinished.front());
+    unfinished.pop_front();
+  }
+  if (failed && failed->group) failed->group->tell_failure(failed->workitem);
+  if (failed && failed->type == MessageType::kCoreLaunch) child_.renew_memories();
+  // Before the new core starts, so that it does not have the old one's pages.
+  if (failed && !failed->restores) report(*std::move(failed), *std::move(victim));
+  modules_.begin_again();
+  if (failed && failed->restores) {
+    log_warning(victim->text);
+    modules_.note_failure(failed->module, victim->text, true);
+  }
+  if (auto started = start(); !started) {
+    broken_ = fmt::format("core {} cannot be started again: {}", child_.index(), started.error().text);
+    log_error(*broken_);
+  } else if (end.asks_for_another) {
+    restore_all();
+  }
+  send_again(std::move(unfinished));
+  flush();
+}
+
+// The items that had not begun, but for those that nobody wants any more.
+void CoreLink::send_again(std::deque<CoreItem> unfinished) {
+  std::vector<CoreItem> dropped;
+  for (CoreItem& item : unfinished) {
+    if (item.restores) continue;  // it is asked for again by what needs it
+    if (item.dropped || item.cancelled) {
+      dropped.push_back(std::move(item));
+      continue;
+    }
+    restore_for(item);
+    item.number = ++last_number_;
+    wire::put_header(item.frame.data(), item.frame.size() - kFrameHeaderBytes, item.type, item.image ? 1 : 0,
+                     item.number);
+    items_.push_back(std::move(item));
+    send(items_.back());
+  }
+  // Who waits for one of them knows it by its old number.
+  child_.status().flush_through = last_number_;
+  for (CoreItem& item : dropped) {
+    if (item.dropped) {
+      item.answer(Error{ErrorKind::kConnection, "its program has gone away"});
+    } else {
+      const std::string text = what_text(item) + " was not launched, because its program was interrupted.";
+      explanations_.deliver(item.terms.owner, [answer = item.answer, text] {
+        answer(Error{ErrorKind::kTimeout, text});
+      });
+    }
+  }
+}
+
+// What a process needs to explain the end of the core; nullopt: there is nothing to explain, or not enough descriptors
+// and memory for that. The pages go with it, and the new core gets others.
+std::optional<Explainer::Remains> CoreLink::take_remains(const msg::CoreExplain& question) {
+  if (question.commands == 0 && question.calls.empty()) return std::nullopt;
+  auto images = modules_.images_of(question);
+  if (!images) return std::nullopt;
+  auto pages = child_.take_pages();
+  if (!pages) return std::nullopt;
+  return Explainer::Remains{*std::move(pages), *std::move(images), question, child_.has_own_namespace()};
+}
+
+// Answers the failed item, when what can be explained is.
+void CoreLink::report(CoreItem failed, Victim victim) {
+  const bool is_told_by_another = failed.group && !failed.group->is_culprit(failed.workitem);
+  if (failed.group && !is_told_by_another) failed.group->set_journalled();
+  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, text = victim.text,
+                 kind = victim.kind, is_told_by_another](const std::string& explanation) {
+    if (is_told_by_another) return answer(Error{kind, text + explanation});
+    // The program of a device of its own prints it too; the log of a shared one is for somebody else.
+    log(observers_.clients != nullptr ? LogLevel::kWarning : LogLevel::kInfo, text + explanation);
+    note_failure(type, name, kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(kind),
+                 text + explanation);
+    answer(Error{kind, text + explanation});
+  };
+  const auto remains = [this, &failed, &victim]() -> std::optional<Explainer::Remains> {
+    if (failed.dropped) return std::nullopt;
+    return take_remains(victim.question);
+  };
+  explanations_.add(
+      {failed.terms.owner, victim.question, victim.said,
+       [this](const msg::CoreExplain& question) { return modules_.places_text(question); }, std::move(answer)},
+      remains);
+}
+
+// Gives the present process a module that an earlier one had, with its functions.
+void CoreLink::restore(std::uint32_t id) {
+  CoreModules::Module* const module = modules_.find_absent(id);
+  if (module == nullptr) return;
+  modules_.note_restored(*module);
+  if (id != KernelRegistry::kProgram) {
+    UniqueFd image = module->image.duplicate();
+    if (!image) {
+      const char* const why = module->image ? "there was no descriptor for its file" : "its file could not be kept";
+      return modules_.note_failure(id, why, false);
+    }
+    auto done = [this, id](const Result<Bytes>& loaded) {
+      if (loaded) return;
+      log_error(fmt::format("core {}: after its restart: {}", child_.index(), loaded.error().text));
+      modules_.note_failure(id, loaded.error().text, false);
+    };
+    CoreItem& item = add(msg::CoreLoad{id, module->name}, module->name, module->terms, std::move(done));
+    item.module = id;
+    item.image = std::move(image);
+    item.restores = true;
+    send(item);
+  }
+  for (const auto& [function, name] : module->functions)
+    add_definition(function, id, name, module->terms, true, [](const Result<void>&) {});
+}
+
+// Before an item of an earlier process is sent again. A module whose loading has ended several processes is left to the
+// next launch, so that the item ends.
+void CoreLink::restore_for(const CoreItem& item) {
+  const bool is_definition = item.type == MessageType::kCoreDefine;
+  if (!is_definition && item.type != MessageType::kCoreLaunch) return;
+  const std::optional<std::uint32_t> id = is_definition ? item.module : modules_.module_of(item.function);
+  const CoreModules::Module* const module = id ? modules_.find_absent(*id) : nullptr;
+  if (module != nullptr && module->deaths < CoreModules::kMostDeaths) restore(*id);
+}
+
+// In the sandbox a core can load nothing, and asks for one that has everything.
+void CoreLink::restore_all() {
+  for (const std::uint32_t id : modules_.absent()) {
+    const CoreModules::Module* const module = modules_.find_absent(id);
+    if (module != nullptr && module->deaths < CoreModules::kMostDeaths) restore(id);
+  }
+}
+
+// Looks at the core from time to time while it has work.
+void CoreLink::check_progress() {
+  if (items_.empty() || broken_) return;
+  const CoreProgress* known = child_.progress();
+  const std::uint64_t running = child_.running();
+  watchdog_.note({known != nullptr, running, child_.status().commands.given(), items_.front().number});
+  const bool idle = known != nullptr && running == 0;
+  if (idle && (child_.is_stopped() || watchdog_.is_idle_for(items_.front().terms.timeout_ms))) return child_.wake();
+  // Items before the running one are finished, only not reported yet.
+  auto item = std::find_if(items_.begin(), items_.end(), [&](const CoreItem& i) { return i.number == running; });
+  if (item == items_.end()) item = items_.begin();
+  const std::string text = watchdog_.judge(*item, child_.is_thread() ? 0 : pid());
+  if (text.empty()) return;
+  if (child_.is_thread()) return break_link(fmt::format("{} on core {} {}", what_text(*item), child_.index(), text));
+  child_.end({ErrorKind::kTimeout, text});
+}
+
+// A thread cannot be ended: it is left alone, and nothing more is given to it.
+void CoreLink::break_link(const std::string& why) {
+  finish_through(completed_items());
+  broken_ = "the core thread of this program hangs: " + why;
+  log_error(*broken_);
+  loop_.unwatch(socket_.get());
+  socket_.reset();
+  if (!items_.empty()) finish(Error{ErrorKind::kTimeout, why + "."});
+  while (!items_.empty()) finish(Error{ErrorKind::kResource, *broken_});
+}
+
+}  // namespace softtpu

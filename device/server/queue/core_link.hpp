@@ -1,0 +1,163 @@
+// CoreLink: the server's end of one core. Sends items (load, define, launch), matches what comes back, and gives a core
+// that takes the place of one that died or was ended the items that had not begun, and each module before its next
+// launch.
+//
+// Lives on the server's thread. The process itself is CoreChild's, CoreWatchdog sees that it hangs, and
+// ExplanationQueue tells why it died.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/memory/memories.hpp"
+#include "device/server/core_process/core_child.hpp"
+#include "device/server/queue/core_items.hpp"
+#include "device/server/queue/core_modules.hpp"
+#include "device/server/queue/core_watchdog.hpp"
+#include "device/server/queue/explanation_queue.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/protocol/core_messages.hpp"
+#include "runtime/protocol/frame.hpp"
+#include "runtime/report/journal.hpp"
+#include "runtime/transport/outbox.hpp"
+#include "runtime/transport/short_wait.hpp"
+
+namespace softtpu {
+
+class EventLoop;
+class GroupLaunch;
+struct DeviceObservers;
+
+class CoreLink {
+ public:
+  using Options = CoreChild::Options;
+  CoreLink(EventLoop& loop, Memories& memories, const DeviceObservers& observers, const Options& options);
+  Memories& memories() { return child_.memories(); }
+  ~CoreLink();
+  CoreLink(const CoreLink&) = delete;
+  CoreLink& operator=(const CoreLink&) = delete;
+
+  Result<void> start();
+
+  // The answers come from the event loop, in the order of the calls. They may call back into this object.
+  using Loaded = std::function<void(Result<std::vector<std::string>>)>;
+  using Answered = std::function<void(Result<void>)>;
+  using Terms = CoreTerms;
+  void load(std::uint32_t module, const std::string& name, UniqueFd image, const Terms& terms, Loaded answer);
+  void unload(std::uint32_t module, const Terms& terms, Answered answer);
+  void define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+              Answered answer);
+  struct Launch {
+    std::uint32_t function = 0;
+    std::string kernel;           // for messages
+    const Bytes* args = nullptr;  // read during the call
+    Terms terms;
+    bool flush = false;                     // somebody waits for it
+    std::uint32_t stream = 0;               // cancel() finds it by this and the owner
+    std::uint64_t client = 0;               // whose findings come of it; 0: nobody shares the device
+    std::shared_ptr<FindingSink> findings;  // gets them before the answer
+    std::shared_ptr<GroupLaunch> group;     // on several cores; null: on this one
+    msg::CorePlace place;
+    CoreItem::Answer answer;  // without bytes
+  };
+  // The item's number, for hurry().
+  std::uint64_t launch(Launch what);
+  // Answers may lead to more launches, which wait for the next flush(). These say true when they have answered items.
+  // What the core is through with is answered now.
+  bool catch_up();
+  // Somebody waits for this item now: its answer must not wait for later ones.
+  bool hurry(std::uint64_t item);
+  // What the core is through with is answered now, the rest as soon as it is.
+  void collect();
+  // The core has been given enough: half of that shall be answered as soon as it is done.
+  void ask_for_half();
+  // For the journal of `softtpu run`; where a launch has several cores, whoever knows its outcome says it.
+  void note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text);
+  // Drops the items of an owner that is gone; one that runs is ended.
+  void abandon(const void* owner);
+  // Ends the launches of an owner's stream, each when it runs. Stream 0: all.
+  void cancel(const void* owner, std::uint32_t stream);
+
+  // Sends what the calls above have collected.
+  void flush();
+  // The same for several links, of which the last has to ring.
+  void hand_over();
+  // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later. True: as
+  // for catch_up().
+  bool watch_launch();
+
+  pid_t pid() const { return child_.pid(); }
+  std::uint64_t restarts() const { return restarts_; }
+  // Launches that the core is through with and that are answered when an explanation has come.
+  std::size_t withheld() const { return explanations_.withheld(); }
+  // Of the launch whose answer is being given; 0: it failed, or nothing estimates times.
+  std::uint64_t estimated_ns() const { return estimated_ns_; }
+
+ private:
+  void await(std::uint64_t item);
+  template <class Message>
+  CoreItem& add(const Message& message, std::string name, const Terms& terms, CoreItem::Answer answer);
+  void add_definition(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
+                      bool restores, Answered answer);
+  void send(CoreItem& item);
+  bool by_mail(const CoreItem& item);
+  void when_readable();
+  bool receive_all();
+  void distrust(const std::string& why);
+  void on_frame(Frame& frame);
+  bool on_finding(MessageType type, const Bytes& payload);
+  std::uint64_t completed_items() const;
+  void finish_through(std::uint64_t number);
+  void finish(Result<Bytes> result);
+  Error explain_absence(const CoreItem& item, const Error& error);
+  void when_ended();
+  void restart(const CoreChild::End& end);
+  void send_again(std::deque<CoreItem> unfinished);
+  void restore(std::uint32_t module);
+  void restore_for(const CoreItem& item);
+  void restore_all();
+  void start_again();
+  struct Victim {
+    std::string text;
+    ErrorKind kind;
+    msg::CoreExplain question;
+    std::string said;  // by a sanitizer
+  };
+  std::optional<Victim> take_victim(const CoreChild::End& end);
+  std::optional<Explainer::Remains> take_remains(const msg::CoreExplain& question);
+  void report(CoreItem failed, Victim victim);
+  void break_link(const std::string& why);
+  void check_progress();
+
+  EventLoop& loop_;
+  const DeviceObservers& observers_;
+  CoreChild child_;
+  CoreWatchdog watchdog_;
+  CoreModules modules_;
+  ExplanationQueue explanations_;
+  UniqueFd socket_;
+  FrameBuffer in_;
+  Outbox out_;
+  bool reading_ = false;        // on_frame() is at work
+  bool is_behind_ = false;      // catch_up() was called meanwhile
+  bool flushing_ = false;       // waits for room in the socket
+  std::deque<CoreItem> items_;  // sent and not answered, in order
+  std::uint64_t last_number_ = 0;
+  std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
+  std::uint64_t restarts_ = 0;
+  std::uint64_t estimated_ns_ = 0;
+  std::optional<std::string> broken_;
+  ShortWait wait_;
+  std::uint64_t watched_ = 0;  // the launch that watch_launch() shall look at; 0: none
+  std::uint64_t half_ = 0;     // the item that ask_for_half() waits for
+};
+
+}  // namespace softtpu

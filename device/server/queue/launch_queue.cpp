@@ -1,0 +1,567 @@
+#include "device/server/queue/launch_queue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "runtime/base/log.hpp"
+
+namespace softtpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How many launches a core is given ahead: enough that it does not wait for the server between short kernels ...
+constexpr std::size_t kWindow = 256;
+// ... and of long ones only the next, so that a newcomer's launch does not stand behind many ...
+constexpr std::size_t kNarrowWindow = 2;
+// ... or behind much.
+constexpr double kAheadSeconds = 1e-3;
+// One pause between launches must not count as a kernel that long.
+constexpr double kMostSeconds = 2e-3;
+constexpr std::size_t kKeptFaults = 8;
+constexpr std::size_t kMostFunctions = 10000;
+constexpr std::size_t kForgottenAtOnce = 64;
+
+std::size_t window_of(double seconds) {
+  return std::clamp(static_cast<std::size_t>(kAheadSeconds / std::max(seconds, 1e-9)), kNarrowWindow, kWindow);
+}
+
+Result<void> without_bytes(const Result<Bytes>& result) { return result ? Result<void>() : result.error(); }
+
+}  // namespace
+
+bool LaunchQueue::Client::forget_streams() {
+  active_.clear();
+  for (std::size_t i = 0; i < kForgottenAtOnce && !streams_.empty(); ++i) streams_.erase(streams_.begin());
+  return streams_.empty();
+}
+
+void LaunchQueue::note_active(Client& client, const std::shared_ptr<Stream>& stream) {
+  if (std::exchange(stream->active, true)) return;
+  stream->active_at = client.active_.size();
+  client.active_.push_back(stream);
+}
+
+void LaunchQueue::forget_active(Client& client, Stream& stream) {
+  if (!std::exchange(stream.active, false)) return;
+  const auto last = std::move(client.active_.back());
+  client.active_.pop_back();
+  if (last.get() == &stream) return;
+  last->active_at = stream.active_at;
+  client.active_[stream.active_at] = last;
+}
+
+// What has come to its end since the last look.
+void LaunchQueue::forget_idle(Client& client) {
+  for (std::size_t i = client.active_.size(); i > 0; --i) {
+    const auto stream = client.active_[i - 1];
+    if (stream->finished == stream->submitted && !stream->failure) forget_active(client, *stream);
+  }
+}
+
+const std::shared_ptr<LaunchQueue::Stream>& LaunchQueue::stream_of(Client& client, std::uint32_t id) {
+  auto& stream = client.streams_[id];
+  if (!stream) {
+    stream = std::make_shared<Stream>();
+    stream->id = id;
+    stream->timeout_ms = limits_.timeout_ms;
+    stream->limit_ms = limits_.limit_ms;
+  }
+  return stream;
+}
+
+void LaunchQueue::submit(const std::shared_ptr<Client>& client, std::uint32_t id, Pending launch) {
+  const std::shared_ptr<Stream>& stream = stream_of(*client, id);
+  note_active(*client, stream);
+  stream->pending.push_back(std::move(launch));
+  ++stream->submitted;
+  ++client->queued_;
+  ++queued_;
+  make_ready(client, stream);
+  dispatch();
+}
+
+void LaunchQueue::make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream) {
+  if (!stream->ready && !stream->pending.empty()) {
+    stream->ready = true;
+    client->ready_.push_back(stream);
+  }
+  if (!client->in_turn_ && !client->ready_.empty()) {
+    client->in_turn_ = true;
+    turns_.push_back(client);
+  }
+}
+
+// Gives launches to the cores, one client after the other.
+void LaunchQueue::dispatch() {
+  if (dispatching_ || trying_) return;
+  dispatching_ = true;
+  do {
+    full_.clear();
+    give_turns();
+  } while (make_room());
+  dispatching_ = false;
+}
+
+void LaunchQueue::give_turns() {
+  std::size_t idle_turns = 0;
+  while (!turns_.empty() && idle_turns < turns_.size()) {
+    auto client = std::move(turns_.front());
+    turns_.pop_front();
+    idle_turns = dispatch_one(client) ? 0 : idle_turns + 1;
+    client->in_turn_ = !client->ready_.empty();
+    if (client->in_turn_) turns_.push_back(std::move(client));
+  }
+}
+
+// Cores without room may have more by now. Else they say so before they have nothing more to do. True: one has.
+bool LaunchQueue::make_room() {
+  bool has_more = false;
+  for (const std::uint32_t core : full_) {
+    if (cores_[core]->catch_up()) {
+      has_more = true;
+    } else {
+      cores_[core]->ask_for_half();
+    }
+  }
+  return has_more && !trying_;
+}
+
+void LaunchQueue::leave_line(const Client& client) {
+  for (auto& [core, first] : first_in_line_) {
+    if (first == &client) first = nullptr;
+  }
+}
+
+// One launch of one of the client's streams. False: no core has room for any of them.
+bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
+  for (std::size_t i = client->ready_.size(); i > 0; --i) {
+    auto stream = std::move(client->ready_.front());
+    client->ready_.pop_front();
+    Pending& next = stream->pending.front();
+    CoreLink& core = *cores_[next.core];
+    // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
+    const std::uint64_t cores = next.group ? next.group->cores() : 1ULL << next.core;
+    const bool in_order = (stream->sent == 0 || stream->last_cores == cores) && (!next.group || !free_pages_.empty());
+    const std::size_t window = window_of(seconds_of(next.function));
+    // Who finds too much ahead of a launch is the next that this core serves: a client of short kernels, which may be
+    // given many ahead, would else fill every place before it.
+    const Client*& first = first_in_line_[next.core];
+    const bool in_line = first == nullptr || first == client.get();
+    if (!in_order || !in_line || sent_[next.core] >= window + core.withheld()) {
+      if (in_order && in_line) {
+        first = client.get();
+        full_.push_back(next.core);
+      }
+      client->ready_.push_back(std::move(stream));
+      continue;
+    }
+    first = nullptr;
+    Pending launch = std::move(next);
+    stream->pending.pop_front();
+    stream->ready = !stream->pending.empty();
+    if (stream->ready) client->ready_.push_back(stream);
+    ++stream->sent;
+    ++client->sent_;
+    ++sent_[launch.core];
+    stream->last_core = launch.core;
+    stream->last_cores = cores;
+    stream->last_group = launch.group;
+    launch.group ? launch_group(client, stream, launch) : this->launch(client, stream, std::move(launch));
+    return true;
+  }
+  return false;
+}
+
+CoreLink::Launch LaunchQueue::to_core(const Client& client, const Stream& stream, std::string kernel) {
+  CoreLink::Launch what;
+  what.kernel = std::move(kernel);
+  what.terms = {&client, stream.timeout_ms, stream.limit_ms};
+  what.stream = stream.id;
+  what.client = client.findings_.client;
+  what.findings = client.findings_.sink;
+  return what;
+}
+
+// Whether a sync ends with the stream's launch of this number.
+bool LaunchQueue::is_awaited(const Stream& stream, std::uint64_t launch) {
+  return std::ranges::any_of(stream.waiters, [launch](const auto& waiter) { return waiter.until == launch; });
+}
+
+void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Pending launch) {
+  CoreLink::Launch what = to_core(*client, *stream, std::move(launch.kernel));
+  what.function = launch.function;
+  what.args = &launch.args;
+  what.place.groups = launch.groups;
+  what.place.first_core = launch.core;
+  what.flush = launch.answer != nullptr || is_awaited(*stream, stream->finished + stream->sent);
+  what.answer = [this, client, stream, function = launch.function,
+                 answer = std::move(launch.answer)](const Result<Bytes>& result) {
+    finished(client, *stream, function, answer, without_bytes(result), cores_[stream->last_core]->estimated_ns());
+  };
+  stream->last_item = cores_[launch.core]->launch(std::move(what));
+}
+
+void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
+                               const Pending& launch) {
+  const auto run = std::make_shared<const GroupRun>(GroupRun{client, stream, launch, make_trials(launch)});
+  const auto done = [this, run](Result<void> outcome) {
+    trying_ = false;
+    const auto& group = run->launch.group;
+    if (run->stream->last_group == group) run->stream->last_group.reset();
+    finished(run->client, *run->stream, run->launch.function, run->launch.answer, std::move(outcome),
+             group->estimated_ns());
+  };
+  trying_ = run->trials != nullptr;
+  run_group(run, launch.group, 0, [this, run, done](Result<void> outcome) {
+    if (!run->trials || !outcome) return done(std::move(outcome));
+    run->trials->launch_ended();
+    try_next(run, [done] { done({}); });
+  });
+}
+
+// Null: nobody asks, or another launch is under way, whose memory a repetition would disturb.
+std::shared_ptr<LaunchTrials> LaunchQueue::make_trials(const Pending& launch) {
+  if (observers_ == nullptr || !observers_->compares_runs() || observers_->clients != nullptr) return nullptr;
+  std::size_t sent = 0;
+  for (const auto& [core, count] : sent_) sent += count;
+  if (sent > 1) {
+    log_warning(fmt::format("kernel \"{}\": other launches are under way; its runs are not compared", launch.kernel));
+    return nullptr;
+  }
+  std::vector<Memories*> memories;
+  for (const auto& core : cores_) memories.push_back(&core->memories());
+  return std::make_shared<LaunchTrials>(*observers_, memories, *launch.group, launch.kernel);
+}
+
+void LaunchQueue::try_next(const std::shared_ptr<const GroupRun>& run, const std::function<void()>& answer) {
+  const LaunchTrials::Run* const next = run->trials->next();
+  if (next == nullptr) return answer();
+  run_group(run, next->group, next->order, [this, run, answer](const Result<void>& outcome) {
+    run->trials->ended(outcome);
+    try_next(run, answer);
+  });
+  for (const auto& core : cores_) core->flush();
+}
+
+// All cores get their parts at once, so that two launches never wait for each other's cores.
+void LaunchQueue::run_group(const std::shared_ptr<const GroupRun>& run, const std::shared_ptr<GroupLaunch>& group,
+                            std::uint32_t order, const Answer& answer) {
+  const auto& [client, stream, launch, trials] = *run;
+  const bool is_trial = group != launch.group;
+  const std::uint32_t page = free_pages_.back();
+  free_pages_.pop_back();
+  group->begin(pages_[page - 1], page, is_trial || launch.answer != nullptr || !stream->waiters.empty());
+  // A trial's failure is no failure of the program.
+  if (is_trial) group->set_journalled();
+  const auto done = [this, group, answer](Result<void> outcome) {
+    free_pages_.push_back(group->page_number());
+    answer(std::move(outcome));
+  };
+  for (std::size_t i = 0; i < group->parts().size(); ++i) {
+    const GroupLaunch::Part& part = group->parts()[i];
+    CoreLink::Launch what = to_core(*client, *stream, launch.kernel);
+    what.function = part.function;
+    what.args = &part.args;
+    what.group = group;
+    // Alone in its stream it finds all its cores through with what was before.
+    what.place = group->place_of(i, stream->sent > 1);
+    what.place.compared = is_trial;
+    what.place.order = order;
+    what.answer = [this, group, i, kernel = launch.kernel, done](const Result<Bytes>& result) {
+      part_ended(group, i, kernel, without_bytes(result), done);
+    };
+    const std::uint64_t item = cores_[part.core]->launch(std::move(what));
+    if (!is_trial) stream->last_item = item;
+  }
+}
+
+void LaunchQueue::part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
+                             const Result<void>& outcome, const std::function<void(Result<void>)>& answer) {
+  const auto& parts = group->parts();
+  const bool first = group->note_end(part, outcome, cores_[parts[part].core]->estimated_ns());
+  if (group->has_ended()) {
+    const Result<void> all = group->outcome(kernel);
+    if (!all && !group->is_journalled()) {
+      cores_[parts[part].core]->note_failure(MessageType::kCoreLaunch, kernel, to_failure_kind(all.error().kind),
+                                             all.error().text);
+    }
+    return answer(all);
+  }
+  // The others end at about the same time, and say so only when they are asked.
+  if (!first) return;
+  for (std::size_t i = 0; i < parts.size() && !group->has_ended(); ++i) {
+    if (!group->has_ended(i)) cores_[parts[i].core]->collect();
+  }
+}
+
+// Somebody waits for the stream's last launch.
+void LaunchQueue::hurry(Stream& stream) {
+  const auto group = stream.last_group;
+  if (!group) {
+    cores_[stream.last_core]->hurry(stream.last_item);
+    return;
+  }
+  for (std::size_t i = 0; i < group->parts().size() && !group->has_ended(); ++i) {
+    if (!group->has_ended(i)) cores_[group->parts()[i].core]->collect();
+  }
+}
+
+void LaunchQueue::use_pages(std::span<LaunchPage> pages) {
+  pages_ = pages;
+  for (std::size_t i = pages.size(); i > 0; --i) free_pages_.push_back(static_cast<std::uint32_t>(i));
+}
+
+void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function,
+                           const Answer& answer, Result<void> outcome, std::uint64_t estimate) {
+  --stream.sent;
+  --sent_[stream.last_core];
+  --client->sent_;
+  --client->queued_;
+  --queued_;
+  ++stream.finished;
+  ++client->finished_;
+  ++launches_;
+  if (!outcome) note_fault(outcome.error().text);
+  if (outcome && estimate > 0) {
+    for (msg::StreamTimeReply* time : {&stream.time, &client->time_}) {
+      time->last_ns = estimate;
+      time->total_ns += estimate;
+    }
+  }
+  measure(function);
+  // Other failures of a program that has gone are of that.
+  const bool untold = client->gone_ ? !outcome && outcome.error().kind == ErrorKind::kUsage : !answer && stream.failure;
+  if (!outcome && untold) note_untold(outcome.error().text);
+  if (answer) {
+    answer(std::move(outcome));
+  } else if (!outcome && (!stream.failure || stream.failed_behind) && !client->gone_) {
+    stream.failed_behind = false;
+    stream.failure = outcome.error();
+    stream.failure_order = ++failure_order_;
+  }
+  answer_waiters(*client, stream);
+  if (stream.closed && stream.finished == stream.submitted) {
+    note_untold(stream);
+    forget_active(*client, stream);
+    client->streams_.erase(stream.id);
+  }
+  if (client->gone_ && client->sent_ == 0 && client->on_quiet_) std::exchange(client->on_quiet_, nullptr)();
+  if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
+  dispatch();
+  // Whose answer this is sends what it has been given; the others' links know of nothing.
+  if (cores_.size() > 1) {
+    for (const auto& core : cores_) core->flush();
+  }
+}
+
+void LaunchQueue::note_fault(const std::string& text) {
+  ++failures_;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  faults_.push_back({static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()),
+                     text.substr(0, text.find('\n'))});
+  if (faults_.size() > kKeptFaults) faults_.pop_front();
+}
+
+// A log of all events has the whole text already.
+void LaunchQueue::note_untold(const std::string& text) {
+  log_warning("a launch failed whose result was not asked for: " +
+              (is_logged(LogLevel::kInfo) ? text.substr(0, text.find('\n')) : text));
+}
+
+void LaunchQueue::note_untold(const Stream& stream) {
+  if (stream.failure) note_untold(stream.failure->text);
+}
+
+// Unknown functions count as long: the queue widens when they have shown to be short.
+double& LaunchQueue::seconds_of(std::uint32_t function) {
+  if (seconds_.size() > kMostFunctions) seconds_.clear();
+  return seconds_.try_emplace(function, kMostSeconds).first->second;
+}
+
+// A running mean of the time from one end of a launch to the next.
+void LaunchQueue::measure(std::uint32_t function) {
+  const double now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  double& seconds = seconds_of(function);
+  seconds += (std::min(now - last_end_, kMostSeconds) - seconds) / 8;
+  last_end_ = now;
+}
+
+void LaunchQueue::answer_waiters(Client& client, Stream& stream) {
+  while (!stream.waiters.empty() && stream.waiters.front().until <= stream.finished) {
+    const auto waiter = std::move(stream.waiters.front());
+    stream.waiters.pop_front();
+    if (client.gone_) continue;
+    auto failure = waiter.takes_failure ? std::exchange(stream.failure, std::nullopt) : std::nullopt;
+    failure ? waiter.answer(*failure) : waiter.answer({});
+  }
+}
+
+void LaunchQueue::sync(const std::shared_ptr<Client>& client, std::uint32_t id, Answer answer) {
+  if (id == 0) return sync_all(client, std::move(answer));
+  wait(client, id, std::move(answer), true);
+}
+
+void LaunchQueue::wait(const std::shared_ptr<Client>& client, std::uint32_t id, Answer answer, bool takes_failure) {
+  // A copy: hurrying may finish launches, and with them this stream, before the call returns.
+  const std::shared_ptr<Stream> stream = stream_of(*client, id);
+  stream->waiters.push_back({stream->submitted, std::move(answer), takes_failure});
+  answer_waiters(*client, *stream);
+  if (stream->sent > 0 && stream->pending.empty()) hurry(*stream);
+}
+
+void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer) {
+  struct State {
+    std::size_t left = 0;
+    std::optional<Error> first;
+    std::uint64_t order = UINT64_MAX;
+    Answer answer;
+  };
+  auto state = std::make_shared<State>();
+  state->answer = std::move(answer);
+  forget_idle(*client);
+  std::vector<std::uint32_t> ids;
+  for (const auto& stream : client->active_) ids.push_back(stream->id);
+  // One more than there are streams: the answer must not come before all are counted.
+  state->left = ids.size() + 1;
+  const auto one_less = [state] {
+    if (--state->left == 0) state->first ? state->answer(*state->first) : state->answer({});
+  };
+  for (const std::uint32_t id : ids) {
+    const auto found = client->streams_.find(id);
+    if (found == client->streams_.end()) {  // was to be closed, and has just come to its end
+      one_less();
+      continue;
+    }
+    const auto stream = found->second;
+    const auto note = [state, one_less, weak = std::weak_ptr<Stream>(stream)](const Result<void>& outcome) {
+      const auto held = weak.lock();
+      const std::uint64_t order = held ? held->failure_order : 0;
+      if (!outcome && order < state->order) {
+        state->first = outcome.error();
+        state->order = order;
+      }
+      one_less();
+    };
+    // Not sync(): a client may have spoken of a stream 0, and what it did there has failed.
+    wait(client, id, note, true);
+  }
+  one_less();
+}
+
+void LaunchQueue::when_finished(const std::shared_ptr<Client>& client, std::function<void()> callback) {
+  forget_idle(*client);
+  const auto streams = client->active_;
+  auto left = std::make_shared<std::size_t>(streams.size() + 1);
+  const auto one_less = [left, callback = std::move(callback)] {
+    if (--*left == 0) callback();
+  };
+  for (const auto& stream : streams) {
+    if (!client->streams_.contains(stream->id)) {
+      one_less();
+      continue;
+    }
+    wait(
+        client, stream->id, [one_less](const Result<void>&) { one_less(); }, false);
+  }
+  one_less();
+}
+
+void LaunchQueue::reject(const std::shared_ptr<Client>& client, std::uint32_t id, const Error& error) {
+  const std::shared_ptr<Stream>& stream = stream_of(*client, id);
+  note_active(*client, stream);
+  note_fault(error.text);
+  if (stream->failure) return;
+  stream->failure = error;
+  stream->failure_order = ++failure_order_;
+}
+
+msg::StreamTimeReply LaunchQueue::time(const std::shared_ptr<Client>& client, std::uint32_t stream) {
+  return stream == 0 ? client->time_ : stream_of(*client, stream)->time;
+}
+
+void LaunchQueue::set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds) {
+  Stream& limited = *stream_of(*client, stream);
+  if (limits_.fixed) return;
+  const auto within = [&](std::uint32_t most) {
+    if (!limits_.most || most == 0) return milliseconds;
+    return milliseconds == 0 ? most : std::min(milliseconds, most);
+  };
+  limited.timeout_ms = within(limits_.timeout_ms);
+  limited.limit_ms = within(limits_.limit_ms);
+}
+
+void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint32_t id) {
+  const auto found = client->streams_.find(id);
+  if (found == client->streams_.end()) return;
+  found->second->closed = true;
+  if (found->second->finished != found->second->submitted) return;
+  note_untold(*found->second);
+  forget_active(*client, *found->second);
+  client->streams_.erase(found);
+}
+
+void LaunchQueue::cancel(const std::shared_ptr<Client>& client, std::uint32_t id) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  for (const auto& [number, stream] : client->streams_) {
+    if (id == 0 || number == id) streams.push_back(stream);
+  }
+  for (const auto& core : cores_) core->cancel(client.get(), id);
+  for (const auto& stream : streams) cancel_stream(client, stream);
+}
+
+void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream) {
+  const auto waiting = std::exchange(stream->pending, {});
+  if (std::exchange(stream->ready, false)) std::erase(client->ready_, stream);
+  leave_line(*client);
+  for (const Pending& launch : waiting) {
+    const Error error{
+        ErrorKind::kTimeout,
+        fmt::format("kernel \"{}\" was not launched, because its program was interrupted.", launch.kernel)};
+    note_fault(error.text);
+    --client->queued_;
+    --queued_;
+    ++stream->finished;
+    ++client->finished_;
+    if (launch.answer) {
+      launch.answer(error);
+    } else if (!stream->failure) {
+      stream->failure = error;
+      stream->failure_order = ++failure_order_;
+      stream->failed_behind = stream->sent > 0;
+    }
+  }
+  answer_waiters(*client, *stream);
+  if (stream->closed && stream->finished == stream->submitted) {
+    forget_active(*client, *stream);
+    client->streams_.erase(stream->id);
+  }
+  if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
+}
+
+void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet) {
+  client->gone_ = true;
+  for (const auto& [id, stream] : client->streams_) {
+    note_untold(*stream);
+    stream->failure.reset();
+  }
+  for (const auto& stream : client->active_) {
+    client->queued_ -= stream->pending.size();
+    queued_ -= stream->pending.size();
+    stream->submitted -= stream->pending.size();
+    stream->pending.clear();
+    stream->waiters.clear();
+    stream->ready = false;
+  }
+  client->ready_.clear();
+  leave_line(*client);
+  client->in_turn_ = false;
+  std::erase(turns_, client);
+  if (client->sent_ == 0) return on_quiet();
+  client->on_quiet_ = std::move(on_quiet);
+}
+
+}  // namespace softtpu

@@ -1,0 +1,213 @@
+// Streams and the order of launches. A stream's launches run in order; clients take turns, and the streams of one
+// client take turns among themselves, so that nobody waits for another's queue. Lives on the server's thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device/server/queue/core_link.hpp"
+#include "device/server/queue/group_launch.hpp"
+#include "device/server/queue/launch_trials.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/protocol/wire.hpp"
+
+namespace softtpu {
+
+class LaunchQueue {
+ public:
+  using Answer = std::function<void(Result<void>)>;
+
+  struct Pending {
+    std::uint32_t function = 0;
+    std::uint32_t core = 0;
+    std::string kernel;
+    Bytes args;
+    std::shared_ptr<GroupLaunch> group;  // on several cores, of which `core` is the first; null: on that one
+    Answer answer;             // of a launch that somebody waits for; else the outcome is kept for the next sync
+    std::uint32_t groups = 1;  // so many times; of a launch on one core
+  };
+
+  // The streams of one connection.
+  class Client {
+   public:
+    // Launches waiting or running.
+    std::size_t queued() const { return queued_; }
+    std::uint64_t finished() const { return finished_; }
+    // Streams that a sync of all of them looks at.
+    std::size_t active() const { return active_.size(); }
+    // Forgets some of the streams of a client that is gone. True: there are no more.
+    bool forget_streams();
+    bool has_room_for(std::uint32_t stream, std::size_t most) const {
+      return streams_.size() < most || streams_.contains(stream);
+    }
+    // Calls back once, when no more than `queued` launches are left.
+    void call_at(std::size_t queued, std::function<void()> callback) {
+      call_at_ = queued;
+      callback_ = std::move(callback);
+    }
+
+    // Who hears of what its launches do wrong; null: nobody shares the device.
+    struct Findings {
+      std::uint64_t client = 0;
+      std::shared_ptr<FindingSink> sink;
+    };
+    void report_to(Findings findings) { findings_ = std::move(findings); }
+
+   private:
+    friend class LaunchQueue;
+    struct Waiter {
+      std::uint64_t until;
+      Answer answer;
+      bool takes_failure;
+    };
+    struct Stream {
+      std::uint32_t id = 0;
+      std::uint32_t timeout_ms = 0, limit_ms = 0;
+      std::list<Pending> pending;  // a list: most of many streams are empty
+      std::uint64_t submitted = 0, finished = 0;
+      std::uint64_t last_item = 0;  // on core `last_core`
+      std::uint32_t last_core = 0;
+      std::uint64_t last_cores = 0;             // all of that launch, as bits
+      std::shared_ptr<GroupLaunch> last_group;  // null: it had one core
+      std::uint32_t sent = 0;                   // given to a core and not finished
+      msg::StreamTimeReply time;
+      bool ready = false;  // in ready_
+      bool active = false;
+      std::size_t active_at = 0;  // in active_
+      bool closed = false;
+      std::optional<Error> failure;
+      std::uint64_t failure_order = 0;
+      bool failed_behind = false;  // the failure is of a launch behind those that run: what they say counts more
+      std::list<Waiter> waiters;
+    };
+    std::map<std::uint32_t, std::shared_ptr<Stream>> streams_;
+    // Those that may have a launch, or a failure that nobody has been told: looking at them takes no longer than what
+    // the client has asked for.
+    std::vector<std::shared_ptr<Stream>> active_;
+    std::deque<std::shared_ptr<Stream>> ready_;
+    Findings findings_;
+    std::size_t queued_ = 0, sent_ = 0;
+    std::uint64_t finished_ = 0;
+    msg::StreamTimeReply time_;  // of all streams
+    bool in_turn_ = false;
+    bool gone_ = false;
+    std::function<void()> on_quiet_;
+    std::size_t call_at_ = 0;
+    std::function<void()> callback_;
+  };
+
+  // Limits of a launch in milliseconds, without a command and in all; 0: none.
+  struct Limits {
+    std::uint32_t timeout_ms = 0, limit_ms = 0;
+    bool fixed = false;  // clients cannot change them
+    bool most = false;   // clients can make them shorter only
+  };
+  LaunchQueue(std::vector<std::unique_ptr<CoreLink>>& cores, const Limits& limits) : cores_(cores), limits_(limits) {}
+
+  // Launches on several cores are run again and compared, where the tools say so.
+  void use_observers(const DeviceObservers& observers) { observers_ = &observers; }
+  // Where launches on several cores meet.
+  void use_pages(std::span<LaunchPage> pages);
+  std::shared_ptr<Client> make_client() { return std::make_shared<Client>(); }
+  void submit(const std::shared_ptr<Client>& client, std::uint32_t stream, Pending launch);
+  // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all
+  // streams.
+  void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
+  // Both limits of the stream's later launches.
+  void set_timeout(const std::shared_ptr<Client>& client, std::uint32_t stream, std::uint32_t milliseconds);
+  // Estimated times of the stream's launches so far. Stream 0: of all streams.
+  msg::StreamTimeReply time(const std::shared_ptr<Client>& client, std::uint32_t stream);
+  void close_stream(const std::shared_ptr<Client>& client, std::uint32_t stream);
+  // Launches of the stream that wait fail, those that run are ended. Stream 0: of all streams.
+  void cancel(const std::shared_ptr<Client>& client, std::uint32_t stream);
+  // The client is gone: what waits is dropped; on_quiet is called when nothing of it runs any more.
+  void drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet);
+  // Keeps a failure of a launch that was not accepted for the stream's next sync.
+  void reject(const std::shared_ptr<Client>& client, std::uint32_t stream, const Error& error);
+  // Calls back when everything that the client has submitted so far has finished. Failures stay for the syncs.
+  void when_finished(const std::shared_ptr<Client>& client, std::function<void()> callback);
+
+  struct Fault {
+    std::uint64_t time;  // seconds since 1970
+    std::string text;    // its first line
+  };
+  // The last failures, oldest first.
+  const std::deque<Fault>& last_faults() const { return faults_; }
+
+  std::uint64_t launches() const { return launches_; }
+  std::uint64_t failures() const { return failures_; }
+  std::size_t queued() const { return queued_; }
+
+ private:
+  using Stream = Client::Stream;
+
+  const std::shared_ptr<Stream>& stream_of(Client& client, std::uint32_t id);
+  static void note_active(Client& client, const std::shared_ptr<Stream>& stream);
+  static void forget_active(Client& client, Stream& stream);
+  static void forget_idle(Client& client);
+  void make_ready(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
+  void dispatch();
+  void give_turns();
+  bool make_room();
+  bool dispatch_one(const std::shared_ptr<Client>& client);
+  void leave_line(const Client& client);
+  static CoreLink::Launch to_core(const Client& client, const Stream& stream, std::string kernel);
+  static bool is_awaited(const Stream& stream, std::uint64_t launch);
+  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Pending launch);
+  void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
+                    const Pending& launch);
+  // What the launch's groups have in common. A trial's failure is a finding, no failure of the program.
+  struct GroupRun {
+    std::shared_ptr<Client> client;
+    std::shared_ptr<Stream> stream;
+    Pending launch;
+    std::shared_ptr<LaunchTrials> trials;
+  };
+  std::shared_ptr<LaunchTrials> make_trials(const Pending& launch);
+  void run_group(const std::shared_ptr<const GroupRun>& run, const std::shared_ptr<GroupLaunch>& group,
+                 std::uint32_t order, const Answer& answer);
+  void try_next(const std::shared_ptr<const GroupRun>& run, const std::function<void()>& answer);
+  void part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
+                  const Result<void>& outcome, const std::function<void(Result<void>)>& answer);
+  void hurry(Stream& stream);
+  void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
+                Result<void> outcome, std::uint64_t estimated_ns);
+  void cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
+  void note_fault(const std::string& text);
+  // Nobody asks for this failure any more: it goes to the log.
+  static void note_untold(const std::string& text);
+  static void note_untold(const Stream& stream);
+  void answer_waiters(Client& client, Stream& stream);
+  double& seconds_of(std::uint32_t function);
+  void measure(std::uint32_t function);
+  void wait(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer, bool takes_failure);
+  void sync_all(const std::shared_ptr<Client>& client, Answer answer);
+
+  std::vector<std::unique_ptr<CoreLink>>& cores_;
+  const Limits limits_;
+  std::map<std::uint32_t, std::size_t> sent_;             // launches that each core has been given and not finished
+  std::map<std::uint32_t, const Client*> first_in_line_;  // whose launch each core is given before all others'; or none
+  std::span<LaunchPage> pages_;
+  std::vector<std::uint32_t> free_pages_;  // counted from 1
+  std::deque<std::shared_ptr<Client>> turns_;
+  std::vector<std::uint32_t> full_;  // cores for which a launch has found no room, in this round
+  std::uint64_t launches_ = 0, failures_ = 0, failure_order_ = 0;
+  std::deque<Fault> faults_;
+  std::size_t queued_ = 0;
+  bool dispatching_ = false;
+  const DeviceObservers* observers_ = nullptr;
+  bool trying_ = false;  // a launch is being repeated, and nothing else may touch the memories
+  std::unordered_map<std::uint32_t, double> seconds_;  // how long a function takes, as far as one knows
+  double last_end_ = 0;
+};
+
+}  // namespace softtpu

@@ -1,0 +1,61 @@
+#include "device/server/session/client_report.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "runtime/base/log.hpp"
+#include "runtime/report/finding_message.hpp"
+#include "runtime/report/rules.hpp"
+
+namespace softtpu {
+namespace {
+
+// More than a person wants to know the number of.
+constexpr std::size_t kMostLeftOut = 1000;
+// Names of rules and kernels that a client's own kernels may invent.
+constexpr std::size_t kMostAllowed = 1024;
+
+}  // namespace
+
+void ClientReport::add(const Found& found, std::uint64_t id) {
+  if (counts_.size() >= limit_) return add_left_out(found);
+  if (!counts_.emplace(id, 0).second) return;
+  log_info(fmt::format("{}: {} {}{}: {}", client_, to_text(rule(found.rule).severity), found.rule,
+                       in_kernel_text(found.kernel), found.what));
+  notes_.push_back(to_message(found, id));
+  changed_ = true;
+}
+
+void ClientReport::add_left_out(const Found& found) {
+  if (++left_out_ > kMostLeftOut) return;
+  notes_.push_back(to_message(found, 0));
+  notes_.back().left_out = true;
+  changed_ = true;
+}
+
+void ClientReport::add_count(std::uint64_t id, std::uint64_t count) {
+  const auto known = counts_.find(id);
+  if (known == counts_.end()) return;
+  known->second += count;
+  changed_ = true;
+}
+
+void ClientReport::add(const AllowedRecord& allowed) {
+  if (allowed_.size() >= kMostAllowed) return;
+  allowed_[{allowed.rule, allowed.kernel}] += allowed.count;
+  changed_ = true;
+}
+
+void ClientReport::flush(Outbox& out) {
+  if (!std::exchange(changed_, false)) return;
+  for (const msg::FindingNote& note : notes_) out.push(0, note);
+  notes_.clear();
+  for (auto& [id, count] : counts_) {
+    if (count > 0) out.push(0, msg::FindingCount{id, std::exchange(count, 0)});
+  }
+  for (const auto& [name, count] : allowed_) out.push(0, msg::AllowedNote{name.first, name.second, count});
+  allowed_.clear();
+}
+
+}  // namespace softtpu

@@ -1,0 +1,130 @@
+// DeviceClient: launches, streams, what the device's checks are told, and what the device says of itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "host/client/call_stack.hpp"
+#include "host/client/device_client.hpp"
+#include "host/client/device_client_state.hpp"
+#include "host/client/device_connection.hpp"
+
+namespace softtpu {
+
+std::string hint_at_own_kernels() {
+  const unsigned long count = own_kernel_count();
+  return fmt::format(
+      "\n - This program has {} kernel{} linked in, which run in the program itself only: unset SOFTTPU_DEVICE (now "
+      "{})."
+      "\n - Another device needs them as a module (gcc -shared): tpu_kernel_load_module_file, or "
+      "TPUKERNEL_FIRMWARE_PATH.",
+      count, count == 1 ? "" : "s", std::getenv("SOFTTPU_DEVICE") != nullptr ? std::getenv("SOFTTPU_DEVICE") : "");
+}
+
+StreamId DeviceClient::make_stream() { return StreamId{++state_->last_stream}; }
+
+void DeviceClient::close_stream(StreamId stream) {
+  if (!state_->check_process()) return;
+  static_cast<void>(state_->rpc.send(msg::CloseStream{static_cast<std::uint32_t>(stream)}));
+}
+
+namespace {
+
+// A launch asks for as many workitems as it likes and gets at most `most`.
+msg::Launch to_message(const DeviceClient::Launch& what, std::uint32_t most, bool wait) {
+  msg::Launch launch;
+  launch.stream = static_cast<std::uint32_t>(what.stream);
+  launch.function = static_cast<std::uint32_t>(what.function);
+  launch.core = what.core;
+  launch.blocks = std::min(what.blocks, most);
+  launch.groups = what.groups;
+  launch.wait = wait;
+  launch.name = what.name;
+  const auto to_bytes = [](std::span<const std::byte> args) {
+    const auto* data = reinterpret_cast<const std::uint8_t*>(args.data());
+    return Bytes(data, data + args.size());
+  };
+  launch.args = to_bytes(what.args);
+  for (const DeviceClient::LaunchPart& part : what.others) {
+    launch.others.push_back({part.core, static_cast<std::uint32_t>(part.function), to_bytes(part.args)});
+  }
+  return launch;
+}
+
+}  // namespace
+
+Result<void> DeviceClient::launch(const Launch& what) {
+  return state_->wait(to_message(what, state_->most_workitems, true), static_cast<std::uint32_t>(what.stream));
+}
+
+Result<void> DeviceClient::launch_async(const Launch& what) {
+  if (auto good = state_->check_process(); !good) return good;
+  return state_->rpc.send(to_message(what, state_->most_workitems, false));
+}
+
+Result<void> DeviceClient::sync(StreamId stream) {
+  const auto number = static_cast<std::uint32_t>(stream);
+  return state_->wait(msg::Sync{number}, number);
+}
+
+void DeviceClient::cancel(StreamId stream) {
+  if (!state_->check_process()) return;
+  static_cast<void>(state_->rpc.send(msg::Cancel{static_cast<std::uint32_t>(stream)}));
+}
+
+Result<void> DeviceClient::sync_device() { return state_->wait(msg::Sync{0}, 0); }
+
+Result<void> DeviceClient::set_timeout(StreamId stream, std::uint32_t milliseconds) {
+  return to_void(state_->call<msg::Done>(msg::SetTimeout{static_cast<std::uint32_t>(stream), milliseconds}));
+}
+
+// ---- What checks want to know ----
+
+void DeviceClient::note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait,
+                        const std::string& text) {
+  if (!state_->check_process()) return;
+  const msg::HostNote message{
+      event, wait, address, bytes, text, event == HostEvent::kWrote ? std::vector<std::string>() : host::call_stack()};
+  if (wait) {
+    static_cast<void>(state_->rpc.call<msg::Done>(message));
+  } else {
+    static_cast<void>(state_->rpc.send(message));
+  }
+}
+
+void DeviceClient::note_written(std::uint64_t address, std::uint64_t bytes) {
+  if (state_->watched) note(HostEvent::kWrote, address, bytes, false);
+}
+
+void DeviceClient::note_refused_copy(const std::string& text) {
+  if (state_->watched) note(HostEvent::kRefusedCopy, 0, 0, true, text);
+}
+
+void DeviceClient::note_closed() {
+  if (state_->watched) note(HostEvent::kClosed, 0, 0, true);
+}
+
+Result<std::optional<DeviceClient::EstimatedTime>> DeviceClient::estimated_time(StreamId stream) {
+  auto reply = state_->call<msg::StreamTimeReply>(msg::StreamTime{static_cast<std::uint32_t>(stream)});
+  if (!reply) return reply.error();
+  if (reply->last_ns == 0) return std::optional<EstimatedTime>();
+  constexpr std::uint64_t kHalf = 500;
+  return std::optional(
+      EstimatedTime{(reply->last_ns + kHalf) / 1000, (reply->total_ns + kHalf) / 1000, reply->total_ns});
+}
+
+Result<DeviceStat> DeviceClient::stat() {
+  auto reply = state_->call<msg::StatReply>(msg::Stat{});
+  if (!reply) return reply.error();
+  DeviceStat stat;
+  stat.bytes_total = reply->bytes_total;
+  stat.bytes_used = reply->bytes_used;
+  stat.launches = reply->launches;
+  stat.failures = reply->failures;
+  stat.core_restarts = reply->core_restarts;
+  stat.clients = static_cast<std::uint32_t>(reply->clients.size());
+  stat.queued = reply->queued;
+  return stat;
+}
+
+}  // namespace softtpu

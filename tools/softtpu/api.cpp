@@ -1,0 +1,352 @@
+// softtpu api: the manual of one function, a search through all of them, and the ledger - what softtpu has, and how
+// each function is known to be right.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/chip/chip.hpp"
+#include "device/chip/limits.hpp"
+#include "device/isa/ledger.hpp"
+#include "device/isa/op.hpp"
+#include "tools/softtpu/command.hpp"
+#include "tools/softtpu/reference.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+struct ApiOptions {
+  std::string chip;     // "": both interfaces
+  std::string filter;   // a function's name, for its manual; else only functions whose name contains this text
+  std::string search;   // words: functions whose description holds them
+  bool ledger = false;  // the ledger also for a whole name
+  bool json = false;
+};
+
+// How far a function can be trusted, best first.
+struct Standing {
+  std::string
+      state;  // "exact", "oracle", "reference", "different", "unsupported", "undetermined", "refused", "unverified"
+  std::string detail;  // one phrase for people
+};
+
+// On a chip that cases were recorded on.
+Standing standing_on(const RecordedCases& cases) {
+  if (cases.different > 0) {
+    return {"different", fmt::format("differs from the vendor's emulator in {} of {} recorded cases of this chip",
+                                     cases.different, cases.different + cases.exact)};
+  }
+  const std::string deviating =
+      cases.deviating > 0 ? fmt::format("; set aside: {} (docs/deviations.md)", cases.deviating) : "";
+  if (cases.exact == 0) return {"exact", "recorded as refused or set aside only" + deviating};
+  return {"exact",
+          fmt::format("equals the vendor's emulator in {} recorded cases of this chip{}", cases.exact, deviating)};
+}
+
+Standing standing(const OpInfo& row, const Verification& known) {
+  if (row.support == Support::kUnsupported) return {"unsupported", fmt::format("the chip has no {}", row.note)};
+  if (row.support == Support::kUndetermined)
+    return {"undetermined", fmt::format("refused: its {} is neither recorded nor described", row.note)};
+  const std::string deviating =
+      known.deviating > 0
+          ? fmt::format("; {} where the emulator is wrong are listed in docs/deviations.md", known.deviating)
+          : "";
+  const std::string oracle =
+      known.oracle > 0 ? fmt::format("equals an independent calculation in {} random cases", known.oracle) : "";
+  if (known.exact > 0)
+    return {"exact", fmt::format("equals the vendor's emulator in {} recorded cases{}{}", known.exact,
+                                 oracle.empty() ? "" : "; " + oracle, deviating)};
+  if (known.oracle > 0 && known.assumed) return {"reference", "partly assumed (firmware/README.md); " + oracle};
+  if (known.oracle > 0) return {"oracle", oracle + deviating};
+  if (!known.reference.empty()) return {"reference", fmt::format("reference within {}{}", known.reference, deviating)};
+  return {"unverified", "not verified by a recording or a reference" + deviating};
+}
+
+// "equals the vendor's emulator in 24 recorded cases of BM1690" for what the chips of the main recordings do not show.
+std::string known_elsewhere(Op op) {
+  std::string text;
+  for (const auto& [chip, cases] : recorded_anywhere(op)) {
+    if (cases.exact == 0) continue;
+    std::string name(chip.substr(0, chip.find('-')));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+    text += fmt::format("{}equals the vendor's emulator in {} recorded cases of {}", text.empty() ? "" : ", ",
+                        cases.exact, name);
+    if (cases.different > 0) text += fmt::format(" (not on {} more)", cases.different);
+  }
+  return text;
+}
+
+// What the ledger knows of a function; "" for functions that it does not list.
+std::string known_of(const std::string& name) {
+  const auto op = find_op(name);
+  if (!op) return "";
+  const Standing known = standing(info(*op), verification(*op));
+  const bool elsewhere = known.state == "unverified" || known.state == "unsupported";
+  const std::string text = elsewhere ? known_elsewhere(*op) : "";
+  return text.empty() ? known.detail : text;
+}
+
+// The built-in chips that run a function: that have what it needs and do not refuse every call.
+bool runs_on(const OpInfo& row, const Chip& chip) {
+  return row.api == chip.api && !is_refused(row.support) && chip.has_part(part_for(row)) &&
+         chip.reason_to_refuse(row.name, part_for(row)) == nullptr;
+}
+
+const std::vector<std::pair<std::string, Chip>>& all_chips() {
+  static const auto* const chips = [] {
+    auto* list = new std::vector<std::pair<std::string, Chip>>;
+    for (const std::string& name : builtin_chip_names()) {
+      if (auto chip = load_chip(name)) list->emplace_back(name, *std::move(chip));
+    }
+    return list;
+  }();
+  return *chips;
+}
+
+// Functions outside of the table run wherever their program does.
+std::vector<std::string> usable_on(const std::string& name) {
+  std::vector<std::string> names;
+  const auto op = find_op(name);
+  for (const auto& [chip_name, chip] : all_chips()) {
+    if (op && runs_on(info(*op), chip)) names.push_back(chip_name);
+  }
+  return names;
+}
+
+bool is_refused_everywhere(const std::string& name) {
+  const auto op = find_op(name);
+  return op && std::none_of(all_chips().begin(), all_chips().end(),
+                            [&](const auto& row) { return runs_on(info(*op), row.second); });
+}
+
+struct RangeHere {
+  std::string argument, low, high;
+};
+// The ranges that the validators ask on a chip, by the names of their messages. What a set says of an argument more
+// than once all holds.
+std::vector<RangeHere> ranges_on(const OpInfo& row, const Chip& chip) {
+  struct Ends {
+    Bound low, high;
+  };
+  const auto number = [&](const Bound& bound) { return bound.on(chip, [](const char*) { return 0; }); };
+  const auto text = [&](const Bound& bound) {
+    if (bound.argument == nullptr) return std::to_string(number(bound));
+    return bound.number == 0 ? std::string(bound.argument) : fmt::format("{}{:+}", bound.argument, bound.number);
+  };
+  std::vector<std::pair<std::string, Ends>> ends;
+  for (const Limit& limit : limits_of(row.limits)) {
+    const auto same =
+        std::find_if(ends.begin(), ends.end(), [&](const auto& other) { return other.first == limit.argument; });
+    if (same == ends.end()) {
+      ends.push_back({limit.argument, {limit.low, limit.high}});
+      continue;
+    }
+    Ends& of = same->second;
+    if (of.low.argument == nullptr && limit.low.argument == nullptr)
+      of.low = std::max<std::int64_t>(number(of.low), number(limit.low));
+    if (of.high.argument == nullptr && limit.high.argument == nullptr)
+      of.high = std::min<std::int64_t>(number(of.high), number(limit.high));
+  }
+  std::vector<RangeHere> ranges;
+  for (const auto& [argument, of] : ends) ranges.push_back({argument, text(of.low), text(of.high)});
+  return ranges;
+}
+
+// What holds on one chip and stands in no text of the function: whether it has the function, and the sizes that texts
+// give for the chip that they were written for.
+std::string on_chip(const std::string& name, const Chip& chip) {
+  const auto op = find_op(name);
+  if (!op) return "";
+  const OpInfo& row = info(*op);
+  if (row.api != chip.api)
+    return fmt::format("is no chip for this function: it runs {} functions",
+                       chip.api == Api::kTpuKernel ? "tpu_*" : "okk_*");
+  if (const std::string* reason = chip.reason_to_refuse(row.name, part_for(row)))
+    return "refuses every call: " + *reason;
+  if (!chip.has_part(part_for(row))) return fmt::format("has no {}: every call is refused", part_for(row));
+  std::string text =
+      fmt::format("{} NPUs, {} bytes of local memory in each, in {} banks; aligned layout: {} bytes; {} core{}",
+                  chip.npu_num, chip.local_bytes, chip.banks, chip.eu_bytes, chip.cores, chip.cores == 1 ? "" : "s");
+  const bool is_written_for = chip.api == Api::kOkKernel || (chip.name == "bm1684x" && chip.npu_num == 64);
+  if (!is_written_for) text += " (where a text says 64 NPUs or 64 bytes, it is about BM1684X)";
+  std::string ranges;
+  for (const RangeHere& range : ranges_on(row, chip))
+    ranges += fmt::format("{} {} {}..{}", ranges.empty() ? "" : ",", range.argument, range.low, range.high);
+  if (!ranges.empty()) text += "; ranges:" + ranges;
+  return text;
+}
+
+// What the ledger knows of a function on a chip.
+std::string known_on(const std::string& name, const std::optional<Chip>& chip);
+
+int show_function(const FunctionReference& reference, const ApiOptions& options, const std::optional<Chip>& chip) {
+  FunctionReference::View view{chip ? known_on(options.filter, chip) : known_of(options.filter), {}, {}};
+  if (chip) {
+    view.chip = chip->name;
+    view.here = on_chip(options.filter, *chip);
+  }
+  if (options.json) {
+    nlohmann::json page = reference.page_as_json(options.filter, view);
+    page["usable_on"] = usable_on(options.filter);
+    if (chip) {
+      page["chip_sizes"] = {{"npus", chip->npu_num},
+                            {"local_bytes", chip->local_bytes},
+                            {"banks", chip->banks},
+                            {"alignment", chip->eu_bytes},
+                            {"cores", chip->cores}};
+      page["chip_ranges"] = nlohmann::json::object();
+      if (const auto op = find_op(options.filter)) {
+        for (const RangeHere& range : ranges_on(info(*op), *chip))
+          page["chip_ranges"][range.argument] = {range.low, range.high};
+      }
+    }
+    fmt::print("{}\n", page.dump(1));
+  } else {
+    fmt::print("{}", reference.page(options.filter, view));
+  }
+  return 0;
+}
+
+// A type, an enumerator or a macro.
+int show_name(const FunctionReference& reference, const FunctionReference::Name& name, const ApiOptions& options) {
+  const bool is_type = name.kind != "macro" && name.kind != "enumerator";
+  const std::vector<std::string> users = is_type ? reference.users_of(options.filter) : std::vector<std::string>();
+  if (options.json) {
+    print_json({{"name", options.filter},
+                {"kind", name.kind},
+                {"declaration", name.declaration},
+                {"include", name.header},
+                {"of", name.of},
+                {"used_by", users}});
+    return 0;
+  }
+  fmt::print("{}: {}{}\n\n  {}\n  #include <{}>\n", options.filter, name.kind, name.of.empty() ? "" : " of " + name.of,
+             name.declaration, name.header);
+  constexpr std::size_t kShown = 12;
+  if (!users.empty())
+    fmt::print(
+        "\n  used by     {}{}\n",
+        fmt::join(users.begin(), users.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, users.size())), ", "),
+        users.size() > kShown ? fmt::format(" and {} more", users.size() - kShown) : "");
+  return 0;
+}
+
+int show_search(const FunctionReference& reference, const ApiOptions& options, const std::optional<Chip>& chip) {
+  const auto is_refused = [&](const std::string& name) {
+    const auto op = find_op(name);
+    return chip && op ? !runs_on(info(*op), *chip) : is_refused_everywhere(name);
+  };
+  const auto hits = reference.search(options.search, is_refused);
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [name, purpose] : hits) {
+    list.push_back({{"name", name}, {"purpose", purpose}, {"usable_on", usable_on(name)}});
+    if (!options.json) fmt::print("{:<44} {}\n", name, purpose);
+  }
+  if (options.json) fmt::print("{}\n", list.dump(1));
+  if (hits.empty()) fmt::print(stderr, "softtpu api: no function's description holds any of these words\n");
+  return hits.empty() ? 1 : 0;
+}
+
+int refuse_name(const FunctionReference& reference, const std::string& name) {
+  std::string near;
+  for (const std::string& other : reference.nearest(name)) near += (near.empty() ? "; did you mean " : ", ") + other;
+  fmt::print(stderr, "softtpu api: no function's name contains \"{}\"{}{}\n", name, near, near.empty() ? "" : "?");
+  return 1;
+}
+
+// What holds on the chip, where it is known; else what is known of the function.
+Standing standing(Op op, const std::optional<Chip>& chip) {
+  if (chip) {
+    const std::string_view part = part_for(info(op));
+    if (const std::string* reason = chip->reason_to_refuse(info(op).name, part))
+      return {"refused", "refused: " + *reason};
+    if (!chip->has_part(part)) return {"unsupported", fmt::format("the chip has no {}", part)};
+    if (const auto cases = recorded_on(op, chip->full_name()); cases && !is_refused(info(op).support))
+      return standing_on(*cases);
+  }
+  return standing(info(op), verification(op));
+}
+
+std::string known_on(const std::string& name, const std::optional<Chip>& chip) {
+  const auto op = find_op(name);
+  return op ? standing(*op, chip).detail : std::string();
+}
+
+int list_ledger(const ApiOptions& options, const std::optional<Chip>& of) {
+  nlohmann::json list = nlohmann::json::array();
+  std::map<std::string, int> totals;
+  for (std::size_t i = 0; i < all_ops().size(); ++i) {
+    const OpInfo& row = all_ops()[i];
+    if (of && row.api != of->api) continue;
+    if (row.name.find(options.filter) == std::string_view::npos) continue;
+    const Verification known = verification(static_cast<Op>(i));
+    const Standing found = standing(static_cast<Op>(i), of);
+    ++totals[found.state];
+    if (options.json) {
+      list.push_back({{"name", row.name},
+                      {"engine", to_text(row.engine)},
+                      {"state", found.state},
+                      {"exact", known.exact},
+                      {"oracle", known.oracle},
+                      {"deviating", known.deviating},
+                      {"reference", known.reference},
+                      {"detail", found.detail},
+                      {"usable_on", usable_on(std::string(row.name))}});
+    } else {
+      fmt::print("{:<55} {:<8} {}\n", row.name, to_text(row.engine), found.detail);
+    }
+  }
+  if (list.empty() && totals.empty() && !options.filter.empty())
+    return refuse_name(FunctionReference(), options.filter);
+  if (options.json) {
+    fmt::print("{}\n", list.dump(1));
+    return 0;
+  }
+  std::string summary;
+  for (const auto& [state, count] : totals)
+    summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, state);
+  fmt::print("{}\n", summary.empty() ? "no function matches" : summary);
+  return 0;
+}
+
+int run_api(const ApiOptions& options) {
+  std::optional<Chip> chip;
+  if (!options.chip.empty()) {
+    auto found = load_chip(options.chip);
+    if (!found) {
+      fmt::print(stderr, "softtpu api: {}\n", found.error().text);
+      return 2;
+    }
+    chip = *std::move(found);
+  }
+  if (options.ledger || (options.filter.empty() && options.search.empty())) return list_ledger(options, chip);
+  const FunctionReference reference;
+  if (!options.search.empty()) return show_search(reference, options, chip);
+  if (reference.has(options.filter)) return show_function(reference, options, chip);
+  if (const auto name = reference.find_name(options.filter)) return show_name(reference, *name, options);
+  return list_ledger(options, chip);
+}
+
+}  // namespace
+
+Run add_api(CLI::App& app) {
+  auto options = std::make_shared<ApiOptions>();
+  app.add_option("--chip", options->chip, "what holds on this chip; in lists only its functions");
+  app.add_option("name", options->filter,
+                 "a function: its manual; a type, enumerator or macro: its declaration; any other text: the functions "
+                 "whose name contains it");
+  app.add_option("--search", options->search, "functions whose description holds these words");
+  app.add_flag("--ledger", options->ledger, "how each function is known to be right, also for a whole name");
+  app.add_flag("--json", options->json, "as JSON");
+  app.footer("Exit status: 0; 1 when no function has that name or those words; 2 when no chip has that name.");
+  return [options] { return run_api(*options); };
+}
+
+}  // namespace softtpu::cli

@@ -1,0 +1,257 @@
+// softtpu bmodel: compiled networks - what a file holds, its instructions, running it, comparing what comes out.
+#include "tools/softtpu/bmodel.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "runtime/report/report.hpp"
+#include "tools/softtpu/command.hpp"
+#include "tools/softtpu/outputs.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const std::vector<std::uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+void show_tensor(const char* kind, const bmodel::Tensor& tensor) {
+  print_escaped("    {:<8} {:<40} {:<4} {:<20} {} bytes at {:#x}, scale {}, zero point {}\n", kind, tensor.name,
+                to_text(tensor.type), text_of(tensor.shape), tensor.bytes, tensor.address, tensor.scale,
+                tensor.zero_point);
+}
+
+void show_stage(const bmodel::Stage& stage) {
+  for (const bmodel::Tensor& tensor : stage.inputs) show_tensor("input", tensor);
+  for (const bmodel::Tensor& tensor : stage.outputs) show_tensor("output", tensor);
+  for (const bmodel::Tensor& tensor : stage.between) show_tensor("between", tensor);
+  print_escaped(
+      "    memory   {} bytes of constants at {:#x}, {} bytes between layers at {:#x}, {} bytes of inputs and "
+      "outputs\n",
+      stage.coefficients.size(), stage.coefficient_address, stage.context_bytes, stage.context_address, stage.io_bytes);
+  for (const bmodel::CommandGroup& group : stage.groups)
+    print_escaped("    streams  {} TIU instructions ({} bytes), {} DMA instructions ({} bytes)\n", group.tiu_count,
+                  group.tiu.size(), group.dma_count, group.dma.size());
+  if (!stage.layers.empty()) print_escaped("    layers   {} in the compiler's map of tensors\n", stage.layers.size());
+  if (!stage.map_fault.empty()) print_escaped("    layers   not known: {}\n", stage.map_fault);
+  for (const std::string& refusal : stage.reasons(false)) print_escaped("    cannot run: {}\n", refusal);
+}
+
+// `run` and `compare` start this program again, as any program under `softtpu run`.
+int run_in_program(const BmodelOptions& options, bool compare) {
+  const auto model = load_model(options.file);
+  if (!model) return fail(model.error());
+  if (!options.output.empty()) {
+    if (auto writable = check_writable("--output", options.output); !writable) {
+      fail(writable.error());
+      return static_cast<int>(Verdict::kNotStarted);
+    }
+  }
+  RunOptions run = options.run;
+  run.program = {fs::read_symlink("/proc/self/exe").string(), "bmodel", "execute", options.file};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) run.program.insert(run.program.end(), {name, value});
+  };
+  add("--network", options.network);
+  add("--stage", std::to_string(options.stage));
+  add("--input", options.input);
+  add("--output", options.output);
+  add("--reference", compare ? options.reference : "");
+  add("--dump-layers", options.layers);
+  if (options.static_parts) run.program.emplace_back("--static-parts");
+  add("--seed", std::to_string(options.seed));
+  add("--repeat", std::to_string(options.repeat));
+  add("--tolerance", fmt::format("{}", options.tolerance));
+  return run_with_options(run);
+}
+
+void add_file(CLI::App& app, BmodelOptions& options) {
+  app.add_option("file", options.file, "a compiled network (.bmodel)")->required();
+}
+void add_choice(CLI::App& app, BmodelOptions& options) {
+  app.add_option("--network", options.network, "name of the network, if the file holds several");
+  app.add_option("--stage", options.stage, "number of the stage, if the network has several")
+      ->check(CLI::NonNegativeNumber);
+}
+void add_execution(CLI::App& app, BmodelOptions& options) {
+  add_file(app, options);
+  add_choice(app, options);
+  app.add_option(
+      "--input", options.input,
+      "file with the inputs (.npz, or .npy for a single one), by name, else in order; without it they are random");
+  app.add_option("--output", options.output, "file for the outputs (.npz)");
+  app.add_option("--dump-layers", options.layers,
+                 "folder for every tensor that the file names (.npy), as it was after its last write");
+  app.add_flag(
+      "--static-parts", options.static_parts,
+      "run a network although it has layers for the host's processor or for firmware; their results are zeros");
+  app.add_option("--seed", options.seed, "seed of the random inputs")->capture_default_str();
+  app.add_option("--repeat", options.repeat, "number of launches; the time of the fastest is reported")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--tolerance", options.tolerance, "compare: the largest difference that counts as equal")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+Result<LoadedModel> load_model(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || fs::is_directory(path)) {
+    const char* why = file ? "it is a folder" : std::strerror(errno);
+    return Error{ErrorKind::kUsage, fmt::format("{}: {}", path, why)};
+  }
+  LoadedModel loaded;
+  loaded.bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  auto model = bmodel::read_model(loaded.bytes);
+  if (!model) return Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)};
+  loaded.model = *std::move(model);
+  return loaded;
+}
+
+Dtype to_dtype(bmodel::DataType type) {
+  constexpr Dtype kTypes[] = {Dtype::kFp32,  Dtype::kFp16,   Dtype::kInt8,  Dtype::kUint8,
+                              Dtype::kInt16, Dtype::kUint16, Dtype::kInt32, Dtype::kUint32,
+                              Dtype::kBfp16, Dtype::kInt4,   Dtype::kUint4};
+  return kTypes[static_cast<std::size_t>(type)];
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json(const std::vector<bmodel::Tensor>& tensors) {
+  Json list = Json::array();
+  for (const bmodel::Tensor& tensor : tensors) {
+    list.push_back({{"name", tensor.name},
+                    {"type", to_text(tensor.type)},
+                    {"shape", tensor.shape},
+                    {"bytes", tensor.bytes},
+                    {"address", tensor.address},
+                    {"scale", tensor.scale},
+                    {"zero_point", tensor.zero_point}});
+  }
+  return list;
+}
+
+Json to_json(const bmodel::Stage& stage) {
+  Json groups = Json::array();
+  for (const bmodel::CommandGroup& group : stage.groups) {
+    groups.push_back({{"tiu_instructions", group.tiu_count},
+                      {"tiu_bytes", group.tiu.size()},
+                      {"dma_instructions", group.dma_count},
+                      {"dma_bytes", group.dma.size()}});
+  }
+  return {{"inputs", to_json(stage.inputs)},      {"outputs", to_json(stage.outputs)},
+          {"between", to_json(stage.between)},    {"coefficient_bytes", stage.coefficients.size()},
+          {"context_bytes", stage.context_bytes}, {"io_bytes", stage.io_bytes},
+          {"groups", std::move(groups)},          {"layers", stage.layers.size()},
+          {"layers_not_known", stage.map_fault},  {"cannot_run", stage.reasons(false)}};
+}
+
+int show_model_json(const bmodel::Model& model) {
+  Json networks = Json::array();
+  for (const bmodel::Network& network : model.networks) {
+    Json stages = Json::array();
+    for (const bmodel::Stage& stage : network.stages) stages.push_back(to_json(stage));
+    networks.push_back({{"name", network.name}, {"address_mode", network.address_mode}, {"stages", stages}});
+  }
+  print_json({{"format", "softtpu-bmodel"},
+              {"version", 1},
+              {"chip", model.chip},
+              {"compiler", model.version},
+              {"time", model.time.substr(0, model.time.find('\n'))},
+              {"networks", std::move(networks)}});
+  return kDone;
+}
+
+}  // namespace
+
+int show_model(const BmodelOptions& options) {
+  const auto loaded = load_model(options.file);
+  if (!loaded) return fail(loaded.error());
+  const bmodel::Model& model = loaded->model;
+  if (options.json) return show_model_json(model);
+  // The compiler's time ends with a line's end.
+  const std::string time = model.time.substr(0, model.time.find('\n'));
+  print_escaped("{}: chip {}, compiler {}, {}\n", options.file, model.chip, model.version, time);
+  for (const bmodel::Network& network : model.networks) {
+    print_escaped("network {}, address mode {}\n", network.name, network.address_mode);
+    for (std::size_t i = 0; i < network.stages.size(); ++i) {
+      print_escaped("  stage {}\n", i);
+      show_stage(network.stages[i]);
+    }
+  }
+  print_memory(model);
+  return kDone;
+}
+
+Run add_bmodel(CLI::App& app) {
+  auto options = std::make_shared<BmodelOptions>();
+  auto run = std::make_shared<Run>();
+  const auto command = [&](const char* name, const char* help, const Run& what) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->callback([run, what] { *run = what; });
+    return sub;
+  };
+  CLI::App* info = command("info", "Show the networks of a file, their tensors and memory",
+                           [options] { return show_model(*options); });
+  add_file(*info, *options);
+  info->add_flag("--json", options->json, "JSON instead of text");
+  CLI::App* disasm = command("disasm", "Print every instruction with its operands and what it waits for",
+                             [options] { return disassemble_model(*options); });
+  add_file(*disasm, *options);
+  add_choice(*disasm, *options);
+  disasm->add_flag("--json", options->json, "one JSON object for each instruction");
+  CLI::App* time = command("time", "Estimate how long networks take on their chip, without running them",
+                           [options] { return time_models(*options); });
+  time->add_option("files", options->files, "compiled networks (.bmodel)")->required();
+  time->add_option("--network", options->network, "only the network of this name");
+  time->add_option("--stage", options->stage, "only this stage")
+      ->check(CLI::NonNegativeNumber)
+      ->each([options](const auto&) { options->one_stage = true; });
+  time->add_option("--layers", options->most_layers, "so many of the costliest layers, with what bounds them")
+      ->capture_default_str();
+  time->add_option("--with", options->with, "another network that runs on the same chip at the same time");
+  time->add_flag("--vendor", options->vendor, "the vendor's own figures alone");
+  auto* json = time->add_flag("--json", options->json, "a JSON array of all estimates");
+  auto* csv = time->add_flag("--csv", options->csv, "a line of comma-separated values for each estimate");
+  csv->excludes(json);
+  // For tests/timing/fit.py.
+  time->add_flag("--fit-rows", options->fit_rows)->group("");
+  time->footer(
+      "Only instructions are read. The error is that of networks of the same precision which were left out of the\n"
+      "fit (docs/time.md). Exit status: 0; 1 when an estimate failed; 2 when a file is not usable.");
+  const std::string statuses =
+      std::string("Exit status: 0; 1 when the network failed or differs, unless\n") + kGraveStatuses;
+  CLI::App* execute = command("run", "Run a network; takes the options of `softtpu run`",
+                              [options] { return run_in_program(*options, false); });
+  add_execution(*execute, *options);
+  add_run_options(*execute, options->run, SettingUser::kProgram);
+  execute->footer(statuses);
+  CLI::App* compare = command("compare", "Run a network and compare its outputs with those of a file",
+                              [options] { return run_in_program(*options, true); });
+  add_execution(*compare, *options);
+  compare->add_option("--reference", options->reference, "what the outputs should be (.npz)")->required();
+  add_run_options(*compare, options->run, SettingUser::kProgram);
+  compare->footer(statuses);
+  CLI::App* inner = command("execute", "", [options] { return execute_model(*options); });
+  inner->group("");  // not shown: what the two above start
+  add_execution(*inner, *options);
+  inner->add_option("--reference", options->reference);
+  app.require_subcommand(1);
+  app.footer(
+      "\"softtpu bmodel COMMAND --help\" lists the options. Exit status: 0; 1 when a network failed or differs;\n"
+      "2 when the file is not usable; 120 to 125 as of \"softtpu run\".");
+  return [run] { return (*run)(); };
+}
+
+}  // namespace softtpu::cli

@@ -1,0 +1,50 @@
+// softtpu bmodel: what the parts of the command share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/isa/types.hpp"
+#include "runtime/bmodel/container.hpp"
+#include "tools/softtpu/run.hpp"
+
+namespace softtpu::cli {
+
+struct BmodelOptions {
+  std::string file, network;
+  int stage = 0;
+  bool json = false;
+  bool static_parts = false;  // leave out parts that cannot run
+  // run, compare
+  RunOptions run;
+  std::string input, output, reference, layers;
+  std::uint64_t seed = 1;
+  int repeat = 1;
+  double tolerance = 0;
+  // time
+  std::vector<std::string> files;
+  std::string with;
+  bool csv = false, vendor = false, fit_rows = false, one_stage = false;
+  std::size_t most_layers = 0;
+};
+
+// A file in memory, and what it holds: the model's parts are views into the bytes.
+struct LoadedModel {
+  std::vector<std::uint8_t> bytes;
+  bmodel::Model model;
+};
+Result<LoadedModel> load_model(const std::string& path);
+
+Dtype to_dtype(bmodel::DataType type);
+
+// The subcommands; each returns its exit status.
+int show_model(const BmodelOptions& options);
+int disassemble_model(const BmodelOptions& options);
+int time_models(const BmodelOptions& options);
+// What the networks of a file take of device memory.
+void print_memory(const bmodel::Model& model);
+// In the program that `softtpu bmodel run` and `compare` start under the chosen settings.
+int execute_model(const BmodelOptions& options);
+
+}  // namespace softtpu::cli

@@ -1,0 +1,136 @@
+// softtpu bmodel disasm: the instructions of a compiled network as text or JSON.
+#include <fmt/format.h>
+
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "device/chip/chip.hpp"
+#include "device/instruction/address.hpp"
+#include "device/instruction/translate.hpp"
+#include "tools/softtpu/bmodel.hpp"
+#include "tools/softtpu/command.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Entry {
+  stream::Instruction instruction;
+  std::uint64_t offset = 0;
+};
+
+// For chips that can be carried out. Each core has its own.
+struct Translating {
+  explicit Translating(const Chip& of) : chip(of), translator(of) {}
+  const Chip& chip;
+  stream::Translator translator;
+};
+
+// The operands as the command that the instruction stands for has them; empty: it stands for none.
+struct Meaning {
+  std::string function;
+  std::vector<std::string> operands;
+};
+
+Meaning meaning_of(Translating* translating, stream::Instruction instruction) {
+  if (translating == nullptr) return {};
+  if (instruction.format->unit == stream::Unit::kDma) {
+    if (auto resolved = stream::resolve_addresses(translating->chip, instruction, {}); !resolved)
+      return {"", {resolved.error().text}};
+  }
+  const auto translated = translating->translator.translate(instruction);
+  if (!translated) return {"", {translated.error().text}};
+  if (!*translated) return {};
+  const stream::Issued* issued = &**translated;
+  Meaning meaning{std::string(info(issued->op).name), {}};
+  const auto add = [&](Access access, const char* name, const Operand& operand) {
+    const char* kind = access == Access::kRead ? "reads" : access == Access::kWrite ? "writes" : "adds to";
+    meaning.operands.push_back(fmt::format("{} {} {}", kind, name, to_text(operand)));
+  };
+  for_each_operand(issued->command, add);
+  return meaning;
+}
+
+void print_text(Translating* translating, const Entry& entry) {
+  print_escaped("{:6}  {}\n", entry.offset, stream::disassemble(entry.instruction));
+  const Meaning meaning = meaning_of(translating, entry.instruction);
+  if (!meaning.function.empty()) print_escaped("          = {}\n", meaning.function);
+  for (const std::string& operand : meaning.operands) print_escaped("            {}\n", operand);
+}
+
+void print_json(Translating* translating, const Entry& entry, std::uint32_t core) {
+  const stream::Instruction& instruction = entry.instruction;
+  const stream::Format& format = *instruction.format;
+  Json fields = Json::object();
+  for (const stream::FieldPlace& place : format.places) {
+    if (!place.reserved()) fields[std::string(to_text(place.field))] = instruction[place.field];
+  }
+  const Meaning meaning = meaning_of(translating, instruction);
+  const Json line = {{"unit", to_text(instruction.unit())},
+                     {"core", core},
+                     {"offset", entry.offset},
+                     {"id", instruction.id()},
+                     {"waits_for", instruction.waits_for()},
+                     {"instruction", format.name},
+                     {"operation", format.function_name(instruction.function())},
+                     {"function", meaning.function},
+                     {"operands", meaning.operands},
+                     {"fields", fields}};
+  fmt::print("{}\n", line.dump());
+}
+
+Result<std::vector<Entry>> read(const stream::InstructionSet& set, stream::Unit unit, bmodel::Bytes bytes) {
+  if (bytes.empty()) return std::vector<Entry>();
+  auto instructions = stream::read_stream(set, unit, bytes);
+  if (!instructions) return instructions.error();
+  std::vector<Entry> entries;
+  std::uint64_t offset = 0;
+  for (stream::Instruction& instruction : *instructions) {
+    const std::uint64_t next = offset + instruction.format->room;
+    entries.push_back({std::move(instruction), offset});
+    offset = next;
+  }
+  return entries;
+}
+
+}  // namespace
+
+int disassemble_model(const BmodelOptions& options) {
+  const auto loaded = load_model(options.file);
+  if (!loaded) return fail(loaded.error());
+  std::string name;
+  for (const char letter : loaded->model.chip)
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  const auto* set = stream::InstructionSet::find_chip(name);
+  if (set == nullptr)
+    return fail(Error{ErrorKind::kUsage, fmt::format("{}: no instructions of {} are known", options.file, name)});
+  // A chip without a description has instructions, and no commands.
+  const auto chip = load_chip(name == "cv186x" ? "bm1688" : name);
+  bool found = false;
+  for (const bmodel::Network& network : loaded->model.networks) {
+    if (!options.network.empty() && network.name != options.network) continue;
+    for (const bmodel::Stage& stage : network.stages) {
+      if (options.stage != &stage - network.stages.data()) continue;
+      found = true;
+      for (const bmodel::CommandGroup& group : stage.groups) {
+        std::optional<Translating> translating;
+        if (chip) translating.emplace(*chip);
+        if (stage.cores > 1 && !options.json) fmt::print("core {}\n", group.core);
+        for (const auto& [unit, bytes] :
+             {std::pair(stream::Unit::kTiu, group.tiu), std::pair(stream::Unit::kDma, group.dma),
+              std::pair(stream::Unit::kSdma, group.sdma)}) {
+          const auto entries = read(*set, unit, bytes);
+          if (!entries) return fail(entries.error());
+          Translating* const of = translating ? &*translating : nullptr;
+          for (const Entry& entry : *entries) options.json ? print_json(of, entry, group.core) : print_text(of, entry);
+        }
+      }
+    }
+  }
+  if (found) return kDone;
+  return fail(Error{ErrorKind::kUsage, fmt::format("{} has no such network or stage", options.file)});
+}
+
+}  // namespace softtpu::cli

@@ -1,0 +1,414 @@
+// softtpu bmodel run and compare, inside the program that runs the network: arrays in, launches through libbmrt, arrays
+// out.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "bmruntime_interface.h"
+#include "device/numeric/formats.hpp"
+#include "runtime/base/config.hpp"
+#include "softtpu/networks.h"
+#include "tools/softtpu/bmodel.hpp"
+#include "tools/softtpu/command.hpp"
+#include "tools/softtpu/npy.hpp"
+#include "tools/softtpu/npz.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Bytes = std::vector<std::uint8_t>;
+
+Error usage(const std::string& text) { return {ErrorKind::kUsage, text}; }
+
+template <class T>
+void store(std::uint8_t* to, T value) {
+  std::memcpy(to, &value, sizeof(value));
+}
+template <class T>
+void store_whole(std::uint8_t* to, double value) {
+  store(to, static_cast<T>(std::clamp(value, static_cast<double>(std::numeric_limits<T>::min()),
+                                      static_cast<double>(std::numeric_limits<T>::max()))));
+}
+
+void store_as(Dtype type, std::uint8_t* to, double value) {
+  switch (type) {
+    case Dtype::kFp32: return store(to, static_cast<float>(value));
+    case Dtype::kFp16: return store(to, round_f16(static_cast<float>(value)));
+    case Dtype::kBfp16: return store(to, round_bf16(static_cast<float>(value)));
+    case Dtype::kInt8: return store_whole<std::int8_t>(to, value);
+    case Dtype::kUint8: return store_whole<std::uint8_t>(to, value);
+    case Dtype::kInt16: return store_whole<std::int16_t>(to, value);
+    case Dtype::kUint16: return store_whole<std::uint16_t>(to, value);
+    case Dtype::kInt32: return store_whole<std::int32_t>(to, value);
+    case Dtype::kUint32: return store_whole<std::uint32_t>(to, value);
+    case Dtype::kInt4:
+    case Dtype::kUint4:
+    case Dtype::kFp4:
+    case Dtype::kFp8E5M2:
+    case Dtype::kFp8E4M3:
+    case Dtype::kFp20:
+    case Dtype::kTf32: return;  // refused before, or no type of a network
+  }
+}
+
+double value_of(Dtype type, const std::uint8_t* from) {
+  const auto load = [from](auto zero) {
+    std::memcpy(&zero, from, sizeof(zero));
+    return zero;
+  };
+  switch (type) {
+    case Dtype::kFp32: return load(0.0F);
+    case Dtype::kFp16: return widen_f16(load(std::uint16_t{}));
+    case Dtype::kBfp16: return widen_bf16(load(std::uint16_t{}));
+    case Dtype::kInt8: return load(std::int8_t{});
+    case Dtype::kUint8: return load(std::uint8_t{});
+    case Dtype::kInt16: return load(std::int16_t{});
+    case Dtype::kUint16: return load(std::uint16_t{});
+    case Dtype::kInt32: return load(std::int32_t{});
+    case Dtype::kUint32: return load(std::uint32_t{});
+    case Dtype::kInt4:
+    case Dtype::kUint4:
+    case Dtype::kFp4:
+    case Dtype::kFp8E5M2:
+    case Dtype::kFp8E4M3:
+    case Dtype::kFp20:
+    case Dtype::kTf32: return 0;
+  }
+  return 0;
+}
+
+// Elements as the network reads them. An array of floats for an input of whole numbers is quantised with the input's
+// scale and zero point; everything else keeps its values.
+Result<Bytes> to_input(const bmodel::Tensor& tensor, const NumpyArray& array) {
+  const Dtype type = to_dtype(tensor.type);
+  const auto size = static_cast<std::uint64_t>(size_of(type));
+  if (size == 0) return usage(fmt::format("input \"{}\" has elements of four bits", tensor.name));
+  const std::uint64_t count = tensor.bytes / size;
+  if (array.count() != count)
+    return usage(fmt::format("array \"{}\" has shape [{}], input \"{}\" has [{}]", array.name,
+                             fmt::join(array.shape, ", "), tensor.name, fmt::join(tensor.shape, ", ")));
+  const bool quantise = array.kind == 'f' && is_integer(type);
+  Bytes bytes(tensor.bytes);
+  // Without a detour where elements are the same, so that every bit stays.
+  const bool same = !quantise && static_cast<std::uint64_t>(array.item_bytes) == size && type != Dtype::kBfp16 &&
+                    (array.kind == 'f') == is_float(type);
+  if (same) return array.bytes;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double value = array.value(i);
+    if (quantise) value = std::nearbyint(value * tensor.scale + tensor.zero_point);
+    store_as(type, &bytes[i * size], value);
+  }
+  return bytes;
+}
+
+// Floats in [-1, 1); bytes of any value; larger whole numbers, which are mostly indices, from 0 to 9.
+Bytes random_input(const bmodel::Tensor& tensor, std::mt19937_64& random) {
+  const Dtype type = to_dtype(tensor.type);
+  const auto size = std::max<std::uint64_t>(static_cast<std::uint64_t>(size_of(type)), 1);
+  Bytes bytes(tensor.bytes);
+  for (std::uint64_t at = 0; at + size <= bytes.size(); at += size) {
+    const std::uint64_t drawn = random();
+    constexpr double kHalf = 9007199254740992.0;  // 2^53
+    if (size == 1)
+      bytes[at] = static_cast<std::uint8_t>(drawn);
+    else if (is_float(type))
+      store_as(type, &bytes[at], static_cast<double>(drawn >> 10) / kHalf - 1);
+    else
+      store_as(type, &bytes[at], static_cast<double>(drawn % 10));
+  }
+  return bytes;
+}
+
+// More is in no chip's memory.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 37;
+
+Result<void> check_sizes(const bmodel::Stage& stage) {
+  const auto here = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 1L)) *
+                    static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
+  std::uint64_t bytes = 0;
+  for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+    for (const bmodel::Tensor& tensor : *tensors) {
+      bytes += std::min(tensor.bytes, kMostBytes);
+      if (tensor.bytes < kMostBytes && bytes < here) continue;
+      return usage(
+          fmt::format("tensor \"{}\" has {} bytes; with it the inputs and outputs need more memory than this "
+                      "machine has ({} bytes)",
+                      tensor.name, tensor.bytes, here));
+    }
+  }
+  return {};
+}
+
+// Of an array for one of the tensors, whatever type its elements are of.
+std::uint64_t most_bytes(const std::vector<bmodel::Tensor>& tensors) {
+  constexpr std::uint64_t kWidest = 8;
+  std::uint64_t most = 0;
+  for (const bmodel::Tensor& tensor : tensors) {
+    std::uint64_t count = kWidest;
+    for (const std::uint64_t extent : tensor.shape) count *= extent;  // checked when the file was read
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+Result<std::vector<Bytes>> find_inputs(const BmodelOptions& options, const bmodel::Stage& stage) {
+  std::vector<Bytes> inputs;
+  std::mt19937_64 random(options.seed);
+  std::vector<NumpyArray> arrays;
+  if (!options.input.empty()) {
+    auto read = read_arrays(options.input, most_bytes(stage.inputs));
+    if (!read) return read.error();
+    arrays = *std::move(read);
+  }
+  for (std::size_t i = 0; i < stage.inputs.size(); ++i) {
+    const bmodel::Tensor& tensor = stage.inputs[i];
+    if (options.input.empty()) {
+      inputs.push_back(random_input(tensor, random));
+      continue;
+    }
+    auto array = std::find_if(arrays.begin(), arrays.end(), [&](const auto& one) { return one.name == tensor.name; });
+    if (array == arrays.end() && arrays.size() == stage.inputs.size())
+      array = arrays.begin() + static_cast<std::ptrdiff_t>(i);
+    if (array == arrays.end()) return usage(fmt::format("{} has no array \"{}\"", options.input, tensor.name));
+    auto bytes = to_input(tensor, *array);
+    if (!bytes) return bytes.error();
+    inputs.push_back(*std::move(bytes));
+  }
+  return inputs;
+}
+
+// A tensor beside a reference.
+struct Comparison {
+  double cosine = 1, maximum = 0;
+  std::uint64_t differing = 0;
+  std::optional<std::uint64_t> first;
+};
+
+Comparison compare(Dtype type, const Bytes& got, const NumpyArray& want, double tolerance) {
+  const auto size = static_cast<std::uint64_t>(size_of(type));
+  Comparison result;
+  double product = 0;
+  double got_square = 0;
+  double want_square = 0;
+  for (std::uint64_t i = 0; i < got.size() / size; ++i) {
+    const double a = value_of(type, &got[i * size]);
+    const double b = want.value(i);
+    product += a * b;
+    got_square += a * a;
+    want_square += b * b;
+    const bool both_nan = std::isnan(a) && std::isnan(b);
+    if (both_nan || a == b) continue;
+    const double error = std::abs(a - b);
+    if (!(error <= result.maximum)) result.maximum = error;
+    if (error <= tolerance) continue;
+    ++result.differing;
+    if (!result.first) result.first = i;
+  }
+  const double length = std::sqrt(got_square) * std::sqrt(want_square);
+  if (length > 0) result.cosine = product / length;
+  return result;
+}
+
+std::string indices_of(std::uint64_t element, const std::vector<std::uint64_t>& shape) {
+  std::vector<std::uint64_t> indices(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    indices[i] = element % std::max<std::uint64_t>(shape[i], 1);
+    element /= std::max<std::uint64_t>(shape[i], 1);
+  }
+  return fmt::format("[{}]", fmt::join(indices, ", "));
+}
+
+// Kept open: a device and a runtime.
+class Session {
+ public:
+  Session() = default;
+  ~Session() {
+    if (runtime_ != nullptr) bmrt_destroy(runtime_);
+    if (handle_ != nullptr) bm_dev_free(handle_);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // What went wrong is in the log.
+  bool open(const LoadedModel& model, bool static_parts) {
+    if (bm_dev_request(&handle_, 0) != BM_SUCCESS) return false;
+    runtime_ = bmrt_create(handle_);
+    if (runtime_ != nullptr) softtpu_bmrt_run_static_parts(runtime_, static_parts);
+    return runtime_ != nullptr && bmrt_load_bmodel_data(runtime_, model.bytes.data(), model.bytes.size());
+  }
+
+  void dump_layers(const std::string& folder) {
+    folder_ = folder;
+    softtpu_bmrt_show_tensors(
+        runtime_,
+        [](void* self, const char* name, bm_data_type_t dtype, const bm_shape_t* shape, const void* data,
+           std::size_t bytes) { static_cast<Session*>(self)->dump(name, dtype, *shape, data, bytes); },
+        this);
+  }
+  bool dumped() const { return dump_error_.empty(); }
+  const std::string& dump_error() const { return dump_error_; }
+
+  bool launch(const bmodel::Network& network, const bmodel::Stage& stage, std::vector<Bytes>& inputs,
+              std::vector<Bytes>& outputs) {
+    std::vector<void*> in;
+    std::vector<void*> out;
+    std::vector<bm_shape_t> shapes;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      in.push_back(inputs[i].data());
+      bm_shape_t shape{};
+      shape.num_dims = static_cast<int>(stage.inputs[i].shape.size());
+      for (std::size_t k = 0; k < stage.inputs[i].shape.size(); ++k)
+        shape.dims[k] = static_cast<int>(stage.inputs[i].shape[k]);
+      shapes.push_back(shape);
+    }
+    for (Bytes& output : outputs) out.push_back(output.data());
+    std::vector<bm_shape_t> output_shapes(out.size());
+    const auto start = std::chrono::steady_clock::now();
+    const bool good =
+        bmrt_launch_data(runtime_, network.name.c_str(), in.data(), shapes.data(), static_cast<int>(in.size()),
+                         out.data(), output_shapes.data(), static_cast<int>(out.size()), true);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    fastest_ms_ = std::min(fastest_ms_, took.count());
+    return good;
+  }
+
+  double fastest_ms() const { return fastest_ms_; }
+  // Of the last launch, in microseconds; 0: times are not estimated.
+  unsigned long estimate_us() const {
+    const auto settings = read_settings();
+    unsigned long us = 0;
+    if (!settings || settings->time.empty()) return 0;
+    return bm_get_last_api_process_time_us(handle_, &us) == BM_SUCCESS ? us : 0;
+  }
+
+ private:
+  void dump(const std::string& name, bm_data_type_t dtype, const bm_shape_t& shape, const void* data,
+            std::size_t bytes) {
+    std::string file = name;
+    std::replace(file.begin(), file.end(), '/', '_');
+    const auto* from = static_cast<const std::uint8_t*>(data);
+    const auto written =
+        write_npy((fs::path(folder_) / (file + ".npy")).string(), to_dtype(static_cast<bmodel::DataType>(dtype)),
+                  {shape.dims, shape.dims + shape.num_dims}, Bytes(from, from + bytes));
+    if (!written && dump_error_.empty()) dump_error_ = written.error().text;
+  }
+
+  bm_handle_t handle_ = nullptr;
+  void* runtime_ = nullptr;
+  std::string folder_, dump_error_;
+  double fastest_ms_ = std::numeric_limits<double>::infinity();
+};
+
+struct Choice {
+  const bmodel::Network* network = nullptr;
+  const bmodel::Stage* stage = nullptr;
+};
+Result<Choice> choose(const BmodelOptions& options, const bmodel::Model& model) {
+  for (const bmodel::Network& network : model.networks) {
+    if (!options.network.empty() && network.name != options.network) continue;
+    if (static_cast<std::size_t>(options.stage) < network.stages.size())
+      return Choice{&network, &network.stages[static_cast<std::size_t>(options.stage)]};
+  }
+  return usage(fmt::format("{} has no such network or stage", options.file));
+}
+
+void print_times(const Session& session, const Choice& chosen, int repeat) {
+  const auto& inputs = chosen.stage->inputs;
+  const double images = inputs.empty() || inputs[0].shape.empty() ? 1.0 : static_cast<double>(inputs[0].shape[0]);
+  print_escaped("{}: {:.3f} ms here, {:.1f} images/s{}", chosen.network->name, session.fastest_ms(),
+                images * 1000 / session.fastest_ms(), repeat > 1 ? fmt::format(" (fastest of {})", repeat) : "");
+  if (const unsigned long us = session.estimate_us(); us > 0)
+    print_escaped("; on the chip {} us, {:.1f} images/s (estimate)", us, images * 1e6 / static_cast<double>(us));
+  print_escaped("\n");
+}
+
+// Whether all outputs are those of the file.
+Result<bool> compare_outputs(const BmodelOptions& options, const bmodel::Stage& stage,
+                             const std::vector<Bytes>& outputs) {
+  const auto arrays = read_arrays(options.reference, most_bytes(stage.outputs));
+  if (!arrays) return arrays.error();
+  bool equal = true;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bmodel::Tensor& tensor = stage.outputs[i];
+    auto array = std::find_if(arrays->begin(), arrays->end(), [&](const auto& one) { return one.name == tensor.name; });
+    if (array == arrays->end() && arrays->size() == outputs.size())
+      array = arrays->begin() + static_cast<std::ptrdiff_t>(i);
+    if (array == arrays->end()) return usage(fmt::format("{} has no array \"{}\"", options.reference, tensor.name));
+    const Dtype type = to_dtype(tensor.type);
+    const auto size = static_cast<std::uint64_t>(size_of(type));
+    if (size == 0 || array->count() != outputs[i].size() / size)
+      return usage(fmt::format("array \"{}\" has shape [{}], output \"{}\" has [{}]", array->name,
+                               fmt::join(array->shape, ", "), tensor.name, fmt::join(tensor.shape, ", ")));
+    const Comparison result = compare(type, outputs[i], *array, options.tolerance);
+    print_escaped("{}: cosine {:.9f}, maximum error {:.6g}, {} of {} elements differ", tensor.name, result.cosine,
+                  result.maximum, result.differing, array->count());
+    if (result.first)
+      print_escaped(", the first at {}: {:.9g}, expected {:.9g}", indices_of(*result.first, tensor.shape),
+                    value_of(type, &outputs[i][*result.first * size]), array->value(*result.first));
+    print_escaped("\n");
+    equal = equal && result.differing == 0;
+  }
+  return equal;
+}
+
+Result<void> write_outputs(const std::string& path, const bmodel::Stage& stage, const std::vector<Bytes>& outputs) {
+  std::vector<NamedTensor> tensors;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    tensors.push_back({stage.outputs[i].name, to_dtype(stage.outputs[i].type), stage.outputs[i].shape, outputs[i]});
+  return write_npz(path, tensors);
+}
+
+}  // namespace
+
+int execute_model(const BmodelOptions& options) {
+  const auto loaded = load_model(options.file);
+  if (!loaded) return fail(loaded.error());
+  const auto chosen = choose(options, loaded->model);
+  if (!chosen) return fail(chosen.error());
+  // Loading checks that the tensors lie in the network's memory: before that, their sizes are only claimed.
+  Session session;
+  if (!session.open(*loaded, options.static_parts)) return kFailed;
+  if (auto possible = check_sizes(*chosen->stage); !possible) return fail(possible.error());
+  auto inputs = find_inputs(options, *chosen->stage);
+  if (!inputs) return fail(inputs.error());
+  if (!options.layers.empty()) {
+    std::error_code failed;
+    fs::create_directories(options.layers, failed);
+    if (failed) return fail(Error{ErrorKind::kResource, fmt::format("{}: {}", options.layers, failed.message())});
+    session.dump_layers(options.layers);
+  }
+  for (const std::string& part : chosen->stage->left_out)
+    print_escaped("{}: left out: {}\n", chosen->network->name, part);
+  std::vector<Bytes> outputs;
+  for (const bmodel::Tensor& tensor : chosen->stage->outputs) outputs.emplace_back(tensor.bytes);
+  for (int i = 0; i < options.repeat; ++i) {
+    if (!session.launch(*chosen->network, *chosen->stage, *inputs, outputs)) return kFailed;
+  }
+  print_times(session, *chosen, options.repeat);
+  if (!session.dumped()) {
+    fail(session.dump_error().c_str());
+    return kNotWritten;
+  }
+  if (!options.output.empty()) {
+    if (auto written = write_outputs(options.output, *chosen->stage, outputs); !written) {
+      fail(written.error());
+      return kNotWritten;
+    }
+  }
+  if (options.reference.empty()) return kDone;
+  const auto equal = compare_outputs(options, *chosen->stage, outputs);
+  if (!equal) return fail(equal.error());
+  return *equal ? kDone : kFailed;
+}
+
+}  // namespace softtpu::cli

@@ -1,0 +1,65 @@
+// softtpu env: every environment variable that softtpu reads, with its value, default and meaning.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "runtime/base/config.hpp"
+#include "tools/softtpu/command.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+int run_json() {
+  int status = 0;
+  Json list = Json::array();
+  for (const Variable& variable : variables()) {
+    const std::string text = variable_text(variable);
+    list.push_back({{"name", variable.name},
+                    {"value", text},
+                    {"default", variable.fallback},
+                    {"is_set", text != variable.fallback},
+                    {"meaning", variable.meaning}});
+    Settings scratch;
+    if (auto good = variable.apply(scratch, text); !good) {
+      list.back()["not_usable"] = good.error().text;
+      status = 1;
+    }
+  }
+  print_json({{"format", "softtpu-env"}, {"version", 1}, {"variables", list}});
+  return status;
+}
+
+// 1 when a variable has a value that softtpu refuses.
+int run() {
+  int status = 0;
+  for (const Variable& variable : variables()) {
+    const bool set = variable_text(variable) != variable.fallback;
+    fmt::print("{}={}{}\n    {}", variable.name, variable_text(variable), set ? "" : "    (default)", variable.meaning);
+    if (set) fmt::print(" [default: {}]", variable.fallback.empty() ? "not set" : variable.fallback);
+    fmt::print("\n");
+    Settings scratch;
+    if (auto good = variable.apply(scratch, variable_text(variable)); !good) {
+      fmt::print("    NOT USABLE: {}\n", good.error().text);
+      status = 1;
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
+Run add_env(CLI::App& app) {
+  app.footer("Exit status: 0; 1 when a variable has a value that is not usable.");
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "JSON instead of text");
+  return [json] { return *json ? run_json() : run(); };
+}
+
+}  // namespace softtpu::cli

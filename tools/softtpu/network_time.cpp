@@ -1,0 +1,249 @@
+#include "tools/softtpu/network_time.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "device/chip/layout.hpp"
+#include "device/network/program.hpp"
+#include "device/timing/launch_clock.hpp"
+
+namespace softtpu::cli {
+namespace {
+
+constexpr std::uint64_t kGlobalStart = 0x1'0000'0000;
+constexpr std::uint64_t kGlobalEnd = std::uint64_t{1} << 40;
+
+// A relocated address (address mode 4) stays the compiler's: where a tensor lies costs nothing.
+std::vector<std::uint8_t> placed(const bmodel::CommandGroup& group) {
+  std::vector<std::uint8_t> dma(group.dma.begin(), group.dma.end());
+  for (const bmodel::Relocation& one : group.relocations) {
+    const std::uint64_t address = kGlobalStart + (std::uint64_t{one.base_id} << 32) + one.add;
+    if (one.offset + 5 <= dma.size()) std::memcpy(dma.data() + one.offset, &address, 5);
+  }
+  return dma;
+}
+
+class Walk {
+ public:
+  Walk(std::unique_ptr<CostModel> model, NetworkTime& into, std::vector<FitRow>* rows)
+      : clock_(std::move(model)), into_(into), rows_(rows) {
+    clock_.begin();
+  }
+
+  void copy(std::uint64_t bytes) {
+    constexpr std::uint64_t kMost = 1 << 30;
+    for (std::uint64_t done = 0; done < bytes; done += kMost) {
+      const Dim4 shape{1, 1, 1, static_cast<int>(std::min(bytes - done, kMost))};
+      const Tensor block{Space::kSystem, kGlobalStart, shape, continuous_stride(shape), Dtype::kInt8, true};
+      add(Op::tpu_gdma_system_cpy, DmaCopyCmd{CopyOrder::kBlock, block, block}, "copy of an input or output");
+    }
+  }
+  void add(const network::Program& program) {
+    for (const network::ProgramStep& step : program.steps) {
+      if (std::holds_alternative<ControlCmd>(step.command)) {
+        order(step);
+        clock_.add(step.op, step.command);
+      } else {
+        add(step.op, step.command, step.instruction);
+      }
+    }
+    sent_.clear();
+    last_ = {-1, -1};
+  }
+  // How long DDR is busy with what this core moves.
+  double ddr_us() const { return ddr_us_; }
+  void finish() {
+    if (clock_.times().end().us > into_.end.us) into_.end = clock_.times().end();
+    for (std::size_t i = 0; i < kQueues; ++i) into_.busy_us[i] += clock_.times().busy_us(static_cast<Queue>(i));
+    for (auto& [name, layer] : layers_) into_.layers.push_back(std::move(layer));
+    std::stable_sort(into_.layers.begin(), into_.layers.end(),
+                     [](const LayerTime& a, const LayerTime& b) { return a.us() > b.us(); });
+    const double all = products_[0] + products_[1] + products_[2];
+    into_.precision = all <= 0 ? "" : products_[0] >= all / 2 ? "INT8" : products_[1] >= all / 2 ? "F16" : "F32";
+  }
+
+ private:
+  void order(const network::ProgramStep& step) {
+    if (rows_ == nullptr) return;
+    const auto& control = std::get<ControlCmd>(step.command);
+    const bool bdc = info(step.op).name.find("bdc") != std::string_view::npos;
+    if (control.action == ControlAction::kSendMessage) sent_[control.message] = last_[bdc ? 0 : 1];
+    if (control.action == ControlAction::kWaitMessage) after_[bdc ? 0 : 1] = sent_[control.message];
+  }
+
+  void add(Op op, const Command& command, std::string_view name) {
+    const auto timed = clock_.add(op, command);
+    if (!timed) return;
+    ++into_.commands;
+    into_.operations += timed->cost.operations;
+    for (std::size_t i = 0; i < kBytePaths; ++i) into_.bytes[i] += timed->cost.bytes[i];
+    if (timed->cost.ddr_bytes() > 0) ddr_us_ += timed->cost.work_us;
+    LayerTime& layer = layer_of(name);
+    ++layer.commands;
+    const double us = timed->cost.engine_us();
+    if (timed->placed.queue != Queue::kBdc) {
+      layer.ddr_us += us;
+    } else if (is_product(command)) {
+      layer.products_us += us;
+      count_product(command, timed->cost.operations);
+    } else {
+      layer.other_us += us;
+    }
+    if (rows_ != nullptr) record(op, command, timed->placed.queue == Queue::kBdc ? 0 : 1);
+  }
+  LayerTime& layer_of(std::string_view name) {
+    // "TIU 12 sAR.add of conv1": the layer, or the kind of instruction.
+    const std::size_t of = name.find(" of ");
+    std::string_view key = name;
+    if (of != std::string_view::npos && !name.starts_with("copy")) {
+      key = name.substr(of + 4);
+    } else if (!name.starts_with("copy")) {
+      const std::size_t unit = name.find(' ');
+      const std::size_t number = name.find(' ', unit + 1);
+      if (number != std::string_view::npos) key = name.substr(number + 1);
+    }
+    LayerTime& layer = layers_[key];
+    if (layer.name.empty()) layer.name = key;
+    return layer;
+  }
+  void count_product(const Command& command, double operations) {
+    Dtype type = Dtype::kFp32;
+    if (const auto* product = std::get_if<MatMulCmd>(&command)) type = type_of(product->left);
+    if (const auto* product = std::get_if<Conv2dCmd>(&command)) type = product->src.dtype;
+    products_[size_of(type) <= 1 ? 0 : size_of(type) == 2 ? 1 : 2] += operations;
+  }
+  void record(Op op, const Command& command, std::size_t engine) {
+    FitRow row{static_cast<int>(engine), after_[engine], clock_.model().quantities(op, command)};
+    after_[engine] = -1;
+    if (row.quantities.empty()) return;
+    last_[engine] = static_cast<std::int64_t>(rows_->size());
+    rows_->push_back(std::move(row));
+  }
+
+  LaunchClock clock_;
+  NetworkTime& into_;
+  std::vector<FitRow>* rows_;
+  std::map<std::string_view, LayerTime> layers_;
+  std::array<double, 3> products_{};
+  double ddr_us_ = 0;
+  std::map<int, std::int64_t> sent_;
+  std::array<std::int64_t, 2> last_{-1, -1}, after_{-1, -1};
+};
+
+}  // namespace
+
+std::string chip_name(const std::string& compiled_for) {
+  std::string name = compiled_for;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  // The same TPU at the same clock, with one core.
+  return name == "cv186x" ? "bm1688" : name;
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    const std::string why = file < 0 ? std::strerror(errno) : "it is no file";
+    if (file >= 0) close(file);
+    return Error{ErrorKind::kUsage, fmt::format("{}: {}", path, why)};
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* data = size == 0 ? nullptr : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (data == MAP_FAILED) return Error{ErrorKind::kResource, fmt::format("{}: {}", path, std::strerror(errno))};
+  return std::shared_ptr<const MappedFile>(new MappedFile({static_cast<const std::uint8_t*>(data), size}));
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+Result<NetworkTime> time_stage(const bmodel::Model& model, const bmodel::Network& network, std::size_t stage,
+                               TimingPreset preset, std::vector<FitRow>* rows) {
+  const bmodel::Stage& of = network.stages[stage];
+  NetworkTime time;
+  time.chip = model.chip;
+  time.network = network.name;
+  time.stage = static_cast<int>(stage);
+  const auto wrong = [&](const Error& error) {
+    return Error{error.kind, fmt::format("network \"{}\", stage {}: {}", network.name, stage, error.text)};
+  };
+  const auto chip = load_chip(chip_name(model.chip));
+  if (!chip) return wrong(chip.error());
+  if (const auto reasons = of.reasons(true); !reasons.empty())
+    return wrong(Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(reasons, "; "))});
+  time.cores = static_cast<int>(std::max<std::uint32_t>(of.cores, 1));
+  // Each core works through its own streams. Where they wait for each other inside of a launch is left out: the launch
+  // takes as long as its slowest core, and as long as DDR takes for all of them.
+  double all_ddr_us = 0;
+  const bool copies = network.address_mode == bmodel::kIoInContext;
+  const std::vector<network::Area> areas = {{kGlobalStart, kGlobalEnd, kGlobalStart}};
+  for (std::uint32_t core = 0; core < static_cast<std::uint32_t>(time.cores); ++core) {
+    auto costs = CostModel::make_for_networks(*chip, preset);
+    if (!costs) return wrong(costs.error());
+    const double share = (*costs)->ddr_share();
+    Walk walk(*std::move(costs), time, core == 0 ? rows : nullptr);
+    for (const bmodel::Tensor& tensor : of.inputs) walk.copy(copies && core == 0 ? tensor.bytes : 0);
+    for (const bmodel::CommandGroup& group : of.groups) {
+      if (group.core != core) continue;
+      std::vector<bmodel::Layer> layers;
+      const auto of_part = [&](const auto& one) { return one.part == group.part; };
+      if (std::count_if(of.groups.begin(), of.groups.end(), of_part) == 1)
+        std::copy_if(of.layers.begin(), of.layers.end(), std::back_inserter(layers), of_part);
+      const auto ranges = bmodel::unpack_layers(bmodel::pack_layers(layers));
+      const std::vector<std::uint8_t> dma = placed(group);
+      const auto program = network::make_program(*chip, {group.tiu, dma, group.sdma}, areas, ranges);
+      if (!program) return wrong(program.error());
+      walk.add(*program);
+    }
+    for (const bmodel::Tensor& tensor : of.outputs) walk.copy(copies && core == 0 ? tensor.bytes : 0);
+    all_ddr_us += walk.ddr_us() * share;
+    walk.finish();
+  }
+  if (time.cores > 1 && all_ddr_us > time.end.us) time.end.add(Spent::kCores, all_ddr_us - time.end.us);
+  if (const Fit* fit = preset == TimingPreset::kFull ? Fit::find(*chip) : nullptr; fit != nullptr) {
+    if (const FitError* error = fit->error_of(time.precision)) time.error = *error;
+  }
+  return time;
+}
+
+MemoryUse memory_of(const bmodel::Model& model) {
+  MemoryUse use;
+  std::set<std::pair<const std::uint8_t*, std::size_t>> constants;
+  std::uint64_t most = 0;
+  const auto consider = [&](std::uint64_t bytes, const std::string& what) {
+    if (bytes <= most) return;
+    most = bytes;
+    use.largest = what;
+  };
+  for (const bmodel::Network& network : model.networks) {
+    for (const bmodel::Stage& stage : network.stages) {
+      if (constants.emplace(stage.coefficients.data(), stage.coefficients.size()).second) {
+        use.constants += stage.coefficients.size();
+        consider(stage.coefficients.size(), fmt::format("constants of {}", network.name));
+      }
+      use.context = std::max(use.context, stage.context_bytes);
+      consider(stage.context_bytes, fmt::format("tensors between layers of {}", network.name));
+      std::uint64_t io = stage.io_bytes;
+      for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
+        for (const bmodel::Tensor& tensor : *tensors) io += tensor.bytes;
+      }
+      use.io += io;
+      consider(io, fmt::format("inputs and outputs of {}", network.name));
+      for (const bmodel::CommandGroup& group : stage.groups)
+        use.instructions += group.tiu.size() + group.dma.size() + group.sdma.size();
+    }
+  }
+  return use;
+}
+
+}  // namespace softtpu::cli
