@@ -1,7 +1,9 @@
 """Compiled networks (.bmodel), run by libbmrt on a device."""
 import ctypes
+import json
 import os
 import pathlib
+import subprocess
 
 import numpy as np
 
@@ -112,6 +114,16 @@ class Model:
         if not ok:
             raise Error(f"network {network}: {_native.last_failure()['text'] or 'the launch failed'}")
         return {tensor.name: _cut(raw, tensor, _to_tuple(shape)) for tensor, raw, shape in zip(outputs, results, shapes)}
+
+    @staticmethod
+    def time(path, network=None):
+        """How long the networks of a file would take on their chip, without running them: a list of dictionaries as `softtpu bmodel time --json`
+        prints it, one for each network and stage. `us` is the estimate, `error` what networks of the same precision were off."""
+        command = [_native.program(), "bmodel", "time", "--json", path, *(["--network", network] if network else [])]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Error(done.stderr.strip().removeprefix("softtpu: "))
+        return json.loads(done.stdout)
 
     def close(self):
         """Gives the network's memory back."""

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import softtpu
-from softtpu import _native
+from softtpu import _native, model
 
 NETWORKS = pathlib.Path(__file__).parent.parent / "golden-networks"
 has_bmrt = (_native.tree().lib / "libbmrt.so").exists()
@@ -47,3 +47,11 @@ def test_outputs_are_those_recorded(dev, path):
         first = model.inputs()[0]
         with pytest.raises(softtpu.ArgumentError, match="is given with shape"):
             model({**inputs, first.name: np.zeros((1,) * 7)})
+
+
+def test_time_is_estimated_without_running(network):
+    (row,) = model.Model.time(network)
+    assert row["us"] > 0 and row["error"]["networks"] > 0
+    assert sum(row["rests_on_us"].values()) == pytest.approx(row["us"])
+    with pytest.raises(softtpu.Error, match="no such network"):
+        model.Model.time(network, network="other")

@@ -21,7 +21,6 @@ constexpr int kExtent = 1024;
 constexpr const char* kBegin = "<!-- board -->\n";
 constexpr const char* kEnd = "<!-- end board -->";
 
-// The publication names the numbers of tiles and not their shapes: 64 x 64 and 128 rows make as many.
 struct Row {
   const char* what;
   int rows, columns;  // of a tile
@@ -30,7 +29,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"one block", 1024, 1024, 115},
     {"8 tiles of 128 x 1024", 128, 1024, 121},
-    {"256 tiles of 64 x 64", 64, 64, 632},
+    {"256 tiles of 32 x 128", 32, 128, 632},
 };
 
 // One tile after the other, each loaded, added and stored.

@@ -232,8 +232,14 @@ Run add_bmodel(CLI::App& app) {
       "fit (docs/time.md). Exit status: 0; 1 when an estimate failed; 2 when a file is not usable.");
   const std::string statuses =
       std::string("Exit status: 0; 1 when the network failed or differs, unless\n") + kGraveStatuses;
-  CLI::App* execute = command("run", "Run a network; takes the options of `softtpu run`",
-                              [options] { return run_in_program(*options, false); });
+  CLI::App* execute = command("run", "Run a network; takes the options of `softtpu run`", [options] {
+    if (!options->time_only) return run_in_program(*options, false);
+    options->files = {options->file};
+    options->one_stage = true;
+    return time_models(*options);
+  });
+  execute->add_flag("--time-only", options->time_only,
+                    "only estimate how long it would take, as `softtpu bmodel time` does");
   add_execution(*execute, *options);
   add_run_options(*execute, options->run, SettingUser::kProgram);
   execute->footer(statuses);

@@ -26,6 +26,7 @@ struct BmodelOptions {
   std::vector<std::string> files;
   std::string with;
   bool csv = false, vendor = false, fit_rows = false, one_stage = false;
+  bool time_only = false;  // run
   std::size_t most_layers = 0;
 };
 
