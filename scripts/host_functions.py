@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps the table of functions in host/README.md true: it is made from the bodies in host/*.cpp and the list of published functions.
+"""Keeps the table of functions in host/README.md true: it is made from the bodies in host/bmlib and the list of published functions.
 
 Rewrites the text between `<!-- functions -->` and `<!-- end functions -->`; with --check it only compares (ctest runs that)."""
 import json
@@ -26,7 +26,7 @@ def state(body, constants, source):
 
 def states():
     found = {}
-    for source in sorted((ROOT / "host").glob("*.cpp")):
+    for source in sorted((ROOT / "host/bmlib").glob("*.cpp")):
         text = source.read_text()
         constants = dict(re.findall(r"constexpr const char\* (\w+) =\s*\"([^\"]*)\"", text))
         exported = text[text.find('extern "C" {'):] if 'extern "C" {' in text else ""
