@@ -141,7 +141,7 @@ bool die(Connect connect, MessageType last, Cut cut, End end, bool spins = false
 msg::StatReply stat_of(Client& client) {
   auto reply = client.rpc().call<msg::StatReply>(msg::Stat{});
   EXPECT_TRUE(reply);
-  return reply ? *reply : StatReply();
+  return reply ? *reply : msg::StatReply();
 }
 
 TEST(HostFaults, AClientMayEndAtAnyPointOfAnyMessage) {
