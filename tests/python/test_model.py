@@ -49,7 +49,8 @@ def test_outputs_are_those_recorded(dev, path):
             model({**inputs, first.name: np.zeros((1,) * 7)})
 
 
-def test_time_is_estimated_without_running(network):
+def test_time_is_estimated_without_running():
+    network = NETWORKS / "attention_small_F16.bmodel"
     (row,) = model.Model.time(network)
     assert row["us"] > 0 and row["error"]["networks"] > 0
     assert sum(row["rests_on_us"].values()) == pytest.approx(row["us"])
