@@ -90,9 +90,9 @@ Result<std::optional<Issued>> Translator::translate(const Instruction& instructi
     if (is_okkernel(chip_)) return std::optional(is_tiu ? okk_tiu(in) : okk_dma(in));
     if (is_tiu && format.operation == kRegisters && format.has(Field::imm0)) {
       constexpr std::uint64_t kWord = 0xFFFFFFFF;
-      constexpr std::uint64_t kNone = 127;
+      constexpr std::uint64_t kNoRegister = 127;
       const auto write = [&](Field number, std::uint64_t value) {
-        if (in.value(number) != kNone) write_register(registers_, in.value(number), value);
+        if (in.value(number) != kNoRegister) write_register(registers_, in.value(number), value);
       };
       write(Field::reg_idx0, in.value(Field::imm0));
       write(Field::reg_idx1, in.value(Field::imm1) & kWord);
@@ -107,7 +107,7 @@ Result<std::optional<Issued>> Translator::translate(const Instruction& instructi
       return std::optional(message(chip_, instruction, instruction.function() == kDmaSend));
     Issued issued = is_tiu ? tiu(format.operation, in) : dma(format.operation, in);
     if (instruction.unit() == Unit::kSdma) issued.op = sdma_form(issued.op);
-    return std::optional(std::move(issued));
+    return std::optional(issued);
   } catch (const Refusal& refusal) {
     return Error{ErrorKind::kUsage,
                  fmt::format("{} {} {}.{}: {}.", to_text(instruction.unit()), instruction.id(), format.name,

@@ -332,7 +332,8 @@ TEST(Exhausted, NoDescriptors) {
   EXPECT_FALSE(witness.launch("fault_segv"));
   auto meanwhile = witness.launch("fault_nothing");
   if (!meanwhile) {
-    EXPECT_THAT(meanwhile.error().text, HasSubstr("Too many open files"));
+    EXPECT_THAT(meanwhile.error().text,
+                testing::AnyOf(HasSubstr("Too many open files"), HasSubstr("there was no descriptor for its file")));
   }
   sockets.clear();
   const auto free_again = std::chrono::steady_clock::now();

@@ -215,7 +215,7 @@ class Bmodel(unittest.TestCase):
         claimed = struct.pack("<QQQ", 1, 12, 1 << 34)
         self.assertIn(shape, data)
         (self.at / "huge.bmodel").write_bytes(data.replace(shape, claimed))
-        self.assertIn("outside the network's areas", softtpu("run", self.at / "huge.bmodel", status=1))
+        self.assertIn("has an extent of 17179869184", softtpu("run", self.at / "huge.bmodel", status=1))
         # An entry that would be inflated to 64 MiB; its header makes 2304 bytes.
         entry = io.BytesIO()
         with zipfile.ZipFile(entry, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -127,8 +127,9 @@ TEST_F(ByExponentOracle, FunctionsInFp32AreTheirSteps) {
 
 TEST_F(ByExponentOracle, TangentsComeFromAQuarterTurnLessTheAngle) {
   const ByExponent oracle = oracle_of(Dtype::kFp32);
-  IN_FP32(tan, true, at(1), at(2), kTan, &c_shape_);
-  IN_FP32(cot, true, at(1), at(2), kTan, &c_shape_);
+  // In place they are refused (golden bm1684x-1.30-varied: v_sfu).
+  IN_FP32(tan, false, at(1), at(2), kTan, &c_shape_);
+  IN_FP32(cot, false, at(1), at(2), kTan, &c_shape_);
 }
 
 }  // namespace

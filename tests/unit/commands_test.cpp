@@ -117,7 +117,8 @@ TEST(Rows, TakeLimitsFromTheChipAndFromOtherArguments) {
   PoolCmd pool;
   pool.mode = PoolMode::kAverage;
   pool.src.dtype = Dtype::kInt8;
-  EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 32));
+  chip.rules.set(static_cast<std::size_t>(ChipRule::kWideByteSums));
+  EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 63));
   chip.rules.reset().set(static_cast<std::size_t>(ChipRule::kWideByteSums));
   EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 255));
 

@@ -83,11 +83,13 @@ std::vector<Function> fp32_functions() {
       {"softplus", -30, 300, 3e-7, 4e-7, softplus,
        [](const Arguments& a) {
          tpu_bdc_fp32_softplus(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.log_coeff, a.table, a.shape, 1.0F);
-       }},
+       },
+       true},
       {"softplus 4", -10, 100, 3e-7, 4e-7, [](double x) { return softplus(4 * x) / 4; },
        [](const Arguments& a) {
          tpu_bdc_fp32_softplus(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.log_coeff, a.table, a.shape, 4.0F);
-       }},
+       },
+       true},
       {"log_sigmoid", -300, 30, 3e-6, 4e-7, [](double x) { return -softplus(-x); },
        [](const Arguments& a) {
          tpu_bdc_fp32_log_sigmoid(a.dst, a.src, a.work[0], a.work[1], a.exp_coeff, a.table, a.log_coeff, a.shape);
@@ -114,7 +116,8 @@ std::vector<Function> fp32_functions() {
       {"x pow x", 0.01, 20, 0, 1e-5, [](double x) { return std::pow(x, x); },
        [](const Arguments& a) {
          tpu_bdc_fp32_pow(a.dst, a.src, a.src, a.work[0], a.work[1], a.exp_coeff, a.log_coeff, a.table, a.shape);
-       }},
+       },
+       true},
       {"arcsinh", 0, 1e6, 4e-7, 5e-7, [](double x) { return std::asinh(x); }, LOG_CALL(tpu_bdc_fp32_arcsinh), true, 1},
       {"arcsinh", -2, 2, 4e-6, 3e-7, [](double x) { return std::asinh(x); }, LOG_CALL(tpu_bdc_fp32_arcsinh), true, 1},
       {"arccosh", 1, 3, 1e-5, 3e-7, [](double x) { return std::acosh(x); }, LOG_CALL(tpu_bdc_fp32_arccosh), true, 1},

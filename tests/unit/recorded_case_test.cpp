@@ -23,7 +23,8 @@ class RecordedCase : public ::testing::Test {
     std::filesystem::create_directories(folder_);
     std::ofstream(folder_ / "family.bin") << "content";
     std::ofstream(folder_ / "family.json")
-        << R"({"chip": "bm1684x", "cases": [{"id": "family/000", "calls": [], "setup": [)" << region << "]}]}";
+        << R"({"chip": "bm1684x", "cases": [{"id": "family/000", "calls": [{"fn": "tpu_initialize", "args": []}], "setup": [)"
+        << region << "]}]}";
     const auto family = read_family(folder_ / "family.json", kBases);
     return family ? "" : family.error().text;
   }

@@ -89,27 +89,27 @@ Json to_json(const NetworkTime& time, std::size_t most_layers) {
 }
 
 void print_text(const NetworkTime& time, std::size_t most_layers) {
-  fmt::print("{}, stage {}: {:.3f} ms {}, bound by {}\n", time.network, time.stage, time.end.us / 1e3, trust_text(time),
-             to_text(bound_of(time.end)));
+  print_escaped("{}, stage {}: {:.3f} ms {}, bound by {}\n", time.network, time.stage, time.end.us / 1e3,
+                trust_text(time), to_text(bound_of(time.end)));
   std::string spent;
   for (std::size_t i = 0; i < kSpentKinds; ++i) {
     if (time.end.spent[i] > 0)
       spent += fmt::format("{}{} {:.3f} ms", spent.empty() ? "" : ", ", to_text(static_cast<Spent>(i)),
                            time.end.spent[i] / 1e3);
   }
-  fmt::print("   spent    {}\n   rests on {}\n", spent, basis_text(time.end.by_basis));
+  print_escaped("   spent    {}\n   rests on {}\n", spent, basis_text(time.end.by_basis));
   for (std::size_t i = 0; i < std::min(most_layers, time.layers.size()); ++i) {
     const LayerTime& layer = time.layers[i];
     const auto [bound, next] = limits_of(layer);
-    fmt::print("   {} {:9.1f} us {:>5}x {}: bound by {}, next {}\n", i == 0 ? "layers  " : "        ", layer.us(),
-               layer.commands, layer.name, bound, next);
+    print_escaped("   {} {:9.1f} us {:>5}x {}: bound by {}, next {}\n", i == 0 ? "layers  " : "        ", layer.us(),
+                  layer.commands, layer.name, bound, next);
   }
 }
 
 void print_csv(const NetworkTime& time) {
-  fmt::print("{},{},{},{},{},{},{:.3f},{},{:.3f},{}\n", time.file, time.chip, time.network, time.stage, time.cores,
-             time.precision, time.end.us / 1e3, to_text(bound_of(time.end)), time.error ? time.error->error : 0.0,
-             time.error ? time.error->networks : 0);
+  print_escaped("{},{},{},{},{},{},{:.3f},{},{:.3f},{}\n", time.file, time.chip, time.network, time.stage, time.cores,
+                time.precision, time.end.us / 1e3, to_text(bound_of(time.end)), time.error ? time.error->error : 0.0,
+                time.error ? time.error->networks : 0);
 }
 
 // Of a language model: the networks' names say what they are, as the compiler's scripts give them.
@@ -223,8 +223,9 @@ int time_models(const BmodelOptions& options) {
                        {"tokens_per_s", tokens},
                        {"blocks", language.blocks}});
       } else if (!options.csv && !options.fit_rows) {
-        fmt::print("language model of {} blocks: first token {:.3f} s, then {:.2f} tokens/s, without the host's work\n",
-                   language.blocks, language.first_us / 1e6, tokens);
+        print_escaped(
+            "language model of {} blocks: first token {:.3f} s, then {:.2f} tokens/s, without the host's work\n",
+            language.blocks, language.first_us / 1e6, tokens);
       }
     }
     if (!times.empty()) firsts.push_back(times.front());
@@ -241,7 +242,7 @@ int time_models(const BmodelOptions& options) {
     if (options.json)
       all.push_back({{"together", {a.network, b.network}}, {"us", us}});
     else if (!options.csv)
-      fmt::print("{} and {} together: {:.3f} ms for one launch of each\n", a.network, b.network, us / 1e3);
+      print_escaped("{} and {} together: {:.3f} ms for one launch of each\n", a.network, b.network, us / 1e3);
   }
   if (options.json) fmt::print("{}\n", all.dump(1));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
@@ -252,7 +253,7 @@ int time_models(const BmodelOptions& options) {
 
 void print_memory(const bmodel::Model& model) {
   const MemoryUse use = memory_of(model);
-  fmt::print(
+  print_escaped(
       "device memory: {} (constants {}, between layers {}, inputs and outputs {}, instructions {}); largest: {}\n",
       size_text(use.sum()), size_text(use.constants), size_text(use.context), size_text(use.io),
       size_text(use.instructions), use.largest);

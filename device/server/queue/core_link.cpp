@@ -436,12 +436,16 @@ void CoreLink::restart(const CoreChild::End& end) {
   }
   if (failed && failed->group) failed->group->tell_failure(failed->workitem);
   if (failed && failed->type == MessageType::kCoreLaunch) child_.renew_memories();
-  // Before the new core starts, so that it does not have the old one's pages.
-  if (failed && !failed->restores) report(*std::move(failed), *std::move(victim));
-  modules_.begin_again();
-  if (failed && failed->restores) {
+  if (!failed) {
+    modules_.begin_again();
+  } else if (failed->restores) {
+    modules_.begin_again();
     log_warning(victim->text);
     modules_.note_failure(failed->module, victim->text, true);
+  } else {
+    // Before the new core starts, so that it does not have the old one's pages.
+    report(*std::move(failed), *std::move(victim));
+    modules_.begin_again();
   }
   if (auto started = start(); !started) {
     broken_ = fmt::format("core {} cannot be started again: {}", child_.index(), started.error().text);
