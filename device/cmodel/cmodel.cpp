@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/command/instruction_scope.hpp"
 #include "device/core/core.hpp"
 #include "device/instruction/translate.hpp"
 
@@ -97,6 +98,7 @@ class Node {
   }
 
   void submit() {
+    const InstructionScope instructions;
     std::visit([&](const auto& command) { core_.submit(issued_->op, command); }, issued_->command);
   }
 

@@ -13,6 +13,7 @@
 #include "device/chip/layout.hpp"
 #include "device/chip/limits.hpp"
 #include "device/chip/rules.hpp"
+#include "device/command/instruction_scope.hpp"
 #include "device/memory/overlap.hpp"
 
 namespace softtpu {
@@ -280,7 +281,7 @@ Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, Natural
 }
 
 Checks& Checks::advances(std::string_view name, const Tensor& dst, bool arithmetic) {
-  if (dst.natural || !chip_.has(ChipRule::kNoZeroDstStride)) return *this;
+  if (dst.natural || submits_instructions() || !chip_.has(ChipRule::kNoZeroDstStride)) return *this;
   if (arithmetic && chip_.has(ChipRule::kZeroDstArithmetic)) return *this;
   const auto stays = [](int extent, std::int64_t stride) { return extent > 1 && stride == 0; };
   const bool repeats = stays(dst.shape.n, dst.stride.n) || stays(dst.shape.c, dst.stride.c) ||

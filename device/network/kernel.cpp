@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "device/chip/layout.hpp"
+#include "device/command/instruction_scope.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
 #include "device/network/program.hpp"
@@ -131,6 +132,7 @@ class Launch {
     CallStack stack;
     stack.step = kName;
     const CallStackScope site(stack);
+    const InstructionScope instructions;
     for (std::uint64_t done = 0; done < bytes && !core_.faulted();) {
       const std::uint64_t size = std::min(bytes - done, kMostBytes);
       const Dim4 shape{1, 1, 1, static_cast<int>(size)};

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 
+#include "device/command/instruction_scope.hpp"
 #include "device/core/core.hpp"
 #include "device/instruction/address.hpp"
 #include "device/instruction/order.hpp"
@@ -125,6 +126,7 @@ class Device {
       const auto issued = translator.translate(instruction);
       if (!issued) return void(refusal_ = issued.error().text);
       if (!*issued) continue;
+      const InstructionScope instructions;
       std::visit([&](const auto& command) { core_.submit((*issued)->op, command); }, (*issued)->command);
       if (core_.faulted()) return;
     }

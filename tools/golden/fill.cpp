@@ -68,7 +68,7 @@ struct Type {
   std::span<const std::uint32_t> special;
 };
 
-std::optional<Type> find_type(const std::string& name) {
+std::optional<Type> find_element_type(const std::string& name) {
   if (name == "f32") return Type{4, true, false, kSpecialF32};
   if (name == "f16") return Type{2, true, true, kSpecialF16};
   if (name == "bf16") return Type{2, true, false, kSpecialBf16};
@@ -185,7 +185,7 @@ Result<std::vector<std::uint8_t>> evaluate(const Fill& fill, std::uint64_t bytes
       return std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(fill.value));
     return Error{ErrorKind::kUsage, fmt::format("fill has the value {}, which is no byte", fill.value)};
   }
-  const auto type = find_type(fill.dtype);
+  const auto type = find_element_type(fill.dtype);
   if (!type) return Error{ErrorKind::kUsage, "fill has the unknown dtype \"" + fill.dtype + "\""};
   if (!is_known(fill.kind)) return Error{ErrorKind::kUsage, "fill has the unknown kind \"" + fill.kind + "\""};
   if (auto error = find_bad_number(fill, type->is_float)) return *std::move(error);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "device/command/instruction_scope.hpp"
 #include "device/core/core.hpp"
 #include "device/instruction/address.hpp"
 #include "device/instruction/translate.hpp"
@@ -103,6 +104,7 @@ class Runner {
       const auto issued = translator.translate(*decoded);
       if (!issued) return void(outcome_.text = issued.error().text);
       if (!*issued) continue;
+      const InstructionScope instructions;
       std::visit([&](const auto& command) { core_.submit((*issued)->op, command); }, (*issued)->command);
     }
   }

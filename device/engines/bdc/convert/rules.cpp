@@ -4,6 +4,7 @@
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
+#include "device/command/instruction_scope.hpp"
 #include "device/engines/bdc/convert/command.hpp"
 
 namespace softtpu {
@@ -34,7 +35,8 @@ void rules(Checks& check, const FloatQuantCmd& cmd) {
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);
   check.source("src", cmd.src, cmd.dst).source("scale", cmd.scale, cmd.dst).source("offset", cmd.offset, cmd.dst);
   if (cmd.direction == Quant::kRequant) check.integral_rounding("dst rounding mode", cmd.to_int);
-  if (check.chip().has(ChipRule::kNoHalfTiesOfIntegers)) check.integral_rounding("rounding mode", cmd.to_float);
+  if (!submits_instructions() && check.chip().has(ChipRule::kNoHalfTiesOfIntegers))
+    check.integral_rounding("rounding mode", cmd.to_float);
 }
 
 }  // namespace softtpu

@@ -5,6 +5,7 @@
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
+#include "device/command/instruction_scope.hpp"
 #include "device/engines/bdc/requant/sum_checks.hpp"
 #include "device/engines/bdc/window/command.hpp"
 #include "device/engines/bdc/window/window_checks.hpp"
@@ -65,7 +66,7 @@ void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
 // The forms with a zero point of each channel have outputs of one sign on some chips.
 TypeSet asymmetric_outputs(const Checks& check) {
   constexpr TypeSet kAll = kInts16 | kInts32;
-  if (!check.chip().has(ChipRule::kFixedOutputSign)) return kAll;
+  if (submits_instructions() || !check.chip().has(ChipRule::kFixedOutputSign)) return kAll;
   if (check.op() == Op::tpu_bdc_int8_asym_pc_quant_conv2d) return kAll & kSignedInts;
   if (check.op() == Op::tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d) return kAll & kUnsignedInts;
   return kAll;
