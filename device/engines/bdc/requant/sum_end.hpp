@@ -32,10 +32,9 @@ class SumEnd {
   explicit SumEnd(const SumRule& rule) : SumEnd(rule, 0, Rounding::kHalfUp) {}
   // Of sums that are read as signed.
   SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding, bool uncut)
-      : SumEnd(rule, shift, rounding) {
+      : SumEnd(rule, counted(shift, uncut), rounding) {
     uncut_ = uncut;
-    // What goes to the left counts modulo the 64 bits of the product there (numerics newer-rules.md section 1).
-    if (uncut && shift > 0) shift &= 63;
+    shift = counted(shift, uncut);
     rule_.multiplier = multiplier;
     rule_.offset = offset;
     // A product of two 32-bit values and what rounds it fit into 64 bits; a shift to the left or a long one may not.
@@ -59,6 +58,9 @@ class SumEnd {
   }
 
  private:
+  // What goes to the left counts modulo the 64 bits of the product there (numerics newer-rules.md section 1).
+  static constexpr int counted(int shift, bool uncut) { return uncut && shift > 0 ? shift & 63 : shift; }
+
   SumEnd(const SumRule& rule, int shift, Rounding rounding)
       : rule_{rule.is_signed, {shift, rounding}, 0, 0, rule.relu ? 0 : SumShift::kNoFloor} {
     const IntRange range = saturation_range(rule.result, rule.symmetric);

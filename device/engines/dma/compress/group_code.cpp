@@ -59,23 +59,27 @@ class BitReader {
 
 bool is_signed_integer(Dtype type) { return type == Dtype::kInt8 || type == Dtype::kInt16; }
 
-// Small numbers of either sign get small symbols: 0, -1, 1, -2 ... A bias moves the numbers above zero, another those
-// below, each in a circle of its own.
-// Exponents of floats up to twice a bias count from it: the bias itself, one above, one below, two above ...; with the
-// zero guard they stay (golden bm1688-varied/m_c/gdma_compress_normal_L2S/000).
+// The upper bytes of floats that lie around a bias, as far as they do on both sides of it, take turns as well: the bias
+// itself, one above, one below, two above ... The others follow by their distance. With the zero guard all stay (golden
+// bm1688-varied/m_c/gdma_compress_normal_L2S/000; a bias above 127 is not recorded).
+constexpr int kMostByte = 255;
 bool is_biased_float(const GroupFormat& format) {
   return is_float(format.type) && !format.rule.zero_guard && format.rule.bias0 != 0;
 }
+int reach_of(int bias) { return std::min(bias, kMostByte - bias); }
 std::uint8_t from_bias(std::uint8_t byte, int bias) {
-  if (byte > 2 * bias) return byte;
-  const int distance = byte - bias;
-  return static_cast<std::uint8_t>(distance > 0 ? 2 * distance - 1 : -2 * distance);
+  const int above = byte - bias, distance = above < 0 ? -above : above;
+  if (distance > reach_of(bias)) return static_cast<std::uint8_t>(distance + reach_of(bias));
+  return static_cast<std::uint8_t>(above > 0 ? 2 * above - 1 : 2 * distance);
 }
 std::uint8_t onto_bias(std::uint8_t symbol, int bias) {
-  if (symbol > 2 * bias) return symbol;
+  const int reach = reach_of(bias);
+  if (symbol > 2 * reach) return static_cast<std::uint8_t>(reach == bias ? symbol : kMostByte - symbol);
   return static_cast<std::uint8_t>(symbol % 2 == 1 ? bias + (symbol + 1) / 2 : bias - symbol / 2);
 }
 
+// Small numbers of either sign get small symbols: 0, -1, 1, -2 ... A bias moves the numbers above zero, another those
+// below, each in a circle of its own.
 std::uint8_t to_symbol(std::uint8_t byte, const GroupFormat& format) {
   if (is_biased_float(format)) return from_bias(byte, format.rule.bias0);
   if (!is_signed_integer(format.type)) return byte;
@@ -91,15 +95,26 @@ std::uint8_t to_byte(std::uint8_t symbol, const GroupFormat& format) {
   return static_cast<std::uint8_t>(-((symbol / 2 + format.rule.bias1) % kBelow + 1));
 }
 
+// Of the next group, how many are elements.
+std::size_t filled(std::int64_t count) {
+  return static_cast<std::size_t>(std::min<std::int64_t>(count, kGroupElements));
+}
+
+// Of a float that counts as zero, and of what fills a group up, nothing else is kept.
+bool keeps_rest(std::size_t i, std::uint8_t symbol, std::int64_t count, const GroupFormat& format) {
+  return !is_float(format.type) || (i < filled(count) && to_byte(symbol, format) != 0);
+}
+
 // A group of elements as the byte that is coded and, of 16 bits, the byte that follows as it is: an integer's upper and
-// lower byte, a float's bits 7 to 14 and its sign with bits 0 to 6.
+// lower byte, a float's bits 7 to 14 and its sign with bits 0 to 6. What fills the last group up is a symbol of 0,
+// whatever the bias (golden bm1688-varied/m_c/gdma_compress_RACU_L2S/000).
 struct Split {
   Group coded{}, rest{};
 };
 Split split(const std::uint8_t* elements, std::int64_t count, const GroupFormat& format) {
   Split parts;
   const bool wide = size_of(format.type) == 2;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(std::min<std::int64_t>(count, kGroupElements)); ++i) {
+  for (std::size_t i = 0; i < filled(count); ++i) {
     if (!wide) {
       parts.coded[i] = elements[i];
       continue;
@@ -116,7 +131,7 @@ Split split(const std::uint8_t* elements, std::int64_t count, const GroupFormat&
     // The zero guard takes subnormal numbers of fp16 for zeros: its exponent is the upper five of these bits.
     if (format.type == Dtype::kFp16 && format.rule.zero_guard && parts.coded[i] < 8) parts.coded[i] = 0;
   }
-  for (std::uint8_t& byte : parts.coded) byte = to_symbol(byte, format);
+  for (std::size_t i = 0; i < filled(count); ++i) parts.coded[i] = to_symbol(parts.coded[i], format);
   return parts;
 }
 
@@ -184,7 +199,7 @@ bool get_symbols(BitReader& in, Group& symbols, std::uint8_t map, bool counts_ze
 
 void join(const Group& symbols, const Group& rest, std::int64_t count, const GroupFormat& format,
           std::uint8_t* elements) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(std::min<std::int64_t>(count, kGroupElements)); ++i) {
+  for (std::size_t i = 0; i < filled(count); ++i) {
     const unsigned byte = to_byte(symbols[i], format);
     if (size_of(format.type) == 1) {
       elements[i] = static_cast<std::uint8_t>(byte);
@@ -212,9 +227,8 @@ GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const 
     code.map[static_cast<std::size_t>(group)] = map;
     put_symbols(out, parts.coded, map, floats);
     if (size == 1) continue;
-    // Of a float that counts as zero nothing else is kept.
     for (std::size_t i = 0; i < parts.rest.size(); ++i) {
-      if (!floats || to_byte(parts.coded[i], format) != 0) out.put(parts.rest[i], 8);
+      if (keeps_rest(i, parts.coded[i], count - first, format)) out.put(parts.rest[i], 8);
     }
   }
   code.codes = out.take();
@@ -229,11 +243,11 @@ std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::ui
   for (std::int64_t group = 0; group < groups_of(count); ++group) {
     Group symbols{}, rest{};
     if (!get_symbols(in, symbols, map[group], floats)) return std::nullopt;
+    const std::int64_t first = group * kGroupElements;
     for (std::size_t i = 0; size == 2 && i < rest.size(); ++i) {
-      if (!floats || to_byte(symbols[i], format) != 0) rest[i] = static_cast<std::uint8_t>(in.get(8));
+      if (keeps_rest(i, symbols[i], count - first, format)) rest[i] = static_cast<std::uint8_t>(in.get(8));
     }
     if (!in.inside()) return std::nullopt;
-    const std::int64_t first = group * kGroupElements;
     join(symbols, rest, count - first, format, elements + first * size);
   }
   return in.steps() * kGroupAlignment;
