@@ -58,6 +58,20 @@ TEST(GroupCode, FloatsKeepNothingBesideAZeroExponent) {
   const GroupCode code = encoded(elements, Dtype::kBfp16);
   EXPECT_EQ(code.map[0], 0xB5);
   EXPECT_EQ(head(code.codes, 12), (Bytes{0x10, 0, 0x38, 0, 0x38, 0, 0x38, 0, 0x38, 0, 0x0A, 0x21}));
+  // A bias moves what is there, not what fills the group up (recorded: m_c/gdma_compress_RACU_L2S/000 of BM1688).
+  const GroupCode biased = encoded(Bytes(elements.begin(), elements.begin() + 12), Dtype::kBfp16, {32, 9, false});
+  EXPECT_EQ(biased.map[0], code.map[0]);
+  EXPECT_EQ(biased.codes, code.codes);
+  // Upper bytes of 6, 12 and 34 around 16 (recorded: m_c/gdma_compress_normal_L2S/000 of BM1688).
+  const auto symbol = [](unsigned byte) {
+    Bytes group(32, 0x55);  // too large for any remainder: the group is stored as it is
+    const auto bits = static_cast<std::uint16_t>(byte << 7);
+    std::memcpy(group.data(), &bits, sizeof(bits));
+    return encoded(group, Dtype::kBfp16, {16, 33, false}).codes[0];
+  };
+  EXPECT_EQ(symbol(6), 0x14);
+  EXPECT_EQ(symbol(12), 0x08);
+  EXPECT_EQ(symbol(34), 34);
   // A subnormal fp16 is a zero under the guard; one below 2^-17 always.
   const auto back = [](std::uint16_t value, bool guard) {
     std::uint16_t group[16] = {value}, copy[16] = {};
