@@ -16,12 +16,14 @@ struct Counts {
   // Recorded with another revision of the chip than the one it runs on, where both are known to differ.
   int superseded = 0;
   int other_npu = 0;  // refused for operands on different start NPUs
+  int known = 0;      // known to differ, with the reason (known_cases.txt)
   void add(const Counts& more) {
     passed += more.passed;
     failed += more.failed;
     skipped += more.skipped;
     superseded += more.superseded;
     other_npu += more.other_npu;
+    known += more.known;
   }
 };
 
