@@ -3,6 +3,7 @@
 copy of the file, and lets the compiler look at every source file that is new or changed, and at those that see the change through a list, with the
 options of the build. `softtpu` reads every description of a chip that is new."""
 import concurrent.futures
+import fnmatch
 import json
 import os
 import pathlib
@@ -80,10 +81,14 @@ def read_chip(build, path, page):
         done = subprocess.run([softtpu, *words], capture_output=True, text=True)
         if done.returncode != 0:
             return f"softtpu {words[0]}: {done.stderr}"
-        for function in promised.get("refused", {}) if words[0] == "api" else ():
-            line = next((row for row in done.stdout.splitlines() if row.split()[:1] == [function]), "")
-            if "refused" not in line and "unsupported" not in line:
-                return f"softtpu api: {function} is not refused: {line}"
+        refused = promised.get("refused", {}) if words[0] == "api" else {}
+        for name, why in refused.items():
+            # A name may stand for all that begin like it; `false` takes one of them out.
+            rows = [row for row in done.stdout.splitlines() if fnmatch.fnmatchcase((row.split() or [""])[0], name)]
+            rows = [row for row in rows if refused.get(row.split()[0]) is not False] if why else rows
+            wrong = [row for row in rows if ("refused" in row or "unsupported" in row) != bool(why)]
+            if not rows or wrong:
+                return f"softtpu api: {name} is {'not ' if why else ''}refused: {wrong[:1]}"
     return ""
 
 

@@ -85,7 +85,7 @@ const std::vector<Legal> kLegal = {
     {"tpu_hau_line_gather", "start", "0", "from the first line"},
     {"tpu_hau_line_gather", "end", "0", "no line in the range"},
     {"tpu_hau_line_gather", "line_num", "largest", "lines beyond the range are not read"},
-    {"*", "idx_*", "*", "a flag"},
+    {"*", "idx_*", "0", "a flag"},
     {"*", "is_descend", "*", "a flag"},
     {"*", "mask_in_lmem", "0", "a flag"},
     {"*", "num_comp", "0", "no correction"},
