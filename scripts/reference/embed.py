@@ -67,7 +67,10 @@ def names_in(text):
             names[match[1]] = ["macro", f"#define {match[1]}{match[2] or ''} {value}".rstrip(), ""]
     for match in re.finditer(r"\b(typedef\s+)?(enum|struct|union)\s*(\w+)?\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*(?:__attribute__\(\([^)]*\)\)\s*)?(\w+)?", bare):
         name = match[5] if match[1] and match[5] else match[3]
-        members = [" ".join(part.split()) for part in match[4].split("," if match[2] == "enum" else ";") if part.strip() and "#" not in part]
+        # Of what depends on a chip's macro, the numbers of the other chips.
+        body = re.sub(r"#[ \t]*if[^\n]*\n((?!#[ \t]*endif).)*?#[ \t]*else[^\n]*\n", "", match[4], flags=re.S)
+        body = re.sub(r"#[ \t]*endif[^\n]*\n", "", body)
+        members = [" ".join(part.split()) for part in body.split("," if match[2] == "enum" else ";") if part.strip() and "#" not in part]
         separator = ", " if match[2] == "enum" else "; "
         if name:
             names[name] = [match[2], f"{match[2]} {name} {{ {separator.join(members)}{';' if match[2] != 'enum' else ''} }}", ""]
