@@ -1,5 +1,5 @@
-// Whether commands come from instructions of a network. The SDK's functions refuse some arguments that the engines take; such rules
-// are asked of calls alone.
+// Whether commands come from instructions of a network. The SDK's functions refuse some arguments that the engines
+// take; such rules are asked of calls alone.
 #pragma once
 
 namespace softtpu {
