@@ -475,27 +475,27 @@ void tpu_bdc_fp32_tunable_div_C(local_addr_t dst_addr, local_addr_t src_addr, fl
 void tpu_bdc_fp32_tunable_C_div(local_addr_t dst_addr, local_addr_t src_addr, float C, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, int num_iter);
 /** Quotient of two tensors of any float type: dst = src0 / src1.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_div(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dtype);
 /** Quotient of a tensor of any float type and a constant: dst = src / C.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_div_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Quotient of a constant and a tensor of any float type: dst = C / src.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_C_div(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Quotient of two tensors of any float type with a chosen number of Newton steps.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_tunable_div(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dtype, int num_iter);
 /** Quotient of a tensor of any float type and a constant with a chosen number of Newton steps.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_tunable_div_C(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int num_iter);
 /** Quotient of a constant and a tensor of any float type with a chosen number of Newton steps.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_tunable_C_div(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int num_iter);
 /** Multiplies two f32 tensors and adds the product to the destination: dst = src0 * src1 + dst. */

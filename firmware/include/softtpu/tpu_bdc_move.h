@@ -113,11 +113,11 @@ void tpu_bdc_fp_ceil(local_addr_t dst_addr, local_addr_t src_addr, const dim4* s
 void tpu_bdc_abs(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, data_type_t dtype);
 /** Negation: dst = -src.
- * Types: dtype fp32, fp16, bfp16, int32, int16 or int8 */
+ * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_bdc_neg(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, data_type_t dtype);
 /** Sign of each element: 1, 0 or -1.
- * Types: dtype fp32, fp16, bfp16, int32, int16 or int8 */
+ * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_bdc_sign(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Power of two next to each element, as a float or as the exponent with its bias.
  * Types: dst_dtype fp16 or int16; src_dtype fp16 | dst_dtype fp32 or int32; src_dtype fp32 | dst_dtype bfp16 or

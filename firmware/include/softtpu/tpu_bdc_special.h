@@ -40,13 +40,13 @@ void tpu_bdc_load_fp32_cos_coeff(local_addr_t coeff_addr);
  * Layout: The values, in dtype, go to the offset of the address in all 64 NPUs; the address is a multiple of 64 on
  *   NPU 0.
  * coeff_addr: local address, on NPU 0, that receives the coefficients
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_bdc_load_fp_sin_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Loads the coefficients of the cosine of a float type into every NPU.
  * Layout: The values, in dtype, go to the offset of the address in all 64 NPUs; the address is a multiple of 64 on
  *   NPU 0.
  * coeff_addr: local address, on NPU 0, that receives the coefficients
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32, fp16, bfp16, int32, uint32, int16, uint16, int8 or uint8 */
 void tpu_bdc_load_fp_cos_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Loads 32 words for tpu_bdc_fp32_tan and tpu_bdc_fp32_cot into every NPU.
  * Layout: The words go to the offset of the address in all 64 NPUs; the address is a multiple of 64 on NPU 0.
@@ -66,7 +66,7 @@ void tpu_bdc_load_fp_exp_coeff(local_addr_t coeff_addr, data_type_t dtype);
  * Layout: The values, in dtype, go to the offset of the address in all 64 NPUs; the address is a multiple of 64 on
  *   NPU 0.
  * coeff_addr: local address, on NPU 0, that receives the coefficients
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32, fp16, bfp16, int8 or uint8 */
 void tpu_bdc_load_fp_erf_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Loads the coefficients of the logarithm of a float type into every NPU.
  * Layout: The values, in dtype, go to the offset of the address in all 64 NPUs; the address is a multiple of 64 on
@@ -114,11 +114,11 @@ void tpu_bdc_fp32_reciprocal(
 void tpu_bdc_fp32_tunable_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, int num_iter);
 /** Reciprocal of any float type with a chosen number of Newton steps.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_tunable_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, int num_iter);
 /** Reciprocal of any float type: dst = 1 / src.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, data_type_t dtype);
 /** Reciprocal of f32 with correction steps: 1 / src nearly to the last bit.
@@ -138,20 +138,20 @@ void tpu_bdc_fp32_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4
 void tpu_bdc_fp32_tunable_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, int num_iter);
 /** Reciprocal square root of any float type, 3 Newton steps in f32.
  * Layout: dst and src lie in the aligned layout.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_rsqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Reciprocal square root of any float type with a chosen number of Newton steps.
  * Layout: dst and src lie in the aligned layout.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_tunable_rsqrt(
     local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype, int num_iter);
 /** Square root of any float type, 3 Newton steps in f32.
  * Layout: dst and src lie in the aligned layout.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_sqrt(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Square root of any float type with a chosen number of Newton steps.
  * Layout: dst and src lie in the aligned layout.
- * Types: dtype fp32, fp16 or bfp16 */
+ * Types: dtype fp32 */
 void tpu_bdc_fp_tunable_sqrt(
     local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype, int num_iter);
 /** Square root of f32, 3 Newton steps.
