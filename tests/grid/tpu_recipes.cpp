@@ -28,6 +28,8 @@ const std::vector<Rule> kRules = {
     {"tpu_l2_sram_addr", "addr=0x10000000"},
     {"tpu_fp_to_int_cast", "src_dtype=FP32 dst_dtype=INT32"},
     {"tpu_int_to_fp_cast", "src_dtype=INT32 dst_dtype=FP32"},
+    {"tpu_bdc_fp32_logx", "x=10"},
+    {"tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d", "output_dtype=UINT32"},
     {"tpu_hau_*", "dtype=FP32 dtype_flags=0 idx_enable=1 idx_auto=1"},
     {"tpu_core_barrier", "msg_id=4 core_num=1"},
     {"tpu_*_lock", "lock_id=1"},
