@@ -175,7 +175,9 @@ void tpu_bdc_int8_asym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local
     const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
     data_type_t kzp_dtype, bool result_add);
 /** Transposed convolution of 8-bit integers with zero points, padding and inserted values of each channel.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
+ * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0.
+ * Types: input_dtype int8 or uint8; kzp_dtype int8 or uint8; output_dtype uint32 or uint16; weight_dtype int8 or
+ *   uint8 */
 void tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
     local_addr_t weight_addr, local_addr_t kzp_addr, local_addr_t pad_insert_addr, const dim4* input_shape,
     const dim4* input_stride, int output_c, const dim2* kernel, const dim2* insert, const padding_t* padding,
