@@ -253,9 +253,9 @@ void read_l2(Reader& reader, Chip& chip) {
   // A chip without L2 may tell a size all the same.
   if (reader.has("l2_sram") && reader.object().at("l2_sram").is_object() &&
       !reader.object().at("l2_sram").contains("bytes")) {
-    Reader told(reader.object().at("l2_sram"), "l2_sram");
-    chip.l2_usable = told.number("told_bytes", 0, Reader::kMaxAddress);
-    if (!told.complaint.empty()) reader.complain("l2_sram", "is wrong: " + told.complaint);
+    Reader sizes(reader.object().at("l2_sram"), "l2_sram");
+    chip.l2_usable = sizes.number("told_bytes", 0, Reader::kMaxAddress);
+    if (!sizes.complaint.empty()) reader.complain("l2_sram", "is wrong: " + sizes.complaint);
     return;
   }
   chip.l2_sram = reader.range("l2_sram");

@@ -181,7 +181,7 @@ void Core::drain() {
   };
   while (!faulted()) {
     if (place_.page != nullptr) {
-      // Nobody else brings about what the core's own engines wait for.
+      // Only the core's own commands can end what its engines wait for.
       auto waits = schedule_->blocked_by(has_come);
       std::erase_if(waits, [](const MessageWait& wait) { return is_own_message(wait.id); });
       if (!waits.empty()) {

@@ -24,7 +24,9 @@ class SharedBytes {
     if (data_ != nullptr) ::munmap(data_, bytes_);
   }
 
+  // Of a memory that the chip lacks (0 bytes) nothing is mapped.
   static Result<SharedBytes> create(std::uint64_t bytes) {
+    if (bytes == 0) return SharedBytes();
     void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED) return Error{ErrorKind::kResource, "the checks' memory cannot be mapped"};
     SharedBytes made;

@@ -90,7 +90,7 @@ class Maker {
     if (!order) return order.error();
     program_.steps.reserve(order->size() + sdma->size() + 2);
     program_.steps.push_back({Op::tpu_parallel_start, ControlCmd{ControlAction::kParallelStart, 0, 0}, {}});
-    // SDMA waits for nobody but through messages.
+    // SDMA is ordered by messages alone.
     for (std::size_t i = 0; i < sdma->size(); ++i) {
       if (auto added = add(*sdma, Unit::kSdma, i); !added) return added.error();
     }
@@ -124,7 +124,7 @@ class Maker {
     return {};
   }
 
-  // An instruction that the other unit waits for sends one message behind it, and whoever waits for it takes that one.
+  // An instruction that the other unit waits for sends one message behind it, which the waiting unit takes.
   Result<void> add_ordered(const Stream& tiu, const Stream& dma, const std::vector<stream::Step>& order) {
     const std::array awaited = {find_awaited(dma, tiu.size()), find_awaited(tiu, dma.size())};
     std::array messages = {std::vector<int>(tiu.size() + 1), std::vector<int>(dma.size() + 1)};

@@ -53,7 +53,7 @@ class CoreModules {
 
   // Those that the calls lie in; nothing when there are not enough descriptors.
   std::optional<std::vector<Explainer::Module>> images_of(const msg::CoreExplain& question) const;
-  // The calls without their source: what is known when nobody could explain them.
+  // The calls without their source: what is known where they could not be explained.
   std::string places_text(const msg::CoreExplain& question) const;
 
  private:
