@@ -19,7 +19,7 @@ std::optional<Requant> requant_of(const Operands& in, int channels) {
   const std::uint32_t factor = in.register_value(kFactorRegister);
   if (in.flag(Field::opd5_const)) {
     requant.multiplier = static_cast<std::int32_t>(factor);
-    requant.shift = static_cast<int>(static_cast<std::int8_t>(in.register_value(kShiftRegister)));
+    requant.shift = static_cast<int>((in.register_value(kShiftRegister) & 0xFFU) ^ 0x80U) - 0x80;  // a signed byte
     requant.offset = static_cast<std::int16_t>(in.register_value(kOffsetRegister));
   } else {
     requant.table = in.tensor_at(factor, {1, channels, 1, 2}, Dtype::kInt32, Layout::kCompact);
