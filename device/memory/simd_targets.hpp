@@ -20,8 +20,7 @@
 // In each turn: whether there is nothing that loops could be compiled for. Then a row is nullptr, and the plain loops
 // run.
 #define SOFTTPU_NO_VECTORS (HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128)
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/memory/simd_each_target.hpp"
 
 // `name`, which a header declares, is `function` of the best instruction set that may be used (kernel_choice.hpp).
 #define SOFTTPU_DISPATCH(result, name, parameters, function, arguments) \

@@ -302,10 +302,10 @@ void fused_group(TileSize size, int count, const float* left, std::int64_t step,
                                                            hn::Vec<Floats> added) HWY_ATTR {
         const Floats d;
         const auto special = hn::RebindMask(d, is_special(largest)), tiny = hn::RebindMask(d, is_tiny(largest));
-        const float* row = first + r * step;
+        const float* left_row = first + r * step;
         if (!hn::AllFalse(d, special))
-          added =
-              hn::IfThenElse(special, groups_detail::special_sums(count, row, right + col, offsets, nan_wins), added);
+          added = hn::IfThenElse(special, groups_detail::special_sums(count, left_row, right + col, offsets, nan_wins),
+                                 added);
         if (hn::AllFalse(d, tiny)) return added;
         alignas(64) float one_by_one[kLanes];
         hn::Store(added, d, one_by_one);
@@ -313,7 +313,7 @@ void fused_group(TileSize size, int count, const float* left, std::int64_t step,
         hn::StoreMaskBits(d, tiny, bits);
         for (int i = 0; i < kLanes; ++i) {
           if ((bits[i / 8] >> i % 8 & 1) != 0)
-            one_by_one[i] = aligned_group_sum(row, right + col, offsets, i, count, nan_wins);
+            one_by_one[i] = aligned_group_sum(left_row, right + col, offsets, i, count, nan_wins);
         }
         return hn::Load(d, one_by_one);
       };
