@@ -18,8 +18,8 @@ class ClientFindings::Switch final : public FindingSink {
   void add(const Found& found, std::uint64_t id) override {
     if (target_ != nullptr) target_->add(found, id);
   }
-  void add_count(std::uint64_t id, std::uint64_t count) override {
-    if (target_ != nullptr) target_->add_count(id, count);
+  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override {
+    if (target_ != nullptr) target_->add_count(id, count, now);
   }
   void add(const AllowedRecord& allowed) override {
     if (target_ != nullptr) target_->add(allowed);

@@ -66,12 +66,26 @@ void Findings::add(const Finding& finding) {
     if (known_.size() >= kMostRemembered) known_.clear();
     known = known_.emplace(std::move(calls), find_or_add(finding)).first;
   }
-  if (known->second != kLeftOut) ++list_[known->second].count;
+  if (known->second == kLeftOut) return;
+  note_again(known->second, finding);
+  ++list_[known->second].count;
+}
+
+// The same calls speak of other tensors in a later launch: that launch's report is in its own words.
+void Findings::note_again(std::size_t place, const Finding& finding) {
+  const Found& first = list_[place];
+  if (!seen_.insert(place).second || (first.what == finding.what && first.kernel == kernel_)) return;
+  now_.insert_or_assign(place, resolve(finding));
+}
+
+Found Findings::resolve(const Finding& finding) const {
+  Found found{finding.rule, kernel_, core_, finding.what, finding.place, {}, finding.nearest, finding.cost, 0};
+  for (const Party& party : finding.parties) found.parties.push_back(softtpu::resolve(party));
+  return found;
 }
 
 std::size_t Findings::find_or_add(const Finding& finding) {
-  Found found{finding.rule, kernel_, core_, finding.what, finding.place, {}, finding.nearest, finding.cost, 0};
-  for (const Party& party : finding.parties) found.parties.push_back(resolve(party));
+  Found found = resolve(finding);
   std::string key = fold_key(found);
   if (const auto same = folded_.find(key); same != folded_.end()) return same->second;
   if (!has_room(rule(found.rule).severity)) {
@@ -121,12 +135,16 @@ void Findings::report() {
     const std::uint64_t more = list_[i].count - reported_[i];
     if (more == 0) continue;
     reported_[i] = list_[i].count;
+    const auto now = now_.find(i);
+    const Found* const latest = now != now_.end() ? &now->second : nullptr;
     if (options_.journal) {
-      options_.journal->add_count(ids_[i], more);
+      options_.journal->add_count(ids_[i], more, latest);
     } else {
-      print(to_again_text(list_[i], more));
+      print(to_again_text(latest != nullptr ? *latest : list_[i], more));
     }
   }
+  now_.clear();
+  seen_.clear();
   report_left_out();
   for (const auto& [rule, count] : allowed_) {
     if (options_.journal) options_.journal->add(AllowedRecord{rule, kernel_, count});

@@ -63,6 +63,8 @@ class Findings {
   bool is_allowed(const Finding& finding);
   // The place of an equal one in the list; kLeftOut when there is none and no room.
   std::size_t find_or_add(const Finding& finding);
+  Found resolve(const Finding& finding) const;
+  void note_again(std::size_t place, const Finding& finding);
   bool has_room(Severity severity) const;
   void leave_out(const Found& found, const std::string& key);
   void add_new(Found found);
@@ -73,10 +75,12 @@ class Findings {
   int core_ = -1;
   std::uint64_t count_ = 0;
   std::vector<Found> list_;
-  std::vector<std::uint64_t> reported_;        // of each in the list: how many times
-  std::vector<std::uint64_t> ids_;             // of each in the list: its name in the journal
-  std::array<int, kSeverities> kept_{};        // how many of the list have each severity
-  std::map<std::string, std::size_t> known_;   // by the addresses of the calls, which are cheap to compare
+  std::vector<std::uint64_t> reported_;       // of each in the list: how many times
+  std::set<std::size_t> seen_;                // those that came since the last report
+  std::map<std::size_t, Found> now_;          // of those that came again since: as it is now, where the text is another
+  std::vector<std::uint64_t> ids_;            // of each in the list: its name in the journal
+  std::array<int, kSeverities> kept_{};       // how many of the list have each severity
+  std::map<std::string, std::size_t> known_;  // by the addresses of the calls, which are cheap to compare
   std::map<std::string, std::size_t> folded_;  // by their lines: a call that was unrolled has several addresses
   std::set<std::size_t> left_out_;             // hashes of those that found no room
   LeftOut left_counts_;

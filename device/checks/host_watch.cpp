@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "device/checks/module_check.hpp"
+#include "device/core/call_site.hpp"
 
 namespace softtpu {
 
@@ -39,6 +42,37 @@ void HostWatch::read(std::uint64_t address, std::uint64_t bytes, const Stack& st
   finding.what = fmt::format("the program reads {} bytes of which {} were never written, the first ones at {}", bytes,
                              count, finding.place->text());
   finding.parties = {{"host", fmt::format("copy of {} bytes from 0x{:x} to the host", bytes, address), {}, stack}};
+  parts_.findings->add(finding);
+  parts_.findings->report();
+}
+
+void HostWatch::synced(std::uint64_t client) {
+  if (parts_.touches) synced_[client] = parts_.touches->count();
+}
+
+void HostWatch::unordered_copy(std::uint64_t client, const HostCopy& copy, const Stack& stack) {
+  if (!parts_.touches) return;
+  const std::uint64_t end = copy.address + copy.bytes;
+  const auto touch = parts_.touches->find(synced_[client], copy.address, end, copy.to_device);
+  if (!touch) return;
+  const std::string function = call_name(touch->op);
+  const char* const does = touch->writes ? "writes" : "reads";
+  Finding finding;
+  finding.rule = "race/host-copy";
+  finding.place = FoundPlace{"global", std::max(copy.address, touch->begin), std::min(end, touch->end)};
+  finding.what =
+      fmt::format("{} {} bytes that a launch before it {}, and the program has not waited for that launch: {}",
+                  copy.function, copy.to_device ? "writes" : "reads", does, finding.place->text());
+  finding.parties = {
+      {function,
+       fmt::format("{} in kernel \"{}\" {} 0x{:x}..0x{:x}", function, touch->kernel.data(), does, touch->begin,
+                   touch->end - 1),
+       {},
+       {}},
+      {copy.function,
+       fmt::format("copy of {} bytes {} 0x{:x}", copy.bytes, copy.to_device ? "to" : "from", copy.address),
+       {},
+       stack}};
   parts_.findings->add(finding);
   parts_.findings->report();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "device/checks/allocations.hpp"
 #include "device/checks/client_findings.hpp"
 #include "device/checks/findings.hpp"
+#include "device/checks/launch_touches.hpp"
 #include "device/checks/shadow.hpp"
 #include "device/chip/chip.hpp"
 
@@ -21,6 +23,7 @@ class HostWatch {
     std::shared_ptr<Shadow> shadow;           // null: nobody asks what has been written
     std::shared_ptr<Findings> findings;       // the server's own
     std::shared_ptr<ClientFindings> clients;  // to whom they go; null: nobody shares the device
+    std::shared_ptr<LaunchTouches> touches;   // null: nobody asks what copies do beside launches
     bool memory = false, output = false, symbols = false;
     std::vector<Chip> portable_to;
   };
@@ -32,6 +35,7 @@ class HostWatch {
   }
   void forget(std::uint64_t client) {
     if (parts_.clients) parts_.clients->forget(client);
+    synced_.erase(client);
   }
 
   using Stack = std::vector<std::string>;
@@ -41,6 +45,14 @@ class HostWatch {
   void freed(std::uint64_t address, std::uint64_t bytes, const Stack& stack);
   void wrote(std::uint64_t address, std::uint64_t bytes);
   void read(std::uint64_t address, std::uint64_t bytes, const Stack& stack);
+  // The client has waited for its launches; and copies without having done that, in the call of this name.
+  void synced(std::uint64_t client);
+  struct HostCopy {
+    std::uint64_t address = 0, bytes = 0;
+    bool to_device = false;
+    std::string function;
+  };
+  void unordered_copy(std::uint64_t client, const HostCopy& copy, const Stack& stack);
   void refused_copy(const std::string& text, const Stack& stack);
   // A module with these undefined symbols is loaded.
   void loaded(const std::string& module, const std::vector<std::string>& undefined);
@@ -50,6 +62,7 @@ class HostWatch {
 
  private:
   Parts parts_;
+  std::map<std::uint64_t, std::uint64_t> synced_;  // of each client: what launches touched before it last waited
 };
 
 }  // namespace softtpu

@@ -32,6 +32,7 @@ Kind kind_of(Dtype type, std::uint32_t bits) {
 struct Unusual {
   std::optional<std::uint64_t> nan, infinite;
   SpanSpace nan_space{}, infinite_space{};
+  bool of_results = false;
 
   void see(Kind kind, SpanSpace space, std::uint64_t at) {
     if (kind == Kind::kNan && !nan) {
@@ -44,9 +45,30 @@ struct Unusual {
   }
 };
 
+// Whether a span holds no NaN and no infinity: the usual case, in a loop that compilers turn into vectors.
+template <class Word>
+bool is_finite(const std::uint8_t* data, std::uint64_t count, Word exponent) {
+  bool found = false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Word bits = 0;
+    std::memcpy(&bits, data + i * sizeof bits, sizeof bits);
+    found |= (bits & exponent) == exponent;
+  }
+  return !found;
+}
+bool is_finite(Dtype type, const std::uint8_t* data, std::uint64_t bytes) {
+  switch (type) {
+    case Dtype::kFp32: return is_finite<std::uint32_t>(data, bytes / 4, 0x7F800000);
+    case Dtype::kFp16: return is_finite<std::uint16_t>(data, bytes / 2, 0x7C00);
+    case Dtype::kBfp16: return is_finite<std::uint16_t>(data, bytes / 2, 0x7F80);
+    default: return true;
+  }
+}
+
 class NanCheck final : public Observer {
  public:
-  explicit NanCheck(std::shared_ptr<Findings> findings) : findings_(std::move(findings)) {}
+  NanCheck(std::shared_ptr<Findings> findings, std::shared_ptr<Shadow> shadow)
+      : findings_(std::move(findings)), shadow_(std::move(shadow)) {}
 
   void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     memories_ = &memories;
@@ -54,7 +76,8 @@ class NanCheck final : public Observer {
     told_nan_ = told_infinite_ = false;
   }
 
-  void before(Op, const Command& command) override {
+  // Called by NanOperands.
+  void look_at_operands(const Command& command) {
     given_ = {};
     if (told_nan_ && told_infinite_) return;
     const auto look = [&](Access access, const char*, const Operand& operand) {
@@ -76,6 +99,7 @@ class NanCheck final : public Observer {
     for_each_use(command, [&](const OperandUse& use) {
       if (!use.writes) return;
       Unusual made;
+      made.of_results = true;
       scan(use, made);
       if (made.nan && !given_.nan && !told_nan_) {
         told_nan_ = true;
@@ -107,14 +131,20 @@ class NanCheck final : public Observer {
   }
   void scan(Dtype type, const Span& span, Unusual& seen) const {
     const std::uint8_t* data = place(span.space, span.begin, span.end - span.begin);
-    if (data == nullptr) return;
+    if (data == nullptr || (seen.nan && seen.infinite) || is_finite(type, data, span.end - span.begin)) return;
     const auto size = static_cast<std::uint64_t>(size_of(type));
     for (std::uint64_t at = span.begin; at + size <= span.end; at += size) {
       std::uint32_t bits = 0;
       std::memcpy(&bits, data + (at - span.begin), size);
       const Kind kind = kind_of(type, bits);
-      if (kind != Kind::kFinite) seen.see(kind, span.space, at);
+      if (kind != Kind::kFinite && (!seen.of_results || holds_data(span, at))) seen.see(kind, span.space, at);
     }
+  }
+
+  // What is computed from bytes that nothing has written, behind a tensor's last column, is no result.
+  bool holds_data(const Span& span, std::uint64_t at) const {
+    const std::uint8_t* states = shadow_ != nullptr && span.space == SpanSpace::kLocal ? shadow_->find(span) : nullptr;
+    return states == nullptr || states[at - span.begin] >= Shadow::kFirstLaunch;
   }
 
   void tell(const char* rule, const char* what, Op op, const OperandUse& use, SpanSpace space, std::uint64_t at) {
@@ -130,15 +160,26 @@ class NanCheck final : public Observer {
   }
 
   std::shared_ptr<Findings> findings_;
+  std::shared_ptr<Shadow> shadow_;  // null: nobody asks what has been written
   const Memories* memories_ = nullptr;
   Unusual given_;
   bool told_nan_ = false, told_infinite_ = false;
 };
 
+class NanOperands final : public Observer {
+ public:
+  explicit NanOperands(std::shared_ptr<NanCheck> check) : check_(std::move(check)) {}
+  void before(Op, const Command& command) override { check_->look_at_operands(command); }
+
+ private:
+  std::shared_ptr<NanCheck> check_;
+};
+
 }  // namespace
 
-std::shared_ptr<Observer> make_nan_check(std::shared_ptr<Findings> findings) {
-  return std::make_shared<NanCheck>(std::move(findings));
+NanObservers make_nan_check(std::shared_ptr<Findings> findings, std::shared_ptr<Shadow> shadow) {
+  auto check = std::make_shared<NanCheck>(std::move(findings), std::move(shadow));
+  return {check, std::make_shared<NanOperands>(check)};
 }
 
 }  // namespace softtpu

@@ -5,10 +5,16 @@
 #include <memory>
 
 #include "device/checks/findings.hpp"
+#include "device/checks/shadow.hpp"
 #include "device/core/observer.hpp"
 
 namespace softtpu {
 
-std::shared_ptr<Observer> make_nan_check(std::shared_ptr<Findings> findings);
+// Both read the memories, which the race check closes to the kernel between commands: one observer looks at results
+// before that check closes pages, the other at operands after it has opened them.
+struct NanObservers {
+  std::shared_ptr<Observer> results, operands;
+};
+NanObservers make_nan_check(std::shared_ptr<Findings> findings, std::shared_ptr<Shadow> shadow);
 
 }  // namespace softtpu

@@ -12,6 +12,7 @@
 #include "device/core/own_messages.hpp"
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
+#include "device/core/stack_paint.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
@@ -106,6 +107,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   set_current_place(place_);
   for (Observer* observer : observed_by_) observer->launch_begins(memories_, kernel_, index_);
   current_core = this;
+  if (!observed_by_.empty()) paint_stack();
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
   if (setjmp(end_) == 0) call_kernel(function, args, static_cast<unsigned>(bytes));
   reset_processor_state();  // the next kernel begins with the same

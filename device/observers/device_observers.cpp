@@ -10,12 +10,14 @@
 #include "device/checks/constraint_check.hpp"
 #include "device/checks/core_race_check.hpp"
 #include "device/checks/init_check.hpp"
+#include "device/checks/launch_touches.hpp"
 #include "device/checks/memory_check.hpp"
 #include "device/checks/nan_check.hpp"
 #include "device/checks/operand_type_check.hpp"
 #include "device/checks/overlap_check.hpp"
 #include "device/checks/overwrite_check.hpp"
 #include "device/checks/race_check.hpp"
+#include "device/checks/scalar_check.hpp"
 #include "device/timing/time_observer.hpp"
 #include "device/trace/trace.hpp"
 
@@ -46,6 +48,8 @@ struct CheckParts {
   std::shared_ptr<Findings> findings;
   std::shared_ptr<AllocationTable> allocations;
   std::shared_ptr<Shadow> shadow;  // null: nobody asks what has been written
+  std::shared_ptr<LaunchTouches> touches;
+  NanObservers nan;
 
   bool wants(std::string_view name) const { return checks.contains(std::string(name)); }
 };
@@ -74,7 +78,9 @@ constexpr CheckRow kChecks[] = {
      [](const CheckParts& p) -> Made {
        return make_init_check(p.wants("init") ? p.findings : nullptr, p.shadow, p.allocations);
      }},
+    {"nan", "", nothing, [](const CheckParts& p) -> Made { return p.nan.results; }},
     {"race", "", nothing, [](const CheckParts& p) -> Made { return make_race_check(p.findings); }},
+    {"race", "", nothing, [](const CheckParts& p) -> Made { return make_touch_recorder(p.touches); }},
     {"race", "", several_cores, [](const CheckParts& p) -> Made { return make_core_race_check(p.findings, p.chip); }},
     // A debugger would stop at every closed page.
     {"race", "", nothing,
@@ -83,8 +89,9 @@ constexpr CheckRow kChecks[] = {
      [](const CheckParts& p) -> Made { return make_constraint_check(p.findings, p.settings.stack_limit); }},
     {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_overlap_check(p.findings); }},
     {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_operand_type_check(p.findings); }},
+    {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_scalar_check(p.findings); }},
     {"bank", "", nothing, [](const CheckParts& p) -> Made { return make_bank_check(p.findings, p.chip); }},
-    {"nan", "", nothing, [](const CheckParts& p) -> Made { return make_nan_check(p.findings); }},
+    {"nan", "", nothing, [](const CheckParts& p) -> Made { return p.nan.operands; }},
     {"", "", other_chips, [](const CheckParts& p) -> Made { return make_portability_check(p.findings, p.targets); }},
 };
 
@@ -101,7 +108,21 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
     observers.shadow = *made;
   }
   observers.allocations = *allocations;
-  const CheckParts parts{checks, settings, chip, *targets, observers.findings, *allocations, observers.shadow};
+  std::shared_ptr<LaunchTouches> touches;
+  if (checks.contains("race")) {
+    auto made = LaunchTouches::create();
+    if (!made) return made.error();
+    touches = *made;
+  }
+  const CheckParts parts{checks,
+                         settings,
+                         chip,
+                         *targets,
+                         observers.findings,
+                         *allocations,
+                         observers.shadow,
+                         touches,
+                         make_nan_check(observers.findings, observers.shadow)};
   for (const CheckRow& row : kChecks) {
     const bool named = row.name.empty() || parts.wants(row.name) || parts.wants(row.or_name);
     if (!named || !row.needs(parts)) continue;
@@ -111,9 +132,9 @@ Result<void> add_checks(const std::set<std::string>& checks, const Settings& set
   }
   // The server's findings are its own: in a program with linked-in kernels it runs beside the core.
   const auto clients = observers.clients ? std::make_shared<ClientFindings>(options) : nullptr;
-  observers.watch = std::make_shared<HostWatch>(
-      HostWatch::Parts{*allocations, observers.shadow, clients ? clients->list() : std::make_shared<Findings>(options),
-                       clients, parts.wants("memory"), parts.wants("output"), parts.wants("constraint"), *targets});
+  observers.watch = std::make_shared<HostWatch>(HostWatch::Parts{
+      *allocations, observers.shadow, clients ? clients->list() : std::make_shared<Findings>(options), clients, touches,
+      parts.wants("memory"), parts.wants("output"), parts.wants("constraint"), *targets});
   return {};
 }
 

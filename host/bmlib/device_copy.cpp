@@ -16,7 +16,7 @@ constexpr std::uint64_t kWord = 4;
 // launched.
 template <class Operation>
 Result<void> in_queue(Handle& handle, Operation operation) {
-  if (auto behind = handle.stream().wait_for_all(); !behind) return behind;
+  if (auto behind = handle.stream().wait_in_queue(); !behind) return behind;
   return operation();
 }
 

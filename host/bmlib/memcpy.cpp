@@ -16,6 +16,16 @@ struct Part {
   std::uint64_t offset = 0;
 };
 
+// The chip orders these copies behind no launch. Most programs do not wait, and get their results all the same: they
+// wait here, too, and the race check names those that only this made right.
+Result<void> wait_for_launches(const char* function, Handle& handle, const Range& range, bool to_device) {
+  if (!handle.device().copies_wait()) return {};
+  if (auto done = handle.stream().wait_for_all(); !done) return done;
+  if (handle.stream().has_unawaited())
+    handle.device().note_unordered_copy(function, range.address, range.bytes, to_device);
+  return {};
+}
+
 template <class Mem>
 bm_status_t to_device(const char* function, bm_handle_t handle, const Mem& dst, const void* src, Part part) {
   const std::shared_ptr<Handle> h = find_handle(function, handle);
@@ -25,9 +35,7 @@ bm_status_t to_device(const char* function, bm_handle_t handle, const Mem& dst, 
   if (range->bytes == 0) return BM_SUCCESS;
   if (src == nullptr) return fail(function, BM_ERR_PARAM, "src is NULL");
   const TracedCall traced(h->trace(), TracedCall::Direction::kToDevice);
-  // The chip orders these copies behind no launch. Most programs do not wait for their launches, and get their results
-  // all the same: they do here, too.
-  if (auto done = h->stream().wait_for_all(); !done) return end_copy(function, h->device(), done);
+  if (auto done = wait_for_launches(function, *h, *range, true); !done) return end_copy(function, h->device(), done);
   return end_copy(function, h->device(), h->device().write(range->address, src, range->bytes));
 }
 
@@ -40,7 +48,7 @@ bm_status_t to_host(const char* function, bm_handle_t handle, void* dst, const M
   if (range->bytes == 0) return BM_SUCCESS;
   if (dst == nullptr) return fail(function, BM_ERR_PARAM, "dst is NULL");
   const TracedCall traced(h->trace(), TracedCall::Direction::kToHost);
-  if (auto done = h->stream().wait_for_all(); !done) return end_copy(function, h->device(), done);
+  if (auto done = wait_for_launches(function, *h, *range, false); !done) return end_copy(function, h->device(), done);
   return end_copy(function, h->device(), h->device().read(range->address, dst, range->bytes));
 }
 

@@ -74,6 +74,7 @@ DeviceClient::DeviceClient(std::unique_ptr<State> state) : state_(std::move(stat
 DeviceClient::~DeviceClient() = default;
 const DeviceInfo& DeviceClient::info() const { return state_->info; }
 int DeviceClient::device_id() const { return state_->name; }
+bool DeviceClient::copies_wait() const { return state_->copies_wait; }
 bool DeviceClient::shares_memory() const { return state_->memory != nullptr; }
 Result<void> DeviceClient::check_process() const { return state_->check_process(); }
 
@@ -148,7 +149,18 @@ Result<int> DeviceClient::device_count() {
   return static_cast<int>(hello->device_count);
 }
 
-Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
+namespace {
+
+bool names_chip() {
+  return std::ranges::any_of(variables(), [](const Variable& variable) {
+    const char* text = std::getenv(std::string(variable.name).c_str());
+    return (variable.name == "SOFTTPU_CHIP" || variable.name == "CHIP_ARCH") && text != nullptr && *text != '\0';
+  });
+}
+
+}  // namespace
+
+Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id, std::string_view usual_chip) {
   count_forks();
   OpenDevices& devices = open_devices();
   const std::lock_guard lock(devices.mutex);
@@ -159,7 +171,9 @@ Result<std::shared_ptr<DeviceClient>> DeviceClient::open(int device_id) {
     }
     devices.by_id.erase(found);
   }
-  auto settings = read_settings();
+  std::vector<std::string> given;
+  if (!usual_chip.empty() && !names_chip()) given.push_back(fmt::format("CHIP_ARCH={}", usual_chip));
+  auto settings = read_settings(given);
   if (!settings) return settings.error();
   const bool shared = !shared_device_name(*settings).empty();
   Result<std::uint32_t> number = 0U;
@@ -226,9 +240,9 @@ Result<void> DeviceClient::attach(const Settings& settings) {
   if (!opened) return opened.error();
   state_->info = {opened->chip_name,    opened->chip_id,      opened->soc_mode,   opened->core_count,
                   opened->global_start, opened->global_bytes, opened->heap_start, opened->in_process};
-  state_->most_workitems =
-      settings.most_workitems == 0 ? opened->core_count : std::min(settings.most_workitems, opened->core_count);
+  state_->most_workitems = settings.most_workitems;
   state_->watched = opened->watched;
+  state_->copies_wait = settings.copies_wait;
   state_->preload = settings.preload;
   state_->given = settings.given;
   state_->may_be_replaced = is_private(settings);

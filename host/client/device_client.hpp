@@ -56,8 +56,9 @@ class DeviceClient {
  public:
   // How many devices there are: of the shared device that SOFTTPU_DEVICE names, else SG_MAX_DEVICE_COUNT.
   static Result<int> device_count();
-  // Starts or connects the device on first use; later calls with the same id return the same object.
-  static Result<std::shared_ptr<DeviceClient>> open(int device_id);
+  // Starts or connects the device on first use; later calls with the same id return the same object. `usual_chip`: what
+  // the device is where no setting names a chip; empty: what the settings fall back to.
+  static Result<std::shared_ptr<DeviceClient>> open(int device_id, std::string_view usual_chip = {});
   // Starts or connects a device for this call alone, which ends with the last of its owners. `given`: settings that
   // count instead of the environment's ("NAME=value"). Its device_id() is a number that no other device of this program
   // has or gets.
@@ -138,7 +139,7 @@ class DeviceClient {
     FunctionId function{};  // else by name
     std::string_view name;  // looked up in all modules, first registered first
     std::uint32_t core = 0;
-    // On so many cores, or on all if there are fewer; so many times, one after the other.
+    // On so many cores (or on as many as the settings allow a launch); so many times, one after the other.
     std::uint32_t blocks = 1, groups = 1;
     std::span<const std::byte> args;
     std::span<const LaunchPart> others = {};
@@ -166,8 +167,16 @@ class DeviceClient {
 
   Result<DeviceStat> stat();
 
+  // Whether copies between the program's memory and the device's wait for the launches of their handle
+  // (SOFTTPU_COPIES).
+  bool copies_wait() const;
+
   // For the device's checks; nothing happens when it has none.
   void note_refused_copy(const std::string& text);
+  // The program has waited for launches.
+  void note_synced();
+  // Such a copy, which the program did not order behind the launches that it has not waited for.
+  void note_unordered_copy(const char* function, std::uint64_t address, std::uint64_t bytes, bool to_device);
   void note_closed();
 
  private:
@@ -178,6 +187,7 @@ class DeviceClient {
   Result<void> load_default_module(const Settings& settings);
   void note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");
   void note_written(std::uint64_t address, std::uint64_t bytes);
+  Result<std::uint32_t> count_workitems(const Launch& what) const;
   Result<ModuleId> load_image(const std::string& name, int fd);
   Result<void> make_ready_for(int fd);
   std::unique_ptr<State> state_;

@@ -30,13 +30,12 @@ void DeviceClient::close_stream(StreamId stream) {
 
 namespace {
 
-// A launch asks for as many workitems as it likes and gets at most `most`.
-msg::Launch to_message(const DeviceClient::Launch& what, std::uint32_t most, bool wait) {
+msg::Launch to_message(const DeviceClient::Launch& what, std::uint32_t blocks, bool wait) {
   msg::Launch launch;
   launch.stream = static_cast<std::uint32_t>(what.stream);
   launch.function = static_cast<std::uint32_t>(what.function);
   launch.core = what.core;
-  launch.blocks = std::min(what.blocks, most);
+  launch.blocks = blocks;
   launch.groups = what.groups;
   launch.wait = wait;
   launch.name = what.name;
@@ -53,13 +52,29 @@ msg::Launch to_message(const DeviceClient::Launch& what, std::uint32_t most, boo
 
 }  // namespace
 
+// Fewer workitems than a launch asks for would leave the others' part of the result undone.
+Result<std::uint32_t> DeviceClient::count_workitems(const Launch& what) const {
+  const std::uint32_t most = state_->most_workitems, cores = state_->info.core_count;
+  const std::uint32_t blocks = most == 0 ? what.blocks : std::min(what.blocks, most);
+  if (blocks <= cores) return blocks;
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("the launch asks for {} workitems, and chip {} has {} core{}. SOFTTPU_CHIP (or CHIP_ARCH) names "
+                  "the chip; TPU_RT_CORE_NUM={} allows a launch as many workitems as there are cores.",
+                  blocks, state_->info.chip_name, cores, cores == 1 ? "" : "s", cores)};
+}
+
 Result<void> DeviceClient::launch(const Launch& what) {
-  return state_->wait(to_message(what, state_->most_workitems, true), static_cast<std::uint32_t>(what.stream));
+  const auto blocks = count_workitems(what);
+  if (!blocks) return blocks.error();
+  return state_->wait(to_message(what, *blocks, true), static_cast<std::uint32_t>(what.stream));
 }
 
 Result<void> DeviceClient::launch_async(const Launch& what) {
   if (auto good = state_->check_process(); !good) return good;
-  return state_->rpc.send(to_message(what, state_->most_workitems, false));
+  const auto blocks = count_workitems(what);
+  if (!blocks) return blocks.error();
+  return state_->rpc.send(to_message(what, *blocks, false));
 }
 
 Result<void> DeviceClient::sync(StreamId stream) {
@@ -80,11 +95,17 @@ Result<void> DeviceClient::set_timeout(StreamId stream, std::uint32_t millisecon
 
 // ---- What checks want to know ----
 
+namespace {
+
+bool needs_stack(HostEvent event) { return event != HostEvent::kWrote && event != HostEvent::kSynced; }
+
+}  // namespace
+
 void DeviceClient::note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait,
                         const std::string& text) {
   if (!state_->check_process()) return;
-  const msg::HostNote message{
-      event, wait, address, bytes, text, event == HostEvent::kWrote ? std::vector<std::string>() : host::call_stack()};
+  const msg::HostNote message{event, wait, address,
+                              bytes, text, needs_stack(event) ? host::call_stack() : std::vector<std::string>()};
   if (wait) {
     static_cast<void>(state_->rpc.call<msg::Done>(message));
   } else {
@@ -98,6 +119,16 @@ void DeviceClient::note_written(std::uint64_t address, std::uint64_t bytes) {
 
 void DeviceClient::note_refused_copy(const std::string& text) {
   if (state_->watched) note(HostEvent::kRefusedCopy, 0, 0, true, text);
+}
+
+void DeviceClient::note_synced() {
+  if (state_->watched) note(HostEvent::kSynced, 0, 0, false);
+}
+
+void DeviceClient::note_unordered_copy(const char* function, std::uint64_t address, std::uint64_t bytes,
+                                       bool to_device) {
+  if (!state_->watched) return;
+  note(to_device ? HostEvent::kUnorderedWrite : HostEvent::kUnorderedRead, address, bytes, true, function);
 }
 
 void DeviceClient::note_closed() {

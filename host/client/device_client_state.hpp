@@ -104,10 +104,10 @@ struct DeviceClient::State {
     return error;
   }
 
-  const int device_id;       // of a shared device: its server's number
-  int name = device_id;      // what this program calls it
-  std::uint32_t number = 0;  // among all devices
-  std::uint32_t most_workitems = 1;
+  const int device_id;               // of a shared device: its server's number
+  int name = device_id;              // what this program calls it
+  std::uint32_t number = 0;          // among all devices
+  std::uint32_t most_workitems = 0;  // that the settings allow a launch; 0: any number
   const pid_t process = ::getpid();
   const int fork_count = device_forks.load();
   DeviceInfo info;
@@ -117,6 +117,7 @@ struct DeviceClient::State {
   std::atomic<bool> used = false;  // something was asked of the device
   bool watched = false;            // the device's checks want to know what this program does
   AdoptedDevice adopted;
+  bool copies_wait = true;  // for the launches of their handle
   RpcClient rpc;
   FindingReport findings;           // of a device that others share
   std::uint8_t* memory = nullptr;   // global memory, when it is mapped

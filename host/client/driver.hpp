@@ -2,10 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "runtime/base/text.hpp"
 
 namespace softtpu::host {
+
+// tpuv7_rt and tpuDNN are the libraries of this chip and newer ones: what their programs run on where nothing names a
+// chip.
+inline constexpr std::string_view kChipOfTpuv7 = "bm1690";
 
 // One byte each.
 inline constexpr int kDriverVersion = SOFTTPU_VERSION_MAJOR << 16 | SOFTTPU_VERSION_MINOR << 8 | SOFTTPU_VERSION_PATCH;

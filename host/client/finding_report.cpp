@@ -24,10 +24,10 @@ class StderrSink final : public FindingSink {
     print(to_text(found, isatty(STDERR_FILENO) == 1));
     if (printed_.size() < kMostPrinted) printed_.insert_or_assign(id, found);
   }
-  void add_count(std::uint64_t id, std::uint64_t count) override {
+  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override {
     const auto known = printed_.find(id);
     if (known == printed_.end()) return;
-    print(to_again_text(known->second, count));
+    print(to_again_text(now != nullptr ? *now : known->second, count));
   }
   void add(const AllowedRecord&) override {}
   void add_left_out(const Found&) override {
@@ -50,7 +50,10 @@ void pass_on(const Frame& frame, FindingSink& sink) {
     const auto found = note ? find_found(*note) : std::nullopt;
     if (found) note->left_out ? sink.add_left_out(*found) : sink.add(*found, note->id);
   } else if (frame.type == MessageType::kFindingCount) {
-    if (const auto again = find_message<msg::FindingCount>(frame.payload)) sink.add_count(again->id, again->count);
+    if (const auto again = find_message<msg::FindingCount>(frame.payload)) {
+      const auto now = find_latest(*again);
+      sink.add_count(again->id, again->count, now ? &*now : nullptr);
+    }
   } else if (frame.type == MessageType::kAllowedNote) {
     if (const auto allowed = find_message<msg::AllowedNote>(frame.payload)) {
       sink.add(AllowedRecord{allowed->rule, allowed->kernel, allowed->count});

@@ -97,7 +97,14 @@ Result<void> Stream::launch(DeviceClient::Launch what) {
     if (auto good = check_not_captured(); !good) return good;
     if (auto waited = wait_until_done(lock); !waited) return waited;
   }
-  return device_->launch(what);
+  auto outcome = device_->launch(what);
+  std::uint64_t until = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    until = launched_;
+  }
+  note_synced(until);
+  return outcome;
 }
 
 Result<void> Stream::launch_async(DeviceClient::Launch what) {
@@ -233,6 +240,31 @@ Result<void> Stream::wait_for_all() {
   return {};
 }
 
+Result<void> Stream::wait_in_queue() {
+  std::uint64_t until = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    until = launched_;
+  }
+  if (auto waited = wait_for_all(); !waited) return waited;
+  note_synced(until);
+  return {};
+}
+
+bool Stream::has_unawaited() const {
+  const std::lock_guard lock(mutex_);
+  return synced_ < launched_;
+}
+
+// Launches up to `until` have ended, and the program knows.
+void Stream::note_synced(std::uint64_t until) {
+  {
+    const std::lock_guard lock(mutex_);
+    synced_ = std::max(synced_, until);
+  }
+  device_->note_synced();
+}
+
 Result<void> Stream::synchronize() {
   std::uint64_t until = 0;
   {
@@ -247,18 +279,22 @@ Result<void> Stream::synchronize() {
     const std::lock_guard lock(mutex_);
     waited_for_ = std::max(waited_for_, until);
   }
+  note_synced(until);
   if (auto failure = take_failure()) return *failure;
   return {};
 }
 
 Result<void> Stream::synchronize_all(DeviceClient& device) {
   const auto streams = streams_of(device);
+  std::vector<std::uint64_t> launched;
   for (const auto& stream : streams) {
     std::unique_lock lock(stream->mutex_);
     if (auto good = stream->check_not_captured(); !good) return good;
     if (auto waited = stream->wait_until_done(lock); !waited) return waited;
+    launched.push_back(stream->launched_);
   }
   Result<void> first = device.sync_device();
+  for (std::size_t i = 0; i < streams.size(); ++i) streams[i]->note_synced(launched[i]);
   for (const auto& stream : streams) {
     if (auto failure = stream->take_failure(); failure && first) first = *failure;
   }

@@ -61,6 +61,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wait_for_launches();
   // Waits for everything so far; failures stay as well.
   Result<void> wait_for_all();
+  // The same for an operation that stands in the chip's queue behind the launches, and that the program waits for: what
+  // was launched before counts as waited for.
+  Result<void> wait_in_queue();
+  // Whether there are launches that the program itself has not waited for.
+  bool has_unawaited() const;
   // This is called by one of the stream's own steps, which must not wait for the stream.
   bool is_own_thread() const;
 
@@ -90,6 +95,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void work();
   void carry_out(const Item& item);
   void keep(const Result<void>& outcome);
+  void note_synced(std::uint64_t until);
   std::optional<Error> take_failure();
   Result<void> wait_until_done(std::unique_lock<std::mutex>& lock);
 
@@ -104,7 +110,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<Error> failure_;
   std::optional<std::vector<Item>> captured_;
   std::uint64_t launched_ = 0;    // asynchronous launches that the device was given ...
-  std::uint64_t waited_for_ = 0;  // ... and how many of them somebody has waited for
+  std::uint64_t waited_for_ = 0;  // ... how many of them have been waited for ...
+  std::uint64_t synced_ = 0;      // ... and how many of them by the program
 };
 
 }  // namespace softtpu::host

@@ -11,6 +11,7 @@
 
 #include "bmlib_runtime.h"
 #include "host/client/call_stack.hpp"
+#include "host/client/driver.hpp"
 #include "host/client/launch_check.hpp"
 #include "host/client/log_sink.hpp"
 #include "host/client/tables.hpp"
@@ -143,7 +144,7 @@ using namespace softtpu::tpudnn;
 extern "C" {
 
 tpudnnHandle_t tpudnnCreate(int deviceID) {
-  const auto device = DeviceClient::open(deviceID);
+  const auto device = DeviceClient::open(deviceID, host::kChipOfTpuv7);
   if (!device) {
     fail(__func__, device.error().text);
     return nullptr;

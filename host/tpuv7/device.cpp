@@ -58,7 +58,7 @@ void set_text(char (&to)[N], const std::string& text) {
 }  // namespace
 
 std::shared_ptr<DeviceClient> open_device(const char* function, int id) {
-  auto device = DeviceClient::open(id);
+  auto device = DeviceClient::open(id, host::kChipOfTpuv7);
   if (device) return *device;
   fail(function, tpuRtErrorInvalidValue, device.error().text);
   return nullptr;
@@ -97,7 +97,7 @@ tpuRtStatus_t tpuRtGetChipCount(int* chip_count) {
 }
 
 tpuRtStatus_t tpuRtSetDevice(int device) {
-  const auto opened = DeviceClient::open(device);
+  const auto opened = DeviceClient::open(device, host::kChipOfTpuv7);
   if (!opened && opened.error().kind == ErrorKind::kUsage)
     return fail(__func__, tpuRtErrorInvalidValue, opened.error().text);
   if (!opened) return fail(__func__, opened.error());

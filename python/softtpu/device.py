@@ -269,7 +269,9 @@ class Device:
             return []
         notes = _native.take_json(_native.bmlib().softtpu_take_notes(self._handle))
         fresh = [Finding(finding) for finding in notes["findings"]]
-        self._findings += fresh
+        for finding in fresh:
+            known = next((old for old in self._findings if old.is_same(finding)), None)
+            self._findings.append(Finding(finding.as_dict())) if known is None else known.add_count(finding.count)
         return fresh
 
     def _launch(self, handle, kernel, block, cores):

@@ -26,6 +26,14 @@ class Finding:
         about = next((party for party in reversed(self.parties) if party.get("file")), {})
         self.file, self.line = about.get("file"), about.get("line")
 
+    def is_same(self, other):
+        """Whether both say the same, of whatever launches."""
+        return all(self._fields.get(name) == other._fields.get(name) for name in ("rule", "kernel", "what", "parties"))
+
+    def add_count(self, count):
+        self.count += count
+        self._fields["count"] = self.count
+
     def as_dict(self):
         """All fields, as in the JSON report."""
         return dict(self._fields)

@@ -122,9 +122,9 @@ Result<void> set_text(Settings& settings, std::string_view text) {
   return {};
 }
 
-constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"},        CheckName{"race"},
-                                CheckName{"constraint"}, CheckName{"bank", false}, CheckName{"output", false},
-                                CheckName{"nan", false}};
+constexpr std::array kChecks = {CheckName{"memory"},     CheckName{"init"},   CheckName{"race"},
+                                CheckName{"constraint"}, CheckName{"output"}, CheckName{"nan"},
+                                CheckName{"bank", false}};
 
 Result<void> set_checks(Settings& settings, std::string_view text) {
   if (auto checks = parse_checks(text); !checks) return checks.error();
@@ -155,6 +155,11 @@ Result<void> set_kernels(Settings& settings, std::string_view text) {
 Result<void> set_transport(Settings& settings, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"shared", false}, {"stream", true}}};
   return set_choice(settings.streaming, text, kChoices);
+}
+
+Result<void> set_copies(Settings& settings, std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, bool>, 2> kChoices = {{{"wait", true}, {"overtake", false}}};
+  return set_choice(settings.copies_wait, text, kChoices);
 }
 
 Result<void> set_time(Settings& settings, std::string_view text) {
@@ -271,10 +276,10 @@ constexpr std::array kVariables = {
              set_text<&Settings::trace_path>},
     Variable{
         "SOFTTPU_CHECK", "",
-        "checks of what kernels do, separated by commas: memory, init, race, constraint, or all of these; bank: time "
-        "lost by waiting for memory banks; output: results that no kernel has written; nan: where NaN and infinities "
-        "come "
-        "from",
+        "checks of what kernels do, separated by commas: memory, init, race, constraint, output (results that no "
+        "kernel "
+        "has written), nan (where NaN and infinities come from), or all of these. all leaves out bank (time lost by "
+        "waiting for memory banks), which says nothing about results: all,bank",
         set_checks},
     Variable{"SOFTTPU_PORTABLE_TO", "", "other chips, separated by commas, that kernels should run on (checked)",
              set_text<&Settings::portable_to>},
@@ -331,6 +336,10 @@ constexpr std::array kVariables = {
              set_log},
     Variable{"SOFTTPU_TRANSPORT", "shared", "shared: bulk data through shared memory; stream: through the socket",
              set_transport},
+    Variable{"SOFTTPU_COPIES", "wait",
+             "wait: bm_memcpy_s2d, bm_memcpy_d2s and their relatives wait for what was launched on their handle; "
+             "overtake: they do not, as may happen on the chip, which orders them behind no launch",
+             set_copies},
     Variable{"SOFTTPU_DEVICE_BINARY", "", "path of softtpu-device; empty: beside the library, then in PATH",
              set_text<&Settings::device_binary>},
     Variable{
@@ -360,8 +369,11 @@ constexpr std::array kVariables = {
              set_most_workitems},
     Variable{"TILELANG_TPU_NUM_CORES", "",
              "the same for programs that TileLang makes; of both numbers the lower one counts", set_most_workitems},
-    Variable{"CHIP_ARCH", "bm1684x", "chip that PPL's projects are built for and run on; SOFTTPU_CHIP comes first",
-             set_chip_of_project},
+    Variable{
+        "CHIP_ARCH", "bm1684x",
+        "chip that PPL's projects are built for and run on; SOFTTPU_CHIP comes first. Programs on tpuv7_rt or tpuDNN "
+        "run on bm1690 where neither is set",
+        set_chip_of_project},
     Variable{"PPL_KERNEL_PATH", "", "kernel module of a tpuDNN handle that its program gives none", set_kernel_path},
     Variable{"TPU_KERNEL_PATH", "", "the same; PPL_KERNEL_PATH comes first", set_kernel_path},
     Variable{"TPUKERNEL_FIRMWARE_PATH", "",

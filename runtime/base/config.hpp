@@ -36,6 +36,7 @@ struct Settings {
   std::optional<std::uint64_t> client_bytes;  // of each device; empty: seven eighths
   std::uint32_t client_modules = 0, client_connections = 0, client_descriptors = 0;
   std::string log_file;       // empty: standard error
+  bool copies_wait = true;    // those between the program's memory and the device's, for launches of their handle
   bool streaming = false;     // bulk data through the socket even where shared memory is possible
   std::string device_binary;  // empty: beside the library
   std::string preload;        // libraries that a device process loads before all others; colons between them

@@ -69,6 +69,11 @@ enum class HostEvent : std::uint8_t {
   kRead,         // the same
   kRefusedCopy,  // `text` says why
   kClosed,       // the program gives the device back
+  kSynced,       // it has waited for its launches
+  // A copy that the chip does not order behind the launches that the program has not waited for; `text` is the
+  // function.
+  kUnorderedWrite,
+  kUnorderedRead,
 };
 
 // The limits of any SDK. The host libraries refuse what is above them, and the server whatever comes from elsewhere.
@@ -535,16 +540,19 @@ struct FindingNote {
   }
 };
 
-// The finding with this id has come so many times more.
+// The finding with this id has come so many times more; `now` holds it as the latest launch has it, where its text is
+// another one.
 struct FindingCount {
   static constexpr MessageType kType = MessageType::kFindingCount;
   static constexpr const char* kName = "FindingCount";
   std::uint64_t id = 0;
   std::uint64_t count = 0;
+  std::vector<FindingNote> now = {};
   template <class V>
   void fields(V& v) {
     v("id", id);
     v("count", count);
+    v("now", now);
   }
 };
 

@@ -79,4 +79,14 @@ std::optional<Found> find_found(const msg::FindingNote& note) {
   return found;
 }
 
+msg::FindingCount to_count_message(std::uint64_t id, std::uint64_t count, const Found* now) {
+  msg::FindingCount message{id, count};
+  if (now != nullptr) message.now.push_back(to_message(*now, id));
+  return message;
+}
+
+std::optional<Found> find_latest(const msg::FindingCount& again) {
+  return again.now.empty() ? std::nullopt : find_found(again.now.front());
+}
+
 }  // namespace softtpu

@@ -16,5 +16,8 @@ bool is_about_findings(MessageType type);
 msg::FindingNote to_message(const Found& found, std::uint64_t id);
 // nullopt: no rule has that name.
 std::optional<Found> find_found(const msg::FindingNote& note);
+msg::FindingCount to_count_message(std::uint64_t id, std::uint64_t count, const Found* now);
+// nullopt: the finding is as it was told before.
+std::optional<Found> find_latest(const msg::FindingCount& again);
 
 }  // namespace softtpu

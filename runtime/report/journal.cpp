@@ -73,7 +73,7 @@ class Reader {
  private:
   void take_whole(const Json& entry) {
     if (const auto found = entry.find("found"); found != entry.end()) take_found(*found, entry.value("id", ""));
-    if (const auto count = entry.find("count"); count != entry.end()) take_count(entry.value("id", ""), *count);
+    if (const auto count = entry.find("count"); count != entry.end()) take_count(entry, *count);
     if (const auto left = entry.find("left_out"); left != entry.end()) take_left_out(*left);
     if (const auto allowed = entry.find("allowed"); allowed != entry.end()) take_allowed(*allowed);
     if (const auto time = entry.find("time"); time != entry.end()) contents.times.push_back(dump(*time));
@@ -88,10 +88,11 @@ class Reader {
     by_id_[id] = *found;
     add(*found);
   }
-  void take_count(const std::string& id, const Json& count) {
-    const auto known = by_id_.find(id);
+  void take_count(const Json& entry, const Json& count) {
+    const auto known = by_id_.find(entry.value("id", ""));
     if (known == by_id_.end() || !count.is_number_unsigned()) return;
-    Found again = known->second;
+    const auto now = entry.find("now");
+    Found again = (now == entry.end() ? std::nullopt : find_found(*now)).value_or(known->second);
     again.count = count.get<std::uint64_t>();
     add(again);
   }
@@ -167,7 +168,11 @@ void Journal::write(const nlohmann::json& entry) {
 
 void Journal::add(const Found& found, std::uint64_t id) { write({{"id", id_text(id)}, {"found", to_json(found)}}); }
 
-void Journal::add_count(std::uint64_t id, std::uint64_t count) { write({{"id", id_text(id)}, {"count", count}}); }
+void Journal::add_count(std::uint64_t id, std::uint64_t count, const Found* now) {
+  Json entry = {{"id", id_text(id)}, {"count", count}};
+  if (now != nullptr) entry["now"] = to_json(*now);
+  write(entry);
+}
 
 void Journal::add_left_out(const Found& found) {
   write({{"left_out", {{"rule", found.rule}, {"key", key_number(found)}}}});

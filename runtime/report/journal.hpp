@@ -41,7 +41,8 @@ class FindingSink {
   virtual ~FindingSink() = default;
   // `id` names the finding for add_count().
   virtual void add(const Found& found, std::uint64_t id) = 0;
-  virtual void add_count(std::uint64_t id, std::uint64_t count) = 0;
+  // `now`: the finding as this launch has it; null: as it was told before.
+  virtual void add_count(std::uint64_t id, std::uint64_t count, const Found* now) = 0;
   virtual void add(const AllowedRecord& allowed) = 0;
   // The list has no room for it. Of the same one any number may come.
   virtual void add_left_out(const Found&) {}
@@ -61,7 +62,7 @@ class Journal final : public FindingSink {
  public:
   static Result<std::shared_ptr<Journal>> open(const std::string& path);
   void add(const Found& found, std::uint64_t id) override;
-  void add_count(std::uint64_t id, std::uint64_t count) override;
+  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override;
   void add(const AllowedRecord& allowed) override;
   void add_left_out(const Found& found) override;
   void add(const FailureRecord& failure);

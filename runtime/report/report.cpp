@@ -99,6 +99,7 @@ std::string_view to_text(Verdict verdict) {
   switch (verdict) {
     case Verdict::kSuccess: return "success";
     case Verdict::kProgramFailed: return "program failed";
+    case Verdict::kLaunchFailed: return "launch failed";
     case Verdict::kFindings: return "findings";
     case Verdict::kDeviceCrashed: return "device crashed";
     case Verdict::kTimeLimit: return "time limit";
@@ -115,13 +116,19 @@ Verdict RunReport::verdict() const {
   if (has_failure(*this, FailureKind::kTimeout)) return Verdict::kTimeLimit;
   if (has_failure(*this, FailureKind::kUnsupported)) return Verdict::kUnsupported;
   if (program_status != 0) return Verdict::kProgramFailed;
-  const bool left_out = contents.left_out.total() > contents.left_out.of(Severity::kNote);
-  const bool found = std::any_of(contents.found.begin(), contents.found.end(), counts);
-  return found || left_out ? Verdict::kFindings : Verdict::kSuccess;
+  if (!contents.failures.empty()) return Verdict::kLaunchFailed;
+  return has_findings() ? Verdict::kFindings : Verdict::kSuccess;
 }
 
+bool RunReport::has_findings() const {
+  const bool left_out = contents.left_out.total() > contents.left_out.of(Severity::kNote);
+  return left_out || std::any_of(contents.found.begin(), contents.found.end(), counts);
+}
+
+// A program that goes on after a failed launch has its own status.
 int RunReport::exit_status() const {
   const Verdict what = verdict();
+  if (what == Verdict::kLaunchFailed) return has_findings() ? static_cast<int>(Verdict::kFindings) : 0;
   return what == Verdict::kProgramFailed ? program_status : static_cast<int>(what);
 }
 
@@ -135,6 +142,11 @@ std::string to_summary(const RunReport& report) {
   std::string text;
   for (const auto& [line, count] : failure_lines(report.contents.failures)) {
     text += fmt::format("softtpu: {}{}\n", line, count > 1 ? fmt::format(" ({} times)", count) : "");
+  }
+  if (report.verdict() == Verdict::kLaunchFailed) {
+    const std::size_t failed = report.contents.failures.size();
+    text += fmt::format("softtpu: {} launch{} (or loading) failed, and the program went on\n", failed,
+                        failed == 1 ? "" : "es");
   }
   if (!report.contents.found.empty()) {
     text += fmt::format("softtpu: {} finding{}, {} occurrence{}\n", report.contents.found.size(),

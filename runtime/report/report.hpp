@@ -15,6 +15,7 @@ namespace softtpu {
 enum class Verdict : std::uint8_t {
   kSuccess = 0,
   kProgramFailed = 1,  // the status is the program's own
+  kLaunchFailed = 2,   // and the program has ended well: the status is that of findings, or 0
   kFindings = 120,
   kDeviceCrashed = 121,
   kTimeLimit = 122,
@@ -31,10 +32,11 @@ struct RunReport {
   JournalContents contents;
   std::string revision = {};  // of the chip, whose results these are; empty where it has one only
 
-  // The gravest of what happened: internal, crash, time limit, unsupported, program failed, findings.
+  // The gravest of what happened: internal, crash, time limit, unsupported, program failed, launch failed, findings.
   Verdict verdict() const;
   int exit_status() const;
   std::uint64_t occurrences() const;
+  bool has_findings() const;  // besides notes
 };
 
 // One line for each thing that happened; empty when nothing did.

@@ -41,7 +41,7 @@ static int queue(worker_t* worker, int factor, float* result, int* calls) {
   axpy_args_t args = {(size_t)worker->out, (size_t)worker->a, (size_t)worker->b, PER_NPU, factor};
   CHECK(tpuRtMemcpyS2DAsync(worker->a, a, sizeof a, worker->stream));
   CHECK(tpuRtMemcpyS2DAsync(worker->b, b, sizeof b, worker->stream));
-  // On a chip with fewer cores as many workitems as there are.
+  // A chip with fewer cores refuses this, unless TPU_RT_CORE_NUM says how many are enough.
   CHECK(tpuRtKernelLaunchAsync(worker->module, "axpy", &args, sizeof args, 1, CORES, worker->stream));
   CHECK(tpuRtMemcpyD2SAsync(result, worker->out, sizeof a, worker->stream));
   CHECK(tpuRtStreamAddCallback(worker->stream, count_call, calls));

@@ -9,7 +9,7 @@ import tempfile
 FOLDER = pathlib.Path(__file__).resolve().parent
 
 # Findings about the host program, or a launch as a whole: their lines are the host's, wherever the defect is planted.
-HOST_RULES = {"memory/host-copy", "memory/leak", "init/unfilled-output", "schedule/differs", "cores/number"}
+HOST_RULES = {"race/host-copy", "memory/host-copy", "memory/leak", "init/unfilled-output", "schedule/differs", "cores/number"}
 
 
 @dataclasses.dataclass
@@ -73,7 +73,7 @@ def run_case(case, build):
         command += [f"--chip={case.chip}"] if case.chip else []
         command += [f"--chip={FOLDER / 'four_cores.json'}"] if case.cores > 1 else []
         command += [*case.options, "--", build / "bin/bugs_host"]
-        command += [build / f"lib/bugs_{case.module}.so", case.name, str(case.launches), str(case.cores)] if case.module else [case.name]
+        command += [build / f"lib/bugs_{case.module}.so", case.name, str(case.launches), str(case.cores)] if case.module else [case.name, build / "lib/bugs_memory.so"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60)
         content = pathlib.Path(report.name).read_text()
     if not content:

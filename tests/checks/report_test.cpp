@@ -51,7 +51,7 @@ TEST_F(JournalFile, FoldsTheSameCallsAndAddsUp) {
   auto journal = Journal::open(path_);
   ASSERT_TRUE(journal);
   (*journal)->add(race("tpu_gdma_cpy_S2L", 7), 0);
-  (*journal)->add_count(0, 4);
+  (*journal)->add_count(0, 4, nullptr);
   (*journal)->add(race("tpu_gdma_cpy_S2L", 7), 1);  // seen by another launch
   (*journal)->add(race("tpu_gdma_cpy_S2L", 9), 2);
   (*journal)->add(AllowedRecord{"race/war", "add", 2});
@@ -89,7 +89,7 @@ TEST_F(JournalFile, IsFollowedWhileItIsWritten) {
   EXPECT_EQ(first.found[0].count, 1U);
   EXPECT_THAT(lines, HasSubstr("tpu_gdma_cpy_S2L"));
   // It came again: the same finding with the count of this time.
-  (*journal)->add_count(1, 5);
+  (*journal)->add_count(1, 5, nullptr);
   (*journal)->add(FailureRecord{FailureKind::kCrash, "add", "it crashed"});
   const JournalContents second = follower.take();
   ASSERT_THAT(second.found, SizeIs(1));
@@ -137,7 +137,8 @@ TEST(RunReport, WritesAllFormats) {
   report.contents.found = {race("tpu_gdma_cpy_S2L", 7)};
   report.contents.failures = {{FailureKind::kUsage, "k", "a < b"}};
   const auto json = nlohmann::json::parse(to_json_text(report));
-  EXPECT_EQ(json["verdict"], "findings");
+  EXPECT_EQ(json["verdict"], "launch failed");
+  EXPECT_EQ(json["exit_status"], 120);
   EXPECT_EQ(find_found(json["findings"][0]), report.contents.found[0]);
   EXPECT_EQ(json["findings"][0]["page"], "docs/rules/race-raw.md");
   const auto sarif = nlohmann::json::parse(to_sarif_text(report));
@@ -147,6 +148,15 @@ TEST(RunReport, WritesAllFormats) {
   EXPECT_THAT(junit, HasSubstr("tests=\"3\" failures=\"2\""));
   EXPECT_THAT(junit, HasSubstr("two &lt;engines&gt; &amp; &quot;bytes&quot;"));
   EXPECT_THAT(junit, HasSubstr("a &lt; b"));
+}
+
+// The verdict was "success".
+TEST(RunReport, SaysThatALaunchFailedThoughTheProgramWentOn) {
+  RunReport report{{"./program"}, "bm1684x", "", 0, {}};
+  report.contents.failures = {{FailureKind::kUsage, "k", "it is refused"}};
+  EXPECT_EQ(report.verdict(), Verdict::kLaunchFailed);
+  EXPECT_EQ(report.exit_status(), 0);
+  EXPECT_THAT(to_summary(report), HasSubstr("1 launch (or loading) failed, and the program went on"));
 }
 
 Found leak(const std::string& frame) {
@@ -319,12 +329,31 @@ TEST(FindingMessages, AreCutAndMadePrintable) {
 }
 
 struct KeptFindings final : FindingSink {
-  std::vector<std::string> what;
+  std::vector<std::string> what, now;
   std::uint64_t more = 0;
   void add(const Found& found, std::uint64_t) override { what.push_back(found.what); }
-  void add_count(std::uint64_t, std::uint64_t count) override { more += count; }
+  void add_count(std::uint64_t, std::uint64_t count, const Found* found) override {
+    more += count;
+    if (found != nullptr) now.push_back(found->what);
+  }
   void add(const AllowedRecord&) override {}
 };
+
+// A later launch was reported with the words of the first one: shapes and NPUs that it does not have.
+TEST(Findings, SpeakOfTheLaunchThatTheyCameFrom) {
+  const auto sink = std::make_shared<KeptFindings>();
+  Findings findings(Findings::Options{10, {}, sink});
+  const Party party{"tpu_bdc_abs", "tpu_bdc_abs reads", {}, {}};
+  for (const char* what : {"[1, 3, 1, 4]", "[1, 11, 1, 4]", "[1, 3, 1, 4]", "[1, 5, 1, 4]"}) {
+    findings.begin("k", 0);
+    findings.add({"race/raw", what, {party}, {}, "", {}});
+    findings.add({"race/raw", "the same in a loop", {party}, {}, "", {}});
+    findings.report();
+  }
+  EXPECT_THAT(sink->what, ::testing::ElementsAre("[1, 3, 1, 4]"));
+  EXPECT_THAT(sink->now, ::testing::ElementsAre("[1, 11, 1, 4]", "[1, 5, 1, 4]"));
+  EXPECT_EQ(sink->more, 7U);
+}
 
 TEST(ClientFindings, KeepAListForEachClient) {
   ClientFindings clients(Findings::Options{1, {}, nullptr});

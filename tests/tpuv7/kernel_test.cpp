@@ -106,10 +106,9 @@ TEST_F(Rt, GroupsAndBlocksAreCounted) {
   EXPECT_REFUSED(run(0, 1), tpuRtErrParam, "tpuRtKernelLaunch", "0 groups of 1 workitems");
   EXPECT_REFUSED(run(1, 0), tpuRtErrParam, "tpuRtKernelLaunch", "1 groups of 0 workitems");
   EXPECT_REFUSED(run(1ULL << 32, 1), tpuRtErrParam, "tpuRtKernelLaunch", "group_num 4294967296 is above");
-  // More blocks than the chip has cores are as many as it has: one here.
-  EXPECT_EQ(run(1, 8), tpuRtSuccess);
-  EXPECT_EQ(run(1, 1ULL << 40), tpuRtSuccess);
-  EXPECT_THAT(appended(), ElementsAre(1, 1));
+  EXPECT_REFUSED(run(1, 1ULL << 40), tpuRtErrParam, "tpuRtKernelLaunch", "has 8 cores");
+  EXPECT_EQ(run(1, 1), tpuRtSuccess);
+  EXPECT_THAT(appended(), ElementsAre(1));
 }
 
 TEST_F(Rt, LaunchesOfOneRankAreOrdinaryOnes) {

@@ -56,9 +56,10 @@ def build_ppl(launcher, folder):
     run("cmake", "-G", "Ninja", "-S", project, "-B", folder / "built", **variables)
     run("cmake", "--build", folder / "built", **variables)
     program = folder / "built/test_case"
-    text = run(program, **variables)
-    check(text, "1 workitem: 0 of 7680 numbers wrong")
-    check(text, "8 workitems: 0 of 7680 numbers wrong")
+    check(run(program, **variables), "1 workitem: 0 of 7680 numbers wrong")
+    # Fewer cores than workitems: an error, unless the program's user says that fewer are enough.
+    check(finish(1, program, "8", **variables), "the launch asks for 8 workitems, and chip bm1684x has 1 core.")
+    check(run(program, "8", TPU_RT_CORE_NUM="1", **variables), "8 workitems: 0 of 7680 numbers wrong")
     return program
 
 
@@ -66,9 +67,9 @@ def use_paths(launcher, program, folder):
     """The module that a project was built with may lie elsewhere."""
     shutil.move(folder / "built/libcmodel.so", folder / "kernels.so")
     module = {"PPL_KERNEL_PATH": str(folder / "kernels.so")}
-    check(run(program, TPU_RT_CORE_NUM="1", **module), "8 workitems: 0 of 7680")
+    check(run(program, "8", TPU_RT_CORE_NUM="1", **module), "8 workitems: 0 of 7680")
     check(finish(1, program), "No such file or directory")
-    check(run(launcher, "run", "--check=all", "--", program, **module), "8 workitems: 0 of 7680")
+    check(run(launcher, "run", "--check=all", "--", program, "8", **module), "8 workitems: 0 of 7680")
 
 
 def use_chips(launcher, program, folder):
@@ -76,11 +77,13 @@ def use_chips(launcher, program, folder):
     module = {"PPL_KERNEL_PATH": str(folder / "kernels.so")}
     for chip, cores in (("bm1684x", 1), ("bm1688", 2), ("bm1690", 8)):
         trace = folder / f"{chip}.json"
-        check(run(program, CHIP_ARCH=chip, SOFTTPU_TRACE=str(trace), **module), "8 workitems: 0 of 7680")
+        check(run(program, str(cores), CHIP_ARCH=chip, SOFTTPU_TRACE=str(trace), **module), f"{cores} workitem")
         used = len(set(re.findall(r'"core (\d+) launch"', trace.read_text())))
         if used != cores:
             sys.exit(f"FAILED: {used} cores of {chip} worked, not {cores}")
-    check(run(program, CHIP_ARCH="bm1690", SOFTTPU_CHIP="bm1684x", **module), "8 workitems: 0 of 7680")
+    check(finish(1, program, "8", CHIP_ARCH="bm1690", SOFTTPU_CHIP="bm1684x", **module), "chip bm1684x has 1 core")
+    # What tpuv7_rt is the library of.
+    check(run(program, "8", **module), "8 workitems: 0 of 7680")
     check(finish(1, program, CHIP_ARCH="bm9999", **module), '"bm9999" is neither a chip that softtpu knows')
 
 

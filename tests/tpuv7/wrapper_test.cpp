@@ -252,7 +252,7 @@ TEST_F(Rt, TpudnnLaunchesByNameInAnyStream) {
   for (const tpudnnHandle_t handle : handles) {
     ASSERT_NE(handle, nullptr) << value;
     rt_param_t param = args(++value);
-    EXPECT_EQ(tpudnnLaunchKernel(handle, "append", &param, sizeof param, 1, 8), TPUDNN_STATUS_SUCCESS);
+    EXPECT_EQ(tpudnnLaunchKernel(handle, "append", &param, sizeof param, 1, 1), TPUDNN_STATUS_SUCCESS);
     EXPECT_EQ(tpudnnSync(handle), TPUDNN_STATUS_SUCCESS);
   }
   EXPECT_THAT(appended(), ElementsAre(1, 2, 3, 4));

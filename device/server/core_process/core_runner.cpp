@@ -48,7 +48,9 @@ class ServerSink final : public FindingSink {
  public:
   explicit ServerSink(Tell tell) : tell_(std::move(tell)) {}
   void add(const Found& found, std::uint64_t id) override { tell_(to_message(found, id)); }
-  void add_count(std::uint64_t id, std::uint64_t count) override { tell_(msg::FindingCount{id, count}); }
+  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override {
+    tell_(to_count_message(id, count, now));
+  }
   void add(const AllowedRecord& allowed) override {
     tell_(msg::AllowedNote{allowed.rule, allowed.kernel, allowed.count});
   }

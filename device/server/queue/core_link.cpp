@@ -336,7 +336,8 @@ bool CoreLink::on_finding(MessageType type, const Bytes& payload) {
       note->left_out ? sink->add_left_out(*found) : sink->add(*found, own_id(note->id));
     }
   } else if (const auto again = find_message<msg::FindingCount>(payload); type == MessageType::kFindingCount && again) {
-    sink->add_count(own_id(again->id), again->count);
+    const auto now = find_latest(*again);
+    sink->add_count(own_id(again->id), again->count, now ? &*now : nullptr);
   } else if (const auto allowed = find_message<msg::AllowedNote>(payload);
              type == MessageType::kAllowedNote && allowed) {
     sink->add(AllowedRecord{to_printable(allowed->rule, 64), to_printable(allowed->kernel, 256), allowed->count});

@@ -20,7 +20,7 @@ constexpr std::size_t kMostAllowed = 1024;
 
 void ClientReport::add(const Found& found, std::uint64_t id) {
   if (counts_.size() >= limit_) return add_left_out(found);
-  if (!counts_.emplace(id, 0).second) return;
+  if (!counts_.try_emplace(id).second) return;
   log_info(fmt::format("{}: {} {}{}: {}", client_, to_text(rule(found.rule).severity), found.rule,
                        in_kernel_text(found.kernel), found.what));
   notes_.push_back(to_message(found, id));
@@ -34,10 +34,11 @@ void ClientReport::add_left_out(const Found& found) {
   changed_ = true;
 }
 
-void ClientReport::add_count(std::uint64_t id, std::uint64_t count) {
+void ClientReport::add_count(std::uint64_t id, std::uint64_t count, const Found* now) {
   const auto known = counts_.find(id);
   if (known == counts_.end()) return;
-  known->second += count;
+  known->second.count += count;
+  if (now != nullptr) known->second.now = *now;
   changed_ = true;
 }
 
@@ -51,8 +52,10 @@ void ClientReport::flush(Outbox& out) {
   if (!std::exchange(changed_, false)) return;
   for (const msg::FindingNote& note : notes_) out.push(0, note);
   notes_.clear();
-  for (auto& [id, count] : counts_) {
-    if (count > 0) out.push(0, msg::FindingCount{id, std::exchange(count, 0)});
+  for (auto& [id, again] : counts_) {
+    if (again.count == 0) continue;
+    out.push(0, to_count_message(id, again.count, again.now ? &*again.now : nullptr));
+    again = {};
   }
   for (const auto& [name, count] : allowed_) out.push(0, msg::AllowedNote{name.first, name.second, count});
   allowed_.clear();

