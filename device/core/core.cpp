@@ -107,9 +107,12 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   set_current_place(place_);
   for (Observer* observer : observed_by_) observer->launch_begins(memories_, kernel_, index_);
   current_core = this;
-  if (!observed_by_.empty()) paint_stack();
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
-  if (setjmp(end_) == 0) call_kernel(function, args, static_cast<unsigned>(bytes));
+  if (setjmp(end_) == 0) {
+    // Last of all: whatever runs between it and the kernel, the loader as well, writes the same bytes of the stack.
+    if (!observed_by_.empty()) paint_stack();
+    call_kernel(function, args, static_cast<unsigned>(bytes));
+  }
   reset_processor_state();  // the next kernel begins with the same
   if (schedule_ != nullptr) drain();
   current_core = nullptr;

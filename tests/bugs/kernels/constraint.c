@@ -251,8 +251,8 @@ KERNEL(ok_float_for_half) {
 
 KERNEL(bug_integer_for_float) {
   LOAD(BANK(0), args->a, kWhole);
-  tpu_bdc_fp_add_C(BANK(1), BANK(0), (scalar_t){.s32 = 1}, &kWhole, NULL, NULL,
-                   DT_FP32);  // finds constraint/scalar-bits
+  const scalar_t one = {.s32 = 1};
+  tpu_bdc_fp_add_C(BANK(1), BANK(0), one, &kWhole, NULL, NULL, DT_FP32);  // finds constraint/scalar-bits
 }
 KERNEL(ok_integer_for_float) {
   LOAD(BANK(0), args->a, kWhole);
