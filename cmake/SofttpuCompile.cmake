@@ -20,7 +20,7 @@ if(CMAKE_CXX_FLAGS_RELWITHDEBINFO STREQUAL "-O2 -g -DNDEBUG")
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 endif()
 
-# Results are bits: no fused multiply-add unless a kernel asks for it, no fast-math (DESIGN.md, "Numbers are bits").
+# Results are bits: no fused multiply-add unless a kernel asks for it, no fast-math.
 add_compile_options(-ffp-contract=off -fno-strict-aliasing)
 
 # GCC collects its own garbage when it has half a gigabyte, which few files here need, and not again and again: a twentieth of a build.
