@@ -37,6 +37,10 @@ install(TARGETS cmodel_bm1684x LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set_target_properties(softtpu_golden_kernel PROPERTIES INSTALL_RPATH $ORIGIN)
 install(TARGETS softtpu_golden_kernel LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# For libbmrt.
+set_target_properties(softtpu_dynamic PROPERTIES INSTALL_RPATH $ORIGIN)
+install(TARGETS softtpu_dynamic LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 # Kept for `softtpu sdk okkernel`.
 install(TARGETS okkernel_bmlib LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/okkernel)
 set(SOFTTPU_OKKERNEL_LINK ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/okkernel/libbmlib_okkernel.so)

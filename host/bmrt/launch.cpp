@@ -100,7 +100,8 @@ bool take_outputs(const char* function, bm_handle_t handle, const LaunchData& da
     if (!data.user_mem && !arrays.add(bmrt_tensor_bytesize(&tensor)))
       return refuse(function, fmt::format("there is no memory for output {}", i));
     if (data.outputs[i] == nullptr) return refuse(function, fmt::format("output {} is NULL", i));
-    if (bm_memcpy_d2s(handle, data.outputs[i], tensor.device_mem) != BM_SUCCESS)
+    if (bm_memcpy_d2s_partial(handle, data.outputs[i], tensor.device_mem,
+                              static_cast<unsigned>(bmrt_tensor_bytesize(&tensor))) != BM_SUCCESS)
       return refuse(function, fmt::format("output {} cannot be read", i));
     if (data.output_shapes != nullptr) data.output_shapes[i] = tensor.shape;
   }
@@ -118,8 +119,11 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
   if (!check_inputs(function, info, tensors.inputs)) return false;
   const auto stage = network.find_stage(tensors.inputs, tensors.input_num);
   if (!stage) return refuse(function, stage.error().text);
+  if (!network.refusal(*stage).empty())
+    return refuse(function, fmt::format("network \"{}\" cannot run: {}", network.name(), network.refusal(*stage)));
   for (int i = 0; i < info.input_num; ++i) {
-    const std::uint64_t bytes = network.input_bytes(*stage, static_cast<std::size_t>(i));
+    const std::uint64_t bytes = network.is_dynamic(*stage) ? bmrt_tensor_bytesize(&tensors.inputs[i])
+                                                           : network.input_bytes(*stage, static_cast<std::size_t>(i));
     if (!check_memory(function, info.input_names[i], tensors.inputs[i], bytes)) return false;
   }
   if (!tensors.cores.empty() && tensors.cores.size() != network.cores(*stage))

@@ -1,11 +1,15 @@
 #include "host/bmrt/network.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <optional>
 
 namespace softtpu::bmrt {
 namespace {
@@ -54,6 +58,58 @@ Result<void> check_same_tensors(const std::vector<bmodel::Tensor>& first, const 
   return Error{ErrorKind::kUsage, "its stages have different inputs or outputs"};
 }
 
+// The module lies beside this library, in the build tree and in an installed one.
+std::string dynamic_module() {
+  constexpr const char* kFile = "softtpu_dynamic.so";
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<const void*>(&dynamic_module), &here) == 0 || here.dli_fname == nullptr) return kFile;
+  std::error_code failed;
+  const auto library = std::filesystem::canonical(here.dli_fname, failed);
+  return failed ? kFile : (library.parent_path() / kFile).string();
+}
+
+// What a dynamic part says of an output.
+struct GivenShape {
+  std::int32_t dims = 0, extents[BM_MAX_DIMS_NUM] = {}, elements = 0;
+};
+
+// A launch's arguments, packed.
+struct Block {
+  std::vector<std::uint8_t> bytes;
+  template <class T>
+  void add(T value) {
+    bytes.resize(bytes.size() + sizeof(T));
+    std::memcpy(&bytes[bytes.size() - sizeof(T)], &value, sizeof(T));
+  }
+};
+
+template <class Parts>
+bool made_by_dynamic(const Parts& parts, const std::string& name) {
+  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+    return std::any_of(part.outputs.begin(), part.outputs.end(), [&](const auto& one) { return one.name == name; });
+  });
+}
+
+bool has_room(const bm_shape_t& greatest, const bm_shape_t& shape) {
+  if (greatest.num_dims != shape.num_dims) return false;
+  for (int i = 0; i < shape.num_dims; ++i) {
+    if (shape.dims[i] < 1 || shape.dims[i] > greatest.dims[i]) return false;
+  }
+  return true;
+}
+
+// 0: none; else the product of what is left over.
+std::int64_t spare_room(const bm_shape_t& greatest, const bm_shape_t& shape) {
+  std::int64_t product = 1;
+  bool any = false;
+  for (int i = 0; i < shape.num_dims; ++i) {
+    const std::int64_t left = std::int64_t{greatest.dims[i]} - shape.dims[i];
+    any = any || left > 0;
+    if (left > 0 && __builtin_mul_overflow(product, left, &product)) product = std::numeric_limits<std::int64_t>::max();
+  }
+  return any ? product : 0;
+}
+
 }  // namespace
 
 bm_shape_t to_shape(const std::vector<std::uint64_t>& extents) {
@@ -80,8 +136,8 @@ Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel:
   if (network.address_mode < bmodel::kIoInContext || network.address_mode > bmodel::kIoRelocated)
     return Error{ErrorKind::kUnsupported, fmt::format("its address mode {} is not known", network.address_mode)};
   for (const bmodel::Stage& stage : network.stages) {
-    if (const auto reasons = stage.reasons(static_parts); !reasons.empty())
-      return Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(reasons, "; "))};
+    if (!stage.refusals.empty())
+      return Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(stage.refusals, "; "))};
     for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
       for (const bmodel::Tensor& tensor : *tensors) {
         if (auto good = check_tensor(tensor); !good) return good.error();
@@ -95,6 +151,7 @@ Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel:
   for (const bmodel::Stage& stage : network.stages) {
     auto made = loaded->load_stage(handle, stage, shared);
     if (!made) return made.error();
+    made->refusal = fmt::format("{}", fmt::join(stage.reasons(static_parts), "; "));
     loaded->stages_.push_back(*std::move(made));
   }
   loaded->describe();
@@ -170,6 +227,7 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
     }
   }
   if (auto groups = load_groups(handle, stage, loaded); !groups) return groups.error();
+  if (auto lists = load_dynamic(handle, stage, loaded); !lists) return lists.error();
   return loaded;
 }
 
@@ -272,6 +330,18 @@ Result<void> Network::check_streams(bm_handle_t handle, const Stage& stage) cons
 }
 
 Result<std::size_t> Network::find_stage(const bm_tensor_t* inputs, int count) const {
+  // Of dynamic stages with room for the inputs, the one that the first input fits best.
+  std::optional<std::pair<std::int64_t, std::size_t>> best;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (!stages_[i].dynamic) continue;
+    bool fits = true;
+    for (int k = 0; k < count; ++k)
+      fits = fits && has_room(stages_[i].input_shapes[static_cast<std::size_t>(k)], inputs[k].shape);
+    if (!fits) continue;
+    const std::int64_t spare = count == 0 ? 0 : spare_room(stages_[i].input_shapes[0], inputs[0].shape);
+    if (!best || spare < best->first) best = {spare, i};
+  }
+  if (best) return best->second;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     bool same = true;
     for (int k = 0; k < count; ++k)
@@ -286,8 +356,12 @@ Result<std::size_t> Network::find_stage(const bm_tensor_t* inputs, int count) co
     for (std::size_t k = 0; k < stage.input_shapes.size(); ++k)
       known += (k == 0 ? "" : ", ") + to_text(stage.input_shapes[k]);
   }
-  return Error{ErrorKind::kUsage,
-               fmt::format("network \"{}\" is compiled for inputs {}, not for {}", name_, known, given)};
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format(
+          "network \"{}\" is compiled for inputs {}{}, not for {}", name_,
+          std::any_of(stages_.begin(), stages_.end(), [](const Stage& one) { return one.dynamic; }) ? "up to " : "",
+          known, given)};
 }
 
 std::uint64_t Network::place(const Stage& stage, std::uint64_t address) const {
@@ -327,16 +401,116 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
   }
   for (std::size_t i = 0; !relocated && i < of.outputs.size(); ++i) {
     const bmodel::Tensor& tensor = of.outputs[i];
+    if (made_by_dynamic(of.dynamic_parts, tensor.name)) continue;
     steps.push_back({NetworkStepKind::kCopy, bm_mem_get_device_addr(outputs[i].device_mem), place(of, tensor.address),
                      tensor.bytes, 0});
   }
   return steps;
 }
 
-bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
-                            const bm_tensor_t* outputs, std::span<const int> cores) {
+Result<void> Network::load_dynamic(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded) {
+  loaded.dynamic = stage.dynamic;
+  loaded.context_address = stage.context_address;
+  loaded.coefficient_address = stage.coefficient_address;
+  for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
+    if (dynamic_kernel_ == static_cast<tpu_kernel_function_t>(-1)) {
+      const std::string path = dynamic_module();
+      tpu_kernel_module_t const module = tpu_kernel_load_module_file(handle, path.c_str());
+      if (module == nullptr)
+        return Error{ErrorKind::kResource, fmt::format("its dynamic part needs {}, which cannot be loaded", path)};
+      dynamic_kernel_ = tpu_kernel_get_function(handle, module, "sg_api_dynamic_fullnet");
+    }
+    Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
+    made.inputs = part.inputs;
+    made.outputs = part.outputs;
+    made.list_bytes = static_cast<std::uint32_t>(part.list.size());
+    std::vector<std::uint8_t> words(part.list.begin(), part.list.end());
+    words.resize((words.size() + 3) / 4 * 4);
+    auto list = DeviceMemory::make(handle, words);
+    if (!list) return list.error();
+    made.list = *std::move(list);
+    auto shapes = DeviceMemory::make(handle, part.outputs.size() * sizeof(GivenShape));
+    if (!shapes) return shapes.error();
+    made.shapes = *std::move(shapes);
+  }
+  return {};
+}
+
+// Inputs are read where the program has them, and outputs are written where it wants them.
+bm_status_t Network::run_dynamic(bm_handle_t handle, Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const {
+  struct Known {
+    std::uint64_t address = 0;
+    bm_shape_t shape{};
+    bm_tensor_t* output = nullptr;
+  };
+  std::map<std::string, Known> known;
+  for (std::size_t i = 0; i < of.inputs.size(); ++i)
+    known[of.inputs[i].name] = {bm_mem_get_device_addr(inputs[i].device_mem), inputs[i].shape, nullptr};
+  for (std::size_t i = 0; i < of.outputs.size(); ++i) {
+    if (made_by_dynamic(of.dynamic_parts, of.outputs[i].name))
+      known[of.outputs[i].name] = {bm_mem_get_device_addr(outputs[i].device_mem), outputs[i].shape, &outputs[i]};
+  }
+  const auto find = [&](const bmodel::Tensor& tensor) -> Known& {
+    return known.try_emplace(tensor.name, Known{place(of, tensor.address), to_shape(tensor.shape), nullptr})
+        .first->second;
+  };
+  for (const Stage::Dynamic& part : of.dynamic_parts) {
+    Block block;
+    block.add(part.list.address());
+    block.add((part.list_bytes + 3) / 4);
+    block.add(static_cast<std::uint32_t>(part.inputs.size()));
+    for (const bmodel::Tensor& tensor : part.inputs) {
+      const Known& one = find(tensor);
+      block.add(one.address);
+      block.add(static_cast<std::uint32_t>(one.shape.num_dims) | static_cast<std::uint32_t>(tensor.type) << 16);
+      for (int k = 0; k < one.shape.num_dims; ++k) block.add(static_cast<std::uint32_t>(one.shape.dims[k]));
+      block.add(std::uint32_t{0});
+    }
+    block.add(static_cast<std::uint32_t>(part.outputs.size()));
+    for (const bmodel::Tensor& tensor : part.outputs) block.add(find(tensor).address);
+    block.add(std::uint32_t{1});
+    block.add(part.shapes.address());
+    block.add(of.context_address);
+    block.add(std::uint32_t{1});
+    block.add(std::numeric_limits<std::uint64_t>::max());
+    block.add(of.context == nullptr ? 0 : of.context->address() - of.context_address);
+    block.add(of.constants == nullptr ? 0 : of.constants->address() - of.coefficient_address);
+    block.add(std::uint64_t{0});
+    block.add(std::uint64_t{0});
+    block.add(part.list_bytes);
+    std::vector<GivenShape> shapes(part.outputs.size());
+    bm_device_mem_t memory = to_memory(part.shapes.address(), shapes.size() * sizeof(GivenShape));
+    if (bm_memcpy_s2d(handle, memory, shapes.data()) != BM_SUCCESS) return BM_ERR_FAILURE;
+    if (const bm_status_t status = tpu_kernel_launch(handle, dynamic_kernel_, block.bytes.data(), block.bytes.size());
+        status != BM_SUCCESS)
+      return status;
+    if (bm_memcpy_d2s(handle, shapes.data(), memory) != BM_SUCCESS) return BM_ERR_FAILURE;
+    for (std::size_t i = 0; i < part.outputs.size(); ++i) {
+      Known& one = find(part.outputs[i]);
+      if (shapes[i].dims < 1 || shapes[i].dims > BM_MAX_DIMS_NUM) {
+        bmlib_log("bmrt", BMLIB_LOG_ERROR, "network \"%s\": its dynamic part has given output \"%s\" no shape.\n",
+                  name_.c_str(), part.outputs[i].name.c_str());
+        return BM_ERR_FAILURE;
+      }
+      one.shape.num_dims = shapes[i].dims;
+      std::copy_n(std::begin(shapes[i].extents), shapes[i].dims, std::begin(one.shape.dims));
+      if (one.output != nullptr) one.output->shape = one.shape;
+    }
+  }
+  return BM_SUCCESS;
+}
+
+bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, bm_tensor_t* outputs,
+                            std::span<const int> cores) {
   const std::lock_guard lock(launching_);
-  const Stage& of = stages_[stage];
+  Stage& of = stages_[stage];
+  if (!of.dynamic_parts.empty()) {
+    if (!of.groups.empty()) {
+      if (const bm_status_t status = issue(handle, steps_of(of, inputs, outputs, {}), false); status != BM_SUCCESS)
+        return status;
+    }
+    return run_dynamic(handle, of, inputs, outputs);
+  }
   if (of.cores > 1) return issue_on_cores(handle, of, inputs, outputs, cores, false);
   return issue(handle, steps_of(of, inputs, outputs, {}), false, cores.empty() ? 0 : cores[0]);
 }
@@ -380,8 +554,21 @@ bm_status_t Network::issue_on_cores(bm_handle_t handle, const Stage& of, const b
 }
 
 bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
-                                     const bm_tensor_t* outputs, const Show& show) {
+                                     bm_tensor_t* outputs, const Show& show) {
   const Stage& of = stages_[stage];
+  if (!of.dynamic_parts.empty()) {
+    if (const bm_status_t status = launch(handle, stage, inputs, outputs); status != BM_SUCCESS) return status;
+    for (std::size_t i = 0; i < of.outputs.size(); ++i) {
+      bmodel::Tensor tensor = of.outputs[i];
+      tensor.shape.assign(outputs[i].shape.dims, outputs[i].shape.dims + outputs[i].shape.num_dims);
+      std::vector<std::uint8_t> bytes(bmrt_tensor_bytesize(&outputs[i]));
+      if (bm_memcpy_d2s_partial(handle, bytes.data(), outputs[i].device_mem, static_cast<unsigned>(bytes.size())) !=
+          BM_SUCCESS)
+        return BM_ERR_FAILURE;
+      show(tensor, bytes);
+    }
+    return BM_SUCCESS;
+  }
   if (of.cores > 1) {
     // What lies between layers is complete at a moment that the streams of several cores do not tell.
     const std::lock_guard lock(launching_);
@@ -520,6 +707,7 @@ void Network::describe() {
   // The first stage's, as all stages are compiled for one number of cores.
   info_.core_num = static_cast<int>(stages_[0].cores);
   info_.addr_mode = address_mode_;
+  info_.is_dynamic = stages_[0].dynamic;
 }
 
 void Network::describe(Description& to, bool inputs) {

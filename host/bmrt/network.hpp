@@ -40,14 +40,19 @@ class Network {
   Result<std::size_t> find_stage(const bm_tensor_t* inputs, int count) const;
   // Queues a launch. Tensors are those of the stage, and large enough. `cores` are as many as the stage needs, or none:
   // the first ones.
-  bm_status_t launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+  // Dynamic parts end before this returns, and give the outputs their shapes.
+  bm_status_t launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, bm_tensor_t* outputs,
                      std::span<const int> cores = {});
+  // Why this stage cannot run; empty: it can.
+  const std::string& refusal(std::size_t stage) const { return stages_[stage].refusal; }
+  // Whether inputs may be smaller than the stage's shapes.
+  bool is_dynamic(std::size_t stage) const { return stages_[stage].dynamic; }
   // How many cores a stage runs on.
   std::uint32_t cores(std::size_t stage) const { return stages_[stage].cores; }
   // The same; waits, and shows each tensor that the file names as it was after its last write.
   using Show = std::function<void(const bmodel::Tensor& tensor, const std::vector<std::uint8_t>& bytes)>;
-  bm_status_t launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
-                              const bm_tensor_t* outputs, const Show& show);
+  bm_status_t launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, bm_tensor_t* outputs,
+                              const Show& show);
   // Whether the constants on the device are still those of the file.
   Result<void> check_constants() const;
 
@@ -66,7 +71,16 @@ class Network {
     std::uint32_t cores = 1;
     std::vector<std::vector<bmodel::NetworkStep>> more_groups;  // of the second core and those behind it
     std::vector<DeviceMemory> streams;
-    std::vector<bmodel::NetworkStep> areas, groups;  // with the layers of a group in front of it
+    std::string refusal;
+    bool dynamic = false;
+    struct Dynamic {
+      std::vector<bmodel::Tensor> inputs, outputs;
+      DeviceMemory list, shapes;
+      std::uint32_t list_bytes = 0;
+    };
+    std::vector<Dynamic> dynamic_parts;
+    std::uint64_t context_address = 0, coefficient_address = 0;  // as compiled
+    std::vector<bmodel::NetworkStep> areas, groups;              // with the layers of a group in front of it
     std::vector<bm_shape_t> input_shapes, output_shapes;
     std::vector<bm_device_mem_t> input_mems, output_mems;
   };
@@ -83,6 +97,8 @@ class Network {
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
   bm_status_t issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
                              std::span<const int> cores, bool wait) const;
+  Result<void> load_dynamic(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
+  bm_status_t run_dynamic(bm_handle_t handle, Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;
   std::vector<bmodel::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
@@ -92,7 +108,8 @@ class Network {
   std::string name_, kernel_;
   int address_mode_ = 0;
   std::vector<Stage> stages_;
-  std::mutex launching_;  // launches of several parts stay together
+  tpu_kernel_function_t dynamic_kernel_ = -1;  // of the module that walks lists of layers
+  std::mutex launching_;                       // launches of several parts stay together
   // What info_ points to.
   bm_net_info_t info_{};
   std::vector<bm_stage_info_t> stage_infos_;

@@ -71,8 +71,8 @@ Result<void> Runtime::load(std::span<const std::uint8_t> file) {
     loaded.push_back(*std::move(made));
     for (const bmodel::Stage& stage : network.stages) {
       if (!stage.left_out.empty())
-        bmlib_log("bmrt", BMLIB_LOG_WARNING, "network \"%s\": left out: %s.\n", network.name.c_str(),
-                  fmt::format("{}", fmt::join(stage.left_out, "; ")).c_str());
+        bmlib_log("bmrt", BMLIB_LOG_WARNING, "network \"%s\": %s: %s.\n", network.name.c_str(),
+                  static_parts ? "left out" : "cannot run", fmt::format("{}", fmt::join(stage.left_out, "; ")).c_str());
     }
   }
   if (loaded.empty()) return Error{ErrorKind::kUsage, "the file holds no network"};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model_generated.h"
+#include "runtime/bmodel/layer_list.hpp"
 
 namespace softtpu::bmodel {
 namespace {
@@ -58,6 +59,7 @@ class Reader {
 
   Model model(const fbs::Model& from) {
     Model model{text(from.chip()), text(from.version()), text(from.time()), {}};
+    chip_ = model.chip;
     for (const fbs::Net* net : items(from.net())) model.networks.push_back(network(*net));
     return model;
   }
@@ -99,7 +101,10 @@ class Reader {
     stage.context_pieces = numbers(from.ctx_sizes());
     stage.io_address = from.io_addr();
     stage.io_bytes = from.io_size();
-    if (from.is_dynamic() != 0)
+    stage.dynamic = from.is_dynamic() != 0;
+    const auto dynamic_parts = items(from.sub_net());
+    if (stage.dynamic && std::none_of(dynamic_parts.begin(), dynamic_parts.end(),
+                                      [](const fbs::SubNet* part) { return part->is_dynamic() != 0; }))
       stage.refusals.push_back("it is compiled for dynamic shapes, which need the chip's firmware");
     if (const Bytes map = part(from.tensor_loc(), where + ": the map of tensors"); !map.empty()) {
       auto layers = read_tensor_map({reinterpret_cast<const char*>(map.data()), map.size()});
@@ -137,8 +142,9 @@ class Reader {
                                              kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind",
                                              layers_of(*part, stage)));
       } else if (part->is_dynamic() != 0) {
-        stage.left_out.push_back(
-            fmt::format("part {} needs the chip's firmware{}", part->id(), layers_of(*part, stage)));
+        read_dynamic_part(where, from, *part, stage);
+      } else if (!stage.dynamic_parts.empty()) {
+        stage.left_out.push_back(fmt::format("part {} runs behind a dynamic part", part->id()));
       } else if (part->core_commands() != nullptr && part->core_commands()->size() > 0) {
         read_cores(where, *part, stage);
       } else {
@@ -146,8 +152,36 @@ class Reader {
       }
     }
     add_layers(stage, std::move(stage.layers));
-    if (stage.groups.empty() && stage.refusals.empty() && stage.left_out.empty())
+    if (stage.groups.empty() && stage.refusals.empty() && stage.left_out.empty() && stage.dynamic_parts.empty())
       stage.refusals.push_back("it has no instructions");
+  }
+
+  void read_dynamic_part(const std::string& where, const fbs::NetParameter& from, const fbs::SubNet& part,
+                         Stage& stage) {
+    DynamicPart read;
+    read.id = part.id() < 0 ? 0U : static_cast<std::uint32_t>(part.id());
+    for (const fbs::Tensor* tensor : items(part.input_tensor())) read.inputs.push_back(read_tensor(where, *tensor));
+    for (const fbs::Tensor* tensor : items(part.output_tensor())) read.outputs.push_back(read_tensor(where, *tensor));
+    const Bytes lists = this->part(from.binary_ir(), where + ": the lists of layers");
+    if (part.ir_offset() <= lists.size() && part.ir_len() <= lists.size() - part.ir_offset())
+      read.list = lists.subspan(part.ir_offset(), part.ir_len());
+    const std::string why = why_not(read);
+    if (why.empty()) return stage.dynamic_parts.push_back(std::move(read));
+    stage.left_out.push_back(
+        fmt::format("part {} needs the chip's firmware{}{}", part.id(), layers_of(part, stage), why));
+  }
+
+  // ": ..." with the layers that nothing carries out here.
+  std::string why_not(const DynamicPart& part) const {
+    if (part.list.empty()) return ": it has no list of layers";
+    if (chip_ != "BM1684X") return ": lists of layers are known for BM1684X only";
+    const auto list = read_layer_list(part.list, part.inputs.size(), part.outputs.size());
+    if (!list) return ": " + list.error().text;
+    std::vector<ShapedTensor> inputs;
+    for (const Tensor& tensor : part.inputs)
+      inputs.push_back({static_cast<std::uint32_t>(tensor.type), {tensor.shape.begin(), tensor.shape.end()}});
+    const auto faults = faults_of(*list, inputs);
+    return faults.empty() ? "" : fmt::format(": {}", fmt::join(faults, "; "));
   }
 
   // The layers of a part that cannot run, " (layer top_k, operation 12)". The map of tensors has them all; without it
@@ -271,7 +305,7 @@ class Reader {
   }
 
   Bytes binary_;
-  std::string fault_;
+  std::string chip_, fault_;
 };
 
 }  // namespace
@@ -318,7 +352,8 @@ void add_layers(Stage& stage, std::vector<Layer> layers) {
 
 std::vector<std::string> Stage::reasons(bool static_parts) const {
   std::vector<std::string> all = refusals;
-  if (!static_parts || groups.empty()) all.insert(all.end(), left_out.begin(), left_out.end());
+  if (!static_parts || (groups.empty() && dynamic_parts.empty()))
+    all.insert(all.end(), left_out.begin(), left_out.end());
   return all;
 }
 

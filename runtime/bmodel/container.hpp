@@ -61,6 +61,13 @@ struct CommandGroup {
   Bytes sdma;  // of chips with SDMA
 };
 
+// A part whose layers are walked with the shapes of a launch. It runs behind the static parts of its stage.
+struct DynamicPart {
+  std::uint32_t id = 0;
+  Bytes list;                           // layer_list.hpp
+  std::vector<Tensor> inputs, outputs;  // with their greatest shapes
+};
+
 // Address modes of a network: where its inputs and outputs lie.
 inline constexpr int kIoInContext = 0, kIoAlone = 1, kIoTag = 2, kIoTagFuse = 3, kIoRelocated = 4;
 
@@ -73,12 +80,14 @@ struct Stage {
   std::vector<std::uint64_t> context_pieces;             // sizes; empty: one piece
   std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
   std::vector<CommandGroup> groups;
-  std::uint32_t cores = 1;            // that it runs on, at the same time
-  std::vector<Tensor> between;        // tensors that parts of the network hand to each other
-  std::vector<std::string> refusals;  // why this stage cannot run
-  std::vector<std::string> left_out;  // parts that cannot run (the host's, closed firmware's); `groups` are the others
-  std::vector<Layer> layers;          // of the file's map of tensors
-  std::string map_fault;              // why that map is not read
+  std::uint32_t cores = 1;                 // that it runs on, at the same time
+  std::vector<DynamicPart> dynamic_parts;  // that can run
+  bool dynamic = false;                    // inputs may be smaller than their shapes
+  std::vector<Tensor> between;             // tensors that parts of the network hand to each other
+  std::vector<std::string> refusals;       // why this stage cannot run
+  std::vector<std::string> left_out;       // parts that cannot run (the host's, layers that nothing here carries out)
+  std::vector<Layer> layers;               // of the file's map of tensors
+  std::string map_fault;                   // why that map is not read
 
   // All reasons; what is left out counts unless only the static parts are wanted.
   std::vector<std::string> reasons(bool static_parts) const;

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <random>
 
+#include "runtime/bmodel/layer_list.hpp"
+
 namespace softtpu::bmodel {
 namespace {
 
@@ -20,6 +22,85 @@ File read(const std::string& name) {
   File bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   EXPECT_FALSE(bytes.empty()) << name;
   return bytes;
+}
+
+// The list of layers of the recorded dynamic network.
+std::vector<std::uint8_t> recorded_list() {
+  const File file = read("dynamic/topk_F16.bmodel");
+  const auto model = read_model(file);
+  if (!model || model->networks[0].stages[0].dynamic_parts.empty()) return {};
+  const Bytes list = model->networks[0].stages[0].dynamic_parts[0].list;
+  return {list.begin(), list.end()};
+}
+
+TEST(LayerList, HoldsLayersWithOperandsAndParameters) {
+  const auto bytes = recorded_list();
+  const auto list = read_layer_list(bytes, 1, 2);
+  ASSERT_TRUE(list) << list.error().text;
+  EXPECT_THAT(list->inputs, ElementsAre(0));
+  EXPECT_THAT(list->outputs, ElementsAre(1, 2));
+  ASSERT_EQ(list->groups.size(), 2U);
+  const ListedLayer& layer = list->groups[0].layers[0];
+  EXPECT_EQ(name_of_layer(layer.type), "top-k (57)");
+  EXPECT_EQ(layer.word(0), 5);
+  EXPECT_EQ(layer.word(1000), 0);
+  const std::vector<ShapedTensor> given{{0, {2, 300}}};
+  const auto results = results_of(layer, given);
+  ASSERT_TRUE(results) << results.error().text;
+  EXPECT_THAT((*results)[1].extents, ElementsAre(2, 5));
+  EXPECT_EQ((*results)[1].type, 6U);
+  EXPECT_THAT(faults_of(*list, given), testing::IsEmpty());
+  // Fewer elements than are looked for.
+  const std::vector<ShapedTensor> narrow{{0, {2, 4}}};
+  EXPECT_THAT(faults_of(*list, narrow), ElementsAre(HasSubstr("top-k (57): the largest 5 of 4 elements")));
+}
+
+TEST(LayerList, ThatEndsEarlyIsRefused) {
+  const auto bytes = recorded_list();
+  ASSERT_FALSE(bytes.empty());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const auto list = read_layer_list(std::span(bytes).first(size), 1, 2);
+    ASSERT_FALSE(list) << size;
+    EXPECT_THAT(list.error().text, HasSubstr("its list of layers is damaged: byte "));
+  }
+}
+
+TEST(LayerList, WithAnyDamageIsReadOrRefused) {
+  const auto good = recorded_list();
+  std::mt19937 random(7);
+  const std::vector<ShapedTensor> given{{0, {3, 300}}};
+  int refused = 0;
+  for (int i = 0; i < 5000; ++i) {
+    auto bytes = good;
+    for (int k = 0; k < 3; ++k) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+    const auto list = read_layer_list(bytes, 1, 2);
+    if (!list || !faults_of(*list, given).empty()) ++refused;
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+ListedLayer layer_with(std::uint32_t type, const std::vector<std::int32_t>& words) {
+  ListedLayer layer;
+  layer.type = type;
+  layer.inputs.resize(1);
+  layer.outputs.resize(1);
+  layer.parameters = {reinterpret_cast<const std::uint8_t*>(words.data()), words.size() * sizeof(words[0])};
+  return layer;
+}
+
+TEST(LayerList, ReshapesCopyExtentsAndTakeTheRest) {
+  constexpr std::int32_t kMark = 0x08000000;
+  const std::vector<ShapedTensor> given{{1, {2, 12, 8}}};
+  const std::vector<std::int32_t> marked{kMark | 4, 0, kMark | 3, kMark | 4, 2, 0, 0, 0, 0, 0};
+  const auto split = results_of(layer_with(18, marked), given);
+  ASSERT_TRUE(split) << split.error().text;
+  EXPECT_THAT((*split)[0].extents, ElementsAre(2, 3, 4, 8));
+  const std::vector<std::int32_t> rest{2, 0, -1, 0, 0, 0, 0, 0, 0, 0};
+  const auto flat = results_of(layer_with(18, rest), given);
+  ASSERT_TRUE(flat) << flat.error().text;
+  EXPECT_THAT((*flat)[0].extents, ElementsAre(2, 96));
+  const std::vector<std::int32_t> wrong{2, 5, 5, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_THAT(results_of(layer_with(18, wrong), given).error().text, HasSubstr("[2, 12, 8] cannot become [5, 5]"));
 }
 
 std::string refusal(const File& file) {

@@ -387,7 +387,7 @@ int execute_model(const BmodelOptions& options) {
     if (failed) return fail(Error{ErrorKind::kResource, fmt::format("{}: {}", options.layers, failed.message())});
     session.dump_layers(options.layers);
   }
-  for (const std::string& part : chosen->stage->left_out)
+  for (const std::string& part : options.static_parts ? chosen->stage->left_out : std::vector<std::string>())
     print_escaped("{}: left out: {}\n", chosen->network->name, part);
   std::vector<Bytes> outputs;
   for (const bmodel::Tensor& tensor : chosen->stage->outputs) outputs.emplace_back(tensor.bytes);

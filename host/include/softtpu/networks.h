@@ -18,7 +18,8 @@ typedef void (*softtpu_tensor_callback)(void* user, const char* name, bm_data_ty
 bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, void* user);
 
 /* Networks that the runtime loads from now on may have parts that cannot run here: layers for the host's processor,
-   parts that only the chip's firmware interprets. With `on` they are left out instead of refused: the other parts run,
+   dynamic parts with layers that are not carried out. A launch of such a network is refused. With `on` these parts are
+   left out instead: the other parts run,
    and a tensor that a part would have made holds what was in its memory, at first zeros. The log names them. */
 bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on);
 

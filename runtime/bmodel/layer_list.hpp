@@ -1,0 +1,78 @@
+// The list of layers of a dynamic part: what a compiler writes where shapes are known at the launch only. The facts are
+// those of BM1684X's compiler of 2026.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+
+namespace softtpu::bmodel {
+
+enum class OperandKind : std::uint8_t { kTensor, kConstant, kShape };
+
+struct Operand {
+  OperandKind kind = OperandKind::kTensor;
+  std::uint32_t id = 0;
+  std::optional<std::uint32_t> type;  // code of DataType, where the list has it
+  std::vector<std::int64_t> extents;  // the greatest ones, which are those of a constant
+  std::uint64_t address = 0;          // as compiled; of a local operand its local address
+};
+
+struct ListedLayer {
+  std::uint32_t type = 0;
+  bool local = false;  // operands lie in local memory
+  std::vector<Operand> inputs, outputs;
+  std::span<const std::uint8_t> parameters;
+
+  // Parameters are words of four bytes; one that is not there is 0.
+  std::int32_t word(std::size_t i) const;
+  std::uint64_t address(std::size_t i) const;  // of two words
+};
+
+// A move between global and local memory beside local layers.
+struct ListedTransfer {
+  std::uint32_t type = 0;
+  std::span<const std::uint8_t> parameters;
+};
+
+struct ListedGroup {
+  std::vector<std::uint32_t> inputs, outputs;
+  std::vector<ListedLayer> layers;
+  std::vector<ListedTransfer> transfers;
+};
+
+struct LayerList {
+  std::vector<std::uint32_t> inputs, outputs;  // numbers of tensors
+  std::vector<ListedGroup> groups;
+};
+
+// Reads a part's list, which has to end where the list ends. Views point into `bytes`.
+Result<LayerList> read_layer_list(std::span<const std::uint8_t> bytes, std::size_t inputs, std::size_t outputs);
+
+// "top-k (57)"; of an unknown number "a layer of type 300".
+std::string name_of_layer(std::uint32_t type);
+
+// The shape of a tensor while a list runs.
+using Extents = std::vector<std::int64_t>;
+struct ShapedTensor {
+  std::uint32_t type = 0;
+  Extents extents;
+};
+
+// What a layer makes of inputs with these shapes. An error of kind kUnsupported: this layer is not carried out.
+Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span<const ShapedTensor> inputs);
+
+// What a strided slice takes of a dimension.
+struct SliceRange {
+  std::int64_t begin = 0, step = 1, count = 0;
+};
+Result<std::vector<SliceRange>> slices_of(const ListedLayer& layer, const Extents& extents);
+
+// Why a part with these greatest input shapes cannot run, one sentence for each layer; empty: it runs.
+std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs);
+
+}  // namespace softtpu::bmodel
