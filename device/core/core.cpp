@@ -13,6 +13,7 @@
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
 #include "device/core/stack_paint.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"

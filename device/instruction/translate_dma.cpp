@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "device/instruction/operands.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu::stream {
 namespace {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "device/instruction/products.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu::stream {
 namespace {

@@ -2,6 +2,7 @@
 #include "device/chip/rules.hpp"
 #include "device/instruction/address.hpp"
 #include "device/instruction/operands.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu::stream {
 

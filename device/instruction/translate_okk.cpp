@@ -6,6 +6,7 @@
 
 #include "device/chip/layout.hpp"
 #include "device/instruction/operands.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu::stream {
 namespace {

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "device/instruction/products.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu::stream {
 

@@ -14,10 +14,8 @@ namespace softtpu {
 
 enum class Engine : std::uint8_t { kNone, kBdc, kGdma, kSdma, kHau, kControl };
 
-enum class Op : std::uint16_t {
-#define OP(family, name, ...) name,
-#include "device/isa/ops.def"
-};
+// One of the table's functions. op_names.hpp has the enumerators.
+enum class Op : std::uint16_t;
 
 // How far softtpu has the function.
 enum class Support : std::uint8_t {

@@ -11,6 +11,7 @@
 #include "device/command/instruction_scope.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/network/program.hpp"
 #include "runtime/bmodel/network_launch.hpp"
 

@@ -10,6 +10,7 @@
 #include "device/core/own_messages.hpp"
 #include "device/instruction/order.hpp"
 #include "device/instruction/translate.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu::network {
 namespace {

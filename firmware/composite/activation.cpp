@@ -1,6 +1,7 @@
 // Activation functions.
 #include <bit>
 
+#include "device/isa/op_names.hpp"
 #include "firmware/composite/composite.hpp"
 #include "firmware/composite/functions.hpp"
 

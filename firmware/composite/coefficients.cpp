@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "device/isa/op_names.hpp"
 #include "device/memory/static_tables.hpp"
 #include "device/numeric/formats.hpp"
 #include "firmware/composite/composite.hpp"

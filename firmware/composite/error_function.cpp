@@ -1,4 +1,5 @@
 // Error function and the activation that is made of it.
+#include "device/isa/op_names.hpp"
 #include "firmware/composite/composite.hpp"
 #include "firmware/composite/functions.hpp"
 

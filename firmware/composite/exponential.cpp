@@ -1,4 +1,5 @@
 // exp, expm1, sigmoid, tanh and the hyperbolic functions.
+#include "device/isa/op_names.hpp"
 #include "firmware/composite/composite.hpp"
 #include "firmware/composite/functions.hpp"
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "device/isa/op_names.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "firmware/composite/composite.hpp"
 #include "firmware/composite/functions.hpp"

@@ -1,4 +1,5 @@
 // Reciprocal with correction steps.
+#include "device/isa/op_names.hpp"
 #include "firmware/composite/composite.hpp"
 
 namespace softtpu {

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "device/isa/op_names.hpp"
 #include "device/numeric/formats.hpp"
 #include "firmware/call.hpp"
 

@@ -1,4 +1,5 @@
 // Trigonometric functions and their inverses.
+#include "device/isa/op_names.hpp"
 #include "device/memory/static_tables.hpp"
 #include "firmware/composite/composite.hpp"
 #include "firmware/composite/functions.hpp"

@@ -1,4 +1,5 @@
 // Start, end, sections and counters of a BM1684 kernel.
+#include "device/isa/op_names.hpp"
 #include "firmware/id_node.hpp"
 #include "firmware/okk/okk_call.hpp"
 

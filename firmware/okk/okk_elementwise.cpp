@@ -2,6 +2,7 @@
 #include <tuple>
 #include <utility>
 
+#include "device/isa/op_names.hpp"
 #include "firmware/okk/okk_call.hpp"
 
 namespace softtpu {

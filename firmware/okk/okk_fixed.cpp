@@ -1,5 +1,6 @@
 // Entry points of BM1684's fixed-point functions on packed elements.
 #include "device/chip/layout.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/okk/okk_call.hpp"
 
 namespace softtpu {

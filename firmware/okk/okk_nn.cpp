@@ -1,6 +1,7 @@
 // Entry points of BM1684's fp32 layers.
 #include <algorithm>
 
+#include "device/isa/op_names.hpp"
 #include "firmware/okk/okk_call.hpp"
 
 namespace softtpu {

@@ -1,4 +1,5 @@
 // Questions about BM1684: sizes, addresses, pointers for the kernel's own loads and stores, layouts.
+#include "device/isa/op_names.hpp"
 #include "firmware/answers.hpp"
 #include "firmware/okk/okk_call.hpp"
 #include "firmware/unchecked_pointer.hpp"

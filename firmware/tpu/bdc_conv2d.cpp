@@ -1,5 +1,6 @@
 // Entry points of convolutions.
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/answers.hpp"
 #include "firmware/tpu/convolution.hpp"
 

@@ -1,4 +1,5 @@
 // Entry points of 8-bit convolutions that requantise their sums.
+#include "device/isa/op_names.hpp"
 #include "firmware/tpu/convolution.hpp"
 #include "firmware/tpu/requant_call.hpp"
 

@@ -1,5 +1,6 @@
 // Entry points of conversion, requantisation and dequantisation.
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 

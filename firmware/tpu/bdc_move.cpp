@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 

@@ -1,6 +1,7 @@
 // Entry points of vector by vector functions.
 #include <fmt/format.h>
 
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 

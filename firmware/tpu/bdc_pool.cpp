@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "device/command/checks.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/composite/steps.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "firmware/tpu/window_call.hpp"

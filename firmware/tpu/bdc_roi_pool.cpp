@@ -1,4 +1,5 @@
 // Entry points of poolings and depthwise convolutions over regions of interest.
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "tpu_kernel.h"
 

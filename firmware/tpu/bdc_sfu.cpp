@@ -1,6 +1,7 @@
 // Entry points of special functions that are one command: series, tables, exponents, roots, quotients, coefficients.
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/memory/static_tables.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/coefficient_call.hpp"

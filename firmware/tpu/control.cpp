@@ -1,5 +1,6 @@
 // Start, end and sections of a kernel; waiting for engines; messages between them. Every command is complete when its
 // call returns, so waiting only orders what observers see.
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 

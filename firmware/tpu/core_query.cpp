@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/id_node.hpp"
 #include "tpu_kernel.h"
 

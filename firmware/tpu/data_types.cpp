@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "device/chip/conversions.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/numeric/convert.hpp"
 #include "device/numeric/fp8.hpp"
 #include "firmware/call.hpp"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
 #include "tpu_kernel.h"

@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/isa/packing_size.hpp"
 #include "firmware/answers.hpp"
 #include "tpu_kernel.h"

@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
 #include "runtime/base/log.hpp"

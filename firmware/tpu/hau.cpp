@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 #include "firmware/answers.hpp"
 #include "tpu_kernel.h"
 

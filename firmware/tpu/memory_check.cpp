@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/command/checks.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "device/command/checks.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/memory/tensor_view.hpp"
 #include "device/numeric/by_type.hpp"
 #include "firmware/call.hpp"

@@ -2,6 +2,7 @@
 // header, so that a drift of a signature does not compile.
 #pragma once
 
+#include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "tpu_kernel.h"
 

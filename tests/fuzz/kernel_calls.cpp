@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "device/isa/op_names.hpp"
 #include "okk.h"
 #include "tests/fuzz/name_keys.hpp"
 #include "tpu_kernel.h"

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "device/isa/op.hpp"
+#include "device/isa/op_names.hpp"
 #include "okk.h"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"

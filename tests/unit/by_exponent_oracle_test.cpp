@@ -2,6 +2,7 @@
 // their steps in the reference's arithmetic: any float type, ordinary arguments and any bits.
 #include <bit>
 
+#include "device/isa/op_names.hpp"
 #include "tests/reference/by_exponent.hpp"
 #include "tests/reference/chip_float.hpp"
 #include "tests/unit/device_fixture.hpp"

@@ -1,4 +1,5 @@
 // Every function of one chip family is refused by name on the other one: none is silently ignored.
+#include "device/isa/op_names.hpp"
 #include "okk.h"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"

@@ -11,6 +11,7 @@
 #include "device/command/checks.hpp"
 #include "device/command/numbers.hpp"
 #include "device/engines/command.hpp"
+#include "device/isa/op_names.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "device/isa/op_names.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/static_tables.hpp"
 #include "tests/reference/chip_float.hpp"

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "device/isa/op_names.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "tests/reference/chip_float.hpp"
 #include "tests/reference/elementwise.hpp"

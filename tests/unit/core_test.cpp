@@ -1,5 +1,6 @@
 // Sticky faults, sections and counters of a core.
 #include "device/core/composite_scope.hpp"
+#include "device/isa/op_names.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 

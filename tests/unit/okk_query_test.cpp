@@ -1,4 +1,5 @@
 // What BM1684 answers about itself: sizes, addresses, pointers, layouts, counters; and registration.
+#include "device/isa/op_names.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "tests/unit/okk_fixture.hpp"
 

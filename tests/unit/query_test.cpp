@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "device/isa/op_names.hpp"
 #include "tests/reference/elementwise.hpp"
 #include "tests/unit/move_fixture.hpp"
 

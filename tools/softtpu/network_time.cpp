@@ -13,6 +13,7 @@
 #include <set>
 
 #include "device/chip/layout.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/network/program.hpp"
 #include "device/timing/launch_clock.hpp"
 

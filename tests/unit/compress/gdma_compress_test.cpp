@@ -1,4 +1,5 @@
 // Compression by GDMA: the bytes against a plain writer of the documented form, the way back, the sizes; refusals.
+#include "device/isa/op_names.hpp"
 #include "tests/reference/packing.hpp"
 #include "tests/unit/move_fixture.hpp"
 

@@ -1,5 +1,6 @@
 // tpu_bdc_quant_mm against an oracle that is written from the description, by hand, and against the recorded functions
 // whose steps it joins.
+#include "device/isa/op_names.hpp"
 #include "tests/unit/matmul_fixture.hpp"
 #include "tests/unit/requant_fixture.hpp"
 

@@ -1,4 +1,5 @@
 // Matrix products whose rows are channels, against oracles that are written from the description.
+#include "device/isa/op_names.hpp"
 #include "tests/unit/assumed.hpp"
 #include "tests/unit/matmul_fixture.hpp"
 

@@ -1,6 +1,7 @@
 // Random selections by GDMA against the plain reference; refusals.
 #include <algorithm>
 
+#include "device/isa/op_names.hpp"
 #include "tests/unit/move_fixture.hpp"
 
 namespace softtpu {

@@ -1,6 +1,7 @@
 // Sorts against the plain reference on random inputs; refusals.
 #include <gtest/gtest.h>
 
+#include "device/isa/op_names.hpp"
 #include "tests/unit/assumed.hpp"
 #include "tests/unit/hau_fixture.hpp"
 

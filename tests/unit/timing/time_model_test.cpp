@@ -5,6 +5,7 @@
 #include <random>
 
 #include "device/footprint/local_map.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/timing/engine_times.hpp"
 #include "device/timing/time_observer.hpp"
 #include "okk.h"

@@ -1,6 +1,7 @@
 // Convolutions against oracles that are written from the description.
 #include <climits>
 
+#include "device/isa/op_names.hpp"
 #include "tests/unit/assumed.hpp"
 #include "tests/unit/window_fixture.hpp"
 

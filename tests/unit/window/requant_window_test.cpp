@@ -1,5 +1,6 @@
 // Convolutions and depthwise convolutions that requantise, against an oracle that is written from the description, by
 // hand, and against the recorded functions whose steps they join.
+#include "device/isa/op_names.hpp"
 #include "tests/unit/requant_fixture.hpp"
 #include "tests/unit/window_fixture.hpp"
 

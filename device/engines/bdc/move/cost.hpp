@@ -3,6 +3,7 @@
 
 #include "device/cost/cycle_terms.hpp"
 #include "device/engines/bdc/move/command.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu {
 

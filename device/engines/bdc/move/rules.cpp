@@ -5,6 +5,7 @@
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/move/command.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu {
 namespace {

@@ -10,6 +10,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/special/command.hpp"
 #include "device/engines/bdc/special/fast.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/tensor_view.hpp"

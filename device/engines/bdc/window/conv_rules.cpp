@@ -9,6 +9,7 @@
 #include "device/engines/bdc/requant/sum_checks.hpp"
 #include "device/engines/bdc/window/command.hpp"
 #include "device/engines/bdc/window/window_checks.hpp"
+#include "device/isa/op_names.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {

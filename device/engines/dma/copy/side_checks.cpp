@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "device/chip/rules.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu {
 namespace {
