@@ -123,12 +123,12 @@ TEST_F(Rt, TellsWhatTheDeviceIs) {
   tpuRtDeviceProperties_t props;
   std::memset(&props, 0xFF, sizeof props);
   EXPECT_EQ(tpuRtGetDeviceProperties(&props, 0), tpuRtSuccess);
-  EXPECT_STREQ(props.name, "1684X-EMU");
-  EXPECT_EQ(props.totalGlobalMem, 4ULL << 30);
+  EXPECT_STREQ(props.name, "1690-EMU");
+  EXPECT_EQ(props.totalGlobalMem, 8ULL << 30);
   EXPECT_EQ(props.major + props.minor + props.ECCEnabled, 0);
   char name[64] = {}, uuid[2] = {'x', 'x'};
   EXPECT_EQ(tpuRtGetBoardName(0, name), tpuRtSuccess);
-  EXPECT_STREQ(name, "1684X-EMU");
+  EXPECT_STREQ(name, "1690-EMU");
   EXPECT_EQ(tpuRtGetUniqueId(uuid), tpuRtSuccess);
   EXPECT_STREQ(uuid, "0");
   int fd = 7, chips = 0, cores = 0;
@@ -137,10 +137,10 @@ TEST_F(Rt, TellsWhatTheDeviceIs) {
   EXPECT_EQ(tpuRtGetChipCount(&chips), tpuRtSuccess);
   EXPECT_EQ(chips, 2);
   EXPECT_EQ(tpuRtGetTpuGoodNumber(0, &cores), tpuRtSuccess);
-  EXPECT_EQ(cores, 1);
+  EXPECT_EQ(cores, 8);
   tpuRt_misc_info_t misc;
   EXPECT_EQ(tpuRtGetMiscInfo(0, &misc), tpuRtSuccess);
-  EXPECT_STREQ(misc.chipid, "0x1686");
+  EXPECT_STREQ(misc.chipid, "0x2260");
   EXPECT_STREQ(misc.driver_version, SOFTTPU_VERSION);
 }
 
