@@ -73,11 +73,14 @@ class NanCheck final : public Observer {
   void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     memories_ = &memories;
     findings_->begin(kernel, core);
+    made_nan_.reset();
+    made_infinite_.reset();
     told_nan_ = told_infinite_ = false;
   }
 
   // Called by NanOperands.
   void look_at_operands(const Command& command) {
+    settle();
     given_ = {};
     if (told_nan_ && told_infinite_) return;
     const auto look = [&](Access access, const char*, const Operand& operand) {
@@ -101,18 +104,22 @@ class NanCheck final : public Observer {
       Unusual made;
       made.of_results = true;
       scan(use, made);
-      if (made.nan && !given_.nan && !told_nan_) {
-        told_nan_ = true;
-        tell("nan/nan", "a NaN", op, use, made.nan_space, *made.nan);
+      if (made.nan && !given_.nan && !told_nan_ && !made_nan_) {
+        made_nan_ = make("nan/nan", Kind::kNan, op, use, made.nan_space, *made.nan);
+        if (!made_nan_->call.composite) settle(made_nan_, told_nan_);
       }
-      if (made.infinite && !given_.infinite && !given_.nan && !told_infinite_) {
-        told_infinite_ = true;
-        tell("nan/infinity", "an infinity", op, use, made.infinite_space, *made.infinite);
+      if (made.infinite && !given_.infinite && !given_.nan && !told_infinite_ && !made_infinite_) {
+        made_infinite_ = make("nan/infinity", Kind::kInfinite, op, use, made.infinite_space, *made.infinite);
+        if (!made_infinite_->call.composite) settle(made_infinite_, told_infinite_);
       }
     });
   }
 
-  void launch_ends(const std::string&) override { findings_->report(); }
+  void launch_ends(const std::string&) override {
+    settle(made_nan_, told_nan_);
+    settle(made_infinite_, told_infinite_);
+    findings_->report();
+  }
 
  private:
   const std::uint8_t* place(SpanSpace space, std::uint64_t begin, std::uint64_t bytes) const {
@@ -147,22 +154,58 @@ class NanCheck final : public Observer {
     return states == nullptr || states[at - span.begin] >= Shadow::kFirstLaunch;
   }
 
-  void tell(const char* rule, const char* what, Op op, const OperandUse& use, SpanSpace space, std::uint64_t at) {
+  // A value that a command has made, with the finding that it is.
+  struct Made {
+    Finding finding;
+    CallStack call;
+    Kind kind;
+    Dtype dtype;
+    SpanSpace space;
+    std::uint64_t at;
+  };
+
+  Made make(const char* rule, Kind kind, Op op, const OperandUse& use, SpanSpace space, std::uint64_t at) const {
     const Chip& chip = memories_->chip();
     const CallStack here = capture_call_stack();
+    const auto size = static_cast<std::uint64_t>(size_of(use.tensor.dtype));
     Finding finding;
     finding.rule = rule;
-    finding.place = place_of(chip, space, at, at + static_cast<std::uint64_t>(size_of(use.tensor.dtype)));
-    finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(op, here), what,
-                               element_at(chip, use.tensor, space, at));
+    finding.place = place_of(chip, space, at, at + size);
+    finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(op, here),
+                               kind == Kind::kNan ? "a NaN" : "an infinity", element_at(chip, use.tensor, space, at));
     finding.parties = {party_of(chip, {op, use.name, true, &use.tensor}, space, at, here)};
-    findings_->add(finding);
+    return {std::move(finding), here, kind, use.tensor.dtype, space, at};
+  }
+
+  // Functions of several commands have steps whose bits are no numbers (okk_bdc_exp builds exponents), and replace what
+  // they cannot use: what a step has made counts when the function is over.
+  void settle() {
+    if (!made_nan_ && !made_infinite_) return;
+    const CallStack here = capture_call_stack();
+    const auto is_over = [&](const std::optional<Made>& made) {
+      return made && !(made->call.composite == here.composite && made->call.frames == here.frames);
+    };
+    if (is_over(made_nan_)) settle(made_nan_, told_nan_);
+    if (is_over(made_infinite_)) settle(made_infinite_, told_infinite_);
+  }
+  void settle(std::optional<Made>& made, bool& told) {
+    if (!made) return;
+    const auto size = static_cast<std::uint64_t>(size_of(made->dtype));
+    const std::uint8_t* data = place(made->space, made->at, size);
+    std::uint32_t bits = 0;
+    if (data != nullptr) std::memcpy(&bits, data, size);
+    if (kind_of(made->dtype, bits) == made->kind) {
+      findings_->add(made->finding);
+      told = true;
+    }
+    made.reset();
   }
 
   std::shared_ptr<Findings> findings_;
   std::shared_ptr<Shadow> shadow_;  // null: nobody asks what has been written
   const Memories* memories_ = nullptr;
   Unusual given_;
+  std::optional<Made> made_nan_, made_infinite_;
   bool told_nan_ = false, told_infinite_ = false;
 };
 

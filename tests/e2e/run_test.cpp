@@ -57,7 +57,7 @@ TEST(RunStatus, SaysThatTheProgramCouldNotBeStarted) {
 // The program does not begin: it would have run for nothing.
 TEST(RunStatus, RefusesBadValuesBeforeTheProgramStarts) {
   const std::pair<const char*, const char*> kBad[] = {
-      {"--check=luck", "SOFTTPU_CHECK: \"luck\" is not one of memory, init, race, constraint, bank, output, nan, all"},
+      {"--check=luck", "SOFTTPU_CHECK: \"luck\" is not one of memory, init, race, constraint, output, nan, bank, all"},
       {"--check=race,,init", "SOFTTPU_CHECK: \"\" is not one of"},
       {"--schedule=early", "SOFTTPU_SCHEDULE: \"early\" is not one of program, late, random:NUMBER"},
       {"--chip=bm1", "SOFTTPU_CHIP: "},
@@ -171,6 +171,7 @@ constexpr Setting kSettings[] = {
     {"--device", "inprocess", "SOFTTPU_DEVICE=inprocess"},
     {"--device-count", "7", "SG_MAX_DEVICE_COUNT=7"},
     {"--transport", "stream", "SOFTTPU_TRANSPORT=stream"},
+    {"--copies", "overtake", "SOFTTPU_COPIES=overtake"},
     {"--tls-ca", "ca.pem", "SOFTTPU_TLS_CA=ca.pem"},
     {"--token-file", "t.txt", "SOFTTPU_TOKEN_FILE=t.txt"},
     {"--module", "m.so", "TPUKERNEL_FIRMWARE_PATH=m.so"},
@@ -320,8 +321,8 @@ TEST(SettingOptions, AreWhatHelpLists) {
       if (text.substr(at, end - at).find("sets ") != std::string::npos) listed.insert(option);
     }
     const bool serves = std::string(command) == "serve";
-    const std::set<std::string> of_programs = {"--device",     "--device-count", "--transport", "--tls-ca",
-                                               "--token-file", "--module",       "--bmlib-log"};
+    const std::set<std::string> of_programs = {"--device", "--device-count", "--transport", "--copies",
+                                               "--tls-ca", "--token-file",   "--module",    "--bmlib-log"};
     for (const Setting& setting : kSettings) {
       const std::string option = setting.option;
       if (serves ? !of_programs.contains(option) : !is_of_servers(option)) expected.insert(option);
