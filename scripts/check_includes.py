@@ -27,7 +27,7 @@ RULES = {
     "device/engines/bdc/rows": [ROOM],
     "device/engines/bdc/elementwise": [ROOM, "device/engines/bdc/rows"],
     "device/engines/bdc/compare": [ROOM, "device/engines/bdc/rows"],
-    "device/engines/bdc/integer": [ROOM, "device/engines/bdc/rows"],
+    "device/engines/bdc/integer": [ROOM, "device/engines/bdc/rows", "device/engines/bdc/requant"],
     "device/engines/bdc/convert": [ROOM, "device/engines/bdc/rows", "device/engines/bdc/elementwise", "device/engines/bdc/integer"],
     "device/engines/bdc/requant": [ROOM, "device/engines/bdc/rows"],
     "device/engines/bdc/product": [ROOM, "device/engines/bdc/rows", "device/engines/bdc/requant"],

@@ -14,11 +14,14 @@ namespace softtpu {
 //   T         stored as T; the row loop sees the stored elements themselves when they are adjacent
 //   As<W>     stored in any type, the row loop sees an array of W (device/numeric/wide.hpp)
 //   OrOne<T>  as T, but the row loop takes a RowOrOne: a constant is not spread over a row
+//   OneAs<W>  as As<W>, but the row loop takes a ValuesOrOne: one value that holds for a row is not spread over it
 //   Also<T>   one more destination
 template <class W>
 struct As {};
 template <class T>
 struct OrOne {};
+template <class W>
+struct OneAs {};
 template <class T>
 struct Also {};
 
@@ -26,6 +29,13 @@ struct Also {};
 struct RowOrOne {
   const void* row;
   bool one;
+};
+// Values of a row, or one that stands for all of them.
+template <class W>
+struct ValuesOrOne {
+  const W* values;
+  bool one;
+  W operator[](int i) const { return values[one ? 0 : i]; }
 };
 
 namespace rows_detail {
@@ -77,6 +87,13 @@ class OneSource<OrOne<T>> : public OneSource<T> {
  public:
   using OneSource<T>::OneSource;
   RowOrOne open() const { return {OneSource<T>::open(), false}; }
+};
+
+template <class W>
+class OneSource<OneAs<W>> : public OneSource<As<W>> {
+ public:
+  using OneSource<As<W>>::OneSource;
+  ValuesOrOne<W> open() const { return {OneSource<As<W>>::open(), true}; }
 };
 
 template <class T>

@@ -211,6 +211,10 @@ class Source<As<W>> {
   }
   void close(int, int) {}
 
+ protected:
+  // Whether all elements of a row are equal because they are one.
+  bool repeats() const { return read_ == nullptr || place_.step() == 0; }
+
  private:
   void set(const Memories& mem, const Tensor& tensor) {
     place_ = Place(mem, tensor, size_of(tensor.dtype));
@@ -221,6 +225,17 @@ class Source<As<W>> {
   RowReader<W> read_ = nullptr;
   Constant<W> constant_;
   std::array<W, kRowChunk> staged_;
+};
+
+template <class W>
+class Source<OneAs<W>> : public Source<As<W>> {
+ public:
+  using Source<As<W>>::Source;
+  bool dense() const { return this->repeats(); }
+  ValuesOrOne<W> open(int first, int count) {
+    const bool one = this->repeats();
+    return {Source<As<W>>::open(first, one ? 1 : count), one};
+  }
 };
 
 template <class W>

@@ -121,6 +121,27 @@ Work int8_binary(const char* name, Integer function) {
       add_loop<std::int8_t>());
 }
 
+// One multiplier, shift and zero point for each channel, as behind the convolutions of networks: each result is a
+// product of 64 bits, rounded and cut.
+constexpr std::uint32_t kMultiplier = 0x60000000, kRightShift40 = 0xD8, kZeroPoint = 3;
+Work requant() {
+  Work work = element_work(
+      "int_pc_requant int32 -> int8 64x64x128", kShape,
+      [] {
+        constexpr dim4 kWord = {1, 64, 1, 1}, kStride = {4, 4, 4, 1};
+        const std::uint32_t words[] = {kMultiplier, kRightShift40, kZeroPoint};
+        for (unsigned i = 0; i < 3; ++i) {
+          scalar_t value;
+          value.u32 = words[i];
+          tpu_bdc_set_C(kThird + i * 4, value, &kWord, &kStride, DT_INT32);
+        }
+        tpu_bdc_int_pc_requant(kDst, kFirst, kThird, &kShape, DT_INT8, DT_INT32, RM_HALF_AWAY_FROM_ZERO);
+      },
+      convert_loop<std::int8_t, std::int32_t>());
+  work.required = 0;  // shown, with nothing promised: the loop multiplies nothing
+  return work;
+}
+
 template <class D, class S>
 Work cast(const char* name, data_type_t to, data_type_t from) {
   return element_work(
@@ -186,6 +207,7 @@ const bool added = add_work([] {
       select<float>("greater_select f32 64x64x128", DT_FP32),
       select<std::int16_t>("greater_select f16 64x64x128", DT_FP16),
       select<std::int8_t>("greater_select int8 64x128x256", DT_INT8),
+      requant(),
       outer(),
   };
   for (const Work& work : more) {

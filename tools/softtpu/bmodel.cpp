@@ -110,7 +110,17 @@ Result<LoadedModel> load_model(const std::string& path) {
     return Error{ErrorKind::kUsage, fmt::format("{}: {}", path, why)};
   }
   LoadedModel loaded;
-  loaded.bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  // In pieces, because a pipe has no size.
+  constexpr std::size_t kLeast = std::size_t{1} << 16;
+  std::error_code unknown;
+  const auto size = fs::file_size(path, unknown);
+  std::size_t room = unknown ? kLeast : std::max<std::size_t>(static_cast<std::size_t>(size) + 1, kLeast);
+  for (std::size_t filled = 0; file; room *= 2) {
+    loaded.bytes.resize(room);
+    file.read(reinterpret_cast<char*>(loaded.bytes.data() + filled), static_cast<std::streamsize>(room - filled));
+    filled += static_cast<std::size_t>(file.gcount());
+    if (!file) loaded.bytes.resize(filled);
+  }
   auto model = bmodel::read_model(loaded.bytes);
   if (!model) return Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)};
   loaded.model = *std::move(model);

@@ -279,6 +279,42 @@ TEST_P(FastRows, Shifts) {
   }
 }
 
+// Parameters for each channel, for each element and constant; shifts that 64 bits hold and that they do not.
+TEST_P(FastRows, Quantisation) {
+  constexpr Dtype kNarrow[] = {Dtype::kInt8, Dtype::kUint8, Dtype::kInt16, Dtype::kUint16};
+  constexpr Dtype kBroad[] = {Dtype::kInt16, Dtype::kUint16, Dtype::kInt32};
+  for (const Quant direction : {Quant::kRequant, Quant::kDequant}) {
+    for (const Dtype narrow : kNarrow) {
+      for (const Dtype broad : kBroad) {
+        const bool requant = direction == Quant::kRequant;
+        const Dtype offset_type = is_signed_int(narrow) ? Dtype::kInt16 : Dtype::kUint16;
+        check(
+            "quantisation " + std::string(to_text(narrow)) + " " + std::string(to_text(broad)),
+            [&] {
+              const auto parameter = [&](Dtype type, int slot, std::uint32_t constant) -> Operand {
+                if (chance(3)) return Scalar{constant, type};
+                Tensor made = tensor(type, slot, false);
+                if (!chance(4)) made.stride = {0, made.stride.c, 0, 0};
+                return made;
+              };
+              IntQuantCmd cmd;
+              cmd.direction = direction;
+              cmd.dst = target(requant ? narrow : broad);
+              cmd.src = tensor(requant ? broad : narrow, 1, true);
+              if (cmd.src.dtype == cmd.dst.dtype && chance(4)) cmd.src = cmd.dst;
+              cmd.multiplier =
+                  parameter(Dtype::kInt32, 2, static_cast<std::uint32_t>(random_()) >> (chance(2) ? 0 : number(1, 31)));
+              cmd.shift = parameter(Dtype::kInt8, 3, static_cast<std::uint8_t>(-number(chance(3) ? -64 : 0, 64)));
+              cmd.offset = parameter(offset_type, 4, static_cast<std::uint16_t>(random_()));
+              cmd.rounding = any_rounding();
+              return cmd;
+            },
+            3 * kRounds);
+      }
+    }
+  }
+}
+
 TEST_P(FastRows, SeriesRootsAndQuotients) {
   for (const Dtype type : kFloatTypes) {
     check("taylor", [&] {

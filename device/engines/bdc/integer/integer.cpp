@@ -3,12 +3,15 @@
 // Operands are read as 64-bit integers; the operation and the shift run in the narrowest type that holds every
 // intermediate value exactly, which is 128 bits for a product of 32-bit operands shifted left.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdlib>
 
 #include "device/chip/rules.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/integer/command.hpp"
 #include "device/engines/bdc/integer/fast.hpp"
+#include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/rows/from_the_end.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/requant.hpp"
@@ -185,6 +188,10 @@ Acc scaled(std::int64_t src, std::int64_t multiplier, const Shifter<Acc>& shift,
   }
 }
 
+// Left shifts from memory count modulo the 64 bits of the product (golden-bmodel rq_sdq/0006; golden bm1690/quant:
+// int_pc_dequant).
+int counted_places(std::int64_t stored) { return static_cast<int>(stored > 0 ? stored & 63 : stored); }
+
 template <class Acc, Quant kDirection>
 void quantise(Memories& mem, const IntQuantCmd& cmd) {
   const Finish finish{range_of(cmd.dst.dtype), true};
@@ -206,14 +213,88 @@ void quantise(Memories& mem, const IntQuantCmd& cmd) {
       [&](std::int64_t* dst, const std::int64_t* src, const std::int64_t* multiplier, const std::int64_t* offset,
           const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
-          // Left shifts from memory count modulo the 64 bits of the product (golden-bmodel rq_sdq/0006; golden
-          // bm1690/quant: int_pc_dequant).
-          const int places = static_cast<int>(shift[i] > 0 ? shift[i] & 63 : shift[i]);
-          const Shifter<Acc> shifted(places, cmd.rounding);
+          const Shifter<Acc> shifted(counted_places(shift[i]), cmd.rounding);
           dst[i] = finish(scaled<Acc, kDirection>(src[i], multiplier[i], shifted, offset[i], uncut));
         }
       },
       cmd.src, cmd.multiplier, cmd.offset, cmd.shift);
+}
+
+// Rows with the loops of shifted sums wherever 64 bits hold what they compute, as which they are the same on all chips.
+class QuantRows {
+ public:
+  QuantRows(const Memories& mem, const IntQuantCmd& cmd)
+      : cmd_(cmd),
+        uncut_(mem.chip().has(ChipRule::kUncutShifts)),
+        range_(range_of(cmd.dst.dtype)),
+        shift_sums_(fast_shift_sums(size_of(cmd.dst.dtype))) {}
+
+  // With the same parameters for all elements; `shift` as it is carried out.
+  template <class S>
+  void operator()(void* dst, const S* src, std::int64_t multiplier, int shift, std::int64_t offset, int count) const {
+    const bool requant = cmd_.direction == Quant::kRequant;
+    // Shifts to the right have their room (see Shifter); those to the left may wrap round.
+    const bool fits = shift <= 0 && -shift <= Shifter<std::int64_t>::kMaxRight;
+    constexpr std::int64_t kRoom = std::int64_t{1} << 30;
+    if (!fits || multiplier != static_cast<std::int32_t>(multiplier) || std::abs(offset) >= kRoom)
+      return one_by_one(dst, src, multiplier, shift, offset, count);
+    SumShift rule{true, {shift, cmd_.rounding}, range_.low, range_.high};
+    rule.multiplier = static_cast<std::int32_t>(multiplier);
+    rule.offset = requant ? static_cast<std::int32_t>(offset) : 0;
+    const std::uint32_t start = requant ? 0 : static_cast<std::uint32_t>(-offset);
+    if constexpr (std::is_same_v<S, std::int32_t>) {
+      shift_sums_(rule, reinterpret_cast<const std::uint32_t*>(src), start, nullptr, count, dst);
+    } else {
+      std::array<std::uint32_t, kRowChunk> words;
+      auto* to = static_cast<std::uint8_t*>(dst);
+      for (int i = 0; i < count; i += kRowChunk) {
+        const int piece = std::min(kRowChunk, count - i);
+        for (int k = 0; k < piece; ++k) words[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(src[i + k]);
+        shift_sums_(rule, words.data(), start, nullptr, piece, to + std::int64_t{i} * size_of(cmd_.dst.dtype));
+      }
+    }
+  }
+
+ private:
+  template <class S>
+  void one_by_one(void* dst, const S* src, std::int64_t multiplier, int places, std::int64_t offset, int count) const {
+    const Finish finish{range_, true};
+    const Shifter<Int128> shift(places, cmd_.rounding);
+    for_size(size_of(cmd_.dst.dtype), [&]<class D>(D) {
+      for (int i = 0; i < count; ++i) {
+        const Int128 value = cmd_.direction == Quant::kRequant
+                                 ? scaled<Int128, Quant::kRequant>(src[i], multiplier, shift, offset, uncut_)
+                                 : scaled<Int128, Quant::kDequant>(src[i], multiplier, shift, offset, uncut_);
+        static_cast<D*>(dst)[i] = static_cast<D>(finish(value));
+      }
+    });
+  }
+
+  const IntQuantCmd& cmd_;
+  bool uncut_;
+  IntRange range_;
+  ShiftSums shift_sums_;
+};
+
+void quantise_rows(Memories& mem, const IntQuantCmd& cmd) {
+  const QuantRows rows(mem, cmd);
+  const bool stored = std::holds_alternative<Tensor>(cmd.shift);
+  for_int_type(cmd.src.dtype, [&]<class S>(S) {
+    for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+      using Values = ValuesOrOne<std::int64_t>;
+      using Parameter = OneAs<std::int64_t>;
+      for_each_row<D, S, Parameter, Parameter, Parameter>(
+          mem, cmd.dst,
+          [&](D* dst, const S* src, Values multiplier, Values offset, Values shift, int count) {
+            const int step = multiplier.one && offset.one && shift.one ? count : 1;
+            for (int i = 0; i < count; i += step) {
+              const int places = stored ? counted_places(shift[i]) : constant_shift(cmd.shift);
+              rows(dst + i, src + i, multiplier[i], places, offset[i], step);
+            }
+          },
+          cmd.src, cmd.multiplier, cmd.offset, cmd.shift);
+    });
+  });
 }
 
 template <Quant kDirection>
@@ -236,6 +317,7 @@ void execute(Memories& mem, const IntQuantCmd& cmd) {
       one.offset = element_of(chip, cmd.offset, at);
     });
   }
+  if (fast_rows(mem, cmd.dst, cmd.src, cmd.multiplier, cmd.shift, cmd.offset)) return quantise_rows(mem, cmd);
   if (cmd.direction == Quant::kRequant) return quantise<Quant::kRequant>(mem, cmd);
   quantise<Quant::kDequant>(mem, cmd);
 }

@@ -125,6 +125,68 @@ void shift_narrow(const SumShift& rule, const std::uint32_t* sums, std::uint32_t
       });
 }
 
+// Whether products of signed sums are shifted so far to the right that 32 bits hold them then, and their offset too.
+bool fits_upper_half(const SumShift& rule) {
+  const RoundedShift steps = rule.shift.steps();
+  constexpr std::int32_t kRoom = 1 << 29;
+  return rule.is_signed && steps.left == 0 && steps.right >= 32 && rule.offset > -kRoom && rule.offset < kRoom &&
+         (rule.floor == SumShift::kNoFloor || (rule.floor >= std::numeric_limits<std::int32_t>::min() &&
+                                               rule.floor <= std::numeric_limits<std::int32_t>::max()));
+}
+
+// Products in 64 bits, of which the upper halves are shifted, two vectors of products for one of results. What a
+// rounded product is at most, 2^62 + 2^61, leaves room.
+template <bool kBySign, bool kToEven, class T>
+void shift_upper_half(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, int count, T* results) {
+  const hn::ScalableTag<std::int32_t> d;
+  const hn::RebindToUnsigned<decltype(d)> words;
+  const hn::Repartition<std::int64_t, decltype(d)> wide;
+  const hn::RebindToUnsigned<decltype(wide)> wide_bits;
+  const RoundedShift steps = rule.shift.steps();
+  const int right = steps.right;
+  const auto multiplier = hn::Set(d, rule.multiplier), offset = hn::Set(d, rule.offset);
+  const auto low = hn::Set(d, static_cast<std::int32_t>(rule.low));
+  const auto high = hn::Set(d, static_cast<std::int32_t>(rule.high));
+  const auto floor = hn::Set(
+      d, static_cast<std::int32_t>(std::max<std::int64_t>(rule.floor, std::numeric_limits<std::int32_t>::min())));
+  const auto bias = hn::Set(wide, steps.positive), more = hn::Set(wide, steps.negative - steps.positive);
+  const auto begin = hn::Set(words, start);
+  const auto odd = hn::Set(wide_bits, 0xFFFFFFFF00000000U);
+  const auto one = hn::Set(wide_bits, std::uint64_t{1});
+  const auto rounded = [&](auto product) HWY_ATTR {
+    auto sum = hn::Add(product, bias);
+    if constexpr (kBySign) sum = hn::Add(sum, hn::And(hn::VecFromMask(wide, hn::Lt(product, hn::Zero(wide))), more));
+    if constexpr (kToEven) {
+      const auto kept = hn::And(hn::ShiftRightSame(hn::BitCast(wide_bits, product), right), one);
+      sum = hn::Add(sum, hn::BitCast(wide, kept));
+    }
+    return hn::BitCast(wide_bits, sum);
+  };
+  for_vectors<static_cast<int>(hn::MaxLanes(d))>(
+      sums, nullptr, count, results, [&](const std::uint32_t* from, const std::int64_t*, T* to) HWY_ATTR {
+        const auto value = hn::Max(hn::BitCast(d, hn::Add(hn::LoadU(words, from), begin)), floor);
+        const auto upper = hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide_bits, value)));
+        const auto first = hn::ShiftRight<32>(rounded(hn::MulEven(value, multiplier)));
+        const auto second = hn::And(rounded(hn::MulEven(upper, multiplier)), odd);
+        const auto shifted_down = hn::ShiftRightSame(hn::BitCast(d, hn::Or(first, second)), right - 32);
+        const auto result = cut(hn::Add(shifted_down, offset), low, high);
+        if constexpr (sizeof(T) == 4) {
+          hn::StoreU(hn::BitCast(words, result), words, to);
+        } else {
+          const hn::Rebind<T, decltype(d)> stored;
+          const auto kept = hn::And(result, hn::Set(d, std::numeric_limits<T>::max()));
+          hn::StoreU(hn::DemoteTo(stored, kept), stored, to);
+        }
+      });
+}
+template <class T>
+void shift_upper_half_of(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, int count, T* results) {
+  const RoundedShift steps = rule.shift.steps();
+  if (steps.even != 0) return shift_upper_half<false, true>(rule, sums, start, count, results);
+  if (steps.negative != steps.positive) return shift_upper_half<true, false>(rule, sums, start, count, results);
+  shift_upper_half<false, false>(rule, sums, start, count, results);
+}
+
 template <class T>
 void shift_row(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, const std::int64_t* addends,
                int count, void* out) {
@@ -132,6 +194,9 @@ void shift_row(const SumShift& rule, const std::uint32_t* sums, std::uint32_t st
   if constexpr (sizeof(T) < 4) {
     if (addends == nullptr && fits_32_bits(rule)) return shift_narrow(rule, sums, start, count, results);
   }
+  constexpr auto kLow = std::numeric_limits<std::int32_t>::min(), kHigh = std::numeric_limits<std::int32_t>::max();
+  if (addends == nullptr && fits_upper_half(rule) && rule.low >= kLow && rule.high <= kHigh)
+    return shift_upper_half_of(rule, sums, start, count, results);
   if (rule.shift.steps().left != 0) return shift_wide<true>(rule, sums, start, addends, count, results);
   shift_wide<false>(rule, sums, start, addends, count, results);
 }
