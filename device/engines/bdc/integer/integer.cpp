@@ -299,7 +299,9 @@ void quantise_rows(Memories& mem, const IntQuantCmd& cmd) {
 
 template <Quant kDirection>
 void quantise(Memories& mem, const IntQuantCmd& cmd) {
-  const int src = magnitude_bits(cmd.src) + (kDirection == Quant::kDequant ? 2 : 0);
+  // An offset may have more bits than what it is taken off from.
+  const int src = kDirection == Quant::kDequant ? std::max(magnitude_bits(cmd.src), magnitude_bits(cmd.offset)) + 1
+                                                : magnitude_bits(cmd.src);
   if (fits_64(src + magnitude_bits(cmd.multiplier), cmd.shift)) return quantise<std::int64_t, kDirection>(mem, cmd);
   quantise<Int128, kDirection>(mem, cmd);
 }
