@@ -37,6 +37,7 @@ std::size_t bytes_of(tpuRtDataType_t type, const tpuRtShape_t& shape) {
 class ModelRt : public Rt {
  protected:
   void SetUp() override {
+    ::setenv("SOFTTPU_CHIP", "bm1684x", 1);  // the recorded networks are for it
     Rt::SetUp();
     ASSERT_EQ(tpuRtCreateNetContext(&context_), tpuRtSuccess);
   }
