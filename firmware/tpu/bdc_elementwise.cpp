@@ -60,11 +60,17 @@ void binary(const Call& call, ArithMode mode, local_addr_t dst_addr, local_addr_
                       exchanged});
 }
 
+// Some chips compare the bits of f32 bounds.
+Dtype bounded_type(const Call& call, ArithMode mode, Dtype type) {
+  const bool bounds = mode == ArithMode::kMax || mode == ArithMode::kMin;
+  return bounds && type == Dtype::kFp32 && call.chip().has(ChipRule::kBoundsByBits) ? Dtype::kInt32 : type;
+}
+
 // dst = src <mode> C, or with the constant first.
 void with_constant(const Call& call, ArithMode mode, bool constant_first, local_addr_t dst_addr, local_addr_t src_addr,
                    scalar_t C, const dim4* shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {
   const Dim4 dim = call.dim("shape", shape);
-  const Dtype type = call.dtype("dtype", dtype);
+  const Dtype type = bounded_type(call, mode, call.dtype("dtype", dtype));
   const Tensor dst = call.local(dst_addr, dim, dst_stride, type);
   Operand a = call.local(src_addr, dim, src_stride, type), b = scalar(C, type);
   if (constant_first) std::swap(a, b);

@@ -29,6 +29,7 @@ class Pooling {
   }
   Pooling& deconv_window(const dim2* kernel, const dim2* insert, const padding_t* padding, const dim2* dilation) {
     cmd_.window = to_deconv_window(call_, kernel, insert, padding, dilation);
+    cmd_.window.turned = !call_.chip().has(ChipRule::kUnturnedDepthwise);
     return *this;
   }
   // After input and window, which give the shape.
