@@ -38,7 +38,8 @@ class CycleCosts final : public CostModel {
       return found == chip.timing.end() ? Basis::kGuess : to_basis(found->second.founded);
     };
     for (std::size_t i = 0; i < start_cycles_.size(); ++i) start_cycles_[i] = timing.overhead(kStartNames[i]);
-    start_basis_ = basis_of(kStartNames[0]);
+    for (std::size_t i = 0; i < start_basis_.size(); ++i) start_basis_[i] = basis_of(kStartNames[i]);
+    gdma_start_basis_ = basis_of("gdma_start_us");
     bdc_basis_ = basis_of("conv_outputs_per_cycle");
     gdma_basis_ = basis_of("read_gbps");
     bdc_mhz_ = timing.get("bdc_mhz");
@@ -47,6 +48,8 @@ class CycleCosts final : public CostModel {
     issue_gdma_us_ = timing.overhead("issue_gdma_us");
     issue_hau_us_ = timing.overhead("issue_hau_us");
     gdma_start_us_ = timing.overhead("gdma_start_us");
+    const bool alike = !chip.timing.contains("gdma_store_start_us");
+    gdma_store_start_us_ = alike ? gdma_start_us_ : timing.overhead("gdma_store_start_us");
     hau_start_us_ = timing.overhead("hau_start_us");
     hau_us_per_byte_ = timing.overhead("hau_us_per_kib") / 1024;
   }
@@ -56,6 +59,18 @@ class CycleCosts final : public CostModel {
     cost.by_basis[static_cast<std::size_t>(start)] += cost.start_us;
     cost.by_basis[static_cast<std::size_t>(work)] += cost.work_us;
   }
+  // From local memory to global memory.
+  bool stores(const Command& command) const {
+    bool reads_local = false, writes_system = false;
+    for_each_operand(command, [&](Access access, const char*, const Operand& operand) {
+      const auto* tensor = std::get_if<Tensor>(&operand);
+      if (tensor == nullptr) return;
+      const bool local = tensor->space == Space::kLocal || chip().local_mem.contains(tensor->addr);
+      (access == Access::kRead ? reads_local : writes_system) |= access == Access::kRead ? local : !local;
+    });
+    return reads_local && writes_system;
+  }
+
   CommandCost engine_cost(Op op, const Command& command) const override {
     const CycleTerms at(model_, chip(), preset_, op);
     const Work work = std::visit([&](const auto& cmd) { return work_in(at, cmd); }, command);
@@ -65,14 +80,14 @@ class CycleCosts final : public CostModel {
         cost.start_us = start_cycles_[static_cast<std::size_t>(work.start_up)] / bdc_mhz_;
         cost.work_us = work.cycles / bdc_mhz_;
         cost.issue_us = issue_bdc_us_;
-        rest(cost, start_basis_, bdc_basis_);
+        rest(cost, start_basis_[static_cast<std::size_t>(work.start_up)], bdc_basis_);
         break;
       case Engine::kSdma:  // priced like GDMA, which moves the same bytes over the same bus
       case Engine::kGdma:
-        cost.start_us = gdma_start_us_;
+        cost.start_us = stores(command) ? gdma_store_start_us_ : gdma_start_us_;
         cost.work_us = work.cycles / gdma_mhz_;
         cost.issue_us = issue_gdma_us_;
-        rest(cost, Basis::kGuess, gdma_basis_);
+        rest(cost, gdma_start_basis_, gdma_basis_);
         break;
       case Engine::kHau:
         cost.start_us = hau_start_us_;
@@ -90,8 +105,9 @@ class CycleCosts final : public CostModel {
   std::array<double, kStartNames.size()> start_cycles_{};
   double bdc_mhz_ = 1, gdma_mhz_ = 1;
   double issue_bdc_us_ = 0, issue_gdma_us_ = 0, issue_hau_us_ = 0;
-  Basis start_basis_ = Basis::kGuess, bdc_basis_ = Basis::kGuess, gdma_basis_ = Basis::kGuess;
-  double gdma_start_us_ = 0, hau_start_us_ = 0, hau_us_per_byte_ = 0;
+  std::array<Basis, kStartNames.size()> start_basis_{};
+  Basis gdma_start_basis_ = Basis::kGuess, bdc_basis_ = Basis::kGuess, gdma_basis_ = Basis::kGuess;
+  double gdma_start_us_ = 0, gdma_store_start_us_ = 0, hau_start_us_ = 0, hau_us_per_byte_ = 0;
 };
 
 }  // namespace

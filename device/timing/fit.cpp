@@ -6,6 +6,19 @@
 
 namespace softtpu {
 
+void PrecisionCount::add(const Command& product, double operations) {
+  Dtype type = Dtype::kFp32;
+  if (const auto* matrix = std::get_if<MatMulCmd>(&product)) type = type_of(matrix->left);
+  if (const auto* window = std::get_if<Conv2dCmd>(&product)) type = window->src.dtype;
+  operations_[size_of(type) <= 1 ? 0 : size_of(type) == 2 ? 1 : 2] += operations;
+}
+
+std::string PrecisionCount::name() const {
+  const double all = operations_[0] + operations_[1] + operations_[2];
+  if (all <= 0) return "";
+  return operations_[0] >= all / 2 ? "INT8" : operations_[1] >= all / 2 ? "F16" : "F32";
+}
+
 Fit Fit::read(const std::string& json) {
   const auto file = nlohmann::json::parse(json);
   Fit fit;

@@ -2,6 +2,7 @@
 // tests/timing/fit.py makes the files (device/timing/fits/*.json), which are compiled in.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +17,18 @@ struct FitError {
   int networks = 0;
   double error = 0;                         // mean of |log(estimate / board)|
   double median = 1, lower = 1, upper = 1;  // of estimate / board: the median and the quartiles
+};
+
+// Which precision most of a network's products have.
+class PrecisionCount {
+ public:
+  // A command that is a product or a convolution.
+  void add(const Command& product, double operations);
+  // "F32", "F16", "INT8"; empty: nothing was added.
+  std::string name() const;
+
+ private:
+  std::array<double, 3> operations_{};  // INT8, F16, F32
 };
 
 class Fit {

@@ -35,6 +35,7 @@ enum class Term : std::uint8_t {
   kDivide,
   kSeries,
   kMove,
+  kPiece,
   kLoad,
   kStore,
   kCopy,
@@ -45,7 +46,7 @@ constexpr std::size_t kTerms = static_cast<std::size_t>(Term::kCount);
 constexpr std::array<std::string_view, kTerms> kNames = {
     "bdc_start_us",       "gdma_start_us", "hau_start_us",   "hau_us_per_kib", "row_cycles",    "conv_row_cycles",
     "product_row_cycles", "conv_factor",   "product_factor", "lookup_cycles",  "divide_factor", "series_factor",
-    "move_factor",        "load_gbps",     "store_gbps",     "copy_gbps",      "fill_gbps",
+    "move_factor",        "piece_us",      "load_gbps",      "store_gbps",     "copy_gbps",     "fill_gbps",
 };
 bool is_rate(Term term) { return term >= Term::kLoad; }
 
@@ -285,6 +286,9 @@ class FittedCosts final : public CostModel {
       const Tensor& system = path == DmaPath::kLoad ? cmd.src : cmd.dst;
       add_lines(amounts, term_of(path), static_cast<double>(pieces.pieces), static_cast<double>(pieces.piece_bytes),
                 begins_lines(system, run));
+      // A run that fills no line is a request of its own.
+      if (static_cast<double>(pieces.piece_bytes) < line_)
+        amounts.add(Term::kPiece, static_cast<double>(pieces.pieces));
     } else if constexpr (std::is_same_v<Cmd, DmaMatrixCmd>) {
       const DmaPath path = at.path(cmd.dst, cmd.src);
       const Tensor& local = path == DmaPath::kLoad ? cmd.dst : cmd.src;

@@ -10,6 +10,7 @@
 #include "device/footprint/local_map.hpp"
 #include "device/timing/command_cost.hpp"
 #include "device/timing/engine_times.hpp"
+#include "device/timing/fit.hpp"
 
 namespace softtpu {
 
@@ -60,6 +61,8 @@ struct LaunchTime {
   std::vector<CommandTime> placed;  // in the order of issue; empty unless somebody asked for single commands
   LocalMap local;                   // likewise
   std::vector<Advice> advice;
+  std::string precision;          // of a network's products
+  std::optional<FitError> error;  // that networks of this precision had; none: a kernel, or nothing was compared
 
   double total_us() const { return end.us; }
   // What the largest part of the launch's critical chain was spent on.

@@ -29,6 +29,7 @@ class TimeObserver final : public Observer {
       : kernels_(std::move(kernels)),
         networks_(std::move(networks)),
         print_(settings.print),
+        fitted_(settings.preset == TimingPreset::kFull),
         device_(settings.device),
         timeline_(std::move(timeline)),
         record_(std::move(record)) {
@@ -45,6 +46,7 @@ class TimeObserver final : public Observer {
     launch_.cores = current_place().workitems;
     launch_.workitem = current_place().workitem;
     call_index_.clear();
+    products_ = {};
     advice_.begin(launch_.cores);
     clock_ = kernel.starts_with(bmodel::kNetworkKernel) ? &networks_ : &kernels_;
     begin_us_ = clock_->begin(end_of_last_us_);
@@ -61,6 +63,7 @@ class TimeObserver final : public Observer {
       if (const auto* control = std::get_if<ControlCmd>(&command)) advice_.add(op, *control);
       return account_meeting(op);
     }
+    if (is_product(command)) products_.add(command, timed->cost.operations);
     const std::size_t call = account(op, timed->cost, timed->placed);
     if (print_ || record_) advice_.add(clock_->model(), op, command, *timed, call);
     if (!keeps_commands()) return;
@@ -83,6 +86,7 @@ class TimeObserver final : public Observer {
       }
     }
     last_us_ = launch_.last_us;
+    if (clock_ == &networks_) add_trust();
     report();
     end_of_last_us_ = begin_us_ + launch_.total_us();
   }
@@ -93,6 +97,14 @@ class TimeObserver final : public Observer {
 
  private:
   bool keeps_commands() const { return timeline_ != nullptr || record_ != nullptr; }
+
+  // How far networks of this precision were off on this chip.
+  void add_trust() {
+    launch_.precision = products_.name();
+    const Fit* fit = fitted_ ? Fit::find(clock_->model().chip()) : nullptr;
+    const FitError* error = fit != nullptr ? fit->error_of(launch_.precision) : nullptr;
+    if (error != nullptr) launch_.error = *error;
+  }
 
   std::size_t index_of(Op op) {
     const CallStack stack = capture_call_stack();
@@ -172,7 +184,8 @@ class TimeObserver final : public Observer {
 
   LaunchClock kernels_, networks_;
   LaunchClock* clock_ = &kernels_;  // of this launch
-  bool print_;
+  bool print_, fitted_;
+  PrecisionCount products_;  // of this launch
   std::uint32_t device_;
   std::unique_ptr<SharedFile> timeline_, record_;
   LaunchTime launch_;

@@ -89,6 +89,15 @@ Json blocks_of(const LaunchTime& launch) {
   return list;
 }
 
+Json error_of(const LaunchTime& launch) {
+  if (!launch.error) return nullptr;
+  return {{"networks", launch.error->networks},
+          {"error", launch.error->error},
+          {"median", launch.error->median},
+          {"lower", launch.error->lower},
+          {"upper", launch.error->upper}};
+}
+
 Json chip_of(const CostModel& model) {
   const Chip& chip = model.chip();
   std::array<int, 3> founded{};
@@ -132,6 +141,8 @@ std::string to_record(const LaunchTime& launch, const CostModel& model) {
                        {"bound", to_text(launch.bound())},
                        {"spent_us", by_name<Spent>(launch.end.spent)},
                        {"rests_on_us", by_name<Basis>(launch.end.by_basis)},
+                       {"precision", launch.precision},
+                       {"error", error_of(launch)},
                        {"engines", engines},
                        {"bytes", by_name<BytePath>(launch.bytes)},
                        {"operations", launch.operations},

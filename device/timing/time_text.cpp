@@ -90,7 +90,13 @@ std::string cores_line(const LaunchTime& launch) {
 
 // How much of the estimate is measured: a guess must not be taken for a measurement.
 std::string founded_line(const LaunchTime& launch, const CostModel& model) {
-  return fmt::format("rests on  {} (parameters of {})", basis_text(launch.end.by_basis), model.chip().full_name());
+  std::string text =
+      fmt::format("rests on  {} (parameters of {})", basis_text(launch.end.by_basis), model.chip().full_name());
+  if (launch.error) {
+    text += fmt::format("\n   error     +- {:.0f} % ({} networks of this precision, {}, each left out of the fit)",
+                        100 * launch.error->error, launch.error->networks, launch.precision);
+  }
+  return text;
 }
 
 }  // namespace

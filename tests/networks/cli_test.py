@@ -3,6 +3,7 @@
 import argparse
 import io
 import json
+import lzma
 import pathlib
 import struct
 import subprocess
@@ -65,13 +66,42 @@ class Bmodel(unittest.TestCase):
         self.assertEqual((row["network"], row["chip"], row["precision"]), ("attention_small", "BM1684X", "F16"))
         self.assertAlmostEqual(sum(row["spent_us"].values()), row["us"], places=6)
         self.assertAlmostEqual(sum(row["rests_on_us"].values()), row["us"], places=6)
-        self.assertEqual(softtpu("time", path, "--csv").splitlines()[0], "file,chip,network,stage,cores,precision,ms,bound,error,networks")
+        self.assertEqual(softtpu("time", path, "--csv").splitlines()[0], "file,chip,network,stage,cores,precision,ms,bound,error,networks,measured,fitted,vendor,guess")
         (vendor,) = json.loads(softtpu("time", path, "--json", "--vendor"))
         self.assertLess(vendor["us"], row["us"])
         both = json.loads(softtpu("time", path, "--with", NETWORKS / "softmax_INT8.bmodel", "--json"))
         self.assertAlmostEqual(both[-1]["us"], both[0]["us"] + both[1]["us"], places=6)
         self.assertIn("no such network or stage", softtpu("time", path, "--network", "other", status=2))
         self.assertIn("No such file", softtpu("time", self.at / "none.bmodel", status=2))
+
+    def test_time_takes_cores_and_says_what_fits(self):
+        path = NETWORKS / "attention_small_F16.bmodel"
+        softtpu("time", path, "--cores", 1)
+        self.assertIn("number of cores", softtpu("time", path, "--cores", 2, status=2))
+        self.assertIn("SM7M, layout mm0: fits", softtpu("time", path))
+        (board,) = json.loads(softtpu("info", path, "--json"))["memory"]["boards"]
+        self.assertEqual((board["heap_mib"], board["fits"]), (7615, True))
+        header, line = softtpu("time", path, "--csv").splitlines()
+        row = dict(zip(header.split(","), line.split(",")))
+        self.assertAlmostEqual(sum(float(row[name]) for name in ("measured", "fitted", "vendor", "guess")), 1, places=2)
+
+    def test_time_of_a_language_model_from_one_block(self):
+        path = self.at / "block.bmodel"
+        packed = HERE.parent / "timing/data/networks/bm1684x/qwen7b_block_cache_W4BF16.bmodel.xz"
+        with lzma.open(packed) as source, open(path, "wb") as file:
+            while block := source.read(1 << 20):
+                if block.count(0) == len(block):
+                    file.seek(len(block), 1)
+                else:
+                    file.write(block)
+            file.truncate()
+        text = softtpu("time", path, "--blocks", 32, "--length", 512)
+        self.assertRegex(text, r"language model of 32 blocks, compiled for 512 tokens \(a shorter text takes as long\): then [\d.]+ tokens/s, without the host")
+        one, = (row for row in json.loads(softtpu("time", path, "--json")) if "tokens_per_s" in row)
+        all, = (row for row in json.loads(softtpu("time", path, "--json", "--blocks", 32)) if "tokens_per_s" in row)
+        self.assertEqual((all["blocks"], all["blocks_in_file"], all["places"], all["first_token_us"]), (32, 1, 512, None))
+        self.assertAlmostEqual(all["next_token_us"], 32 * one["next_token_us"], places=3)
+        self.assertIn("holds at most 512 tokens", softtpu("time", path, "--length", 513, status=2))
 
     def test_time_of_a_run_is_that_without_running(self):
         path = NETWORKS / "attention_small_F16.bmodel"
@@ -80,6 +110,7 @@ class Bmodel(unittest.TestCase):
         # Reading the instructions when the network is loaded is no launch.
         self.assertEqual(text.count("softtpu: time: kernel"), 1)
         self.assertIn(f"{row['us']:.1f} us estimated", text)
+        self.assertRegex(text, r"error     \+- \d+ % \(\d+ networks of this precision, F16, each left out of the fit\)")
 
     def test_run_writes_the_recorded_outputs(self):
         out = self.at / "y.npz"

@@ -179,7 +179,8 @@ int show_model_json(const bmodel::Model& model) {
               {"chip", model.chip},
               {"compiler", model.version},
               {"time", model.time.substr(0, model.time.find('\n'))},
-              {"networks", std::move(networks)}});
+              {"networks", std::move(networks)},
+              {"memory", memory_json(model)}});
   return kDone;
 }
 
@@ -230,6 +231,13 @@ Run add_bmodel(CLI::App& app) {
       ->each([options](const auto&) { options->one_stage = true; });
   time->add_option("--layers", options->most_layers, "so many of the costliest layers, with what bounds them")
       ->capture_default_str();
+  time->add_option("--cores", options->cores, "only what is compiled for so many cores")->check(CLI::PositiveNumber);
+  time->add_option("--length", options->length,
+                   "of a language model: a text of so many tokens; of several stages the smallest that holds it")
+      ->check(CLI::PositiveNumber);
+  time->add_option("--blocks", options->blocks,
+                   "of a language model of which the file holds some blocks: how many it has")
+      ->check(CLI::PositiveNumber);
   time->add_option("--with", options->with, "another network that runs on the same chip at the same time");
   time->add_flag("--vendor", options->vendor, "the vendor's own figures alone");
   auto* json = time->add_flag("--json", options->json, "a JSON array of all estimates");

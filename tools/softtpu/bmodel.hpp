@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ struct BmodelOptions {
   std::vector<std::string> files;
   std::string with;
   bool csv = false, vendor = false, fit_rows = false, one_stage = false;
-  bool time_only = false;  // run
+  bool time_only = false;      // run
+  int cores = 0;               // 0: any
+  int length = 0, blocks = 0;  // of a language model; 0: as the file has them
   std::size_t most_layers = 0;
 };
 
@@ -45,6 +48,7 @@ int disassemble_model(const BmodelOptions& options);
 int time_models(const BmodelOptions& options);
 // What the networks of a file take of device memory.
 void print_memory(const bmodel::Model& model);
+nlohmann::json memory_json(const bmodel::Model& model);
 // In the program that `softtpu bmodel run` and `compare` start under the chosen settings.
 int execute_model(const BmodelOptions& options);
 

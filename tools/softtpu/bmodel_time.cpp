@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -106,40 +107,110 @@ void print_text(const NetworkTime& time, std::size_t most_layers) {
   }
 }
 
+// Error and networks are empty where nothing was compared; the last four are shares of the time.
 void print_csv(const NetworkTime& time) {
-  print_escaped("{},{},{},{},{},{},{:.3f},{},{:.3f},{}\n", time.file, time.chip, time.network, time.stage, time.cores,
-                time.precision, time.end.us / 1e3, to_text(bound_of(time.end)), time.error ? time.error->error : 0.0,
-                time.error ? time.error->networks : 0);
+  const std::string error = time.error ? fmt::format("{:.3f},{}", time.error->error, time.error->networks) : ",";
+  const double all = std::accumulate(time.end.by_basis.begin(), time.end.by_basis.end(), 0.0);
+  std::string shares;
+  for (const double us : time.end.by_basis) shares += fmt::format(",{:.3f}", all > 0 ? us / all : 0.0);
+  print_escaped("{},{},{},{},{},{},{:.3f},{},{}{}\n", time.file, time.chip, time.network, time.stage, time.cores,
+                time.precision, time.end.us / 1e3, to_text(bound_of(time.end)), error, shares);
 }
 
 // Of a language model: the networks' names say what they are, as the compiler's scripts give them.
+enum class Role : std::uint8_t { kOther, kBlock, kCachedBlock, kEmbedding, kCachedEmbedding, kHead };
+Role role_of(const std::string& name) {
+  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  if (has("block_cache")) return Role::kCachedBlock;
+  if (name.starts_with("block_")) return Role::kBlock;
+  if (name == "embedding_cache") return Role::kCachedEmbedding;
+  if (name == "embedding") return Role::kEmbedding;
+  return name.starts_with("lm_head") || name.starts_with("greedy_head") ? Role::kHead : Role::kOther;
+}
+
+// How many tokens a stage of a block holds: the width of its attention mask, in which the token itself has a place when
+// the others come from a cache. 0: not known.
+std::uint64_t places_of(Role role, const bmodel::Stage& stage) {
+  if (role != Role::kBlock && role != Role::kCachedBlock) return 0;
+  for (const bmodel::Tensor& tensor : stage.inputs) {
+    if (tensor.name.find("mask") == std::string::npos || tensor.shape.empty()) continue;
+    return tensor.shape.back() - (role == Role::kCachedBlock && tensor.shape.back() > 0 ? 1 : 0);
+  }
+  return 0;
+}
+
+// The stage for a text of so many tokens: the smallest that holds it; the first when sizes are not known.
+Result<std::size_t> stage_for(const bmodel::Network& network, int length) {
+  const Role role = role_of(network.name);
+  std::optional<std::size_t> best;
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < network.stages.size(); ++i) {
+    const std::uint64_t places = places_of(role, network.stages[i]);
+    if (places == 0) return std::size_t{0};
+    most = std::max(most, places);
+    if (places < static_cast<std::uint64_t>(length)) continue;
+    if (!best || places < places_of(role, network.stages[*best])) best = i;
+  }
+  if (best) return *best;
+  return Error{ErrorKind::kUsage,
+               fmt::format("--length {}: network \"{}\" holds at most {} tokens", length, network.name, most)};
+}
+
 struct Language {
   int blocks = 0, cached_blocks = 0;
-  double first_us = 0, next_us = 0;
-  bool whole() const { return blocks > 0 && cached_blocks > 0; }
-};
-Language language_of(const std::vector<NetworkTime>& times) {
-  Language sum;
-  for (const NetworkTime& time : times) {
-    if (time.stage != 0) continue;
-    const std::string& name = time.network;
+  std::uint64_t places = 0;  // tokens; 0: not known
+  double block_us = 0, cached_block_us = 0, first_rest_us = 0, next_rest_us = 0;
+  void add(const NetworkTime& time, std::uint64_t tokens) {
     const double us = time.end.us;
-    if (name.starts_with("block_cache")) {
-      ++sum.cached_blocks;
-      sum.next_us += us;
-    } else if (name.starts_with("block")) {
-      ++sum.blocks;
-      sum.first_us += us;
-    } else if (name == "embedding_cache") {
-      sum.next_us += us;
-    } else if (name == "embedding") {
-      sum.first_us += us;
-    } else if (name.starts_with("lm_head") || name.starts_with("greedy_head")) {
-      sum.first_us += us;
-      sum.next_us += us;
+    switch (role_of(time.network)) {
+      case Role::kBlock:
+        ++blocks;
+        block_us += us;
+        break;
+      case Role::kCachedBlock:
+        ++cached_blocks;
+        cached_block_us += us;
+        break;
+      case Role::kEmbedding: first_rest_us += us; break;
+      case Role::kCachedEmbedding: next_rest_us += us; break;
+      case Role::kHead:
+        first_rest_us += us;
+        next_rest_us += us;
+        break;
+      case Role::kOther: break;
     }
+    if (tokens > 0) places = places == 0 ? tokens : std::min(places, tokens);
   }
-  return sum;
+  // With so many blocks; 0: those of the file.
+  double first_us(int all) const { return first_rest_us + (blocks == 0 ? 0 : block_us * times(all, blocks)); }
+  double next_us(int all) const {
+    return next_rest_us + (cached_blocks == 0 ? 0 : cached_block_us * times(all, cached_blocks));
+  }
+
+ private:
+  static double times(int all, int held) { return all == 0 ? 1 : static_cast<double>(all) / held; }
+};
+
+Json to_json(const Language& language, const std::string& file, int all) {
+  Json json = {{"file", file}, {"blocks", all > 0 ? all : std::max(language.blocks, language.cached_blocks)}};
+  json["blocks_in_file"] = std::max(language.blocks, language.cached_blocks);
+  json["places"] = language.places;
+  json["first_token_us"] = language.blocks > 0 ? Json(language.first_us(all)) : Json(nullptr);
+  const bool next = language.cached_blocks > 0 && language.next_us(all) > 0;
+  json["next_token_us"] = next ? Json(language.next_us(all)) : Json(nullptr);
+  json["tokens_per_s"] = next ? Json(1e6 / language.next_us(all)) : Json(nullptr);
+  return json;
+}
+
+void print_text(const Language& language, int all) {
+  std::string text =
+      fmt::format("language model of {} blocks", all > 0 ? all : std::max(language.blocks, language.cached_blocks));
+  if (language.places > 0)
+    text += fmt::format(", compiled for {} tokens (a shorter text takes as long)", language.places);
+  text += ":";
+  if (language.blocks > 0) text += fmt::format(" first token {:.3f} s,", language.first_us(all) / 1e6);
+  if (language.cached_blocks > 0) text += fmt::format(" then {:.2f} tokens/s,", 1e6 / language.next_us(all));
+  print_escaped("{} without the host's work\n", text);
 }
 
 void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows, const bmodel::Network& network) {
@@ -177,7 +248,8 @@ int time_models(const BmodelOptions& options) {
   std::size_t count = 0;
   bool failed = false;
   bool found = false;
-  if (options.csv) fmt::print("file,chip,network,stage,cores,precision,ms,bound,error,networks\n");
+  if (options.csv)
+    fmt::print("file,chip,network,stage,cores,precision,ms,bound,error,networks,measured,fitted,vendor,guess\n");
   std::vector<std::string> files = options.files;
   std::vector<NetworkTime> firsts;  // of each file
   if (!options.with.empty()) files.push_back(options.with);
@@ -187,10 +259,19 @@ int time_models(const BmodelOptions& options) {
     const auto model = bmodel::read_model((*file)->bytes());
     if (!model) return fail(Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)});
     std::vector<NetworkTime> times;
+    Language language;
     for (const bmodel::Network& network : model->networks) {
       if (!options.network.empty() && network.name != options.network) continue;
+      std::optional<std::size_t> wanted;
+      if (options.one_stage) wanted = static_cast<std::size_t>(options.stage);
+      if (options.length > 0) {
+        const auto stage = stage_for(network, options.length);
+        if (!stage) return fail(stage.error());
+        wanted = *stage;
+      }
       for (std::size_t stage = 0; stage < network.stages.size(); ++stage) {
-        if (options.one_stage && static_cast<std::size_t>(options.stage) != stage) continue;
+        const int cores = static_cast<int>(std::max<std::uint32_t>(network.stages[stage].cores, 1));
+        if ((wanted && *wanted != stage) || (options.cores > 0 && options.cores != cores)) continue;
         found = true;
         std::vector<FitRow> rows;
         auto time = time_stage(*model, network, stage, preset, options.fit_rows ? &rows : nullptr);
@@ -205,33 +286,29 @@ int time_models(const BmodelOptions& options) {
           print_fit_rows(*time, rows, network);
         } else if (options.json) {
           all.push_back(to_json(*time, options.most_layers));
+          all.back()["memory"] = memory_json(*model);
         } else if (options.csv) {
           print_csv(*time);
         } else {
           print_text(*time, options.most_layers);
         }
+        if (wanted || stage == 0) language.add(*time, places_of(role_of(network.name), network.stages[stage]));
         times.push_back(*std::move(time));
       }
     }
-    const Language language = language_of(times);
-    if (language.whole()) {
-      const double tokens = language.next_us > 0 ? 1e6 / language.next_us : 0;
+    if (language.blocks + language.cached_blocks > 0) {
       if (options.json) {
-        all.push_back({{"file", path},
-                       {"first_token_us", language.first_us},
-                       {"next_token_us", language.next_us},
-                       {"tokens_per_s", tokens},
-                       {"blocks", language.blocks}});
+        all.push_back(to_json(language, path, options.blocks));
       } else if (!options.csv && !options.fit_rows) {
-        print_escaped(
-            "language model of {} blocks: first token {:.3f} s, then {:.2f} tokens/s, without the host's work\n",
-            language.blocks, language.first_us / 1e6, tokens);
+        print_text(language, options.blocks);
       }
     }
     if (!times.empty()) firsts.push_back(times.front());
     if (!options.csv && !options.json && !options.fit_rows) print_memory(*model);
   }
-  if (!found) return fail(Error{ErrorKind::kUsage, "there is no such network or stage"});
+  if (!found)
+    return fail(Error{ErrorKind::kUsage, options.cores > 0 ? "there is no such network, stage or number of cores"
+                                                           : "there is no such network or stage"});
   if (!options.with.empty() && firsts.size() >= 2) {
     // On a chip of two cores each has one of its own.
     const auto chip = load_chip(chip_name(firsts.front().chip));
@@ -251,12 +328,51 @@ int time_models(const BmodelOptions& options) {
   return failed ? kFailed : kDone;
 }
 
+namespace {
+
+// Memory that the TPU's heap has on common boards, with the source of the figure.
+struct Board {
+  std::string_view chip, name;
+  int heap_mib;
+  std::string_view source;
+};
+constexpr Board kBoards[] = {
+    {"bm1684", "SM5, SE5 and SC5 with 12 GiB", 4096, "SophonSDK 23.05.01, key concepts"},
+    {"bm1684", "SE5, layout mm2", 2048, "device tree bm1684_se5_v1.1_mm2"},
+    {"bm1684x", "SM7M, layout mm0", 7615, "device tree bm1684x_sm7m_v0.0_mm0"},
+};
+bool fits(const MemoryUse& use, const Board& board) {
+  return use.sum() <= static_cast<std::uint64_t>(board.heap_mib) << 20;
+}
+
+}  // namespace
+
+nlohmann::json memory_json(const bmodel::Model& model) {
+  const MemoryUse use = memory_of(model);
+  nlohmann::json boards = nlohmann::json::array();
+  for (const Board& board : kBoards) {
+    if (board.chip != chip_name(model.chip)) continue;
+    boards.push_back(
+        {{"board", board.name}, {"heap_mib", board.heap_mib}, {"fits", fits(use, board)}, {"source", board.source}});
+  }
+  return {{"bytes", use.sum()},           {"constants", use.constants},       {"between_layers", use.context},
+          {"inputs_and_outputs", use.io}, {"instructions", use.instructions}, {"largest", use.largest},
+          {"boards", std::move(boards)}};
+}
+
 void print_memory(const bmodel::Model& model) {
   const MemoryUse use = memory_of(model);
   print_escaped(
       "device memory: {} (constants {}, between layers {}, inputs and outputs {}, instructions {}); largest: {}\n",
       size_text(use.sum()), size_text(use.constants), size_text(use.context), size_text(use.io),
       size_text(use.instructions), use.largest);
+  for (const Board& board : kBoards) {
+    if (board.chip != chip_name(model.chip)) continue;
+    print_escaped("   {}: {}, {:.1f} % of {} MiB for the TPU ({})\n", board.name,
+                  fits(use, board) ? "fits" : "does not fit",
+                  percent(static_cast<double>(use.sum()) / (static_cast<double>(board.heap_mib) * (1 << 20))),
+                  board.heap_mib, board.source);
+  }
 }
 
 }  // namespace softtpu::cli

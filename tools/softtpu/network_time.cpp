@@ -68,8 +68,7 @@ class Walk {
     for (auto& [name, layer] : layers_) into_.layers.push_back(std::move(layer));
     std::stable_sort(into_.layers.begin(), into_.layers.end(),
                      [](const LayerTime& a, const LayerTime& b) { return a.us() > b.us(); });
-    const double all = products_[0] + products_[1] + products_[2];
-    into_.precision = all <= 0 ? "" : products_[0] >= all / 2 ? "INT8" : products_[1] >= all / 2 ? "F16" : "F32";
+    into_.precision = products_.name();
   }
 
  private:
@@ -95,7 +94,7 @@ class Walk {
       layer.ddr_us += us;
     } else if (is_product(command)) {
       layer.products_us += us;
-      count_product(command, timed->cost.operations);
+      products_.add(command, timed->cost.operations);
     } else {
       layer.other_us += us;
     }
@@ -116,12 +115,6 @@ class Walk {
     if (layer.name.empty()) layer.name = key;
     return layer;
   }
-  void count_product(const Command& command, double operations) {
-    Dtype type = Dtype::kFp32;
-    if (const auto* product = std::get_if<MatMulCmd>(&command)) type = type_of(product->left);
-    if (const auto* product = std::get_if<Conv2dCmd>(&command)) type = product->src.dtype;
-    products_[size_of(type) <= 1 ? 0 : size_of(type) == 2 ? 1 : 2] += operations;
-  }
   void record(Op op, const Command& command, std::size_t engine) {
     FitRow row{static_cast<int>(engine), after_[engine], clock_.model().quantities(op, command)};
     after_[engine] = -1;
@@ -134,7 +127,7 @@ class Walk {
   NetworkTime& into_;
   std::vector<FitRow>* rows_;
   std::map<std::string_view, LayerTime> layers_;
-  std::array<double, 3> products_{};
+  PrecisionCount products_;
   double ddr_us_ = 0;
   std::map<int, std::int64_t> sent_;
   std::array<std::int64_t, 2> last_{-1, -1}, after_{-1, -1};
