@@ -106,11 +106,9 @@ class NanCheck final : public Observer {
       scan(use, made);
       if (made.nan && !given_.nan && !told_nan_ && !made_nan_) {
         made_nan_ = make("nan/nan", Kind::kNan, op, use, made.nan_space, *made.nan);
-        if (!made_nan_->call.composite) settle(made_nan_, told_nan_);
       }
       if (made.infinite && !given_.infinite && !given_.nan && !told_infinite_ && !made_infinite_) {
         made_infinite_ = make("nan/infinity", Kind::kInfinite, op, use, made.infinite_space, *made.infinite);
-        if (!made_infinite_->call.composite) settle(made_infinite_, told_infinite_);
       }
     });
   }
