@@ -91,16 +91,25 @@ void with_constant_shift(Memories& mem, const IntArithCmd& cmd, const Finish& fi
       cmd.a, cmd.b);
 }
 
+// Bits of a shift to the left from memory that count.
+constexpr int kResultShiftBits = 31, kProductShiftBits = 63;
+
+// How amounts of shifts in memory are read: their bits to the left that count, and whether only their low byte does.
+struct AmountRule {
+  int left_bits;
+  bool low_byte;
+};
+
 template <class Lane>
-void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& finish) {
+void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& finish, const AmountRule& rule) {
+  // By more places to the right, every value gives what it gives by so many.
+  constexpr std::int64_t kMostRight = -63;
   for_each_row<Value, Value, Value, Value>(
       mem, cmd.dst,
       [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
-          // Of a shift in memory the low byte counts, to the left modulo the 32 bits of a result, to the right up to 63
-          // places (golden-bmodel ar/0446, ar/0649, ar/0823).
-          const auto amount = static_cast<std::int8_t>(shift[i]);
-          const int places = amount > 0 ? amount & 31 : std::max<int>(amount, -63);
+          const std::int64_t amount = rule.low_byte ? static_cast<std::int8_t>(shift[i]) : shift[i];
+          const auto places = static_cast<int>(amount > 0 ? amount & rule.left_bits : std::max(amount, kMostRight));
           const Shifter<Int128> shifted(places, cmd.rounding);
           dst[i] = finish(shifted(Lane::template apply<Int128>(a[i], b[i])));
         }
@@ -111,7 +120,15 @@ void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& fin
 template <class Lane>
 void arith(Memories& mem, const IntArithCmd& cmd, int bits) {
   const Finish finish{range_of(cmd.dst.dtype), cmd.saturate};
-  if (std::holds_alternative<Tensor>(cmd.shift)) return with_shift_operand<Lane>(mem, cmd, finish);
+  if (const auto* shift = std::get_if<Tensor>(&cmd.shift)) {
+    // To the left they count modulo the 32 bits of a result (golden-bmodel ar/0446, ar/0649, ar/0823), those of each
+    // channel modulo the 64 of a product (golden-bmodel bm1688/instr_1 ar/0218). The sign is that of the low byte
+    // (ar/0649), or of the whole amount (bm1688/instr_1 ar/0295).
+    const bool newer = mem.chip().has(ChipRule::kUncutShifts);
+    const bool of_channels = shift->stride.w == 0 && shift->stride.h == 0;
+    return with_shift_operand<Lane>(mem, cmd, finish,
+                                    {newer && of_channels ? kProductShiftBits : kResultShiftBits, !newer});
+  }
   if (fits_64(bits, cmd.shift)) return with_constant_shift<std::int64_t, Lane>(mem, cmd, finish);
   with_constant_shift<Int128, Lane>(mem, cmd, finish);
 }

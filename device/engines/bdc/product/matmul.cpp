@@ -251,10 +251,16 @@ void multiply_fp8(Memories& mem, const MatMulCmd& cmd) {
 
 // ---- Integers ----
 
-// The bias of each column of the product.
+// Instructions keep a bias on the NPU of each row of the result, and these may differ.
+bool has_bias_rows(const MatMulCmd& cmd) {
+  const auto* stored = cmd.bias ? std::get_if<Tensor>(&*cmd.bias) : nullptr;
+  return stored != nullptr && !cmd.dst_trans && stored->shape.c > 1;
+}
+
+// The bias of each column of the product, where it is the same for all rows.
 std::vector<std::uint32_t> bias_row(const Memories& mem, const MatMulCmd& cmd) {
   std::vector<std::uint32_t> values(static_cast<std::size_t>(cmd.cols));
-  if (!cmd.bias) return values;
+  if (!cmd.bias || has_bias_rows(cmd)) return values;
   for_int_type(dtype_of(*cmd.bias), [&]<class T>(T) {
     if (const auto* scalar = std::get_if<Scalar>(&*cmd.bias)) {
       std::fill(values.begin(), values.end(), loaded<std::uint32_t>(constant<T>(*scalar)));
@@ -300,11 +306,14 @@ void requantise(const Memories& mem, const MatMulCmd& cmd, ByteProduct& product,
   const SumEnds ends(mem, {cmd.dst.dtype, true, cmd.relu, cmd.symmetric}, cmd.requant);
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
     const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans), channels(mem, cmd.dst, false, false);
+    std::optional<StoredMatrix> bias_rows;
+    if (has_bias_rows(cmd)) bias_rows.emplace(mem, std::get<Tensor>(*cmd.bias), false, false);
     const auto end_row = [&](int row, int col, int count, const std::uint32_t* sums, T* out) {
-      if (one_bias && !cmd.old) return ends.of(row)(sums, bias[0], count, out);
+      if (one_bias && !bias_rows && !cmd.old) return ends.of(row)(sums, bias[0], count, out);
       std::uint32_t* values = room<std::uint32_t, struct Added>(count);
       std::copy_n(sums, count, values);
       add<std::uint32_t>(bias.data() + col, count, values);
+      if (bias_rows) add<std::uint32_t>(bias_rows->at<std::uint32_t>(row, col), count, values);
       if (cmd.old) add<T>(dst.at<T>(row, col), count, values);
       ends.of(row)(values, 0, count, out);
     };
