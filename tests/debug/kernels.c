@@ -2,6 +2,7 @@
 #include <tpu_kernel.h>
 
 #include "args.h"
+#include "tests/bugs/args.h"
 
 int typed(const void* raw) {
   const debug_args_t* args = raw;
@@ -70,12 +71,12 @@ __attribute__((always_inline)) static inline void activate(local_addr_t to, loca
 }
 
 int helped(const void* raw) {
-  const debug_args_t* args = raw;
+  const bug_args_t* args = raw;
   const dim4 shape = {1, 64, 4, 16};
   tpu_initialize();
-  load_to(0x0000, args->data, &shape); /* first in the kernel */
-  load_to(0x4000, args->data, &shape); /* second in the kernel */
-  activate(0x8000, 0xc000, &shape);    /* third in the kernel */
+  load_to(0x0000, args->scratch, &shape); /* first in the kernel */
+  load_to(0x4000, args->scratch, &shape); /* second in the kernel */
+  activate(0x8000, 0xc000, &shape);       /* third in the kernel */
   tpu_poll();
   return 0;
 }
