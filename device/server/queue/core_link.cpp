@@ -398,8 +398,9 @@ void CoreLink::note_failure(MessageType type, const std::string& name, FailureKi
 // ---- A core that ends or hangs ----
 
 void CoreLink::when_ended() {
+  const auto ended = std::chrono::steady_clock::now();
   receive_all();
-  restart(child_.finish());
+  restart(child_.finish(), ended);
 }
 
 // The failure of the item that the core was working on, which is the first one left; nullopt when it was working on
@@ -418,7 +419,7 @@ std::optional<CoreLink::Victim> CoreLink::take_victim(const CoreChild::End& end)
                 std::move(found.said)};
 }
 
-void CoreLink::restart(const CoreChild::End& end) {
+void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::time_point ended) {
   auto victim = take_victim(end);
   child_.forget_end_reason();
   if (!victim && !end.asks_for_another)
@@ -436,7 +437,10 @@ void CoreLink::restart(const CoreChild::End& end) {
     unfinished.pop_front();
   }
   if (failed && failed->group) failed->group->tell_failure(failed->workitem);
-  if (failed && failed->type == MessageType::kCoreLaunch) child_.renew_memories();
+  // The queue knows it as long as the launch has no answer, which it gets later.
+  const bool is_launch = failed && failed->type == MessageType::kCoreLaunch;
+  const void* const owner = is_launch ? failed->terms.owner : nullptr;
+  if (is_launch) child_.renew_memories();
   if (!failed) {
     modules_.begin_again();
   } else if (failed->restores) {
@@ -454,6 +458,7 @@ void CoreLink::restart(const CoreChild::End& end) {
   } else if (end.asks_for_another) {
     restore_all();
   }
+  if (owner != nullptr && when_lost_) when_lost_(owner, std::chrono::steady_clock::now() - ended);
   send_again(std::move(unfinished));
   flush();
 }

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -46,6 +47,10 @@ class CoreLink {
   CoreLink& operator=(const CoreLink&) = delete;
 
   Result<void> start();
+  // Called for each launch that has ended its core, with its owner and how long the server has worked for a new core.
+  void when_lost(std::function<void(const void* owner, std::chrono::nanoseconds cost)> callback) {
+    when_lost_ = std::move(callback);
+  }
 
   // The answers come from the event loop, in the order of the calls. They may call back into this object.
   using Loaded = std::function<void(Result<std::vector<std::string>>)>;
@@ -119,7 +124,7 @@ class CoreLink {
   void finish(Result<Bytes> result);
   Error explain_absence(const CoreItem& item, const Error& error);
   void when_ended();
-  void restart(const CoreChild::End& end);
+  void restart(const CoreChild::End& end, std::chrono::steady_clock::time_point ended);
   void send_again(std::deque<CoreItem> unfinished);
   void restore(std::uint32_t module);
   void restore_for(const CoreItem& item);
@@ -155,6 +160,7 @@ class CoreLink {
   std::uint64_t restarts_ = 0;
   std::uint64_t estimated_ns_ = 0;
   std::optional<std::string> broken_;
+  std::function<void(const void*, std::chrono::nanoseconds)> when_lost_;
   ShortWait wait_;
   std::uint64_t watched_ = 0;  // the launch that watch_launch() shall look at; 0: none
   std::uint64_t half_ = 0;     // the item that ask_for_half() waits for

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/transport/event_loop.hpp"
 
 namespace softtpu {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::size_t kNarrowWindow = 2;
 constexpr double kAheadSeconds = 1e-3;
 // One pause between launches must not count as a kernel that long.
 constexpr double kMostSeconds = 2e-3;
+// Whoever has launched nothing for so long does not notice another's crash.
+constexpr std::chrono::seconds kActive{1};
 constexpr std::size_t kKeptFaults = 8;
 constexpr std::size_t kMostFunctions = 10000;
 constexpr std::size_t kForgottenAtOnce = 64;
@@ -76,6 +79,7 @@ const std::shared_ptr<LaunchQueue::Stream>& LaunchQueue::stream_of(Client& clien
 void LaunchQueue::submit(const std::shared_ptr<Client>& client, std::uint32_t id, Pending launch) {
   const std::shared_ptr<Stream>& stream = stream_of(*client, id);
   note_active(*client, stream);
+  note_active_client(*client);
   stream->pending.push_back(std::move(launch));
   ++stream->submitted;
   ++client->queued_;
@@ -136,8 +140,46 @@ void LaunchQueue::leave_line(const Client& client) {
   }
 }
 
+void LaunchQueue::note_active_client(const Client& client) {
+  if (!client.debt_) return;
+  if (last_active_.client != client.debt_.get()) active_before_ = std::exchange(last_active_, {client.debt_.get(), {}});
+  last_active_.time = Clock::now();
+}
+
+// A program that is alone pays nothing: nobody else waits for its cores.
+void LaunchQueue::note_crash(const Client& client, std::chrono::nanoseconds cost) {
+  if (!client.debt_) return;
+  const Activity& other = last_active_.client != client.debt_.get() ? last_active_ : active_before_;
+  const auto now = Clock::now();
+  if (other.client == nullptr || now - other.time > kActive) return;
+  client.debt_->add(now, cost);
+}
+
+// Whether the client waits for what its crashes have cost the others.
+bool LaunchQueue::is_held(const Client& client) {
+  if (!client.debt_ || loop_ == nullptr) return false;
+  const auto left = client.debt_->left();
+  if (left == left.zero()) return false;
+  leave_line(client);
+  dispatch_after(left);
+  return true;
+}
+
+void LaunchQueue::dispatch_after(std::chrono::nanoseconds left) {
+  const auto at = Clock::now() + left;
+  if (wakes_at_ != Clock::time_point() && wakes_at_ <= at) return;
+  wakes_at_ = at;
+  // Not before the time: it would only be set again.
+  loop_->after(std::chrono::ceil<std::chrono::milliseconds>(left), [this, at] {
+    if (wakes_at_ == at) wakes_at_ = {};
+    dispatch();
+    for (const auto& core : cores_) core->flush();
+  });
+}
+
 // One launch of one of the client's streams. False: no core has room for any of them.
 bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
+  if (is_held(*client)) return false;
   for (std::size_t i = client->ready_.size(); i > 0; --i) {
     auto stream = std::move(client->ready_.front());
     client->ready_.pop_front();

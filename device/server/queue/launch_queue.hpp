@@ -2,6 +2,7 @@
 // client take turns among themselves, so that nobody waits for another's queue. Lives on the server's thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "device/server/queue/core_link.hpp"
+#include "device/server/queue/crash_debt.hpp"
 #include "device/server/queue/group_launch.hpp"
 #include "device/server/queue/launch_trials.hpp"
 #include "runtime/base/result.hpp"
@@ -95,6 +97,7 @@ class LaunchQueue {
     std::vector<std::shared_ptr<Stream>> active_;
     std::deque<std::shared_ptr<Stream>> ready_;
     Findings findings_;
+    std::shared_ptr<CrashDebt> debt_;  // null: its crashes are the business of nobody else
     std::size_t queued_ = 0, sent_ = 0;
     std::uint64_t finished_ = 0;
     msg::StreamTimeReply time_;  // of all streams
@@ -115,9 +118,17 @@ class LaunchQueue {
 
   // Launches on several cores are run again and compared, where the tools say so.
   void use_observers(const DeviceObservers& observers) { observers_ = &observers; }
+  // Launches of clients whose crashes have kept others waiting begin later.
+  void use_loop(EventLoop& loop) { loop_ = &loop; }
   // Where launches on several cores meet.
   void use_pages(std::span<LaunchPage> pages);
-  std::shared_ptr<Client> make_client() { return std::make_shared<Client>(); }
+  std::shared_ptr<Client> make_client(std::shared_ptr<CrashDebt> debt = nullptr) {
+    auto client = std::make_shared<Client>();
+    client->debt_ = std::move(debt);
+    return client;
+  }
+  // A launch of this client has ended its core, and the server had to work so long for a new one.
+  void note_crash(const Client& client, std::chrono::nanoseconds cost);
   void submit(const std::shared_ptr<Client>& client, std::uint32_t stream, Pending launch);
   // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all
   // streams.
@@ -160,6 +171,9 @@ class LaunchQueue {
   bool make_room();
   bool dispatch_one(const std::shared_ptr<Client>& client);
   void leave_line(const Client& client);
+  void note_active_client(const Client& client);
+  bool is_held(const Client& client);
+  void dispatch_after(std::chrono::nanoseconds left);
   static CoreLink::Launch to_core(const Client& client, const Stream& stream, std::string kernel);
   static bool is_awaited(const Stream& stream, std::uint64_t launch);
   void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Pending launch);
@@ -205,6 +219,14 @@ class LaunchQueue {
   std::size_t queued_ = 0;
   bool dispatching_ = false;
   const DeviceObservers* observers_ = nullptr;
+  EventLoop* loop_ = nullptr;
+  CrashDebt::Clock::time_point wakes_at_{};  // dispatches then, for clients that are held
+  struct Activity {
+    const CrashDebt* client = nullptr;
+    CrashDebt::Clock::time_point time{};
+  };
+  Activity last_active_,
+      active_before_;    // the last two clients that have launched something, each with its last launch
   bool trying_ = false;  // a launch is being repeated, and nothing else may touch the memories
   std::unordered_map<std::uint32_t, double> seconds_;  // how long a function takes, as far as one knows
   double last_end_ = 0;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "device/server/queue/crash_debt.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu {
@@ -37,6 +38,9 @@ class ClientShare : public std::enable_shared_from_this<ClientShare> {
   Result<void> take_memory(const void* device, std::uint64_t bytes);
   void give_memory(const void* device, std::uint64_t bytes) { bytes_[device] -= bytes; }
 
+  // What its crashes have cost others, on all devices of the server.
+  std::shared_ptr<CrashDebt> crash_debt() const { return crash_debt_; }
+
   // How long one of the client's connections may work before others are served.
   static constexpr std::chrono::microseconds kTurn{200};
   // Calls back when others have been served. One of the client's connections after the other: many get no more of the
@@ -59,6 +63,7 @@ class ClientShare : public std::enable_shared_from_this<ClientShare> {
   const ShareLimits limits_;
   std::size_t connections_ = 0, modules_ = 0, descriptors_ = 0;
   std::map<const void*, std::uint64_t> bytes_;
+  std::shared_ptr<CrashDebt> crash_debt_ = std::make_shared<CrashDebt>();
   std::deque<Job> jobs_;
   bool in_core_ = false, starting_ = false;
   std::deque<std::function<void()>> turns_;

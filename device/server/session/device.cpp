@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -76,6 +77,7 @@ Device::Device(std::unique_ptr<Memories> memories, const Settings& settings, Dev
 
 // Each core has a local memory of its own; L2 and global memory are the same for all.
 Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
+  queue_.use_loop(loop);
   LaunchPage* pages = nullptr;
   if (chip().cores > 1) {
     auto memory = Mapping::create("the pages of launches", kLaunchPages * sizeof(LaunchPage), "softtpu-launches");
@@ -101,6 +103,10 @@ Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
     const CoreLink::Options core{i,     in_process_, settings.sandbox, own_namespace, settings.dump_folder,
                                  pages, mail_.get()};
     cores_.push_back(std::make_unique<CoreLink>(loop, i > 0 ? *core_memories_.back() : *memories_, observers_, core));
+    // The owner of a launch is the client that the queue has given.
+    cores_.back()->when_lost([this](const void* owner, std::chrono::nanoseconds cost) {
+      queue_.note_crash(*static_cast<const LaunchQueue::Client*>(owner), cost);
+    });
   }
   return {};
 }

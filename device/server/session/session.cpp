@@ -381,7 +381,7 @@ void Session::on_open(std::uint64_t request, msg::Open& open, Frame&) {
                           fmt::format("the device that was started is a {}, not a {}.", found.full_name(), open.chip)});
   }
   device_ = host_.devices[open.device].get();
-  client_ = device_->queue().make_client();
+  client_ = device_->queue().make_client(share_->crash_debt());
   report_->set_client(name_);
   if (device_->observers().clients != nullptr) client_->report_to({client_number_, report_});
   const Chip& chip = device_->chip();
@@ -409,6 +409,18 @@ HostWatch* Session::watch() const {
 
 // ---- Launches ----
 
+// Why there is no such function.
+std::string Session::absence_text(std::uint32_t function) const {
+  const auto gone = gone_functions_.find(function);
+  if (gone != gone_functions_.end())
+    return fmt::format("function {} ({}) does not exist any more: its module has been unloaded.", function,
+                       gone->second);
+  return fmt::format(
+      "function {} does not exist: this connection has not looked it up. Functions belong to the handle or device that "
+      "their module was loaded with.",
+      function);
+}
+
 void Session::on_launch(std::uint64_t request, msg::Launch& launch, Frame&) {
   LaunchQueue::Pending pending;
   if (auto good = check_stream(launch.stream); !good)
@@ -424,7 +436,7 @@ void Session::on_launch(std::uint64_t request, msg::Launch& launch, Frame&) {
                                                           launch.name.size(), kMaxKernelName)}
                    : find_kernel(launch.name);
   } else if (!functions_.contains(launch.function)) {
-    function = Error{ErrorKind::kUsage, fmt::format("function {} does not exist.", launch.function)};
+    function = Error{ErrorKind::kUsage, absence_text(launch.function)};
   }
   if (function && launch.args.size() > kMaxLaunchArgs) {
     function = Error{ErrorKind::kUsage, fmt::format("the kernel's arguments have {} bytes (limit {}).",
@@ -484,7 +496,7 @@ Result<std::shared_ptr<GroupLaunch>> Session::make_group(msg::Launch& launch, st
       return refuse(fmt::format("the kernel's arguments have {} bytes (limit {}).", other.args.size(), kMaxLaunchArgs));
     }
     const auto found = functions_.find(other.function == 0 ? function : other.function);
-    if (found == functions_.end()) return refuse(fmt::format("function {} does not exist.", other.function));
+    if (found == functions_.end()) return refuse(absence_text(other.function));
     if (found->second.module != functions_.at(function).module) {
       return refuse(fmt::format("the launch mixes programs: \"{}\" and \"{}\" are of different modules.",
                                 functions_.at(function).name, found->second.name));

@@ -121,6 +121,7 @@ class Session : public std::enable_shared_from_this<Session> {
   template <class Value>
   std::function<void(Result<Value>)> counted(std::function<void(Result<Value>)> answer, std::size_t weight = 1);
 
+  std::string absence_text(std::uint32_t function) const;
   Result<std::shared_ptr<GroupLaunch>> make_group(msg::Launch& launch, std::uint32_t function) const;
   Result<void> check_stream(std::uint32_t stream) const;
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
@@ -164,6 +165,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Modules to unload when the launches that use them are through.
   std::map<std::uint32_t, ClientShare::Hold> leaving_;
   std::unordered_map<std::uint32_t, Function> functions_;
+  std::map<std::uint32_t, std::string> gone_functions_;  // the last ones of unloaded modules, for messages
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> found_;  // module and name, of a function
   std::unordered_map<std::string, std::uint32_t> kernels_;                // name -> function, for launches by name
 };

@@ -18,6 +18,8 @@
 namespace softtpu {
 namespace {
 
+// A message names these.
+constexpr std::size_t kMostGoneFunctions = 64;
 constexpr std::size_t kMostFunctions = 16384;
 // Definitions that go to the core ahead of others' launches: a client has few of them under way.
 constexpr std::size_t kDefinitionWeight = 64;
@@ -146,6 +148,12 @@ void Session::on_unload(std::uint64_t request, msg::UnloadModule& unload, Frame&
   }
   // Launches that wait were accepted while the module was there and still run.
   leaving_[unload.module] = std::move(found->second.hold);
+  for (const auto& [id, function] : functions_) {
+    if (function.module == unload.module)
+      gone_functions_[id] = fmt::format("\"{}\" of module \"{}\"", to_printable(function.name, 64),
+                                        to_printable(found->second.name, 128));
+  }
+  while (gone_functions_.size() > kMostGoneFunctions) gone_functions_.erase(gone_functions_.begin());
   modules_.erase(found);
   std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload.module; });
   std::erase_if(found_, [&](const auto& row) { return row.first.first == unload.module; });

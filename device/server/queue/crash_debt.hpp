@@ -1,0 +1,35 @@
+// What a client's crashes have cost the others of a shared device, over all of the client's connections. While new
+// cores start and modules are loaded again, others wait; so the client that crashed waits in turn, and its crashes take
+// a small part of the device's time at most. Lives on the server's thread.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace softtpu {
+
+class CrashDebt {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // For each moment that a crash has cost the client waits this many. Others' modules, which new cores load later, are
+  // in it.
+  static constexpr int kFactor = 60;
+  // A program with a crash in each of its tests shall come to its end.
+  static constexpr std::chrono::seconds kMost{4};
+
+  void add(Clock::time_point now, Clock::duration cost) {
+    until_ = std::min<Clock::time_point>(std::max(until_, now) + kFactor * cost, now + kMost);
+  }
+  // Its launches begin after this time.
+  Clock::time_point until() const { return until_; }
+  // Zero: nothing holds it.
+  Clock::duration left() const {
+    if (until_ == Clock::time_point()) return Clock::duration::zero();
+    return std::max(until_ - Clock::now(), Clock::duration::zero());
+  }
+
+ private:
+  Clock::time_point until_{};
+};
+
+}  // namespace softtpu
