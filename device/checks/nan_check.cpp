@@ -79,8 +79,8 @@ class NanCheck final : public Observer {
   }
 
   // Called by NanOperands.
-  void look_at_operands(const Command& command) {
-    settle();
+  void look_at_operands(Op op, const Command& command) {
+    settle(op);
     given_ = {};
     if (told_nan_ && told_infinite_) return;
     const auto look = [&](Access access, const char*, const Operand& operand) {
@@ -155,7 +155,7 @@ class NanCheck final : public Observer {
   // A value that a command has made, with the finding that it is.
   struct Made {
     Finding finding;
-    CallStack call;
+    Op function;  // that the kernel called
     Kind kind;
     Dtype dtype;
     SpanSpace space;
@@ -172,19 +172,16 @@ class NanCheck final : public Observer {
     finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(op, here),
                                kind == Kind::kNan ? "a NaN" : "an infinity", element_at(chip, use.tensor, space, at));
     finding.parties = {party_of(chip, {op, use.name, true, &use.tensor}, space, at, here)};
-    return {std::move(finding), here, kind, use.tensor.dtype, space, at};
+    return {std::move(finding), here.composite.value_or(op), kind, use.tensor.dtype, space, at};
   }
 
   // Functions of several commands have steps whose bits are no numbers (okk_bdc_exp builds exponents), and replace what
   // they cannot use: what a step has made counts when the function is over.
-  void settle() {
+  void settle(Op next) {
     if (!made_nan_ && !made_infinite_) return;
-    const CallStack here = capture_call_stack();
-    const auto is_over = [&](const std::optional<Made>& made) {
-      return made && !(made->call.composite == here.composite && made->call.frames == here.frames);
-    };
-    if (is_over(made_nan_)) settle(made_nan_, told_nan_);
-    if (is_over(made_infinite_)) settle(made_infinite_, told_infinite_);
+    const Op function = capture_call_stack().composite.value_or(next);
+    if (made_nan_ && made_nan_->function != function) settle(made_nan_, told_nan_);
+    if (made_infinite_ && made_infinite_->function != function) settle(made_infinite_, told_infinite_);
   }
   void settle(std::optional<Made>& made, bool& told) {
     if (!made) return;
@@ -210,7 +207,7 @@ class NanCheck final : public Observer {
 class NanOperands final : public Observer {
  public:
   explicit NanOperands(std::shared_ptr<NanCheck> check) : check_(std::move(check)) {}
-  void before(Op, const Command& command) override { check_->look_at_operands(command); }
+  void before(Op op, const Command& command) override { check_->look_at_operands(op, command); }
 
  private:
   std::shared_ptr<NanCheck> check_;
