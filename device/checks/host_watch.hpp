@@ -20,10 +20,10 @@ class HostWatch {
  public:
   struct Parts {
     std::shared_ptr<AllocationTable> allocations;
-    std::shared_ptr<Shadow> shadow;           // null: nobody asks what has been written
+    std::shared_ptr<Shadow> shadow;           // null: writes are not followed
     std::shared_ptr<Findings> findings;       // the server's own
     std::shared_ptr<ClientFindings> clients;  // to whom they go; null: nobody shares the device
-    std::shared_ptr<LaunchTouches> touches;   // null: nobody asks what copies do beside launches
+    std::shared_ptr<LaunchTouches> touches;   // null: copies beside launches are not checked
     bool memory = false, output = false, symbols = false;
     std::vector<Chip> portable_to;
   };

@@ -197,7 +197,7 @@ class NanCheck final : public Observer {
   }
 
   std::shared_ptr<Findings> findings_;
-  std::shared_ptr<Shadow> shadow_;  // null: nobody asks what has been written
+  std::shared_ptr<Shadow> shadow_;  // null: writes are not followed
   const Memories* memories_ = nullptr;
   Unusual given_;
   std::optional<Made> made_nan_, made_infinite_;

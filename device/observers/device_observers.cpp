@@ -47,7 +47,7 @@ struct CheckParts {
   const std::vector<Chip>& targets;  // other chips that kernels are to run on
   std::shared_ptr<Findings> findings;
   std::shared_ptr<AllocationTable> allocations;
-  std::shared_ptr<Shadow> shadow;  // null: nobody asks what has been written
+  std::shared_ptr<Shadow> shadow;  // null: writes are not followed
   std::shared_ptr<LaunchTouches> touches;
   NanObservers nan;
 

@@ -24,7 +24,7 @@ struct DeviceObservers {
   std::shared_ptr<ClientFindings> clients;       // to whom the cores' findings go; null: nobody shares the device
   std::shared_ptr<HostWatch> watch;              // null: nobody asks what the host program does
   std::shared_ptr<AllocationTable> allocations;  // null without checks
-  std::shared_ptr<Shadow> shadow;                // null: nobody asks what has been written
+  std::shared_ptr<Shadow> shadow;                // null: writes are not followed
   std::shared_ptr<LaunchRecorder> recorder;      // null: no launch is kept
   std::string schedule;                          // order of commands in parallel sections; empty: program order
   std::uint32_t schedules = 0;                   // runs of each launch that are compared; below 2: one run

@@ -305,7 +305,7 @@ class Launch {
       const auto head = arguments.take<std::uint32_t>();
       input.shape.type = (head >> 16) & 0xff;
       for (std::uint32_t i = 0; i < (head & 0xffff); ++i) input.shape.extents.push_back(arguments.take<std::int32_t>());
-      arguments.take<std::uint32_t>();  // the number of elements, which nobody counts
+      arguments.take<std::uint32_t>();  // the number of elements, which is not used
     }
     return inputs;
   }

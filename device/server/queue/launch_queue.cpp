@@ -22,7 +22,7 @@ constexpr std::size_t kNarrowWindow = 2;
 constexpr double kAheadSeconds = 1e-3;
 // One pause between launches must not count as a kernel that long.
 constexpr double kMostSeconds = 2e-3;
-// Whoever has launched nothing for so long does not notice another's crash.
+// A client without launches for so long is not disturbed by the crash of another.
 constexpr std::chrono::seconds kActive{1};
 constexpr std::size_t kKeptFaults = 8;
 constexpr std::size_t kMostFunctions = 10000;
@@ -146,7 +146,7 @@ void LaunchQueue::note_active_client(const Client& client) {
   last_active_.time = Clock::now();
 }
 
-// A program that is alone pays nothing: nobody else waits for its cores.
+// A program that is alone pays nothing: no other client waits for its cores.
 void LaunchQueue::note_crash(const Client& client, std::chrono::nanoseconds cost) {
   if (!client.debt_) return;
   const Activity& other = last_active_.client != client.debt_.get() ? last_active_ : active_before_;

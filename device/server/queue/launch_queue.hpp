@@ -97,7 +97,7 @@ class LaunchQueue {
     std::vector<std::shared_ptr<Stream>> active_;
     std::deque<std::shared_ptr<Stream>> ready_;
     Findings findings_;
-    std::shared_ptr<CrashDebt> debt_;  // null: its crashes are the business of nobody else
+    std::shared_ptr<CrashDebt> debt_;  // null: its crashes cost no other client anything
     std::size_t queued_ = 0, sent_ = 0;
     std::uint64_t finished_ = 0;
     msg::StreamTimeReply time_;  // of all streams
