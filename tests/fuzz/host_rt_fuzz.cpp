@@ -186,6 +186,7 @@ std::span<const Row> rows() {
 class Program {
  public:
   Program() {
+    ::setenv("SOFTTPU_CHIP", "bm1684x", 1);  // the network is for it
     ::setenv("SOFTTPU_LOG", "off", 0);
     // What it prints is read by nobody, but printed. Fuzzer and sanitizers write to the descriptor.
     stderr = std::fopen("/dev/null", "w");
