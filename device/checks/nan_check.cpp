@@ -75,14 +75,14 @@ class NanCheck final : public Observer {
     findings_->begin(kernel, core);
     made_nan_.reset();
     made_infinite_.reset();
-    told_nan_ = told_infinite_ = false;
+    reported_nan_ = reported_infinite_ = false;
   }
 
   // Called by NanOperands.
   void look_at_operands(Op op, const Command& command) {
     settle(op);
     given_ = {};
-    if (told_nan_ && told_infinite_) return;
+    if (reported_nan_ && reported_infinite_) return;
     const auto look = [&](Access access, const char*, const Operand& operand) {
       if (const auto* scalar = std::get_if<Scalar>(&operand)) {
         given_.see(kind_of(scalar->dtype, scalar->bits), SpanSpace::kLocal, 0);
@@ -98,24 +98,24 @@ class NanCheck final : public Observer {
   }
 
   void after(Op op, const Command& command) override {
-    if (told_nan_ && told_infinite_) return;
+    if (reported_nan_ && reported_infinite_) return;
     for_each_use(command, [&](const OperandUse& use) {
       if (!use.writes) return;
       Unusual made;
       made.of_results = true;
       scan(use, made);
-      if (made.nan && !given_.nan && !told_nan_ && !made_nan_) {
+      if (made.nan && !given_.nan && !reported_nan_ && !made_nan_) {
         made_nan_ = make("nan/nan", Kind::kNan, op, use, made.nan_space, *made.nan);
       }
-      if (made.infinite && !given_.infinite && !given_.nan && !told_infinite_ && !made_infinite_) {
+      if (made.infinite && !given_.infinite && !given_.nan && !reported_infinite_ && !made_infinite_) {
         made_infinite_ = make("nan/infinity", Kind::kInfinite, op, use, made.infinite_space, *made.infinite);
       }
     });
   }
 
   void launch_ends(const std::string&) override {
-    settle(made_nan_, told_nan_);
-    settle(made_infinite_, told_infinite_);
+    settle(made_nan_, reported_nan_);
+    settle(made_infinite_, reported_infinite_);
     findings_->report();
   }
 
@@ -180,10 +180,10 @@ class NanCheck final : public Observer {
   void settle(Op next) {
     if (!made_nan_ && !made_infinite_) return;
     const Op function = capture_call_stack().composite.value_or(next);
-    if (made_nan_ && made_nan_->function != function) settle(made_nan_, told_nan_);
-    if (made_infinite_ && made_infinite_->function != function) settle(made_infinite_, told_infinite_);
+    if (made_nan_ && made_nan_->function != function) settle(made_nan_, reported_nan_);
+    if (made_infinite_ && made_infinite_->function != function) settle(made_infinite_, reported_infinite_);
   }
-  void settle(std::optional<Made>& made, bool& told) {
+  void settle(std::optional<Made>& made, bool& reported) {
     if (!made) return;
     const auto size = static_cast<std::uint64_t>(size_of(made->dtype));
     const std::uint8_t* data = place(made->space, made->at, size);
@@ -191,7 +191,7 @@ class NanCheck final : public Observer {
     if (data != nullptr) std::memcpy(&bits, data, size);
     if (kind_of(made->dtype, bits) == made->kind) {
       findings_->add(made->finding);
-      told = true;
+      reported = true;
     }
     made.reset();
   }
@@ -201,7 +201,7 @@ class NanCheck final : public Observer {
   const Memories* memories_ = nullptr;
   Unusual given_;
   std::optional<Made> made_nan_, made_infinite_;
-  bool told_nan_ = false, told_infinite_ = false;
+  bool reported_nan_ = false, reported_infinite_ = false;
 };
 
 class NanOperands final : public Observer {

@@ -1,5 +1,6 @@
 // SOFTTPU_CHECK=nan: the first command of a launch whose result holds a NaN that none of its operands had, and the
-// first with such an infinity. What a command only passes on is told nowhere.
+// first with such an infinity. What a command only passes on is not reported,
+// nor what a function of several commands makes and replaces.
 #pragma once
 
 #include <memory>

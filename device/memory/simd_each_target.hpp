@@ -13,97 +13,55 @@
 #error "an instruction set of the build has no turn in this header"
 #endif
 
-// The macros by which Highway's headers are included again in each turn are theirs (HWY_TARGET_TOGGLE changes from turn
-// to turn).
 #undef HWY_ONCE
 #define HWY_ONCE 0
 
 #if (HWY_TARGETS & HWY_EMU128) != 0 && HWY_STATIC_TARGET != HWY_EMU128
 #undef HWY_TARGET
 #define HWY_TARGET HWY_EMU128
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #if (HWY_TARGETS & HWY_SCALAR) != 0 && HWY_STATIC_TARGET != HWY_SCALAR
 #undef HWY_TARGET
 #define HWY_TARGET HWY_SCALAR
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #if (HWY_TARGETS & HWY_NEON) != 0 && HWY_STATIC_TARGET != HWY_NEON
 #undef HWY_TARGET
 #define HWY_TARGET HWY_NEON
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #if (HWY_TARGETS & HWY_SSSE3) != 0 && HWY_STATIC_TARGET != HWY_SSSE3
 #undef HWY_TARGET
 #define HWY_TARGET HWY_SSSE3
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #if (HWY_TARGETS & HWY_SSE4) != 0 && HWY_STATIC_TARGET != HWY_SSE4
 #undef HWY_TARGET
 #define HWY_TARGET HWY_SSE4
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #if (HWY_TARGETS & HWY_AVX2) != 0 && HWY_STATIC_TARGET != HWY_AVX2
 #undef HWY_TARGET
 #define HWY_TARGET HWY_AVX2
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #if (HWY_TARGETS & HWY_AVX3) != 0 && HWY_STATIC_TARGET != HWY_AVX3
 #undef HWY_TARGET
 #define HWY_TARGET HWY_AVX3
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #if (HWY_TARGETS & HWY_AVX3_DL) != 0 && HWY_STATIC_TARGET != HWY_AVX3_DL
 #undef HWY_TARGET
 #define HWY_TARGET HWY_AVX3_DL
-#include HWY_TARGET_INCLUDE
-#ifdef HWY_TARGET_TOGGLE
-#undef HWY_TARGET_TOGGLE
-#else
-#define HWY_TARGET_TOGGLE
-#endif
+#include "device/memory/simd_turn.hpp"
 #endif
 
 #undef HWY_ONCE

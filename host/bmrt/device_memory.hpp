@@ -11,6 +11,13 @@
 
 namespace softtpu::bmrt {
 
+// bmlib's older descriptor, in which bm_tensor_t has its memory.
+inline bm_device_mem_t to_memory(std::uint64_t address, std::uint64_t bytes) {
+  bm_device_mem_t memory{};
+  bm_set_device_mem(&memory, static_cast<unsigned>(bytes), address);
+  return memory;
+}
+
 class DeviceMemory {
  public:
   DeviceMemory() = default;

@@ -79,6 +79,7 @@ class Network {
       std::uint32_t list_bytes = 0;
     };
     std::vector<Dynamic> dynamic_parts;
+    bool has_dynamic(const std::string& output) const;           // whether a dynamic part makes it
     std::uint64_t context_address = 0, coefficient_address = 0;  // as compiled
     std::vector<bmodel::NetworkStep> areas, groups;              // with the layers of a group in front of it
     std::vector<bm_shape_t> input_shapes, output_shapes;

@@ -17,7 +17,7 @@ msg::FindingNote to_message(const Found& found, std::uint64_t id);
 // nullopt: no rule has that name.
 std::optional<Found> find_found(const msg::FindingNote& note);
 msg::FindingCount to_count_message(std::uint64_t id, std::uint64_t count, const Found* now);
-// nullopt: the finding is as it was told before.
+// nullopt: the finding is as it was reported before.
 std::optional<Found> find_latest(const msg::FindingCount& again);
 
 }  // namespace softtpu

@@ -35,13 +35,13 @@ struct AllowedRecord {
   std::uint64_t count = 0;
 };
 
-// Takes what a list of findings has to tell.
+// Takes what a list of findings reports.
 class FindingSink {
  public:
   virtual ~FindingSink() = default;
   // `id` names the finding for add_count().
   virtual void add(const Found& found, std::uint64_t id) = 0;
-  // `now`: the finding as this launch has it; null: as it was told before.
+  // `now`: the finding as this launch has it; null: as it was reported before.
   virtual void add_count(std::uint64_t id, std::uint64_t count, const Found* now) = 0;
   virtual void add(const AllowedRecord& allowed) = 0;
   // The list has no room for it. Of the same one any number may come.

@@ -20,13 +20,8 @@ class CrashDebt {
   void add(Clock::time_point now, Clock::duration cost) {
     until_ = std::min<Clock::time_point>(std::max(until_, now) + kFactor * cost, now + kMost);
   }
-  // Its launches begin after this time.
-  Clock::time_point until() const { return until_; }
-  // Zero: nothing holds it.
-  Clock::duration left() const {
-    if (until_ == Clock::time_point()) return Clock::duration::zero();
-    return std::max(until_ - Clock::now(), Clock::duration::zero());
-  }
+  // How long its launches still wait; zero: they do not.
+  Clock::duration left(Clock::time_point now) const { return std::max(until_, now) - now; }
 
  private:
   Clock::time_point until_{};

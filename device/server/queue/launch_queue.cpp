@@ -158,7 +158,7 @@ void LaunchQueue::note_crash(const Client& client, std::chrono::nanoseconds cost
 // Whether the client waits for what its crashes have cost the others.
 bool LaunchQueue::is_held(const Client& client) {
   if (!client.debt_ || loop_ == nullptr) return false;
-  const auto left = client.debt_->left();
+  const auto left = client.debt_->left(Clock::now());
   if (left == left.zero()) return false;
   leave_line(client);
   dispatch_after(left);

@@ -253,7 +253,9 @@ class QuantRows {
     // Shifts to the right have their room (see Shifter); those to the left may wrap round.
     const bool fits = shift <= 0 && -shift <= Shifter<std::int64_t>::kMaxRight;
     constexpr std::int64_t kRoom = std::int64_t{1} << 30;
-    if (!fits || multiplier != static_cast<std::int32_t>(multiplier) || std::abs(offset) >= kRoom)
+    // The loops read signed words of 32 bits, and take the offset off in as many.
+    const bool in_words = sizeof(S) < 4 || (std::is_signed_v<S> && requant);
+    if (!fits || !in_words || multiplier != static_cast<std::int32_t>(multiplier) || std::abs(offset) >= kRoom)
       return one_by_one(dst, src, multiplier, shift, offset, count);
     SumShift rule{true, {shift, cmd_.rounding}, range_.low, range_.high};
     rule.multiplier = static_cast<std::int32_t>(multiplier);
