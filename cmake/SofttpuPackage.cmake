@@ -3,6 +3,9 @@
 # Everything stands below /usr/lib/softtpu as in any installed tree, also the libraries with the names of the vendor's: a folder that the
 # dynamic linker does not search, so that a real driver is never shadowed. Only the command, documentation, and files that lead CMake,
 # pkg-config and Python there stand in the usual places.
+if(SOFTTPU_NATIVE_SIMD)
+  return()  # a quick build: its loops are for this machine alone
+endif()
 set(SOFTTPU_DEBIAN_PREFIX /usr/lib/softtpu)
 set(SOFTTPU_DEBIAN_USR ../..)  # /usr, from the prefix
 set(SOFTTPU_DEBIAN_MULTIARCH ${SOFTTPU_DEBIAN_USR}/lib/${CMAKE_LIBRARY_ARCHITECTURE})

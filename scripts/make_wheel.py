@@ -88,6 +88,8 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path, help="the build tree")
     parser.add_argument("--dist", required=True, type=pathlib.Path, help="the folder that the wheel goes to")
     options = parser.parse_args()
+    if re.search("^SOFTTPU_NATIVE_SIMD:BOOL=ON$", (options.build / "CMakeCache.txt").read_text(), re.MULTILINE):
+        sys.exit(f"make_wheel.py: {options.build} is a quick build, with loops for this machine alone (SOFTTPU_NATIVE_SIMD): build without --quick")
     with tempfile.TemporaryDirectory() as name:
         project = pathlib.Path(name) / "python"
         native = stage(options.build, project)
