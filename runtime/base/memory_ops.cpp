@@ -87,7 +87,7 @@ void copy_elements(std::uint8_t* to, const std::uint8_t* from, std::uint64_t cou
     return;
   }
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * destination_stride * element_bytes, from + i * source_stride * element_bytes, element_bytes);
+    std::memmove(to + i * destination_stride * element_bytes, from + i * source_stride * element_bytes, element_bytes);
   }
 }
 

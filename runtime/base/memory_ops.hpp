@@ -28,7 +28,8 @@ struct CopyExtent {
 };
 Result<CopyExtent> copy_extent(std::uint64_t count, std::uint32_t element_bytes, std::uint32_t destination_stride,
                                std::uint32_t source_stride);
-// Strides count elements. The ranges may overlap when both strides are 1.
+// Strides count elements. The ranges may overlap: with both strides 1 the result is that of memmove, else elements are
+// copied one after another in ascending order.
 void copy_elements(std::uint8_t* to, const std::uint8_t* from, std::uint64_t count, std::uint32_t element_bytes,
                    std::uint32_t destination_stride, std::uint32_t source_stride);
 

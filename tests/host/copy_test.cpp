@@ -131,6 +131,27 @@ TEST_F(Host, CopiesInsideADevice) {
   for (const bm_device_mem_t& mem : {src, dst}) bm_free_device(handle_, mem);
 }
 
+// Found by fuzzing the server: source and destination of one element share bytes.
+TEST_F(Host, StridedCopiesOfElementsThatOverlapThemselves) {
+  const Bytes before = pattern(40);
+  for (const unsigned size : {2u, 4u}) {
+    for (const unsigned shift : {0u, 1u, 3u}) {
+      const bm_device_mem_t memory = upload(before);
+      bm_device_mem_t from = memory, to = memory;
+      bm_set_device_mem(&from, 32, bm_mem_get_device_addr(memory));
+      bm_set_device_mem(&to, 32, bm_mem_get_device_addr(memory) + shift);
+      ASSERT_EQ(bm_memcpy_d2d_stride(handle_, to, 1, from, 2, 4, static_cast<int>(size)), BM_SUCCESS);
+      Bytes expected = before;
+      for (unsigned i = 0; i < 4; ++i) {
+        const Bytes element(expected.begin() + 2 * i * size, expected.begin() + (2 * i + 1) * size);
+        std::copy(element.begin(), element.end(), expected.begin() + shift + i * size);
+      }
+      EXPECT_EQ(download(memory), expected) << "elements of " << size << " bytes, shifted by " << shift;
+      bm_free_device(handle_, memory);
+    }
+  }
+}
+
 TEST_F(Host, StridedCopies) {
   const bm_device_mem_t src = upload(pattern(64)), dst = upload(Bytes(64, 0xEE));
   ASSERT_EQ(bm_memcpy_d2d_stride(handle_, dst, 1, src, 3, 5, 4), BM_SUCCESS);

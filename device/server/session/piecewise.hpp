@@ -11,7 +11,7 @@ namespace softtpu {
 // Does one piece. True: that was the last one.
 using Piecewise = std::function<bool()>;
 
-// Strides count elements. The ranges may overlap when both strides are 1, as in copy_elements().
+// Strides count elements. The ranges may overlap, as in copy_elements().
 struct ElementCopy {
   std::uint8_t* to = nullptr;
   const std::uint8_t* from = nullptr;
