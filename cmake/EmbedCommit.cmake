@@ -3,7 +3,7 @@
 set(commit "$ENV{SOFTTPU_COMMIT}")
 find_program(GIT git)
 if(NOT commit AND GIT AND EXISTS ${SOURCE_DIR}/.git)
-  # Whoever owns the checkout: nothing of it is run.
+  # Nothing of the checkout is run, whichever user owns it.
   execute_process(COMMAND ${GIT} -c safe.directory=* -C ${SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
                   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()

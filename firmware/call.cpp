@@ -66,7 +66,7 @@ Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
   const bool known = type && contains(allowed, *type);
   require(known, "{argument} ({value}) is not a data type of {limit}.", name, code, chip().name);
   if (!known) return Dtype::kInt8;
-  if (chip().has(ChipRule::kTypesByFunction)) {
+  if (chip().has(Quirk::kTypesByFunction)) {
     const auto& refused = chip().refused;
     require(refused.find(fmt::format("{} {}", info(op_).name, to_text(*type))) == refused.end(),
             "{argument} ({value}) is not a type of this function on {limit}.", name, to_text(*type), chip().name);

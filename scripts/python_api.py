@@ -7,6 +7,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts/reference"))
+import prototypes  # noqa: E402
+
 TARGET = ROOT / "python/softtpu/_api.py"
 HEADERS = {"bmlib": "host/include/softtpu/device.h", "layout": "host/include/softtpu/layout.h"}
 SCALARS = {"void": "None", "bool": "c_bool", "char": "c_char", "unsigned char": "c_ubyte", "short": "c_short", "int": "c_int",
@@ -43,13 +46,8 @@ def ctype(name, facts):
 
 def own_functions(header):
     """Of one of softtpu's headers: name -> (result, parameters)."""
-    text = re.sub(r"/\*.*?\*/", "", (ROOT / header).read_text(), flags=re.S)
-    text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    found = {}
-    for result, name, parameters in re.findall(r"^([\w ]+?[ *]+)(softtpu_\w+)\(([^;{}]*)\);", text, re.M):
-        types = [] if parameters.strip() == "void" else [re.sub(r"\w+$", "", " ".join(p.split())) for p in parameters.split(",")]
-        found[name] = [result.strip(), *types]
-    return found
+    return {one.name: [one.returns, *(kind for kind, _ in one.parameters)]
+            for one in prototypes.prototypes(ROOT / header) if one.name.startswith("softtpu_")}
 
 
 def own_structs(header):

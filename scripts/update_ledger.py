@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rewrites device/isa/verified.def and recorded.def (what `softtpu api` prints) from test results.
+"""Rewrites tools/softtpu/ledger.json (what `softtpu api` prints) from test results.
 
 Runs every recorded case with replay_direct, and all unit tests. They report, as test properties, the tolerance of a comparison
 with an independent reference ("reference:FUNCTION") and the number of random calls that an independent oracle confirmed bit for
@@ -19,9 +19,8 @@ import xml.etree.ElementTree as xml
 import corpora
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LEDGER = ROOT / "device/isa/verified.def"
+LEDGER = ROOT / "tools/softtpu/ledger.json"
 DEVIATIONS = ROOT / "docs/deviations.md"
-HEAD = "// Written by scripts/update_ledger.py from test results; sorted by name. VERIFIED(function, exact cases, deviating cases, tolerance, oracle cases); ASSUMED(function)\n"
 
 
 # The corpora that were recorded on each chip or revision, by its full name. What today's revision shares with an older recording counts for it.
@@ -29,14 +28,21 @@ CHIPS = {"bm1684": ("bm1684", ["bm1684", "bm1684-varied"]), "bm1684x-1.30": ("bm
          "bm1684x-23.05": ("bm1684x-23.05", ["bm1684x", "bm1684x-varied"]), "bm1688-1.30": ("bm1688", ["bm1688", "bm1688-varied"]),
          "bm1690-1.30": ("bm1690", ["bm1690", "bm1690-varied"]), "bm1690e-1.30": ("bm1690e", ["bm1690e"]), "bm1684x2-1.30": ("bm1684x2", ["bm1684x2"]),
          "cv184x-1.30": ("cv184x", ["cv184x"])}
-RECORDED = ROOT / "device/isa/recorded.def"
-RECORDED_HEAD = ("// Written by scripts/update_ledger.py from test results; sorted. "
-                 "RECORDED(chip, function, exact cases, different ones, deviating ones)\n")
+
+
+def ledger_text(verified, assumed, recorded):
+    """The ledger as JSON, one function a line."""
+
+    def rows(of):
+        return ",\n".join(f"  {json.dumps(name)}: {json.dumps(of[name])}" for name in sorted(of))
+
+    chips = ",\n".join(f" {json.dumps(chip)}: {{\n{rows(recorded[chip])}\n }}" for chip in sorted(recorded))
+    return f'{{\n"verified": {{\n{rows(verified)}\n}},\n"assumed": {json.dumps(sorted(assumed))},\n"recorded": {{\n{chips}\n}}\n}}\n'
 
 
 def recorded_by_chip(build, golden, folder):
-    """The text of recorded.def."""
-    rows = []
+    """Chip -> function -> numbers of its exact, different and deviating cases."""
+    found = {}
     for name, (chip, corpora_of_chip) in CHIPS.items():
         path = folder / f"{name}.json"
         run = subprocess.run([build / "bin/replay_direct", "--chip", chip, "--ledger", path, "-n", "0",
@@ -44,8 +50,8 @@ def recorded_by_chip(build, golden, folder):
         if run.returncode not in (0, 1):
             sys.exit(f"replay_direct ended with status {run.returncode}")
         for function, count in json.loads(path.read_text()).items():
-            rows.append((name, function, count["passed"], count["failed"], count["skipped"]))
-    return RECORDED_HEAD + "".join('RECORDED("%s", %s, %d, %d, %d)\n' % row for row in sorted(rows))
+            found.setdefault(name, {})[function] = [count["passed"], count["failed"], count["skipped"]]
+    return found
 
 
 def recorded(build, golden, folder):
@@ -85,32 +91,31 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/dev")
     parser.add_argument("--golden", type=pathlib.Path, default=ROOT.parent / "shared/golden", help="the complete corpora")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--chips-only", action="store_true", help="only recorded.def, which needs no unit tests")
+    parser.add_argument("--chips-only", action="store_true", help="only the counts of chips, which need no unit tests")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         by_chip = recorded_by_chip(options.build, options.golden, folder)
         if options.chips_only:
-            RECORDED.write_text(by_chip)
+            known = json.loads(LEDGER.read_text())
+            LEDGER.write_text(ledger_text(known["verified"], known["assumed"], by_chip))
             return 0
         counts = recorded(options.build, options.golden, folder)
         tolerances, confirmed, assumed = unit_tests(options.build, folder)
     patterns = documented_deviations()
-    text = HEAD
+    verified = {}
     for function in sorted(set(counts) | set(tolerances) | set(confirmed)):
         count = counts.get(function, {"passed": 0, "failed": 0, "skipped": 0})
         exact = count["passed"] if count["failed"] == 0 else 0
         if count["skipped"] and not any(fnmatch.fnmatchcase(function, pattern) for pattern in patterns):
             sys.exit(f"{function} differs from recorded cases, but has no row in {DEVIATIONS.name}")
-        text += (f'VERIFIED({function}, {exact}, {count["skipped"]}, "{tolerances.get(function, "")}", '
-                 f"{confirmed[function]})\n")
-    text += "".join(f"ASSUMED({function})\n" for function in sorted(assumed))
-    text += "#undef VERIFIED\n#undef ASSUMED\n"
+        verified[function] = {"exact": exact, "deviating": count["skipped"], "reference": tolerances.get(function, ""),
+                              "oracle": confirmed[function]}
+    text = ledger_text(verified, assumed, by_chip)
     if not options.check:
         LEDGER.write_text(text)
-        RECORDED.write_text(by_chip)
-    elif LEDGER.read_text() != text or RECORDED.read_text() != by_chip:
-        print(f"{LEDGER.name} or {RECORDED.name} is not what the tests say; run scripts/update_ledger.py")
+    elif LEDGER.read_text() != text:
+        print(f"{LEDGER.name} is not what the tests say; run scripts/update_ledger.py")
         return 1
     return 0
 

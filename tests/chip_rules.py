@@ -19,10 +19,10 @@ def asked():
     names = set()
     for folder in ASKING:
         for path in folder.rglob("*.[ch]pp"):
-            names |= set(re.findall(r"ChipRule::(k\w+)", path.read_text()))
+            names |= set(re.findall(r"Quirk::(k\w+)", path.read_text()))
     # Asked in one place for several operations; bounds of numbers are asked by their sets.
     text = (ROOT / "device/chip/conversions.hpp").read_text() + (ROOT / "device/isa/limits.def").read_text()
-    return names | set(re.findall(r"ChipRule::(k\w+)", text))
+    return names | set(re.findall(r"Quirk::(k\w+)", text))
 
 
 def listed():

@@ -47,7 +47,7 @@ Result<std::shared_ptr<AllocationTable>> AllocationTable::create() {
   return std::shared_ptr<AllocationTable>(new AllocationTable(*std::move(bytes)));
 }
 
-// The server's writes to the table: whoever reads sees that something has changed before it sees what.
+// The server's writes to the table: a reader sees that something has changed before it sees what.
 class AllocationTable::Change {
  public:
   explicit Change(Header& header) : version_(header.version) {

@@ -55,7 +55,7 @@ Result<AllowRule> parse(const std::string& word) {
 }  // namespace
 
 bool AllowRule::covers(std::string_view found_rule, const std::string& found_kernel,
-                       const std::optional<FoundPlace>& place) const {
+                       const std::optional<ReportedRange>& place) const {
   if (!matches(rule, std::string(found_rule)) || !matches(kernel, found_kernel)) return false;
   if (memory.empty()) return true;
   return place && place->memory == memory && place->begin >= begin && place->end <= end;

@@ -18,7 +18,7 @@ struct AllowRule {
   std::uint64_t begin = 0, end = 0;
 
   bool covers(std::string_view found_rule, const std::string& found_kernel,
-              const std::optional<FoundPlace>& place) const;
+              const std::optional<ReportedRange>& place) const;
 };
 
 // A list separated by commas.

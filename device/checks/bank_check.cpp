@@ -155,7 +155,7 @@ class BankCheck final : public Observer {
     finding.rule = rule;
     finding.what = fmt::format("{} bank {}", what, bank);
     const std::uint64_t begin = std::uint64_t{chip_->bank_bytes()} * static_cast<unsigned>(bank);
-    finding.place = FoundPlace{"local", begin, begin + chip_->bank_bytes(), chip_->npu_of(b.tensor.addr), bank};
+    finding.place = ReportedRange{"local", begin, begin + chip_->bank_bytes(), chip_->npu_of(b.tensor.addr), bank};
     for (const Use* use : {&a, &b}) {
       const std::string function = call_name(use->op, use->stack);
       finding.parties.push_back({function,

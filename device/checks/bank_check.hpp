@@ -11,7 +11,7 @@
 
 namespace softtpu {
 
-// Without times in the chip's description every conflict is told.
+// If the chip has no timing data, every conflict is reported.
 std::shared_ptr<Observer> make_bank_check(std::shared_ptr<Findings> findings, const Chip& chip);
 
 }  // namespace softtpu

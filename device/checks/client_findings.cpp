@@ -15,16 +15,16 @@ constexpr std::size_t kMostKept = 256;
 class ClientFindings::Switch final : public FindingSink {
  public:
   void point_to(FindingSink* target) { target_ = target; }
-  void add(const Found& found, std::uint64_t id) override {
+  void add(const ReportedFinding& found, std::uint64_t id) override {
     if (target_ != nullptr) target_->add(found, id);
   }
-  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override {
+  void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) override {
     if (target_ != nullptr) target_->add_count(id, count, now);
   }
   void add(const AllowedRecord& allowed) override {
     if (target_ != nullptr) target_->add(allowed);
   }
-  void add_left_out(const Found& found) override {
+  void add_left_out(const ReportedFinding& found) override {
     if (target_ != nullptr) target_->add_left_out(found);
   }
 

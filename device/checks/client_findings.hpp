@@ -1,5 +1,5 @@
 // The findings of a device that several clients share: each client has a list and a limit of its own, and what is found
-// goes to whoever speaks for the client that caused it.
+// goes to the connection of the client that caused it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class ClientFindings {
   // The options' sink is replaced by the clients' own.
   explicit ClientFindings(Findings::Options options);
 
-  // What checks add to; it stays the same object whoever has the turn.
+  // What checks add to; it stays the same object for the turns of all clients.
   const std::shared_ptr<Findings>& list() const { return list_; }
   // Findings that follow are this client's. The sink is used until the next turn.
   void turn_to(std::uint64_t client, FindingSink& sink);

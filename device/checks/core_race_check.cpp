@@ -22,7 +22,7 @@
 namespace softtpu {
 namespace {
 
-constexpr int kPages = 65;  // as CorePlace counts them, from 1
+constexpr int kPages = 65;  // as CorePosition counts them, from 1
 // Accesses that are not ordered with all cores yet; of more, the oldest are forgotten.
 constexpr std::size_t kMostRecords = 2048;
 
@@ -96,7 +96,7 @@ struct Board {
 class BoardLock {
  public:
   explicit BoardLock(Board& board) : board_(board) {
-    // A core that was ended here ends its launch too: nobody waits long.
+    // A core that was ended here ends its launch too: no core waits long.
     for (int i = 0; board_.lock.exchange(1) != 0 && i < 200'000; ++i) std::this_thread::yield();
   }
   ~BoardLock() { board_.lock = 0; }
@@ -357,7 +357,7 @@ class CoreRaceCheck final : public Observer {
   std::shared_ptr<Findings> findings_;
   SharedBytes boards_;
   const Chip* chip_ = nullptr;
-  LaunchPlace place_;
+  LaunchPosition place_;
   Board* board_ = nullptr;  // null: this launch has one core
   Clock own_{};
   std::map<int, std::uint32_t> arrivals_;  // at each barrier

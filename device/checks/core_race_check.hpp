@@ -1,5 +1,5 @@
 // Races between the cores of a launch: bytes of global memory or L2 that two of them touch, one of which writes, with
-// nothing between that orders them. And what is wrong with what should order them: messages that nobody waits for,
+// nothing between that orders them. And what is wrong with what should order them: messages that no core waits for,
 // meetings with unlike counts.
 #pragma once
 

@@ -4,7 +4,7 @@
 
 namespace softtpu {
 
-FoundPlace place_of(const Chip& chip, SpanSpace space, std::uint64_t first, std::uint64_t last) {
+ReportedRange place_of(const Chip& chip, SpanSpace space, std::uint64_t first, std::uint64_t last) {
   if (space == SpanSpace::kStatic) return {"static", first, last};
   if (space == SpanSpace::kSystem) {
     const char* memory = chip.global_mem.contains(first) ? "global" : chip.l2_sram.contains(first) ? "L2" : "DTCM";

@@ -12,7 +12,7 @@
 namespace softtpu {
 
 // The bytes [first, last) of a span's space.
-FoundPlace place_of(const Chip& chip, SpanSpace space, std::uint64_t first, std::uint64_t last);
+ReportedRange place_of(const Chip& chip, SpanSpace space, std::uint64_t first, std::uint64_t last);
 
 // ", element [n, c, h, w]" of the tensor's element that holds the byte; empty when none does.
 std::string element_at(const Chip& chip, const Tensor& tensor, SpanSpace space, std::uint64_t byte);

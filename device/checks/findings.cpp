@@ -21,7 +21,7 @@ void print(const std::string& text) {
   std::fflush(stderr);
 }
 
-FoundParty resolve(const Party& party) {
+ReportedParty resolve(const Party& party) {
   return {party.function, party.text, find_caller(party.stack), party.host_stack};
 }
 
@@ -73,19 +73,20 @@ void Findings::add(const Finding& finding) {
 
 // The same calls speak of other tensors in a later launch: that launch's report is in its own words.
 void Findings::note_again(std::size_t place, const Finding& finding) {
-  const Found& first = list_[place];
+  const ReportedFinding& first = list_[place];
   if (!seen_.insert(place).second || (first.what == finding.what && first.kernel == kernel_)) return;
   now_.insert_or_assign(place, resolve(finding));
 }
 
-Found Findings::resolve(const Finding& finding) const {
-  Found found{finding.rule, kernel_, core_, finding.what, finding.place, {}, finding.nearest, finding.cost, 0};
+ReportedFinding Findings::resolve(const Finding& finding) const {
+  ReportedFinding found{finding.rule,    kernel_,      core_, finding.what, finding.place, {},
+                        finding.nearest, finding.cost, 0};
   for (const Party& party : finding.parties) found.parties.push_back(softtpu::resolve(party));
   return found;
 }
 
 std::size_t Findings::find_or_add(const Finding& finding) {
-  Found found = resolve(finding);
+  ReportedFinding found = resolve(finding);
   std::string key = fold_key(found);
   if (const auto same = folded_.find(key); same != folded_.end()) return same->second;
   if (!has_room(rule(found.rule).severity)) {
@@ -102,32 +103,32 @@ bool Findings::has_room(Severity severity) const {
   return std::accumulate(kept_.begin(), end, 0) < options_.limit;
 }
 
-void Findings::leave_out(const Found& found, const std::string& key) {
+void Findings::leave_out(const ReportedFinding& found, const std::string& key) {
   if (left_out_.size() >= kMostRemembered || !left_out_.insert(std::hash<std::string>()(key)).second) return;
   ++left_counts_.counts[static_cast<std::size_t>(rule(found.rule).severity)];
   if (options_.journal) options_.journal->add_left_out(found);
 }
 
-void Findings::add_new(Found found) {
+void Findings::add_new(ReportedFinding found) {
   ++kept_[static_cast<std::size_t>(rule(found.rule).severity)];
   ids_.push_back(++last_id);
   reported_.push_back(1);
   list_.push_back(std::move(found));
   // Counted by add().
-  Found first = list_.back();
+  ReportedFinding first = list_.back();
   first.count = 1;
   if (options_.journal) return options_.journal->add(first, ids_.back());
   print(to_text(first, isatty(STDERR_FILENO) == 1));
-  for (const FoundParty& party : first.parties) {
+  for (const ReportedParty& party : first.parties) {
     if (!lines_hint(party.at).empty()) print(fmt::format("softtpu: {}\n", kNoLines));
   }
 }
 
 void Findings::report_left_out() {
-  if (options_.journal || left_counts_.total() == told_left_out_) return;
-  told_left_out_ = left_counts_.total();
-  print(fmt::format("softtpu: {} further finding{} left out (SOFTTPU_MAX_FINDINGS={}): {}\n", told_left_out_,
-                    told_left_out_ == 1 ? " is" : "s are", options_.limit, to_text(left_counts_)));
+  if (options_.journal || left_counts_.total() == reported_left_out_) return;
+  reported_left_out_ = left_counts_.total();
+  print(fmt::format("softtpu: {} further finding{} left out (SOFTTPU_MAX_FINDINGS={}): {}\n", reported_left_out_,
+                    reported_left_out_ == 1 ? " is" : "s are", options_.limit, to_text(left_counts_)));
 }
 
 void Findings::report() {
@@ -136,7 +137,7 @@ void Findings::report() {
     if (more == 0) continue;
     reported_[i] = list_[i].count;
     const auto now = now_.find(i);
-    const Found* const latest = now != now_.end() ? &now->second : nullptr;
+    const ReportedFinding* const latest = now != now_.end() ? &now->second : nullptr;
     if (options_.journal) {
       options_.journal->add_count(ids_[i], more, latest);
     } else {

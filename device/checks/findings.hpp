@@ -34,7 +34,7 @@ struct Finding {
   std::string rule;  // of runtime/report/rules.def
   std::string what;  // one sentence: what is wrong and where
   std::vector<Party> parties;
-  std::optional<FoundPlace> place;
+  std::optional<ReportedRange> place;
   std::string nearest;
   std::optional<double> cost;  // cycles
 };
@@ -57,34 +57,35 @@ class Findings {
   void report();
 
   std::uint64_t count() const { return count_; }
-  const std::vector<Found>& all() const { return list_; }
+  const std::vector<ReportedFinding>& all() const { return list_; }
 
  private:
   bool is_allowed(const Finding& finding);
   // The place of an equal one in the list; kLeftOut when there is none and no room.
   std::size_t find_or_add(const Finding& finding);
-  Found resolve(const Finding& finding) const;
+  ReportedFinding resolve(const Finding& finding) const;
   void note_again(std::size_t place, const Finding& finding);
   bool has_room(Severity severity) const;
-  void leave_out(const Found& found, const std::string& key);
-  void add_new(Found found);
+  void leave_out(const ReportedFinding& found, const std::string& key);
+  void add_new(ReportedFinding found);
   void report_left_out();
 
   Options options_;
   std::string kernel_;
   int core_ = -1;
   std::uint64_t count_ = 0;
-  std::vector<Found> list_;
-  std::vector<std::uint64_t> reported_;       // of each in the list: how many times
-  std::set<std::size_t> seen_;                // those that came since the last report
-  std::map<std::size_t, Found> now_;          // of those that came again since: as it is now, where the text is another
+  std::vector<ReportedFinding> list_;
+  std::vector<std::uint64_t> reported_;  // of each in the list: how many times
+  std::set<std::size_t> seen_;           // those that came since the last report
+  std::map<std::size_t, ReportedFinding>
+      now_;                                   // of those that came again since: as it is now, where the text is another
   std::vector<std::uint64_t> ids_;            // of each in the list: its name in the journal
   std::array<int, kSeverities> kept_{};       // how many of the list have each severity
   std::map<std::string, std::size_t> known_;  // by the addresses of the calls, which are cheap to compare
   std::map<std::string, std::size_t> folded_;  // by their lines: a call that was unrolled has several addresses
   std::set<std::size_t> left_out_;             // hashes of those that found no room
   LeftOut left_counts_;
-  std::uint64_t told_left_out_ = 0;
+  std::uint64_t reported_left_out_ = 0;
   std::map<std::string, std::uint64_t> allowed_;
 };
 

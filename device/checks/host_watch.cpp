@@ -38,7 +38,7 @@ void HostWatch::read(std::uint64_t address, std::uint64_t bytes, const Stack& st
   }
   Finding finding;
   finding.rule = "init/unfilled-output";
-  finding.place = FoundPlace{"global", address + first, address + end};
+  finding.place = ReportedRange{"global", address + first, address + end};
   finding.what = fmt::format("the program reads {} bytes of which {} were never written, the first ones at {}", bytes,
                              count, finding.place->text());
   finding.parties = {{"host", fmt::format("copy of {} bytes from 0x{:x} to the host", bytes, address), {}, stack}};
@@ -59,7 +59,7 @@ void HostWatch::unordered_copy(std::uint64_t client, const HostCopy& copy, const
   const char* const does = touch->writes ? "writes" : "reads";
   Finding finding;
   finding.rule = "race/host-copy";
-  finding.place = FoundPlace{"global", std::max(copy.address, touch->begin), std::min(end, touch->end)};
+  finding.place = ReportedRange{"global", std::max(copy.address, touch->begin), std::min(end, touch->end)};
   finding.what =
       fmt::format("{} {} bytes that a launch before it {}, and the program has not waited for that launch: {}",
                   copy.function, copy.to_device ? "writes" : "reads", does, finding.place->text());
@@ -94,7 +94,7 @@ void HostWatch::closed(std::uint64_t client, const Stack& stack) {
     if (record.client != client) continue;
     Finding finding;
     finding.rule = "memory/leak";
-    finding.place = FoundPlace{"global", address, address + record.bytes};
+    finding.place = ReportedRange{"global", address, address + record.bytes};
     finding.what = fmt::format("{} bytes at 0x{:x} are still allocated", record.bytes, address);
     finding.parties = {
         {"bm_dev_free", "the device is given back", {}, stack},

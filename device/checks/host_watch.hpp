@@ -22,7 +22,7 @@ class HostWatch {
     std::shared_ptr<AllocationTable> allocations;
     std::shared_ptr<Shadow> shadow;           // null: writes are not followed
     std::shared_ptr<Findings> findings;       // the server's own
-    std::shared_ptr<ClientFindings> clients;  // to whom they go; null: nobody shares the device
+    std::shared_ptr<ClientFindings> clients;  // where they go; null: the device is not shared
     std::shared_ptr<LaunchTouches> touches;   // null: copies beside launches are not checked
     bool memory = false, output = false, symbols = false;
     std::vector<Chip> portable_to;

@@ -155,7 +155,7 @@ class InitCheck final : public Observer {
     }
   }
 
-  static const char* rule_of(const FoundPlace& place, std::uint8_t state) {
+  static const char* rule_of(const ReportedRange& place, std::uint8_t state) {
     if (place.memory == "global") return "init/global";
     if (state >= Shadow::kFirstLaunch) return "init/earlier-launch";
     return place.memory == "L2" ? "init/l2" : "init/local";
@@ -391,8 +391,8 @@ class InitCheck final : public Observer {
     return line.line > 0 && line == find_caller(b);
   }
 
-  // A tensor that the same call wrote to the same place and that was larger leaves a tail, unless somebody has written
-  // there since.
+  // A tensor that the same call wrote to the same place and that was larger leaves a tail, unless another call has
+  // written there since.
   void note_smaller(Op op, const Tensor& tensor) {
     for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
       if (write->op == op && write->tensor.addr == tensor.addr) {

@@ -119,7 +119,7 @@ class MemoryCheck final : public Observer {
            std::vector<Party> parties) {
     Finding finding;
     finding.rule = rule;
-    finding.place = FoundPlace{"global", bytes.begin, bytes.end};
+    finding.place = ReportedRange{"global", bytes.begin, bytes.end};
     finding.what =
         fmt::format("{} {} {}: {}", call_name(op), use.writes ? "writes" : "reads", finding.place->text(), what);
     finding.parties = std::move(parties);

@@ -59,7 +59,7 @@ class OperandTypeCheck final : public Observer {
     auto box = box_of(*chip_, tensor);
     if (!box) return;
     std::erase_if(writes_, [&](const TypedWrite& known) { return box->covers(known.box); });
-    writes_.push_back({op, name, tensor, traits_of(command).gives_meaning, capture_call_stack(), *std::move(box)});
+    writes_.push_back({op, name, tensor, traits_of(command).typed_result, capture_call_stack(), *std::move(box)});
     if (writes_.size() > kMostWrites) writes_.pop_front();
   }
 

@@ -163,7 +163,7 @@ class OverwriteCheck final : public Observer {
         take(i, self);
       }
     }
-    // Where data decides what is written, the rest is still somebody else's.
+    // Where data decides what is written, the rest still belongs to the earlier writer.
     if (use.role.all) tensors_.push_back({self, *std::move(box), {}, {}, {}, {}});
   }
 

@@ -2,7 +2,7 @@
 //
 // A tensor is alive from the command that writes it. It is damaged when another command writes over some of its bytes
 // and over others beside it; a command of the same function has to change them, since both may be tiles with rows in
-// common. Whoever then reads a part of the tensor, and gets elements of both writers, reads what nobody can have meant.
+// common. A command that then reads a part of the tensor gets elements of both writers, which cannot be intended.
 // Silent are: writes inside the tensor (it is filled in pieces), writes over all of it (its bytes have a new owner),
 // readers of more than the tensor, readers of the other tensor alone, and whatever depends on data.
 #pragma once

@@ -119,7 +119,7 @@ class ProcessorRaceCheck final : public Observer {
     switch (control.action) {
       case ControlAction::kInitialize: return true;
       case ControlAction::kPoll:
-        return engine != Engine::kSdma && (engine != Engine::kHau || !memories_->chip().has(ChipRule::kPollSkipsHau));
+        return engine != Engine::kSdma && (engine != Engine::kHau || !memories_->chip().has(Quirk::kPollSkipsHau));
       case ControlAction::kHauPoll:
       case ControlAction::kSync: return polled == Engine::kControl || polled == engine;
       default: return false;

@@ -17,7 +17,7 @@
 namespace softtpu {
 namespace {
 
-// Which command of the section touched a byte last, and through which operand (0: nobody).
+// Which command of the section touched a byte last, and through which operand (0: none).
 struct Touch {
   std::uint32_t command = 0;
   std::uint32_t operand = 0;

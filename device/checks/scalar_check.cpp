@@ -37,7 +37,7 @@ bool takes_numbers(const Command& command) {
   const auto* arith = std::get_if<ArithCmd>(&command);
   const bool logic = arith != nullptr && (arith->mode == ArithMode::kAnd || arith->mode == ArithMode::kOr ||
                                           arith->mode == ArithMode::kXor);
-  return traits_of(command).gives_meaning && !logic;
+  return traits_of(command).typed_result && !logic;
 }
 
 class ScalarCheck final : public Observer {

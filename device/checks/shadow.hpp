@@ -1,4 +1,4 @@
-// What is known of each byte of global, L2 and local memory: whether anybody has written it. One byte for each.
+// What is known of each byte of global, L2 and local memory: whether it was written. One byte for each.
 #pragma once
 
 #include <cstdint>

@@ -124,13 +124,13 @@ void check_members(Reader& reader) {
 }
 
 // An address must mean one memory.
-struct Place {
+struct NamedRange {
   const char* name;
   MemoryRange range;
 };
 
 // Both by their starts.
-bool overlap(const Chip& chip, const Place& low, const Place& high) {
+bool overlap(const Chip& chip, const NamedRange& low, const NamedRange& high) {
   // Global memory is never used where a smaller memory answers, so that one may lie in its reserved part.
   const bool reserved = std::string_view(low.name) == "global_mem" &&
                         high.range.start + high.range.bytes <= chip.global_mem.start + chip.global_reserved;
@@ -138,8 +138,8 @@ bool overlap(const Chip& chip, const Place& low, const Place& high) {
 }
 
 // All memories, those that further cores are told of among them.
-std::vector<Place> places_of(const Chip& chip) {
-  std::vector<Place> places = {
+std::vector<NamedRange> places_of(const Chip& chip) {
+  std::vector<NamedRange> places = {
       {"local_mem", chip.local_mem}, {"static_mem", chip.static_mem}, {"global_mem", chip.global_mem}};
   if (chip.l2_sram.bytes != 0) places.push_back({"l2_sram", chip.l2_sram});
   if (chip.dtcm) places.push_back({"dtcm", *chip.dtcm});
@@ -153,8 +153,9 @@ std::vector<Place> places_of(const Chip& chip) {
 }
 
 // The first two neighbours that overlap, as {low, high}.
-std::optional<std::pair<Place, Place>> find_overlap(const Chip& chip, std::vector<Place> places) {
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.range.start < b.range.start; });
+std::optional<std::pair<NamedRange, NamedRange>> find_overlap(const Chip& chip, std::vector<NamedRange> places) {
+  std::sort(places.begin(), places.end(),
+            [](const NamedRange& a, const NamedRange& b) { return a.range.start < b.range.start; });
   for (std::size_t i = 1; i < places.size(); ++i)
     if (overlap(chip, places[i - 1], places[i])) return std::pair(places[i - 1], places[i]);
   return std::nullopt;
@@ -202,7 +203,7 @@ void read_rules(Reader& reader, Chip& chip) {
   const Json& rules = reader.object().at("rules");
   if (!rules.is_array()) return reader.complain("rules", "is not a list");
   for (const Json& item : rules) {
-    const ChipRuleInfo* info = item.is_string() ? find_chip_rule(item.get<std::string>()) : nullptr;
+    const QuirkInfo* info = item.is_string() ? find_chip_rule(item.get<std::string>()) : nullptr;
     if (info == nullptr) return reader.complain("rules", fmt::format("names {}, which is no rule", item.dump()));
     chip.rules.set(static_cast<std::size_t>(info->rule));
   }

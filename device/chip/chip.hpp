@@ -21,7 +21,7 @@ namespace softtpu {
 enum class ChipMode : std::uint8_t { kPcie, kSoc };
 
 // A named way in which chips differ (device/chip/rules.hpp lists them).
-enum class ChipRule : std::uint8_t;
+enum class Quirk : std::uint8_t;
 
 // More than there are.
 constexpr std::size_t kMostChipRules = 192;
@@ -81,7 +81,7 @@ struct Chip {
     if (found == refused.end() && !part.empty()) found = refused.find(std::string(part));
     return found == refused.end() ? nullptr : &found->second;
   }
-  bool has(ChipRule rule) const { return rules[static_cast<std::size_t>(rule)]; }
+  bool has(Quirk rule) const { return rules[static_cast<std::size_t>(rule)]; }
   // "bm1684x", or "bm1684x-1.30" for one with a revision.
   std::string full_name() const { return revision.empty() ? name : name + "-" + revision; }
 

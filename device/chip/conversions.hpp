@@ -10,7 +10,7 @@
 namespace softtpu {
 
 inline Specials conversion_specials(const Chip& chip) {
-  return chip.has(ChipRule::kExactConversions) ? Specials::kExact : Specials::kFlushed;
+  return chip.has(Quirk::kExactConversions) ? Specials::kExact : Specials::kFlushed;
 }
 
 // What the rule half-overflow-by-mode makes of an f16 that a number of the type `from` was rounded to; `beyond` says
@@ -24,7 +24,7 @@ inline std::uint16_t half_overflow(Dtype from, Rounding mode, bool beyond, std::
 // The same of the rule half-overflow-towards-zero.
 inline bool half_overflow_is_cut(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
   const bool wide = from == Dtype::kFp32 || (is_integer(from) && size_of(from) == 4);
-  return wide && to == Dtype::kFp16 && mode == Rounding::kTowardsZero && chip.has(ChipRule::kHalfOverflowCut);
+  return wide && to == Dtype::kFp16 && mode == Rounding::kTowardsZero && chip.has(Quirk::kHalfOverflowCut);
 }
 inline std::uint16_t cut_half(float value, std::uint16_t half) {
   if (is_nan_bits(std::bit_cast<std::uint32_t>(value))) return 0;
@@ -37,7 +37,7 @@ inline std::uint16_t cut_half(std::int64_t value, std::uint16_t half) {
 }
 // Whether half_overflow may change anything.
 inline bool half_overflows_by_mode(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
-  if (to != Dtype::kFp16 || !chip.has(ChipRule::kHalfOverflow)) return false;
+  if (to != Dtype::kFp16 || !chip.has(Quirk::kHalfOverflow)) return false;
   return mode == Rounding::kUp ? from == Dtype::kFp32 : mode == Rounding::kDown && is_integer(from);
 }
 

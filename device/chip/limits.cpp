@@ -17,7 +17,7 @@ constexpr Bound operator-(Bound bound, std::int64_t number) {
   bound.number -= number;
   return bound;
 }
-constexpr Bound where(ChipRule rule, std::int64_t with, std::int64_t without) {
+constexpr Bound where(Quirk rule, std::int64_t with, std::int64_t without) {
   Bound bound = without;
   bound.rule = rule;
   bound.with_rule = with;

@@ -17,7 +17,7 @@ struct Bound {
   constexpr bool is_number() const { return argument == nullptr && !rule; }
   std::int64_t number;
   const char* argument = nullptr;
-  std::optional<ChipRule> rule;
+  std::optional<Quirk> rule;
   std::int64_t with_rule = 0;
 
   // value_of(argument) gives the value of another argument.

@@ -5,19 +5,19 @@
 namespace softtpu {
 namespace {
 
-constexpr ChipRuleInfo kRules[] = {
-#define RULE(identifier, name, meaning, source) {ChipRule::identifier, name, meaning, source},
+constexpr QuirkInfo kRules[] = {
+#define RULE(identifier, name, meaning, source) {Quirk::identifier, name, meaning, source},
 #include "device/chip/rules.def"
 };
 static_assert(std::size(kRules) <= kMostChipRules, "Chip::rules has one bit for each rule");
 
 }  // namespace
 
-std::span<const ChipRuleInfo> all_chip_rules() { return kRules; }
+std::span<const QuirkInfo> all_chip_rules() { return kRules; }
 
-const ChipRuleInfo* find_chip_rule(std::string_view name) {
+const QuirkInfo* find_chip_rule(std::string_view name) {
   const auto* found =
-      std::find_if(std::begin(kRules), std::end(kRules), [&](const ChipRuleInfo& rule) { return rule.name == name; });
+      std::find_if(std::begin(kRules), std::end(kRules), [&](const QuirkInfo& rule) { return rule.name == name; });
   return found == std::end(kRules) ? nullptr : found;
 }
 

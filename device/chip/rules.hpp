@@ -10,19 +10,19 @@
 
 namespace softtpu {
 
-enum class ChipRule : std::uint8_t {
+enum class Quirk : std::uint8_t {
 #define RULE(identifier, ...) identifier,
 #include "device/chip/rules.def"
 };
 
-struct ChipRuleInfo {
-  ChipRule rule;
+struct QuirkInfo {
+  Quirk rule;
   std::string_view name;     // in a chip's description
   std::string_view meaning;  // what holds with the rule, and what without
   std::string_view source;
 };
 
-std::span<const ChipRuleInfo> all_chip_rules();
-const ChipRuleInfo* find_chip_rule(std::string_view name);
+std::span<const QuirkInfo> all_chip_rules();
+const QuirkInfo* find_chip_rule(std::string_view name);
 
 }  // namespace softtpu

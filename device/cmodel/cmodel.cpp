@@ -256,7 +256,7 @@ SOFTTPU_EXPORT int tpu_get_ic_parallel(int data_type) {
 }
 SOFTTPU_EXPORT void tpu_poll() {}
 
-// ---- Messages to a firmware: kept as they are written, and answered by nobody ----
+// ---- Messages to a firmware: kept as they are written, and never answered ----
 
 SOFTTPU_EXPORT void cmodel_nodechip_runtime_init(int node) { static_cast<void>(find(__func__, node)); }
 SOFTTPU_EXPORT void cmodel_nodechip_runtime_exit(int /*node*/) {}

@@ -281,8 +281,8 @@ Checks& Checks::lane_tensor(std::string_view name, const Tensor& tensor, Natural
 }
 
 Checks& Checks::advances(std::string_view name, const Tensor& dst, bool arithmetic) {
-  if (dst.natural || submits_instructions() || !chip_.has(ChipRule::kNoZeroDstStride)) return *this;
-  if (arithmetic && chip_.has(ChipRule::kZeroDstArithmetic)) return *this;
+  if (dst.natural || submits_instructions() || !chip_.has(Quirk::kNoZeroDstStride)) return *this;
+  if (arithmetic && chip_.has(Quirk::kZeroDstArithmetic)) return *this;
   const auto stays = [](int extent, std::int64_t stride) { return extent > 1 && stride == 0; };
   const bool repeats = stays(dst.shape.n, dst.stride.n) || stays(dst.shape.c, dst.stride.c) ||
                        stays(dst.shape.h, dst.stride.h) || stays(dst.shape.w, dst.stride.w);
@@ -313,7 +313,7 @@ Checks& Checks::not_widened_in_place(std::string_view name, const Tensor& source
     return *this;
   const bool integers = is_integer(source.dtype) && is_integer(dst.dtype);
   // A recorded instruction (bm1684x instr_2 cmp/0059) goes through the elements in another order.
-  if (integers && !submits_instructions() && chip_.has(ChipRule::kWidenInPlace) && rises_from(chip_, source, dst))
+  if (integers && !submits_instructions() && chip_.has(Quirk::kWidenInPlace) && rises_from(chip_, source, dst))
     return *this;
   return require(size_of(dst.dtype) <= size_of(source.dtype), "constraint/overlap", [&] {
     return fmt::format(

@@ -11,10 +11,10 @@
 namespace softtpu {
 
 struct CommandTraits {
-  bool elementwise = false;  // every element of `dst` is made of the operands' elements at its place
-  bool by_lanes = false;     // every lane reads and writes only its own local memory, all of it through for_each_row()
-  bool gives_meaning = false;  // the result's type says what its bits mean; a copy only says how many there are
-  bool is_product = false;     // its operations are those of the matrix unit
+  bool elementwise = false;   // every element of `dst` is made of the operands' elements at its place
+  bool lane_local = false;    // every lane reads and writes only its own local memory, all of it through for_each_row()
+  bool typed_result = false;  // the result's type says what its bits mean; a copy only says how many there are
+  bool is_product = false;    // its operations are those of the matrix unit
 };
 
 // What a command does with the elements of one operand, where its Access alone says too much.

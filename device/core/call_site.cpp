@@ -47,7 +47,7 @@ const void* c_library_object() { return object_of(reinterpret_cast<const void*>(
 // Kernel and softtpu are one program.
 bool is_linked_in() { return own_object() == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY))); }
 
-// The call instruction behind find_caller(); nullptr: nobody knows.
+// The call instruction behind find_caller(); nullptr: unknown.
 const void* caller_address(const CallStack& stack) {
   const void* own = own_object();
   const bool linked_in = is_linked_in();

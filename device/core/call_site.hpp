@@ -51,7 +51,7 @@ std::optional<Op> calling_composite();
 std::vector<SourceLine> find_callers(const CallStack& stack);
 // The innermost of them: the line that made the call.
 SourceLine find_caller(const CallStack& stack);
-// Whether the innermost code outside of the C library is the user's, and not softtpu's; false when nobody knows.
+// Whether the innermost code outside of the C library is the user's, and not softtpu's; false when that is unknown.
 bool is_users_code(const CallStack& stack);
 // "device_add.c:42, inlined into add (device_add.c:57)", of the call that is being made.
 std::string call_site();

@@ -1,5 +1,5 @@
 // The last commands that a core was given, in memory that outlives the core: a page which the server maps too. Written
-// by the core's thread for each command, read by whoever explains how a core ended; until then nobody looks at it.
+// by the core's thread for each command, read only to explain how a core ended.
 #pragma once
 
 #include <array>

@@ -17,7 +17,7 @@
 #include "device/memory/kernel_choice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unreachable.hpp"
-#include "runtime/report/launch_place.hpp"
+#include "runtime/report/fault_location.hpp"
 
 namespace softtpu {
 namespace {
@@ -45,7 +45,7 @@ bool touches(const Tensor& tensor, std::uint64_t begin, std::uint64_t end) {
 }
 
 // Whether the cores of a launch share a message.
-bool is_shared(const LaunchPlace& place, const ControlCmd& message) {
+bool is_shared(const LaunchPosition& place, const ControlCmd& message) {
   return place.page != nullptr && !is_own_message(message.message);
 }
 
@@ -125,7 +125,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
 }
 
 void Core::submit(Op op, const ControlCmd& cmd) {
-  if (faulted() || (place_.page != nullptr && is_told())) return;
+  if (faulted() || (place_.page != nullptr && has_been_stopped())) return;
   count_command(op, cmd);
   // On the chip only this engine waits. Its commands, and with them the section's, wait until the message has come, or
   // everybody has to wait.
@@ -144,8 +144,8 @@ void Core::submit(Op op, const ControlCmd& cmd) {
 
 void Core::begin_chain() {
   // What makes zeros of subnormals looks at whole tensors.
-  const bool by_lanes = !memories_.chip().has(ChipRule::kHalfFlushes);
-  chaining_ = by_lanes && observed_by_.empty() && schedule_ == nullptr && !plain_kernels();
+  const bool lane_local = !memories_.chip().has(Quirk::kHalfFlushes);
+  chaining_ = lane_local && observed_by_.empty() && schedule_ == nullptr && !plain_kernels();
 }
 
 void Core::end_chain() {
@@ -205,24 +205,24 @@ void Core::drain() {
 }
 
 // Whether another core has failed: the launch is over for this one as well.
-bool Core::is_told() {
+bool Core::has_been_stopped() {
   if (!place_.page->is_over()) {
     if (!place_.page->is_interleaved()) return false;
     go_on_after(place_.page->pass_turn(place_.workitem));
     return faulted();
   }
-  go_on_after(place_.page->is_deadlocked() ? Meeting::kDeadlocked : Meeting::kOver);
+  go_on_after(place_.page->is_deadlocked() ? WaitResult::kDeadlocked : WaitResult::kOver);
   return true;
 }
 
-// How a wait for other cores has ended. Whoever waits in a deadlock says for what and where; the launch's report is
-// made of these lines.
-void Core::go_on_after(Meeting meeting) {
-  if (meeting == Meeting::kDone || faulted()) return;
+// How a wait for other cores has ended. Each core that waits in a deadlock says for what and where; the launch's report
+// is made of these lines.
+void Core::go_on_after(WaitResult meeting) {
+  if (meeting == WaitResult::kDone || faulted()) return;
   outcome_.ok = false;
   outcome_.kind = ErrorKind::kUsage;
   outcome_.text = fmt::format("core {} was ended", place_.workitem);
-  if (meeting != Meeting::kDeadlocked) return;
+  if (meeting != WaitResult::kDeadlocked) return;
   outcome_.text = fmt::format("core {} {} (command {})", place_.workitem, place_.page->wait_text(place_.workitem),
                               outcome_.commands);
   if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
@@ -236,10 +236,10 @@ bool Core::waits_in_vain(const ControlCmd& cmd) const {
 }
 
 // All cores of the launch, or those that a barrier counts.
-void Core::meet(Op op, const ControlCmd& cmd) {
+void Core::barrier(Op op, const ControlCmd& cmd) {
   if (place_.page == nullptr || cmd.count == 0) return;
   const int count = cmd.count == kAllCores ? place_.workitems : cmd.count;
-  go_on_after(place_.page->meet(place_.workitem, op, cmd.message, count));
+  go_on_after(place_.page->barrier(place_.workitem, op, cmd.message, count));
 }
 
 void Core::wait_message(Op op, const ControlCmd& cmd) {
@@ -276,7 +276,7 @@ void Core::control(Op op, const ControlCmd& cmd) {
       refuse_if(state_.id.parallel, "a parallel section is open; end it before polling");
       return;
     case ControlAction::kHauPoll: return;
-    case ControlAction::kSync: meet(op, cmd); return;
+    case ControlAction::kSync: barrier(op, cmd); return;
     case ControlAction::kAcquireLock:
       if (place_.page != nullptr) go_on_after(place_.page->acquire(place_.workitem, op, cmd.message));
       return;
@@ -326,7 +326,7 @@ void Core::keep_fault(ErrorKind kind, std::string text) {
   outcome_.ok = false;
   outcome_.kind = kind;
   outcome_.text = std::move(text);
-  outcome_.text += launch_place_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
+  outcome_.text += fault_location_text(kernel_, static_cast<std::uint32_t>(index_), outcome_.commands, call_site());
 }
 
 void Core::fault(ErrorKind kind, const std::string& sentence) {

@@ -78,8 +78,8 @@ class Core {
   static Core* current();
 
   // Where the next launch has put this core. Stays until another place is given.
-  void set_place(const LaunchPlace& place) { place_ = place; }
-  const LaunchPlace& place() const { return place_; }
+  void set_place(const LaunchPosition& place) { place_ = place; }
+  const LaunchPosition& place() const { return place_; }
 
   // Runs one kernel to its end. `args` is the kernel's own copy; `bytes` of it are what a second parameter gets.
   LaunchOutcome run(KernelFunction function, const std::string& kernel, const void* args, std::size_t bytes = 0);
@@ -92,8 +92,8 @@ class Core {
   template <class Cmd>
   bool accepts(Op op, const Cmd& cmd);
 
-  // Between the two, element-wise commands wait for each other to be carried out lane by lane, unless somebody watches
-  // or orders the commands. Only for code that reads no memory of the device in between.
+  // Between begin_chain() and end_chain(), element-wise commands are batched and carried out lane by lane. Disabled
+  // when observers or a schedule are active. Only for code that reads no memory of the device in between.
   void begin_chain();
   void end_chain();
 
@@ -101,7 +101,7 @@ class Core {
   std::optional<Op> composite() const { return composite_; }
   void set_composite(std::optional<Op> function) { composite_ = function; }
 
-  // Keeps the first fault of the launch. What no function is to blame for is a whole sentence.
+  // Records the launch's first fault. `sentence` is used as it is, for faults that no API function caused.
   void fault(ErrorKind kind, const std::string& sentence);
   // Of a function, or of one of its commands.
   void fault(ErrorKind kind, const Refusal& refusal, const Command* command = nullptr);
@@ -143,9 +143,9 @@ class Core {
   void control(Op op, const ControlCmd& cmd);
   void wait_message(Op op, const ControlCmd& cmd);
   bool waits_in_vain(const ControlCmd& cmd) const;
-  void meet(Op op, const ControlCmd& cmd);
-  void go_on_after(Meeting meeting);
-  bool is_told();
+  void barrier(Op op, const ControlCmd& cmd);
+  void go_on_after(WaitResult meeting);
+  bool has_been_stopped();
   void count(Engine engine);
   template <class Cmd>
   void count_command(Op op, const Cmd& cmd) {
@@ -180,14 +180,14 @@ class Core {
   std::jmp_buf end_;
   CommandRing own_ring_;
   CommandRing* ring_ = &own_ring_;  // written by this thread only
-  LaunchPlace place_;
+  LaunchPosition place_;
   bool section_schedule_ = false;  // schedule_ is of this section only
 };
 
 template <class Cmd>
 auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd)) {
   using Answer = decltype(execute(memories_, cmd));
-  if (faulted() || (place_.page != nullptr && is_told())) return Answer();
+  if (faulted() || (place_.page != nullptr && has_been_stopped())) return Answer();
   count_command(op, cmd);
   if (chaining_ && LaneChain::rules_read(cmd)) chain_.run(memories_);
   if (const Violation broken = violation(memories_, op, cmd)) {

@@ -14,7 +14,7 @@ class LaneChain {
  public:
   // Commands of which every lane reads and writes only its own local memory.
   template <class Cmd>
-  static constexpr bool kTakes = Cmd::kTraits.by_lanes;
+  static constexpr bool kTakes = Cmd::kTraits.lane_local;
   // Whether a command's rules look at memory, which has to be what the commands before leave.
   template <class Cmd>
   static constexpr bool rules_read(const Cmd& cmd) {

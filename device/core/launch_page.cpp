@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::nanoseconds kSpin{3000};
 // A holder of the lock that was ended never gives it back; the launch is over then.
 constexpr long kLockLookNs = 20'000'000;
-// Nothing depends on it: whoever lets a core go on wakes it.
+// Nothing depends on it: a core that may go on is always woken.
 constexpr long kSleepLookNs = 500'000'000;
 
 // Between processes, unlike runtime/base/futex.hpp.
@@ -57,7 +57,7 @@ std::string times(int count) {
 
 }  // namespace
 
-// The page's lock: 0 free, 1 held, 2 held and somebody sleeps.
+// The page's lock: 0 free, 1 held, 2 held, with sleeping waiters.
 class LaunchPage::Holder {
  public:
   explicit Holder(LaunchPage& page) : page_(page) {
@@ -65,7 +65,7 @@ class LaunchPage::Holder {
     if (page_.lock_.compare_exchange_strong(free, 1)) return;
     while (page_.lock_.exchange(2) != 0) {
       if (page_.is_over()) {
-        // The holder may be gone; whoever goes on only looks at what is over.
+        // The holder may have ended; a waiter that goes on only reads what is final.
         held_ = false;
         return;
       }
@@ -165,25 +165,25 @@ std::optional<int> LaunchPage::culprit() const {
 
 // `attempt` has what it wants, with the lock, or has noted what the core waits for.
 template <class Try>
-Meeting LaunchPage::wait_until(int core, Try attempt) {
+WaitResult LaunchPage::wait_until(int core, Try attempt) {
   State& state = states_[index(core, kMostCores)];
   for (;;) {
     int seen = 0;
     {
       const Holder lock(*this);
-      if (is_over()) return is_deadlocked() ? Meeting::kDeadlocked : Meeting::kOver;
+      if (is_over()) return is_deadlocked() ? WaitResult::kDeadlocked : WaitResult::kOver;
       const bool turn = !is_interleaved() || turn_ == core;
       if (turn && attempt(state)) {
         state.phase = Phase::kRuns;
         state.waits_for = For::kNothing;
-        return Meeting::kDone;
+        return WaitResult::kDone;
       }
       state.phase = Phase::kWaits;
       seen = state.word;
       if (is_interleaved() && turn_ == core) draw_turn();
       if (nobody_can_act()) {
         declare(kDeadlock);
-        return Meeting::kDeadlocked;
+        return WaitResult::kDeadlocked;
       }
     }
     const auto changed = [&] { return state.word != seen || is_over(); };
@@ -194,7 +194,7 @@ Meeting LaunchPage::wait_until(int core, Try attempt) {
   }
 }
 
-Meeting LaunchPage::meet(int core, Op op, int barrier, int count) {
+WaitResult LaunchPage::barrier(int core, Op op, int barrier, int count) {
   bool come = false;
   return wait_until(core, [&](State& state) {
     Barrier& place = barriers_[index(barrier, kBarriers)];
@@ -217,12 +217,12 @@ Meeting LaunchPage::meet(int core, Op op, int barrier, int count) {
   });
 }
 
-Meeting LaunchPage::begin(int core, bool in_line) {
-  if (in_line) return meet(core, Op{}, kStart, cores_);
+WaitResult LaunchPage::begin(int core, bool start_barrier) {
+  if (start_barrier) return barrier(core, Op{}, kStart, cores_);
   const Holder lock(*this);
-  if (is_over()) return Meeting::kOver;
+  if (is_over()) return WaitResult::kOver;
   states_[index(core, kMostCores)].phase = Phase::kRuns;
-  return Meeting::kDone;
+  return WaitResult::kDone;
 }
 
 bool LaunchPage::end(int core) {
@@ -235,9 +235,9 @@ bool LaunchPage::end(int core) {
 
 // ---- One after the other ----
 
-Meeting LaunchPage::interleave(int core, std::uint64_t seed) {
-  const Meeting met = meet(core, Op{}, kStart, cores_);
-  if (met != Meeting::kDone) return met;
+WaitResult LaunchPage::interleave(int core, std::uint64_t seed) {
+  const WaitResult met = barrier(core, Op{}, kStart, cores_);
+  if (met != WaitResult::kDone) return met;
   seed_ = seed == 0 ? 1 : seed;
   return await_turn(core);
 }
@@ -260,19 +260,19 @@ void LaunchPage::draw_turn() {
   wake(turn_);
 }
 
-Meeting LaunchPage::await_turn(int core) {
+WaitResult LaunchPage::await_turn(int core) {
   State& state = states_[index(core, kMostCores)];
   for (;;) {
     const int seen = state.word;
-    if (is_over()) return is_deadlocked() ? Meeting::kDeadlocked : Meeting::kOver;
-    if (turn_ == core) return Meeting::kDone;
+    if (is_over()) return is_deadlocked() ? WaitResult::kDeadlocked : WaitResult::kOver;
+    if (turn_ == core) return WaitResult::kDone;
     state.asleep = 1;
     if (state.word == seen && turn_ != core && !is_over()) sleep_on(state.word, seen, kSleepLookNs);
     state.asleep = 0;
   }
 }
 
-Meeting LaunchPage::pass_turn(int core) {
+WaitResult LaunchPage::pass_turn(int core) {
   {
     const Holder lock(*this);
     if (turn_ == core) draw_turn();
@@ -315,7 +315,7 @@ std::optional<std::string> LaunchPage::check_wait(const MessageWait& wait) {
                      wait.count);
 }
 
-Meeting LaunchPage::wait(int core, Op op, const MessageWait& wait) {
+WaitResult LaunchPage::wait(int core, Op op, const MessageWait& wait) {
   return wait_until(core, [&](State& state) {
     used_messages_ = std::max(used_messages_, wait.id + 1);
     Message& message = messages_[index(wait.id, kMostMessages)];
@@ -330,7 +330,7 @@ Meeting LaunchPage::wait(int core, Op op, const MessageWait& wait) {
   });
 }
 
-Meeting LaunchPage::wait_for_any(int core, Op op, std::span<const MessageWait> waits) {
+WaitResult LaunchPage::wait_for_any(int core, Op op, std::span<const MessageWait> waits) {
   return wait_until(core, [&](State& state) {
     note_wait(state, op, waits);
     return is_satisfied(state);
@@ -346,7 +346,7 @@ void LaunchPage::note_wait(State& state, Op op, std::span<const MessageWait> wai
 
 // ---- Locks ----
 
-Meeting LaunchPage::acquire(int core, Op op, int lock) {
+WaitResult LaunchPage::acquire(int core, Op op, int lock) {
   return wait_until(core, [&](State& state) {
     Lock& wanted = locks_[index(lock, kMostLocks)];
     if (wanted.owner == 0) {
@@ -364,7 +364,7 @@ std::optional<std::string> LaunchPage::release(int core, int lock) {
   const Holder holder(*this);
   if (is_over()) return std::nullopt;
   Lock& held = locks_[index(lock, kMostLocks)];
-  if (held.owner == 0) return fmt::format("lock {} is not held by anybody", lock);
+  if (held.owner == 0) return fmt::format("lock {} is not held", lock);
   if (held.owner != core + 1) return fmt::format("lock {} is held by core {}", lock, held.owner - 1);
   held.owner = 0;
   wake_satisfied();
@@ -414,17 +414,17 @@ std::string LaunchPage::wait_text(int core) const {
     const MessageWait& wait = state.messages[index(i, kMostWaits)];
     const Message& message = messages_[index(wait.id, kMostMessages)];
     text += fmt::format("{} for message {} to be sent {}; ", i == 0 ? "" : ", and", wait.id, times(wait.count));
-    text += message.sent == 0 ? "nobody has sent it"
+    text += message.sent == 0 ? "no core has sent it"
                               : fmt::format("it was sent {}, by {}", times(message.sent), names_of(message.senders));
   }
   return text;
 }
 
 namespace {
-thread_local LaunchPlace place_of_this_thread;
+thread_local LaunchPosition place_of_this_thread;
 }
 
-const LaunchPlace& current_place() { return place_of_this_thread; }
-void set_current_place(const LaunchPlace& place) { place_of_this_thread = place; }
+const LaunchPosition& current_place() { return place_of_this_thread; }
+void set_current_place(const LaunchPosition& place) { place_of_this_thread = place; }
 
 }  // namespace softtpu

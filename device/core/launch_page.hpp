@@ -2,9 +2,9 @@
 // locks. Each core is a process (or a thread) that changes it under the page's lock and sleeps on a word of its own.
 //
 // The page is enough to tell what a launch is in: when the last core that could still act goes to sleep, or ends, it
-// sees that all others wait in vain. And it is where a failure is told: whoever fails, or sees a core fail, says so
-// here, and the others learn it at their next call, or are woken. A kernel's wild write may have been here: numbers
-// are checked before they are used as an index.
+// sees that all others wait in vain. And it is where a failure is told: a core that fails, or sees another one fail,
+// says so here, and the others learn it at their next call, or are woken. A kernel's wild write may have been here:
+// numbers are checked before they are used as an index.
 #pragma once
 
 #include <array>
@@ -30,10 +30,10 @@ inline constexpr int kMostLocks = 64;
 inline constexpr int kMostWaits = 8;
 
 // How a call that may wait has ended.
-enum class Meeting : std::uint8_t {
+enum class WaitResult : std::uint8_t {
   kDone,
   kOver,        // the launch has failed elsewhere
-  kDeadlocked,  // every core waits or has ended: nobody will come
+  kDeadlocked,  // every core waits or has ended: no wait can end
 };
 
 struct MessageWait {
@@ -45,36 +45,36 @@ class LaunchPage {
  public:
   enum class Phase : std::uint8_t { kToCome, kRuns, kWaits, kEnded };
 
-  // A new launch of so many cores. Nobody uses the page yet.
+  // A new launch of so many cores. The page is not in use yet.
   void reset(int cores, bool awaited);
   int cores() const { return cores_; }
 
   // ---- the cores' side; `core` counts within the launch ----
 
-  // The core begins; in_line: not before all cores of the launch have come.
-  Meeting begin(int core, bool in_line);
-  // True: it was the last one, and somebody waits for the launch.
+  // The core begins; start_barrier: not before all cores of the launch have come.
+  WaitResult begin(int core, bool start_barrier);
+  // True: it was the last one, and the launch is waited for.
   bool end(int core);
 
   // Waits until `count` cores have come to the barrier. `barrier` is one of those below, or a message id.
-  Meeting meet(int core, Op op, int barrier, int count);
+  WaitResult barrier(int core, Op op, int barrier, int count);
   // What is wrong with it, if anything.
   std::optional<std::string> send(int core, int id, int wait_count);
   bool has_come(const MessageWait& wait);
   // Until the message has come, which this wait then uses.
-  Meeting wait(int core, Op op, const MessageWait& wait);
+  WaitResult wait(int core, Op op, const MessageWait& wait);
   // Until one of them has come.
-  Meeting wait_for_any(int core, Op op, std::span<const MessageWait> waits);
-  Meeting acquire(int core, Op op, int lock);
+  WaitResult wait_for_any(int core, Op op, std::span<const MessageWait> waits);
+  WaitResult acquire(int core, Op op, int lock);
   std::optional<std::string> release(int core, int lock);
   std::optional<std::string> check_wait(const MessageWait& wait);
 
   // From here on one core acts at a time, and the seed decides which is next: the same seed gives the same order.
   // Called by each core when all have begun.
-  Meeting interleave(int core, std::uint64_t seed);
+  WaitResult interleave(int core, std::uint64_t seed);
   bool is_interleaved() const { return seed_.load(std::memory_order_relaxed) != 0; }
   // The core has come to a call: maybe another one is next.
-  Meeting pass_turn(int core);
+  WaitResult pass_turn(int core);
 
   // ---- for everybody ----
 
@@ -125,7 +125,7 @@ class LaunchPage {
     int sent = 0;
     int wait_count = 0;  // of each send: as many waits use the message up
     int waits_left = 0;
-    int asked = 0;  // sends that the first wait has asked for; 0: nobody has waited yet
+    int asked = 0;  // sends that the first wait has asked for; 0: no core has waited yet
     std::uint64_t senders = 0;
   };
   struct Lock {
@@ -138,15 +138,15 @@ class LaunchPage {
   }
   bool is_satisfied(const State& state) const;
   bool nobody_can_act() const;
-  Meeting sleep(int core);
+  WaitResult sleep(int core);
   template <class Try>
-  Meeting wait_until(int core, Try attempt);
+  WaitResult wait_until(int core, Try attempt);
   static void note_wait(State& state, Op op, std::span<const MessageWait> waits);
   void wake(int core);
   void wake_satisfied();
   void declare(int failure);
   void draw_turn();
-  Meeting await_turn(int core);
+  WaitResult await_turn(int core);
   std::string names_of(std::uint64_t cores) const;
 
   std::atomic<int> lock_{0};
@@ -168,7 +168,7 @@ class LaunchPage {
 };
 
 // Where a launch has put a core.
-struct LaunchPlace {
+struct LaunchPosition {
   int workitem = 0, workitems = 1;
   int group = 0, groups = 1;
   int first_core = 0;          // of the chip's
@@ -178,7 +178,7 @@ struct LaunchPlace {
 };
 
 // Of the launch that runs on this thread; of a core alone where none does.
-const LaunchPlace& current_place();
-void set_current_place(const LaunchPlace& place);
+const LaunchPosition& current_place();
+void set_current_place(const LaunchPosition& place);
 
 }  // namespace softtpu

@@ -27,7 +27,7 @@ struct Observer {
   // The kernel asks whether it may read, or else write, all of these bytes of a system memory.
   virtual void asked(Op, const Tensor&, bool /*reads*/) {}
   virtual void launch_ends(const std::string& /*fault; empty when the launch succeeded*/) {}
-  // What the tool knows of the launch that has ended and others than its own report want to have.
+  // Adds this tool's results (e.g. the estimated time) to the outcome of the finished launch.
   virtual void add_to(LaunchOutcome&) const {}
 };
 

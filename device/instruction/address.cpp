@@ -62,13 +62,13 @@ std::optional<std::uint64_t> find_address(const Chip& chip, std::uint64_t writte
 }
 
 Result<void> resolve_addresses(const Chip& chip, Instruction& instruction, std::span<const Area> areas) {
-  struct Place {
+  struct AddressFields {
     Field low, high;
   };
   for (const auto& [low, high] :
-       {Place{Field::src_addr, Field::src_addr_high}, Place{Field::dst_addr, Field::dst_addr_high},
-        Place{Field::mask_addr, Field::kCount}, Place{Field::index_addr, Field::kCount},
-        Place{Field::racu_addr, Field::kCount}, Place{Field::meta_addr, Field::kCount}}) {
+       {AddressFields{Field::src_addr, Field::src_addr_high}, AddressFields{Field::dst_addr, Field::dst_addr_high},
+        AddressFields{Field::mask_addr, Field::kCount}, AddressFields{Field::index_addr, Field::kCount},
+        AddressFields{Field::racu_addr, Field::kCount}, AddressFields{Field::meta_addr, Field::kCount}}) {
     if (!instruction.format->has(low)) continue;
     // A fill has no source, whatever its bits say.
     if (low == Field::src_addr && is_fill(instruction)) continue;

@@ -132,12 +132,12 @@ Format make_format(const InstructionSet::Row& row, bool short_form) {
   });
   unsigned bit = 0;
   for_each_pair(short_form ? row.short_fields : row.long_fields, [&](std::string_view name, std::string_view width) {
-    FieldPlace place{Field::kCount, static_cast<std::uint16_t>(bit), static_cast<std::uint8_t>(number(width))};
+    BitField place{Field::kCount, static_cast<std::uint16_t>(bit), static_cast<std::uint8_t>(number(width))};
     if (name != "-") {
       place.field = field_named(name);
       // Each field once, and no more than an instruction has room for.
       auto& slot = format.slots[static_cast<std::size_t>(place.field)];
-      if (slot != Format::kNoSlot || std::size_t{fields} == kMostPlaces) std::abort();
+      if (slot != Format::kNoSlot || std::size_t{fields} == kMostFields) std::abort();
       slot = fields++;
     }
     bit += place.width;
@@ -152,8 +152,8 @@ Format make_format(const InstructionSet::Row& row, bool short_form) {
 std::string_view to_text(Unit unit) { return unit == Unit::kTiu ? "TIU" : unit == Unit::kDma ? "DMA" : "SDMA"; }
 std::string_view to_text(Field field) { return kFieldNames[static_cast<std::size_t>(field)]; }
 
-const FieldPlace* Format::find(Field field) const {
-  for (const FieldPlace& place : places) {
+const BitField* Format::find(Field field) const {
+  for (const BitField& place : places) {
     if (place.field == field) return &place;
   }
   return nullptr;
@@ -176,18 +176,18 @@ InstructionSet::InstructionSet(std::span<const Row> rows, const InstructionCodes
 
 void InstructionSet::index() {
   const auto place = [](const Format& format, Field field) {
-    const FieldPlace* found = format.find(field);
-    return found == nullptr ? FieldPlace{} : *found;
+    const BitField* found = format.find(field);
+    return found == nullptr ? BitField{} : *found;
   };
   for (Format& format : formats_) {
     format.room =
         static_cast<std::uint16_t>((format.bytes + codes_.alignment - 1) / codes_.alignment * codes_.alignment);
     const bool tiu = format.unit == Unit::kTiu;
-    HeadPlaces& head = heads_[tiu ? 0 : 1];
+    HeadFields& head = heads_[tiu ? 0 : 1];
     // Where an instruction has data in place of its mark, or of a part of its function, others have them.
-    if (const FieldPlace mark = place(format, Field::cmd_short); mark.width != 0) head.short_form = mark;
+    if (const BitField mark = place(format, Field::cmd_short); mark.width != 0) head.short_form = mark;
     if (head.operation.width == 0) head.operation = place(format, tiu ? Field::tsk_typ : Field::cmd_type);
-    const FieldPlace function = place(format, tiu ? Field::tsk_eu_typ : Field::cmd_special_function);
+    const BitField function = place(format, tiu ? Field::tsk_eu_typ : Field::cmd_special_function);
     if (function.width > head.function.width) head.function = function;
     has_end_ = has_end_ || format.name.starts_with("SYS");
     for (const FunctionName& one : format.functions) {

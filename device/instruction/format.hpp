@@ -24,10 +24,10 @@ inline constexpr std::size_t kFields = static_cast<std::size_t>(Field::kCount);
 std::string_view to_text(Field field);
 
 // Fields that a format can have.
-inline constexpr std::size_t kMostPlaces = 120;
+inline constexpr std::size_t kMostFields = 120;
 
 // Bits [bit, bit + width) of an instruction. Reserved bits have no field; they are zero.
-struct FieldPlace {
+struct BitField {
   Field field = Field::kCount;
   std::uint16_t bit = 0;
   std::uint8_t width = 0;
@@ -47,19 +47,19 @@ struct Format {
   std::uint16_t bytes = 0;
   bool short_form = false;
   std::vector<FunctionName> functions;
-  std::uint16_t room = 0;          // bytes that it takes in a stream, those that fill it up included
-  std::vector<FieldPlace> places;  // from the lowest bit on, without a gap
+  std::uint16_t room = 0;        // bytes that it takes in a stream, those that fill it up included
+  std::vector<BitField> places;  // from the lowest bit on, without a gap
   static constexpr std::uint8_t kNoSlot = 0xFF;
   std::array<std::uint8_t, kFields> slots{};  // where an instruction keeps each field; kNoSlot: it has none
 
-  const FieldPlace* find(Field field) const;
+  const BitField* find(Field field) const;
   bool has(Field field) const { return slots[static_cast<std::size_t>(field)] != kNoSlot; }
   std::string_view function_name(unsigned code) const;  // empty: the operation has no such function
 };
 
 // Where the bits lie that say which instruction it is. The same in every format of a unit.
-struct HeadPlaces {
-  FieldPlace short_form, operation, function;  // width 0: there are none
+struct HeadFields {
+  BitField short_form, operation, function;  // width 0: there are none
 };
 
 // How instructions write addresses of DMA and messages. Where offsets have no bits, addresses are those of the system
@@ -86,7 +86,7 @@ class InstructionSet {
   // nullptr: no such instruction.
   const Format* find(Unit unit, bool short_form, unsigned operation, unsigned function) const;
   const Format* find(std::string_view name) const;
-  const HeadPlaces& head(Unit unit) const { return heads_[unit == Unit::kTiu ? 0 : 1]; }
+  const HeadFields& head(Unit unit) const { return heads_[unit == Unit::kTiu ? 0 : 1]; }
   const InstructionCodes& codes() const { return codes_; }
   // Whether streams end with an instruction of their own; else with their bytes, or where one is not enabled.
   bool has_end() const { return has_end_; }
@@ -105,7 +105,7 @@ class InstructionSet {
   void index();
 
   std::vector<Format> formats_;
-  std::array<HeadPlaces, 2> heads_;
+  std::array<HeadFields, 2> heads_;
   std::array<const Format*, 2 * 2 * kOperations * kFunctions> by_head_{};
   InstructionCodes codes_;
   bool has_end_ = false;

@@ -45,7 +45,7 @@ void write_bits(std::vector<std::uint8_t>& bytes, unsigned bit, unsigned width, 
 }
 
 // Where reserved bits are set, the first of them; -1: nowhere. Reserved parts may be wider than 64 bits.
-int set_reserved_bit(Bytes bytes, const FieldPlace& place) {
+int set_reserved_bit(Bytes bytes, const BitField& place) {
   const unsigned end = unsigned{place.bit} + place.width;
   for (unsigned bit = place.bit; bit < end; bit += 64) {
     const std::uint64_t bits = read_bits(bytes, bit, std::min(64U, end - bit));
@@ -75,10 +75,10 @@ struct Head {
 };
 
 Head read_head(const InstructionSet& set, Unit unit, Bytes bytes) {
-  const auto bits = [&](const FieldPlace& place) {
+  const auto bits = [&](const BitField& place) {
     return place.width == 0 ? 0U : static_cast<unsigned>(read_bits(bytes, place.bit, place.width));
   };
-  const HeadPlaces& head = set.head(unit);
+  const HeadFields& head = set.head(unit);
   return {bits(head.short_form) != 0, bits(head.operation), bits(head.function)};
 }
 
@@ -127,7 +127,7 @@ Result<Instruction> decode(const InstructionSet& set, Unit unit, Bytes bytes, st
                fmt::format("{} has {} bytes, the stream has {} more", format->name, format->bytes, bytes.size()));
   }
   Instruction instruction{.format = format, .by_sdma = unit == Unit::kSdma};
-  for (const FieldPlace& place : format->places) {
+  for (const BitField& place : format->places) {
     if (!place.reserved()) {
       instruction[place.field] = read_bits(bytes, place.bit, place.width);
     } else if (const int bit = set_reserved_bit(bytes, place); bit >= 0) {
@@ -143,7 +143,7 @@ Result<std::vector<std::uint8_t>> encode(const Instruction& instruction) {
   if (instruction.absent_value != 0) {
     return Error{ErrorKind::kUsage, fmt::format("{} has no field {}", format.name, to_text(instruction.absent))};
   }
-  for (const FieldPlace& place : format.places) {
+  for (const BitField& place : format.places) {
     if (place.reserved()) continue;
     const std::uint64_t value = instruction[place.field];
     if ((value & ~low_bits(place.width)) != 0) {
@@ -160,7 +160,7 @@ Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instru
   const Format* long_form = set.find(format.unit, false, format.operation, instruction.function());
   if (long_form == nullptr) return Error{ErrorKind::kUsage, fmt::format("{} has no long form", format.name)};
   Instruction expanded{.format = long_form};
-  for (const FieldPlace& place : format.places) {
+  for (const BitField& place : format.places) {
     if (!place.reserved() && instruction[place.field] != 0) expanded[place.field] = instruction[place.field];
   }
   return encode(expanded);
@@ -203,7 +203,7 @@ std::string disassemble(const Instruction& instruction) {
   if (const std::uint32_t other = instruction.waits_for(); other != 0) {
     text += fmt::format(" after {} {}", to_text(format.unit == Unit::kTiu ? Unit::kDma : Unit::kTiu), other);
   }
-  for (const FieldPlace& place : format.places) {
+  for (const BitField& place : format.places) {
     if (place.reserved()) continue;
     switch (place.field) {
       case Field::cmd_short:

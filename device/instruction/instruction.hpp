@@ -15,7 +15,7 @@ namespace softtpu::stream {
 // The fields of an instruction; those that its format lacks are 0.
 struct Instruction {
   const Format* format = nullptr;
-  std::array<std::uint64_t, kMostPlaces> values{};  // by the format's slots
+  std::array<std::uint64_t, kMostFields> values{};  // by the format's slots
   std::uint32_t position = 0;                       // in its stream, from 1 on, where instructions have no number
   bool by_sdma = false;
   // What was given to a field that the format lacks.

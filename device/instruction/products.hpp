@@ -19,7 +19,7 @@ inline Window window_of(const Operands& in) {
   window.insert = {in.size(Field::opd0_y_ins0), in.size(Field::opd0_x_ins0)};
   window.padding = {in.size(Field::opd0_up_pad), in.size(Field::opd0_dn_pad), in.size(Field::opd0_lf_pad),
                     in.size(Field::opd0_rt_pad)};
-  window.turned = in.flag(Field::kernel_rotate);
+  window.rotated_180 = in.flag(Field::kernel_rotate);
   window.beyond = static_cast<Beyond>(in.value(Field::pad_mode));
   return window;
 }

@@ -269,7 +269,7 @@ namespace {
 class Records {
  public:
   Records(const Operands& in, const Dim4& shape, int words)
-      : compact_(in.chip().has(ChipRule::kCompactQuantRecords)),
+      : compact_(in.chip().has(Quirk::kCompactQuantRecords)),
         shape_(shape),
         first_(in.tensor(Field::opd1_addr, {1, shape.c, 1, compact_ ? 2 : words}, Dtype::kInt32,
                          compact_ ? Layout::kCompact : Layout::kAligned)) {}
@@ -306,7 +306,7 @@ Issued quantisation(const Operands& in) {
   const Tensor dst = in.tensor(Field::res0_addr, shape, dst_type);
   const Tensor src = in.tensor(Field::opd0_addr, shape, src_type);
   const bool constants = in.flag(Field::opd1_const);
-  const bool compact = in.chip().has(ChipRule::kCompactQuantRecords);
+  const bool compact = in.chip().has(Quirk::kCompactQuantRecords);
   const std::uint64_t modes = in.value(Field::opd2_n_str);
   const auto first = static_cast<std::uint32_t>(in.value(Field::opd1_addr));
   const auto second = static_cast<std::uint32_t>(in.value(Field::opd2_addr));

@@ -25,7 +25,7 @@ Issued special_function(const Operands& in) {
     case 15: return {Op::tpu_bdc_fp_exponent_part, ExponentCmd{dst, src}};
     case 17: {
       // On some chips the unit itself knows the special cases.
-      const bool steps_only = !in.chip().has(ChipRule::kRsqrtSpecial) && !in.chip().has(ChipRule::kRsqrtFlushes);
+      const bool steps_only = !in.chip().has(Quirk::kRsqrtSpecial) && !in.chip().has(Quirk::kRsqrtFlushes);
       return {src_type == Dtype::kFp32 ? Op::tpu_bdc_fp32_tunable_rsqrt : Op::tpu_bdc_fp_rsqrt,
               RootCmd{RootMode::kRsqrt, dst, src, in.size(Field::opd2_n_str) + 1, steps_only}};
     }

@@ -19,7 +19,8 @@ namespace softtpu {
 namespace {
 
 constexpr std::uint64_t kGuardBytes = 65536;
-// Whoever has a descriptor of a memory could shorten it otherwise, and all who map it would die of their next access.
+// Otherwise a process with a descriptor of a memory could shorten it, and each process that maps it would crash at its
+// next access.
 constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 Error system_error(const char* name, const char* step, std::uint64_t bytes) {
@@ -74,7 +75,7 @@ Mapping::~Mapping() {
 }
 
 // A mapping that could be written to once can be made so again, and so can one of a file that was opened for writing.
-// So the bytes move to a file that nobody can write to any more.
+// So the bytes move to a file that is read-only from then on.
 void Mapping::make_read_only() {
   const std::uint64_t inner = page_up(bytes_);
   const int fd = make_file(name_of(fd_));
@@ -201,11 +202,11 @@ std::vector<int> Memories::fds() const { return {global_.fd(), l2_.fd(), static_
 
 // As much of L2's window as commands reach.
 static MemoryRange reachable_l2(const Chip& chip) {
-  if (chip.l2_per_core || chip.has(ChipRule::kOpenL2End)) return chip.l2_sram;
+  if (chip.l2_per_core || chip.has(Quirk::kOpenL2End)) return chip.l2_sram;
   return {chip.l2_sram.start, chip.l2_usable};
 }
 
-Memories::Place Memories::find_system(std::uint64_t addr, std::uint64_t bytes) const {
+Memories::Location Memories::find_system(std::uint64_t addr, std::uint64_t bytes) const {
   const auto inside = [&](const MemoryRange& range) {
     return range.contains(addr) && bytes <= range.bytes - (addr - range.start);
   };

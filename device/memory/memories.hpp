@@ -32,7 +32,7 @@ class Mapping {
   // The same file, mapped once more.
   Result<Mapping> map_again(const char* name) const;
 
-  // Nobody writes to it through this mapping any more.
+  // From now on this mapping is read-only.
   void make_read_only();
   // Only the file stays.
   void unmap();
@@ -75,11 +75,11 @@ class Memories {
   std::uint8_t* dtcm() const { return dtcm_.data(); }
 
   // Which memory of the system map [addr, addr + bytes) lies in wholly; data is nullptr when in none.
-  struct Place {
+  struct Location {
     std::uint8_t* data = nullptr;  // at addr
     const char* name = nullptr;    // "global memory", "L2 SRAM", ...
   };
-  Place find_system(std::uint64_t addr, std::uint64_t bytes) const;
+  Location find_system(std::uint64_t addr, std::uint64_t bytes) const;
   // Which memory a pointer of this process is in or, within its guard areas, near: "4 bytes past the end of local
   // memory". Empty: none.
   std::string find_neighbour(const std::uint8_t* pointer) const;

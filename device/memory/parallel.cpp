@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "device/memory/gang.hpp"
+#include "device/memory/thread_team.hpp"
 
 namespace softtpu {
 namespace {
@@ -13,10 +13,10 @@ namespace {
 int thread_limit = 0;
 
 // Never destroyed: workers may look for work for a moment after the program's end has begun.
-Gang& gang() {
-  static Gang* const one = new Gang(1);
+ThreadTeam& team() {
+  static ThreadTeam* const one = new ThreadTeam(1);
   if (thread_limit == 1) return *one;
-  static Gang* const shared = new Gang(thread_limit > 0 ? thread_limit : tbb::task_arena::automatic);
+  static ThreadTeam* const shared = new ThreadTeam(thread_limit > 0 ? thread_limit : tbb::task_arena::automatic);
   return *shared;
 }
 
@@ -30,7 +30,7 @@ void start_all_threads() {
   if (thread_limit == 1) return;
   // Each waits for all others, so that no thread takes two turns; on a busy machine some may be late.
   std::atomic<int> here{0};
-  const int threads = gang().threads();
+  const int threads = team().threads();
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
   parallel_for(threads, parallel_detail::threshold, [&](int) {
     ++here;
@@ -43,10 +43,10 @@ namespace parallel_detail {
 
 std::int64_t threshold = kParallelSteps;
 
-int threads() { return gang().threads(); }
+int threads() { return team().threads(); }
 
 void run(int count, const void* body, void (*call)(const void* body, int first, int last)) {
-  gang().run(count, body, call);
+  team().run(count, body, call);
 }
 
 }  // namespace parallel_detail

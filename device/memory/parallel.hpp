@@ -37,7 +37,7 @@ inline int threads_for(std::int64_t steps) {
   return steps < parallel_detail::threshold ? 1 : parallel_detail::threads();
 }
 
-// Starts every thread that parallel_for will ever use, so that any other one is somebody else's.
+// Starts every thread that parallel_for will ever use, so that any other one is not softtpu's.
 void start_all_threads();
 
 // Number of threads that may be used; 0 = one per CPU (SOFTTPU_THREADS).

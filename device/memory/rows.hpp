@@ -30,10 +30,10 @@ struct Loops {
 };
 
 // Where the rows of one operand lie; `bytes` per element.
-class Place {
+class RowAddress {
  public:
-  Place() = default;
-  Place(const Memories& mem, const Tensor& tensor, int bytes)
+  RowAddress() = default;
+  RowAddress(const Memories& mem, const Tensor& tensor, int bytes)
       : lane0_(mem.local(0) + mem.chip().offset_of(tensor.addr)),
         stride_{tensor.stride.n, tensor.stride.c, tensor.stride.h, tensor.stride.w},
         local_bytes_(mem.chip().local_bytes),
@@ -98,10 +98,10 @@ class Constant {
 template <class T>
 class Source {
  public:
-  Source(const Memories& mem, const Tensor& tensor) : place_(mem, tensor, sizeof(T)) {}
+  Source(const Memories& mem, const Tensor& tensor) : address_(mem, tensor, sizeof(T)) {}
   Source(const Memories& mem, const Operand& operand) {
     if (const auto* tensor = std::get_if<Tensor>(&operand)) {
-      place_ = Place(mem, *tensor, sizeof(T));
+      address_ = RowAddress(mem, *tensor, sizeof(T));
       return;
     }
     T value;
@@ -110,33 +110,33 @@ class Source {
     constant_.set(value);
   }
 
-  bool dense() const { return !is_constant_ && place_.step() == 1; }
-  bool joins(int outer, int inner, int extent) const { return is_constant_ || place_.joins(outer, inner, extent); }
+  bool dense() const { return !is_constant_ && address_.step() == 1; }
+  bool joins(int outer, int inner, int extent) const { return is_constant_ || address_.joins(outer, inner, extent); }
   void begin(int npu, int group, const Loops& loops) {
-    if (!is_constant_) place_.begin(npu, group, loops);
+    if (!is_constant_) address_.begin(npu, group, loops);
   }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
-    if (!is_constant_) place_.select(first, second, third);
+    if (!is_constant_) address_.select(first, second, third);
   }
   const T* open(int first, int count) {
     if (is_constant_) return constant_.fill(staged_, count);
-    const T* row = reinterpret_cast<const T*>(place_.at(first));
-    if (place_.step() == 1) return row;
-    if (place_.step() == 0) {
+    const T* row = reinterpret_cast<const T*>(address_.at(first));
+    if (address_.step() == 1) return row;
+    if (address_.step() == 0) {
       constant_.set(*row);
       return constant_.fill(staged_, count);
     }
-    for (int i = 0; i < count; ++i) staged_[static_cast<std::size_t>(i)] = row[i * place_.step()];
+    for (int i = 0; i < count; ++i) staged_[static_cast<std::size_t>(i)] = row[i * address_.step()];
     return staged_.data();
   }
   void close(int, int) {}
 
  protected:
   // Whether all elements of a row are equal because they are one.
-  bool repeats() const { return is_constant_ || place_.step() == 0; }
+  bool repeats() const { return is_constant_ || address_.step() == 0; }
 
  private:
-  Place place_;
+  RowAddress address_;
   bool is_constant_ = false;
   Constant<T> constant_;
   std::array<T, kRowChunk> staged_;
@@ -157,21 +157,21 @@ class Source<OrOne<T>> : public Source<T> {
 template <class T>
 class Target {
  public:
-  Target(const Memories& mem, const Tensor& tensor) : place_(mem, tensor, sizeof(T)) {}
+  Target(const Memories& mem, const Tensor& tensor) : address_(mem, tensor, sizeof(T)) {}
 
-  bool dense() const { return place_.step() == 1; }
-  bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
-  void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
-  void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
-  T* open(int first, int) { return dense() ? reinterpret_cast<T*>(place_.at(first)) : staged_.data(); }
+  bool dense() const { return address_.step() == 1; }
+  bool joins(int outer, int inner, int extent) const { return address_.joins(outer, inner, extent); }
+  void begin(int npu, int group, const Loops& loops) { address_.begin(npu, group, loops); }
+  void select(std::int64_t first, std::int64_t second, std::int64_t third) { address_.select(first, second, third); }
+  T* open(int first, int) { return dense() ? reinterpret_cast<T*>(address_.at(first)) : staged_.data(); }
   void close(int first, int count) {
     if (dense()) return;
-    T* row = reinterpret_cast<T*>(place_.at(first));
-    for (int i = 0; i < count; ++i) row[i * place_.step()] = staged_[static_cast<std::size_t>(i)];
+    T* row = reinterpret_cast<T*>(address_.at(first));
+    for (int i = 0; i < count; ++i) row[i * address_.step()] = staged_[static_cast<std::size_t>(i)];
   }
 
  private:
-  Place place_;
+  RowAddress address_;
   std::array<T, kRowChunk> staged_;
 };
 
@@ -191,37 +191,39 @@ class Source<As<W>> {
   }
 
   bool dense() const { return false; }
-  bool joins(int outer, int inner, int extent) const { return read_ == nullptr || place_.joins(outer, inner, extent); }
+  bool joins(int outer, int inner, int extent) const {
+    return read_ == nullptr || address_.joins(outer, inner, extent);
+  }
   void begin(int npu, int group, const Loops& loops) {
-    if (read_ != nullptr) place_.begin(npu, group, loops);
+    if (read_ != nullptr) address_.begin(npu, group, loops);
   }
   void select(std::int64_t first, std::int64_t second, std::int64_t third) {
-    if (read_ != nullptr) place_.select(first, second, third);
+    if (read_ != nullptr) address_.select(first, second, third);
   }
   const W* open(int first, int count) {
     if (read_ == nullptr) return constant_.fill(staged_, count);
-    if (place_.step() == 0) {
+    if (address_.step() == 0) {
       W value;
-      read_(&value, place_.at(first), 1, 1);
+      read_(&value, address_.at(first), 1, 1);
       constant_.set(value);
       return constant_.fill(staged_, count);
     }
-    read_(staged_.data(), place_.at(first), place_.step(), count);
+    read_(staged_.data(), address_.at(first), address_.step(), count);
     return staged_.data();
   }
   void close(int, int) {}
 
  protected:
   // Whether all elements of a row are equal because they are one.
-  bool repeats() const { return read_ == nullptr || place_.step() == 0; }
+  bool repeats() const { return read_ == nullptr || address_.step() == 0; }
 
  private:
   void set(const Memories& mem, const Tensor& tensor) {
-    place_ = Place(mem, tensor, size_of(tensor.dtype));
+    address_ = RowAddress(mem, tensor, size_of(tensor.dtype));
     read_ = row_reader<W>(tensor.dtype);
   }
 
-  Place place_;
+  RowAddress address_;
   RowReader<W> read_ = nullptr;
   Constant<W> constant_;
   std::array<W, kRowChunk> staged_;
@@ -242,17 +244,17 @@ template <class W>
 class Target<As<W>> {
  public:
   Target(const Memories& mem, const Tensor& tensor)
-      : place_(mem, tensor, size_of(tensor.dtype)), write_(row_writer<W>(tensor.dtype)) {}
+      : address_(mem, tensor, size_of(tensor.dtype)), write_(row_writer<W>(tensor.dtype)) {}
 
   bool dense() const { return false; }
-  bool joins(int outer, int inner, int extent) const { return place_.joins(outer, inner, extent); }
-  void begin(int npu, int group, const Loops& loops) { place_.begin(npu, group, loops); }
-  void select(std::int64_t first, std::int64_t second, std::int64_t third) { place_.select(first, second, third); }
+  bool joins(int outer, int inner, int extent) const { return address_.joins(outer, inner, extent); }
+  void begin(int npu, int group, const Loops& loops) { address_.begin(npu, group, loops); }
+  void select(std::int64_t first, std::int64_t second, std::int64_t third) { address_.select(first, second, third); }
   W* open(int, int) { return staged_.data(); }
-  void close(int first, int count) { write_(place_.at(first), place_.step(), staged_.data(), count); }
+  void close(int first, int count) { write_(address_.at(first), address_.step(), staged_.data(), count); }
 
  private:
-  Place place_;
+  RowAddress address_;
   RowWriter<W> write_;
   std::array<W, kRowChunk> staged_;
 };

@@ -294,22 +294,22 @@ constexpr StaticTable kOkkTables[] = {
 
 std::span<const StaticTable> static_tables(const Chip& chip) {
   if (chip.api != Api::kTpuKernel) return kOkkTables;
-  if (chip.has(ChipRule::kStaticBf16)) return kBf16Tables;
-  if (chip.has(ChipRule::kStaticApart)) return kApartTables;
-  if (chip.has(ChipRule::kNoExpTable)) return kClosedTables;
+  if (chip.has(Quirk::kStaticBf16)) return kBf16Tables;
+  if (chip.has(Quirk::kStaticApart)) return kApartTables;
+  if (chip.has(Quirk::kNoExpTable)) return kClosedTables;
   return kTpuTables;
 }
 
 StaticGap static_gap(const Chip& chip) {
-  if (!chip.has(ChipRule::kStaticApart)) return {};
+  if (!chip.has(Quirk::kStaticApart)) return {};
   const StaticTable& last = kApartTables.back();
   return {kBetween, last.offset + static_cast<std::uint32_t>(last.words.size_bytes())};
 }
 
 std::uint32_t static_place(const Chip& chip, std::uint32_t offset) {
-  if (chip.has(ChipRule::kStaticBf16)) return bf16_place(offset);
-  if (chip.has(ChipRule::kStaticApart)) return apart(offset);
-  return chip.has(ChipRule::kNoExpTable) && offset >= kClosed ? closed(offset) : offset;
+  if (chip.has(Quirk::kStaticBf16)) return bf16_place(offset);
+  if (chip.has(Quirk::kStaticApart)) return apart(offset);
+  return chip.has(Quirk::kNoExpTable) && offset >= kClosed ? closed(offset) : offset;
 }
 
 }  // namespace softtpu

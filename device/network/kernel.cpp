@@ -22,7 +22,7 @@ using bmodel::NetworkStep;
 using bmodel::NetworkStepKind;
 using Bytes = std::span<const std::uint8_t>;
 
-// Programs that this core has made, the last used one first. Streams lie in memory that anybody may write to, so a
+// Programs that this core has made, the last used one first. Streams lie in memory that any client may write to, so a
 // program counts only while its streams are as they were.
 class Programs {
  public:

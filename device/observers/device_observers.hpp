@@ -21,15 +21,15 @@ class LaunchRecorder;
 struct DeviceObservers {
   std::vector<std::shared_ptr<Observer>> list;
   std::shared_ptr<Findings> findings;            // of the cores' checks
-  std::shared_ptr<ClientFindings> clients;       // to whom the cores' findings go; null: nobody shares the device
-  std::shared_ptr<HostWatch> watch;              // null: nobody asks what the host program does
+  std::shared_ptr<ClientFindings> clients;       // where the cores' findings go; null: the device is not shared
+  std::shared_ptr<HostWatch> watch;              // null: the host program is not observed
   std::shared_ptr<AllocationTable> allocations;  // null without checks
   std::shared_ptr<Shadow> shadow;                // null: writes are not followed
   std::shared_ptr<LaunchRecorder> recorder;      // null: no launch is kept
   std::string schedule;                          // order of commands in parallel sections; empty: program order
   std::uint32_t schedules = 0;                   // runs of each launch that are compared; below 2: one run
   std::vector<std::uint32_t> core_counts;        // on so many cores launches on several are run again, and compared
-  std::string gdb_socket;                        // empty: nobody debugs
+  std::string gdb_socket;                        // empty: no debugger
 
   // Whether launches are run again with the memories as they were before.
   bool compares_runs() const { return schedules > 1 || !core_counts.empty(); }

@@ -15,7 +15,7 @@ std::size_t at(int number, int count) { return number >= 0 && number < count ? s
 class CoreClocks::Lock {
  public:
   explicit Lock(Board& board) : board_(board) {
-    // A core that was ended here ends its launch too: nobody waits long.
+    // A core that was ended here ends its launch too: no core waits long.
     for (int i = 0; board_.lock.exchange(1) != 0 && i < 200'000; ++i) std::this_thread::yield();
   }
   ~Lock() { board_.lock = 0; }
@@ -32,7 +32,7 @@ Result<std::shared_ptr<CoreClocks>> CoreClocks::create() {
   return std::shared_ptr<CoreClocks>(new CoreClocks(*std::move(boards)));
 }
 
-double CoreClocks::begin(const LaunchPlace& place, double now_us) {
+double CoreClocks::begin(const LaunchPosition& place, double now_us) {
   place_ = place;
   board_ = nullptr;
   last_met_us_ = 0;
@@ -42,7 +42,7 @@ double CoreClocks::begin(const LaunchPlace& place, double now_us) {
   const Lock lock(*board_);
   // Of a second group the meetings are others.
   group_ = static_cast<std::uint32_t>(place.group) << 20;
-  // Whoever is the first of the launch begins with a clean board.
+  // The first core of the launch clears the board.
   if (board_->serial == place.page->serial()) return board_->begin_us;
   board_->serial = place.page->serial();
   board_->begin_us = std::max(now_us, device().end_us);
@@ -53,7 +53,7 @@ double CoreClocks::begin(const LaunchPlace& place, double now_us) {
 }
 
 CoreClocks::Point& CoreClocks::point_of(int barrier) {
-  // Of two meetings at one place one after the other: nobody is further ahead.
+  // Of two meetings at one place one after the other: no core is further ahead.
   return board_->meetings[at(barrier, LaunchPage::kBarriers)][arrivals_[barrier] % 2];
 }
 
@@ -70,7 +70,7 @@ void CoreClocks::arrive(int barrier, int count, double us, double ddr_us) {
   point.ddr_us += ddr_us;
 }
 
-double CoreClocks::meet(int barrier) {
+double CoreClocks::barrier(int barrier) {
   const Lock lock(*board_);
   const Point& point = point_of(barrier);
   const double us = time_of(point);

@@ -1,5 +1,5 @@
-// The estimated times of the cores of one launch, which they tell each other where they meet: nobody goes on before the
-// last has come, nor before DDR, which all share, can have moved what they moved since they met last.
+// The estimated times of the cores of one launch, which they tell each other where they meet: no core goes on before
+// the last has come, nor before DDR, which all share, can have moved what they moved since they met last.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ class CoreClocks {
 
   // The launch that begins on this core; without a page it has no other cores. `now_us` is the time of this core on the
   // device's timeline; the answer that of the whole launch.
-  double begin(const LaunchPlace& place, double now_us);
+  double begin(const LaunchPosition& place, double now_us);
   bool has_others() const { return board_ != nullptr; }
 
   // The core comes to a meeting at `us`, and has used DDR for `ddr_us` since the last meeting of all cores.
   void arrive(int barrier, int count, double us, double ddr_us);
   // When those who have met go on.
-  double meet(int barrier);
+  double barrier(int barrier);
   void send(int message, double us);
   double received(int message);
   // When the launch ends, as far as the cores that have ended know.
@@ -54,7 +54,7 @@ class CoreClocks {
   double time_of(const Point& point) const;
 
   SharedBytes boards_;
-  LaunchPlace place_;
+  LaunchPosition place_;
   Board* board_ = nullptr;
   std::uint32_t group_ = 0;
   double last_met_us_ = 0;  // of all cores

@@ -81,11 +81,11 @@ EngineTimes::EngineTimes(double launch_us, double section_us, Basis launch, Basi
   for (Lane& each : lanes_) each.end = control_;
 }
 
-Placed EngineTimes::add(Queue queue, const CommandCost& cost) {
+EngineSlot EngineTimes::add(Queue queue, const CommandCost& cost) {
   Lane& own = lane(queue);
   control_.add(Spent::kIssue, cost.issue_us, issue_basis_);
   issue_us_ += cost.issue_us;
-  Placed placed;
+  EngineSlot placed;
   placed.queue = queue;
   placed.issued_us = control_.us;
   // The own engine first, so that it is named when several end together.
@@ -161,7 +161,7 @@ void EngineTimes::receive_at(Queue queue, double us) {
   own.floor = from;
 }
 
-double EngineTimes::meet_at(double us) {
+double EngineTimes::barrier_at(double us) {
   wait_for_all();
   gate_ = end();
   const double waited = us - gate_.us;

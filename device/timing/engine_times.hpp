@@ -44,7 +44,7 @@ enum class WaitFor : std::uint8_t { kNothing, kIssue, kBdc, kGdma, kSdma, kHau, 
 constexpr std::size_t kWaitKinds = static_cast<std::size_t>(WaitFor::kCount);
 std::string_view to_text(WaitFor what);
 
-struct Placed {
+struct EngineSlot {
   Queue queue = Queue::kBdc;
   double issued_us = 0, start_us = 0, end_us = 0;
   double waited_us = 0;  // the engine was idle for so long before the command
@@ -56,7 +56,7 @@ class EngineTimes {
   // `section_us`: what joining the engines at the end of a parallel section costs.
   EngineTimes(double launch_us, double section_us, Basis launch = Basis::kGuess, Basis issue = Basis::kGuess);
 
-  Placed add(Queue queue, const CommandCost& cost);
+  EngineSlot add(Queue queue, const CommandCost& cost);
   void begin_section();
   void end_section();
   void wait_for(Queue queue);  // everything after it, inside or outside a section
@@ -68,7 +68,7 @@ class EngineTimes {
   // The same from and to other cores. How long the engine, or all of them, wait.
   double sent_us(Queue queue) const { return lane(queue).end.us; }
   void receive_at(Queue queue, double us);
-  double meet_at(double us);
+  double barrier_at(double us);
 
   // The end of everything so far.
   const Moment& end() const;

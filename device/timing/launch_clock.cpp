@@ -77,7 +77,7 @@ void LaunchClock::order(Op op, const ControlCmd& control) {
   const auto queue = queue_named_by(op);
   waited_us_ = 0;
   if (meets_others(control)) {
-    waited_us_ = times_.meet_at(clocks_->meet(control.message));
+    waited_us_ = times_.barrier_at(clocks_->barrier(control.message));
     return;
   }
   if (clocks_ && clocks_->has_others() && !is_own_message(control.message) &&

@@ -31,7 +31,7 @@ class LaunchClock {
   double waited_for_cores_us() const { return waited_us_; }
   struct Timed {
     CommandCost cost;
-    Placed placed;
+    EngineSlot placed;
   };
   // nullopt: no engine works on the command.
   std::optional<Timed> add(Op op, const Command& command);

@@ -27,7 +27,7 @@ struct CallTime {
 };
 
 struct CommandTime {
-  Placed placed;
+  EngineSlot placed;
   std::size_t call = 0;  // index into calls
   double ddr_bytes = 0;
 };
@@ -58,7 +58,7 @@ struct LaunchTime {
   std::array<double, kBytePaths> bytes{};
   double operations = 0, ideal_us = 0;
   std::vector<CallTime> calls;
-  std::vector<CommandTime> placed;  // in the order of issue; empty unless somebody asked for single commands
+  std::vector<CommandTime> placed;  // in the order of issue; empty unless single commands were asked for
   LocalMap local;                   // likewise
   std::vector<Advice> advice;
   std::string precision;          // of a network's products

@@ -124,7 +124,7 @@ class TimeObserver final : public Observer {
     launch_.waited_for_cores_us += waited;
   }
 
-  std::size_t account(Op op, const CommandCost& cost, const Placed& placed) {
+  std::size_t account(Op op, const CommandCost& cost, const EngineSlot& placed) {
     const std::size_t index = index_of(op);
     CallTime& call = launch_.calls[index];
     ++launch_.commands;
@@ -142,7 +142,7 @@ class TimeObserver final : public Observer {
     return index;
   }
 
-  void map_local_memory(const Command& command, const Placed& placed, std::size_t call) {
+  void map_local_memory(const Command& command, const EngineSlot& placed, std::size_t call) {
     const auto visit = [&](Access access, const char* name, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (tensor == nullptr) return;

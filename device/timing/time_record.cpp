@@ -64,7 +64,7 @@ Json commands_of(const LaunchTime& launch) {
   Json list = Json::array();
   for (const CommandTime& command : launch.placed) {
     if (list.size() == kMostCommands) break;
-    const Placed& placed = command.placed;
+    const EngineSlot& placed = command.placed;
     list.push_back({static_cast<int>(placed.queue), command.call, short_number(placed.issued_us),
                     short_number(placed.start_us), short_number(placed.end_us), short_number(placed.waited_us),
                     to_text(placed.waited_for), command.ddr_bytes});

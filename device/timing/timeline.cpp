@@ -45,7 +45,7 @@ class Timeline {
   }
 
   void add(const CommandTime& command) {
-    const Placed& placed = command.placed;
+    const EngineSlot& placed = command.placed;
     const CallTime& call = launch_.calls[command.call];
     Json args = {{"issued", base_ + placed.issued_us}, {"bytes", command.ddr_bytes}};
     if (!call.where.empty()) args["at"] = call.where;

@@ -39,7 +39,7 @@ void selu_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuf
 
 // x (1 + tanh(0.7979 (x + 0.0447 x^3))) / 2
 void gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  if (s.has(ChipRule::kHalfBeforeGelu)) {
+  if (s.has(Quirk::kHalfBeforeGelu)) {
     s.mul_C(dst, src, kGeluCubic);
     s.mul(dst, dst, src);
     s.mul(dst, dst, src);
@@ -52,7 +52,7 @@ void gelu_fast_steps(const Steps& s, local_addr_t dst, local_addr_t src, const E
   s.mul_C(dst, dst, kGeluScale);
   tanh_steps(s, dst, dst, b);
   s.add_C(dst, dst, 1.0F);
-  if (s.has(ChipRule::kHalfBeforeGelu)) {
+  if (s.has(Quirk::kHalfBeforeGelu)) {
     s.mul_C(b.work0, src, 0.5F);
     s.mul(dst, dst, b.work0);
     return;
@@ -88,7 +88,7 @@ void general_silu_steps(const Steps& s, local_addr_t dst, local_addr_t src, cons
 
 // x tanh(log(1 + e^x)) = x (1 - 2 / ((e^x + 1)^2 + 1)). The recorded emulator leaves the reciprocal out.
 void mish_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  if (s.has(ChipRule::kExpByExponent)) {
+  if (s.has(Quirk::kExpByExponent)) {
     // What the exponential of a huge number leaves, NaN among it, ends between 0 and the limit.
     exp_steps(s, dst, src, b);
     s.max_C(dst, dst, 0.0F);
@@ -172,14 +172,14 @@ void tpu_bdc_fp32_softplus(local_addr_t dst_addr, local_addr_t src_addr, local_a
                            local_addr_t work1_addr, local_addr_t exp_coeff_addr, local_addr_t log_coeff_addr,
                            local_addr_t exp_table_addr, const dim4* shape, float beta) {
   const ExpBuffers buffers{work0_addr, work1_addr, exp_coeff_addr, exp_table_addr};
-  const bool in_place = Call(Op::tpu_bdc_fp32_softplus).chip().has(ChipRule::kOwnInPlace);
+  const bool in_place = Call(Op::tpu_bdc_fp32_softplus).chip().has(Quirk::kOwnInPlace);
   const SourceUse use = in_place ? SourceUse::kToDst : SourceUse::kAgain;
   Composite run = exp_call(Op::tpu_bdc_fp32_softplus, dst_addr, src_addr, use, buffers, shape);
   run.table("log_coeff", log_coeff_addr, kFp32Terms);
   const Steps s = run.steps();
-  if (run.has(ChipRule::kExpByExponent)) {
+  if (run.has(Quirk::kExpByExponent)) {
     softplus_by_exponent(s, dst_addr, src_addr, buffers, log_coeff_addr, beta);
-    if (run.has(ChipRule::kSoftplusLimit)) s.replace_above(dst_addr, src_addr, kLinearLimit, tensor_variable(src_addr));
+    if (run.has(Quirk::kSoftplusLimit)) s.replace_above(dst_addr, src_addr, kLinearLimit, tensor_variable(src_addr));
     return;
   }
   s.mul_C(dst_addr, src_addr, beta);

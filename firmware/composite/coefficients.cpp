@@ -30,7 +30,7 @@ int trigonometric_terms(Dtype type) { return type == Dtype::kFp32 ? 2 * kFp32Ter
 
 // Where static memory holds bf16 tables, the exponential's series is the only one in f32.
 void check_static_type(const Call& call, Dtype type, bool has_fp32) {
-  if (!call.chip().has(ChipRule::kStaticBf16)) return;
+  if (!call.chip().has(Quirk::kStaticBf16)) return;
   const TypeSet held = has_fp32 ? types(Dtype::kBfp16, Dtype::kFp32) : types(Dtype::kBfp16);
   call.require(contains(held, type), "{argument} ({value}) has no coefficients in static memory.", "dtype",
                to_text(type));
@@ -64,7 +64,7 @@ void load_bytes_of_bf16(const Call& call, local_addr_t addr, std::uint32_t offse
 void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int terms) {
   const Call call(op);
   check_coefficients(call, addr);
-  const bool stored = call.chip().has(ChipRule::kStaticBf16);
+  const bool stored = call.chip().has(Quirk::kStaticBf16);
   const std::uint32_t offset = static_place(call.chip(), stored ? static_offset::kErfBf16Coeff : table);
   const Dtype type = call.dtype("dtype", dtype);
   const Tensor whole = call.local(addr, Dim4{1, call.chip().npu_num, 1, terms}, type);
@@ -74,7 +74,7 @@ void load_rounded(Op op, local_addr_t addr, int dtype, std::uint32_t table, int 
     return;
   }
   // Of a type of one byte as many bytes of the bf16 series come (golden bm1690-varied/m_a/bdc_load_fp_erf_coeff/000).
-  if (size_of(type) == 1 && call.chip().has(ChipRule::kAnyTrigonometricType)) {
+  if (size_of(type) == 1 && call.chip().has(Quirk::kAnyTrigonometricType)) {
     load_bytes_of_bf16(call, addr, offset, terms);
     return;
   }

@@ -46,7 +46,7 @@ class Composite {
   // The steps on the checked arguments; reports the violation, if there is one.
   Steps steps() const;
   const Call& call() const { return call_; }
-  bool has(ChipRule rule) const { return call_.chip().has(rule); }
+  bool has(Quirk rule) const { return call_.chip().has(rule); }
   Dtype dtype() const { return dtype_; }
 
  private:

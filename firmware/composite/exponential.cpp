@@ -55,13 +55,13 @@ int exp_terms(Dtype type) { return type == Dtype::kFp32 ? 10 : 7; }
 // infinity, as the chip has it.
 void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   const auto bias = static_cast<float>(s.exponent_bias());
-  const bool infinite = s.has(ChipRule::kExpReachesInfinity);
+  const bool infinite = s.has(Quirk::kExpReachesInfinity);
   // The recordings leave the bound in -88..-700: e to it is 0 in every type.
   s.max_C(b.work0, src, infinite ? kLowest : -largest(s.type()));
   s.min_C(b.work0, b.work0, largest(s.type()));
   s.mul_C(b.work1, b.work0, kInverseLn2);
   s.floor(b.work1, b.work1);
-  if (s.has(ChipRule::kExpIntoDst) && s.type() == Dtype::kFp32)
+  if (s.has(Quirk::kExpIntoDst) && s.type() == Dtype::kFp32)
     tpu_bdc_cast(dst, b.work1, s.shape(), nullptr, nullptr, DT_INT16, DT_FP32, RM_TOWARDS_ZERO);
   s.mul_C(dst, b.work1, kLn2);
   s.sub(b.work0, b.work0, dst);
@@ -73,7 +73,7 @@ void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const
 }
 
 void exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  if (s.has(ChipRule::kExpByExponent)) return general_exp_steps(s, dst, src, b);
+  if (s.has(Quirk::kExpByExponent)) return general_exp_steps(s, dst, src, b);
   s.max_C(b.work0, src, kLowest);
   s.min_C(b.work0, b.work0, kHighest);
   s.round(b.work1, b.work0);
@@ -122,7 +122,7 @@ void general_tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, cons
 }
 
 void tanh_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
-  if (s.has(ChipRule::kExpByExponent)) return general_tanh_steps(s, dst, src, b);
+  if (s.has(Quirk::kExpByExponent)) return general_tanh_steps(s, dst, src, b);
   exp_steps(s, dst, src, b);
   s.mul(dst, dst, dst);
   tanh_of_square(s, dst);

@@ -14,9 +14,9 @@ inline constexpr int kExpTableLength = 192;
 inline constexpr float kLn2 = 0.693147182F;
 
 // Coefficients that an exponential in f32 reads, and whether it reads the table.
-inline int exp_coefficients(const Composite& run) { return run.has(ChipRule::kExpByExponent) ? 10 : kFp32Terms; }
+inline int exp_coefficients(const Composite& run) { return run.has(Quirk::kExpByExponent) ? 10 : kFp32Terms; }
 inline void exp_table(Composite& run, std::string_view name, local_addr_t addr) {
-  if (!run.has(ChipRule::kExpByExponent)) run.table(name, addr, kExpTableLength);
+  if (!run.has(Quirk::kExpByExponent)) run.table(name, addr, kExpTableLength);
 }
 
 // What an exponential works with.

@@ -64,7 +64,7 @@ void log_by_division(const Steps& s, local_addr_t dst, local_addr_t src, local_a
 
 void log_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff,
                LogOfZero zero) {
-  if (s.has(ChipRule::kExpByExponent)) return general_log_steps(s, dst, src, work, coeff, zero);
+  if (s.has(Quirk::kExpByExponent)) return general_log_steps(s, dst, src, work, coeff, zero);
   log_by_division(s, dst, src, work, coeff);
 }
 
@@ -165,7 +165,7 @@ void tpu_bdc_fp32_logx(local_addr_t dst_addr, local_addr_t src_addr, local_addr_
   Composite run(Op::tpu_bdc_fp32_logx, shape);
   run.writes("dst", dst_addr).writes("work", work_addr).reads("src", src_addr, SourceUse::kOnce);
   run.table("coeff", coeff_addr, kFp32Terms);
-  if (run.has(ChipRule::kPositiveBase)) {
+  if (run.has(Quirk::kPositiveBase)) {
     run.call().require(x >= std::numeric_limits<float>::min(),
                        "{argument} ({value}) is not a normal number above {limit}.", "x", x, 0);
   }
@@ -179,7 +179,7 @@ void tpu_bdc_fp32_pow(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_
                       local_addr_t exp_table_addr, const dim4* shape) {
   Composite run(Op::tpu_bdc_fp32_pow, shape);
   run.writes("dst", dst_addr).writes("work0", work0_addr).writes("work1", work1_addr);
-  const bool own_in_place = run.has(ChipRule::kOwnInPlace);
+  const bool own_in_place = run.has(Quirk::kOwnInPlace);
   run.reads("src0", src0_addr, SourceUse::kOnce);
   run.reads("src1", src1_addr, own_in_place ? SourceUse::kToDst : SourceUse::kAgain);
   run.table("exp_coeff", exp_coeff_addr, exp_coefficients(run)).table("log_coeff", log_coeff_addr, kFp32Terms);

@@ -28,7 +28,7 @@ class Steps {
   Steps(const Chip& chip, const dim4& shape, Dtype type)
       : chip_(chip), shape_(shape), type_(type), code_(static_cast<data_type_t>(chip.type_numbers.number_of(type))) {}
 
-  bool has(ChipRule rule) const { return chip_.has(rule); }
+  bool has(Quirk rule) const { return chip_.has(rule); }
   Dtype type() const { return type_; }
   const dim4* shape() const { return &shape_; }
   scalar_t constant(float value) const;

@@ -93,14 +93,14 @@ void tan_of_turns(const Steps& s, local_addr_t dst, local_addr_t work, local_add
 }
 
 void tan_steps(const Composite& run, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
-  if (!run.has(ChipRule::kExpByExponent)) return old_tan_steps(run, dst, src, work, coeff);
+  if (!run.has(Quirk::kExpByExponent)) return old_tan_steps(run, dst, src, work, coeff);
   const Steps s = run.steps();
   s.mul_C(work, src, kInversePi);
   tan_of_turns(s, dst, work, coeff);
 }
 
 void cot_steps(const Composite& run, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
-  if (!run.has(ChipRule::kExpByExponent)) return old_cot_steps(run, dst, src, work, coeff);
+  if (!run.has(Quirk::kExpByExponent)) return old_cot_steps(run, dst, src, work, coeff);
   const Steps s = run.steps();
   s.mul_C(work, src, kInversePi);
   s.C_sub(work, 0.5F, work);
@@ -110,7 +110,7 @@ void cot_steps(const Composite& run, local_addr_t dst, local_addr_t src, local_a
 // sign(x) 2 arcsin sqrt(z), z = (1 - sqrt(1 - x^2)) / 2 = y^2 / (1/2 + sqrt(1/4 - y^2)) with y = x / 2: the quotient
 // keeps the digits that the difference loses for small x.
 void arcsin_steps(const Steps& s, local_addr_t dst, local_addr_t src, local_addr_t work, local_addr_t coeff) {
-  if (s.has(ChipRule::kExpByExponent)) {
+  if (s.has(Quirk::kExpByExponent)) {
     // The difference itself.
     s.mul(work, src, src);
     s.mul_C(work, work, 0.25F);
@@ -179,7 +179,7 @@ void angle_function(Op op, AngleSteps steps, SourceUse use, local_addr_t dst, lo
 }
 void tangent_function(Op op, TangentSteps steps, local_addr_t dst, local_addr_t src, local_addr_t work,
                       local_addr_t coeff, const dim4* shape) {
-  const bool apart = Call(op).chip().has(ChipRule::kOwnInPlace);
+  const bool apart = Call(op).chip().has(Quirk::kOwnInPlace);
   const SourceUse use = apart ? SourceUse::kAgain : SourceUse::kOnce;
   steps(checked(op, dst, src, work, coeff, shape, DT_FP32, use), dst, src, work, coeff);
 }

@@ -200,7 +200,7 @@ void tpu_bdc_int8_asym_quant_conv2d(local_addr_t output_addr, local_addr_t input
       .output(output_addr, output_c, output_dtype, result_add)
       .weight(weight_addr, weight_dtype)
       .zero_point(kzp_val, kzp_dtype)
-      .surroundings(pad_val)
+      .padding_values(pad_val)
       .issue();
 }
 
@@ -216,7 +216,7 @@ void tpu_bdc_int8_asym_quant_conv2d_kernel_const(local_addr_t output_addr, local
       .output(output_addr, output_c, output_dtype, result_add)
       .weight(C, conv.call().dtype("weight_dtype", weight_dtype))
       .zero_point(kzp_val, kzp_dtype)
-      .surroundings(pad_val)
+      .padding_values(pad_val)
       .issue();
 }
 
@@ -232,7 +232,7 @@ void tpu_bdc_int8_asym_pc_quant_conv2d(local_addr_t output_addr, local_addr_t in
       .output(output_addr, output_c, output_dtype, result_add)
       .weight(weight_addr, weight_dtype)
       .zero_points(kzp_addr, kzp_dtype)
-      .surroundings(pad_addr)
+      .padding_values(pad_addr)
       .issue();
 }
 
@@ -249,7 +249,7 @@ void tpu_bdc_int8_asym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local
       .output(output_addr, output_c, output_dtype, result_add)
       .weight(weight_addr, weight_dtype)
       .zero_point(kzp_val, kzp_dtype)
-      .surroundings(pad_val, insert_val)
+      .padding_values(pad_val, insert_val)
       .issue();
 }
 
@@ -266,7 +266,7 @@ void tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(local_addr_t output_addr, lo
       .output(output_addr, output_c, output_dtype, result_add)
       .weight(weight_addr, weight_dtype)
       .zero_points(kzp_addr, kzp_dtype)
-      .surroundings(pad_insert_addr)
+      .padding_values(pad_insert_addr)
       .issue();
 }
 
@@ -276,10 +276,10 @@ int tpu_get_ic_parallel(data_type_t dtype) {
   const Call call(Op::tpu_get_ic_parallel);
   const Dtype type = call.dtype("dtype", dtype);
   const bool nibbles = type == Dtype::kInt4 || type == Dtype::kUint4;
-  if (nibbles && call.chip().has(ChipRule::kNibbleWeights)) return 2 * call.chip().weight_block;
+  if (nibbles && call.chip().has(Quirk::kNibbleWeights)) return 2 * call.chip().weight_block;
   if (type == Dtype::kTf32) return call.chip().weight_block / 4;
   if (type == Dtype::kFp4) return 2 * call.chip().weight_block;
-  call.require(!call.chip().has(ChipRule::kByteAndBf16Products) || contains(kInts8 | types(Dtype::kBfp16), type),
+  call.require(!call.chip().has(Quirk::kByteAndBf16Products) || contains(kInts8 | types(Dtype::kBfp16), type),
                "{argument} ({value}) is no type of products.", "dtype", to_text(type));
   return weight_group(call.chip(), type);
 }

@@ -21,7 +21,7 @@ struct Arguments {
 
 // Whether a form with zero points of each channel requantises.
 bool requantises(const Convolution& conv, bool asked) {
-  return asked || conv.call().chip().has(ChipRule::kRequantConvolutions);
+  return asked || conv.call().chip().has(Quirk::kRequantConvolutions);
 }
 
 // Everything but zero points and requantisation. Zero points have the type of the weights.
@@ -55,7 +55,7 @@ std::optional<Requant> constants(const Convolution& conv, bool used, const Const
   Requant requant;
   requant.multiplier = given.multiplier;
   const int shift = static_cast<signed char>(given.rshift);
-  const bool to_the_left = call.chip().has(ChipRule::kRequantConvolutions);
+  const bool to_the_left = call.chip().has(Quirk::kRequantConvolutions);
   requant.shift = to_the_left ? call.in_range("rshift", shift, -64, 127) : -call.in_range("rshift", shift, -31, 64);
   requant.offset = result_zero_point(call, "output_zp", given.zero_point, conv.result().dtype);
   requant.rounding = rounding;
@@ -108,7 +108,7 @@ void tpu_bdc_conv2d_requant_pc_asym_pc(local_addr_t output_addr, local_addr_t in
                                        rounding_mode_t rounding_mode) {
   Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_pc_asym_pc, result_add);
   conv.zero_points(kzp_addr, weight_dtype)
-      .surroundings(pad_addr)
+      .padding_values(pad_addr)
       .requant(table(conv, requantises(conv, has_requant), requant_addr, conv.call().rounding(rounding_mode)),
                sym_range)
       .issue();
@@ -124,7 +124,7 @@ void tpu_bdc_conv2d_requant_C_asym_pc(local_addr_t output_addr, local_addr_t inp
                                       bool result_add, bool sym_range, rounding_mode_t rounding_mode) {
   Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_C_asym_pc, result_add);
   conv.zero_points(kzp_addr, weight_dtype)
-      .surroundings(pad_addr)
+      .padding_values(pad_addr)
       .requant(constants(conv, requantises(conv, has_requant), {multiplier, rshift, output_zp},
                          conv.call().rounding(rounding_mode)),
                sym_range)
@@ -141,7 +141,7 @@ void tpu_bdc_conv2d_requant_C_asym_C(local_addr_t output_addr, local_addr_t inpu
                                      bool result_add, bool sym_range, rounding_mode_t rounding_mode) {
   Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_C_asym_C, result_add);
   conv.zero_point(kzp_val, weight_dtype)
-      .surroundings(pad_val)
+      .padding_values(pad_val)
       .requant(constants(conv, has_requant, {multiplier, rshift, output_zp}, conv.call().rounding(rounding_mode)),
                sym_range)
       .issue();
@@ -157,7 +157,7 @@ void tpu_bdc_conv2d_requant_pc_asym_C(local_addr_t output_addr, local_addr_t inp
                                       rounding_mode_t rounding_mode) {
   Convolution conv = CONVOLUTION(tpu_bdc_conv2d_requant_pc_asym_C, result_add);
   conv.zero_point(kzp_val, weight_dtype)
-      .surroundings(pad_val)
+      .padding_values(pad_val)
       .requant(table(conv, has_requant, requant_addr, conv.call().rounding(rounding_mode)), sym_range)
       .issue();
 }

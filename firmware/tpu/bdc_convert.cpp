@@ -12,7 +12,7 @@ namespace {
 class ChannelParameters {
  public:
   ChannelParameters(const Call& call, local_addr_t addr, const Dim4& dim, int words)
-      : compact_(call.chip().has(ChipRule::kCompactQuantRecords)),
+      : compact_(call.chip().has(Quirk::kCompactQuantRecords)),
         first_(call.local(addr, Dim4{1, dim.c, 1, compact_ ? kCompactWords : words}, Dtype::kInt32,
                           compact_ ? Layout::kCompact : Layout::kAligned)),
         dim_(dim) {}

@@ -63,7 +63,7 @@ void binary(const Call& call, ArithMode mode, local_addr_t dst_addr, local_addr_
 // Some chips compare the bits of f32 bounds.
 Dtype bounded_type(const Call& call, ArithMode mode, Dtype type) {
   const bool bounds = mode == ArithMode::kMax || mode == ArithMode::kMin;
-  return bounds && type == Dtype::kFp32 && call.chip().has(ChipRule::kBoundsByBits) ? Dtype::kInt32 : type;
+  return bounds && type == Dtype::kFp32 && call.chip().has(Quirk::kBoundsByBits) ? Dtype::kInt32 : type;
 }
 
 // dst = src <mode> C, or with the constant first.
@@ -83,7 +83,7 @@ void channel_binary(const Call& call, ArithMode mode, bool source_first, local_a
   const Dtype type = call.dtype("dtype", dtype);
   Operand a = call.local(src_addr, dim, type), b = call.per_channel(bias_addr, dim, type);
   // Which NaN survives.
-  const bool element_first = mode == ArithMode::kAdd && call.chip().has(ChipRule::kElementNanFirst);
+  const bool element_first = mode == ArithMode::kAdd && call.chip().has(Quirk::kElementNanFirst);
   if (!source_first && !element_first) std::swap(a, b);
   call.issue(ArithCmd{mode, call.local(dst_addr, dim, type), a, b, false, element_first});
 }

@@ -49,7 +49,7 @@ void issue_gather(const Gather& gather, const Exception* exception = nullptr, bo
   const Dtype type = call.dtype("dtype", gather.dtype);
   const Dtype index_type = call.dtype("index_dtype", gather.index_dtype);
   const bool shared = gather.mode == GatherMode::kW || gather.mode == GatherMode::kHw;
-  if (gather.mode == GatherMode::kBatchH && call.chip().has(ChipRule::kNoMissingBatchRows)) exception = nullptr;
+  if (gather.mode == GatherMode::kBatchH && call.chip().has(Quirk::kNoMissingBatchRows)) exception = nullptr;
   const Layout data = gather.mode == GatherMode::kBatchH ? Layout::kLineAligned : Layout::kAligned;
   const Dim4 param{shared ? dim.n : 1, dim.c, gather.param_h, gather.param_w};
   const Dim4 walked = gather.scatter ? Dim4{dim.n, dim.c, gather.param_h, gather.param_w} : dim;

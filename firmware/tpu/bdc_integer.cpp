@@ -12,7 +12,7 @@ Scalar shift_count(int count) { return {static_cast<std::uint8_t>(count), Dtype:
 Scalar result_shift(const Call& call, char shift) {
   constexpr int kResultBits = 32;
   const int count = static_cast<signed char>(shift);
-  return shift_count(count > 0 && call.chip().has(ChipRule::kShiftsModulo) ? count % kResultBits : count);
+  return shift_count(count > 0 && call.chip().has(Quirk::kShiftsModulo) ? count % kResultBits : count);
 }
 
 void mac(const Call& call, local_addr_t dst_addr, const Dim4& dim, const dim4* dst_stride, const Operand& a,
@@ -24,7 +24,7 @@ void mac(const Call& call, local_addr_t dst_addr, const Dim4& dim, const dim4* d
 
 // Functions that have an argument for a shift and no use for it.
 void check_no_shift(const Call& call, char shift) {
-  if (!call.chip().has(ChipRule::kNoMinMaxShift)) return;
+  if (!call.chip().has(Quirk::kNoMinMaxShift)) return;
   call.in_range("shift", static_cast<signed char>(shift), 0, 0);
 }
 

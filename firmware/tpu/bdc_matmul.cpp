@@ -60,12 +60,12 @@ class SpreadMatMul {
   // One amount for each column, beside the output.
   SpreadMatMul& shift_row(local_addr_t addr, local_addr_t output) {
     const Chip& chip = call_.chip();
-    if (chip.has(ChipRule::kForeignShiftRow) && chip.npu_of(addr) != chip.npu_of(output)) {
+    if (chip.has(Quirk::kForeignShiftRow) && chip.npu_of(addr) != chip.npu_of(output)) {
       cmd_.shift = Scalar{0, Dtype::kInt8};
       return *this;
     }
     Tensor shifts = matrix(addr, 1, sizes_.right_cols, sizes_.right_per_channel, Dtype::kInt8);
-    if (chip.has(ChipRule::kFreeShiftRow)) shifts.natural = false;
+    if (chip.has(Quirk::kFreeShiftRow)) shifts.natural = false;
     cmd_.shift = shifts;
     return *this;
   }
@@ -123,7 +123,7 @@ void int8_mm(SpreadMatMul& mm, local_addr_t output, local_addr_t right, local_ad
   const Dtype bias_type = options.has_bias ? mm.call().dtype("bias_dtype", options.bias) : Dtype::kUint16;
   const bool old_signed = is_signed_int(left_type) || is_signed_int(right_type) || is_signed_int(bias_type);
   mm.command().lshift = options.lshift;
-  const bool has_sign = mm.call().chip().has(ChipRule::kShiftedProductSums);
+  const bool has_sign = mm.call().chip().has(Quirk::kShiftedProductSums);
   mm.command().rshift = has_sign ? static_cast<signed char>(options.rshift) : options.rshift;
   mm.command().relu = options.result_relu;
   mm.output(output, mm.call().dtype("output_dtype", options.output))

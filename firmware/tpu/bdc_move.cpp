@@ -14,7 +14,7 @@ namespace {
 // A static_addr_t is an offset in static memory, or its address in the system map.
 Tensor in_static(const Call& call, static_addr_t addr, const Dim4& shape, const Stride4& stride, Dtype type) {
   const MemoryRange& memory = call.chip().static_mem;
-  const bool is_address = memory.contains(addr) && !call.chip().has(ChipRule::kStaticByOffset);
+  const bool is_address = memory.contains(addr) && !call.chip().has(Quirk::kStaticByOffset);
   const std::uint64_t offset = is_address ? addr - memory.start : addr;
   return {Space::kStatic, offset, shape, stride, type, true};
 }
@@ -35,7 +35,7 @@ struct Numbers {
 void sequence_bcast(const Call& call, local_addr_t dst, int npu_num, const Numbers& of) {
   const Dtype type = call.dtype("dtype", of.dtype);
   // As many channels, where they go on with the first NPU.
-  const int most = call.chip().has(ChipRule::kWrappingSequences) ? kMaxExtent : call.chip().npu_num;
+  const int most = call.chip().has(Quirk::kWrappingSequences) ? kMaxExtent : call.chip().npu_num;
   const Dim4 row{1, call.in_range("npu_num", npu_num, 1, most), 1, call.in_range("num", of.num, 1, kMaxExtent)};
   call.issue(SequenceCmd{call.local(dst, row, type), of.start, of.step, true});
 }

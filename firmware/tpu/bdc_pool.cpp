@@ -29,7 +29,7 @@ class Pooling {
   }
   Pooling& deconv_window(const dim2* kernel, const dim2* insert, const padding_t* padding, const dim2* dilation) {
     cmd_.window = to_deconv_window(call_, kernel, insert, padding, dilation);
-    cmd_.window.turned = !call_.chip().has(ChipRule::kUnturnedDepthwise);
+    cmd_.window.rotated_180 = !call_.chip().has(Quirk::kUnrotatedDepthwise);
     return *this;
   }
   // After input and window, which give the shape.
@@ -45,7 +45,7 @@ class Pooling {
   }
   // Of the requantised forms.
   Pooling& byte_weight(local_addr_t addr, data_type_t type) {
-    if (call_.chip().has(ChipRule::kTypelessWeights))
+    if (call_.chip().has(Quirk::kTypelessWeights))
       type = call_.dtype("weight type", type) == Dtype::kUint8 ? DT_UINT8 : DT_INT8;
     return weight(addr, type);
   }
@@ -67,11 +67,11 @@ class Pooling {
   }
   // Of the transposed forms of 8-bit integers.
   Pooling& deconv_pad(const scalar_t& value) {
-    if (call_.chip().has(ChipRule::kDeconvOperands)) cmd_.insertion = scalar(value, cmd_.src.dtype);
+    if (call_.chip().has(Quirk::kDeconvOperands)) cmd_.insertion = scalar(value, cmd_.src.dtype);
     return pad(value);
   }
   Pooling& deconv_pad_pairs(local_addr_t addr) {
-    return call_.chip().has(ChipRule::kDeconvOperands) ? *this : pad_pairs(addr);
+    return call_.chip().has(Quirk::kDeconvOperands) ? *this : pad_pairs(addr);
   }
   Pooling& pad_pairs(local_addr_t addr) {
     cmd_.padding = channel_pairs(addr, cmd_.src.shape, cmd_.src.dtype);
@@ -89,7 +89,7 @@ class Pooling {
     return *this;
   }
   void check_deconv_bias(bool used, data_type_t type) const {
-    if (!used || !call_.chip().has(ChipRule::kWideDeconvBias)) return;
+    if (!used || !call_.chip().has(Quirk::kWideDeconvBias)) return;
     const Dtype bias = call_.dtype("bias_dtype", type);
     call_.require(contains(kInts32, bias), "{argument} is {value} (allowed: {limit}).", "bias_dtype", to_text(bias),
                   "int32, uint32");
@@ -103,7 +103,7 @@ class Pooling {
   // Where results are shifted, they have to be of this type.
   Pooling& shifts_to(Dtype only, int rshift, data_type_t type) {
     const Dtype output = call_.dtype("output type", type);
-    if (rshift != 0 && output != only && call_.chip().has(ChipRule::kRequantConvolutions))
+    if (rshift != 0 && output != only && call_.chip().has(Quirk::kRequantConvolutions))
       call_.fault({"{argument} type is {value}; {limit}.", "output", std::string(to_text(output)),
                    fmt::format("with a right shift ({}) it has to be {}", rshift, to_text(only))});
     return *this;

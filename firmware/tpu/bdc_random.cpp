@@ -1,7 +1,6 @@
 // Entry points of BDC's random numbers.
 #include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
-#include "firmware/tpu/unsupported.hpp"
 #include "tpu_kernel.h"
 
 extern "C" {

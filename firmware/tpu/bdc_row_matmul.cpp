@@ -55,9 +55,9 @@ class RowMatMul {
   }
   // A byte for each column of the product, on each NPU that is used; transposed output: one byte for each channel.
   void zero_points(local_addr_t addr, Dtype type) {
-    const bool of_columns = cmd_.right_trans && (cmd_.dst_trans || !call_.chip().has(ChipRule::kZeroPointProducts));
+    const bool of_columns = cmd_.right_trans && (cmd_.dst_trans || !call_.chip().has(Quirk::kZeroPointProducts));
     const int channels = of_columns ? cmd_.cols : cmd_.inner;
-    if (call_.chip().has(ChipRule::kRawZeroPoints)) type = Dtype::kInt16;
+    if (call_.chip().has(Quirk::kRawZeroPoints)) type = Dtype::kInt16;
     if (cmd_.dst_trans) {
       cmd_.zero_point = call_.local(addr, Dim4{1, channels, 1, 1}, Stride4{0, 1, 0, 0}, type);
     } else {
@@ -65,7 +65,7 @@ class RowMatMul {
     }
   }
   void bias(const Side& bias, Dtype type) {
-    const bool of_rows = cmd_.kind == MatMulKind::kFpGroup && call_.chip().has(ChipRule::kBiasOfRows);
+    const bool of_rows = cmd_.kind == MatMulKind::kFpGroup && call_.chip().has(Quirk::kBiasOfRows);
     cmd_.bias = of_rows ? of_elements(bias, type) : of_columns(bias, type);
   }
   // As bias(), where each NPU reads a row of its own on every chip.
@@ -142,26 +142,26 @@ void fp8_mm(Op op, const Sizes& sizes, local_addr_t output, local_addr_t left, l
 
 void zp_mm(Op op, Sizes sizes, local_addr_t output, const Side& left, const Side& right, const Side& zero_point,
            data_type_t left_type, data_type_t right_type, bool add) {
-  const bool signs_follow = Call(op).chip().has(ChipRule::kZeroPointProducts);
+  const bool signs_follow = Call(op).chip().has(Quirk::kZeroPointProducts);
   sizes.of_product = signs_follow;
   if (signs_follow && right.constant && !zero_point.constant) sizes.stored = Stored::kAllTrans;
   RowMatMul mm(op, MatMulKind::kInt8Zp, sizes);
   Dtype zero_type = mm.call().dtype("right type", right_type);
   const Dtype left_dtype = mm.call().dtype("left type", left_type);
-  if (mm.call().chip().has(ChipRule::kSignOnlyZeroPoints) && size_of(zero_type) != 0)
+  if (mm.call().chip().has(Quirk::kSignOnlyZeroPoints) && size_of(zero_type) != 0)
     zero_type = is_signed_int(zero_type) ? Dtype::kInt8 : Dtype::kUint8;
   mm.operands(left, left_dtype, right, signs_follow && size_of(zero_type) == 1 ? left_dtype : zero_type);
   mm.output(output, Dtype::kInt32, add, Dtype::kInt32);
   if (zero_point.constant) {
-    const bool raw = mm.call().chip().has(ChipRule::kRawZeroPoints);
-    mm.call().require((zero_point.scalar.u32 & 0xFFU) == 0 || !mm.call().chip().has(ChipRule::kNoProductPoints),
+    const bool raw = mm.call().chip().has(Quirk::kRawZeroPoints);
+    mm.call().require((zero_point.scalar.u32 & 0xFFU) == 0 || !mm.call().chip().has(Quirk::kNoProductPoints),
                       "{argument} ({value}) is not 0, the only one that {limit} has.", "zero point",
                       zero_point.scalar.u32 & 0xFFU, mm.call().chip().name);
     mm.command().zero_point = scalar(zero_point.scalar, raw ? Dtype::kUint8 : zero_type);
   } else {
     mm.zero_points(zero_point.addr, zero_type);
   }
-  if (mm.call().chip().has(ChipRule::kProductPointsLost)) mm.command().zero_point = Scalar{0, Dtype::kUint8};
+  if (mm.call().chip().has(Quirk::kProductPointsLost)) mm.command().zero_point = Scalar{0, Dtype::kUint8};
   mm.issue();
 }
 

@@ -28,7 +28,7 @@ void load_fp32(const Call& call, local_addr_t addr, std::uint32_t offset, int le
 // The type of a root or quotient. The steps of other functions take the halves on every chip.
 Dtype quotient_type(const Call& call, data_type_t dtype) {
   const Dtype type = call.dtype("dtype", dtype);
-  const bool halves = !call.chip().has(ChipRule::kFp32Quotients) || call.core().composite().has_value();
+  const bool halves = !call.chip().has(Quirk::kFp32Quotients) || call.core().composite().has_value();
   call.require(halves || !contains(kHalves, type), "{argument} is {value} (allowed: {limit}).", "dtype", to_text(type),
                to_text(Dtype::kFp32));
   return type;
@@ -237,16 +237,16 @@ void tpu_bdc_fp_tunable_reciprocal(local_addr_t dst_addr, local_addr_t src_addr,
 
 void tpu_bdc_load_fp32_exp_coeff(local_addr_t coeff_addr) {
   const Call call(Op::tpu_bdc_load_fp32_exp_coeff);
-  load_fp32(call, coeff_addr, static_offset::kExpCoeff, call.chip().has(ChipRule::kShortCoefficients) ? 10 : 32);
+  load_fp32(call, coeff_addr, static_offset::kExpCoeff, call.chip().has(Quirk::kShortCoefficients) ? 10 : 32);
 }
 void tpu_bdc_load_fp32_exp_table(local_addr_t table_addr) {
   const Call call(Op::tpu_bdc_load_fp32_exp_table);
-  if (call.chip().has(ChipRule::kShortCoefficients)) return;  // nothing reads the table there
+  if (call.chip().has(Quirk::kShortCoefficients)) return;  // nothing reads the table there
   load_fp32(call, table_addr, static_offset::kExpTable, 192);
 }
 void tpu_bdc_load_fp32_log_coeff(local_addr_t coeff_addr) {
   const Call call(Op::tpu_bdc_load_fp32_log_coeff);
-  load_fp32(call, coeff_addr, static_offset::kLogCoeff, call.chip().has(ChipRule::kShortCoefficients) ? 16 : 32);
+  load_fp32(call, coeff_addr, static_offset::kLogCoeff, call.chip().has(Quirk::kShortCoefficients) ? 16 : 32);
 }
 void tpu_bdc_load_fp32_erf_coeff(local_addr_t coeff_addr) {
   load_fp32(Call(Op::tpu_bdc_load_fp32_erf_coeff), coeff_addr, static_offset::kErfCoeff, 10);
@@ -261,7 +261,7 @@ void tpu_bdc_load_fp32_tan_coeff(local_addr_t coeff_addr) {
   // The emulator of 2023 loads the beginning of the exp table here (golden bm1684x/sfu_load). tpu_bdc_fp32_tan and _cot
   // therefore bring the series that they need themselves.
   const Call call(Op::tpu_bdc_load_fp32_tan_coeff);
-  const bool own = call.chip().has(ChipRule::kShortCoefficients);
+  const bool own = call.chip().has(Quirk::kShortCoefficients);
   load_fp32(call, coeff_addr, own ? static_offset::kTanCoeff : static_offset::kExpTable, 32);
 }
 void tpu_bdc_load_fp32_arcsin_coeff(local_addr_t coeff_addr) {

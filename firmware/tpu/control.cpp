@@ -14,7 +14,7 @@ void poll_part(Op op, std::string_view part) {
   if (const Call call(op); call.chip().has_part(part)) control(op, ControlAction::kSync);
 }
 
-// The cores of a launch share a number of messages; a core alone numbers them as it likes.
+// Launches on several cores have a fixed set of message ids; a single core may use any id.
 bool check_message(const Call& call, int id) {
   const bool shared = call.core().place().page != nullptr;
   return call.not_negative("msg_id", id) && (!shared || call.is_in_range("msg_id", id, 0, kMostMessages - 1));
@@ -29,7 +29,7 @@ void message(Op op, ControlAction action, int message_id, int count) {
   call.issue(ControlCmd{action, message_id, count});
 }
 
-void meet(Op op, int barrier, int count = kAllCores) {
+void barrier(Op op, int barrier, int count = kAllCores) {
   Call(op).issue(ControlCmd{ControlAction::kSync, barrier, count});
 }
 
@@ -55,13 +55,13 @@ void tpu_parallel_start(void) { control(Op::tpu_parallel_start, ControlAction::k
 void tpu_parallel_end(void) { control(Op::tpu_parallel_end, ControlAction::kParallelEnd); }
 bool tpu_is_parallel_state(void) { return Call(Op::tpu_is_parallel_state).core().state().id.parallel; }
 
-void tpu_sync_all(void) { meet(Op::tpu_sync_all, LaunchPage::kAllEngines); }
-void tpu_sync_all_bdc(void) { meet(Op::tpu_sync_all_bdc, LaunchPage::kBdc); }
-void tpu_sync_all_gdma(void) { meet(Op::tpu_sync_all_gdma, LaunchPage::kGdma); }
-void tpu_sync_all_sdma(void) { meet(Op::tpu_sync_all_sdma, LaunchPage::kSdma); }
-void tpu_sync_all_hau(void) { meet(Op::tpu_sync_all_hau, LaunchPage::kHau); }
+void tpu_sync_all(void) { barrier(Op::tpu_sync_all, LaunchPage::kAllEngines); }
+void tpu_sync_all_bdc(void) { barrier(Op::tpu_sync_all_bdc, LaunchPage::kBdc); }
+void tpu_sync_all_gdma(void) { barrier(Op::tpu_sync_all_gdma, LaunchPage::kGdma); }
+void tpu_sync_all_sdma(void) { barrier(Op::tpu_sync_all_sdma, LaunchPage::kSdma); }
+void tpu_sync_all_hau(void) { barrier(Op::tpu_sync_all_hau, LaunchPage::kHau); }
 void tpu_sync_all_with_msg_id(int msg_id) {
-  if (check_message(Call(Op::tpu_sync_all_with_msg_id), msg_id)) meet(Op::tpu_sync_all_with_msg_id, msg_id);
+  if (check_message(Call(Op::tpu_sync_all_with_msg_id), msg_id)) barrier(Op::tpu_sync_all_with_msg_id, msg_id);
 }
 int tpu_core_barrier(int msg_id, int core_num) {
   const Call call(Op::tpu_core_barrier);
@@ -71,7 +71,7 @@ int tpu_core_barrier(int msg_id, int core_num) {
                     "{argument} ({value}) is outside 1..{limit}, the cores of this launch.", "core_num", core_num,
                     cores))
     return -1;
-  meet(Op::tpu_core_barrier, msg_id, core_num);
+  barrier(Op::tpu_core_barrier, msg_id, core_num);
   return 0;
 }
 void tpu_acquire_lock(int lock_id) { lock(Op::tpu_acquire_lock, ControlAction::kAcquireLock, lock_id); }

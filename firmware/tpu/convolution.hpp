@@ -45,41 +45,41 @@ class Convolution {
   }
   Convolution& bias(bool used, local_addr_t addr, Dtype type) {
     // Without a sign, an unused bias changes no sum.
-    cmd_.bias_type = !used && is_integer(type) && call_.chip().has(ChipRule::kUntypedBias) ? Dtype::kUint32 : type;
+    cmd_.bias_type = !used && is_integer(type) && call_.chip().has(Quirk::kUntypedBias) ? Dtype::kUint32 : type;
     if (used) cmd_.bias = per_output_channel(addr, type);
     return *this;
   }
   // The address at which a transposed form finds its bias.
-  local_addr_t deconv_bias(local_addr_t addr) const { return call_.chip().has(ChipRule::kDeconvOperands) ? 0 : addr; }
+  local_addr_t deconv_bias(local_addr_t addr) const { return call_.chip().has(Quirk::kDeconvOperands) ? 0 : addr; }
   Convolution& zero_point(const scalar_t& value, data_type_t type) {
     const Dtype named = call_.dtype("kzp_dtype", type);
-    if (call_.chip().has(ChipRule::kByteZeroPointType)) {
+    if (call_.chip().has(Quirk::kByteZeroPointType)) {
       call_.require(contains(kInts8, named), "{argument} is {value} (allowed: {limit}).", "kzp_dtype", to_text(named),
                     "int8, uint8");
     }
     const Chip& chip = call_.chip();
-    const bool raw = chip.has(ChipRule::kRawZeroPoints) && !chip.has(ChipRule::kNoKernelPoints);
+    const bool raw = chip.has(Quirk::kRawZeroPoints) && !chip.has(Quirk::kNoKernelPoints);
     cmd_.zero_point = scalar(value, raw ? Dtype::kUint8 : named);
     return *this;
   }
   Convolution& zero_points(local_addr_t addr, data_type_t type) {
     const Dtype named = call_.dtype("kzp_dtype", type);
-    cmd_.zero_point = per_output_channel(addr, call_.chip().has(ChipRule::kRawZeroPoints) ? Dtype::kInt16 : named);
+    cmd_.zero_point = per_output_channel(addr, call_.chip().has(Quirk::kRawZeroPoints) ? Dtype::kInt16 : named);
     return *this;
   }
   Convolution& zero_point(const Scalar& value) {
     cmd_.zero_point = value;
     return *this;
   }
-  Convolution& surroundings(const scalar_t& padding) {
+  Convolution& padding_values(const scalar_t& padding) {
     cmd_.padding = scalar(padding, cmd_.src.dtype);
     return *this;
   }
-  Convolution& surroundings(const scalar_t& padding, const scalar_t& insertion) {
+  Convolution& padding_values(const scalar_t& padding, const scalar_t& insertion) {
     cmd_.insertion = scalar(insertion, cmd_.src.dtype);
-    return surroundings(padding);
+    return padding_values(padding);
   }
-  Convolution& surroundings(local_addr_t pairs) {
+  Convolution& padding_values(local_addr_t pairs) {
     cmd_.padding = channel_pairs(pairs, cmd_.src.shape, cmd_.src.dtype);
     return *this;
   }

@@ -56,7 +56,7 @@ int tpu_core_index(void) { return Call(Op::tpu_core_index).core().place().workit
 int tpu_workitem_num(void) { return Call(Op::tpu_workitem_num).core().place().workitems; }
 int tpu_workitem_index(void) { return Call(Op::tpu_workitem_index).core().place().workitem; }
 int tpu_is_last_workitem(void) {
-  const LaunchPlace& place = Call(Op::tpu_is_last_workitem).core().place();
+  const LaunchPosition& place = Call(Op::tpu_is_last_workitem).core().place();
   return place.workitem + 1 == place.workitems && place.group + 1 == place.groups ? 1 : 0;
 }
 int tpu_group_num(void) { return Call(Op::tpu_group_num).core().place().groups; }
@@ -65,12 +65,12 @@ int tpu_max_core_num(void) { return Call(Op::tpu_max_core_num).chip().cores; }
 int tpu_physical_core_num(void) { return Call(Op::tpu_physical_core_num).chip().cores; }
 int tpu_physical_core_id(void) { return Call(Op::tpu_physical_core_id).core().index(); }
 int tpu_start_physical_core_id(void) { return Call(Op::tpu_start_physical_core_id).core().place().first_core; }
-int tpu_tpuv7_env(void) { return Call(Op::tpu_tpuv7_env).chip().has(ChipRule::kTpuv7) ? 1 : 0; }
+int tpu_tpuv7_env(void) { return Call(Op::tpu_tpuv7_env).chip().has(Quirk::kTpuv7) ? 1 : 0; }
 int tpu_chip_num(void) { return static_cast<void>(Call(Op::tpu_chip_num)), 1; }
 int tpu_chip_id(void) { return static_cast<void>(Call(Op::tpu_chip_id)), 0; }
 void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id) {
   const Call call(Op::tpu_core_context_setup);
-  const LaunchPlace& place = call.core().place();
+  const LaunchPosition& place = call.core().place();
   if (core_num != place.workitems || core_idx != place.workitem)
     return call.fault({"core {value} is not this core: {limit}.",
                        {},
@@ -92,7 +92,7 @@ int tpu_next_msg_id(void) {
   CoreState& state = call.core().state();
   // Where there are several cores the first ones are those of their meetings, whatever the base.
   constexpr int kMessagesOfCore = 48;
-  const bool by_core = call.chip().has(ChipRule::kMessagesByCore);
+  const bool by_core = call.chip().has(Quirk::kMessagesByCore);
   const int first = by_core                 ? kMessagesOfCore * call.core().place().core
                     : call.chip().cores > 1 ? kFirstMessage
                                             : state.base_message;

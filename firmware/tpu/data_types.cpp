@@ -23,8 +23,7 @@ const char* obstacle(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
     return "fp16 and bfp16 are not converted into each other";
   const bool half_mode = mode == Rounding::kHalfUp || mode == Rounding::kHalfDown;
   if (is_float(from) && is_integer(to) && half_mode) return "this rounding mode does not round to integers";
-  if (is_float(to) && half_mode && chip.has(ChipRule::kNoHalfTies))
-    return "this rounding mode does not round to floats";
+  if (is_float(to) && half_mode && chip.has(Quirk::kNoHalfTies)) return "this rounding mode does not round to floats";
   return nullptr;
 }
 
@@ -43,7 +42,7 @@ scalar_t convert(const Call& call, scalar_t src, data_type_t dst_dtype, data_typ
   result.u32 = 0;
   if (call.core().faulted()) return result;
   // Recorded: between single FP8 and 16-bit floats the bits stay as they are, and an f32 does not saturate.
-  if (is_fp8(from) && !is_fp8(to) && is_float(to) && call.chip().has(ChipRule::kNoScalarFp8)) return result;
+  if (is_fp8(from) && !is_fp8(to) && is_float(to) && call.chip().has(Quirk::kNoScalarFp8)) return result;
   if ((is_fp8(to) && contains(kHalves, from)) || (is_fp8(from) && contains(kHalves, to))) return src;
   if (is_fp8(to) && from == Dtype::kFp32) {
     for_fp8_type(to, [&]<class T>(T) { result.u32 = round_fp8<T>(src.f32, rounding, false); });

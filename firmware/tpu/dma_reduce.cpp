@@ -58,7 +58,7 @@ void reduce(const Call& call, const Side& dst, const Side& src, const dim4* shap
   const Dtype type = call.dtype("dtype", dtype);
   DmaReduceCmd cmd = command(call, reduction);
   call.require(is_float(type) || cmd.mode != ReduceMode::kMul, "integers are not multiplied.");
-  if (info(call.op()).engine == Engine::kSdma && !src_in_l2 && call.chip().has(ChipRule::kNoSdmaProduct))
+  if (info(call.op()).engine == Engine::kSdma && !src_in_l2 && call.chip().has(Quirk::kNoSdmaProduct))
     call.require(cmd.mode != ReduceMode::kMul, "SDMA does not multiply what comes from system memory.");
   check_l2(call, "dst", dst.addr);
   if (src_in_l2) check_l2(call, "src", src.addr);

@@ -39,11 +39,11 @@ Dtype checked_type(const Call& call, data_type_t code) {
 }
 
 // Whether the chip codes such elements in its own form.
-bool grouped(const Chip& chip, Dtype type) { return chip.has(ChipRule::kGroupCode) && in_groups(size_of(type)); }
+bool grouped(const Chip& chip, Dtype type) { return chip.has(Quirk::kGroupCode) && in_groups(size_of(type)); }
 
 // What the size functions answer for `count` elements in the chip's own form; streams have their header besides.
 std::int64_t group_bytes(const Chip& chip, std::int64_t count, Dtype type) {
-  if (!chip.has(ChipRule::kWideCodeSizes)) return max_group_bytes(count, size_of(type));
+  if (!chip.has(Quirk::kWideCodeSizes)) return max_group_bytes(count, size_of(type));
   constexpr std::int64_t kWideAlignment = 128;
   const std::int64_t extra = type == Dtype::kBfp16 ? 2 : 1;
   return align_up(groups_of(count) * (std::int64_t{kGroupElements} * size_of(type) + extra), kWideAlignment);
@@ -51,7 +51,7 @@ std::int64_t group_bytes(const Chip& chip, std::int64_t count, Dtype type) {
 
 // What the size functions take elements for: words for their bytes, where the chip does.
 void to_sized(const Chip& chip, Dim4& shape, Dtype& type) {
-  if (size_of(type) != 4 || !chip.has(ChipRule::kSizesOfWords)) return;
+  if (size_of(type) != 4 || !chip.has(Quirk::kSizesOfWords)) return;
   shape.w = static_cast<int>(std::min<std::int64_t>(std::int64_t{shape.w} * 4, INT_MAX));
   type = Dtype::kUint8;
 }

@@ -28,7 +28,7 @@ Dim4 source_shape(CopyOrder order, const Dim4& dst) {
 void check_w_strides(const Call& call, DmaCopyCmd& cmd) {
   for (Tensor* side : {&cmd.dst, &cmd.src}) {
     call.require(side->stride.w == 1, "{argument} ({value}) must be 1.", "w stride", side->stride.w);
-    if (!call.chip().has(ChipRule::kCwTransStrides)) *side = call.system(side->addr, side->shape, nullptr, side->dtype);
+    if (!call.chip().has(Quirk::kCwTransStrides)) *side = call.system(side->addr, side->shape, nullptr, side->dtype);
   }
 }
 
@@ -40,7 +40,7 @@ bool is_reversal(CopyOrder order) {
 // NULL strides of local memory in a copy from or to system memory, where the start NPU does not count in them.
 void natural_from_zero(const Call& call, DmaCopyCmd& cmd) {
   const bool counts = cmd.order == CopyOrder::kNchw || is_reversal(cmd.order);
-  if (!counts || !call.chip().has(ChipRule::kNaturalFromZero)) return;
+  if (!counts || !call.chip().has(Quirk::kNaturalFromZero)) return;
   if (cmd.dst.space == cmd.src.space) return;
   for (Tensor* side : {&cmd.dst, &cmd.src}) {
     if (side->space == Space::kLocal && side->natural && size_of(side->dtype) != 0)
@@ -51,7 +51,7 @@ void natural_from_zero(const Call& call, DmaCopyCmd& cmd) {
 // A plain copy that is a loop over n: an empty one is fine.
 bool takes_empty(const Call& call, const Dim4& dim) {
   const Op op = call.op();
-  if (call.chip().has(ChipRule::kEmptyCopies))
+  if (call.chip().has(Quirk::kEmptyCopies))
     return op == Op::tpu_gdma_cpy_S2S || op == Op::tpu_gdma_cpy_S2L || op == Op::tpu_gdma_cpy_L2S;
   return op == Op::tpu_gdma_cpy_S2S && std::min({dim.c, dim.h, dim.w}) > 0;
 }
@@ -75,11 +75,11 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
                                    CopyOrder::kReverseW};
   const Call call(op);
   call.in_range("reverse_axis", axis, TENSOR_N_DIM, TENSOR_W_DIM);
-  if (call.chip().has(ChipRule::kReversesCAndW)) {
+  if (call.chip().has(Quirk::kReversesCAndW)) {
     const bool from_local = src.space == Space::kLocal, into_local = dst.space == Space::kLocal;
     const bool takes = from_local ? axis == TENSOR_C_DIM : axis == TENSOR_W_DIM || (into_local && axis == TENSOR_C_DIM);
     call.require(takes, "{argument} ({value}) is no dimension that this chip reverses there.", "reverse_axis", axis);
-  } else if (call.chip().has(ChipRule::kFewReversals)) {
+  } else if (call.chip().has(Quirk::kFewReversals)) {
     const int last = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_H_DIM;
     const int first = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_N_DIM;
     call.require(axis >= first && axis <= last, "{argument} ({value}) is outside {limit} on this chip.", "reverse_axis",
@@ -87,7 +87,7 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
   }
   const CopyOrder order = kOrders[std::clamp(axis, TENSOR_N_DIM, TENSOR_W_DIM)];
   const bool local = dst.space == Space::kLocal && src.space == Space::kLocal;
-  if (local && call.chip().has(ChipRule::kLostReversals) && call.chip().npu_of(dst.addr) != 0) {
+  if (local && call.chip().has(Quirk::kLostReversals) && call.chip().npu_of(dst.addr) != 0) {
     return log_warning(fmt::format("tpu_gdma_reverse_L2L: {} does not write to NPU {}: the destination stays as it was",
                                    to_upper(call.chip().name), call.chip().npu_of(dst.addr)));
   }
@@ -101,7 +101,7 @@ void issue_compact(Op op, CopyOrder order, const Side& dst, const Side& src, con
   const auto side = [&](const Side& which, const Dim4& extent) {
     if (which.space == Space::kSystem) return call.system(which.addr, extent, nullptr, type);
     auto addr = static_cast<local_addr_t>(which.addr);
-    if (const Chip& chip = call.chip(); chip.has(ChipRule::kCompactStartTwice)) {
+    if (const Chip& chip = call.chip(); chip.has(Quirk::kCompactStartTwice)) {
       const int npu = remainder(2 * chip.npu_of(addr), chip.npu_num);
       addr = static_cast<std::uint32_t>(npu) * chip.local_bytes + chip.offset_of(addr);
     }
@@ -252,7 +252,7 @@ void tpu_gdma_system_bcast(system_addr_t dst_addr, system_addr_t src_addr, unsig
   const Dtype type = call.dtype("dtype", dtype);
   // Some chips take an offset in the NPUs instead of an address.
   MemoryRange window = call.chip().local_mem;
-  if (call.chip().has(ChipRule::kBroadcastByOffset)) window = {0, call.chip().local_bytes};
+  if (call.chip().has(Quirk::kBroadcastByOffset)) window = {0, call.chip().local_bytes};
   if (!call.inside("dst address", dst_addr, window, "local memory")) return;
   const Tensor src = block(call, src_addr, count, type);
   const Dim4 shape{1, dst_channel, 1, src.shape.w};

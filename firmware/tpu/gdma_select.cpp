@@ -29,7 +29,7 @@ struct Rows {
 };
 
 DmaRowsCmd rows_command(const Call& call, RowsMode mode, const Rows& rows, data_type_t dtype) {
-  if (call.chip().has(ChipRule::kWholeIndices)) call.multiple_of("index", rows.index.addr, sizeof(std::uint32_t));
+  if (call.chip().has(Quirk::kWholeIndices)) call.multiple_of("index", rows.index.addr, sizeof(std::uint32_t));
   const Dim4 dim = call.dim("shape", rows.shape);
   const Dtype type = call.dtype("dtype", dtype);
   const Dim4 param{1, dim.c, rows.param_h, dim.w};
@@ -54,7 +54,7 @@ void issue_scatter(const Call& call, RowsMode mode, const Rows& rows, std::uint3
   DmaRowsCmd cmd = rows_command(call, mode, rows, dtype);
   cmd.start = start;
   // All channels read the first one's NPU, where it lies in the window of local memory.
-  const bool first_npu = call.chip().has(ChipRule::kRepeatedFirstNpu) && rows.param.space == Space::kLocal &&
+  const bool first_npu = call.chip().has(Quirk::kRepeatedFirstNpu) && rows.param.space == Space::kLocal &&
                          rows.dst.space == Space::kSystem;
   // Where nothing differs between channels, only the first one is moved.
   if (first_npu && cmd.param.stride.c == 0 && cmd.index.stride.c == 0)

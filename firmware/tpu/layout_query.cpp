@@ -16,7 +16,7 @@ Dtype byte_type(const Call& call, data_type_t code) {
 }
 
 int checked_start(const Call& call, int start_idx, int count) {
-  if (call.chip().has(ChipRule::kAnyQueryIndex)) return call.not_negative("start_idx", start_idx) ? start_idx : 0;
+  if (call.chip().has(Quirk::kAnyQueryIndex)) return call.not_negative("start_idx", start_idx) ? start_idx : 0;
   return call.is_in_range("start_idx", start_idx, 0, count - 1) ? start_idx : 0;
 }
 int checked_npu(const Call& call, int start_idx) { return checked_start(call, start_idx, call.chip().npu_num); }
@@ -57,7 +57,7 @@ int tpu_eu_num(data_type_t dtype) {
 int tpu_gdma_shape_limit(int dim) {
   const Call call(Op::tpu_gdma_shape_limit);
   const bool dimension = dim >= TENSOR_N_DIM && dim <= TENSOR_W_DIM;
-  if (!dimension && call.chip().has(ChipRule::kAnyQueryIndex)) return 0;
+  if (!dimension && call.chip().has(Quirk::kAnyQueryIndex)) return 0;
   call.in_range("dim", dim, TENSOR_N_DIM, TENSOR_W_DIM);
   return kMaxExtent;
 }
@@ -85,7 +85,7 @@ bool tpu_range_overlapped(const range_t* r0, const range_t* r1) {
 }
 bool tpu_any_range_overlapped(const range_t* ranges, int num) {
   const Call call(Op::tpu_any_range_overlapped);
-  if (call.chip().has(ChipRule::kRangesOfTwo) &&
+  if (call.chip().has(Quirk::kRangesOfTwo) &&
       !call.require(num >= 2, "{argument} ({value}) is less than {limit}.", "num", num, 2))
     return false;
   if (num > 0 && !call.given("ranges", ranges)) return false;

@@ -1,5 +1,5 @@
 // The newest headers' own checks of memory. They ask what softtpu knows: which memories there are, what the kernel has
-// recorded and, under `--check`, what the host program has allocated and what anybody has written.
+// recorded and, under `--check`, what the host program has allocated and what was written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool is_range(const Call& call, system_addr_t addr, u64 size) {
   return call.require(size > 0, "the range has no bytes.") && call.in_one_memory(addr, size);
 }
 
-// What the kernel has said of these bytes last decides: memory that it has taken off the record is nobody's, and a
+// What the kernel has said of these bytes last decides: memory that it has taken off the record has no owner, and a
 // range may not run over the end of one that it has put there.
 bool is_on_record(const Call& call, std::uint64_t begin, std::uint64_t end) {
   const std::vector<MemoryRecord>& records = call.core().state().records;

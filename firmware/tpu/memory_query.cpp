@@ -67,7 +67,7 @@ void* tpu_l2_sram_addr(l2_sram_addr_t told) {
   const std::uint64_t addr = call.shared_address(told);
   // Behind the end that a kernel is told of commands may reach on some chips, pointers may not (golden bm1688/sync).
   MemoryRange l2 = call.chip().l2_sram;
-  if (call.chip().has(ChipRule::kOpenL2End)) l2.bytes = call.chip().l2_usable;
+  if (call.chip().has(Quirk::kOpenL2End)) l2.bytes = call.chip().l2_usable;
   if (!call.inside("address", addr, l2, "L2 SRAM")) return nullptr;
   call.core().note_pointer(call.op(), Space::kSystem, addr);
   return call.core().memories().l2() + (addr - l2.start);

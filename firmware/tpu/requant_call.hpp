@@ -10,7 +10,7 @@ namespace softtpu {
 // without gaps.
 inline Requant requant_table(const Call& call, local_addr_t addr, int channels, Rounding rounding) {
   Requant requant;
-  if (call.chip().has(ChipRule::kCompactQuantRecords)) {
+  if (call.chip().has(Quirk::kCompactQuantRecords)) {
     requant.table = call.local(addr, Dim4{1, channels, 1, 2}, Dtype::kInt32, Layout::kCompact);
   } else {
     requant.table = call.local(addr, Dim4{1, channels, 1, 3}, Dtype::kInt32);

@@ -23,7 +23,7 @@ inline Window to_deconv_window(const Call& call, const dim2* kernel, const dim2*
   constexpr dim2 kUnit = {1, 1};
   Window window = to_window(call, kernel, padding, &kUnit, dilation);
   window.insert = call.dim("insert", insert);
-  window.turned = true;
+  window.rotated_180 = true;
   return window;
 }
 

@@ -45,7 +45,7 @@ DeviceNotes::DeviceNotes(Options options, UniqueFd journal, UniqueFd journal_rea
       follower_(std::move(journal_reader)),
       times_(std::move(times)) {}
 
-// What nobody has asked for still belongs into the report of `softtpu run`.
+// What was not asked for still belongs into the report of `softtpu run`.
 DeviceNotes::~DeviceNotes() {
   take_times();
   if (!options_.also_noted_in.empty()) take();

@@ -20,7 +20,7 @@
 #include "runtime/base/config.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/module_arguments.hpp"
-#include "runtime/report/launch_place.hpp"
+#include "runtime/report/fault_location.hpp"
 #include "runtime/report/report.hpp"
 
 namespace softtpu::host {
@@ -134,7 +134,7 @@ Json to_json(const std::vector<ArgumentMember>& members) {
 
 std::string failure_text(const LastFailure& failure) {
   Json json = {{"function", failure.function}, {"status", static_cast<int>(failure.status)}, {"text", failure.text}};
-  if (const auto place = find_launch_place(failure.text)) {
+  if (const auto place = parse_fault_location(failure.text)) {
     json["kernel"] = place->kernel;
     json["core"] = place->core;
     if (place->command) json["command"] = *place->command;

@@ -43,7 +43,7 @@ class TracedCall {
   TracedCall& operator=(const TracedCall&) = delete;
 
  private:
-  TraceLog* log_;  // nullptr: nobody wants to know
+  TraceLog* log_;  // nullptr: not traced
   bm_trace_item_data item_{};
 };
 

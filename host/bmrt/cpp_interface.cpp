@@ -189,7 +189,7 @@ const bm_net_info_t* Network::info() const {
                                                      : nullptr;
 }
 
-// Whoever asks for messages to the chip's firmware gets none.
+// There are no messages to the chip's firmware.
 api_info_t get_bmodel_api_info(void* /*p_bmrt*/, const char* /*net_name*/, const bm_tensor_t* /*input_tensors*/,
                                int /*input_num*/, bm_tensor_t* /*output_tensors*/, int /*output_num*/,
                                bool /*user_mem*/, bool /*user_stmode*/, uint32_t* /*core_ids*/) {

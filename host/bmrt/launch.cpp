@@ -68,7 +68,7 @@ class Tensors {
   std::size_t made_ = 0;
 };
 
-// Arrays made with malloc() for whoever gets the results; freed again where it comes to none.
+// Arrays made with malloc() for the caller; freed again where it comes to none.
 class Arrays {
  public:
   explicit Arrays(const LaunchData& data) : data_(data) {}

@@ -30,7 +30,7 @@ class Runtime {
 
   std::atomic<std::uint32_t> flags{BM_RUNTIME_AUTO};
   std::atomic<bool> static_parts{false};  // parts that cannot run are left out
-  Network::Show show;                     // empty: nobody looks into the networks
+  Network::Show show;                     // empty: networks are not shown
 
  private:
   std::vector<bm_handle_t> handles_;

@@ -191,7 +191,7 @@ class DeviceClient {
   Result<ModuleId> load_image(const std::string& name, int fd);
   Result<void> make_ready_for(int fd);
   std::unique_ptr<State> state_;
-  // Devices that others have replaced before anybody used them; other threads may still hold what belongs to them.
+  // Devices that others have replaced before they were used; other threads may still hold what belongs to them.
   std::vector<std::unique_ptr<State>> retired_;
 };
 

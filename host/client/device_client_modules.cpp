@@ -47,7 +47,7 @@ Result<void> DeviceClient::load_default_module(const Settings& settings) {
   return {};
 }
 
-// A device that nobody has used yet is replaced by one that has started with the runtime of the module's sanitizer.
+// A device that was not used yet is replaced by one that has started with the runtime of the module's sanitizer.
 // Otherwise the device refuses the module, and says what it needs.
 Result<void> DeviceClient::make_ready_for(int fd) {
   if (!state_->may_be_replaced || state_->used || !state_->check_process()) return {};

@@ -37,7 +37,7 @@ std::string hint_at_own_kernels();
 void add_preload(Settings& settings, int fd);
 // Whether the device of these settings is a process of this program alone.
 bool is_private(const Settings& settings);
-// The first answer of whoever listens there.
+// The first answer of the server that listens there.
 Result<msg::HelloReply> greet(RpcClient& rpc, const Settings& settings);
 
 // The process of a private device whose parent has become this process: the first one of its PID namespace, or one that
@@ -75,7 +75,7 @@ struct DeviceClient::State {
   }
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const {
     if (auto own = check_process(); !own) return own;
-    // What is mapped can still be read and written, but nobody sees it any more.
+    // What is mapped can still be read and written, but it no longer reaches the device.
     if (rpc.is_broken()) return Error{ErrorKind::kConnection, RpcClient::kEnded};
     const std::shared_lock lock(mutex);
     return check_allocated(allocations, what, address, bytes);

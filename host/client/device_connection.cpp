@@ -46,7 +46,7 @@ Result<UniqueFd> start_in_process() {
   return socket;
 }
 
-// A socket in a shared folder could be anybody's.
+// A socket in a shared folder could be another user's.
 Result<UniqueFd> connect_server(const std::string& path) {
   auto socket = connect_unix(path);
   if (!socket) return socket.error();

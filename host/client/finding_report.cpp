@@ -18,20 +18,20 @@ constexpr std::size_t kMostPrinted = 100000;
 
 class StderrSink final : public FindingSink {
  public:
-  StderrSink(std::map<std::uint64_t, Found>& printed, bool& told_left_out)
-      : printed_(printed), told_left_out_(told_left_out) {}
-  void add(const Found& found, std::uint64_t id) override {
+  StderrSink(std::map<std::uint64_t, ReportedFinding>& printed, bool& reported_left_out)
+      : printed_(printed), reported_left_out_(reported_left_out) {}
+  void add(const ReportedFinding& found, std::uint64_t id) override {
     print(to_text(found, isatty(STDERR_FILENO) == 1));
     if (printed_.size() < kMostPrinted) printed_.insert_or_assign(id, found);
   }
-  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override {
+  void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) override {
     const auto known = printed_.find(id);
     if (known == printed_.end()) return;
     print(to_again_text(now != nullptr ? *now : known->second, count));
   }
   void add(const AllowedRecord&) override {}
-  void add_left_out(const Found&) override {
-    if (std::exchange(told_left_out_, true)) return;
+  void add_left_out(const ReportedFinding&) override {
+    if (std::exchange(reported_left_out_, true)) return;
     print("softtpu: the device has more findings than it reports (SOFTTPU_MAX_FINDINGS of the device)\n");
   }
 
@@ -40,14 +40,14 @@ class StderrSink final : public FindingSink {
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);
   }
-  std::map<std::uint64_t, Found>& printed_;
-  bool& told_left_out_;
+  std::map<std::uint64_t, ReportedFinding>& printed_;
+  bool& reported_left_out_;
 };
 
 void pass_on(const Frame& frame, FindingSink& sink) {
   if (frame.type == MessageType::kFindingNote) {
     const auto note = find_message<msg::FindingNote>(frame.payload);
-    const auto found = note ? find_found(*note) : std::nullopt;
+    const auto found = note ? parse_finding(*note) : std::nullopt;
     if (found) note->left_out ? sink.add_left_out(*found) : sink.add(*found, note->id);
   } else if (frame.type == MessageType::kFindingCount) {
     if (const auto again = find_message<msg::FindingCount>(frame.payload)) {
@@ -63,7 +63,7 @@ void pass_on(const Frame& frame, FindingSink& sink) {
 
 }  // namespace
 
-// Opened when there is something to write: whoever has it open is waited for by `softtpu run`.
+// Opened when there is something to write: `softtpu run` waits for each process that has it open.
 FindingSink* FindingReport::journal() {
   if (journal_path_.empty()) return nullptr;
   if (journal_) return journal_.get();
@@ -80,7 +80,7 @@ FindingSink* FindingReport::journal() {
 void FindingReport::take(const Frame& frame) {
   if (!is_about_findings(frame.type)) return;
   if (FindingSink* sink = journal()) return pass_on(frame, *sink);
-  StderrSink printer(printed_, told_left_out_);
+  StderrSink printer(printed_, reported_left_out_);
   pass_on(frame, printer);
 }
 

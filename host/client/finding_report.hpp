@@ -17,7 +17,7 @@ class FindingReport {
  public:
   // Empty path: to standard error.
   explicit FindingReport(std::string journal_path) : journal_path_(std::move(journal_path)) {}
-  // A message that answers no request; others than those about findings are nobody's.
+  // A message that answers no request; only those about findings are used.
   void take(const Frame& frame);
 
  private:
@@ -25,8 +25,8 @@ class FindingReport {
 
   std::string journal_path_;
   std::shared_ptr<Journal> journal_;
-  std::map<std::uint64_t, Found> printed_;  // for those that come again
-  bool told_left_out_ = false;
+  std::map<std::uint64_t, ReportedFinding> printed_;  // for those that come again
+  bool reported_left_out_ = false;
 };
 
 }  // namespace softtpu

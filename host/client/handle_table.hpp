@@ -1,5 +1,5 @@
 // The names that programs know things by: streams, events, handles. A name is looked up, never followed, and never
-// given out twice, so one that was destroyed, or never given out, is refused whoever holds it.
+// given out twice, so one that was destroyed, or never given out, is always refused.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class HandleTable {
     const auto found = things_.find(name);
     return found == things_.end() ? nullptr : found->second;
   }
-  // The same, and the name is nobody's from now on.
+  // The same, and the name is free from now on.
   std::shared_ptr<Thing> take(const void* name) {
     const std::unique_lock lock(mutex_);
     const auto found = things_.find(name);

@@ -305,7 +305,7 @@ void Stream::wait_for_all_launches(const DeviceClient& device) {
   for (const auto& stream : streams_of(device)) stream->wait_for_launches();
 }
 
-void Stream::hand_over_all(const DeviceClient& device) {
+void Stream::push_all(const DeviceClient& device) {
   if (is_any_own_thread()) return;
   for (const auto& stream : streams_of(device)) {
     std::unique_lock lock(stream->mutex_);

@@ -81,7 +81,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   static void wait_for_all_launches(const DeviceClient& device);
   // Waits until nothing that the streams were given so far waits in this process. Not from a step: that may be what
   // another stream waits for.
-  static void hand_over_all(const DeviceClient& device);
+  static void push_all(const DeviceClient& device);
   static bool is_any_own_thread();
   static bool is_own_thread_of(const Stream* stream);
 

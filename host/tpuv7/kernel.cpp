@@ -108,7 +108,7 @@ tpuRtStatus_t unload(const char* function, tpuRtKernelModule_t name) {
     host::module_table().take(name);
   }
   // What streams still keep back uses the module's functions.
-  host::Stream::hand_over_all(*module->device());
+  host::Stream::push_all(*module->device());
   return to_status(function, module->unload());
 }
 
@@ -160,7 +160,7 @@ tpuRtStatus_t launch(const char* function, const Call& call, tpuRtStream_t strea
   return to_status(function, wait == Wait::kUntilQueued ? found->launch_async(what) : found->launch(what), true);
 }
 
-// With one rank there is nobody to share a lock or a link with.
+// With one rank a lock or a link has no other side.
 tpuRtStatus_t launch_of_ranks(const char* function, const Call& call, tpuRtStream_t stream, Wait wait, int rank_num) {
   if (rank_num > 1) return no_feature(function, "links between chips; a launch of one rank works");
   return launch(function, call, stream, wait);

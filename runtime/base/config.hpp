@@ -52,7 +52,7 @@ struct Settings {
   std::string journal_path;                // of `softtpu run`
   std::string time;                        // "on", "vendor" or empty
   std::string timeline_path, time_record_path;
-  std::string gdb_socket;           // of `softtpu run --gdb`; empty: nobody debugs
+  std::string gdb_socket;           // of `softtpu run --gdb`; empty: no debugger
   std::string dump_folder;          // gets what a core that ended has left
   std::string record_path;          // file that one launch is kept in
   std::uint64_t record_launch = 1;  // which one

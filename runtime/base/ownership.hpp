@@ -1,5 +1,6 @@
 // Whether this process owns what its objects stand for outside of it: processes, names in the file system. A fork that
-// goes on with the objects of its parent (a core, its keeper) owns none of it, whatever runs their destructors there.
+// goes on with the objects of its parent (a core, its supervisor) owns none of it, whatever runs their destructors
+// there.
 #pragma once
 
 namespace softtpu {

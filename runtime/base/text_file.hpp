@@ -1,4 +1,4 @@
-// The text of a file that a user has named, which may be anything: a FIFO nobody writes to, a device, a file that the
+// The text of a file that a user has named, which may be anything: a FIFO without a writer, a device, a file that the
 // system makes up and does not give.
 #pragma once
 

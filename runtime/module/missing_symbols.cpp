@@ -44,7 +44,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// The names with the prefix that nobody in this process defines.
+// The names with the prefix that are not defined in this process.
 std::vector<std::string> missing_with(int fd, std::string_view prefix, const std::string& first) {
   std::vector<std::string> names;
   if (const auto symbols = undefined_symbols(fd, {})) {

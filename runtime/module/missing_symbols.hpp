@@ -1,4 +1,4 @@
-// Why a kernel module cannot be loaded that wants functions which nobody has.
+// Why a kernel module cannot be loaded that needs functions which are not defined.
 #pragma once
 
 #include <string>

@@ -44,7 +44,7 @@ class MappedFile {
   std::span<const std::uint8_t> bytes_;
 };
 
-struct StructPlace {
+struct ArgumentStruct {
   KernelArguments arguments;
   std::uint64_t at = 0;  // its entry
 };
@@ -54,7 +54,7 @@ class Search {
   Search(const DwarfReader& reader, const DwarfReader::Unit& unit) : reader_(reader), unit_(unit) {}
 
   // The arguments of the unit's function of this name.
-  std::optional<StructPlace> arguments_of(const std::string& kernel) const {
+  std::optional<ArgumentStruct> arguments_of(const std::string& kernel) const {
     for (std::uint64_t at = unit_.first; at < unit_.end;) {
       const auto entry = reader_.read(unit_, at);
       if (!entry) return std::nullopt;
@@ -67,7 +67,7 @@ class Search {
 
  private:
   // Parameters stand before variables, and variables in the order of their declarations.
-  std::optional<StructPlace> arguments_in(std::uint64_t at) const {
+  std::optional<ArgumentStruct> arguments_in(std::uint64_t at) const {
     for (int depth = 1; depth > 0;) {
       const auto entry = reader_.read(unit_, at);
       if (!entry) return std::nullopt;
@@ -89,7 +89,7 @@ class Search {
   }
 
   // The struct that a variable's type points to, or is.
-  std::optional<StructPlace> struct_of(std::uint64_t at, const std::string& variable) const {
+  std::optional<ArgumentStruct> struct_of(std::uint64_t at, const std::string& variable) const {
     std::string name;
     int pointers = 0;
     for (int i = 0; i < kMostSteps; ++i) {
@@ -103,7 +103,7 @@ class Search {
       if (entry->tag == DwarfTag::kStructureType) {
         if (!entry->bytes || *entry->bytes == 0) return std::nullopt;
         if (pointers == 0 && !is_called_arguments(variable) && !is_called_arguments(name)) return std::nullopt;
-        return StructPlace{{name.empty() ? "struct" : name, *entry->bytes}, at};
+        return ArgumentStruct{{name.empty() ? "struct" : name, *entry->bytes}, at};
       }
       const bool goes_on = entry->tag == DwarfTag::kTypedef || entry->tag == DwarfTag::kPointerType ||
                            entry->tag == DwarfTag::kConstType || entry->tag == DwarfTag::kVolatileType;

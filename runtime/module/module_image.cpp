@@ -37,8 +37,8 @@ Result<UniqueFd> make_anonymous_file() {
   return fd;
 }
 
-// The same file is loaded into every core, also into those that come later: no kernel of one may change it. Nobody has
-// it mapped for writing, so later writes are all that there is to forbid; F_SEAL_WRITE would look at every page for
+// The same file is loaded into every core, also into those that come later: no kernel of one may change it. No process
+// has it mapped for writing, so later writes are all that there is to forbid; F_SEAL_WRITE would look at every page for
 // that, 8 ms for 400 MiB. Systems before Linux 5.1 know nothing else.
 Result<UniqueFd> seal(UniqueFd image) {
   for (const int writes : {F_SEAL_FUTURE_WRITE, F_SEAL_WRITE}) {

@@ -28,7 +28,7 @@ class ModuleCopy {
   Result<void> add(std::span<const std::uint8_t> bytes);
   // Of the file, when the copy began.
   std::uint64_t bytes() const { return bytes_; }
-  // The copy, which nobody can change any more.
+  // The copy, which is read-only from now on.
   Result<UniqueFd> take();
   // What has been copied so far, if anything is left.
   UniqueFd give_up() { return std::move(copy_); }

@@ -28,7 +28,7 @@ Result<UniqueFd> start_remote_connection(const Settings& settings);
 // $XDG_RUNTIME_DIR/softtpu, else /tmp/softtpu-UID.
 std::string runtime_folder();
 std::string default_socket_path();
-// Makes the folder of a socket, 0700, and checks that it is a real directory of this user that nobody else can write
+// Makes the folder of a socket, 0700, and checks that it is a real directory of this user that no other user can write
 // to.
 Result<void> make_private_folder(const std::string& folder);
 

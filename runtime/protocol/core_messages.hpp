@@ -56,13 +56,14 @@ struct CoreDefine {
 };
 
 // A core's place in a launch.
-struct CorePlace {
+struct CorePosition {
   std::uint32_t page = 0;  // that the launch's cores share, counted from 1; 0: it has one core
   std::uint32_t workitem = 0, workitems = 1, groups = 1;
   std::uint32_t first_core = 0;
-  bool in_line = false;  // begins when all cores are here: what the stream launched before may not be through
-  bool awaited = false;  // somebody waits: the last core to end says so, and the server looks what the others have done
-  bool compared = false;    // with the launch that it repeats: nobody watches it
+  bool start_barrier = false;  // begins when all cores are here: what the stream launched before may not be through
+  bool awaited =
+      false;  // it is waited for: the last core to end says so, and the server looks what the others have done
+  bool compared = false;    // with the launch that it repeats, without observers
   std::uint32_t order = 0;  // of commands and cores: random with this seed; 0: as the settings say
   template <class V>
   void fields(V& v) {
@@ -71,7 +72,7 @@ struct CorePlace {
     v("workitems", workitems);
     v("groups", groups);
     v("first_core", first_core);
-    v("in_line", in_line);
+    v("start_barrier", start_barrier);
     v("awaited", awaited);
     v("compared", compared);
     v("order", order);
@@ -85,8 +86,8 @@ struct CoreLaunch {
   static constexpr const char* kName = "CoreLaunch";
   std::uint32_t function = 0;
   bool flush = false;
-  std::uint64_t client = 0;  // whose findings they are; 0: nobody shares the device
-  CorePlace place;
+  std::uint64_t client = 0;  // whose findings they are; 0: the device is not shared
+  CorePosition place;
   Bytes args;
   template <class V>
   void fields(V& v) {
@@ -100,7 +101,7 @@ struct CoreLaunch {
 
 // A place in code: of a module, by its offset there; module 0: an address in what all processes of the device share.
 // With how many frames of a stack stand there, and the bytes of one; 0 bytes: not measured.
-struct CodePlace {
+struct CodeAddress {
   std::uint32_t module = 0;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -120,7 +121,7 @@ struct CoreExplain {
   static constexpr MessageType kType = MessageType::kCoreExplain;
   static constexpr const char* kName = "CoreExplain";
   std::uint64_t commands = 0;
-  std::vector<CodePlace> calls;
+  std::vector<CodeAddress> calls;
   template <class V>
   void fields(V& v) {
     v("commands", commands);
@@ -140,10 +141,10 @@ struct CoreExplainReply {
   }
 };
 
-// No item: a core that sleeps at its socket finds one in its mail (device/server/queue/core_mail.hpp).
-struct CoreLook {
-  static constexpr MessageType kType = MessageType::kCoreLook;
-  static constexpr const char* kName = "CoreLook";
+// No item: a core that sleeps at its socket finds one in its ring (device/server/queue/core_rings.hpp).
+struct CoreWakeup {
+  static constexpr MessageType kType = MessageType::kCoreWakeup;
+  static constexpr const char* kName = "CoreWakeup";
   template <class V>
   void fields(V&) {}
 };

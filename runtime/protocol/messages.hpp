@@ -56,7 +56,7 @@ enum class MessageType : std::uint16_t {
   kCoreDone = 105,
   kCoreExplain = 106,
   kCoreExplainReply = 107,
-  kCoreLook = 108,
+  kCoreWakeup = 108,
 };
 
 inline constexpr std::uint64_t kHelloMagic = 0x0055'5054'5446'4F53;  // "SOFTTPU" and a zero byte
@@ -436,7 +436,7 @@ struct SetTimeout {
   }
 };
 
-// Ends what the stream's launches do and will do: each fails. Whoever waits for one learns of it there.
+// Ends what the stream's launches do and will do: each fails. A wait for one returns that failure.
 struct Cancel {
   static constexpr MessageType kType = MessageType::kCancel;
   static constexpr const char* kName = "Cancel";

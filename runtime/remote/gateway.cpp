@@ -12,11 +12,11 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/protocol/frame.hpp"
-#include "runtime/remote/failure_limit.hpp"
+#include "runtime/remote/rate_limiter.hpp"
 #include "runtime/remote/relay.hpp"
 #include "runtime/remote/secret.hpp"
-#include "runtime/remote/strangers.hpp"
 #include "runtime/remote/tls.hpp"
+#include "runtime/remote/unauthenticated_connections.hpp"
 
 namespace softtpu {
 
@@ -53,8 +53,8 @@ struct Gateway::State {
   Endpoint bound;
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
-  FailureLimit limit;
-  Strangers strangers;
+  RateLimiter limit;
+  UnauthenticatedConnections unauthenticated;
 };
 
 namespace {
@@ -69,13 +69,13 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
         counted_(counted_address(peer.address())),
         tls_(std::move(socket), *state.tls),
         deadline_(state.context) {
-    state_.strangers.come(counted_, this);
+    state_.unauthenticated.add(counted_, this);
   }
-  ~Visitor() { state_.strangers.go(counted_, this); }
+  ~Visitor() { state_.unauthenticated.remove(counted_, this); }
   Visitor(const Visitor&) = delete;
   Visitor& operator=(const Visitor&) = delete;
 
-  // Gives its place to somebody else, who may be somebody with a token.
+  // Makes room for another connection, which may have a token.
   void give_way() {
     log_debug(name_ + " is disconnected: others wait, and it has not authenticated yet");
     failed_ = true;
@@ -119,7 +119,7 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
     if (!message) return fail("its first message has no token");
     request_ = (*frame)->request;
     // Others of its address may have failed since this one came: no token more is compared than is promised.
-    if (state_.limit.blocks(counted_, FailureLimit::Clock::now())) return fail("its address is blocked");
+    if (state_.limit.blocks(counted_, RateLimiter::Clock::now())) return fail("its address is blocked");
     if (is_same_secret(message->token, state_.token)) return pass_on();
     count_failure("its token is wrong");
     append_frame(out_, request_, msg::Failure{ErrorKind::kConnection, "the token is not accepted."});
@@ -166,14 +166,14 @@ class Visitor : public std::enable_shared_from_this<Visitor<State>> {
   void count_failure(const std::string& why) {
     if (std::exchange(failed_, true)) return;
     log_warning(fmt::format("{} is refused: {}", name_, why));
-    if (state_.limit.failed(counted_, FailureLimit::Clock::now())) {
-      log_warning(fmt::format("{} has failed {} times and is blocked for {} s", counted_, FailureLimit::kMostFailures,
-                              FailureLimit::kMemory.count()));
+    if (state_.limit.failed(counted_, RateLimiter::Clock::now())) {
+      log_warning(fmt::format("{} has failed {} times and is blocked for {} s", counted_, RateLimiter::kMostFailures,
+                              RateLimiter::kMemory.count()));
     }
   }
 
   void close() {
-    state_.strangers.go(counted_, this);
+    state_.unauthenticated.remove(counted_, this);
     deadline_.cancel();
     error_code ignored;
     tls_.lowest_layer().close(ignored);
@@ -196,13 +196,14 @@ void take(State& state, tcp::socket socket) {
   const tcp::endpoint peer = socket.remote_endpoint(error);
   if (error) return;  // gone already
   const std::string counted = counted_address(peer.address());
-  if (state.limit.blocks(counted, FailureLimit::Clock::now())) {
+  if (state.limit.blocks(counted, RateLimiter::Clock::now())) {
     log_debug(fmt::format("{} is refused: it is blocked", counted));
     return;
   }
-  // The oldest of its own address makes room, or of the address that has the most: whoever comes with a token shows it
-  // at once, and who only waits keeps nobody out.
-  if (auto* const oldest = state.strangers.who_makes_room(counted)) static_cast<Visitor<State>*>(oldest)->give_way();
+  // The oldest of its own address makes room, or of the address that has the most: a connection with a token sends it
+  // at once, and one that only waits keeps no other out.
+  if (auto* const oldest = state.unauthenticated.next_to_evict(counted))
+    static_cast<Visitor<State>*>(oldest)->give_way();
   socket.set_option(tcp::no_delay(true), error);
   socket.set_option(asio::socket_base::keep_alive(true), error);
   std::make_shared<Visitor<State>>(state, std::move(socket), peer)->start();

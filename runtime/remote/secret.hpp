@@ -1,4 +1,4 @@
-// Files that nobody else may read, and tokens.
+// Files that other users cannot read, and tokens.
 #pragma once
 
 #include <cstdint>

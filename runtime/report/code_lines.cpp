@@ -46,17 +46,17 @@ struct SeenObject {
   ~SeenObject() { seen_address = 0; }
 };
 
-struct Place {
+struct ObjectAddress {
   std::uintptr_t address;
-  std::string path;  // empty: nobody knows
+  std::string path;  // empty: unknown
   std::uintptr_t base = 0;
   unsigned long long unloaded = 0;  // how many objects have ever been unloaded
 };
 
-Place find_place(std::uintptr_t address) {
-  Place place{address, {}};
+ObjectAddress find_object(std::uintptr_t address) {
+  ObjectAddress place{address, {}};
   const auto look = [](dl_phdr_info* info, std::size_t, void* data) {
-    Place& found = *static_cast<Place*>(data);
+    ObjectAddress& found = *static_cast<ObjectAddress*>(data);
     found.unloaded = info->dlpi_subs;
     if (!covers(*info, found.address)) return 0;
     const bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
@@ -99,7 +99,7 @@ Lines resolve(backtrace_state* state, std::uintptr_t call) {
 class Objects {
  public:
   const Lines& lines_at(std::uintptr_t call) {
-    const Place place = find_place(call);
+    const ObjectAddress place = find_object(call);
     if (place.unloaded != unloaded_) forget(place.unloaded);
     const auto [known, is_new] = lines_.try_emplace(call);
     if (!is_new || place.path.empty()) return known->second;

@@ -31,14 +31,14 @@ SourceLine line_of(const std::string& frame) {
   return {frame.substr(0, colon), static_cast<int>(*line), frame.substr(end + 2, frame.size() - end - 3)};
 }
 
-Json to_json(const FoundPlace& place) {
+Json to_json(const ReportedRange& place) {
   Json json = {{"memory", place.memory}, {"begin", place.begin}, {"end", place.end}};
   if (place.npu >= 0) json["npu"] = place.npu;
   if (place.bank >= 0) json["bank"] = place.bank;
   return json;
 }
 
-Json to_json(const FoundParty& party) {
+Json to_json(const ReportedParty& party) {
   Json json = {{"function", party.function}, {"text", party.text}, {"site", party.at.text()}};
   if (!party.at.path.empty()) json["file"] = party.at.path;
   if (party.at.line > 0) json["line"] = party.at.line;
@@ -47,8 +47,8 @@ Json to_json(const FoundParty& party) {
   return json;
 }
 
-FoundParty to_party(const Json& json) {
-  FoundParty party;
+ReportedParty to_party(const Json& json) {
+  ReportedParty party;
   party.function = json.value("function", "");
   party.text = json.value("text", "");
   party.at = {json.value("file", ""), json.value("line", 0), json.value("caller", "")};
@@ -63,7 +63,7 @@ std::string short_frame(const std::string& frame) {
   return line.path.empty() ? frame : fmt::format("{} ({})", line.text(), line.function);
 }
 
-SourceLine FoundParty::place() const {
+SourceLine ReportedParty::place() const {
   if (!at.path.empty()) return at;
   for (const std::string& frame : stack) {
     if (const SourceLine line = line_of(frame); !line.path.empty()) return line;
@@ -71,7 +71,7 @@ SourceLine FoundParty::place() const {
   return at;
 }
 
-SourceLine place_of(const Found& found) {
+SourceLine place_of(const ReportedFinding& found) {
   for (auto party = found.parties.rbegin(); party != found.parties.rend(); ++party) {
     if (const SourceLine place = party->place(); !place.path.empty()) return place;
   }
@@ -83,22 +83,22 @@ std::string SourceLine::text() const {
   return fmt::format("{}:{}", path.substr(path.find_last_of('/') + 1), line);
 }
 
-std::string FoundPlace::text() const {
+std::string ReportedRange::text() const {
   const std::string range = fmt::format("0x{:x}..0x{:x}", begin, end - 1);
   if (npu < 0) return fmt::format("{} memory {}", memory, range);
   return fmt::format("NPU {}, bank {}, offset {}", npu, bank, range);
 }
 
-std::string fold_key(const Found& found) {
+std::string fold_key(const ReportedFinding& found) {
   std::string key = found.rule + '\n' + found.kernel;
-  for (const FoundParty& party : found.parties) {
+  for (const ReportedParty& party : found.parties) {
     key += '\n' + party.function + '\n' + party.at.text();
     for (const std::string& frame : party.stack) key += '\n' + frame;
   }
   return found.parties.empty() ? key + '\n' + found.what : key;
 }
 
-nlohmann::json to_json(const Found& found) {
+nlohmann::json to_json(const ReportedFinding& found) {
   const Rule& about = rule(found.rule);
   Json json = {{"rule", found.rule},
                {"severity", to_text(about.severity)},
@@ -110,19 +110,19 @@ nlohmann::json to_json(const Found& found) {
                {"fix", about.fix},
                {"page", "docs/rules/" + page_of(about)},
                {"parties", Json::array()}};
-  for (const FoundParty& party : found.parties) json["parties"].push_back(to_json(party));
+  for (const ReportedParty& party : found.parties) json["parties"].push_back(to_json(party));
   if (found.place) json["place"] = to_json(*found.place);
   if (!found.nearest.empty()) json["nearest"] = found.nearest;
   if (found.cost) json["cost_cycles"] = *found.cost;
   return json;
 }
 
-std::optional<Found> find_found(const nlohmann::json& json) {
+std::optional<ReportedFinding> parse_finding(const nlohmann::json& json) {
   const auto known = [](const std::string& id) {
     return std::any_of(rules().begin(), rules().end(), [&](const Rule& row) { return row.id == id; });
   };
   try {
-    Found found;
+    ReportedFinding found;
     found.rule = json.at("rule").get<std::string>();
     if (!known(found.rule)) return std::nullopt;
     found.kernel = json.value("kernel", "");
@@ -142,14 +142,14 @@ std::optional<Found> find_found(const nlohmann::json& json) {
   }
 }
 
-std::string to_text(const Found& found, bool colour) {
+std::string to_text(const ReportedFinding& found, bool colour) {
   const Rule& about = rule(found.rule);
   std::string text = fmt::format(colour ? style_of(about.severity) : fmt::text_style(), "softtpu: {} {}",
                                  to_text(about.severity), found.rule);
   text += in_kernel_text(found.kernel);
   if (found.count > 1) text += fmt::format(" ({} times)", found.count);
   text += fmt::format(": {}\n", found.what);
-  for (const FoundParty& party : found.parties) {
+  for (const ReportedParty& party : found.parties) {
     const std::string site = party.at.text();
     text += fmt::format("   {}{}\n", party.text, site.empty() ? "" : ", at " + site);
     for (const std::string& frame : party.stack) text += fmt::format("      {}\n", short_frame(frame));
@@ -160,7 +160,7 @@ std::string to_text(const Found& found, bool colour) {
   return text + "\n";
 }
 
-std::string to_again_text(const Found& found, std::uint64_t count) {
+std::string to_again_text(const ReportedFinding& found, std::uint64_t count) {
   return fmt::format("softtpu: {}{} {} more time{}: {}\n", found.rule, in_kernel_text(found.kernel), count,
                      count == 1 ? "" : "s", found.what);
 }

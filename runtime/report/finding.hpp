@@ -27,17 +27,17 @@ inline constexpr const char* kNoLines =
     "The kernel has no debug information: compiled with -g, messages name its lines.";
 
 // Bytes of one memory. For local memory: offsets within one NPU's.
-struct FoundPlace {
+struct ReportedRange {
   std::string memory;  // "local", "global", "L2", "static"
   std::uint64_t begin = 0, end = 0;
   int npu = -1, bank = -1;  // -1: not in local memory
 
   std::string text() const;
-  bool operator==(const FoundPlace&) const = default;
+  bool operator==(const ReportedRange&) const = default;
 };
 
 // One side of a finding: a call and what it does to the bytes in question.
-struct FoundParty {
+struct ReportedParty {
   std::string function;  // "tpu_gdma_cpy_S2L"; the host's function for allocations and copies
   std::string text;      // "tpu_gdma_cpy_S2L writes dst 0x400, shape ..., element [0, 3, 0, 0]"
   SourceLine at;
@@ -45,38 +45,38 @@ struct FoundParty {
 
   // Where it stands: `at`, else the innermost call of the host with a line; an empty path when neither is known.
   SourceLine place() const;
-  bool operator==(const FoundParty&) const = default;
+  bool operator==(const ReportedParty&) const = default;
 };
 
-struct Found {
+struct ReportedFinding {
   std::string rule;    // of runtime/report/rules.def
   std::string kernel;  // empty: not in a launch
   int core = -1;
   std::string what;  // one sentence: what is wrong and where
-  std::optional<FoundPlace> place;
-  std::vector<FoundParty> parties;
+  std::optional<ReportedRange> place;
+  std::vector<ReportedParty> parties;
   std::string nearest;         // the nearest legal value, when there is one
   std::optional<double> cost;  // estimated cycles
   std::uint64_t count = 1;     // how often it happened
 
-  bool operator==(const Found&) const = default;
+  bool operator==(const ReportedFinding&) const = default;
 };
 
-// A frame of FoundParty::stack for people, without folders: "host.c:12 (main)".
+// A frame of ReportedParty::stack for people, without folders: "host.c:12 (main)".
 std::string short_frame(const std::string& frame);
 // Where the finding is shown: the place of its last party that has one.
-SourceLine place_of(const Found& found);
+SourceLine place_of(const ReportedFinding& found);
 // The same calls by the same rule in the same kernel are one finding, whichever core or launch saw it.
-std::string fold_key(const Found& found);
+std::string fold_key(const ReportedFinding& found);
 
-nlohmann::json to_json(const Found& found);
+nlohmann::json to_json(const ReportedFinding& found);
 // nullopt: not a finding.
-std::optional<Found> find_found(const nlohmann::json& json);
+std::optional<ReportedFinding> parse_finding(const nlohmann::json& json);
 
 // For people: several lines, each with its line end.
-std::string to_text(const Found& found, bool colour);
+std::string to_text(const ReportedFinding& found, bool colour);
 // One line: it has come so many times more.
-std::string to_again_text(const Found& found, std::uint64_t count);
+std::string to_again_text(const ReportedFinding& found, std::uint64_t count);
 // " in kernel "add""; empty outside of launches.
 std::string in_kernel_text(const std::string& kernel);
 

@@ -16,13 +16,13 @@ constexpr double kCostUnits = 1000;
 std::string name(const std::string& text) { return to_printable(text, kNameBytes); }
 std::string sentence(const std::string& text) { return to_printable(text, kTextBytes); }
 
-msg::FindingParty to_message(const FoundParty& party) {
+msg::FindingParty to_message(const ReportedParty& party) {
   return {party.function,    party.text, party.at.path, static_cast<std::uint32_t>(std::max(party.at.line, 0)),
           party.at.function, party.stack};
 }
 
-FoundParty to_party(const msg::FindingParty& party) {
-  FoundParty found;
+ReportedParty to_party(const msg::FindingParty& party) {
+  ReportedParty found;
   found.function = name(party.function);
   found.text = sentence(party.text);
   found.at = {sentence(party.path), static_cast<int>(party.line & 0x7FFF'FFFFU), name(party.caller)};
@@ -38,7 +38,7 @@ bool is_about_findings(MessageType type) {
   return type == MessageType::kFindingNote || type == MessageType::kFindingCount || type == MessageType::kAllowedNote;
 }
 
-msg::FindingNote to_message(const Found& found, std::uint64_t id) {
+msg::FindingNote to_message(const ReportedFinding& found, std::uint64_t id) {
   msg::FindingNote note;
   note.id = id;
   note.rule = found.rule;
@@ -52,7 +52,7 @@ msg::FindingNote to_message(const Found& found, std::uint64_t id) {
     note.npu = found.place->npu;
     note.bank = found.place->bank;
   }
-  for (const FoundParty& party : found.parties) note.parties.push_back(to_message(party));
+  for (const ReportedParty& party : found.parties) note.parties.push_back(to_message(party));
   note.nearest = found.nearest;
   if (found.cost && *found.cost >= 0 && *found.cost < 1e15) {
     note.cost = static_cast<std::uint64_t>(std::llround(*found.cost * kCostUnits));
@@ -61,15 +61,15 @@ msg::FindingNote to_message(const Found& found, std::uint64_t id) {
   return note;
 }
 
-std::optional<Found> find_found(const msg::FindingNote& note) {
+std::optional<ReportedFinding> parse_finding(const msg::FindingNote& note) {
   const auto all = rules();
   if (std::none_of(all.begin(), all.end(), [&](const Rule& row) { return row.id == note.rule; })) return std::nullopt;
-  Found found;
+  ReportedFinding found;
   found.rule = note.rule;
   found.kernel = name(note.kernel);
   found.core = note.core;
   found.what = sentence(note.what);
-  if (!note.memory.empty()) found.place = FoundPlace{name(note.memory), note.begin, note.end, note.npu, note.bank};
+  if (!note.memory.empty()) found.place = ReportedRange{name(note.memory), note.begin, note.end, note.npu, note.bank};
   for (std::size_t i = 0; i < std::min(note.parties.size(), kMostParties); ++i) {
     found.parties.push_back(to_party(note.parties[i]));
   }
@@ -79,14 +79,14 @@ std::optional<Found> find_found(const msg::FindingNote& note) {
   return found;
 }
 
-msg::FindingCount to_count_message(std::uint64_t id, std::uint64_t count, const Found* now) {
+msg::FindingCount to_count_message(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) {
   msg::FindingCount message{id, count};
   if (now != nullptr) message.now.push_back(to_message(*now, id));
   return message;
 }
 
-std::optional<Found> find_latest(const msg::FindingCount& again) {
-  return again.now.empty() ? std::nullopt : find_found(again.now.front());
+std::optional<ReportedFinding> find_latest(const msg::FindingCount& again) {
+  return again.now.empty() ? std::nullopt : parse_finding(again.now.front());
 }
 
 }  // namespace softtpu

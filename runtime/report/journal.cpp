@@ -49,7 +49,7 @@ FailureKind to_failure_kind(std::string_view text) {
 }
 
 // The same in all processes of a run.
-std::uint64_t key_number(const Found& found) { return std::hash<std::string>()(fold_key(found)); }
+std::uint64_t key_number(const ReportedFinding& found) { return std::hash<std::string>()(fold_key(found)); }
 
 class Reader {
  public:
@@ -63,7 +63,7 @@ class Reader {
   }
   // What has come since the last time.
   JournalContents take_contents() {
-    for (const Found& found : contents.found) left_out_.erase(key_number(found));  // another process had room
+    for (const ReportedFinding& found : contents.found) left_out_.erase(key_number(found));  // another process had room
     for (const auto& [key, severity] : left_out_) ++contents.left_out.counts[static_cast<std::size_t>(severity)];
     left_out_.clear();
     by_key_.clear();
@@ -83,7 +83,7 @@ class Reader {
     }
   }
   void take_found(const Json& json, const std::string& id) {
-    auto found = find_found(json);
+    auto found = parse_finding(json);
     if (!found) return;
     by_id_[id] = *found;
     add(*found);
@@ -92,11 +92,11 @@ class Reader {
     const auto known = by_id_.find(entry.value("id", ""));
     if (known == by_id_.end() || !count.is_number_unsigned()) return;
     const auto now = entry.find("now");
-    Found again = (now == entry.end() ? std::nullopt : find_found(*now)).value_or(known->second);
+    ReportedFinding again = (now == entry.end() ? std::nullopt : parse_finding(*now)).value_or(known->second);
     again.count = count.get<std::uint64_t>();
     add(again);
   }
-  void add(const Found& found) {
+  void add(const ReportedFinding& found) {
     const auto [place, is_new] = by_key_.emplace(fold_key(found), contents.found.size());
     if (is_new) {
       contents.found.push_back(found);
@@ -121,7 +121,7 @@ class Reader {
 
   JournalContents contents;
   std::map<std::string, std::size_t> by_key_;  // in contents.found
-  std::map<std::string, Found> by_id_;
+  std::map<std::string, ReportedFinding> by_id_;
   std::map<std::uint64_t, Severity> left_out_;
 };
 
@@ -166,15 +166,17 @@ void Journal::write(const nlohmann::json& entry) {
   static_cast<void>(!::write(file_.get(), line.data(), line.size()));
 }
 
-void Journal::add(const Found& found, std::uint64_t id) { write({{"id", id_text(id)}, {"found", to_json(found)}}); }
+void Journal::add(const ReportedFinding& found, std::uint64_t id) {
+  write({{"id", id_text(id)}, {"found", to_json(found)}});
+}
 
-void Journal::add_count(std::uint64_t id, std::uint64_t count, const Found* now) {
+void Journal::add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) {
   Json entry = {{"id", id_text(id)}, {"count", count}};
   if (now != nullptr) entry["now"] = to_json(*now);
   write(entry);
 }
 
-void Journal::add_left_out(const Found& found) {
+void Journal::add_left_out(const ReportedFinding& found) {
   write({{"left_out", {{"rule", found.rule}, {"key", key_number(found)}}}});
 }
 
@@ -260,7 +262,7 @@ std::string to_text(const LeftOut& left_out) {
   return text;
 }
 
-void JournalContents::keep_gravest(std::size_t most) {
+void JournalContents::keep_most_severe(std::size_t most) {
   if (found.size() <= most) return;
   std::vector<std::size_t> order(found.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -272,7 +274,7 @@ void JournalContents::keep_gravest(std::size_t most) {
   }
   order.resize(most);
   std::sort(order.begin(), order.end());  // as they came
-  std::vector<Found> kept;
+  std::vector<ReportedFinding> kept;
   for (const std::size_t index : order) kept.push_back(std::move(found[index]));
   found = std::move(kept);
 }

@@ -40,12 +40,12 @@ class FindingSink {
  public:
   virtual ~FindingSink() = default;
   // `id` names the finding for add_count().
-  virtual void add(const Found& found, std::uint64_t id) = 0;
+  virtual void add(const ReportedFinding& found, std::uint64_t id) = 0;
   // `now`: the finding as this launch has it; null: as it was reported before.
-  virtual void add_count(std::uint64_t id, std::uint64_t count, const Found* now) = 0;
+  virtual void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) = 0;
   virtual void add(const AllowedRecord& allowed) = 0;
   // The list has no room for it. Of the same one any number may come.
-  virtual void add_left_out(const Found&) {}
+  virtual void add_left_out(const ReportedFinding&) {}
 };
 
 // Findings that a report has no room for, by severity.
@@ -61,10 +61,10 @@ std::string to_text(const LeftOut& left_out);
 class Journal final : public FindingSink {
  public:
   static Result<std::shared_ptr<Journal>> open(const std::string& path);
-  void add(const Found& found, std::uint64_t id) override;
-  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override;
+  void add(const ReportedFinding& found, std::uint64_t id) override;
+  void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) override;
   void add(const AllowedRecord& allowed) override;
-  void add_left_out(const Found& found) override;
+  void add_left_out(const ReportedFinding& found) override;
   void add(const FailureRecord& failure);
 
  private:
@@ -74,14 +74,14 @@ class Journal final : public FindingSink {
 };
 
 struct JournalContents {
-  std::vector<Found> found;  // equal ones folded
+  std::vector<ReportedFinding> found;  // equal ones folded
   std::vector<AllowedRecord> allowed;
   std::vector<FailureRecord> failures;
   LeftOut left_out;
   std::vector<std::string> times;  // records of launches (docs/time.md) without their commands and blocks, each as JSON
 
   // Leaves out all but the gravest `most`, the earlier ones where they are equally grave.
-  void keep_gravest(std::size_t most);
+  void keep_most_severe(std::size_t most);
 };
 
 // Reads a journal while others write it: each take() gives what has come since the last one, a finding that came again

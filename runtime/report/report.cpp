@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/unreachable.hpp"
-#include "runtime/report/launch_place.hpp"
+#include "runtime/report/fault_location.hpp"
 #include "runtime/report/rules.hpp"
 
 namespace softtpu {
@@ -27,13 +27,13 @@ bool has_failure(const RunReport& report, FailureKind kind) {
 }
 
 bool lacks_lines(const JournalContents& contents) {
-  return std::any_of(contents.found.begin(), contents.found.end(), [](const Found& found) {
+  return std::any_of(contents.found.begin(), contents.found.end(), [](const ReportedFinding& found) {
     return std::any_of(found.parties.begin(), found.parties.end(),
-                       [](const FoundParty& p) { return p.at.lacks_line(); });
+                       [](const ReportedParty& p) { return p.at.lacks_line(); });
   });
 }
 
-bool counts(const Found& found) { return rule(found.rule).severity != Severity::kNote; }
+bool counts(const ReportedFinding& found) { return rule(found.rule).severity != Severity::kNote; }
 
 // What went wrong, without the details: these were printed when it happened, and stand in the reports. Equal ones once.
 std::vector<std::pair<std::string, std::uint64_t>> failure_lines(const std::vector<FailureRecord>& failures) {
@@ -71,7 +71,7 @@ constexpr Advice kAdvice[] = {
 
 Json to_json(const FailureRecord& failure) {
   Json json = {{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}};
-  if (const auto place = find_launch_place(failure.text)) {
+  if (const auto place = parse_fault_location(failure.text)) {
     json["core"] = place->core;
     if (place->command) json["command"] = *place->command;
     if (!place->file.empty()) {
@@ -134,7 +134,7 @@ int RunReport::exit_status() const {
 
 std::uint64_t RunReport::occurrences() const {
   std::uint64_t sum = 0;
-  for (const Found& found : contents.found) sum += found.count;
+  for (const ReportedFinding& found : contents.found) sum += found.count;
   return sum;
 }
 
@@ -184,7 +184,7 @@ std::string to_json_text(const RunReport& report) {
   for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
     json["left_out"][std::string(to_text(severity))] = report.contents.left_out.of(severity);
   }
-  for (const Found& found : report.contents.found) json["findings"].push_back(to_json(found));
+  for (const ReportedFinding& found : report.contents.found) json["findings"].push_back(to_json(found));
   for (const AllowedRecord& allowed : report.contents.allowed) {
     json["allowed"].push_back({{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}});
   }

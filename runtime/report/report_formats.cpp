@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 constexpr const char* kRootName = "%SRCROOT%";
 
 // Where a finding without a line of its own is shown: the program.
-SourceLine place_in(const RunReport& report, const Found& found) {
+SourceLine place_in(const RunReport& report, const ReportedFinding& found) {
   SourceLine place = place_of(found);
   if (place.path.empty() && !report.program.empty()) place.path = report.program[0];
   return place;
@@ -29,7 +29,7 @@ Json sarif_physical(const SourceLine& place, const SourceRoot& root) {
   return physical;
 }
 
-Json sarif_location(const FoundParty& party, const SourceRoot& root) {
+Json sarif_location(const ReportedParty& party, const SourceRoot& root) {
   Json location = {{"message", {{"text", party.text}}}};
   if (const SourceLine place = party.place(); !place.path.empty())
     location["physicalLocation"] = sarif_physical(place, root);
@@ -44,14 +44,14 @@ Json sarif_rule(const Rule& row) {
           {"defaultConfiguration", {{"level", to_text(row.severity)}}}};
 }
 
-Json sarif_result(const RunReport& report, const Found& found, const SourceRoot& root) {
+Json sarif_result(const RunReport& report, const ReportedFinding& found, const SourceRoot& root) {
   Json result = {{"ruleId", found.rule},
                  {"level", to_text(rule(found.rule).severity)},
                  {"message", {{"text", found.what}}},
                  {"occurrenceCount", found.count},
                  {"relatedLocations", Json::array()}};
   // The last party is the call that the finding is about.
-  const FoundParty about = found.parties.empty() ? FoundParty{"", found.what, {}, {}} : found.parties.back();
+  const ReportedParty about = found.parties.empty() ? ReportedParty{"", found.what, {}, {}} : found.parties.back();
   Json location = sarif_location(about, root);
   if (!location.contains("physicalLocation"))
     location["physicalLocation"] = sarif_physical(place_in(report, found), root);
@@ -66,8 +66,8 @@ Json sarif_result(const RunReport& report, const Found& found, const SourceRoot&
 
 SourceRoot root_of(const RunReport& report) {
   std::vector<std::string> files;
-  for (const Found& found : report.contents.found) {
-    for (const FoundParty& party : found.parties) {
+  for (const ReportedFinding& found : report.contents.found) {
+    for (const ReportedParty& party : found.parties) {
       if (const SourceLine place = party.place(); !place.path.empty()) files.push_back(place.path);
     }
   }
@@ -101,7 +101,7 @@ std::string to_sarif_text(const RunReport& report) {
   for (const Rule& row : rules()) all.push_back(sarif_rule(row));
   const SourceRoot root = root_of(report);
   Json results = Json::array();
-  for (const Found& found : report.contents.found) results.push_back(sarif_result(report, found, root));
+  for (const ReportedFinding& found : report.contents.found) results.push_back(sarif_result(report, found, root));
   const Json json = {
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
@@ -127,7 +127,7 @@ std::string to_junit_text(const RunReport& report) {
         "launch", failure.kernel.empty() ? program : failure.kernel,
         fmt::format("<failure type=\"{}\" message=\"{}\"/>", escape(to_text(failure.kind)), escape(failure.text)));
   }
-  for (const Found& found : report.contents.found) {
+  for (const ReportedFinding& found : report.contents.found) {
     const std::string site = place_of(found).text();
     const std::string& where = found.kernel.empty() ? program : found.kernel;
     const bool fails = rule(found.rule).severity != Severity::kNote;

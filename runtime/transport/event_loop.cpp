@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "runtime/transport/short_wait.hpp"
+#include "runtime/transport/adaptive_spin.hpp"
 
 namespace softtpu {
 
@@ -41,8 +41,8 @@ EventLoop::~EventLoop() {
 }
 
 void EventLoop::run() {
-  // Whoever got an answer asks again soon, or not for long.
-  ShortWait wait;
+  // A client that got an answer asks again soon, or not for long.
+  AdaptiveSpin wait;
   const auto has_work = [this] { return impl_->context.poll() > 0; };
   while (!impl_->context.stopped()) {
     if (!wait.is_worth_it() || !wait.look(has_work)) impl_->context.run_one();

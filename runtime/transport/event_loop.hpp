@@ -33,7 +33,7 @@ class EventLoop {
   void after(std::chrono::milliseconds delay, Callback callback);
   // Called once, as soon as the current callback has returned.
   void soon(Callback callback);
-  // Somebody who waits for a moment only was woken: a core that has work, a client that has its answer.
+  // A process that waits for a moment only was woken: a core that has work, a client that has its answer.
   void has_woken() { has_woken_ = true; }
   // For work that takes long, between two parts of it: gives the processor to those who were woken since the last time.
   // The system may have put them behind this thread, and would leave them there for milliseconds.

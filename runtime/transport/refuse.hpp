@@ -6,7 +6,7 @@
 
 namespace softtpu {
 
-// Waits for the peer's first request, answers it with the error, and closes: whoever asked learns why there is no
+// Waits for the peer's first request, answers it with the error, and closes: the peer learns why there is no
 // device.
 void refuse(UniqueFd socket, const Error& error);
 

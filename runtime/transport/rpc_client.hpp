@@ -17,7 +17,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/frame.hpp"
-#include "runtime/transport/short_wait.hpp"
+#include "runtime/transport/adaptive_spin.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -86,7 +86,7 @@ class RpcClient {
   std::uint64_t last_request_ = 0;
   bool reading_ = false;  // one of the waiting threads reads the socket
   FrameBuffer buffer_;    // this and wait_: used by the reading thread only
-  ShortWait wait_;
+  AdaptiveSpin wait_;
   std::optional<Error> broken_;
 };
 

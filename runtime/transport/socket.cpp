@@ -138,7 +138,7 @@ Result<Received> receive(int socket, FrameBuffer& buffer, bool wait) {
 namespace {
 
 // Looks for data before the thread sleeps: nullopt when there is none yet.
-std::optional<Result<Received>> look_for_data(int socket, FrameBuffer& buffer, ShortWait& wait) {
+std::optional<Result<Received>> look_for_data(int socket, FrameBuffer& buffer, AdaptiveSpin& wait) {
   Result<Received> received = Received::kNothing;
   const auto is_here = [&] {
     received = receive(socket, buffer, false);
@@ -150,12 +150,13 @@ std::optional<Result<Received>> look_for_data(int socket, FrameBuffer& buffer, S
 
 }  // namespace
 
-Result<Received> receive_soon(int socket, FrameBuffer& buffer, ShortWait& wait) {
+Result<Received> receive_soon(int socket, FrameBuffer& buffer, AdaptiveSpin& wait) {
   if (auto found = look_for_data(socket, buffer, wait)) return *std::move(found);
   return receive(socket, buffer, true);
 }
 
-Result<Received> receive_within(int socket, FrameBuffer& buffer, ShortWait& wait, std::chrono::milliseconds longest) {
+Result<Received> receive_within(int socket, FrameBuffer& buffer, AdaptiveSpin& wait,
+                                std::chrono::milliseconds longest) {
   if (auto found = look_for_data(socket, buffer, wait)) return *std::move(found);
   pollfd data{socket, POLLIN, 0};
   if (::poll(&data, 1, static_cast<int>(longest.count())) <= 0) return Received::kNothing;

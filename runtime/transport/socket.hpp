@@ -12,7 +12,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/frame.hpp"
-#include "runtime/transport/short_wait.hpp"
+#include "runtime/transport/adaptive_spin.hpp"
 
 namespace softtpu {
 
@@ -37,8 +37,8 @@ enum class Received { kBytes, kNothing, kEnd };
 // Receives once into the buffer. kNothing: no data now (only when `wait` is false). kEnd: the peer is gone.
 Result<Received> receive(int socket, FrameBuffer& buffer, bool wait);
 // Waits for data that is expected soon: looks for it before the thread sleeps.
-Result<Received> receive_soon(int socket, FrameBuffer& buffer, ShortWait& wait);
+Result<Received> receive_soon(int socket, FrameBuffer& buffer, AdaptiveSpin& wait);
 // The same, but kNothing when the time has passed or a signal has come.
-Result<Received> receive_within(int socket, FrameBuffer& buffer, ShortWait& wait, std::chrono::milliseconds longest);
+Result<Received> receive_within(int socket, FrameBuffer& buffer, AdaptiveSpin& wait, std::chrono::milliseconds longest);
 
 }  // namespace softtpu

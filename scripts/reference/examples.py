@@ -1,4 +1,4 @@
-"""Examples of functions: a call made from the prototype, with arguments from the family where the usual ones do not fit. Whoever shows an
+"""Examples of functions: a call made from the prototype, with arguments from the family where the usual ones do not fit. What shows an
 example shows this text; tests/manual compiles and runs it."""
 import re
 

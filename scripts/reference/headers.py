@@ -47,7 +47,7 @@ def comment(function):
 
 def written(header, reference):
     text = OURS.sub("", (model.ROOT / header).read_text())
-    names = {one.name for one in model.prototypes(header)}
+    names = {one.name for one in model.prototypes(model.ROOT / header, header)}
 
     def with_comment(match):
         name = match[2]

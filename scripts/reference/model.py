@@ -1,5 +1,5 @@
 """The reference of public functions as data: hand-written text (docs/reference/*.toml), prototypes (the headers), limits that the
-rules themselves gave (docs/reference/limits.json) and the ledger (device/isa/verified.def), put together once for all its readers."""
+rules themselves gave (docs/reference/limits.json) and the ledger (tools/softtpu/ledger.json), put together once for all its readers."""
 import dataclasses
 import json
 import pathlib
@@ -7,6 +7,7 @@ import re
 import tomllib
 
 import examples
+from prototypes import Prototype, prototypes
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "docs/reference"
@@ -18,7 +19,6 @@ KERNEL_HEADERS = ["firmware/include/tpu_kernel.h", "firmware/include/softtpu/tpu
 HOST_HEADERS = ["host/include/bmlib_runtime.h", "host/include/bmlib_internal.h", "host/include/softtpu/layout.h",
                 "host/include/tpuv7/tpuv7_rt.h", "host/include/tpuv7/tpuv7_manager.h", "host/include/tpuv7/tpuv7_modelrt.h",
                 "host/include/tpudnn/tpuDNN.h", "host/include/tpudnn/tpuDNNTensor.h", "host/include/tpu_runtime_api/tpu_runtime_api.h"]
-PROTOTYPE = re.compile(r"^(?!typedef|static|inline|  )([a-zA-Z_][\w *]*?[ *])(\w+)\(((?:[^()]|\([^()]*\))*)\)(?:\s*__attribute__[^;]*)?;", re.M)
 FAMILY_FIELDS = {"id", "title", "functions", "parameters", "about", "layout", "rounding", "overlap", "notes", "errors", "waits", "numerics",
                  "source", "see", "example", "before", "after", "chips", "newer", "types", "returns", "figures"}
 FUNCTION_FIELDS = {"purpose", "parameters", "rounding", "layout", "notes", "errors", "example", "see", "gives", "returns", "overlap",
@@ -36,68 +36,24 @@ class Wrong(Exception):
     """What a reader of the sources has to be told."""
 
 
-@dataclasses.dataclass
-class Prototype:
-    name: str
-    returns: str
-    parameters: list  # (type, name)
-    header: str
-
-    @property
-    def include(self):
-        """What a program includes for it."""
-        name = self.header.split("include/")[1]
-        return "tpu_kernel.h" if name.startswith("softtpu/tpu_") else name
-
-    def text(self, width=100):
-        """The declaration, broken between parameters."""
-        start = f"{self.returns} {self.name}("
-        parts = [kind if name == "..." or "(*" in kind else f"{kind} {name}" for kind, name in self.parameters] or ["void"]
-        lines, line = [], start
-        for i, part in enumerate(parts):
-            piece = part + (", " if i + 1 < len(parts) else ")")
-            if len(line + piece) > width and line.strip() != start:
-                lines.append(line.rstrip())
-                line = "    "
-            line += piece
-        return "\n".join(lines + [line.rstrip()])
-
-
-def prototypes(header):
-    text = re.sub(r"/\*.*?\*/", "", (ROOT / header).read_text(), flags=re.S)
-    # What C++ programs have besides is not described, nor are defaults.
-    text = re.sub(r"^#ifdef __cplusplus\n(?:(?!^#).*\n)*#endif", "", text, flags=re.M)
-    text = re.sub(r" TPUDNN_DEFAULT\(\w+\)(?=[,)])", "", text)
-    text = re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
-    for match in PROTOTYPE.finditer(text):
-        name, inside = match[2], " ".join(match[3].split())
-        parameters = []
-        for part in [] if inside == "void" else re.split(r", (?![^(]*\))", inside):
-            if part == "...":
-                parameters.append(("...", "..."))
-                continue
-            if "(*" in part:
-                parameters.append((part, re.search(r"\(\*(\w+)\)", part)[1]))
-                continue
-            kind, parameter = re.fullmatch(r"(.*[ *])(\w+)(?:\[\d*\])?", part).groups()
-            parameters.append((kind.strip(), parameter))
-        yield Prototype(name, match[1].strip(), parameters, header)
-
-
 def all_prototypes():
     found = {}
     for header in KERNEL_HEADERS + HOST_HEADERS:
-        for one in prototypes(header):
+        for one in prototypes(ROOT / header, header):
             if not one.name.startswith("softtpu_kernel_"):
                 found.setdefault(one.name, one)
     return found
 
 
 def ledger():
-    text = (ROOT / "device/isa/verified.def").read_text()
-    rows = {name: {"exact": int(exact), "deviating": int(deviating), "reference": reference, "oracle": int(oracle)}
-            for name, exact, deviating, reference, oracle in re.findall(r'^VERIFIED\((\w+), (\d+), (\d+), "([^"]*)", (\d+)\)', text, re.M)}
-    for name in re.findall(r"^ASSUMED\((\w+)\)", text, re.M):
+    """What update_ledger.py has counted: "verified", "assumed" and "recorded"."""
+    return json.loads((ROOT / "tools/softtpu/ledger.json").read_text())
+
+
+def verified():
+    known = ledger()
+    rows = known["verified"]
+    for name in known["assumed"]:
         rows.setdefault(name, {"exact": 0, "deviating": 0, "reference": "", "oracle": 0})["assumed"] = True
     return rows
 
@@ -105,8 +61,9 @@ def ledger():
 def recorded():
     """Function -> chips with the exact and the different cases that were recorded there."""
     found = {}
-    for chip, name, exact, different in re.findall(r'^RECORDED\("([^"]+)", (\w+), (\d+), (\d+), \d+\)', (ROOT / "device/isa/recorded.def").read_text(), re.M):
-        found.setdefault(name, []).append((chip.split("-")[0].upper(), int(exact), int(different)))
+    for chip, functions in ledger()["recorded"].items():
+        for name, (exact, different, _) in functions.items():
+            found.setdefault(name, []).append((chip.split("-")[0].upper(), exact, different))
     return found
 
 
@@ -437,7 +394,7 @@ class Reference:
     def __init__(self):
         self.common = tomllib.loads((SOURCE / "common.toml").read_text())
         self.limits = json.loads((SOURCE / "limits.json").read_text())
-        self.ledger = ledger()
+        self.ledger = verified()
         self.recorded = recorded()
         self.prototypes = all_prototypes()
         self.samples = calls_in_samples()

@@ -91,7 +91,7 @@ class PingPong {
   std::array<int, 2> ends_{};
 };
 
-// Microseconds of one call, the median of `count`: whoever else has the processor for a while changes few of them.
+// Microseconds of one call, the median of `count`: other programs on the processor change few of them.
 // Linux needs some milliseconds to spread processes that have begun to work together over the processors: five times as
 // many calls come before.
 double microseconds(int count, const std::function<void()>& call) {

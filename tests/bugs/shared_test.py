@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Findings of a device that several programs share: each goes to the program that caused it, and to nobody else."""
+"""Findings of a device that several programs share: each goes to the program that caused it, and to no other."""
 import argparse
 import contextlib
 import json

@@ -120,7 +120,7 @@ TEST(ModuleSymbols, AreComparedWithTheChips) {
   check_portable_symbols(findings, "k.so", {"memcpy", "tpu_poll", "okk_poll"}, {*bm1684});
   ::testing::internal::GetCapturedStderr();
   std::vector<std::string> functions;
-  for (const Found& found : findings.all()) functions.push_back(found.rule + " " + found.parties[0].function);
+  for (const ReportedFinding& found : findings.all()) functions.push_back(found.rule + " " + found.parties[0].function);
   EXPECT_THAT(functions, ElementsAre("constraint/symbol malloc", "constraint/symbol _Znwm",
                                      "constraint/symbol pthread_create", "constraint/portable-function tpu_poll"));
 }

@@ -14,7 +14,7 @@ class RaceCheck : public ::testing::Test {
  protected:
   RaceCheck() { device_.core().add_observer(make_race_check(findings_)); }
 
-  const std::vector<Found>& run(const std::function<void()>& kernel) {
+  const std::vector<ReportedFinding>& run(const std::function<void()>& kernel) {
     const LaunchOutcome outcome = device_.run(kernel);
     EXPECT_TRUE(outcome.ok) << outcome.text;
     return findings_->all();

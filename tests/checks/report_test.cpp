@@ -14,8 +14,8 @@
 #include "device/checks/client_findings.hpp"
 #include "device/checks/findings.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/report/fault_location.hpp"
 #include "runtime/report/finding_message.hpp"
-#include "runtime/report/launch_place.hpp"
 #include "runtime/report/rules.hpp"
 #include "runtime/report/source_root.hpp"
 
@@ -36,13 +36,13 @@ class JournalFile : public ::testing::Test {
   const std::string path_ = ::testing::TempDir() + "softtpu_journal_" + std::to_string(::getpid());
 };
 
-Found race(const std::string& function, int line) {
-  Found found;
+ReportedFinding race(const std::string& function, int line) {
+  ReportedFinding found;
   found.rule = "race/raw";
   found.kernel = "add";
   found.core = 0;
   found.what = "two <engines> & \"bytes\"";
-  found.place = FoundPlace{"local", 0x400, 0x480, 3, 0};
+  found.place = ReportedRange{"local", 0x400, 0x480, 3, 0};
   found.parties = {{function, function + " writes", {"/src/add.c", line, "add"}, {}}};
   return found;
 }
@@ -59,7 +59,7 @@ TEST_F(JournalFile, FoldsTheSameCallsAndAddsUp) {
   (*journal)->add(FailureRecord{FailureKind::kTimeout, "add", "hangs"});
   const JournalContents read = contents();
   ASSERT_THAT(read.found, SizeIs(2));
-  Found expected = race("tpu_gdma_cpy_S2L", 7);
+  ReportedFinding expected = race("tpu_gdma_cpy_S2L", 7);
   expected.count = 6;
   EXPECT_EQ(read.found[0], expected);
   ASSERT_THAT(read.allowed, SizeIs(1));
@@ -139,7 +139,7 @@ TEST(RunReport, WritesAllFormats) {
   const auto json = nlohmann::json::parse(to_json_text(report));
   EXPECT_EQ(json["verdict"], "launch failed");
   EXPECT_EQ(json["exit_status"], 120);
-  EXPECT_EQ(find_found(json["findings"][0]), report.contents.found[0]);
+  EXPECT_EQ(parse_finding(json["findings"][0]), report.contents.found[0]);
   EXPECT_EQ(json["findings"][0]["page"], "docs/rules/race-raw.md");
   const auto sarif = nlohmann::json::parse(to_sarif_text(report));
   EXPECT_EQ(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 7);
@@ -159,8 +159,8 @@ TEST(RunReport, SaysThatALaunchFailedThoughTheProgramWentOn) {
   EXPECT_THAT(to_summary(report), HasSubstr("1 launch (or loading) failed, and the program went on"));
 }
 
-Found leak(const std::string& frame) {
-  Found found;
+ReportedFinding leak(const std::string& frame) {
+  ReportedFinding found;
   found.rule = "memory/leak";
   found.what = "4096 bytes are still allocated";
   found.parties = {{"bm_dev_free", "the device is given back", {}, {"main"}},
@@ -176,15 +176,15 @@ TEST(RunReport, GivesEveryResultALocationRelativeToTheSources) {
   fs::create_directories(root / "build");
   const fs::path before = fs::current_path();
   fs::current_path(root / "build");
-  Found kernel = race("tpu_gdma_cpy_S2L", 7);
+  ReportedFinding kernel = race("tpu_gdma_cpy_S2L", 7);
   kernel.parties[0].at.path = (root / "src" / "add 1.c").string();
-  Found elsewhere = race("tpu_gdma_cpy_S2L", 7);
+  ReportedFinding elsewhere = race("tpu_gdma_cpy_S2L", 7);
   elsewhere.parties[0].at.path = "/usr/include/x.h";
-  Found nowhere = race("tpu_gdma_cpy_S2L", 0);
+  ReportedFinding nowhere = race("tpu_gdma_cpy_S2L", 0);
   nowhere.parties[0].at = {};
   nowhere.parties.push_back(kernel.parties[0]);
   std::swap(nowhere.parties[0], nowhere.parties[1]);
-  Found unknown;
+  ReportedFinding unknown;
   unknown.rule = "race/raw";
   unknown.what = "somewhere";
   RunReport report{{"./program"}, "bm1684x", "all", 0, {}};
@@ -239,7 +239,7 @@ TEST(RunReport, NamesEveryTestCaseOfJUnit) {
 
 // The text of a leak names its kernel only when there is one, and folders only where they matter.
 TEST(RunReport, SaysNothingOfAKernelOutsideOfLaunches) {
-  const Found found = leak("/src/host.c:12 (main)");
+  const ReportedFinding found = leak("/src/host.c:12 (main)");
   EXPECT_EQ(to_again_text(found, 2), "softtpu: memory/leak 2 more times: 4096 bytes are still allocated\n");
   EXPECT_THAT(to_text(found, false), HasSubstr("\n      host.c:12 (main)\n"));
   RunReport report;
@@ -259,24 +259,25 @@ TEST(RunReport, SaysOnceWhatFailedAgainAndAgain) {
 }
 
 TEST(LaunchPlaces, AreReadFromTheTextThatTellsThem) {
-  const auto fault = find_launch_place("tpu_bdc_fp_add: a rule." + launch_place_text("add", 3, 17, "add_kernel.c:12") +
-                                       "\n - The launch passed 4 bytes");
+  const auto fault =
+      parse_fault_location("tpu_bdc_fp_add: a rule." + fault_location_text("add", 3, 17, "add_kernel.c:12") +
+                           "\n - The launch passed 4 bytes");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kernel, "add");
   EXPECT_EQ(fault->core, 3U);
   EXPECT_EQ(fault->command, 17U);
   EXPECT_EQ(fault->file, "add_kernel.c");
   EXPECT_EQ(fault->line, 12U);
-  const auto bare = find_launch_place("a rule." + launch_place_text("add", 0, 0, ""));
+  const auto bare = parse_fault_location("a rule." + fault_location_text("add", 0, 0, ""));
   ASSERT_TRUE(bare);
   EXPECT_EQ(bare->command, 0U);
   EXPECT_TRUE(bare->file.empty());
   // The site may be a function without a line.
-  EXPECT_TRUE(find_launch_place("a rule." + launch_place_text("add", 0, 0, "add"))->file.empty());
+  EXPECT_TRUE(parse_fault_location("a rule." + fault_location_text("add", 0, 0, "add"))->file.empty());
 }
 
 TEST(LaunchPlaces, OfACrashAreItsInnermostCallWithALine) {
-  const auto crash = find_launch_place(
+  const auto crash = parse_fault_location(
       "kernel \"heap\" on core 1 was ended by signal 6 (Aborted), after 11 commands.\n - Calls, innermost first:\n     "
       "abort\n     write_at (kernel.c:16): 32 bytes, 2 times\n     heap (kernel.c:19)\n - Last commands:\n     x "
       "(no.c:1)");
@@ -286,39 +287,39 @@ TEST(LaunchPlaces, OfACrashAreItsInnermostCallWithALine) {
   EXPECT_EQ(crash->command, 11U);
   EXPECT_EQ(crash->file, "kernel.c");
   EXPECT_EQ(crash->line, 16U);
-  const auto no_lines = find_launch_place("kernel \"k\" on core 0 called exit(3), after 1 command.");
+  const auto no_lines = parse_fault_location("kernel \"k\" on core 0 called exit(3), after 1 command.");
   ASSERT_TRUE(no_lines);
   EXPECT_EQ(no_lines->command, 1U);
   EXPECT_TRUE(no_lines->file.empty());
-  EXPECT_FALSE(find_launch_place("bm_malloc_device_byte: out of memory"));
-  EXPECT_FALSE(find_launch_place("kernel \"x\" is unknown"));
-  EXPECT_FALSE(find_launch_place(""));
+  EXPECT_FALSE(parse_fault_location("bm_malloc_device_byte: out of memory"));
+  EXPECT_FALSE(parse_fault_location("kernel \"x\" is unknown"));
+  EXPECT_FALSE(parse_fault_location(""));
 }
 
 TEST(FindingMessages, CarryAFindingWhole) {
-  Found found = race("tpu_gdma_cpy_S2L", 7);
+  ReportedFinding found = race("tpu_gdma_cpy_S2L", 7);
   found.cost = 127.5;
   found.nearest = "0x440";
   found.count = 3;
   found.parties.push_back(leak("/src/host.c:12 (main)").parties[1]);
-  EXPECT_EQ(find_found(to_message(found, 5)), found);
+  EXPECT_EQ(parse_finding(to_message(found, 5)), found);
   EXPECT_EQ(to_message(found, 5).id, 5U);
-  Found bare;
+  ReportedFinding bare;
   bare.rule = "race/raw";
-  EXPECT_EQ(find_found(to_message(bare, 0)), bare);
+  EXPECT_EQ(parse_finding(to_message(bare, 0)), bare);
 }
 
-// They come from a process that runs somebody's kernel.
+// They come from a process that runs a user's kernel.
 TEST(FindingMessages, AreCutAndMadePrintable) {
   msg::FindingNote note = to_message(race("tpu_gdma_cpy_S2L", 7), 1);
   note.rule = "no/such";
-  EXPECT_FALSE(find_found(note));
+  EXPECT_FALSE(parse_finding(note));
   note.rule = "race/raw";
   note.what = "\x1b[2J" + std::string(100000, 'x');
   note.parties.resize(1000, note.parties[0]);
   note.parties[0].stack.resize(1000, "frame\n");
   note.parties[0].line = 0xFFFF'FFFF;
-  const auto found = find_found(note);
+  const auto found = parse_finding(note);
   ASSERT_TRUE(found);
   EXPECT_LT(found->what.size(), 1100U);
   EXPECT_EQ(found->what.find('\x1b'), std::string::npos);
@@ -331,8 +332,8 @@ TEST(FindingMessages, AreCutAndMadePrintable) {
 struct KeptFindings final : FindingSink {
   std::vector<std::string> what, now;
   std::uint64_t more = 0;
-  void add(const Found& found, std::uint64_t) override { what.push_back(found.what); }
-  void add_count(std::uint64_t, std::uint64_t count, const Found* found) override {
+  void add(const ReportedFinding& found, std::uint64_t) override { what.push_back(found.what); }
+  void add_count(std::uint64_t, std::uint64_t count, const ReportedFinding* found) override {
     more += count;
     if (found != nullptr) now.push_back(found->what);
   }
@@ -393,11 +394,11 @@ TEST(AllowRules, CoverRuleKernelAndBytes) {
   ASSERT_TRUE(list) << list.error().text;
   ASSERT_THAT(*list, SizeIs(2));
   const AllowRule& first = (*list)[0];
-  EXPECT_TRUE(first.covers("race/war", "add2", FoundPlace{"local", 0x400, 0x480, 1, 0}));
-  EXPECT_FALSE(first.covers("race/war", "add2", FoundPlace{"local", 0x400, 0x481, 1, 0}));
-  EXPECT_FALSE(first.covers("race/war", "add2", FoundPlace{"global", 0x400, 0x480}));
-  EXPECT_FALSE(first.covers("race/war", "sub", FoundPlace{"local", 0x400, 0x480, 1, 0}));
-  EXPECT_FALSE(first.covers("init/local", "add", FoundPlace{"local", 0x400, 0x480, 1, 0}));
+  EXPECT_TRUE(first.covers("race/war", "add2", ReportedRange{"local", 0x400, 0x480, 1, 0}));
+  EXPECT_FALSE(first.covers("race/war", "add2", ReportedRange{"local", 0x400, 0x481, 1, 0}));
+  EXPECT_FALSE(first.covers("race/war", "add2", ReportedRange{"global", 0x400, 0x480}));
+  EXPECT_FALSE(first.covers("race/war", "sub", ReportedRange{"local", 0x400, 0x480, 1, 0}));
+  EXPECT_FALSE(first.covers("init/local", "add", ReportedRange{"local", 0x400, 0x480, 1, 0}));
   EXPECT_FALSE(first.covers("race/war", "add", std::nullopt));
   EXPECT_TRUE((*list)[1].covers("memory/leak", "", std::nullopt));
 }
@@ -440,7 +441,7 @@ TEST(FindingsList, AnErrorThatComesLateFindsRoom) {
   findings.report();
   const std::string text = ::testing::internal::GetCapturedStderr();
   std::vector<std::string> kept;
-  for (const Found& found : findings.all()) kept.push_back(found.what);
+  for (const ReportedFinding& found : findings.all()) kept.push_back(found.what);
   EXPECT_THAT(kept, ::testing::ElementsAre("note 0", "note 1", "warning", "error 0", "error 1"));
   EXPECT_THAT(text, HasSubstr("4 further findings are left out (SOFTTPU_MAX_FINDINGS=2): 1 error, 3 notes"));
 }
@@ -462,7 +463,7 @@ TEST_F(JournalFile, KeepsTheGravestAndCountsWhatIsLeftOut) {
   JournalContents read = contents();
   EXPECT_EQ(read.found.size(), 3U + 2U + 3U);
   EXPECT_EQ(read.left_out.total(), 4U);
-  read.keep_gravest(3);
+  read.keep_most_severe(3);
   ASSERT_THAT(read.found, SizeIs(3));
   EXPECT_EQ(read.found[0].what, "note 0");
   EXPECT_EQ(read.found[1].what, "error 0");
@@ -486,7 +487,7 @@ TEST(RunReport, SaysOnceThatLinesAreMissing) {
   RunReport report;
   report.contents.found = {race("a", 1), race("b", 2)};
   EXPECT_EQ(to_summary(report).find("-g"), std::string::npos);
-  for (Found& found : report.contents.found) found.parties[0].at = {"", 0, "add"};
+  for (ReportedFinding& found : report.contents.found) found.parties[0].at = {"", 0, "add"};
   const std::string text = to_summary(report);
   EXPECT_THAT(text, HasSubstr("compiled with -g"));
   EXPECT_EQ(text.find("-g"), text.rfind("-g"));

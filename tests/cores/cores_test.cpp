@@ -307,7 +307,7 @@ TEST_P(Cores, OneThatHangsIsTheOneThatIsBlamed) {
 TEST_P(Cores, ADeadlockNamesEachCoreAndWhatItWaitsFor) {
   const std::string message = failure("waits_for_nobody", 0, 1);
   EXPECT_THAT(message, AllOf(HasSubstr("\"waits_for_nobody\": deadlock"), HasSubstr("core 0 has ended"),
-                             HasSubstr("core 1 waits in tpu_gdma_wait_msg for message 21 to be sent once; nobody has "
+                             HasSubstr("core 1 waits in tpu_gdma_wait_msg for message 21 to be sent once; no core has "
                                        "sent it"),
                              HasSubstr("core_kernels.c:")));
   EXPECT_LT(taken_, 10.0);
@@ -330,7 +330,7 @@ TEST_P(Cores, MisusedMessagesAreRefused) {
                                "message 5 was sent twice, more often than this wait asks for (1)",
                                "core_num (9) is outside 1..",
                                "lock_id (64) is outside 0..63",
-                               "lock 2 is not held by anybody",
+                               "lock 2 is not held",
                                "msg_id (128) is outside 0..127"};
   for (int i = 0; i < 10; ++i) {
     EXPECT_THAT(failure("misuses_messages", 0, i, {0, 1}), HasSubstr(texts[i])) << i;

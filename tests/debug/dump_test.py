@@ -199,7 +199,7 @@ class Dump(unittest.TestCase):
                     text = self.run_dump("--socket", device.socket, "--shape", f"1,1,1,{len(values)}", "--dtype", dtype).stdout
                     self.assertEqual(text.split()[1:], list(values.values()))
                     device.put("local", device.bytes)
-                # A file of the same name that somebody else has written stays.
+                # A file of the same name that softtpu did not write stays.
                 mine = pathlib.Path(folder) / "mine.npy.json"
                 mine.write_text('{"mine": true}')
                 self.assertEqual(self.run_dump("--socket", device.socket, "--shape", "1,1,1,4", "-o", str(mine)[:-5]).returncode, 0)

@@ -52,7 +52,7 @@ class RawClient {
     EXPECT_TRUE(send_all(rpc_.socket(), burst_));
     burst_.clear();
   }
-  // As much as the server takes while nobody takes its answers.
+  // As much as the server takes while its answers are not read.
   void send_deaf() {
     for (std::size_t sent = 0; sent < burst_.size();) {
       pollfd wait{rpc_.socket(), POLLOUT, 0};
@@ -320,7 +320,7 @@ TEST(GreedyClients, ALargeModuleIsClosedByAProcessOfItsOwn) {
   }
   std::filesystem::remove(large);
   const auto open = device.open_files();
-  // Somebody ends it: the server closes, or starts another one.
+  // It is ended from outside: the server closes, or starts another one.
   for (const pid_t closer : device.server().processes("softtpu-closer")) ::kill(closer, SIGKILL);
   EXPECT_TRUE(witness.works());
   EXPECT_LE(device.open_files(), open);

@@ -173,7 +173,7 @@ TEST_P(Isolation, AProcessThatEscapesIsEndedAndReported) {
     EXPECT_EQ(device.server().processes("softtpu-core0").size(), 1U) << kernel;
     const std::vector<int> then = attacker.words();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_EQ(attacker.words()[1], then[1]) << "somebody still writes";
+    EXPECT_EQ(attacker.words()[1], then[1]) << "a process still writes";
   }
 }
 
@@ -343,7 +343,7 @@ TEST_P(Isolation, EveryLaunchBeginsWithTheStateOfAFreshCore) {
   }
 }
 
-// An alarm of another's is nobody's fault.
+// A launch does not fail for an alarm of another process.
 TEST_P(Isolation, NobodyIsBlamedForAnothersTimer) {
   SharedDevice device(settings());
   Attacker spoiler(device, kStateKernels), raw(device, kRawCalls);

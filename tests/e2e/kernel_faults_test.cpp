@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"fault_past_local", {"signal 11", "0 bytes past the end of local memory", kLine}},
         Fault{"fault_before_global", {"signal 11", "4 bytes before global memory", kLine}, 0, true},
         Fault{"fault_static", {"signal 11", "offset 0x0 of static memory", kLine}},
-        Fault{"fault_mail", {"signal 11", kLine}},
+        Fault{"fault_ring", {"signal 11", kLine}},
         Fault{"fault_before_l2", {"signal 11", "4 bytes before L2 SRAM", kLine}},
         Fault{"fault_before_status", {"signal 11", kLine}}, Fault{"fault_over_status", {kPage}, 0},
         Fault{"fault_over_status", {kPage}, 0xFF}, Fault{"fault_over_status_and_segv", {"signal 11", kPage}, 0},

@@ -174,7 +174,7 @@ TEST_F(Modules, SayThatTheLaunchPassedFewerBytesThanTheKernelReads) {
   EXPECT_THAT(logged(), HasSubstr("The launch passed 8 bytes of arguments; the kernel's e2e_param_t has 16"));
 }
 
-// Whoever fails a launch decides what is read then.
+// What makes a launch fail decides what is read then.
 TEST_F(Modules, DamagedDebugInformationSaysNothing) {
   const std::string good = read_file(kKernels);
   const auto arguments_of = [&](const std::string& bytes) {

@@ -357,7 +357,8 @@ int children_of(pid_t parent) {
   return count;
 }
 
-// There are descriptors for a new core's socket and for the channel to its keeper, and none for the keeper's end.
+// There are descriptors for a new core's socket and for the channel to its supervisor, and none for the supervisor's
+// end.
 TEST(Exhausted, NoDescriptorForACoresProcess) {
   SharedDevice device;
   Client witness(device.socket());

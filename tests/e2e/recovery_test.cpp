@@ -205,13 +205,13 @@ TEST(Recovery, ManyCrashesAtOnceAreAllReported) {
   std::printf("| %d crashes at once | %d reports with source lines |\n", kClients, with_lines.load());
 }
 
-// Somebody who goes while his crash is explained takes nothing with him.
+// A client that disconnects while its crash is explained loses nothing for others.
 TEST(Recovery, AClientMayGoWhileItsCrashIsExplained) {
   SharedDevice device;
   Client witness(device.socket());
   EXPECT_FALSE(witness.launch("fault_segv"));
   const std::size_t files = device.open_files();  // with the memories that a crash leaves for "softtpu dump"
-  // An explanation may be over before anybody has looked.
+  // An explanation may be over before it is looked at.
   int seen = 0;
   for (int i = 0; i < 40 && seen < 3; ++i) {
     Client client(device.socket());

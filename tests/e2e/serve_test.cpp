@@ -259,13 +259,13 @@ TEST_F(Serve, ASocketThatIsRemovedComesBack) {
   fs::remove(socket_);
   EXPECT_TRUE(eventually([&] { return fs::exists(socket_); }));
   expect_use();
-  EXPECT_THAT(server_->output(), HasSubstr("has been removed or replaced by somebody"));
+  EXPECT_THAT(server_->output(), HasSubstr("has been removed or replaced"));
   fs::remove_all(folder_ / "softtpu");
   EXPECT_TRUE(eventually([&] { return fs::exists(socket_); }));
   expect_use();
 }
 
-// What is in the place of a server's socket when it ends may be somebody else's.
+// What is in the place of a server's socket when it ends may be another server's.
 TEST_F(Serve, EndsWithoutTakingTheSocketOfAnother) {
   server_->kill(SIGSTOP);
   fs::remove(socket_);

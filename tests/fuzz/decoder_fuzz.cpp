@@ -64,7 +64,7 @@ void decode_any(const Frame& frame) {
     case MessageType::kCoreDone: return decode<msg::CoreDone>(frame);
     case MessageType::kCoreExplain: return decode<msg::CoreExplain>(frame);
     case MessageType::kCoreExplainReply: return decode<msg::CoreExplainReply>(frame);
-    case MessageType::kCoreLook: return decode<msg::CoreLook>(frame);
+    case MessageType::kCoreWakeup: return decode<msg::CoreWakeup>(frame);
   }
 }
 

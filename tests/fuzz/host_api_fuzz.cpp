@@ -15,7 +15,7 @@ class Program {
  public:
   Program() {
     ::setenv("SOFTTPU_CHIP", "demo4", 0);
-    // What it prints is read by nobody, but printed. Fuzzer and sanitizers write to the descriptor.
+    // What it prints is not read, but printed. Fuzzer and sanitizers write to the descriptor.
     stderr = std::fopen("/dev/null", "w");
     require(stderr != nullptr, "there is a place for the log");
     ::setenv("SOFTTPU_LOG", "off", 0);

@@ -188,7 +188,7 @@ class Program {
   Program() {
     ::setenv("SOFTTPU_CHIP", "bm1684x", 1);  // the network is for it
     ::setenv("SOFTTPU_LOG", "off", 0);
-    // What it prints is read by nobody, but printed. Fuzzer and sanitizers write to the descriptor.
+    // What it prints is not read, but printed. Fuzzer and sanitizers write to the descriptor.
     stderr = std::fopen("/dev/null", "w");
     require(stderr != nullptr, "there is a place for the log");
     require(tpuRtSetDevice(0) == tpuRtSuccess, "a device can be chosen");

@@ -18,7 +18,7 @@
 namespace softtpu::fuzz {
 namespace {
 
-// The socket has no name once somebody holds it, so that a run that crashes leaves no file.
+// The socket has no name once it is open, so that a run that crashes leaves no file.
 std::string& socket_path() {
   static std::string path = "/tmp/softtpu-fuzz-" + std::to_string(::getpid()) + ".sock";
   return path;
@@ -78,7 +78,7 @@ Bytes make_conversation(Input& input) {
   return bytes;
 }
 
-// What the device says about itself to somebody else.
+// What the device says about itself to another client.
 msg::StatReply stat() {
   auto socket = connect_unix(socket_path());
   require(static_cast<bool>(socket), "the server takes a connection");

@@ -1,4 +1,4 @@
-// One memory of a device whose changes are to be seen. It is a sparse file: pages that nobody has touched since clear()
+// One memory of a device whose changes are to be seen. It is a sparse file: pages that were not touched since clear()
 // are holes, and holes need not be cleared, kept or compared.
 #pragma once
 

@@ -1,25 +1,18 @@
 #!/usr/bin/env python3
 """Writes the functions of public headers as rows FUNCTION(name, {type, parameter}, ...), for tests that call each of them."""
 import pathlib
-import re
 import sys
 
-PROTOTYPE = re.compile(r"^(?!typedef|static)([a-z][\w *]*[ *])(\w+)\(([^()]*)\)(?:\s*__attribute__[^;]*)?;", re.M)
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts/reference"))
+import prototypes as headers_of  # noqa: E402
 
 
 def prototypes(header):
-    """(return type, name, [(type, parameter)]) of each public function of a header."""
-    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
-    text = re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
-    for match in PROTOTYPE.finditer(text):
-        name, parameters = match[2], " ".join(match[3].split())
-        if name.startswith("softtpu_") or parameters.endswith("..."):
-            continue
-        typed = []
-        for parameter in [] if parameters == "void" else parameters.split(", "):
-            ctype, parameter = re.fullmatch(r"(.*[ *])(\w+)(?:\[\d*\])?", parameter).groups()
-            typed.append((ctype.strip(), parameter))
-        yield match[1].strip(), name, typed
+    """(return type, name, [(type, parameter)]) of each public function of a header that a row can call."""
+    for one in headers_of.prototypes(header):
+        if not one.name.startswith("softtpu_") and all(kind != "..." and "(" not in kind for kind, _ in one.parameters):
+            yield one.returns, one.name, one.parameters
 
 
 def functions(header):

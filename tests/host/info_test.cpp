@@ -55,13 +55,13 @@ TEST_F(Host, TracesTheCallsOfAThreadThatAsksForIt) {
   struct bm_trace_item_data item {
   }, all[8] = {};
   EXPECT_EQ(bm_traceitem_number(handle_, &number), BM_SUCCESS);
-  EXPECT_EQ(number, 0) << "nobody has asked yet";
+  EXPECT_EQ(number, 0) << "not asked for yet";
   EXPECT_REFUSED(bm_trace_dump(handle_, &item), BM_ERR_FAILURE, "bm_trace_dump", "has no item");
   ASSERT_EQ(bm_trace_enable(handle_), BM_SUCCESS);
   download(mem);
   ASSERT_EQ(bm_memcpy_d2d_byte(handle_, other, 0, mem, 0, 64), BM_SUCCESS);
-  EXPECT_REFUSED(tpu_kernel_launch_sync(handle_, "nobody", nullptr, 0), BM_ERR_FAILURE, "tpu_kernel_launch_sync",
-                 "nobody");
+  EXPECT_REFUSED(tpu_kernel_launch_sync(handle_, "no_such_function", nullptr, 0), BM_ERR_FAILURE,
+                 "tpu_kernel_launch_sync", "no_such_function");
   std::thread([&] { download(mem); }).join();
   ASSERT_EQ(bm_trace_disable(handle_), BM_SUCCESS);
   upload(pattern(64));

@@ -551,8 +551,8 @@ TEST_F(Networks, WrongArgumentsAreRefusedByName) {
   EXPECT_ONE_LINE("bmrt_launch_tensor_multi_cores", "core 1 does not exist");
   EXPECT_EQ(bmrt_create(nullptr), nullptr);
   take_log();
-  int nobody = 0;
-  EXPECT_EQ(bmrt_get_network_number(&nobody), 0);
+  int number = 0;
+  EXPECT_EQ(bmrt_get_network_number(&number), 0);
   EXPECT_ONE_LINE("bmrt_get_network_number", "was destroyed or never created");
   EXPECT_FALSE(bmrt_load_bmodel(nullptr, "x"));
   EXPECT_ONE_LINE("bmrt_load_bmodel", "the runtime is NULL");

@@ -61,7 +61,7 @@ class Limits {
   void add_to(json& all) {
     for (const OpInfo& row : all_ops()) {
       if (!is_of_this_interface(row)) continue;
-      // What the chip lacks is unsupported there, whoever else has it.
+      // What the chip lacks is unsupported there, whichever other chip has it.
       const bool lacks = !device_.chip().has_part(part_for(row));
       const Engine engine = lacks ? Engine::kNone : row.engine;
       json entry = {{"engine", to_text(engine)},

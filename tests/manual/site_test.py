@@ -95,7 +95,7 @@ def main():
     check_content(folder / "site", reference)
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        print("SKIPPED: no Chromium (package chromium), so nobody has looked at the site")
+        print("SKIPPED: no Chromium (package chromium), so the site was not looked at")
         return SKIPPED
     pages = every_page(folder / "site") if "--all" in sys.argv else PAGES
     for at in range(0, len(pages), 24):

@@ -104,7 +104,7 @@ def mixed_struct(address):
 
 
 def masked(raw):
-    """Without the padding, which is nobody's."""
+    """Without the padding, which belongs to no tensor."""
     fresh = Mixed.from_buffer_copy(raw)
     return [getattr(fresh, name) if not isinstance(getattr(fresh, name), (ctypes.Array, ctypes.Structure, ctypes.Union))
             else bytes(getattr(fresh, name)) for name, *_ in Mixed._fields_]
@@ -292,7 +292,7 @@ def test_a_closed_device_says_so(kernels_file):
     view = a.view()
     dev.close()
     dev.close()
-    view[:] = 1  # memory that nobody has any more is still memory
+    view[:] = 1  # memory whose owner is gone is still memory
     for call in (lambda: mod.add(a, a, a, 64), a.numpy, lambda: dev.zeros(3), dev.stream, lambda: a.write(1)):
         with pytest.raises(softtpu.Error, match="closed"):
             call()

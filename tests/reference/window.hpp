@@ -20,7 +20,7 @@ struct Geometry {
   dim4 in;
   dim2 kernel, stride, dilation, insert;
   padding_t pad;
-  bool turned = false;  // the stored kernel is turned by 180 degrees
+  bool rotated_180 = false;  // the stored kernel is turned by 180 degrees
 
   static int extent(int in, int inserted, int before, int after, int taps, int step, int spread) {
     return ((in - 1) * (inserted + 1) + 1 + before + after - ((taps - 1) * spread + 1)) / step + 1;
@@ -48,12 +48,12 @@ struct Geometry {
   }
   // The stored tap that window position (k_h, k_w) is multiplied with.
   dim2 stored_tap(int k_h, int k_w) const {
-    return turned ? dim2{kernel.h - 1 - k_h, kernel.w - 1 - k_w} : dim2{k_h, k_w};
+    return rotated_180 ? dim2{kernel.h - 1 - k_h, kernel.w - 1 - k_w} : dim2{k_h, k_w};
   }
   std::string text() const {
     return fmt::format("in [{}, {}, {}, {}] kernel {}x{} stride {}x{} dilation {}x{} insert {}x{} pad {} {} {} {} {}",
                        in.n, in.c, in.h, in.w, kernel.h, kernel.w, stride.h, stride.w, dilation.h, dilation.w, insert.h,
-                       insert.w, pad.top, pad.bottom, pad.left, pad.right, turned ? "turned" : "");
+                       insert.w, pad.top, pad.bottom, pad.left, pad.right, rotated_180 ? "turned" : "");
   }
 };
 

@@ -1,5 +1,5 @@
 // Who may use a shared device of this machine, and what its clients can do to each other: sockets and folders that
-// somebody has prepared, peers of other users, memory of other clients.
+// were prepared, peers of other users, memory of other clients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

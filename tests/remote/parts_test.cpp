@@ -9,9 +9,9 @@
 
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/text.hpp"
-#include "runtime/remote/failure_limit.hpp"
+#include "runtime/remote/rate_limiter.hpp"
 #include "runtime/remote/secret.hpp"
-#include "runtime/remote/strangers.hpp"
+#include "runtime/remote/unauthenticated_connections.hpp"
 
 namespace softtpu {
 namespace {
@@ -48,54 +48,54 @@ TEST(Printable, KeepsControlCharactersFromATerminal) {
             "e \xe2\x82\xac");
 }
 
-TEST(FailureLimit, BlocksAnAddressThatFailsAgainAndAgain) {
-  FailureLimit limit;
-  FailureLimit::Clock::time_point now{seconds(1000)};
-  for (int i = 1; i <= FailureLimit::kMostFailures; ++i) {
+TEST(RateLimiter, BlocksAnAddressThatFailsAgainAndAgain) {
+  RateLimiter limit;
+  RateLimiter::Clock::time_point now{seconds(1000)};
+  for (int i = 1; i <= RateLimiter::kMostFailures; ++i) {
     EXPECT_FALSE(limit.blocks("a", now));
-    EXPECT_EQ(limit.failed("a", now), i == FailureLimit::kMostFailures);
+    EXPECT_EQ(limit.failed("a", now), i == RateLimiter::kMostFailures);
   }
   EXPECT_TRUE(limit.blocks("a", now));
   EXPECT_FALSE(limit.blocks("b", now));
-  EXPECT_TRUE(limit.blocks("a", now + FailureLimit::kMemory - seconds(1)));
-  EXPECT_FALSE(limit.blocks("a", now + FailureLimit::kMemory));
+  EXPECT_TRUE(limit.blocks("a", now + RateLimiter::kMemory - seconds(1)));
+  EXPECT_FALSE(limit.blocks("a", now + RateLimiter::kMemory));
 }
 
-TEST(FailureLimit, ForgetsSingleFailures) {
-  FailureLimit limit;
-  FailureLimit::Clock::time_point now{seconds(1000)};
-  for (int i = 0; i < 3 * FailureLimit::kMostFailures; ++i) {
+TEST(RateLimiter, ForgetsSingleFailures) {
+  RateLimiter limit;
+  RateLimiter::Clock::time_point now{seconds(1000)};
+  for (int i = 0; i < 3 * RateLimiter::kMostFailures; ++i) {
     EXPECT_FALSE(limit.failed("a", now));
-    now += FailureLimit::kMemory;
+    now += RateLimiter::kMemory;
     EXPECT_FALSE(limit.blocks("a", now));
   }
 }
 
-TEST(Strangers, MakeRoomForEachOther) {
-  Strangers strangers;
-  int visitors[2 * Strangers::kMost];
-  for (std::size_t i = 0; i < Strangers::kMostOfAddress; ++i) {
-    EXPECT_EQ(strangers.who_makes_room("a"), nullptr);
-    strangers.come("a", &visitors[i]);
+TEST(UnauthenticatedConnections, MakeRoomForEachOther) {
+  UnauthenticatedConnections unauthenticated;
+  int visitors[2 * UnauthenticatedConnections::kMost];
+  for (std::size_t i = 0; i < UnauthenticatedConnections::kMostOfAddress; ++i) {
+    EXPECT_EQ(unauthenticated.next_to_evict("a"), nullptr);
+    unauthenticated.add("a", &visitors[i]);
   }
-  EXPECT_EQ(strangers.who_makes_room("a"), &visitors[0]);  // the oldest of the same address
-  EXPECT_EQ(strangers.who_makes_room("b"), nullptr);
-  for (std::size_t i = Strangers::kMostOfAddress; i < Strangers::kMost; ++i)
-    strangers.come("address " + std::to_string(i), &visitors[i]);
-  EXPECT_EQ(strangers.who_makes_room("b"), &visitors[0]);  // of the address that has the most
-  strangers.go("a", &visitors[0]);
-  strangers.go("a", &visitors[0]);
-  EXPECT_EQ(strangers.size(), Strangers::kMost - 1);
-  EXPECT_EQ(strangers.who_makes_room("b"), nullptr);
+  EXPECT_EQ(unauthenticated.next_to_evict("a"), &visitors[0]);  // the oldest of the same address
+  EXPECT_EQ(unauthenticated.next_to_evict("b"), nullptr);
+  for (std::size_t i = UnauthenticatedConnections::kMostOfAddress; i < UnauthenticatedConnections::kMost; ++i)
+    unauthenticated.add("address " + std::to_string(i), &visitors[i]);
+  EXPECT_EQ(unauthenticated.next_to_evict("b"), &visitors[0]);  // of the address that has the most
+  unauthenticated.remove("a", &visitors[0]);
+  unauthenticated.remove("a", &visitors[0]);
+  EXPECT_EQ(unauthenticated.size(), UnauthenticatedConnections::kMost - 1);
+  EXPECT_EQ(unauthenticated.next_to_evict("b"), nullptr);
 }
 
-TEST(FailureLimit, StaysSmallWhateverComes) {
-  FailureLimit limit;
-  FailureLimit::Clock::time_point now{seconds(1000)};
-  for (int i = 0; i < FailureLimit::kMostFailures; ++i) limit.failed("old", now);
-  for (std::size_t i = 0; i < 2 * FailureLimit::kMostAddresses; ++i) {
+TEST(RateLimiter, StaysSmallWhateverComes) {
+  RateLimiter limit;
+  RateLimiter::Clock::time_point now{seconds(1000)};
+  for (int i = 0; i < RateLimiter::kMostFailures; ++i) limit.failed("old", now);
+  for (std::size_t i = 0; i < 2 * RateLimiter::kMostAddresses; ++i) {
     limit.failed(std::to_string(i), now + std::chrono::milliseconds(i + 1));
-    ASSERT_LE(limit.size(), FailureLimit::kMostAddresses);
+    ASSERT_LE(limit.size(), RateLimiter::kMostAddresses);
   }
   EXPECT_FALSE(limit.blocks("old", now + seconds(1)));
 }

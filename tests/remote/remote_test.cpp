@@ -216,7 +216,7 @@ TEST_F(Remote, BlocksAnAddressAfterFiveFailures) {
   EXPECT_TRUE(eventually([&] {
     return server_->output().find("127.0.0.1 has failed 5 times and is blocked for 60 s") != std::string::npos;
   }));
-  // Also whoever knows the token, and without a line in the log for each attempt.
+  // Also a client with the token, and without a line in the log for each attempt.
   const std::string before = server_->output();
   EXPECT_THAT(refusal(remote_), HasSubstr("no TLS connection"));
   EXPECT_EQ(server_->output(), before);
@@ -229,7 +229,7 @@ TEST_F(Remote, BlocksAnAddressAfterFiveFailures) {
 // However many show one at once.
 TEST_F(Remote, ComparesFiveWrongTokensAndNoMore) {
   serve();
-  write_token(folder_ / "wrong", "a token of somebody else");
+  write_token(folder_ / "wrong", "the token of another device");
   Environment wrong = remote_;
   wrong["SOFTTPU_TOKEN_FILE"] = folder_ / "wrong";
   std::vector<std::unique_ptr<Program>> programs;

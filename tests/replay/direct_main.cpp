@@ -50,7 +50,7 @@ class DirectTarget final : public Target {
   }
 
  private:
-  // Each core is a thread with a local memory of its own. Nobody watches them.
+  // Each core is a thread with a local memory of its own. There are no observers.
   Result<void> launch_on_cores(const void* arguments, int cores) {
     const Chip& chip = memories_->chip();
     if (cores > chip.cores) {

@@ -108,7 +108,7 @@ def main():
     assert not damaged.exists()
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
-        print("SKIPPED: no Chromium (package chromium), so nobody has looked at the pages")
+        print("SKIPPED: no Chromium (package chromium), so the pages were not looked at")
         return SKIPPED
     drawn = {"launches": 1, "commands": 20, "engines": 6, "points": 1, "blocks": 6, "owners": 1, "calls": 3}
     both = ((sample, drawn), (racy, drawn | {"overlaps": 2, "findings": 2}))

@@ -456,7 +456,7 @@ TEST_F(MortalRt, ADeviceThatHasDiedIsToldAndReplaced) {
   EXPECT_EQ(tpuRtEventRecord(event, stream_), tpuRtSuccess);
   ASSERT_TRUE(kill_device());
   EXPECT_REFUSED(tpuRtStreamSynchronize(stream_), tpuRtDevnotready, "tpuRtStreamSynchronize", "has ended");
-  EXPECT_EQ(tpuRtEventSynchronize(event), tpuRtSuccess) << "nobody waits for ever";
+  EXPECT_EQ(tpuRtEventSynchronize(event), tpuRtSuccess) << "the wait ends";
   void* pointer = nullptr;
   EXPECT_REFUSED(tpuRtMalloc(&pointer, 16, 0), tpuRtDevnotready, "tpuRtMalloc", "has ended");
   EXPECT_EQ(tpuRtSetDevice(0), tpuRtSuccess);

@@ -78,8 +78,8 @@ TEST(ChipDescription, RulesCanChangeThoseOfTheBase) {
       R"({"base": "bm1690", "name": "mine", "rules": {"tpuv7": false, "kernel-zero-points-are-0": true}})", "x");
   ASSERT_TRUE(chip) << chip.error().text;
   EXPECT_EQ(chip->rules.count(), base->rules.count());
-  EXPECT_FALSE(chip->has(ChipRule::kTpuv7));
-  EXPECT_TRUE(chip->has(ChipRule::kNoKernelPoints));
+  EXPECT_FALSE(chip->has(Quirk::kTpuv7));
+  EXPECT_TRUE(chip->has(Quirk::kNoKernelPoints));
 }
 
 TEST(ChipDescription, RefusesFunctionsThatBeginAlike) {

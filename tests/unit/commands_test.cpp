@@ -83,7 +83,7 @@ TEST(Commands, SayWhichOperandsHaveATypeOfTheirOwn) {
   EXPECT_FALSE(roles_of(pool)["weight"].fixed_type);
 }
 
-// A refused command is described before anybody knows that its sizes make sense.
+// A refused command is described before its sizes are known to make sense.
 TEST(Commands, DescribeThemselvesWithImpossibleSizes) {
   OkkMatmulCmd product;
   product.cols = 0;
@@ -113,14 +113,14 @@ TEST(Rows, TakeLimitsFromTheChipAndFromOtherArguments) {
   conv.kind = Conv2dKind::kSymmetric;
   EXPECT_EQ(ranges_of(kConv, conv).at("rshift"), Range(0, 32));
   Chip chip;
-  chip.rules.reset().set(static_cast<std::size_t>(ChipRule::kSixBitShifts));
+  chip.rules.reset().set(static_cast<std::size_t>(Quirk::kSixBitShifts));
   EXPECT_EQ(ranges_of(kConv, conv, chip).at("rshift"), Range(0, 63));
   PoolCmd pool;
   pool.mode = PoolMode::kAverage;
   pool.src.dtype = Dtype::kInt8;
-  chip.rules.set(static_cast<std::size_t>(ChipRule::kWideByteSums));
+  chip.rules.set(static_cast<std::size_t>(Quirk::kWideByteSums));
   EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 63));
-  chip.rules.reset().set(static_cast<std::size_t>(ChipRule::kWideByteSums));
+  chip.rules.reset().set(static_cast<std::size_t>(Quirk::kWideByteSums));
   EXPECT_EQ(ranges_of(Op::tpu_bdc_int8_avg_pool2d, pool, chip).at("rshift"), Range(0, 255));
 
   HauSortCmd sort;
@@ -164,10 +164,10 @@ TEST(Commands, AreRefusedOutsideOfTheirLimits) {
 }
 
 TEST(Commands, AreAllDifferentTypesWithTraits) {
-  EXPECT_TRUE(traits_of(Command(ArithCmd{})).by_lanes);
+  EXPECT_TRUE(traits_of(Command(ArithCmd{})).lane_local);
   EXPECT_TRUE(traits_of(Command(MatMulCmd{})).is_product);
   EXPECT_FALSE(traits_of(Command(ControlCmd{})).elementwise);
-  EXPECT_FALSE(traits_of(Command(CopyCmd{})).gives_meaning) << "a copy only says how many bits there are";
+  EXPECT_FALSE(traits_of(Command(CopyCmd{})).typed_result) << "a copy only says how many bits there are";
 }
 
 TEST(Refusals, HoldFunctionRuleArgumentValueLimitAndTheNearestLegalValue) {

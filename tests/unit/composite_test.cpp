@@ -338,7 +338,7 @@ class CompositeTest : public testing::Test {
   }
 
   bool may_be_in_place(const Function& function) const {
-    return function.in_place || (function.in_place_by_steps && device_.chip().has(ChipRule::kOwnInPlace));
+    return function.in_place || (function.in_place_by_steps && device_.chip().has(Quirk::kOwnInPlace));
   }
 
   // Wrong arguments of any function are refused before the first step.

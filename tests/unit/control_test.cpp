@@ -266,7 +266,7 @@ TEST_F(ControlTest, RegistrationKeepsTheFirstFunctionOfAName) {
     device.oracle().confirm(op);
 }
 
-// One core meets itself and shares its locks with nobody.
+// One core waits only for itself and has its locks to itself.
 TEST(Control, MeetingsAndLocksOfOneCoreReturnAtOnce) {
   TestDevice device("bm1684x");
   for (const int number : {4, 5, 17, 40}) {

@@ -1,5 +1,5 @@
 // Functions of many steps leave the same memory whether their steps are carried out together, lane by lane (fast
-// kernels, nobody watching), or each on the whole tensor with plain loops: for every instruction set and for threads.
+// kernels, no observers), or each on the whole tensor with plain loops: for every instruction set and for threads.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // Counts, for each public function, the random calls whose results an independent oracle confirmed bit for bit. The
-// counts become the test's properties "oracle:FUNCTION", which the ledger is made of: nobody types a name or a number.
+// counts become the test's properties "oracle:FUNCTION", which the ledger is made of: no name or number is typed.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -45,7 +45,7 @@ using All = testing::Types<msg::Hello, msg::HelloReply, msg::Authenticate, msg::
                            msg::Launch, msg::Sync, msg::SetTimeout, msg::CloseStream, msg::Cancel, msg::Stat,
                            msg::StatReply, msg::StreamTime, msg::StreamTimeReply, msg::FindingNote, msg::FindingCount,
                            msg::AllowedNote, msg::CoreLoad, msg::CoreLoadReply, msg::CoreUnload, msg::CoreDefine,
-                           msg::CoreLaunch, msg::CoreDone, msg::CoreExplain, msg::CoreExplainReply, msg::CoreLook>;
+                           msg::CoreLaunch, msg::CoreDone, msg::CoreExplain, msg::CoreExplainReply, msg::CoreWakeup>;
 TYPED_TEST_SUITE(Messages, All);
 
 template <class M>

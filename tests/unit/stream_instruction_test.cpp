@@ -93,7 +93,7 @@ constexpr Expansion kExpansions[] = {
 // A legal instruction of a format: random fields, and the head that says which format it is.
 Instruction random_instruction(const Format& format, std::mt19937_64& random) {
   Instruction instruction{&format, {}};
-  for (const FieldPlace& place : format.places) {
+  for (const BitField& place : format.places) {
     if (place.reserved()) continue;
     instruction[place.field] = random() >> (64 - place.width);
   }
@@ -108,7 +108,7 @@ Instruction random_instruction(const Format& format, std::mt19937_64& random) {
 TEST(StreamInstruction, EveryBitOfALayoutHasOneMeaning) {
   for (const Format& format : InstructionSet::bm1684x().formats()) {
     unsigned bit = 0;
-    for (const FieldPlace& place : format.places) {
+    for (const BitField& place : format.places) {
       EXPECT_EQ(place.bit, bit) << format.name;
       bit += place.width;
       if (!place.reserved()) {
@@ -141,7 +141,7 @@ TEST_P(AllInstructions, EncodeToTheBytesThatTheyWereDecodedFrom) {
   ASSERT_NE(set, nullptr);
   std::mt19937_64 random(41);
   for (const Format& format : set->formats()) {
-    const FieldPlace* place = format.find(format.unit == Unit::kTiu ? Field::tsk_eu_typ : Field::cmd_special_function);
+    const BitField* place = format.find(format.unit == Unit::kTiu ? Field::tsk_eu_typ : Field::cmd_special_function);
     ASSERT_NE(place, nullptr) << format.name;
     EXPECT_GE(format.room, format.bytes);
     for (int i = 0; i < 50; ++i) {

@@ -50,7 +50,7 @@ class WindowTest : public OracleComparison {
       g.insert = {0, 0};
       if (steps != Steps::kStrided) g.insert = {random_.in(0, 2), random_.in(0, 2)};
       if (steps == Steps::kDeconv) g.stride = {1, 1};
-      g.turned = steps == Steps::kDeconv;
+      g.rotated_180 = steps == Steps::kDeconv;
     } while (!g.fits());
     return g;
   }

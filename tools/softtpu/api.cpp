@@ -14,9 +14,9 @@
 
 #include "device/chip/chip.hpp"
 #include "device/chip/limits.hpp"
-#include "device/isa/ledger.hpp"
 #include "device/isa/op.hpp"
 #include "tools/softtpu/command.hpp"
+#include "tools/softtpu/ledger.hpp"
 #include "tools/softtpu/reference.hpp"
 
 namespace softtpu::cli {
@@ -72,7 +72,7 @@ Standing standing(const OpInfo& row, const Verification& known) {
 // "equals the vendor's emulator in 24 recorded cases of BM1690" for what the chips of the main recordings do not show.
 std::string known_elsewhere(Op op) {
   std::string text;
-  for (const auto& [chip, cases] : recorded_anywhere(op)) {
+  for (const auto& [chip, cases] : Ledger::get().recorded_anywhere(op)) {
     if (cases.exact == 0) continue;
     std::string name(chip.substr(0, chip.find('-')));
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -87,7 +87,7 @@ std::string known_elsewhere(Op op) {
 std::string known_of(const std::string& name) {
   const auto op = find_op(name);
   if (!op) return "";
-  const Standing known = standing(info(*op), verification(*op));
+  const Standing known = standing(info(*op), Ledger::get().verification(*op));
   const bool elsewhere = known.state == "unverified" || known.state == "unsupported";
   const std::string text = elsewhere ? known_elsewhere(*op) : "";
   return text.empty() ? known.detail : text;
@@ -268,10 +268,10 @@ Standing standing(Op op, const std::optional<Chip>& chip) {
     if (const std::string* reason = chip->reason_to_refuse(info(op).name, part))
       return {"refused", "refused: " + *reason};
     if (!chip->has_part(part)) return {"unsupported", fmt::format("the chip has no {}", part)};
-    if (const auto cases = recorded_on(op, chip->full_name()); cases && !is_refused(info(op).support))
+    if (const auto cases = Ledger::get().recorded_on(op, chip->full_name()); cases && !is_refused(info(op).support))
       return standing_on(*cases);
   }
-  return standing(info(op), verification(op));
+  return standing(info(op), Ledger::get().verification(op));
 }
 
 std::string known_on(const std::string& name, const std::optional<Chip>& chip) {
@@ -286,7 +286,7 @@ int list_ledger(const ApiOptions& options, const std::optional<Chip>& of) {
     const OpInfo& row = all_ops()[i];
     if (of && row.api != of->api) continue;
     if (row.name.find(options.filter) == std::string_view::npos) continue;
-    const Verification known = verification(static_cast<Op>(i));
+    const Verification known = Ledger::get().verification(static_cast<Op>(i));
     const Standing found = standing(static_cast<Op>(i), of);
     ++totals[found.state];
     if (options.json) {

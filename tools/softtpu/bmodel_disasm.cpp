@@ -64,7 +64,7 @@ void print_json(Translating* translating, const Entry& entry, std::uint32_t core
   const stream::Instruction& instruction = entry.instruction;
   const stream::Format& format = *instruction.format;
   Json fields = Json::object();
-  for (const stream::FieldPlace& place : format.places) {
+  for (const stream::BitField& place : format.places) {
     if (!place.reserved()) fields[std::string(to_text(place.field))] = instruction[place.field];
   }
   const Meaning meaning = meaning_of(translating, instruction);

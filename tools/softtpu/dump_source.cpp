@@ -86,7 +86,7 @@ int parent_of(int pid) {
   return at == std::string::npos ? 0 : std::atoi(status.c_str() + at + kName.size());
 }
 
-// A core has none of the files: they are its server's, whose child is the core's keeper.
+// A core has none of the files: they are its server's, whose child is the core's supervisor.
 int server_of(int pid) {
   const bool is_core = read_text(fmt::format("/proc/{}/comm", pid)).starts_with("softtpu-core");
   return is_core ? parent_of(parent_of(pid)) : pid;

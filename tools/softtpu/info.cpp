@@ -30,7 +30,7 @@ using Json = nlohmann::json;
 
 Json to_json(const Chip& chip, const std::string& name) {
   Json rules = Json::array(), types = Json::array();
-  for (const ChipRuleInfo& rule : all_chip_rules()) {
+  for (const QuirkInfo& rule : all_chip_rules()) {
     if (chip.has(rule.rule)) rules.push_back(rule.name);
   }
   for (unsigned code = 0; code < 64; ++code) {  // bits of a TypeSet
@@ -117,10 +117,10 @@ int compare_chips() {
   print_row("functions refused", chips, [&](const Chip& c) { return number(c.refused.size()); });
   print_row("times", chips, [](const Chip& c) { return c.timing.empty() ? "-" : "estimated"; });
   fmt::print("rules:\n");
-  for (const ChipRuleInfo& rule : all_chip_rules())
+  for (const QuirkInfo& rule : all_chip_rules())
     print_row("  " + std::string(rule.name), chips, [&](const Chip& c) { return c.has(rule.rule) ? "x" : "-"; });
   fmt::print("\n");
-  for (const ChipRuleInfo& rule : all_chip_rules()) fmt::print("{}: {}. [{}]\n", rule.name, rule.meaning, rule.source);
+  for (const QuirkInfo& rule : all_chip_rules()) fmt::print("{}: {}. [{}]\n", rule.name, rule.meaning, rule.source);
   return 0;
 }
 
@@ -221,7 +221,7 @@ int run_json(const std::string& wanted, bool only_chips) {
   Json json = {{"format", "softtpu-info"}, {"version", 1}, {"chips", *chips}};
   if (only_chips) {
     json["rules"] = Json::array();
-    for (const ChipRuleInfo& rule : all_chip_rules())
+    for (const QuirkInfo& rule : all_chip_rules())
       json["rules"].push_back({{"name", rule.name}, {"meaning", rule.meaning}, {"source", rule.source}});
     print_json(json);
     return 0;

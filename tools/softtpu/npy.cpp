@@ -45,7 +45,7 @@ const char* ml_dtypes_name(Dtype dtype) {
 
 constexpr const char* kNoteFormat = "softtpu-npy-type-1";
 
-// For its owner: it holds what a program computes with.
+// Mode 0600: the file contains user data.
 bool write_private(const std::string& path, const std::string& contents) {
   const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   std::FILE* file = opened >= 0 ? ::fdopen(opened, "wb") : nullptr;

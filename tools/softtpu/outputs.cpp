@@ -33,7 +33,7 @@ Result<void> prepare_file(const char* variable, std::string& path) {
 }
 
 // The launch's file is empty until it is kept, so that an old one is not taken for it. It holds what the program
-// computes with: nobody else reads it, also where an older one could be read by others. Not blocking: a FIFO would wait
+// computes with: other users cannot read it, also where they could read an older one. Not blocking: a FIFO would wait
 // for a reader.
 Result<void> prepare_record(Settings& settings) {
   if (settings.record_path.empty()) return {};
@@ -50,7 +50,7 @@ Result<void> prepare_record(Settings& settings) {
 Result<void> check_writable(const std::string& option, const std::string& path) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
-  // Whoever opens and closes a pipe ends it for its reader.
+  // Opening and closing a pipe ends it for its reader.
   if (exists && S_ISFIFO(status.st_mode)) {
     return ::access(path.c_str(), W_OK) == 0 ? Result<void>() : not_writable(option, path);
   }

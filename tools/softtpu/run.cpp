@@ -96,7 +96,7 @@ int not_started(const std::string& text) {
 
 void print_text(const RunReport& report) {
   const bool colour = ::isatty(STDERR_FILENO) == 1;
-  for (const Found& found : report.contents.found) std::fputs(to_text(found, colour).c_str(), stderr);
+  for (const ReportedFinding& found : report.contents.found) std::fputs(to_text(found, colour).c_str(), stderr);
   std::fputs(to_summary(report).c_str(), stderr);
 }
 
@@ -128,7 +128,7 @@ Result<Settings> effective_settings(const RunOptions& options) {
   return settings;
 }
 
-// Whoever asked for a record should not look for it in vain. What is not a file is not judged.
+// A record that was asked for must not be missing without a word. What is not a file is not judged.
 bool is_recorded(const Settings& settings) {
   std::error_code failed;
   if (settings.record_path.empty() || std::filesystem::file_size(settings.record_path, failed) > 0) return true;
@@ -179,7 +179,7 @@ int run_with_options(const RunOptions& options) {
   auto contents = read_journal(journal->path, kDeviceEndMs);
   if (!status) return not_started(status.error().text);
   if (contents) report.contents = *std::move(contents);
-  report.contents.keep_gravest(settings->max_findings);
+  report.contents.keep_most_severe(settings->max_findings);
   const auto has_times = [](const ReportFile& file) { return file.holds_times(); };
   if (std::any_of(files.begin(), files.end(), has_times)) add_times(settings->time_record_path, report.contents.times);
   print_text(report);

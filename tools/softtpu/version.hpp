@@ -6,7 +6,7 @@
 
 namespace softtpu::cli {
 
-// The commit that the program was built from, with "-dirty" where files had been changed; empty when nobody knows.
+// The commit that the program was built from, with "-dirty" where files had been changed; empty when that is unknown.
 std::string_view embedded_commit();
 
 // "softtpu 0.2.0 (commit 46b715b0c2aa)".

@@ -12,7 +12,7 @@
 #include "device/server/crash/crash_folder.hpp"
 #include "device/server/crash/fault_handler.hpp"
 #include "device/server/crash/sanitizer_output.hpp"
-#include "device/server/queue/core_mail.hpp"
+#include "device/server/queue/core_rings.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/event_loop.hpp"
@@ -46,9 +46,9 @@ Result<UniqueFd> CoreChild::start(std::uint64_t last_number, std::function<void(
   if (!reports_) reports_ = make_report_file();
   forget_sanitizer_reports(reports_.get());
   pages_.status->progress.completed = pages_.spare->completed = last_number;
-  pages_.status->mail_taken = 0;
+  pages_.status->ring_taken = 0;
   pages_.status->listens = false;
-  if (options_.mail != nullptr) options_.mail->empty(index());
+  if (options_.rings != nullptr) options_.rings->empty(index());
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   CoreSetup setup{memories_,
@@ -60,7 +60,7 @@ Result<UniqueFd> CoreChild::start(std::uint64_t last_number, std::function<void(
                   options_.sandbox && !is_thread()};
   setup.own_namespace = options_.own_namespace;
   setup.launches = options_.launches;
-  setup.mail = options_.mail;
+  setup.rings = options_.rings;
   if (!is_thread()) setup.report_file = reports_.get();
   if (is_thread()) {
     if (auto started = start_core_thread(setup, std::move(pair->second)); !started) return started.error();
@@ -129,7 +129,7 @@ CoreChild::End CoreChild::finish() {
 }
 
 CoreChild::Remnant CoreChild::examine(const std::string& how_it_ended) {
-  Postmortem found = softtpu::examine(*pages_.status, memories_, how_it_ended);
+  CrashInfo found = softtpu::examine(*pages_.status, memories_, how_it_ended);
   SanitizerReport said = find_sanitizer_report(reports_.get(), pages_.status->fault.signal != 0);
   if (!said.cause.empty()) found.cause = std::move(said.cause);
   return {std::move(found.cause), found.commands, std::move(found.question), std::move(said.text)};

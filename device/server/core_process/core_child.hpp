@@ -15,7 +15,7 @@
 #include "device/memory/memories.hpp"
 #include "device/server/core_process/core_process.hpp"
 #include "device/server/core_process/status_pages.hpp"
-#include "device/server/crash/postmortem.hpp"
+#include "device/server/crash/crash_info.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 
@@ -23,7 +23,7 @@ namespace softtpu {
 
 class EventLoop;
 class LaunchPage;
-class MailRoom;
+class CoreRings;
 struct DeviceObservers;
 
 class CoreChild {
@@ -33,9 +33,9 @@ class CoreChild {
     bool in_process = false;  // a thread of this process
     bool sandbox = false;
     bool own_namespace = true;       // of the core's process, where the system allows it
-    std::string dump_folder;         // gets what a core that ended has left; empty: nobody
+    std::string dump_folder;         // gets what a core that ended has left; empty: it is not kept
     LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
-    MailRoom* mail = nullptr;        // of all cores of the device; null: it is a thread
+    CoreRings* rings = nullptr;      // of all cores of the device; null: it is a thread
   };
   CoreChild(EventLoop& loop, Memories& memories, const DeviceObservers& observers, const Options& options);
   ~CoreChild();
@@ -46,7 +46,7 @@ class CoreChild {
   Result<UniqueFd> start(std::uint64_t last_number, std::function<void()> ended);
 
   int index() const { return options_.index; }
-  MailRoom* mail() const { return options_.mail; }
+  CoreRings* rings() const { return options_.rings; }
   bool is_thread() const { return options_.in_process; }
   bool has_own_namespace() const { return options_.own_namespace; }
   Memories& memories() const { return memories_; }
@@ -55,9 +55,9 @@ class CoreChild {
   CoreStatus& status() const { return *pages_.status; }
   // The copy that is not damaged; nullptr when both are.
   const CoreProgress* progress() const;
-  // The number of the item that it works on, as far as anybody can say; 0: none.
+  // The number of the item that it works on, as far as is known; 0: none.
   std::uint64_t running() const;
-  // The page of the core that has ended, for whoever explains it; the next one gets another. Nothing: no memory.
+  // The page of the core that has ended, for the explanation; the next one gets another. Nothing: no memory.
   std::optional<StatusPages> take_pages();
 
   // SIGKILL, for this reason.
@@ -67,7 +67,7 @@ class CoreChild {
   // One that runs nothing and was stopped, or does not begin: it goes on where it was. If that was tried before and it
   // has done nothing since, it is replaced.
   void wake();
-  // By SIGSTOP, which anybody of this user can send: a core that runs nothing has no limit that would end it.
+  // By SIGSTOP, which any process of this user can send: a core that runs nothing has no limit that would end it.
   bool is_stopped() const;
   // It has finished an item: wake() begins anew, and so does the count of is_unlucky().
   void note_work();
@@ -76,7 +76,7 @@ class CoreChild {
 
   struct End {
     std::string text;               // how it ended
-    bool asks_for_another = false;  // it wants to be replaced, and nobody is to blame
+    bool asks_for_another = false;  // it is to be replaced through no fault of a launch
   };
   // After `ended`: nothing of it is left.
   End finish();

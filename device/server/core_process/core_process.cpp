@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-#include "device/server/core_process/keeper.hpp"
+#include "device/server/core_process/supervisor.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/ownership.hpp"
 #include "runtime/transport/socket.hpp"
@@ -27,7 +27,7 @@ constexpr int kStartMs = 10000;
 constexpr int kEndMs = 5000;
 
 struct Note {
-  KeeperMessage message;
+  SupervisorMessage message;
   pid_t sender = 0;
 };
 
@@ -68,7 +68,7 @@ Result<std::pair<UniqueFd, UniqueFd>> make_channel() {
 bool is_shortage(int error) { return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE; }
 
 // A fork as the first process of a namespace. It must not use what the C library remembers of the process.
-pid_t fork_into(const Place& place) {
+pid_t fork_into(const Confinement& place) {
   if (!place.own_namespace) return ::fork();
   const int flags = CLONE_NEWPID | (place.own_user ? CLONE_NEWUSER : 0) | SIGCHLD;
   return static_cast<pid_t>(::syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr));
@@ -87,7 +87,7 @@ CoreProcess::CoreProcess(CoreProcess&& other) noexcept { *this = std::move(other
 
 CoreProcess& CoreProcess::operator=(CoreProcess&& other) noexcept {
   std::swap(pid_, other.pid_);
-  std::swap(keeper_, other.keeper_);
+  std::swap(supervisor_, other.supervisor_);
   std::swap(pidfd_, other.pidfd_);
   std::swap(channel_, other.channel_);
   std::swap(own_namespace_, other.own_namespace_);
@@ -114,31 +114,31 @@ Result<CoreProcess> CoreProcess::start(const CoreSetup& setup, const UniqueFd& s
   if (!channel) return channel.error();
   std::fflush(nullptr);  // the child must not write what waits in the buffers of this process
   // Root needs no user namespace, and would lose its right to others' files in one.
-  const Place place{own_namespace, own_namespace && ::geteuid() != 0, ::geteuid(), ::getegid()};
+  const Confinement place{own_namespace, own_namespace && ::geteuid() != 0, ::geteuid(), ::getegid()};
   CoreProcess process;
   process.own_namespace_ = own_namespace;
-  process.keeper_ = fork_into(place);
-  if (process.keeper_ < 0) {
+  process.supervisor_ = fork_into(place);
+  if (process.supervisor_ < 0) {
     const bool refused = own_namespace && !is_shortage(errno);
     return system_error(refused ? ErrorKind::kUsage : ErrorKind::kResource, "fork");
   }
-  if (process.keeper_ == 0) be_keeper(setup, UniqueFd(socket.get()), channel->second, place);
+  if (process.supervisor_ == 0) run_supervisor(setup, UniqueFd(socket.get()), channel->second, place);
   process.channel_ = std::move(channel->first);
-  process.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.keeper_, 0)));
+  process.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.supervisor_, 0)));
   channel->second.reset();
-  // Nobody would learn of its end.
+  // Its end would not be noticed.
   if (!process.pidfd_) return system_error(ErrorKind::kResource, "pidfd_open");
   const ErrorKind refused = own_namespace ? ErrorKind::kUsage : ErrorKind::kResource;
   bool ready = false;
   while (!ready || process.pid_ <= 0) {
     const auto got = receive_note(process.channel_.get(), kStartMs);
-    if (!got) return Error{refused, "a core's keeper ended at once"};
-    if (got->message.note == KeeperNote::kFailed) {
+    if (!got) return Error{refused, "a core's supervisor ended at once"};
+    if (got->message.note == SupervisorNote::kFailed) {
       errno = got->message.status;
-      return system_error(is_shortage(errno) ? ErrorKind::kResource : refused, "a core's keeper");
+      return system_error(is_shortage(errno) ? ErrorKind::kResource : refused, "a core's supervisor");
     }
-    if (got->message.note == KeeperNote::kCoreIsHere) process.pid_ = got->sender;
-    ready = ready || got->message.note == KeeperNote::kReady;
+    if (got->message.note == SupervisorNote::kCoreIsHere) process.pid_ = got->sender;
+    ready = ready || got->message.note == SupervisorNote::kReady;
   }
   return process;
 }
@@ -146,30 +146,30 @@ Result<CoreProcess> CoreProcess::start(const CoreSetup& setup, const UniqueFd& s
 void CoreProcess::signal(int number) const {
   if (pid_ <= 0 || !has_ownership()) return;
   ::kill(pid_, number);
-  // Without a namespace a kernel can stop its keeper, which then would not see the core's end.
-  if (number == SIGKILL) ::kill(keeper_, SIGCONT);
+  // Without a namespace a kernel can stop its supervisor, which then would not see the core's end.
+  if (number == SIGKILL) ::kill(supervisor_, SIGCONT);
 }
 
 int CoreProcess::finish() {
   int status = SIGKILL;
-  if (keeper_ <= 0 || !has_ownership()) return status;
+  if (supervisor_ <= 0 || !has_ownership()) return status;
   const auto read_status = [&] {
     while (const auto got = channel_ ? receive_note(channel_.get(), 0) : std::nullopt) {
-      if (got->message.note == KeeperNote::kCoreEnded) status = got->message.status;
+      if (got->message.note == SupervisorNote::kCoreEnded) status = got->message.status;
     }
   };
   read_status();
   if (own_namespace_) {
-    ::kill(keeper_, SIGKILL);
+    ::kill(supervisor_, SIGKILL);
   } else {
-    // It ends the others when nobody listens any more.
+    // It ends the others when the channel is closed.
     if (channel_) ::shutdown(channel_.get(), SHUT_RDWR);
     signal(SIGKILL);
     pollfd end{pidfd_.get(), POLLIN, 0};
-    if (pidfd_ && ::poll(&end, 1, kEndMs) <= 0) ::kill(keeper_, SIGKILL);
+    if (pidfd_ && ::poll(&end, 1, kEndMs) <= 0) ::kill(supervisor_, SIGKILL);
   }
-  ::waitpid(keeper_, nullptr, __WALL);
-  keeper_ = pid_ = -1;
+  ::waitpid(supervisor_, nullptr, __WALL);
+  supervisor_ = pid_ = -1;
   pidfd_.reset();
   channel_.reset();
   return status;

@@ -1,11 +1,11 @@
 // Starting a core as a forked process of the server, in a place from which nothing that it starts escapes.
 //
-//     server -- keeper -- core -- whatever its kernels start
+//     server -- supervisor -- core -- whatever its kernels start
 //
-// The keeper is a process that does nothing but wait for the core, end what the core has left, and tell how the core
-// ended. Where the system allows it without rights, it is the first process of a PID namespace (in a user namespace of
-// its own): the system then ends everything in it together with the keeper, and nobody in it can name a process
-// outside. Elsewhere it adopts what loses its parent (PR_SET_CHILD_SUBREAPER), looks for it and ends it.
+// The supervisor is a process that does nothing but wait for the core, end what the core has left, and tell how the
+// core ended. Where the system allows it without rights, it is the first process of a PID namespace (in a user
+// namespace of its own): the system then ends everything in it together with the supervisor, and nothing in it can name
+// a process outside. Elsewhere it adopts what loses its parent (PR_SET_CHILD_SUBREAPER), looks for it and ends it.
 #pragma once
 
 #include <sys/types.h>
@@ -43,9 +43,9 @@ class CoreProcess {
  private:
   static Result<CoreProcess> start(const CoreSetup& setup, const UniqueFd& socket, bool own_namespace);
 
-  pid_t pid_ = -1, keeper_ = -1;
-  UniqueFd pidfd_;    // of the keeper
-  UniqueFd channel_;  // to the keeper, which ends when nobody holds it
+  pid_t pid_ = -1, supervisor_ = -1;
+  UniqueFd pidfd_;    // of the supervisor
+  UniqueFd channel_;  // to the supervisor, which ends when this is closed
   bool own_namespace_ = false;
 };
 

@@ -23,18 +23,18 @@
 #include "device/server/core_process/leftovers.hpp"
 #include "device/server/core_process/process_state.hpp"
 #include "device/server/core_process/sandbox.hpp"
-#include "device/server/core_process/sidestep.hpp"
+#include "device/server/core_process/spin_migration.hpp"
+#include "device/server/crash/crash_info.hpp"
 #include "device/server/crash/debugger_call.hpp"
-#include "device/server/crash/postmortem.hpp"
 #include "device/server/crash/sanitizer_output.hpp"
-#include "device/server/queue/core_mail.hpp"
+#include "device/server/queue/core_rings.hpp"
 #include "device/server/queue/schedule_runs.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/loaded_module.hpp"
 #include "runtime/module/module_arguments.hpp"
 #include "runtime/protocol/core_messages.hpp"
 #include "runtime/report/finding_message.hpp"
-#include "runtime/transport/short_wait.hpp"
+#include "runtime/transport/adaptive_spin.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -47,14 +47,14 @@ template <class Tell>
 class ServerSink final : public FindingSink {
  public:
   explicit ServerSink(Tell tell) : tell_(std::move(tell)) {}
-  void add(const Found& found, std::uint64_t id) override { tell_(to_message(found, id)); }
-  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override {
+  void add(const ReportedFinding& found, std::uint64_t id) override { tell_(to_message(found, id)); }
+  void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) override {
     tell_(to_count_message(id, count, now));
   }
   void add(const AllowedRecord& allowed) override {
     tell_(msg::AllowedNote{allowed.rule, allowed.kernel, allowed.count});
   }
-  void add_left_out(const Found& found) override {
+  void add_left_out(const ReportedFinding& found) override {
     msg::FindingNote note = to_message(found, 0);
     note.left_out = true;
     tell_(note);
@@ -89,7 +89,7 @@ class CoreRunner {
         debugger_(setup.observers.gdb_socket),
         pages_(setup.launches),
         next_(status_.progress.completed + 1) {
-    if (setup.mail != nullptr) mail_.emplace(setup.mail->box(setup.index), setup.mail->bell(), setup.index);
+    if (setup.rings != nullptr) rings_.emplace(setup.rings->box(setup.index), setup.rings->bell(), setup.index);
     core_.set_ring(status_.commands);
     core_.exit_on_assertion(setup.in_program);
     for (const auto& observer : observers_.list) core_.add_observer(observer);
@@ -112,8 +112,8 @@ class CoreRunner {
 
   // One item, or a wait for the next one. False: the connection is over.
   bool step() {
-    if (mail_) {
-      if (auto frame = mail_->find(next_)) return work_on_mail(*frame);
+    if (rings_) {
+      if (auto frame = rings_->find(next_)) return work_on_ring(*frame);
     }
     if (!buffer_.has_frame()) {
       const auto received = receive_next();
@@ -121,15 +121,15 @@ class CoreRunner {
     }
     auto frame = buffer_.next();
     if (!frame || !*frame) return false;
-    if ((*frame)->type == MessageType::kCoreLook) return true;
+    if ((*frame)->type == MessageType::kCoreWakeup) return true;
     ++from_socket_;
     return work(**frame);
   }
 
-  bool work_on_mail(Frame& frame) {
+  bool work_on_ring(Frame& frame) {
     const bool goes_on = work(frame);
-    mail_->take(frame);
-    status_.mail_taken = mail_->taken();
+    rings_->take(frame);
+    status_.ring_taken = rings_->taken();
     return goes_on;
   }
 
@@ -138,20 +138,20 @@ class CoreRunner {
     // The next launch comes by way of a server that wants the processor, and so do the other cores.
     const bool looks = core_.place().page == nullptr;
     // A server that waits for an item has been told (work). How far the work is, it learns when this core sleeps.
-    const bool found = mail_ && looks && look_for_mail();
+    const bool found = rings_ && looks && look_into_ring();
     if (!found && !report_to_sleep()) return Received::kEnd;
-    if (mail_) return wait_for_mail(looks);
+    if (rings_) return wait_for_doorbell(looks);
     if (!looks) return receive(socket_.get(), buffer_, true);
     return receive_soon(socket_.get(), buffer_, wait_);
   }
 
-  bool look_for_mail() {
+  bool look_into_ring() {
     if (!wait_.is_worth_it() || !wait_.look([this] { return has_news(); })) return false;
-    if (wait_.is_undisturbed()) sidestep_.avoid(mail_->server_processor());
+    if (wait_.is_undisturbed()) migration_.avoid(rings_->server_processor());
     return true;
   }
 
-  bool has_news() const { return mail_->has_news(next_, from_socket_); }
+  bool has_news() const { return rings_->has_news(next_, from_socket_); }
 
   // Unless the server looks for itself.
   bool report_to_sleep() {
@@ -159,7 +159,7 @@ class CoreRunner {
     return done_ <= known || report_done();
   }
 
-  Result<Received> wait_for_mail(bool looks) {
+  Result<Received> wait_for_doorbell(bool looks) {
     if (!has_news() && looks) {
       // What comes through a socket is quicker on a busy machine: the system lets the server make room for who is
       // woken.
@@ -168,8 +168,8 @@ class CoreRunner {
       status_.listens = false;
       return received;
     }
-    for (std::uint32_t rung = mail_->rung(); !has_news(); rung = mail_->rung()) mail_->sleep(rung);
-    return mail_->has_more_in_socket(from_socket_) ? receive(socket_.get(), buffer_, true) : Received::kNothing;
+    for (std::uint32_t rung = rings_->rung(); !has_news(); rung = rings_->rung()) rings_->sleep(rung);
+    return rings_->has_more_in_socket(from_socket_) ? receive(socket_.get(), buffer_, true) : Received::kNothing;
   }
 
   bool work(Frame& frame) {
@@ -281,11 +281,11 @@ class CoreRunner {
   }
 
   // False: there is no such place.
-  bool take_place(const msg::CorePlace& where) {
+  bool take_place(const msg::CorePosition& where) {
     const bool shared = where.page != 0;
     if (shared && (pages_ == nullptr || where.page > kLaunchPages || where.workitems > kMostCores)) return false;
     if (where.workitem >= where.workitems || where.groups == 0) return false;
-    LaunchPlace place;
+    LaunchPosition place;
     place.workitem = static_cast<int>(where.workitem);
     place.workitems = static_cast<int>(where.workitems);
     place.groups = static_cast<int>(where.groups);
@@ -297,14 +297,15 @@ class CoreRunner {
   }
 
   // Of the commands in parallel sections, and of the cores; empty: as they come.
-  std::string order_of(const msg::CorePlace& where) const {
+  std::string order_of(const msg::CorePosition& where) const {
     return where.order != 0 ? fmt::format("random:{}", where.order) : observers_.schedule;
   }
 
   // The kernel, once for each group of the launch, one after the other. Each has a copy of the arguments of its own.
-  LaunchOutcome run_groups(const msg::CorePlace& where, const Function& function, std::span<const std::uint8_t> args) {
-    LaunchPlace place = core_.place();
-    if (place.page != nullptr && place.page->begin(place.workitem, where.in_line) != Meeting::kDone) {
+  LaunchOutcome run_groups(const msg::CorePosition& where, const Function& function,
+                           std::span<const std::uint8_t> args) {
+    LaunchPosition place = core_.place();
+    if (place.page != nullptr && place.page->begin(place.workitem, where.start_barrier) != WaitResult::kDone) {
       LaunchOutcome outcome;
       outcome.ok = false;
       outcome.text = fmt::format("core {} did not begin", place.workitem);
@@ -440,7 +441,7 @@ class CoreRunner {
     begin_again_ = replace_ = true;
   }
 
-  // Where the module lies, for whoever explains a crash. Beyond the places there are, a module's calls stay numbers.
+  // Where the module lies, to explain a crash. Beyond the places there are, a module's calls stay numbers.
   void note_code(std::uint32_t module) {
     const auto code = modules_.find_code(module);
     const auto free =
@@ -453,7 +454,7 @@ class CoreRunner {
     const auto explain = find_message<msg::CoreExplain>(frame.payload);
     if (!explain) return fail(item, ErrorKind::kInternal, "a message about the last core is damaged.");
     msg::CoreExplainReply reply{status_.commands.last_lines(explain->commands), {}};
-    for (const msg::CodePlace& place : explain->calls) {
+    for (const msg::CodeAddress& place : explain->calls) {
       const auto code = modules_.find_code(place.module);
       if (place.module != 0 && !code) continue;
       const auto* address = reinterpret_cast<const void*>((code ? code->base : 0) + place.offset);
@@ -506,8 +507,8 @@ class CoreRunner {
   LoadedModules modules_;
   std::unordered_map<std::uint32_t, Function> functions_;
   FrameBuffer buffer_;
-  ShortWait wait_;
-  Sidestep sidestep_;
+  AdaptiveSpin wait_;
+  SpinMigration migration_;
   Bytes out_;
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;
@@ -517,14 +518,14 @@ class CoreRunner {
   bool replace_ = false, in_sandbox_ = false;
   bool begin_again_ = false;  // with the item that is under way, in another core
   bool launched_ = false;
-  std::optional<ProcessState> state_;  // of a core that has run nothing of anybody's
+  std::optional<ProcessState> state_;  // of a core that has run no kernel yet
   std::string what_stays_;
   Leftovers leftovers_;
   SanitizerOutput sanitizer_output_;
   const bool takes_reports_;
   DebuggerCall debugger_;
   LaunchPage* const pages_;
-  std::optional<MailReader> mail_;
+  std::optional<RingReader> rings_;
   std::uint64_t next_;             // number of the item that is to come
   std::uint64_t from_socket_ = 0;  // items that came that way
 };

@@ -8,7 +8,7 @@
 namespace softtpu {
 
 class LaunchPage;
-class MailRoom;
+class CoreRings;
 class Memories;
 struct DeviceObservers;
 
@@ -22,13 +22,13 @@ struct CoreSetup {
   CoreStatus& status;
   CoreProgress& spare;  // the second copy of status.progress
   const DeviceObservers& observers;
-  bool in_program = false;         // a thread of the program that launches
-  bool sandbox = false;            // from the first launch on
-  bool explains = false;           // it runs no kernel, and prints nothing
-  bool own_namespace = true;       // where the system allows it (core_process.hpp)
-  LaunchPage* launches = nullptr;  // of launches on several cores; null: the chip has one
-  const MailRoom* mail = nullptr;  // a second way of short items; null: all come through the socket
-  int report_file = -1;            // gets what sanitizers report; -1: nobody reads it
+  bool in_program = false;           // a thread of the program that launches
+  bool sandbox = false;              // from the first launch on
+  bool explains = false;             // it runs no kernel, and prints nothing
+  bool own_namespace = true;         // where the system allows it (core_process.hpp)
+  LaunchPage* launches = nullptr;    // of launches on several cores; null: the chip has one
+  const CoreRings* rings = nullptr;  // a second way of short items; null: all come through the socket
+  int report_file = -1;              // gets what sanitizers report; -1: it is not read
 };
 
 // The exit status of a core process that asks for another one in its place: it has answered everything that it has

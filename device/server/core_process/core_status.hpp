@@ -1,6 +1,6 @@
 // What a core tells its server without a message: a mapping that both have, between guard areas. The server reads it
 // when a core has died or hangs. A kernel's wild write may have been there: numbers are checked before they are
-// believed, and the commands are looked at by an explainer, never by the server.
+// believed, and the commands are looked at by a symbolizer, never by the server.
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ struct CoreStatus {
   std::atomic<std::uint64_t> flush_through{0};    // the server waits for items up to this one: report each at once
   std::atomic<std::uint64_t> watched_through{0};  // the server looks at `completed` for these: no report of success
   std::atomic<std::uint64_t> launch_commands{0};  // commands given when the running item began
-  std::atomic<std::uint64_t> mail_taken{0};       // bytes of its mail that the core has read (MailReader::taken)
+  std::atomic<std::uint64_t> ring_taken{0};       // bytes of its ring that the core has read (RingReader::taken)
   std::atomic<bool> listens{false};               // the core sleeps at its socket, or is about to
   FaultRecord fault;
   static constexpr std::size_t kModules = 64;

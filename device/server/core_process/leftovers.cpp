@@ -32,7 +32,7 @@ bool has_running_child() {
 Leftovers::Leftovers()
     : folder_(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), in_namespace_(::getppid() == 1) {}
 
-// In a PID namespace there is nobody but the first process and this one, whom such a signal does not reach.
+// In a PID namespace there are only the first process and this one, and such a signal reaches neither.
 bool Leftovers::has_neighbour() const { return in_namespace_ && ::kill(-1, 0) == 0; }
 
 // The folder has a link for each thread; a tenth of the time of reading it.

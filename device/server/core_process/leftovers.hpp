@@ -25,7 +25,7 @@ class Leftovers {
   std::uint64_t threads_now() const;
   bool has_neighbour() const;
 
-  UniqueFd folder_;  // /proc/self/task; open from the start, since a sandbox lets nobody open it later
+  UniqueFd folder_;  // /proc/self/task; open from the start, since a sandbox forbids to open it later
   const bool in_namespace_;
   pid_t process_ = 0;
   std::uint64_t threads_ = 0;

@@ -20,7 +20,7 @@
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
 #include "device/server/core_process/kernel_stack.hpp"
-#include "device/server/crash/postmortem.hpp"
+#include "device/server/crash/crash_info.hpp"
 #include "device/server/crash/stack_use.hpp"
 #include "runtime/base/interrupted_code.hpp"
 #include "runtime/transport/socket.hpp"
@@ -38,18 +38,18 @@ struct ProgramCore {
   int socket;
   KernelStack stack;
 };
-struct Place {
+struct CoreSlot {
   std::atomic<pid_t> thread{0};  // 0: free
   const ProgramCore* core = nullptr;
 };
-std::array<Place, kMostCores> places;  // NOLINT: the handler has no other way to its data
+std::array<CoreSlot, kMostCores> core_slots;  // NOLINT: the handler has no other way to its data
 std::array<struct sigaction, kSignals.size()> former_actions;
 
 pid_t own_thread() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
 const ProgramCore* find_core() {
   const pid_t thread = own_thread();
-  for (const Place& place : places) {
+  for (const CoreSlot& place : core_slots) {
     if (place.thread == thread) return place.core;
   }
   return nullptr;
@@ -160,7 +160,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   }
   if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) return former.sa_handler(signal);
   ::sigaction(signal, &former, nullptr);
-  if (info->si_code <= 0) ::raise(signal);  // sent by somebody: nothing will crash again
+  if (info->si_code <= 0) ::raise(signal);  // sent by a process: nothing will crash again
 }
 
 void on_signal(int signal, siginfo_t* info, void* raw) {
@@ -198,8 +198,8 @@ void* run(void* raw) {
   const auto signal_stack = std::make_unique<char[]>(kSignalStackBytes);
   const stack_t alternate{signal_stack.get(), 0, kSignalStackBytes};
   ::sigaltstack(&alternate, nullptr);
-  Place* own = nullptr;
-  for (Place& place : places) {
+  CoreSlot* own = nullptr;
+  for (CoreSlot& place : core_slots) {
     pid_t free = 0;
     if (!place.thread.compare_exchange_strong(free, -1)) continue;
     place.core = core.get();

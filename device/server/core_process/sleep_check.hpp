@@ -14,7 +14,7 @@ bool is_process_stopped(pid_t process);
 
 class SleepCheck {
  public:
-  // A sentence's end, "waits for ever: ..."; empty: it runs, may be woken, or nobody can say. Two looks must agree,
+  // A sentence's end, "waits for ever: ..."; empty: it runs, may be woken, or that is unknown. Two looks must agree,
   // with nothing having run in between.
   std::string look(pid_t core);
   void forget() { seen_ = {}; }

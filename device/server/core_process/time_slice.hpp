@@ -12,7 +12,7 @@ namespace softtpu {
 void set_time_slice(std::chrono::nanoseconds slice);
 // Zero: the system does not tell.
 std::chrono::nanoseconds time_slice();
-// Whoever wakes the calling thread, or those that it starts from now on, goes on with its own turn first (SCHED_BATCH).
+// A thread that wakes the calling thread, or one that it starts from now on, keeps its own turn (SCHED_BATCH).
 // Where a slice could be set.
 void let_wakers_go_on();
 

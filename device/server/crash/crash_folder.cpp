@@ -75,7 +75,7 @@ Result<void> make_crash_folder(const std::string& folder) {
 
 Result<void> keep_file(int fd, const std::string& folder) {
   const std::string path = (fs::path(folder) / find_name(fd)).string();
-  // Somebody may have put a link here; a new file under another name follows none.
+  // There may be a link here; a new file under another name follows none.
   std::string partial = path + "-XXXXXX";
   const UniqueFd to(::mkostemp(partial.data(), O_CLOEXEC));
   if (!to) return failure(partial);

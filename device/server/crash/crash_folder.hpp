@@ -9,7 +9,7 @@
 
 namespace softtpu {
 
-// The folder and those above it, where they are missing; nobody else may look into it.
+// The folder and those above it, where they are missing; other users cannot read it.
 Result<void> make_crash_folder(const std::string& folder);
 
 // Whole or not at all. Holes stay holes.

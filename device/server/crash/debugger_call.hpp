@@ -12,7 +12,7 @@ namespace softtpu {
 
 class DebuggerCall {
  public:
-  // An empty socket: nobody debugs.
+  // An empty socket: no debugger.
   explicit DebuggerCall(std::string socket) : socket_(std::move(socket)) {}
 
   bool is_due() const { return !socket_.empty() && !done_; }

@@ -70,7 +70,7 @@ std::vector<std::string> telling_lines(const std::string& text) {
 }
 
 // UBSan's runtime begins with its first report, and opens standard error then, whatever it was told before. So it gets
-// one to report that nobody sees; not when the environment has it end the process at the first.
+// one to report that is never shown; not when the environment has it end the process at the first.
 void begin_reporting(void* runtime) {
   const char* options = std::getenv("UBSAN_OPTIONS");
   if (options != nullptr && std::string_view(options).find("halt_on_error=1") != std::string_view::npos) return;

@@ -20,7 +20,7 @@ class SanitizerOutput {
   void attach();
   // What was reported since the last call; empty where no sanitizer is.
   std::string take();
-  // Takes away what somebody else has written there: a later crash would tell it as its own.
+  // Removes what another launch has written there: it would become part of a later crash's report.
   void forget_others() const;
 
  private:

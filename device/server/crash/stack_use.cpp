@@ -9,7 +9,7 @@ namespace {
 
 // A recursion has millions of equal frames; these show what it is made of.
 constexpr std::uint64_t kMostFrames = 20000;
-constexpr std::size_t kMostPlaces = 64;
+constexpr std::size_t kMostFields = 64;
 // The last page that fits, what a call below it needs, and the part above `base`.
 constexpr std::uint64_t kMargin = std::uint64_t{1} << 20;
 
@@ -17,14 +17,14 @@ struct Walk {
   bool begun = false;  // false until the frame that the signal interrupted
   std::uint64_t seen = 0;
   std::uintptr_t address = 0, low = 0;  // of the frame whose end is not known yet
-  std::array<FaultFrame, kMostPlaces> places{};
+  std::array<FaultFrame, kMostFields> places{};
   std::size_t count = 0;
 
   void add(std::uint64_t bytes) {
     const auto end = places.begin() + static_cast<std::ptrdiff_t>(count);
     auto place = std::find_if(places.begin(), end, [&](const FaultFrame& known) { return known.address == address; });
     if (place == end) {
-      if (count == kMostPlaces) return;
+      if (count == kMostFields) return;
       ++count;
       place->address = address;
     }

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "device/observers/device_observers.hpp"
-#include "device/server/queue/core_mail.hpp"
+#include "device/server/queue/core_rings.hpp"
 #include "device/server/queue/group_launch.hpp"
-#include "device/server/session/closing.hpp"
+#include "device/server/session/deferred_close.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/module/kernel_registry.hpp"
@@ -89,13 +89,13 @@ void CoreLink::send(CoreItem& item) {
   watchdog_.begin();
 }
 
-// Whether the core finds the item in its mail; else it has to go through the socket.
+// Whether the core finds the item in its ring; else it has to go through the socket.
 bool CoreLink::by_mail(const CoreItem& item) {
-  MailRoom* const mail = child_.mail();
-  if (mail == nullptr) return false;
+  CoreRings* const rings = child_.rings();
+  if (rings == nullptr) return false;
   const CoreStatus& status = child_.status();
-  if (!item.image && !status.listens && mail->put(child_.index(), item.frame, status.mail_taken)) return true;
-  mail->note_by_socket(child_.index());
+  if (!item.image && !status.listens && rings->put(child_.index(), item.frame, status.ring_taken)) return true;
+  rings->note_by_socket(child_.index());
   return false;
 }
 
@@ -121,7 +121,7 @@ void CoreLink::unload(std::uint32_t module, const Terms& terms, Answered answer)
   std::shared_ptr<UniqueFd> image;  // longer than the core has it
   if (auto known = modules_.take(module)) {
     name = std::move(known->name);
-    if (!child_.is_thread()) image = closed_aside(std::move(known->image));
+    if (!child_.is_thread()) image = deferred_close(std::move(known->image));
   }
   // Once more at the end: a load that is under way now, a new core's for example, enters the module again.
   auto done = [this, module, image = std::move(image), answer = std::move(answer)](const Result<Bytes>& result) {
@@ -175,7 +175,7 @@ std::uint64_t CoreLink::launch(Launch what) {
   return number;
 }
 
-// The core reports it at once. It may have finished the item just before, without a word: to be looked at after this.
+// Requests an immediate report. The item may already be complete, so the caller must check `completed` afterwards.
 void CoreLink::await(std::uint64_t item) {
   std::atomic<std::uint64_t>& place = child_.status().awaited[item % kEstimates];
   const std::uint64_t before = place.load();
@@ -187,7 +187,7 @@ void CoreLink::await(std::uint64_t item) {
   }
 }
 
-bool CoreLink::hurry(std::uint64_t item) {
+bool CoreLink::await_now(std::uint64_t item) {
   await(item);
   return completed_items() >= item && catch_up();
 }
@@ -208,12 +208,12 @@ bool CoreLink::catch_up() {
   return true;
 }
 
-void CoreLink::collect() {
+void CoreLink::poll() {
   child_.status().flush_through = last_number_;
   catch_up();
 }
 
-void CoreLink::ask_for_half() {
+void CoreLink::request_report_at_half() {
   if (items_.empty() || half_ >= items_.front().number) return;
   half_ = items_.back().number - items_.size() / 2;
   await(half_);
@@ -226,7 +226,7 @@ void CoreLink::ask_for_half() {
 bool CoreLink::watch_launch() {
   const std::uint64_t item = std::exchange(watched_, 0);
   if (item == 0 || items_.empty()) return false;
-  return wait_.look([&] { return completed_items() >= item; }) ? catch_up() : hurry(item);
+  return wait_.look([&] { return completed_items() >= item; }) ? catch_up() : await_now(item);
 }
 
 void CoreLink::abandon(const void* owner) {
@@ -248,17 +248,17 @@ void CoreLink::cancel(const void* owner, std::uint32_t stream) {
 
 void CoreLink::flush() {
   for (;;) {
-    hand_over();
-    if (child_.mail() != nullptr) child_.mail()->ring();
+    push();
+    if (child_.rings() != nullptr) child_.rings()->ring();
     // A launch that should have been looked for. Answers may lead to more launches.
-    if (watched_ == 0 || !hurry(std::exchange(watched_, 0))) return;
+    if (watched_ == 0 || !await_now(std::exchange(watched_, 0))) return;
   }
 }
 
-void CoreLink::hand_over() {
-  // It went to sleep meanwhile: either it has seen the item before, or this sees that it listens.
-  const bool mailed = child_.mail() != nullptr && child_.mail()->hand_over(child_.index());
-  if (mailed && child_.status().listens) out_.push(0, msg::CoreLook{});
+void CoreLink::push() {
+  // The core may have gone to sleep. Either it saw the item first, or `listens` is seen here and it is woken.
+  const bool pushed = child_.rings() != nullptr && child_.rings()->push(child_.index());
+  if (pushed && child_.status().listens) out_.push(0, msg::CoreWakeup{});
   if (broken_ || flushing_ || out_.empty()) return;
   const auto sent = out_.flush(socket_.get());
   // A failed send means a core that has ended; its end is reported separately.
@@ -285,11 +285,11 @@ bool CoreLink::receive_all() {
     while (in_.has_frame()) {
       auto frame = in_.next();
       if (!frame) {
-        distrust(frame.error().text);
+        end_misbehaving(frame.error().text);
         return false;
       }
       if (const std::uint64_t number = (*frame)->request; number == 0 || number > last_number_) {
-        distrust(fmt::format("a report about item {}, where {} is the last", number, last_number_));
+        end_misbehaving(fmt::format("a report about item {}, where {} is the last", number, last_number_));
         return false;
       }
       on_frame(**frame);
@@ -300,7 +300,7 @@ bool CoreLink::receive_all() {
 }
 
 // A kernel has damaged its core, or has found its socket: what comes from there means nothing any more.
-void CoreLink::distrust(const std::string& why) {
+void CoreLink::end_misbehaving(const std::string& why) {
   const std::string text = fmt::format("sent a message that no core may send ({})", why);
   if (child_.is_thread()) return break_link(text);
   child_.kill({ErrorKind::kUsage, text + " and was ended"});
@@ -332,7 +332,7 @@ bool CoreLink::on_finding(MessageType type, const Bytes& payload) {
   // Each process of a core counts its findings anew.
   const auto own_id = [this](std::uint64_t id) { return (static_cast<std::uint64_t>(pid()) << 32) + id; };
   if (const auto note = find_message<msg::FindingNote>(payload); type == MessageType::kFindingNote && note) {
-    if (const auto found = find_found(*note)) {
+    if (const auto found = parse_finding(*note)) {
       note->left_out ? sink->add_left_out(*found) : sink->add(*found, own_id(note->id));
     }
   } else if (const auto again = find_message<msg::FindingCount>(payload); type == MessageType::kFindingCount && again) {
@@ -405,7 +405,7 @@ void CoreLink::when_ended() {
 
 // The failure of the item that the core was working on, which is the first one left; nullopt when it was working on
 // none.
-std::optional<CoreLink::Victim> CoreLink::take_victim(const CoreChild::End& end) {
+std::optional<CoreLink::FailedItem> CoreLink::take_failed_item(const CoreChild::End& end) {
   finish_through(completed_items());
   if (end.asks_for_another || items_.empty()) return std::nullopt;
   const bool blamed = items_.front().number == child_.running() || child_.progress() == nullptr || child_.is_unlucky();
@@ -415,14 +415,14 @@ std::optional<CoreLink::Victim> CoreLink::take_victim(const CoreChild::End& end)
   const std::optional<Error>& reason = child_.end_reason();
   std::string text = fmt::format("{} on core {} {}, after {} command{}.", what_text(item), child_.index(),
                                  reason ? reason->text : found.cause, found.commands, found.commands == 1 ? "" : "s");
-  return Victim{std::move(text), reason ? reason->kind : ErrorKind::kUsage, std::move(found.question),
-                std::move(found.said)};
+  return FailedItem{std::move(text), reason ? reason->kind : ErrorKind::kUsage, std::move(found.question),
+                    std::move(found.said)};
 }
 
 void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::time_point ended) {
-  auto victim = take_victim(end);
+  auto failure = take_failed_item(end);
   child_.forget_end_reason();
-  if (!victim && !end.asks_for_another)
+  if (!failure && !end.asks_for_another)
     log_warning(fmt::format("core {} {} while it had nothing to do.", child_.index(), end.text));
   loop_.unwatch(socket_.get());
   socket_.reset();
@@ -432,7 +432,7 @@ void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::tim
   std::deque<CoreItem> unfinished = std::move(items_);
   items_.clear();
   std::optional<CoreItem> failed;
-  if (victim) {
+  if (failure) {
     failed = std::move(unfinished.front());
     unfinished.pop_front();
   }
@@ -445,11 +445,11 @@ void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::tim
     modules_.begin_again();
   } else if (failed->restores) {
     modules_.begin_again();
-    log_warning(victim->text);
-    modules_.note_failure(failed->module, victim->text, true);
+    log_warning(failure->text);
+    modules_.note_failure(failed->module, failure->text, true);
   } else {
     // Before the new core starts, so that it does not have the old one's pages.
-    report(*std::move(failed), *std::move(victim));
+    report(*std::move(failed), *std::move(failure));
     modules_.begin_again();
   }
   if (auto started = start(); !started) {
@@ -463,7 +463,7 @@ void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::tim
   flush();
 }
 
-// The items that had not begun, but for those that nobody wants any more.
+// The items that had not begun, except those whose client has disconnected.
 void CoreLink::send_again(std::deque<CoreItem> unfinished) {
   std::vector<CoreItem> dropped;
   for (CoreItem& item : unfinished) {
@@ -495,34 +495,34 @@ void CoreLink::send_again(std::deque<CoreItem> unfinished) {
 
 // What a process needs to explain the end of the core; nullopt: there is nothing to explain, or not enough descriptors
 // and memory for that. The pages go with it, and the new core gets others.
-std::optional<Explainer::Remains> CoreLink::take_remains(const msg::CoreExplain& question) {
+std::optional<Symbolizer::Remains> CoreLink::take_remains(const msg::CoreExplain& question) {
   if (question.commands == 0 && question.calls.empty()) return std::nullopt;
   auto images = modules_.images_of(question);
   if (!images) return std::nullopt;
   auto pages = child_.take_pages();
   if (!pages) return std::nullopt;
-  return Explainer::Remains{*std::move(pages), *std::move(images), question, child_.has_own_namespace()};
+  return Symbolizer::Remains{*std::move(pages), *std::move(images), question, child_.has_own_namespace()};
 }
 
 // Answers the failed item, when what can be explained is.
-void CoreLink::report(CoreItem failed, Victim victim) {
-  const bool is_told_by_another = failed.group && !failed.group->is_culprit(failed.workitem);
-  if (failed.group && !is_told_by_another) failed.group->set_journalled();
-  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, text = victim.text,
-                 kind = victim.kind, is_told_by_another](const std::string& explanation) {
-    if (is_told_by_another) return answer(Error{kind, text + explanation});
-    // The program of a device of its own prints it too; the log of a shared one is for somebody else.
+void CoreLink::report(CoreItem failed, FailedItem failure) {
+  const bool is_reported_by_another = failed.group && !failed.group->is_culprit(failed.workitem);
+  if (failed.group && !is_reported_by_another) failed.group->set_journalled();
+  auto answer = [this, answer = std::move(failed.answer), type = failed.type, name = failed.name, text = failure.text,
+                 kind = failure.kind, is_reported_by_another](const std::string& explanation) {
+    if (is_reported_by_another) return answer(Error{kind, text + explanation});
+    // The program of a device of its own prints it too; the log of a shared one has other readers.
     log(observers_.clients != nullptr ? LogLevel::kWarning : LogLevel::kInfo, text + explanation);
     note_failure(type, name, kind == ErrorKind::kUsage ? FailureKind::kCrash : to_failure_kind(kind),
                  text + explanation);
     answer(Error{kind, text + explanation});
   };
-  const auto remains = [this, &failed, &victim]() -> std::optional<Explainer::Remains> {
+  const auto remains = [this, &failed, &failure]() -> std::optional<Symbolizer::Remains> {
     if (failed.dropped) return std::nullopt;
-    return take_remains(victim.question);
+    return take_remains(failure.question);
   };
   explanations_.add(
-      {failed.terms.owner, victim.question, victim.said,
+      {failed.terms.owner, failure.question, failure.said,
        [this](const msg::CoreExplain& question) { return modules_.places_text(question); }, std::move(answer)},
       remains);
 }

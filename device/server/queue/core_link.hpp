@@ -28,8 +28,8 @@
 #include "runtime/protocol/core_messages.hpp"
 #include "runtime/protocol/frame.hpp"
 #include "runtime/report/journal.hpp"
+#include "runtime/transport/adaptive_spin.hpp"
 #include "runtime/transport/outbox.hpp"
-#include "runtime/transport/short_wait.hpp"
 
 namespace softtpu {
 
@@ -65,12 +65,12 @@ class CoreLink {
     std::string kernel;           // for messages
     const Bytes* args = nullptr;  // read during the call
     Terms terms;
-    bool flush = false;                     // somebody waits for it
+    bool flush = false;                     // it is waited for
     std::uint32_t stream = 0;               // cancel() finds it by this and the owner
-    std::uint64_t client = 0;               // whose findings come of it; 0: nobody shares the device
+    std::uint64_t client = 0;               // whose findings come of it; 0: the device is not shared
     std::shared_ptr<FindingSink> findings;  // gets them before the answer
     std::shared_ptr<GroupLaunch> group;     // on several cores; null: on this one
-    msg::CorePlace place;
+    msg::CorePosition place;
     CoreItem::Answer answer;  // without bytes
   };
   // The item's number, for hurry().
@@ -78,13 +78,13 @@ class CoreLink {
   // Answers may lead to more launches, which wait for the next flush(). These say true when they have answered items.
   // What the core is through with is answered now.
   bool catch_up();
-  // Somebody waits for this item now: its answer must not wait for later ones.
-  bool hurry(std::uint64_t item);
+  // This item is waited for from now on: its answer must not wait for later ones.
+  bool await_now(std::uint64_t item);
   // What the core is through with is answered now, the rest as soon as it is.
-  void collect();
+  void poll();
   // The core has been given enough: half of that shall be answered as soon as it is done.
-  void ask_for_half();
-  // For the journal of `softtpu run`; where a launch has several cores, whoever knows its outcome says it.
+  void request_report_at_half();
+  // For the journal of `softtpu run`; the outcome of a launch on several cores is written by its GroupLaunch.
   void note_failure(MessageType type, const std::string& name, FailureKind kind, const std::string& text);
   // Drops the items of an owner that is gone; one that runs is ended.
   void abandon(const void* owner);
@@ -94,8 +94,8 @@ class CoreLink {
   // Sends what the calls above have collected.
   void flush();
   // The same for several links, of which the last has to ring.
-  void hand_over();
-  // Answers a launch that somebody waits for during the call, where it ends within microseconds; else later. True: as
+  void push();
+  // Answers a launch that is waited for during the call, where it ends within microseconds; else later. True: as
   // for catch_up().
   bool watch_launch();
 
@@ -116,7 +116,7 @@ class CoreLink {
   bool by_mail(const CoreItem& item);
   void when_readable();
   bool receive_all();
-  void distrust(const std::string& why);
+  void end_misbehaving(const std::string& why);
   void on_frame(Frame& frame);
   bool on_finding(MessageType type, const Bytes& payload);
   std::uint64_t completed_items() const;
@@ -130,15 +130,15 @@ class CoreLink {
   void restore_for(const CoreItem& item);
   void restore_all();
   void start_again();
-  struct Victim {
+  struct FailedItem {
     std::string text;
     ErrorKind kind;
     msg::CoreExplain question;
     std::string said;  // by a sanitizer
   };
-  std::optional<Victim> take_victim(const CoreChild::End& end);
-  std::optional<Explainer::Remains> take_remains(const msg::CoreExplain& question);
-  void report(CoreItem failed, Victim victim);
+  std::optional<FailedItem> take_failed_item(const CoreChild::End& end);
+  std::optional<Symbolizer::Remains> take_remains(const msg::CoreExplain& question);
+  void report(CoreItem failed, FailedItem failure);
   void break_link(const std::string& why);
   void check_progress();
 
@@ -161,9 +161,9 @@ class CoreLink {
   std::uint64_t estimated_ns_ = 0;
   std::optional<std::string> broken_;
   std::function<void(const void*, std::chrono::nanoseconds)> when_lost_;
-  ShortWait wait_;
+  AdaptiveSpin wait_;
   std::uint64_t watched_ = 0;  // the launch that watch_launch() shall look at; 0: none
-  std::uint64_t half_ = 0;     // the item that ask_for_half() waits for
+  std::uint64_t half_ = 0;     // the item that request_report_at_half() waits for
 };
 
 }  // namespace softtpu

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "device/server/crash/postmortem.hpp"
+#include "device/server/crash/crash_info.hpp"
 #include "runtime/module/kernel_registry.hpp"
 
 namespace softtpu {
@@ -80,11 +80,11 @@ void CoreModules::note_restored(Module& module) {
   if (!std::exchange(module.is_there, true)) --absent_;
 }
 
-std::optional<std::vector<Explainer::Module>> CoreModules::images_of(const msg::CoreExplain& question) const {
-  std::vector<Explainer::Module> images;
-  for (const msg::CodePlace& place : question.calls) {
+std::optional<std::vector<Symbolizer::Module>> CoreModules::images_of(const msg::CoreExplain& question) const {
+  std::vector<Symbolizer::Module> images;
+  for (const msg::CodeAddress& place : question.calls) {
     const auto module = modules_.find(place.module);
-    const auto is_same = [&](const Explainer::Module& m) { return m.id == place.module; };
+    const auto is_same = [&](const Symbolizer::Module& m) { return m.id == place.module; };
     if (module == modules_.end() || std::any_of(images.begin(), images.end(), is_same)) continue;
     UniqueFd image = module->second.image.duplicate();
     if (!image) return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<std::vector<Explainer::Module>> CoreModules::images_of(const msg::
 
 std::string CoreModules::places_text(const msg::CoreExplain& question) const {
   std::string text;
-  for (const msg::CodePlace& place : question.calls) {
+  for (const msg::CodeAddress& place : question.calls) {
     const auto module = modules_.find(place.module);
     if (module == modules_.end()) continue;
     const std::string file = std::filesystem::path(module->second.name).filename().string();

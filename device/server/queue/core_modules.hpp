@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/server/crash/explainer.hpp"
+#include "device/server/crash/symbolizer.hpp"
 #include "device/server/queue/core_items.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/core_messages.hpp"
@@ -52,7 +52,7 @@ class CoreModules {
   void note_restored(Module& module);
 
   // Those that the calls lie in; nothing when there are not enough descriptors.
-  std::optional<std::vector<Explainer::Module>> images_of(const msg::CoreExplain& question) const;
+  std::optional<std::vector<Symbolizer::Module>> images_of(const msg::CoreExplain& question) const;
   // The calls without their source: what is known where they could not be explained.
   std::string places_text(const msg::CoreExplain& question) const;
 

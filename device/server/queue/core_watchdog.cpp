@@ -11,7 +11,7 @@ namespace softtpu {
 namespace {
 
 constexpr std::uint32_t kProgressStepMs = 100;
-// So long a kernel that does nothing is left alone, before anybody looks whether it ever can do anything again.
+// So long a kernel that does nothing is left alone before it is checked whether it can ever go on.
 constexpr std::uint64_t kSleepMs = 1000;
 // A kernel that has made no call for so long after another core of its launch has failed is ended.
 constexpr std::uint64_t kTellMs = 100;
@@ -54,7 +54,7 @@ std::string CoreWatchdog::judge(const CoreItem& item, pid_t core) {
   // The core that failed may take its time to say how.
   const bool told = in_group && same_item_ && item.group->is_over() && !item.group->is_culprit(item.workitem);
   over_ms_ = told ? over_ms_ + kProgressStepMs : 0;
-  // Whoever is waited for has the limits.
+  // The core that the others wait for has the limits.
   const bool waits = in_group && item.group->waits(item.workitem);
   if (waits) still_ms_ = 0;
   if (is_process && over_ms_ > kTellMs) return "was ended with the launch's other cores";

@@ -24,7 +24,7 @@ class CoreWatchdog {
   void begin();
 
   struct Sight {
-    bool is_readable = true;     // nobody has damaged the status page
+    bool is_readable = true;     // the status page is undamaged
     std::uint64_t running = 0;   // the item's number; 0: none
     std::uint64_t commands = 0;  // given in all
     std::uint64_t front = 0;     // the oldest item without an answer

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "device/server/crash/postmortem.hpp"
+#include "device/server/crash/crash_info.hpp"
 #include "runtime/transport/event_loop.hpp"
 
 namespace softtpu {
@@ -15,21 +15,21 @@ constexpr std::size_t kMostExplanations = 16;
 
 }  // namespace
 
-void ExplanationQueue::add(Failed failed, const std::function<std::optional<Explainer::Remains>()>& remains) {
+void ExplanationQueue::add(Failed failed, const std::function<std::optional<Symbolizer::Remains>()>& remains) {
   const std::uint64_t number = ++last_;
   const auto explained = [this, number, said = std::move(failed.said), question = std::move(failed.question),
                           otherwise = std::move(failed.otherwise)](const auto& explanation) {
     end(number, (explanation ? to_text(question, *explanation) : otherwise(question)) + said);
   };
-  std::unique_ptr<Explainer> explainer;
+  std::unique_ptr<Symbolizer> symbolizer;
   if (waiting_.size() < kMostExplanations) {
     if (auto left = remains()) {
-      auto started = Explainer::start(loop_, memories_, observers_, *std::move(left), explained);
-      if (started) explainer = std::move(*started);
+      auto started = Symbolizer::start(loop_, memories_, observers_, *std::move(left), explained);
+      if (started) symbolizer = std::move(*started);
     }
   }
-  if (!explainer) loop_.soon([explained] { explained(std::optional<msg::CoreExplainReply>()); });
-  waiting_.push_back({number, failed.owner, std::move(explainer), std::move(failed.answer), {}});
+  if (!symbolizer) loop_.soon([explained] { explained(std::optional<msg::CoreExplainReply>()); });
+  waiting_.push_back({number, failed.owner, std::move(symbolizer), std::move(failed.answer), {}});
   begin();
 }
 
@@ -37,8 +37,8 @@ void ExplanationQueue::add(Failed failed, const std::function<std::optional<Expl
 void ExplanationQueue::begin() {
   std::size_t room = std::max(2U, std::thread::hardware_concurrency()) - 1;
   for (Explanation& explanation : waiting_) {
-    if (!explanation.explainer) continue;
-    if (!explanation.explainer->has_begun()) explanation.explainer->begin();
+    if (!explanation.symbolizer) continue;
+    if (!explanation.symbolizer->has_begun()) explanation.symbolizer->begin();
     if (--room == 0) return;
   }
 }

@@ -1,7 +1,7 @@
 // ExplanationQueue: the failed launches of a core that wait for their explanation, and the answers that wait for them:
 // what an owner launched later is answered after the report, so that its failures come in order.
 //
-// Several explainers read one after the other. Lives on the server's thread.
+// Several symbolizers read one after the other. Lives on the server's thread.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "device/server/crash/explainer.hpp"
+#include "device/server/crash/symbolizer.hpp"
 
 namespace softtpu {
 
@@ -31,12 +31,12 @@ class ExplanationQueue {
     const void* owner = nullptr;
     msg::CoreExplain question;
     std::string said;                                               // stands below the explanation
-    std::function<std::string(const msg::CoreExplain&)> otherwise;  // the text when nobody could explain it
+    std::function<std::string(const msg::CoreExplain&)> otherwise;  // the text when no explanation came
     std::function<void(const std::string&)> answer;
   };
-  // Answers later, never during the call. `remains`: what an explainer is given; it is asked for only where there is
+  // Answers later, never during the call. `remains`: what a symbolizer is given; it is asked for only where there is
   // room for one more, and may give nothing.
-  void add(Failed failed, const std::function<std::optional<Explainer::Remains>()>& remains);
+  void add(Failed failed, const std::function<std::optional<Symbolizer::Remains>()>& remains);
   // Answers when those of the owner's launches that failed earlier are explained: at once if there are none.
   void deliver(const void* owner, std::function<void()> answer) { deliver(owner, last_, std::move(answer)); }
 
@@ -48,7 +48,7 @@ class ExplanationQueue {
   struct Explanation {
     std::uint64_t number = 0;
     const void* owner = nullptr;
-    std::unique_ptr<Explainer> explainer;  // nullptr: there is nothing to explain
+    std::unique_ptr<Symbolizer> symbolizer;  // nullptr: there is nothing to explain
     std::function<void(const std::string&)> answer;
     std::vector<std::function<void()>> withheld;
   };

@@ -21,14 +21,14 @@ void GroupLaunch::begin(LaunchPage& page, std::uint32_t number, bool awaited) {
   left_ = parts_.size();
 }
 
-msg::CorePlace GroupLaunch::place_of(std::size_t workitem, bool in_line) const {
-  msg::CorePlace place;
+msg::CorePosition GroupLaunch::place_of(std::size_t workitem, bool start_barrier) const {
+  msg::CorePosition place;
   place.page = page_number_;
   place.workitem = static_cast<std::uint32_t>(workitem);
   place.workitems = static_cast<std::uint32_t>(parts_.size());
   place.groups = groups_;
   place.first_core = parts_.front().core;
-  place.in_line = in_line;
+  place.start_barrier = start_barrier;
   place.awaited = awaited_;
   return place;
 }

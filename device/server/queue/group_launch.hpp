@@ -30,7 +30,7 @@ class GroupLaunch {
   // It begins, with this page of the device's, counted from 1.
   void begin(LaunchPage& page, std::uint32_t number, bool awaited);
   std::uint32_t page_number() const { return page_number_; }
-  msg::CorePlace place_of(std::size_t workitem, bool in_line) const;
+  msg::CorePosition place_of(std::size_t workitem, bool start_barrier) const;
 
   // A core's part has ended. True: it was the first to do so.
   bool note_end(std::size_t workitem, Result<void> outcome, std::uint64_t estimated_ns);

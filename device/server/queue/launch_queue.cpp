@@ -128,7 +128,7 @@ bool LaunchQueue::make_room() {
     if (cores_[core]->catch_up()) {
       has_more = true;
     } else {
-      cores_[core]->ask_for_half();
+      cores_[core]->request_report_at_half();
     }
   }
   return has_more && !trying_;
@@ -265,7 +265,7 @@ void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std:
   });
 }
 
-// Null: nobody asks, or another launch is under way, whose memory a repetition would disturb.
+// Null: not asked for, or another launch is under way, whose memory a repetition would disturb.
 std::shared_ptr<LaunchTrials> LaunchQueue::make_trials(const Pending& launch) {
   if (observers_ == nullptr || !observers_->compares_runs() || observers_->clients != nullptr) return nullptr;
   std::size_t sent = 0;
@@ -336,19 +336,19 @@ void LaunchQueue::part_ended(const std::shared_ptr<GroupLaunch>& group, std::siz
   // The others end at about the same time, and say so only when they are asked.
   if (!first) return;
   for (std::size_t i = 0; i < parts.size() && !group->has_ended(); ++i) {
-    if (!group->has_ended(i)) cores_[parts[i].core]->collect();
+    if (!group->has_ended(i)) cores_[parts[i].core]->poll();
   }
 }
 
-// Somebody waits for the stream's last launch.
-void LaunchQueue::hurry(Stream& stream) {
+// The stream's last launch is waited for.
+void LaunchQueue::await_now(Stream& stream) {
   const auto group = stream.last_group;
   if (!group) {
-    cores_[stream.last_core]->hurry(stream.last_item);
+    cores_[stream.last_core]->await_now(stream.last_item);
     return;
   }
   for (std::size_t i = 0; i < group->parts().size() && !group->has_ended(); ++i) {
-    if (!group->has_ended(i)) cores_[group->parts()[i].core]->collect();
+    if (!group->has_ended(i)) cores_[group->parts()[i].core]->poll();
   }
 }
 
@@ -375,9 +375,10 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
     }
   }
   measure(function);
-  // Other failures of a program that has gone are of that.
-  const bool untold = client->gone_ ? !outcome && outcome.error().kind == ErrorKind::kUsage : !answer && stream.failure;
-  if (!outcome && untold) note_untold(outcome.error().text);
+  // Once a client has disconnected, other failures only reflect that and are not logged.
+  const bool unreported =
+      client->gone_ ? !outcome && outcome.error().kind == ErrorKind::kUsage : !answer && stream.failure;
+  if (!outcome && unreported) log_unreported(outcome.error().text);
   if (answer) {
     answer(std::move(outcome));
   } else if (!outcome && (!stream.failure || stream.failed_behind) && !client->gone_) {
@@ -387,7 +388,7 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   }
   answer_waiters(*client, stream);
   if (stream.closed && stream.finished == stream.submitted) {
-    note_untold(stream);
+    log_unreported(stream);
     forget_active(*client, stream);
     client->streams_.erase(stream.id);
   }
@@ -409,13 +410,13 @@ void LaunchQueue::note_fault(const std::string& text) {
 }
 
 // A log of all events has the whole text already.
-void LaunchQueue::note_untold(const std::string& text) {
+void LaunchQueue::log_unreported(const std::string& text) {
   log_warning("a launch failed whose result was not asked for: " +
               (is_logged(LogLevel::kInfo) ? text.substr(0, text.find('\n')) : text));
 }
 
-void LaunchQueue::note_untold(const Stream& stream) {
-  if (stream.failure) note_untold(stream.failure->text);
+void LaunchQueue::log_unreported(const Stream& stream) {
+  if (stream.failure) log_unreported(stream.failure->text);
 }
 
 // Unknown functions count as long: the queue widens when they have shown to be short.
@@ -452,7 +453,7 @@ void LaunchQueue::wait(const std::shared_ptr<Client>& client, std::uint32_t id, 
   const std::shared_ptr<Stream> stream = stream_of(*client, id);
   stream->waiters.push_back({stream->submitted, std::move(answer), takes_failure});
   answer_waiters(*client, *stream);
-  if (stream->sent > 0 && stream->pending.empty()) hurry(*stream);
+  if (stream->sent > 0 && stream->pending.empty()) await_now(*stream);
 }
 
 void LaunchQueue::sync_all(const std::shared_ptr<Client>& client, Answer answer) {
@@ -541,7 +542,7 @@ void LaunchQueue::close_stream(const std::shared_ptr<Client>& client, std::uint3
   if (found == client->streams_.end()) return;
   found->second->closed = true;
   if (found->second->finished != found->second->submitted) return;
-  note_untold(*found->second);
+  log_unreported(*found->second);
   forget_active(*client, *found->second);
   client->streams_.erase(found);
 }
@@ -587,7 +588,7 @@ void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std
 void LaunchQueue::drop(const std::shared_ptr<Client>& client, std::function<void()> on_quiet) {
   client->gone_ = true;
   for (const auto& [id, stream] : client->streams_) {
-    note_untold(*stream);
+    log_unreported(*stream);
     stream->failure.reset();
   }
   for (const auto& stream : client->active_) {

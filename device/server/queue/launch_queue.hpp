@@ -1,5 +1,5 @@
 // Streams and the order of launches. A stream's launches run in order; clients take turns, and the streams of one
-// client take turns among themselves, so that nobody waits for another's queue. Lives on the server's thread.
+// client take turns among themselves, so that no client waits for another's queue. Lives on the server's thread.
 #pragma once
 
 #include <chrono>
@@ -34,8 +34,8 @@ class LaunchQueue {
     std::string kernel;
     Bytes args;
     std::shared_ptr<GroupLaunch> group;  // on several cores, of which `core` is the first; null: on that one
-    Answer answer;             // of a launch that somebody waits for; else the outcome is kept for the next sync
-    std::uint32_t groups = 1;  // so many times; of a launch on one core
+    Answer answer;                       // of a launch that is waited for; else the outcome is kept for the next sync
+    std::uint32_t groups = 1;            // so many times; of a launch on one core
   };
 
   // The streams of one connection.
@@ -57,7 +57,7 @@ class LaunchQueue {
       callback_ = std::move(callback);
     }
 
-    // Who hears of what its launches do wrong; null: nobody shares the device.
+    // Gets the findings of its launches; null: the device is not shared.
     struct Findings {
       std::uint64_t client = 0;
       std::shared_ptr<FindingSink> sink;
@@ -92,7 +92,7 @@ class LaunchQueue {
       std::list<Waiter> waiters;
     };
     std::map<std::uint32_t, std::shared_ptr<Stream>> streams_;
-    // Those that may have a launch, or a failure that nobody has been told: looking at them takes no longer than what
+    // Those that may have a launch, or a failure that is not reported yet: looking at them takes no longer than what
     // the client has asked for.
     std::vector<std::shared_ptr<Stream>> active_;
     std::deque<std::shared_ptr<Stream>> ready_;
@@ -192,14 +192,14 @@ class LaunchQueue {
   void try_next(const std::shared_ptr<const GroupRun>& run, const std::function<void()>& answer);
   void part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
                   const Result<void>& outcome, const std::function<void(Result<void>)>& answer);
-  void hurry(Stream& stream);
+  void await_now(Stream& stream);
   void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
                 Result<void> outcome, std::uint64_t estimated_ns);
   void cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void note_fault(const std::string& text);
-  // Nobody asks for this failure any more: it goes to the log.
-  static void note_untold(const std::string& text);
-  static void note_untold(const Stream& stream);
+  // This failure can no longer be reported to its client: it goes to the log.
+  static void log_unreported(const std::string& text);
+  static void log_unreported(const Stream& stream);
   void answer_waiters(Client& client, Stream& stream);
   double& seconds_of(std::uint32_t function);
   void measure(std::uint32_t function);

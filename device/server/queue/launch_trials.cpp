@@ -76,14 +76,14 @@ void LaunchTrials::ended(const Result<void>& outcome) {
   const auto difference = after_.front().compare();
   if (!difference) return;
   const std::uint64_t start = after_.front().start();
-  const FoundPlace place{"global", start + difference->first, start + difference->end};
+  const ReportedRange place{"global", start + difference->first, start + difference->end};
   report(fmt::format("the launch gives other results than {}: {} bytes differ, the first ones at {}",
                      runs_[run_ - 1].order != 0 ? "in program order" : "on its " + cores_text(launched_on_),
                      difference->count, place.text()),
          place);
 }
 
-void LaunchTrials::report(const std::string& what, const std::optional<FoundPlace>& place) {
+void LaunchTrials::report(const std::string& what, const std::optional<ReportedRange>& place) {
   const Run& run = runs_[run_ - 1];
   Finding finding;
   finding.rule = run.order != 0 ? "schedule/differs" : "cores/number";

@@ -37,7 +37,7 @@ class LaunchTrials {
  private:
   void add_numbers(const GroupLaunch& launch);
   void add_orders(const GroupLaunch& launch);
-  void report(const std::string& what, const std::optional<FoundPlace>& place);
+  void report(const std::string& what, const std::optional<ReportedRange>& place);
 
   const DeviceObservers& observers_;
   const std::vector<Memories*> cores_;

@@ -21,7 +21,7 @@ void report(const DeviceObservers& observers, const Chip& chip, const std::strin
   const std::uint64_t begin = chip.global_mem.start + difference.first;
   Finding finding;
   finding.rule = "schedule/differs";
-  finding.place = FoundPlace{"global", begin, chip.global_mem.start + difference.end};
+  finding.place = ReportedRange{"global", begin, chip.global_mem.start + difference.end};
   finding.what =
       fmt::format("the order \"{}\" gives other results than program order: {} bytes differ, the first ones at {}",
                   order, difference.count, finding.place->text());

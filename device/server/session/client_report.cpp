@@ -11,14 +11,14 @@
 namespace softtpu {
 namespace {
 
-// More than a person wants to know the number of.
+// Upper bound of the count; beyond it the number is not read.
 constexpr std::size_t kMostLeftOut = 1000;
 // Names of rules and kernels that a client's own kernels may invent.
 constexpr std::size_t kMostAllowed = 1024;
 
 }  // namespace
 
-void ClientReport::add(const Found& found, std::uint64_t id) {
+void ClientReport::add(const ReportedFinding& found, std::uint64_t id) {
   if (counts_.size() >= limit_) return add_left_out(found);
   if (!counts_.try_emplace(id).second) return;
   log_info(fmt::format("{}: {} {}{}: {}", client_, to_text(rule(found.rule).severity), found.rule,
@@ -27,14 +27,14 @@ void ClientReport::add(const Found& found, std::uint64_t id) {
   changed_ = true;
 }
 
-void ClientReport::add_left_out(const Found& found) {
+void ClientReport::add_left_out(const ReportedFinding& found) {
   if (++left_out_ > kMostLeftOut) return;
   notes_.push_back(to_message(found, 0));
   notes_.back().left_out = true;
   changed_ = true;
 }
 
-void ClientReport::add_count(std::uint64_t id, std::uint64_t count, const Found* now) {
+void ClientReport::add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) {
   const auto known = counts_.find(id);
   if (known == counts_.end()) return;
   known->second.count += count;

@@ -1,5 +1,5 @@
 // What a client of a shared device is told of its findings. They wait here for the next answer that the client gets, so
-// that nobody is sent more than he reads, and how often they came again is added up meanwhile. Lives on the server's
+// that a client gets only as many as it reads; repeats are counted meanwhile. Lives on the server's
 // thread.
 #pragma once
 
@@ -22,10 +22,10 @@ class ClientReport final : public FindingSink {
   explicit ClientReport(std::size_t limit) : limit_(limit) {}
 
   void set_client(const std::string& name) { client_ = name; }
-  void add(const Found& found, std::uint64_t id) override;
-  void add_count(std::uint64_t id, std::uint64_t count, const Found* now) override;
+  void add(const ReportedFinding& found, std::uint64_t id) override;
+  void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) override;
   void add(const AllowedRecord& allowed) override;
-  void add_left_out(const Found& found) override;
+  void add_left_out(const ReportedFinding& found) override;
 
   // Puts what has come since the last call into the client's outbox.
   void flush(Outbox& out);
@@ -36,7 +36,7 @@ class ClientReport final : public FindingSink {
   std::vector<msg::FindingNote> notes_;
   struct Again {
     std::uint64_t count = 0;
-    std::optional<Found> now;
+    std::optional<ReportedFinding> now;
   };
   std::map<std::uint64_t, Again> counts_;  // of findings that the client knows: how often since
   std::map<std::pair<std::string, std::string>, std::uint64_t> allowed_;

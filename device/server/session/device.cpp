@@ -40,7 +40,7 @@ Result<Mapping> make_chip_file(const std::string& chip, std::uint32_t number) {
   return file;
 }
 
-// Somebody who looks at a kernel takes as long as he takes. A program may set limits as it likes for a device of its
+// A debugger has no time limit. A program may set limits as it likes for a device of its
 // own; on one that it shares, others wait for it.
 LaunchQueue::Limits limits_of(const Settings& settings, bool shared) {
   if (!settings.gdb_socket.empty()) return {0, 0, true, false};
@@ -88,9 +88,9 @@ Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
     queue_.use_pages({pages, kLaunchPages});
   }
   if (!in_process_) {
-    auto mail = MailRoom::create(chip().cores);
-    if (!mail) return mail.error();
-    mail_ = *std::move(mail);
+    auto rings = CoreRings::create(chip().cores);
+    if (!rings) return rings.error();
+    rings_ = *std::move(rings);
   }
   for (int i = 0; i < chip().cores; ++i) {
     if (i > 0) {
@@ -101,7 +101,7 @@ Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
     // gdb wants to know the processes that it looks at by their own numbers.
     const bool own_namespace = settings.own_namespace && settings.gdb_socket.empty();
     const CoreLink::Options core{i,     in_process_, settings.sandbox, own_namespace, settings.dump_folder,
-                                 pages, mail_.get()};
+                                 pages, rings_.get()};
     cores_.push_back(std::make_unique<CoreLink>(loop, i > 0 ? *core_memories_.back() : *memories_, observers_, core));
     // The owner of a launch is the client that the queue has given.
     cores_.back()->when_lost([this](const void* owner, std::chrono::nanoseconds cost) {
@@ -169,7 +169,7 @@ Piecewise Device::clear(std::uint64_t address, std::uint64_t bytes) {
   };
 }
 
-// Where pages begin that may hold something: what nobody has touched needs no time.
+// Where pages begin that may hold something: untouched pages need no time.
 std::uint64_t Device::next_used(std::uint64_t address, std::uint64_t end) const {
   const std::uint64_t start = chip().global_mem.start;
   const off_t used = ::lseek(global_fd(), static_cast<off_t>(address - start), SEEK_DATA);
@@ -232,8 +232,8 @@ std::uint32_t Device::network_function(const std::string& name) {
 }
 
 void Device::flush() {
-  for (auto& core : cores_) core->hand_over();
-  if (mail_) mail_->ring();
+  for (auto& core : cores_) core->push();
+  if (rings_) rings_->ring();
   bool has_answered = false;
   for (auto& core : cores_) has_answered = core->watch_launch() || has_answered;
   if (!has_answered) return;

@@ -12,7 +12,7 @@
 #include "device/memory/memories.hpp"
 #include "device/observers/device_observers.hpp"
 #include "device/server/queue/core_link.hpp"
-#include "device/server/queue/core_mail.hpp"
+#include "device/server/queue/core_rings.hpp"
 #include "device/server/queue/launch_queue.hpp"
 #include "device/server/session/allocator.hpp"
 #include "device/server/session/piecewise.hpp"
@@ -41,7 +41,7 @@ class Device {
   const DeviceObservers& observers() const { return observers_; }
   int global_fd() const { return memories_->fds().front(); }
 
-  // A place for so many bytes, which are to be cleared before they are used. The error names the sizes.
+  // Allocates `bytes`. The caller must zero them. The error states the sizes.
   Result<std::uint64_t> allocate(std::uint64_t bytes);
   void release(std::uint64_t address) { heap_.release(address); }
   // Zeroes memory and gives its pages back to the system.
@@ -82,7 +82,7 @@ class Device {
   std::unique_ptr<Memories> memories_;
   std::vector<std::unique_ptr<Memories>> core_memories_;  // of the cores but the first
   Mapping launch_pages_;
-  std::unique_ptr<MailRoom> mail_;  // null: the cores are threads
+  std::unique_ptr<CoreRings> rings_;  // null: the cores are threads
   Mapping chip_file_;
   DeviceObservers observers_;
   Allocator heap_;

@@ -184,7 +184,7 @@ void Session::take_turn() {
   work_off();
 }
 
-// Who only sends nothing more may still take answers.
+// A client that has shut down its sending side may still read replies.
 
 bool Session::is_gone() const {
   pollfd end{socket_.get(), 0, 0};
@@ -262,7 +262,7 @@ void Session::watch_afterlife() {
 void Session::give_back() {
   for (auto& [id, module] : modules_) unload_in_turn(id, std::move(module.hold));
   modules_.clear();
-  // Nobody tells any more that their launches are through: with the client gone, they are.
+  // No completion is reported for them any more: with the client disconnected, they count as complete.
   for (auto& [id, hold] : leaving_) unload_in_turn(id, std::move(hold));
   leaving_.clear();
   give_back_some();
@@ -457,7 +457,7 @@ void Session::on_launch(std::uint64_t request, msg::Launch& launch, Frame&) {
     pending.groups = launch.groups;
   }
   if (!function) {
-    // Nobody reads an answer to an asynchronous launch: what is wrong is kept for the next sync.
+    // An asynchronous launch has no answer: what is wrong is kept for the next sync.
     launch.wait ? fail(request, function.error()) : device_->queue().reject(client_, launch.stream, function.error());
     return;
   }

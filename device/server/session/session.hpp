@@ -135,7 +135,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void give_back();
   void give_back_some();
   void forget_allocation(std::uint64_t address);
-  // Null: nobody asks what the program does.
+  // Null: the program is not observed.
   HostWatch* watch() const;
 
   Host& host_;

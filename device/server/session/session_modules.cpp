@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "device/network/kernel.hpp"
-#include "device/server/session/closing.hpp"
+#include "device/server/session/deferred_close.hpp"
 #include "device/server/session/module_hash.hpp"
 #include "device/server/session/session.hpp"
 #include "runtime/base/log.hpp"
@@ -27,7 +27,7 @@ constexpr std::size_t kDefinitionWeight = 64;
 // A copy that is being made. Its client may go before it is whole.
 std::shared_ptr<ModuleCopy> held(ModuleCopy copy, bool aside) {
   return {new ModuleCopy(std::move(copy)), [aside](ModuleCopy* last) {
-            if (aside) close_aside(last->give_up());
+            if (aside) close_deferred(last->give_up());
             delete last;
           }};
 }
@@ -87,7 +87,7 @@ void Session::check_and_load(std::uint64_t request, const std::string& name, Res
                              ClientShare::Hold hold) {
   if (!copy) return fail(request, copy.error());
   const auto image =
-      device_->in_process() ? std::make_shared<UniqueFd>(*std::move(copy)) : closed_aside(*std::move(copy));
+      device_->in_process() ? std::make_shared<UniqueFd>(*std::move(copy)) : deferred_close(*std::move(copy));
   if (auto good = check_module(image->get(), name); !good) return fail(request, good.error());
   if (watch() != nullptr && watch()->wants_symbols()) {
     if (auto symbols = reachable_symbols(image->get(), name)) watch()->loaded(name, *symbols);

@@ -143,8 +143,8 @@ bool pass_on(int from, int to) {
 }
 
 // The calling process ends when the daemon listens, or with its failure. Until then it passes on what the daemon
-// prints: nothing of the daemon, its cores and its gateway holds what the caller has open, so that whoever waits for
-// the end of that output does not wait for theirs.
+// prints: nothing of the daemon, its cores and its gateway holds what the caller has open, so that a program that waits
+// for the end of that output does not wait for theirs.
 int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
   int ready[2], out[2], err[2];
   if (::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
@@ -183,7 +183,7 @@ int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
 }
 
 // The loader takes LD_PRELOAD of a program's start. A library that is not there would be left out with a line that
-// nobody reads.
+// is not read.
 Result<void> check_preload(const std::string& libraries) {
   std::istringstream list(libraries);
   for (std::string path; std::getline(list, path, ':');) {

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxSessions = 1024;
 constexpr int kTakenAtOnce = 16;
 constexpr std::chrono::milliseconds kLookAtSocket{1000};
 
-// Of a device that others share. Whoever has one for himself may have all of it.
+// Of a device that others share. A client with a device of its own may have all of it.
 ShareLimits share_limits(const Settings& settings, std::uint64_t device_bytes) {
   return {settings.client_bytes.value_or(device_bytes / 8 * 7), settings.client_modules, settings.client_descriptors,
           settings.client_connections};
@@ -100,13 +100,13 @@ void Server::close_listener() {
   place_.leave();
 }
 
-// A socket can lose its name: by somebody who clears a folder up, or with the folder, which goes with the last session
-// of its user. Nobody could reach the device then.
+// A socket can lose its name: when a folder is cleared up, or with the folder, which goes with the last session
+// of its user. The device could not be reached then.
 void Server::look_after_socket() {
   loop_.after(kLookAtSocket, [this] { look_after_socket(); });
   if (place_.is_ours()) return;
   const bool warned = std::exchange(warned_of_place_, true);
-  if (!warned) log_warning(socket_path_ + " has been removed or replaced by somebody.");
+  if (!warned) log_warning(socket_path_ + " has been removed or replaced.");
   if (listener_) loop_.unwatch(listener_.get());
   listener_.reset();
   if (socket_path_ == default_socket_path()) static_cast<void>(make_private_folder(runtime_folder()));
@@ -156,7 +156,7 @@ void Server::on_closed(Session& session) {
 void Server::stop_on_signals() {
   loop_.on_signal({SIGINT, SIGTERM}, [this](int) {
     end_when_idle(std::chrono::steady_clock::now() + std::chrono::milliseconds(drain_ms_));
-    loop_.on_signal({}, [this](int) { loop_.stop(); });  // whoever asks twice does not want to wait
+    loop_.on_signal({}, [this](int) { loop_.stop(); });  // a second signal ends it without waiting
   });
 }
 

@@ -12,7 +12,7 @@
 #include "device/server/session/session.hpp"
 #include "device/server/startup/gateway_link.hpp"
 #include "device/server/startup/make_devices.hpp"
-#include "device/server/startup/socket_place.hpp"
+#include "device/server/startup/unix_socket_path.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/transport/event_loop.hpp"
 
@@ -31,11 +31,11 @@ class Server {
 
   // A connection that exists already (embedded, in-process).
   Result<void> adopt(UniqueFd socket);
-  // Ends when the peer's process does, even if somebody else holds the peer's end of the socket.
+  // Ends when the peer's process does, even if another process holds the peer's end of the socket.
   void end_with(pid_t process);
   // Listens on a Unix socket that only this user can reach. Refuses one that another server answers on.
   Result<void> listen(const std::string& path);
-  // Makes the socket's name again, from now on, whenever somebody has taken it away.
+  // Makes the socket's name again, from now on, whenever it was removed.
   void look_after_socket();
   // Lets remote clients in, through a gateway to the socket that this server listens on. The endpoint that was bound.
   Result<std::string> open_gateway(GatewayLink::Options options);
@@ -59,7 +59,7 @@ class Server {
   std::set<std::shared_ptr<Session>> sessions_;
   UniqueFd listener_, client_process_;
   std::string socket_path_;
-  SocketPlace place_;
+  UnixSocketPath place_;
   bool warned_of_place_ = false;
   std::uint32_t drain_ms_ = 0;
   std::unique_ptr<GatewayLink> gateway_;

@@ -1,4 +1,4 @@
-// Reads of bytes that nobody has written.
+// Reads of bytes that were never written.
 #include "bugs.h"
 
 #define GATHER(dst, param, index, fill, rows) \

@@ -163,9 +163,9 @@ KERNEL(fault_static) {
   (void)args;
   write_mapping("memfd:softtpu0-static", 0, 0);
 }
-KERNEL(fault_mail) {
+KERNEL(fault_ring) {
   (void)args;
-  write_mapping("memfd:softtpu-mail", 0, 0);
+  write_mapping("memfd:softtpu-ring", 0, 0);
 }
 KERNEL(fault_before_l2) {
   (void)args;

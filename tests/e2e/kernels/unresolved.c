@@ -1,4 +1,4 @@
-/* Needs a function that nobody has. */
+/* Needs a function that is not defined. */
 #include "tpu_kernel.h"
 
 void e2e_nobody_has_this(void);

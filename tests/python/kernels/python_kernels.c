@@ -18,7 +18,7 @@ void add(const void* raw) {
 }
 TPUKERNEL_FUNC_REGISTER(add)
 
-// Reads what nobody has written.
+// Reads what was never written.
 void forgetful(const void* raw) {
   const add_args_t* args = raw;
   const dim4 shape = {1, tpu_npu_num(), 1, args->count / tpu_npu_num()};

@@ -380,7 +380,7 @@ class FastWindows : public FastRows {
   void add_weights(PoolCmd& cmd, Dtype type, Dtype bias_type) {
     const Dim2& kernel = cmd.window.kernel;
     cmd.weight = local(kWeights, {1, cmd.src.shape.c, kernel.h, kernel.w}, type);
-    cmd.window.turned = chance(3);
+    cmd.window.rotated_180 = chance(3);
     if (chance(2)) cmd.bias = local(kBias, {1, cmd.src.shape.c, 1, 1}, bias_type);
   }
 };

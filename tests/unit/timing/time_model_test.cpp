@@ -32,7 +32,7 @@ CommandCost cost_of(double work_us, double issue_us = 0, double ddr_bytes = 0) {
 TEST(EngineTimes, SequentialCommandsFollowEachOther) {
   EngineTimes times(30, 1);
   times.add(Queue::kGdma, cost_of(10));
-  const Placed second = times.add(Queue::kBdc, cost_of(5));
+  const EngineSlot second = times.add(Queue::kBdc, cost_of(5));
   EXPECT_DOUBLE_EQ(second.start_us, 40);
   EXPECT_EQ(second.waited_for, WaitFor::kGdma);
   EXPECT_DOUBLE_EQ(second.waited_us, 10);
@@ -44,7 +44,7 @@ TEST(EngineTimes, AParallelSectionTakesAsLongAsItsBusiestEngine) {
   times.begin_section();
   times.add(Queue::kGdma, cost_of(10));
   times.add(Queue::kBdc, cost_of(4));
-  const Placed third = times.add(Queue::kBdc, cost_of(4));
+  const EngineSlot third = times.add(Queue::kBdc, cost_of(4));
   times.end_section();
   EXPECT_DOUBLE_EQ(third.start_us, 4);
   EXPECT_DOUBLE_EQ(times.end().us, 11);

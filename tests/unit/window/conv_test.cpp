@@ -220,13 +220,13 @@ void Convolutions::asymmetric(const Geometry& g, const Asymmetric& form) {
         if (form.constant_weight) {
           tpu_bdc_int8_asym_quant_conv2d_kernel_const(to, from, constant, point, padding, &g.in, given, oc, &g.kernel,
                                                       &g.pad, &g.stride, &g.dilation, out, it, wt, zt, add);
-        } else if (form.per_channel && g.turned) {
+        } else if (form.per_channel && g.rotated_180) {
           tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(to, from, by, zero, pad, &g.in, given, oc, &g.kernel,
                                                          &g.insert, &g.pad, &g.dilation, out, it, wt, zt, add);
         } else if (form.per_channel) {
           tpu_bdc_int8_asym_pc_quant_conv2d(to, from, by, zero, pad, &g.in, given, oc, &g.kernel, &g.pad, &g.stride,
                                             &g.dilation, out, it, wt, zt, add);
-        } else if (g.turned) {
+        } else if (g.rotated_180) {
           tpu_bdc_int8_asym_quant_conv2d_for_deconv2d(to, from, by, point, padding, inserted, &g.in, given, oc,
                                                       &g.kernel, &g.insert, &g.pad, &g.dilation, out, it, wt, zt, add);
         } else {

@@ -21,7 +21,7 @@ enum class Compare : std::uint8_t {
 
 // dst = (a <compare> b) ? true_val : 0.
 struct CompareCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   static constexpr NoNumbers numbers{};
   Compare compare = Compare::kGreater;
   Tensor dst;
@@ -38,7 +38,7 @@ struct CompareCmd {
 
 // dst = (a <compare> b) ? yes : no; with `winner`, that tensor also receives the same choice between a and b.
 struct SelectCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   static constexpr NoNumbers numbers{};
   Compare compare = Compare::kGreater;
   Tensor dst;

@@ -36,7 +36,7 @@ std::uint32_t passed(std::uint32_t bits, Dtype type) {
 // The type that decides the outcome: where equality means equal bits, that of integers of the same size.
 Dtype compared_type(const Chip& chip, Compare compare, Dtype type) {
   const bool equality = compare == Compare::kEqual || compare == Compare::kNotEqual;
-  if (!equality || !is_float(type) || !chip.has(ChipRule::kEqualBits)) return type;
+  if (!equality || !is_float(type) || !chip.has(Quirk::kEqualBits)) return type;
   return size_of(type) == 4 ? Dtype::kUint32 : is_fp8(type) ? Dtype::kUint8 : Dtype::kUint16;
 }
 

@@ -11,7 +11,7 @@ namespace softtpu {
 
 // dst = src in dst's data type.
 struct CastCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true, .typed_result = true};
   static constexpr NoNumbers numbers{};
   Tensor dst, src;
   Rounding rounding = Rounding::kHalfToEven;

@@ -43,7 +43,7 @@ void fp8_cast(Memories& mem, const CastCmd& cmd) {
   const Dtype to = cmd.dst.dtype, from = cmd.src.dtype;
   const Rounding mode = cmd.rounding;
   const Specials specials = conversion_specials(mem.chip());
-  const bool drops = mem.chip().has(ChipRule::kFp8CastNans);
+  const bool drops = mem.chip().has(Quirk::kFp8CastNans);
   if (is_fp8(from)) {
     return for_size(size_of(to), [&]<class D>(D) {
       std::array<D, 256> results;
@@ -187,18 +187,18 @@ static void carry_out(Memories& mem, const FloatQuantCmd& cmd) {
 
 void execute(Memories& mem, const FloatQuantCmd& cmd) {
   carry_out(mem, cmd);
-  if (mem.chip().has(ChipRule::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
+  if (mem.chip().has(Quirk::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const CastCmd& cmd) {
   carry_out(mem, cmd);
   const Chip& chip = mem.chip();
   // What FP8 makes of f16 subnormals stays.
-  if (cmd.dst.dtype == Dtype::kFp16 && !is_fp8(cmd.src.dtype) && chip.has(ChipRule::kHalfFlushes)) {
+  if (cmd.dst.dtype == Dtype::kFp16 && !is_fp8(cmd.src.dtype) && chip.has(Quirk::kHalfFlushes)) {
     FlushedHalves halves(mem);
     halves.result(cmd.dst);
   }
-  if (cmd.src.dtype == Dtype::kFp16 && chip.has(ChipRule::kHalfNanPlain)) unify_nans(mem, cmd.dst);
+  if (cmd.src.dtype == Dtype::kFp16 && chip.has(Quirk::kHalfNanPlain)) unify_nans(mem, cmd.dst);
 }
 
 }  // namespace softtpu

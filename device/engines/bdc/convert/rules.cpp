@@ -23,7 +23,7 @@ void rules(Checks& check, const CastCmd& cmd) {
   check.require(!halves,
                 [&] { return fmt::format("{} to {} is not a conversion of the chip", to_text(from), to_text(to)); });
   if (is_float(from) && is_integer(to)) check.integral_rounding("rounding mode", cmd.rounding);
-  if (is_float(to) && check.chip().has(ChipRule::kNoHalfTies)) {
+  if (is_float(to) && check.chip().has(Quirk::kNoHalfTies)) {
     check.require(cmd.rounding != Rounding::kHalfUp && cmd.rounding != Rounding::kHalfDown, [&] {
       return fmt::format("rounding mode {} does not round to floats on the chip", to_text(cmd.rounding));
     });
@@ -35,7 +35,7 @@ void rules(Checks& check, const FloatQuantCmd& cmd) {
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);
   check.source("src", cmd.src, cmd.dst).source("scale", cmd.scale, cmd.dst).source("offset", cmd.offset, cmd.dst);
   if (cmd.direction == Quant::kRequant) check.integral_rounding("dst rounding mode", cmd.to_int);
-  if (!submits_instructions() && check.chip().has(ChipRule::kNoHalfTiesOfIntegers))
+  if (!submits_instructions() && check.chip().has(Quirk::kNoHalfTiesOfIntegers))
     check.integral_rounding("rounding mode", cmd.to_float);
 }
 

@@ -160,7 +160,7 @@ void settle_results(Memories& mem, const ArithCmd& cmd) {
   if (cmd.keeps_nans) return;
   switch (cmd.mode) {
     case ArithMode::kDiffAbs:
-      if (mem.chip().has(ChipRule::kOneNan))
+      if (mem.chip().has(Quirk::kOneNan))
         for_size(size_of(cmd.dst.dtype), [&]<class T>(T) { drop_minus_zeros<T>(mem, cmd.dst); });
       return unify_nans(mem, cmd.dst);
     case ArithMode::kAdd:
@@ -169,7 +169,7 @@ void settle_results(Memories& mem, const ArithCmd& cmd) {
     case ArithMode::kPrelu: return unify_nans(mem, cmd.dst);
     case ArithMode::kAddSquare:
     case ArithMode::kSubSquare:
-      if (mem.chip().has(ChipRule::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
+      if (mem.chip().has(Quirk::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
       return;
     case ArithMode::kMax:
     case ArithMode::kMin:

@@ -26,7 +26,7 @@ enum class ArithMode : std::uint8_t {
 
 // dst = a <mode> b, element by element, all of dst's data type. A Scalar operand is broadcast.
 struct ArithCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true, .typed_result = true};
   static constexpr NoNumbers numbers{};
   ArithMode mode = ArithMode::kAdd;
   Tensor dst;
@@ -48,7 +48,7 @@ enum class UnaryMode : std::uint8_t { kAbs, kNeg, kNot, kSign, kRound };
 
 // dst = <mode> src. `rounding` belongs to kRound: to an integral value.
 struct UnaryCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   static constexpr NoNumbers numbers{};
   UnaryMode mode = UnaryMode::kAbs;
   Rounding rounding = Rounding::kHalfToEven;
@@ -63,7 +63,7 @@ struct UnaryCmd {
 
 // dst = src on the same NPU; a Scalar fills dst.
 struct CopyCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   static constexpr NoNumbers numbers{};
   Tensor dst;
   Operand src;
@@ -77,7 +77,7 @@ struct CopyCmd {
 
 // dst = bias + scale * src, rounded after the product and after the sum.
 struct ScaleBiasCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true, .typed_result = true};
   static constexpr NoNumbers numbers{};
   Tensor dst, src;
   Operand scale, bias;
@@ -95,7 +95,7 @@ struct ScaleBiasCmd {
 // fp32: dst = a * b + dst, rounded twice. 8-bit integers into a 16-bit dst: ((dst << lshift) + a * b) >> rshift,
 // rounded and clamped.
 struct MacCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true, .typed_result = true};
   Tensor dst;
   Operand a, b;
   int lshift = 0, rshift = 0;

@@ -56,7 +56,7 @@ static void carry_out(Memories& mem, const MacCmd& cmd) {
 
 static void scale_and_add(Memories& mem, const ScaleBiasCmd& cmd) {
   // Of two NaNs the first operand's comes out.
-  const bool element_first = mem.chip().has(ChipRule::kElementNanFirst);
+  const bool element_first = mem.chip().has(Quirk::kElementNanFirst);
   if (fast_rows(mem, cmd.dst, cmd.src, cmd.scale, cmd.bias)) {
     if (const TernaryRow row = fast_scale_bias_row(cmd.dst.dtype, element_first))
       return walk_equal_sizes(mem, row, cmd.dst, cmd.src, cmd.scale, cmd.bias);
@@ -78,7 +78,7 @@ static void scale_and_add(Memories& mem, const ScaleBiasCmd& cmd) {
 
 static void carry_out(Memories& mem, const ScaleBiasCmd& cmd) {
   scale_and_add(mem, cmd);
-  if (mem.chip().has(ChipRule::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
+  if (mem.chip().has(Quirk::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const MacCmd& cmd) {

@@ -10,7 +10,7 @@ namespace {
 
 void check_unary_type(Checks& check, const UnaryCmd& cmd) {
   const bool signs = cmd.mode == UnaryMode::kNeg || cmd.mode == UnaryMode::kSign;
-  const bool any = signs && check.chip().has(ChipRule::kUnsignedSigns);
+  const bool any = signs && check.chip().has(Quirk::kUnsignedSigns);
   check.type_in("dst", cmd.dst.dtype, info(check.op()).types | (any ? kUnsignedInts : kNoTypes));
 }
 

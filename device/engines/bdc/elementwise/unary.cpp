@@ -126,8 +126,8 @@ void fp8_unary(Memories& mem, const UnaryCmd& cmd) {
 static void carry_out(Memories& mem, const UnaryCmd& cmd) {
   const Dtype type = cmd.dst.dtype;
   const Specials specials = conversion_specials(mem.chip());
-  const bool sign_of_bits = mem.chip().has(ChipRule::kSignOfBits);
-  const bool flushed_abs = cmd.mode == UnaryMode::kAbs && is_float(type) && mem.chip().has(ChipRule::kAbsFlushes);
+  const bool sign_of_bits = mem.chip().has(Quirk::kSignOfBits);
+  const bool flushed_abs = cmd.mode == UnaryMode::kAbs && is_float(type) && mem.chip().has(Quirk::kAbsFlushes);
   if (!is_fp8(type) && !flushed_abs && fast_rows(mem, cmd.dst, cmd.src)) {
     if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type, specials, sign_of_bits)) {
       walk_equal_sizes(mem, row, cmd.dst, cmd.src);
@@ -179,7 +179,7 @@ void execute(Memories& mem, const UnaryCmd& cmd) {
   if (cmd.mode == UnaryMode::kNeg)
     return with_flushed_halves(mem, cmd, [&](const UnaryCmd& flushed) { carry_out(mem, flushed); });
   carry_out(mem, cmd);
-  if (cmd.mode == UnaryMode::kRound && mem.chip().has(ChipRule::kRoundsNans)) unify_rounded(mem, cmd.dst);
+  if (cmd.mode == UnaryMode::kRound && mem.chip().has(Quirk::kRoundsNans)) unify_rounded(mem, cmd.dst);
 }
 
 }  // namespace softtpu

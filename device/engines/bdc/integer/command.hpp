@@ -20,7 +20,7 @@ enum class IntMode : std::uint8_t { kAdd, kSub, kMul, kMax, kMin };
 // dst = (a <mode> b) shifted, then clamped to dst's type or cut to its low bits. `shift` is int8: a constant, or one
 // value per channel.
 struct IntArithCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true, .typed_result = true};
   IntMode mode = IntMode::kAdd;
   Tensor dst;
   Operand a, b;
@@ -44,7 +44,7 @@ struct IntArithCmd {
 
 // dst = low bits of src shifted by `shift` (a constant, or one value per element).
 struct ShiftCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   Tensor dst, src;
   Operand shift;
   Rounding rounding = Rounding::kHalfToEven;

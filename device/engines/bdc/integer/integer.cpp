@@ -124,7 +124,7 @@ void arith(Memories& mem, const IntArithCmd& cmd, int bits) {
     // To the left they count modulo the 32 bits of a result (golden-bmodel ar/0446, ar/0649, ar/0823), those of each
     // channel modulo the 64 of a product (golden-bmodel bm1688/instr_1 ar/0218). The sign is that of the low byte
     // (ar/0649), or of the whole amount (bm1688/instr_1 ar/0295).
-    const bool newer = mem.chip().has(ChipRule::kUncutShifts);
+    const bool newer = mem.chip().has(Quirk::kUncutShifts);
     const bool of_channels = shift->stride.w == 0 && shift->stride.h == 0;
     return with_shift_operand<Lane>(mem, cmd, finish,
                                     {newer && of_channels ? kProductShiftBits : kResultShiftBits, !newer});
@@ -212,7 +212,7 @@ int counted_places(std::int64_t stored) { return static_cast<int>(stored > 0 ? s
 template <class Acc, Quant kDirection>
 void quantise(Memories& mem, const IntQuantCmd& cmd) {
   const Finish finish{range_of(cmd.dst.dtype), true};
-  const bool uncut = mem.chip().has(ChipRule::kUncutShifts);
+  const bool uncut = mem.chip().has(Quirk::kUncutShifts);
   if (std::holds_alternative<Scalar>(cmd.shift)) {
     const Shifter<Acc> shift(constant_shift(cmd.shift), cmd.rounding);
     for_each_row<Value, Value, Value, Value>(
@@ -242,7 +242,7 @@ class QuantRows {
  public:
   QuantRows(const Memories& mem, const IntQuantCmd& cmd)
       : cmd_(cmd),
-        uncut_(mem.chip().has(ChipRule::kUncutShifts)),
+        uncut_(mem.chip().has(Quirk::kUncutShifts)),
         range_(range_of(cmd.dst.dtype)),
         shift_sums_(fast_shift_sums(size_of(cmd.dst.dtype))) {}
 

@@ -47,7 +47,7 @@ void rules(Checks& check, const ShiftCmd& cmd) {
 }
 
 void rules(Checks& check, const IntQuantCmd& cmd) {
-  const bool bytes = cmd.direction == Quant::kDequant && check.chip().has(ChipRule::kByteDequant);
+  const bool bytes = cmd.direction == Quant::kDequant && check.chip().has(Quirk::kByteDequant);
   check.type_in("dst", cmd.dst.dtype, info(check.op()).types | (bytes ? kInts8 : kNoTypes));
   check.shape("shape", cmd.dst.shape).lane_tensor("dst", cmd.dst);
   check.type_in("src", cmd.src.dtype, cmd.direction == Quant::kRequant ? kAccumulated : kQuantised);

@@ -30,7 +30,7 @@ void check_static(Checks& check, const Tensor& src) {
   });
   // The vendor's limit: the last byte of static memory is out of reach.
   const std::uint64_t end = src.addr + static_cast<std::uint64_t>(src.shape.elements() * size_of(src.dtype));
-  const bool to_the_end = check.chip().has(ChipRule::kStaticByOffset) && end == check.chip().static_mem.bytes;
+  const bool to_the_end = check.chip().has(Quirk::kStaticByOffset) && end == check.chip().static_mem.bytes;
   check.require(end < check.chip().static_mem.bytes || to_the_end, [&] {
     return fmt::format("src [0x{:x}, 0x{:x}) does not end below the end of static memory (0x{:x})", src.addr, end,
                        check.chip().static_mem.bytes);
@@ -55,7 +55,7 @@ void rules(Checks& check, const CrossCopyCmd& cmd) {
   if (check.violation()) return;
   if (op == Op::tpu_bdc_npu_bcast || op == Op::tpu_bdc_npu_bcast_from_static) check_no_wrap(check, cmd.dst);
   const bool transposes = op == Op::tpu_bdc_cw_trans || op == Op::tpu_bdc_wc_trans;
-  if (transposes && check.chip().has(ChipRule::kTransposeApart)) {
+  if (transposes && check.chip().has(Quirk::kTransposeApart)) {
     check.require(cmd.dst.addr != cmd.src.addr, "constraint/overlap",
                   [&] { return fmt::format("dst is at src (0x{:x}); the function needs both", cmd.src.addr); });
   }
@@ -73,7 +73,7 @@ void rules(Checks& check, const SequenceCmd& cmd) {
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_with_dtype ||
                            op == Op::tpu_bdc_arithmetic_sequence_distribute_aligned_with_dtype;
   if (distributed) return check_starts_on_first(check, "dst", cmd.dst);
-  if (!check.chip().has(ChipRule::kWrappingSequences)) check_no_wrap(check, cmd.dst);
+  if (!check.chip().has(Quirk::kWrappingSequences)) check_no_wrap(check, cmd.dst);
 }
 
 void rules(Checks& check, const RandomCmd& cmd) {

@@ -180,14 +180,14 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   for_product_type(dtype_of(cmd.left), [&]<class T>(T) { product.source.left = left_loader<T, float>(mem, cmd); });
   for_product_type(dtype_of(cmd.right), [&]<class T>(T) { product.source.right = right_loader<T, float>(mem, cmd); });
   product.group = mem.chip().sum_group * (is_fp8(dtype_of(cmd.left)) ? 2 : 1);
-  product.nan_wins = mem.chip().has(ChipRule::kOneNan);
+  product.nan_wins = mem.chip().has(Quirk::kOneNan);
   product.tail_group = std::max(1, cmd.inner % product.group);
   product.tail_begin = cmd.inner - cmd.inner % product.group;
   if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias));
   if (cmd.old) product.addends.push_back(addend_of(mem, cmd, *cmd.old));
   product.relu = cmd.relu;
   product.store_last = must_store_last(mem, cmd);
-  product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(ChipRule::kHalfNanSign);
+  product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(Quirk::kHalfNanSign);
   const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
   FloatProduct::Piece factors_of;
   if (cmd.rescale) factors_of = addend_of(mem, cmd, *cmd.rescale);
@@ -402,7 +402,7 @@ void multiply_and_shift(Memories& mem, const MatMulCmd& cmd, ByteProduct& produc
   std::vector<std::int32_t> bias, old;
   if (cmd.bias) bias = read_halves(mem, std::get<Tensor>(*cmd.bias), 1, cmd.cols);
   if (cmd.old) old = read_halves(mem, *cmd.old, cmd.rows, cmd.cols);
-  if (mem.chip().has(ChipRule::kShiftedProductSums)) return shift_and_multiply(mem, cmd, product);
+  if (mem.chip().has(Quirk::kShiftedProductSums)) return shift_and_multiply(mem, cmd, product);
   const bool is_signed = product.left_signed || product.right_signed;
   const IntRange range = range_of(cmd.dst.dtype);
   const std::int64_t low = cmd.relu ? std::max<std::int64_t>(range.low, 0) : range.low;
@@ -472,7 +472,7 @@ void multiply_words(Memories& mem, const MatMulCmd& cmd) {
             0, 0, cmd.cols, [&](int i, const std::int8_t* element) { shifts[static_cast<std::size_t>(i)] = *element; });
   }
   const StoredMatrix dst(mem, cmd.dst, true, false);
-  const bool uncut = mem.chip().has(ChipRule::kUncutShifts);
+  const bool uncut = mem.chip().has(Quirk::kUncutShifts);
   product.store = by_rows<std::uint64_t>([&](int row, int col, int count, const std::uint64_t* sums) {
     dst.along_row<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* element) {
       *element = halves

@@ -15,13 +15,13 @@ namespace {
 void check_fp8_types(Checks& check, const MatMulCmd& cmd) {
   check.type_in("left", type_of(cmd.left), kFp8s).type_in("right", type_of(cmd.right), kFp8s);
   check.type("output", cmd.dst.dtype);
-  if (cmd.right_trans && check.chip().has(ChipRule::kFp8TransPlain)) {
+  if (cmd.right_trans && check.chip().has(Quirk::kFp8TransPlain)) {
     check.require(!cmd.rescale, [] { return std::string("a transposed right matrix takes no rescale"); });
     check.type_in("output", cmd.dst.dtype, info(check.op()).types & ~types(Dtype::kBfp16));
   }
   if (const auto sums = unrounded_result(check.chip(), cmd)) check.tensor("output as f32", *sums);
   if (!cmd.bias) return;
-  const bool any = check.chip().has(ChipRule::kFp8WithBf16);
+  const bool any = check.chip().has(Quirk::kFp8WithBf16);
   check.type_in("bias", type_of(*cmd.bias), any ? kFloats : types(Dtype::kFp32, Dtype::kFp16));
   // Every such call was refused where it was recorded (golden bm1690/fp8_mm).
   check.require(!cmd.dst_trans || std::holds_alternative<Scalar>(*cmd.bias), [] {
@@ -32,10 +32,10 @@ void check_fp8_types(Checks& check, const MatMulCmd& cmd) {
 void check_fp_group_types(Checks& check, const MatMulCmd& cmd) {
   const Dtype type = type_of(cmd.left);
   if (contains(info(check.op()).types, Dtype::kFp8E4M3)) return check_fp8_types(check, cmd);
-  const bool no_halves = check.chip().has(ChipRule::kByteAndBf16Products);
+  const bool no_halves = check.chip().has(Quirk::kByteAndBf16Products);
   check.type_in("left and right", type, no_halves ? types(Dtype::kBfp16) : kHalves)
       .type_in("output", cmd.dst.dtype, kFp32Only | types(type));
-  const bool wide_bias = check.chip().has(ChipRule::kFp32ProductBias);
+  const bool wide_bias = check.chip().has(Quirk::kFp32ProductBias);
   if (cmd.bias) check.type_in("bias", type_of(*cmd.bias), kFp32Only | (wide_bias ? kNoTypes : types(type)));
 }
 
@@ -54,7 +54,7 @@ void check_int8_types(Checks& check, const MatMulCmd& cmd) {
   check.type_in("left", left, kInts8).type_in("right", right, kInts8);
   check.type_in("output", cmd.dst.dtype, kInts8 | kInts16);
   bool is_signed = is_signed_int(left) || is_signed_int(right);
-  const bool shifted_sums = check.chip().has(ChipRule::kShiftedProductSums);
+  const bool shifted_sums = check.chip().has(Quirk::kShiftedProductSums);
   check.require(!shifted_sums || !cmd.old, [] { return std::string("result_add is not supported by this chip"); });
   if (cmd.bias) {
     const Dtype bias = type_of(*cmd.bias);
@@ -88,7 +88,7 @@ void check_operand(Checks& check, const char* name, const Operand& operand) {
 // Zero points of each column: a row of them is read as rows of execution units.
 void check_zero_points(Checks& check, const MatMulCmd& cmd) {
   const auto* points = std::get_if<Tensor>(&cmd.zero_point);
-  if (points == nullptr || !check.chip().has(ChipRule::kAlignedZeroPoints)) return;
+  if (points == nullptr || !check.chip().has(Quirk::kAlignedZeroPoints)) return;
   check.on_first_npu("zp", points->addr);
   if (!cmd.dst_trans) check.multiple_of("zp", points->addr, static_cast<unsigned>(check.chip().eu_bytes));
 }

@@ -11,7 +11,7 @@ namespace softtpu {
 
 // The f32 matrix at the result's address; nothing where the result is rounded once.
 inline std::optional<Tensor> unrounded_result(const Chip& chip, const MatMulCmd& cmd) {
-  const bool twice = chip.has(ChipRule::kFp8RoundedTwice) && is_fp8(type_of(cmd.left)) && !cmd.right_trans;
+  const bool twice = chip.has(Quirk::kFp8RoundedTwice) && is_fp8(type_of(cmd.left)) && !cmd.right_trans;
   if (!twice || cmd.dst.dtype == Dtype::kFp32) return std::nullopt;
   Tensor sums = cmd.dst;
   sums.dtype = Dtype::kFp32;

@@ -23,7 +23,7 @@ ZeroPointRows zero_point_rows(const Memories& mem, const MatMulCmd& cmd) {
       return;
     }
     const TensorView view(mem, std::get<Tensor>(cmd.zero_point));
-    if (cmd.right_trans && (cmd.dst_trans || !mem.chip().has(ChipRule::kZeroPointProducts))) {
+    if (cmd.right_trans && (cmd.dst_trans || !mem.chip().has(Quirk::kZeroPointProducts))) {
       // One value for each channel that a column of the product is stored in.
       for (int col = 0; col < cmd.cols; ++col) {
         rows.points[static_cast<std::size_t>(col)] =

@@ -31,7 +31,7 @@ void check_sum_end(Checks& check, const SumEndRules& end) {
     check.type_in("output", end.output, kInts);
     check_sign(check, end.output, end.sum_is_signed, end.relu);
   } else {
-    const TypeSet types = check.chip().has(ChipRule::kRequantConvolutions) ? kInts : kInts8 | kInts16;
+    const TypeSet types = check.chip().has(Quirk::kRequantConvolutions) ? kInts : kInts8 | kInts16;
     check.type_in("requantised output", end.output, types);
   }
 }

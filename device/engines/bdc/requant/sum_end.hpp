@@ -81,7 +81,7 @@ class SumEnds {
       ends_.emplace_back(rule);
     } else if (!requant->table) {
       ends_.emplace_back(rule, requant->multiplier, requant->shift, requant->offset, requant->rounding,
-                         mem.chip().has(ChipRule::kUncutShifts));
+                         mem.chip().has(Quirk::kUncutShifts));
     } else {
       load(mem, rule, *requant);
     }
@@ -97,7 +97,7 @@ class SumEnds {
   void load(const Memories& mem, const SumRule& rule, const Requant& requant) {
     const TensorView table(mem, *requant.table);
     const int channels = requant.table->shape.c;
-    const bool compact = requant.table->shape.w == 2, uncut = mem.chip().has(ChipRule::kUncutShifts);
+    const bool compact = requant.table->shape.w == 2, uncut = mem.chip().has(Quirk::kUncutShifts);
     ends_.reserve(static_cast<std::size_t>(channels));
     for (int c = 0; c < channels; ++c) {
       const auto* words = table.at<const std::int32_t>(0, c, 0, 0);

@@ -29,7 +29,7 @@ class FlushedHalves {
 // carry_out(cmd), with operands and constants that are no f16 subnormals where the chip has none.
 template <class Cmd, class CarryOut>
 void with_flushed_halves(Memories& mem, const Cmd& cmd, const CarryOut& carry_out) {
-  if (!mem.chip().has(ChipRule::kHalfFlushes)) return carry_out(cmd);
+  if (!mem.chip().has(Quirk::kHalfFlushes)) return carry_out(cmd);
   Cmd flushed = cmd;
   FlushedHalves halves(mem);
   flushed.operands([&](Access access, const char*, const Operand& operand, auto&&...) {

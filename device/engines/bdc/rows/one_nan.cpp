@@ -18,13 +18,13 @@ void plain_unify(std::uint32_t* words, int count) {
 }  // namespace
 
 UnifyRow unify_row_of(const Memories& mem, const Tensor& dst) {
-  if (dst.dtype != Dtype::kFp32 || !mem.chip().has(ChipRule::kOneNan)) return nullptr;
+  if (dst.dtype != Dtype::kFp32 || !mem.chip().has(Quirk::kOneNan)) return nullptr;
   const UnifyRow fast = plain_kernels() ? nullptr : fast_unify_row();
   return fast != nullptr ? fast : plain_unify;
 }
 
 void unify_nans(Memories& mem, const Tensor& dst) {
-  if (dst.dtype == Dtype::kFp8E4M3 && mem.chip().has(ChipRule::kE4m3NanPlain)) {
+  if (dst.dtype == Dtype::kFp8E4M3 && mem.chip().has(Quirk::kE4m3NanPlain)) {
     constexpr std::uint8_t kMinusNan = 0xFF, kNan = 0x7F;
     return for_each_row<std::uint8_t, std::uint8_t>(
         mem, dst,

@@ -10,7 +10,7 @@ namespace softtpu {
 
 // dst = coeff[0] + coeff[1] * src + coeff[2] * src^2 ...: `coeff` is [1, npu_num, 1, terms], every NPU its own.
 struct TaylorCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   static constexpr NoNumbers numbers{};
   Tensor dst, src, coeff;
   double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()) * coeff.shape.w; }
@@ -25,7 +25,7 @@ struct TaylorCmd {
 
 // dst = table[src]: `table` is [1, npu_num, 1, length], every NPU its own.
 struct LookupCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   static constexpr NoNumbers numbers{};
   Tensor dst, src, table;
   bool known_indices = false;  // all are inside the table by construction: the rules need not look at them
@@ -41,7 +41,7 @@ struct LookupCmd {
 
 // dst = the power of two nearest to src (float dst), or its exponent with the format's bias (integer dst).
 struct ExponentCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   static constexpr NoNumbers numbers{};
   Tensor dst, src;
   template <class F>
@@ -56,7 +56,7 @@ enum class RootMode : std::uint8_t { kRsqrt, kSqrt };
 
 // dst = 1 / sqrt(src) or sqrt(src), by `iterations` Newton steps.
 struct RootCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true};
   RootMode mode = RootMode::kRsqrt;
   Tensor dst, src;
   int iterations = 0;
@@ -75,7 +75,7 @@ struct RootCmd {
 
 // dst = a / b, by `iterations` Newton steps for 1 / sqrt(|b|).
 struct DivideCmd {
-  static constexpr CommandTraits kTraits{.elementwise = true, .by_lanes = true, .gives_meaning = true};
+  static constexpr CommandTraits kTraits{.elementwise = true, .lane_local = true, .typed_result = true};
   Tensor dst;
   Operand a, b;
   int iterations = 0;

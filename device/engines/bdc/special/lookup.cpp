@@ -83,10 +83,10 @@ void lookup(const Memories& mem, const LookupCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const ExponentCmd& cmd) {
-  const bool fp32_flushes = mem.chip().has(ChipRule::kFp32ExponentFlushes);
+  const bool fp32_flushes = mem.chip().has(Quirk::kFp32ExponentFlushes);
   if (cmd.src.dtype == Dtype::kFp32) return exponent_part(mem, cmd, kFp32Field, fp32_flushes);
   if (cmd.src.dtype == Dtype::kFp16) return exponent_part(mem, cmd, kFp16Field, false);
-  exponent_part(mem, cmd, kBfp16Field, mem.chip().has(ChipRule::kBf16ExponentFlushes));
+  exponent_part(mem, cmd, kBfp16Field, mem.chip().has(Quirk::kBf16ExponentFlushes));
 }
 
 void execute(Memories& mem, const LookupCmd& cmd) {

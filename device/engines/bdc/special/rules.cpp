@@ -116,7 +116,7 @@ void rules(Checks& check, const DivideCmd& cmd) {
 
 void rules(Checks& check, const StaticLoadCmd& cmd) {
   const bool trigonometric = check.op() == Op::tpu_bdc_load_fp_sin_coeff || check.op() == Op::tpu_bdc_load_fp_cos_coeff;
-  const bool any = trigonometric && check.chip().has(ChipRule::kAnyTrigonometricType);
+  const bool any = trigonometric && check.chip().has(Quirk::kAnyTrigonometricType);
   check.type_in("dst", cmd.dst.dtype, info(check.op()).types | (any ? kAnyTypes : kNoTypes));
   check.shape("shape", cmd.dst.shape).tensor("dst", cmd.dst);
   check.tensor("src", cmd.src);

@@ -108,10 +108,10 @@ void taylor(const Memories& mem, const TaylorCmd& cmd) {
 
 template <class T>
 RootEnds root_ends(const Chip& chip) {
-  if (sizeof(T) == 2 && chip.has(ChipRule::kStepsInType)) return RootEnds::kInType;
-  if (chip.has(ChipRule::kRsqrtFlushes)) return RootEnds::kFlushed;
-  if (chip.has(ChipRule::kRsqrtSpecial)) return RootEnds::kIeee;
-  return chip.has(ChipRule::kRsqrtNoInfinity) ? RootEnds::kNoInfinity : RootEnds::kSteps;
+  if (sizeof(T) == 2 && chip.has(Quirk::kStepsInType)) return RootEnds::kInType;
+  if (chip.has(Quirk::kRsqrtFlushes)) return RootEnds::kFlushed;
+  if (chip.has(Quirk::kRsqrtSpecial)) return RootEnds::kIeee;
+  return chip.has(Quirk::kRsqrtNoInfinity) ? RootEnds::kNoInfinity : RootEnds::kSteps;
 }
 
 template <class Arithmetic>
@@ -152,7 +152,7 @@ static void flushed_roots(T* dst, const T* src, int count, const RootCmd& cmd) {
 
 void execute(Memories& mem, const RootCmd& cmd) {
   const UnifyRow unify = unify_row_of(mem, cmd.dst);
-  const bool flushes = mem.chip().has(ChipRule::kHalfFlushes);
+  const bool flushes = mem.chip().has(Quirk::kHalfFlushes);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const RootEnds ends = cmd.steps_only ? RootEnds::kSteps : root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
@@ -204,9 +204,9 @@ class InfiniteQuotients {
 };
 
 static void carry_out(Memories& mem, const DivideCmd& cmd) {
-  const bool looks = mem.chip().has(ChipRule::kSubnormalOverZero);
+  const bool looks = mem.chip().has(Quirk::kSubnormalOverZero);
   const UnifyRow unify = unify_row_of(mem, cmd.dst);
-  const bool flushes = mem.chip().has(ChipRule::kHalfFlushes);
+  const bool flushes = mem.chip().has(Quirk::kHalfFlushes);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     const RootEnds ends = root_ends<T>(mem.chip());
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.a, cmd.b);

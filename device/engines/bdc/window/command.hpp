@@ -18,7 +18,7 @@ enum class Beyond : std::uint8_t {
 };
 
 // The row (or column) of an input of `extent` that windows see at `place`, which may lie before or behind it.
-constexpr int place_seen(Beyond beyond, std::int64_t place, std::int64_t extent) {
+constexpr int source_index(Beyond beyond, std::int64_t place, std::int64_t extent) {
   if (place >= 0 && place < extent) return static_cast<int>(place);
   if (beyond == Beyond::kReplicated || extent == 1) return static_cast<int>(place < 0 ? 0 : extent - 1);
   const std::int64_t period = beyond == Beyond::kCircular ? extent : 2 * (extent - 1);
@@ -31,7 +31,7 @@ struct Window {
   Dim2 kernel, stride, dilation;
   Dim2 insert{0, 0};
   Padding4 padding;
-  bool turned = false;  // the stored kernel is used turned by 180 degrees
+  bool rotated_180 = false;  // the stored kernel is used turned by 180 degrees
   Beyond beyond = Beyond::kValue;
 
   std::int64_t taps() const { return std::int64_t{kernel.h} * kernel.w; }
@@ -67,7 +67,7 @@ constexpr int window_count(int extent, int insert, int before, int after, int ke
   return static_cast<int>(room / stride + 1);
 }
 constexpr Dim2 output_size(const Dim4& input, const Window& window) {
-  const auto& [kernel, stride, dilation, insert, pad, turned, beyond] = window;
+  const auto& [kernel, stride, dilation, insert, pad, rotated_180, beyond] = window;
   return {window_count(input.h, insert.h, pad.top, pad.bottom, kernel.h, stride.h, dilation.h),
           window_count(input.w, insert.w, pad.left, pad.right, kernel.w, stride.w, dilation.w)};
 }

@@ -94,7 +94,7 @@ std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv
   }
   const TensorView weight(mem, std::get<Tensor>(cmd.weight));
   const int taps = static_cast<int>(cmd.window.taps());
-  const bool turned = cmd.window.turned;
+  const bool rotated_180 = cmd.window.rotated_180;
   const int width = std::get<Tensor>(cmd.weight).shape.w;
   const int channels = cmd.src.shape.c;
   return [=](int row, int count, In* values) {
@@ -102,14 +102,14 @@ std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv
       for (int first = 0; first < channels; first += width) {
         const int lanes = std::min(width, channels - first);
         const int missing = (together - lanes % together) % together;
-        if (lanes == width && missing == 0 && !turned) {
+        if (lanes == width && missing == 0 && !rotated_180) {
           load_run(stored + std::int64_t{first} * taps, values, taps * width);
           values += taps * width;
           continue;
         }
         const T* group = stored + std::int64_t{first} * taps;
-        load_taps(turned ? group + (taps - 1) * width : group, turned ? -width : width, taps, lanes, lanes + missing,
-                  values);
+        load_taps(rotated_180 ? group + (taps - 1) * width : group, rotated_180 ? -width : width, taps, lanes,
+                  lanes + missing, values);
         values += taps * (lanes + missing);
       }
     });
@@ -162,7 +162,7 @@ class TapRows {
 template <class T, class In>
 std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, const Conv2dCmd& cmd) {
   const WindowInput<T> input(mem, cmd.src, cmd.window);
-  const ChannelSurroundings<T> surroundings(mem, cmd.padding, cmd.insertion);
+  const ChannelPaddingValues<T> padding_values(mem, cmd.padding, cmd.insertion);
   const InnerOrder order = inner_order(mem.chip(), cmd);
   const Dim2 output{cmd.dst.shape.h, cmd.dst.shape.w};
   const int taps = static_cast<int>(cmd.window.taps());
@@ -173,7 +173,7 @@ std::function<void(int, int, int, int, In*)> window_loader(const Memories& mem, 
     auto place = order.at(k);
     for (int i = 0; i < depth; ++i, place = order.next(place)) {
       const int channel = order.channel(place);
-      const Surroundings<T> around = surroundings.at(channel);
+      const PaddingValues<T> around = padding_values.at(channel);
       const auto* seen = rows.of(place.tap);
       const T* plane = nullptr;
       int batch = -1;
@@ -326,7 +326,7 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
   if (packs) product.packed = &planes.packed();
   const InnerOrder order = inner_order(mem.chip(), cmd);
   product.group = mem.chip().sum_group * (is_fp8(cmd.src.dtype) ? 2 : 1);
-  product.nan_wins = mem.chip().has(ChipRule::kOneNan);
+  product.nan_wins = mem.chip().has(Quirk::kOneNan);
   product.tail_begin = order.whole();
   product.tail_group = order.rest();
   const OutputPixels output(mem, cmd.dst, packs ? &planes.geometry() : nullptr);
@@ -346,7 +346,7 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
     });
   }
   product.relu = cmd.relu;
-  product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(ChipRule::kHalfNanSign);
+  product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(Quirk::kHalfNanSign);
   product.store_last = must_store_last(mem, cmd) || wide_old;
   const std::vector<float> factors = rescales(mem, cmd);
   for_conv_type(cmd.dst.dtype, [&]<class T>(T) {
@@ -456,7 +456,7 @@ void convolve_and_clamp(Memories& mem, const Conv2dCmd& cmd, const OutputPixels&
 }
 
 void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
-  if (mem.chip().has(ChipRule::kRawZeroPoints)) return convolve_and_clamp(mem, cmd, output, product);
+  if (mem.chip().has(Quirk::kRawZeroPoints)) return convolve_and_clamp(mem, cmd, output, product);
   const bool is_unsigned = sums_are_unsigned(cmd);
   const bool add_old = cmd.add_old;
   product.zero_points = ZeroPoints::kOfRows;

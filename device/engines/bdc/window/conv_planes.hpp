@@ -139,7 +139,7 @@ class PlaneFiller {
   PlaneFiller(const Memories& mem, const Conv2dCmd& cmd, const PlaneGeometry& geometry, bool lines = false)
       : count_(lines ? geometry.line() : geometry.pitch()),
         input_(mem, cmd.src, every_step(cmd.window, lines)),
-        surroundings_(mem, cmd.padding, cmd.insertion) {
+        padding_values_(mem, cmd.padding, cmd.insertion) {
     if (lines) {
       for (int i = 0; i < geometry.lines(); ++i)
         seen_.push_back(input_.tap_row({geometry.line_phase(i), 0}, i % geometry.rows(), 0, count_));
@@ -154,7 +154,7 @@ class PlaneFiller {
   template <class In>
   void fill(int n, int c, In* out) const {
     const T* from = input_.plane(n, c);
-    const Surroundings<T> around = surroundings_.at(c);
+    const PaddingValues<T> around = padding_values_.at(c);
     for (const auto& seen : seen_) {
       input_.read(from, seen, count_, around, out);
       out += count_;
@@ -171,7 +171,7 @@ class PlaneFiller {
 
   int count_;  // elements of a row or line
   WindowInput<T> input_;
-  ChannelSurroundings<T> surroundings_;
+  ChannelPaddingValues<T> padding_values_;
   std::vector<typename WindowInput<T>::TapRow> seen_;
 };
 

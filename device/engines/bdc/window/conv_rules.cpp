@@ -35,27 +35,27 @@ void check_float_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype type = cmd.src.dtype;
   const TypeSet allowed = info(check.op()).types;
   if (contains(allowed, Dtype::kFp8E4M3)) return check_rescaled_types(check, cmd);
-  const bool no_halves = check.chip().has(ChipRule::kByteAndBf16Products);
+  const bool no_halves = check.chip().has(Quirk::kByteAndBf16Products);
   check.type_in("input", type, no_halves ? types(Dtype::kBfp16) : kFloats)
       .type_in("output", cmd.dst.dtype, kFp32Only | types(type));
-  const bool any = check.chip().has(ChipRule::kHalfResultAdd);
+  const bool any = check.chip().has(Quirk::kHalfResultAdd);
   check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32 || any, [&] {
     return fmt::format("result_add needs an fp32 output (output type is {})", to_text(cmd.dst.dtype));
   });
 }
 
 TypeSet biases(const Checks& check, TypeSet others) {
-  return check.chip().has(ChipRule::kSignedBias) ? types(Dtype::kInt32) : others;
+  return check.chip().has(Quirk::kSignedBias) ? types(Dtype::kInt32) : others;
 }
 
 void check_start(Checks& check, const Conv2dCmd& cmd) {
-  if (check.chip().has(ChipRule::kFewConvStarts)) check.on_first_npu("output", cmd.dst.addr);
+  if (check.chip().has(Quirk::kFewConvStarts)) check.on_first_npu("output", cmd.dst.addr);
 }
 
 void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
   const Dtype weight = type_of(cmd.weight);
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", weight, kInts8);
-  const bool wide = check.chip().has(ChipRule::kShiftedProductSums);
+  const bool wide = check.chip().has(Quirk::kShiftedProductSums);
   if (cmd.bias || !wide) check.type_in("bias", cmd.bias_type, !wide ? kInts16 : biases(check, kInts32));
   check_start(check, cmd);
   check.type_in("output", cmd.dst.dtype, kInts8 | kInts16);
@@ -67,7 +67,7 @@ void check_symmetric_types(Checks& check, const Conv2dCmd& cmd) {
 // The forms with a zero point of each channel have outputs of one sign on some chips.
 TypeSet asymmetric_outputs(const Checks& check) {
   constexpr TypeSet kAll = kInts16 | kInts32;
-  if (submits_instructions() || !check.chip().has(ChipRule::kFixedOutputSign)) return kAll;
+  if (submits_instructions() || !check.chip().has(Quirk::kFixedOutputSign)) return kAll;
   if (check.op() == Op::tpu_bdc_int8_asym_pc_quant_conv2d) return kAll & kSignedInts;
   if (check.op() == Op::tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d) return kAll & kUnsignedInts;
   return kAll;
@@ -77,8 +77,8 @@ void check_asymmetric_types(Checks& check, const Conv2dCmd& cmd) {
   check.type_in("input", cmd.src.dtype, kInts8).type_in("weight", type_of(cmd.weight), kInts8);
   check.type_in("output", cmd.dst.dtype, asymmetric_outputs(check));
   check_start(check, cmd);
-  const bool none = check.chip().has(ChipRule::kNoKernelPoints);
-  const bool raw = check.chip().has(ChipRule::kRawZeroPoints) && !none;
+  const bool none = check.chip().has(Quirk::kNoKernelPoints);
+  const bool raw = check.chip().has(Quirk::kRawZeroPoints) && !none;
   const TypeSet point_types = raw ? types(Dtype::kUint8, Dtype::kInt16) : kInts8;
   if (none) {
     const auto* const point = std::get_if<Scalar>(&cmd.zero_point);

@@ -37,8 +37,8 @@ RegionTaps<T, P> input_of(const Memories& mem, const RoiPoolCmd& cmd) {
 }
 const Dim2& kernel_of(const PoolCmd& cmd) { return cmd.window.kernel; }
 const Dim2& kernel_of(const RoiPoolCmd& cmd) { return cmd.kernel; }
-bool is_turned(const PoolCmd& cmd) { return cmd.window.turned; }
-bool is_turned(const RoiPoolCmd&) { return false; }
+bool is_rotated_180(const PoolCmd& cmd) { return cmd.window.rotated_180; }
+bool is_rotated_180(const RoiPoolCmd&) { return false; }
 const std::optional<Tensor>& bias_of(const PoolCmd& cmd) { return cmd.bias; }
 std::optional<Tensor> bias_of(const RoiPoolCmd&) { return std::nullopt; }
 
@@ -46,10 +46,10 @@ std::optional<Tensor> bias_of(const RoiPoolCmd&) { return std::nullopt; }
 template <class T>
 class TapWeights {
  public:
-  TapWeights(const Memories& mem, const Operand& weight, bool turned)
+  TapWeights(const Memories& mem, const Operand& weight, bool rotated_180)
       : view_(mem, std::holds_alternative<Tensor>(weight) ? std::get<Tensor>(weight) : Tensor{}),
         constant_(std::holds_alternative<Scalar>(weight)),
-        turned_(turned) {
+        rotated_180_(rotated_180) {
     if (constant_) {
       value_ = constant<T>(std::get<Scalar>(weight));
     } else {
@@ -69,12 +69,12 @@ class TapWeights {
  private:
   T at(int c, Dim2 tap) const {
     if (constant_) return value_;
-    if (turned_) return *view_.at<const T>(0, c, last_.h - tap.h, last_.w - tap.w);
+    if (rotated_180_) return *view_.at<const T>(0, c, last_.h - tap.h, last_.w - tap.w);
     return *view_.at<const T>(0, c, tap.h, tap.w);
   }
 
   TensorView view_;
-  bool constant_, turned_;
+  bool constant_, rotated_180_;
   T value_ = {};
   Dim2 last_;
 };
@@ -157,9 +157,9 @@ template <class T, class Cmd>
 void sum_floats(const Memories& mem, const Cmd& cmd) {
   // An average starts its sums at -0, so that a window of only -0 gives -0; on chips whose poolings start with the
   // first tap so do all others (golden bm1690/more_pool/bdc_fp_ins_depthwise/054).
-  const bool first_tap = cmd.mode == PoolMode::kAverage || mem.chip().has(ChipRule::kPoolKeepsFirst);
+  const bool first_tap = cmd.mode == PoolMode::kAverage || mem.chip().has(Quirk::kPoolKeepsFirst);
   const float start = first_tap ? -0.0F : 0.0F;
-  const TapWeights<T> weights(mem, cmd.weight, is_turned(cmd));
+  const TapWeights<T> weights(mem, cmd.weight, is_rotated_180(cmd));
   const auto sum = sum_of<T>();
   for_each_part<T, float, T>(mem, cmd, [&](int c) {
     float lane = start;
@@ -219,7 +219,7 @@ class SumRun {
 // The 32-bit sums of products (+ a 32-bit bias), handed to finish(sums, count, out), which make_finish(c) gives.
 template <class T, class W, class D, class Cmd, class MakeFinish>
 void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
-  const TapWeights<W> weights(mem, cmd.weight, is_turned(cmd));
+  const TapWeights<W> weights(mem, cmd.weight, is_rotated_180(cmd));
   for_each_part<T, std::uint32_t, D>(mem, cmd, [&](int c) {
     const std::uint32_t start =
         bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
@@ -257,7 +257,7 @@ void shift_integers(const Memories& mem, const PoolCmd& cmd) {
 // The sum, cut to the result's low bits or saturated.
 template <class T, class W>
 void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
-  if (mem.chip().has(ChipRule::kWideByteSums)) {
+  if (mem.chip().has(Quirk::kWideByteSums)) {
     const bool is_signed = std::is_signed_v<T> || std::is_signed_v<W>;
     const IntRange range = range_of(cmd.dst.dtype);
     const SumShift rule{is_signed, {0, Rounding::kHalfUp}, range.low, range.high};
@@ -280,8 +280,8 @@ void shift_integers(const Memories& mem, const RoiPoolCmd& cmd) {
 // ---- Maximum and minimum ----
 
 Equals kept_of_equals(const Chip& chip) {
-  if (chip.has(ChipRule::kPoolKeepsFirst)) return Equals::kFirstTap;
-  return chip.has(ChipRule::kBestKeepsFirst) ? Equals::kFirst : Equals::kLast;
+  if (chip.has(Quirk::kPoolKeepsFirst)) return Equals::kFirstTap;
+  return chip.has(Quirk::kBestKeepsFirst) ? Equals::kFirst : Equals::kLast;
 }
 
 // Subnormal numbers of a row become zeros of their sign.
@@ -296,7 +296,7 @@ template <class T, class Cmd>
 void take_best(const Memories& mem, const Cmd& cmd) {
   using P = Comparable<T>;
   if constexpr (!std::is_integral_v<T> && !kIsFp8<T>) {
-    if (cmd.mode == PoolMode::kMax && mem.chip().has(ChipRule::kPoolTakesUnlessLess)) {
+    if (cmd.mode == PoolMode::kMax && mem.chip().has(Quirk::kPoolTakesUnlessLess)) {
       return for_each_part<T, P, T>(mem, cmd, [&](int) {
         return [](const TapRows<P>& taps, T* out) {
           for (int i = 0; i < taps.count; ++i) {

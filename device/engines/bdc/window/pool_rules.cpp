@@ -34,9 +34,9 @@ void check_input_type(Checks& check, PoolMode mode, Dtype type) {
 void check_integer_sums(Checks& check, const PoolCmd& cmd) {
   const Dtype weight = type_of(cmd.weight);
   check.type_in("weight", weight, kInts8);
-  const bool wide = check.chip().has(ChipRule::kWideByteSums);
+  const bool wide = check.chip().has(Quirk::kWideByteSums);
   const bool any_sign =
-      !check.chip().has(ChipRule::kSignedBias) || check.op() == Op::tpu_bdc_int8_pc_pad_depthwise_for_deconv2d;
+      !check.chip().has(Quirk::kSignedBias) || check.op() == Op::tpu_bdc_int8_pc_pad_depthwise_for_deconv2d;
   if (cmd.bias) check.type_in("bias", cmd.bias_type, any_sign ? kInts16 | kInts32 : types(Dtype::kInt32));
   if (cmd.requant) return check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, false});
   check.require(!cmd.relu || cmd.dst.dtype == Dtype::kUint8 || (wide && cmd.dst.dtype == Dtype::kUint16), [&] {
@@ -49,7 +49,7 @@ void check_integer_sums(Checks& check, const PoolCmd& cmd) {
 
 // Each region lies inside the input and is not larger than the kernel.
 void check_regions(Checks& check, const RoiPoolCmd& cmd) {
-  if (check.violation() || check.chip().has(ChipRule::kWideRoi)) return;
+  if (check.violation() || check.chip().has(Quirk::kWideRoi)) return;
   const TensorView view(check.memories(), cmd.regions);
   for (int r = 0; r < cmd.regions.shape.c; ++r) {
     const auto* corners = view.at<const std::int16_t>(0, r, 0, 0);
@@ -71,8 +71,8 @@ void check_regions(Checks& check, const RoiPoolCmd& cmd) {
 
 NaturalAlignment output_alignment(const Checks& check) {
   const Chip& chip = check.chip();
-  const bool anywhere = (check.op() == Op::tpu_bdc_fp_depthwise2d && chip.has(ChipRule::kFreeDepthwiseOutput)) ||
-                        (check.op() == Op::tpu_bdc_int8_depthwise2d && chip.has(ChipRule::kFreeByteDepthwiseOutput));
+  const bool anywhere = (check.op() == Op::tpu_bdc_fp_depthwise2d && chip.has(Quirk::kFreeDepthwiseOutput)) ||
+                        (check.op() == Op::tpu_bdc_int8_depthwise2d && chip.has(Quirk::kFreeByteDepthwiseOutput));
   return anywhere ? NaturalAlignment::kElement : NaturalAlignment::kEuRow;
 }
 
@@ -80,7 +80,7 @@ NaturalAlignment output_alignment(const Checks& check) {
 
 void rules(Checks& check, const PoolCmd& cmd) {
   check_input_type(check, cmd.mode, cmd.src.dtype);
-  const bool to_bf16 = check.op() == Op::tpu_bdc_fp8_avg_pool2d && check.chip().has(ChipRule::kFp8WithBf16);
+  const bool to_bf16 = check.op() == Op::tpu_bdc_fp8_avg_pool2d && check.chip().has(Quirk::kFp8WithBf16);
   check.type_in("output", cmd.dst.dtype, info(check.op()).types | (to_bf16 ? types(Dtype::kBfp16) : kNoTypes));
   if (cmd.sums_integers()) {
     check_integer_sums(check, cmd);
@@ -105,7 +105,7 @@ void rules(Checks& check, const PoolCmd& cmd) {
 void rules(Checks& check, const RoiPoolCmd& cmd) {
   check_input_type(check, cmd.mode, cmd.src.dtype);
   const bool sums = is_sum(cmd.mode);
-  const bool any_type = sums && !is_float(cmd.src.dtype) && check.chip().has(ChipRule::kWideByteSums);
+  const bool any_type = sums && !is_float(cmd.src.dtype) && check.chip().has(Quirk::kWideByteSums);
   check.type_in("output", cmd.dst.dtype, any_type ? kInts : info(check.op()).types);
   if (!sums || is_float(cmd.src.dtype)) {
     check_same_type(check, cmd.dst, cmd.src);

@@ -11,20 +11,20 @@ namespace softtpu {
 
 // Values at positions that the input has no element for.
 template <class T>
-struct Surroundings {
+struct PaddingValues {
   T padding = {}, insertion = {};
 };
 
 // Constants for all channels, or each channel's own pair in local memory.
 template <class T>
-class ChannelSurroundings {
+class ChannelPaddingValues {
  public:
-  ChannelSurroundings(const Memories& mem, const Operand& padding, const Scalar& insertion)
+  ChannelPaddingValues(const Memories& mem, const Operand& padding, const Scalar& insertion)
       : view_(mem, std::holds_alternative<Tensor>(padding) ? std::get<Tensor>(padding) : Tensor{}),
         constant_(std::holds_alternative<Scalar>(padding)) {
     if (constant_) values_ = {constant<T>(std::get<Scalar>(padding)), constant<T>(insertion)};
   }
-  Surroundings<T> at(int channel) const {
+  PaddingValues<T> at(int channel) const {
     if (constant_) return values_;
     return {*view_.at<T>(0, channel, 0, 0), *view_.at<T>(0, channel, 0, 1)};
   }
@@ -32,7 +32,7 @@ class ChannelSurroundings {
  private:
   TensorView view_;
   bool constant_;
-  Surroundings<T> values_;
+  PaddingValues<T> values_;
 };
 
 template <class T>
@@ -55,7 +55,7 @@ class WindowInput {
     TapRow seen;
     int y = oh * window_.stride.h - window_.padding.top + tap.h * window_.dilation.h;
     const std::int64_t height = spread_extent(shape_.h, window_.insert.h);
-    if (window_.beyond != Beyond::kValue) y = place_seen(window_.beyond, y, height);
+    if (window_.beyond != Beyond::kValue) y = source_index(window_.beyond, y, height);
     const int step = window_.stride.w;
     seen.x = ow * step - window_.padding.left + tap.w * window_.dilation.w;
     if (y < 0 || y >= height) return seen;
@@ -71,7 +71,7 @@ class WindowInput {
 
   // out[i] = what pixel i sees in a feature map.
   template <class Out>
-  void read(const T* plane, const TapRow& seen, int count, const Surroundings<T>& around, Out* out) const {
+  void read(const T* plane, const TapRow& seen, int count, const PaddingValues<T>& around, Out* out) const {
     const int first = seen.first, last = seen.last;
     if (window_.beyond != Beyond::kValue) {
       read_beyond(plane, seen, 0, first, around, out);
@@ -103,12 +103,12 @@ class WindowInput {
 
   // The pixels [first, last), which see the input again.
   template <class Out>
-  void read_beyond(const T* plane, const TapRow& seen, int first, int last, const Surroundings<T>& around,
+  void read_beyond(const T* plane, const TapRow& seen, int first, int last, const PaddingValues<T>& around,
                    Out* out) const {
     const std::int64_t width = spread_extent(shape_.w, window_.insert.w);
     const int every = window_.insert.w + 1;
     for (int i = first; i < last; ++i) {
-      const int place = place_seen(window_.beyond, std::int64_t{seen.x} + std::int64_t{i} * window_.stride.w, width);
+      const int place = source_index(window_.beyond, std::int64_t{seen.x} + std::int64_t{i} * window_.stride.w, width);
       const bool stored = !seen.is_inserted && place % every == 0;
       out[i] = loaded<Out>(stored ? plane[seen.row + place / every * w_stride_] : around.insertion);
     }

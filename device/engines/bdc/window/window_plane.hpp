@@ -19,7 +19,7 @@ class WindowPlane {
       : view_(mem, cmd.src),
         src_(cmd.src),
         window_(cmd.window),
-        surroundings_(mem, cmd.padding, cmd.insertion),
+        padding_values_(mem, cmd.padding, cmd.insertion),
         output_{cmd.dst.shape.h, cmd.dst.shape.w},
         spread_(static_cast<int>(spread_extent(cmd.src.shape.w, cmd.window.insert.w))) {
     const int reach = (cmd.dst.shape.w - 1) * window_.stride.w + (window_.kernel.w - 1) * window_.dilation.w + 1;
@@ -41,7 +41,7 @@ class WindowPlane {
 
   // Prepares channel c of batch n.
   void load(int n, int c) {
-    const Surroundings<T> around = surroundings_.at(c);
+    const PaddingValues<T> around = padding_values_.at(c);
     padding_ = as_read<P>(around.padding);
     insertion_ = as_read<P>(around.insertion);
     const T* plane = view_.template at<const T>(n, c, 0, 0);
@@ -84,7 +84,7 @@ class WindowPlane {
   int row_of(int y) const {
     const int every = window_.insert.h + 1;
     const std::int64_t height = spread_extent(src_.shape.h, window_.insert.h);
-    if (window_.beyond != Beyond::kValue) y = place_seen(window_.beyond, y, height);
+    if (window_.beyond != Beyond::kValue) y = source_index(window_.beyond, y, height);
     if (y < 0 || y >= height) return kPaddingRow;
     if (every == 1) return kExtraRows + y;  // without dividing
     return y % every != 0 ? kInsertionRow : kExtraRows + y / every;
@@ -108,8 +108,8 @@ class WindowPlane {
       std::fill_n(line_ + end, length - end, padding_);
       return;
     }
-    for (int i = 0; i < first; ++i) line_[i] = line_[first + place_seen(window_.beyond, i - first, spread_)];
-    for (int i = end; i < length; ++i) line_[i] = line_[first + place_seen(window_.beyond, i - first, spread_)];
+    for (int i = 0; i < first; ++i) line_[i] = line_[first + source_index(window_.beyond, i - first, spread_)];
+    for (int i = end; i < length; ++i) line_[i] = line_[first + source_index(window_.beyond, i - first, spread_)];
   }
   // Every stride.w-th element of the line lies side by side.
   void keep_line(const P* line, int row) {
@@ -133,7 +133,7 @@ class WindowPlane {
   TensorView view_;
   Tensor src_;
   Window window_;
-  ChannelSurroundings<T> surroundings_;
+  ChannelPaddingValues<T> padding_values_;
   Dim2 output_;
   int spread_;              // width of a row with what is inserted
   int pitch_ = 0;           // elements of each of the stride.w parts of a row

@@ -95,7 +95,7 @@ void rules(Checks& check, const DmaCompressCmd& cmd) {
   check.type("tensor", cmd.plain.dtype).shape("shape", cmd.plain.shape);
   check.tensor(cmd.expand ? "dst" : "src", cmd.plain, NaturalAlignment::kElement);
   check.tensor(cmd.expand ? "src" : "dst", cmd.packed, NaturalAlignment::kElement);
-  if (cmd.grouped && !cmd.units && check.chip().has(ChipRule::kAlignedCode))
+  if (cmd.grouped && !cmd.units && check.chip().has(Quirk::kAlignedCode))
     check.multiple_of(cmd.expand ? "src" : "dst", cmd.packed.addr, kGroupAlignment);
   if (cmd.units) check.tensor("meta", cmd.meta, NaturalAlignment::kElement);
   if (check.violation() || !cmd.expand) return;

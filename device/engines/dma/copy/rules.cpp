@@ -18,7 +18,7 @@ namespace {
 // 8).
 int extent_limit(const Chip& chip, const DmaCopyCmd& cmd) {
   const bool system_only = cmd.dst.space == Space::kSystem && cmd.src.space == Space::kSystem;
-  const bool cut = cmd.order == CopyOrder::kNchw && !chip.has(ChipRule::kCopyExtents);
+  const bool cut = cmd.order == CopyOrder::kNchw && !chip.has(Quirk::kCopyExtents);
   return system_only || cut ? INT_MAX : kMaxExtent;
 }
 

@@ -12,11 +12,11 @@ namespace {
 void check_w_stride(Checks& check, const char* name, const Tensor& side, Access access) {
   const std::int64_t bytes = side.stride.w * size_of(side.dtype);
   const bool local_copy = check.op() == Op::tpu_gdma_cpy_L2S || check.op() == Op::tpu_gdma_cpy_L2L;
-  const bool repeats = access == Access::kRead && (!check.chip().has(ChipRule::kNoZeroWStride) ||
-                                                   (local_copy && check.chip().has(ChipRule::kRepeatedLocalRead)));
+  const bool repeats = access == Access::kRead && (!check.chip().has(Quirk::kNoZeroWStride) ||
+                                                   (local_copy && check.chip().has(Quirk::kRepeatedLocalRead)));
   const bool moves = side.stride.w >= 1 || side.shape.w == 1 || repeats;
-  if (moves && check.chip().has(ChipRule::kAnyDmaWStride)) return;
-  if (check.chip().has(ChipRule::kUnitDmaWStride)) return check_unit_w_stride(check, name, side);
+  if (moves && check.chip().has(Quirk::kAnyDmaWStride)) return;
+  if (check.chip().has(Quirk::kUnitDmaWStride)) return check_unit_w_stride(check, name, side);
   check.require(moves && bytes <= check.chip().dma_w_stride_bytes, "constraint/stride", [&] {
     return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
                        check.chip().dma_w_stride_bytes);

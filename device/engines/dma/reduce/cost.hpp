@@ -6,7 +6,7 @@
 
 namespace softtpu {
 
-// Not known: nobody has measured one.
+// Not known: no measurement is published.
 inline Work work_of(const CycleTerms&, const DmaReduceCmd&) { return {}; }
 
 }  // namespace softtpu

@@ -1,0 +1,39 @@
+// Functions that the running chip lacks, or of which nothing determines what they do: one body for each row. Each call
+// is a fault.
+//
+// A body reads no argument, and each result of these functions fits into the first integer register, where 0 is
+// returned. So one type serves all of them. Callers see the prototypes of tpu_kernel.h.
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "device/isa/op_names.hpp"
+#include "firmware/call.hpp"
+#include "runtime/base/text.hpp"
+
+namespace softtpu {
+namespace {
+
+// "tpu_cdma_send: BM1684X has no CDMA engine." ends the launch's commands.
+std::uint64_t refuse(Op op) {
+  const Call call(op);
+  const OpInfo& row = info(op);
+  const std::string chip = to_upper(call.chip().name);
+  const std::string what = row.support == Support::kUndetermined
+                               ? fmt::format("its {} on {} is neither recorded nor described", row.note, chip)
+                               : fmt::format("{} has no {}", chip, row.note);
+  call.core().fault(ErrorKind::kUnsupported, Refusal{.op = op, .wrong = {.what = what}});
+  return 0;
+}
+
+}  // namespace
+}  // namespace softtpu
+
+extern "C" {
+#define OP(family, name, ...)                                  \
+  __attribute__((visibility("default"))) std::uint64_t name(); \
+  std::uint64_t name() { return softtpu::refuse(softtpu::Op::name); }
+#include "device/isa/ops/undetermined.def"
+#include "device/isa/ops/unsupported.def"
+#undef OP
+}
