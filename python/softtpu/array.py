@@ -220,7 +220,7 @@ class Array:
         self._allocation.tell_written()
         mapping = self._allocation.mapping()
         memory = (ctypes.c_ubyte * (high - low)).from_address(mapping.pointer + self._offset + low)
-        memory.mapping = mapping  # lives as long as somebody looks at it
+        memory.mapping = mapping  # lives as long as a view of it
         return np.ndarray(self._shape, self.dtype, memory, -low, self._strides)
 
     def __setitem__(self, index, values):

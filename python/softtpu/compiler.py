@@ -93,8 +93,8 @@ def _build(command, path, target):
 
 
 def _put(path, make):
-    """Makes a file that others see whole or not at all. One that is there by now stays: what is in it is the same, and somebody may
-    have it open already."""
+    """Makes a file that others see whole or not at all. One that is there by now stays: its content is the same, and another process
+    may have it open already."""
     handle, place = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
     os.close(handle)
     try:

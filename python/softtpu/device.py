@@ -222,7 +222,7 @@ class Device:
         return self
 
     def __exit__(self, kind, *_):
-        if kind is not None and not issubclass(kind, Exception):  # Ctrl-C: nobody wants to wait
+        if kind is not None and not issubclass(kind, Exception):  # Ctrl-C: do not wait
             self._cancel()
         self.close()
 
@@ -392,7 +392,7 @@ class Stream:
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(work())
-                except BaseException as problem:  # noqa: BLE001: it belongs to whoever asks for the result
+                except BaseException as problem:  # noqa: BLE001: the future's caller gets it
                     future.set_exception(problem)
             with self._lock:
                 self._jobs.pop(0)

@@ -1,6 +1,6 @@
 """What `softtpu try`, the plug-in of pytest and sweeps have in common: one launch, and the verdict on it.
 
-A verdict is one of VERDICTS, the gravest first. `judge` compares a result with its reference; `run_kernel` launches a kernel with numpy's arrays
+A verdict is one of VERDICTS, the most severe first. `judge` compares a result with its reference; `run_kernel` launches a kernel with numpy's arrays
 and judges what comes out.
 """
 import math
@@ -40,7 +40,7 @@ def grave(findings):
 
 
 def ordered(findings):
-    """The causes first: the gravest, and of these the earliest; what follows from a cause comes later in a launch."""
+    """The causes first: the most severe, and of these the earliest; what follows from a cause comes later in a launch."""
     return sorted(findings, key=lambda finding: _SEVERITIES.get(finding.severity, 0))
 
 

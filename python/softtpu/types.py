@@ -168,7 +168,7 @@ def load_npy(path):
     except FileNotFoundError:
         return array
     if not isinstance(note, dict) or note.get("format") != "softtpu-npy-type-1":
-        return array  # somebody else's file
+        return array  # not a file of softtpu
     kind = element_type(note.get("type"))
     if list(array.shape) != note.get("shape") or array.dtype != _bits_type(kind.name):
         raise ValueError(f"{path}.json is not about {path}: it says {kind} of shape {note.get('shape')}, the file holds {array.dtype} of shape {list(array.shape)}")

@@ -135,7 +135,7 @@ class _Bundles:
             return 1
         mean = max(self._seconds / self._ended, 1e-4)
         threads = max(sum(self._client.nthreads().values()), 1)
-        fair = -(-len(self._waiting) // (2 * threads))  # nobody waits at the end for one bundle
+        fair = -(-len(self._waiting) // (2 * threads))  # no thread waits at the end for one bundle
         return max(1, min(int(_BUNDLE_SECONDS / mean), _MOST_IN_BUNDLE, fair))
 
     def submit(self):
