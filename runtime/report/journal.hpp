@@ -80,7 +80,7 @@ struct JournalContents {
   LeftOut left_out;
   std::vector<std::string> times;  // records of launches (docs/time.md) without their commands and blocks, each as JSON
 
-  // Leaves out all but the gravest `most`, the earlier ones where they are equally grave.
+  // Leaves out all but the most severe `most`, the earlier ones where they are equally severe.
   void keep_most_severe(std::size_t most);
 };
 

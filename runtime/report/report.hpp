@@ -32,7 +32,8 @@ struct RunReport {
   JournalContents contents;
   std::string revision = {};  // of the chip, whose results these are; empty where it has one only
 
-  // The gravest of what happened: internal, crash, time limit, unsupported, program failed, launch failed, findings.
+  // The most severe of what happened: internal, crash, time limit, unsupported, program failed, launch failed,
+  // findings.
   Verdict verdict() const;
   int exit_status() const;
   std::uint64_t occurrences() const;

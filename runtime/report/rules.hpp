@@ -9,7 +9,7 @@
 
 namespace softtpu {
 
-// The gravest first.
+// The most severe first.
 enum class Severity : std::uint8_t { kError, kWarning, kNote };
 inline constexpr std::size_t kSeverities = 3;
 

@@ -1,4 +1,4 @@
-// Explainer: a process that turns what a dead core has left in its status pages into text. It has these pages to
+// Symbolizer: a process that turns what a dead core has left in its status pages into text. It has these pages to
 // itself, loads the modules that the calls lie in, reads their debug information (which can take hundreds of
 // milliseconds), answers once and is gone; the core that took the dead one's place works meanwhile. It may die of
 // damaged pages. Lives on the server's thread.

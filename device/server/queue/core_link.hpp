@@ -73,7 +73,7 @@ class CoreLink {
     msg::CorePosition place;
     CoreItem::Answer answer;  // without bytes
   };
-  // The item's number, for hurry().
+  // The item's number, for await_now().
   std::uint64_t launch(Launch what);
   // Answers may lead to more launches, which wait for the next flush(). These say true when they have answered items.
   // What the core is through with is answered now.
