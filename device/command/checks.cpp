@@ -115,8 +115,15 @@ Checks& Checks::type_in(std::string_view name, Dtype type, TypeSet allowed) {
   return require(
       contains(allowed, type), "constraint/data-type",
       [&] {
-        return Wrong{"{argument} type is {value} (allowed: {limit}).", std::string(name),
-                     std::string(softtpu::to_text(type)), to_text(allowed)};
+        const bool four_bits = type == Dtype::kInt4 || type == Dtype::kUint4;
+        const bool elsewhere = four_bits && (chip_.extra_types & types(type)) != 0;
+        return Wrong{elsewhere ? "{argument} type is {value} (allowed: {limit}). tpu_bdc_cast takes 4-bit integers to "
+                                 "wider types; what other functions do with them is mostly not determined."
+                     : four_bits
+                         ? "{argument} type is {value} (allowed: {limit}). The chip does not compute with 4-bit "
+                           "integers: unpack them with tpu_bdc_and_C and tpu_bdc_logical_shift_C."
+                         : "{argument} type is {value} (allowed: {limit}).",
+                     std::string(name), std::string(softtpu::to_text(type)), to_text(allowed)};
       },
       [&] { return nearest_type(type, allowed); });
 }

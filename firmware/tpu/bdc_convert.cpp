@@ -2,6 +2,7 @@
 #include "device/chip/rules.hpp"
 #include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
+#include "firmware/tpu/packed.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
@@ -72,8 +73,11 @@ void tpu_bdc_cast(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shap
                   const dim4* src_stride, data_type_t dst_dtype, data_type_t src_dtype, rounding_mode_t mode) {
   const Call call(Op::tpu_bdc_cast);
   const Dim4 dim = call.dim("shape", shape);
-  call.issue(CastCmd{call.local(dst_addr, dim, dst_stride, call.dtype("dst_dtype", dst_dtype)),
-                     call.local(src_addr, dim, src_stride, call.dtype("src_dtype", src_dtype)), call.rounding(mode)});
+  const Dtype to = call.dtype("dst_dtype", dst_dtype), from = call.dtype("src_dtype", src_dtype);
+  const Packing packing{is_nibble(to), is_nibble(from), false};
+  call.issue(CastCmd{packed_or_whole(call, "dst", dst_addr, dim, dst_stride, to),
+                     packed_or_whole(call, "src", src_addr, dim, src_stride, from),
+                     with_packing(call.rounding(mode), packing)});
 }
 
 void tpu_bdc_int_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, int multiplier, char shift,

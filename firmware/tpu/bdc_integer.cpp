@@ -2,6 +2,7 @@
 #include "device/chip/rules.hpp"
 #include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
+#include "firmware/tpu/packed.hpp"
 #include "tpu_kernel.h"
 
 namespace softtpu {
@@ -60,10 +61,15 @@ Operand operand(const Integers& of, const IntShift& shift) {
 void int_binary(const Call& call, IntMode mode, const IntOperand& dst, const IntOperand& src0, const IntOperand& src1,
                 const IntShift& shift, const dim4* shape, rounding_mode_t rounding, bool saturation) {
   const Integers of(call, shape);
-  call.issue(IntArithCmd{mode, of.tensor(dst.addr, dst.stride, "dst_dtype", dst.type),
-                         of.tensor(src0.addr, src0.stride, "src0_dtype", src0.type),
-                         of.tensor(src1.addr, src1.stride, "src1_dtype", src1.type), operand(of, shift),
-                         call.rounding(rounding), saturation});
+  const Dtype to = call.dtype("dst_dtype", dst.type), first = call.dtype("src0_dtype", src0.type),
+              second = call.dtype("src1_dtype", src1.type);
+  const Packing packing{is_nibble(to), is_nibble(first), is_nibble(second)};
+  call.require(!packing.any() || !shift.per_channel,
+               "4-bit integers with a shift for each channel are not determined; tpu_bdc_cast unpacks them.");
+  call.issue(IntArithCmd{mode, packed_or_whole(call, "dst", dst.addr, of.dim, dst.stride, to),
+                         packed_or_whole(call, "src0", src0.addr, of.dim, src0.stride, first),
+                         packed_or_whole(call, "src1", src1.addr, of.dim, src1.stride, second), operand(of, shift),
+                         with_packing(call.rounding(rounding), packing), saturation});
 }
 
 struct IntConstant {

@@ -35,6 +35,16 @@ State start(std::uint64_t seed, int jump, std::uint64_t channel, int generator) 
   const State fresh{seed + channel, joined(seed, turned(0xE25336192856CC15U, generator))};
   if (jump == 0) return {0, 0};
   if (jump == 1) return fresh;
+  if (jump == 33) {
+    State sum{0, 0}, state = fresh;
+    int at = 0;
+    for (const int step : {0,  2,  5,  7,  10, 12, 14, 16, 18, 20, 21, 22, 23, 27, 28, 30,
+                           31, 35, 36, 37, 38, 39, 40, 41, 50, 53, 54, 57, 58, 60, 63, 65}) {
+      for (; at < step; ++at) state = state.next();
+      sum = sum + state;
+    }
+    return sum;
+  }
   const State two = fresh.next().next();
   return fresh + two + two.next().next().next();  // after 0, 2 and 5 steps
 }
@@ -85,6 +95,7 @@ TEST(RandomNumbers, ComeFromTheSeedTheChannelAndTheJump) {
   expect({0, 1, 1000, 5, 192, DT_UINT8, 1, true});
   expect({77, 0, 3, 3, 96, DT_INT16, 2, true});
   expect({78, 1, 0, 1, 48, DT_UINT32, 4, false});
+  expect({1, 33, 5, 2, 64, DT_UINT16, 2, true});
 }
 
 TEST(RandomNumbers, AreRefusedWhereNothingDeterminesThem) {
@@ -99,7 +110,7 @@ TEST(RandomNumbers, AreRefusedWhereNothingDeterminesThem) {
   device.expect_fault(first({1, 2, 2, 64}, 1, kRow), "shape.h (2) is not 1");
   device.expect_fault(first({2, 2, 1, 64}, 1, kRow), "shape.n (2): only 1 is recorded or described");
   device.expect_fault(first({1, 65, 1, 64}, 1, kRow), "shape.c (65): only as many channels as NPUs are recorded");
-  device.expect_fault(first({1, 2, 1, 64}, 2, kRow), "jump_cnt (2): only 0, 1 and 3 are recorded");
+  device.expect_fault(first({1, 2, 1, 64}, 2, kRow), "jump_cnt (2): only 0, 1, 3 and 33 are recorded");
   device.expect_fault(first({1, 2, 1, 64}, 1, 0x40000), "dst starts on NPU 1; it has to start on NPU 0");
   device.expect_fault(first({1, 2, 1, 64}, 1, kRow, DT_FP32), "dst type is fp32");
   TestDevice unseeded("bm1690");

@@ -8,8 +8,10 @@
 
 #include "device/chip/conversions.hpp"
 #include "device/command/functions.hpp"
+#include "device/command/packing.hpp"
 #include "device/engines/bdc/convert/command.hpp"
 #include "device/engines/bdc/convert/fast.hpp"
+#include "device/engines/bdc/convert/packed.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
@@ -191,6 +193,7 @@ void execute(Memories& mem, const FloatQuantCmd& cmd) {
 }
 
 void execute(Memories& mem, const CastCmd& cmd) {
+  if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
   carry_out(mem, cmd);
   const Chip& chip = mem.chip();
   // What FP8 makes of f16 subnormals stays.

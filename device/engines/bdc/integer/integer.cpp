@@ -9,8 +9,10 @@
 
 #include "device/chip/rules.hpp"
 #include "device/command/functions.hpp"
+#include "device/command/packing.hpp"
 #include "device/engines/bdc/integer/command.hpp"
 #include "device/engines/bdc/integer/fast.hpp"
+#include "device/engines/bdc/integer/packed.hpp"
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/rows/from_the_end.hpp"
 #include "device/memory/rows.hpp"
@@ -143,6 +145,7 @@ bool has_shift(const IntArithCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const IntArithCmd& cmd) {
+  if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
   if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
     const Chip& chip = mem.chip();
     return execute_from_the_end(mem, cmd, [&](IntArithCmd& one, const Dim4& at) {

@@ -4,6 +4,7 @@
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
+#include "device/command/packing.hpp"
 #include "device/engines/bdc/integer/command.hpp"
 
 namespace softtpu {
@@ -18,14 +19,28 @@ void check_sign(Checks& check, const char* name, Dtype type, bool is_signed, con
   });
 }
 
+// Chips whose sums, differences and products take 4-bit integers ("parts" of descriptions).
+constexpr const char* kNibbleArithmetic = "4-bit integers in arithmetic";
+
+Dtype nibble_of(Dtype packed) { return is_signed_int(packed) ? Dtype::kInt4 : Dtype::kUint4; }
+
+TypeSet int_operands(const Checks& check, const Packing& packing) {
+  const bool takes = packing.any() && check.chip().has_part(kNibbleArithmetic);
+  return kInts | (takes ? types(Dtype::kInt4, Dtype::kUint4) : kNoTypes);
+}
+
 }  // namespace
 
 void rules(Checks& check, const IntArithCmd& cmd) {
   const Dtype a = type_of(cmd.a);
   const Dtype b = type_of(cmd.b);
-  check.type("dst", cmd.dst.dtype).type_in("src0", a, kInts).type_in("src1", b, kInts);
+  const Packing packing = packing_of(cmd.rounding);
+  check.type_in("dst", packing.dst ? nibble_of(cmd.dst.dtype) : cmd.dst.dtype, info(check.op()).types);
+  check.type_in("src0", packing.first ? nibble_of(a) : a, int_operands(check, packing));
+  check.type_in("src1", packing.second ? nibble_of(b) : b, int_operands(check, packing));
   check.target(cmd.dst, "dst", std::holds_alternative<Scalar>(cmd.shift));
   check.source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst).source("shift", cmd.shift, cmd.dst);
+  if (packing.any()) check.apart("src0", cmd.a, cmd.dst).apart("src1", cmd.b, cmd.dst);
   if (cmd.mode == IntMode::kSub) {
     check_sign(check, "dst", cmd.dst.dtype, true, "for a difference");
   } else {

@@ -90,8 +90,8 @@ void rules(Checks& check, const RandomCmd& cmd) {
   check.require(shape.c <= check.chip().npu_num, [&] {
     return fmt::format("shape.c ({}): only as many channels as NPUs are recorded or described", shape.c);
   });
-  check.require(cmd.jump == 0 || cmd.jump == 1 || cmd.jump == 3,
-                [&] { return fmt::format("jump_cnt ({}): only 0, 1 and 3 are recorded or described", cmd.jump); });
+  check.require(cmd.jump == 0 || cmd.jump == 1 || cmd.jump == 3 || cmd.jump == 33,
+                [&] { return fmt::format("jump_cnt ({}): only 0, 1, 3 and 33 are recorded or described", cmd.jump); });
 }
 
 }  // namespace softtpu
