@@ -4,8 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -30,6 +33,10 @@ std::string small_chip(const std::string& name) {
       name, name.substr(0, name.find('-')), kLocalBytes, kGlobalBytes + 131072);
 }
 
+bool has_preparation(const DrawnCall& call) {
+  return grid::find_preparation(*call.of.recipes, call.of.function->name) != nullptr;
+}
+
 struct Way {
   const char* name;
   bool plain;
@@ -42,6 +49,11 @@ struct Outcome {
   std::string text;
   std::vector<std::uint8_t> local, global;
 };
+
+// Buffers as long as the memories: what is copied into them each time stays mapped.
+void copy_into(std::vector<std::uint8_t>& to, std::span<const std::uint8_t> from) {
+  to.assign(from.begin(), from.end());
+}
 
 class Device {
  public:
@@ -60,7 +72,18 @@ class Device {
   }
   const Chip& chip() const { return memories_->chip(); }
 
-  Outcome run(const DrawnCall& call, std::uint64_t number) {
+  // What the memories are filled from.
+  std::span<const std::uint8_t> local_image() const { return local_; }
+  std::span<const std::uint8_t> global_image() const { return global_; }
+  std::uint64_t global_start() const { return chip_().global_mem.start + chip_().global_reserved; }
+  // What the memories of a call begin with.
+  void show_start(std::uint64_t number, Outcome& start) {
+    fill(number);
+    copy_into(start.local, local());
+    copy_into(start.global, global());
+  }
+
+  void run(const DrawnCall& call, std::uint64_t number, Outcome& result) {
     fill(number);
     const grid::Preparation* preparation = grid::find_preparation(*call.of.recipes, call.of.function->name);
     const auto prepare = [&] { preparation->kernel(call.valid); };
@@ -70,7 +93,10 @@ class Device {
       if (preparation != nullptr && preparation->same_launch) prepare();
       call.of.function->call(values);
     });
-    return {outcome.ok, outcome.text, {local().begin(), local().end()}, {global().begin(), global().end()}};
+    result.ok = outcome.ok;
+    result.text = outcome.text;
+    copy_into(result.local, local());
+    copy_into(result.global, global());
   }
 
  private:
@@ -114,8 +140,66 @@ std::string difference(const Outcome& one, const Outcome& other) {
   return {};
 }
 
+// Calls with what they have changed, for tests/pairs/reference_test.py: the images of the memories, and a line for
+// each.
+class Export {
+ public:
+  Export(const std::string& folder, const Device& device) : lines_(folder + "/calls.json") {
+    std::ofstream images(folder + "/images.bin", std::ios::binary);
+    for (const auto image : {device.local_image(), device.global_image()})
+      images.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
+    const Chip& chip = device.chip();
+    lines_ << nlohmann::json{{"npus", chip.npu_num},
+                             {"npu_bytes", chip.local_bytes},
+                             {"global_start", device.global_start()},
+                             {"local_bytes", device.local_image().size()},
+                             {"global_bytes", device.global_image().size()}}
+           << "\n";
+  }
+
+  void add(const DrawnCall& call, std::uint64_t number, const Outcome& before, const Outcome& after) {
+    nlohmann::json arguments = nlohmann::json::array();
+    for (const grid::Value& value : call.values) {
+      const auto words = std::span(value.words).first(4);
+      std::uint32_t bits = 0;
+      const auto real = static_cast<float>(value.real);
+      std::memcpy(&bits, &real, sizeof(bits));
+      arguments.push_back({{"null", value.null},
+                           {"number", value.number},
+                           {"float", bits},
+                           {"words", std::vector<std::int32_t>(words.begin(), words.end())}});
+    }
+    lines_ << nlohmann::json{{"number", number},
+                             {"function", call.of.function->name},
+                             {"arguments", arguments},
+                             {"local", changes(before.local, after.local)},
+                             {"global", changes(before.global, after.global)}}
+           << "\n";
+  }
+
+ private:
+  // Where bytes differ, with the new ones: [offset, hexadecimal].
+  static nlohmann::json changes(const std::vector<std::uint8_t>& before, const std::vector<std::uint8_t>& after) {
+    nlohmann::json list = nlohmann::json::array();
+    for (std::size_t i = 0; i < after.size();) {
+      if (before[i] == after[i]) {
+        ++i;
+        continue;
+      }
+      std::string text;
+      const std::size_t first = i;
+      for (; i < after.size() && before[i] != after[i]; ++i) text += fmt::format("{:02x}", after[i]);
+      list.push_back({first, text});
+    }
+    return list;
+  }
+
+  std::ofstream lines_;
+};
+
 struct Options {
   std::string chip = "bm1684x";
+  std::string folder;  // for calls and results; "": they are not written
   std::uint64_t calls = 2000, seed = 1;
   std::int64_t only = -1;
   bool verbose = false;
@@ -135,17 +219,23 @@ int run(const Options& options) {
   std::uint64_t accepted = 0, refused = 0, number = options.only < 0 ? 0 : static_cast<std::uint64_t>(options.only);
   std::set<std::string_view> reached;
   int differing = 0;
+  std::optional<Export> written;
+  if (!options.folder.empty()) written.emplace(options.folder, device);
+  Outcome expected, outcome;
   const std::uint64_t most = options.calls * 20;
   for (; accepted < options.calls && number < most && differing < 10; ++number) {
     const DrawnCall call = draw(from, device.chip(), options.seed, number);
     if (options.only >= 0) fmt::print("{}\n", to_text(call));
-    Outcome expected;
     for (const Way& way : ways) {
       set_plain_kernels(way.plain);
       set_simd_limit(way.simd);
-      Outcome outcome = device.run(call, number);
+      device.run(call, number, outcome);
       if (&way == ways.data()) {
-        expected = std::move(outcome);
+        std::swap(expected, outcome);
+        if (written && expected.ok && !has_preparation(call)) {
+          device.show_start(number, outcome);
+          written->add(call, number, outcome, expected);
+        }
         (expected.ok ? accepted : refused) += 1;
         if (expected.ok) reached.insert(call.of.function->name);
         if (options.only >= 0) fmt::print("{}\n", expected.ok ? "carried out" : expected.text);
@@ -180,6 +270,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "which calls")->capture_default_str();
   app.add_option("--only", options.only, "only the call with this number, with its arguments");
+  app.add_option("--export", options.folder, "folder for the calls and what they changed: reference_test.py reads it");
   app.add_flag("-v,--verbose", options.verbose, "list functions that no call reached");
   CLI11_PARSE(app, argc, argv);
   return softtpu::pairs::run(options);
