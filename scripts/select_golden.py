@@ -26,7 +26,7 @@ def case_bytes(case):
 
 def key_of(case):
     """What makes a case worth having beside another one: function, group, and whether it must be refused."""
-    calls = case["calls"] if "calls" in case else [call for core in case["core_calls"] for call in core]
+    calls = case["calls"] if "calls" in case else [call for core in case.get("core_calls") or case["cores"] for call in core]
     return (tuple(call["fn"] for call in calls), case["id"].rsplit("/", 1)[0], case.get("abort", False))
 
 

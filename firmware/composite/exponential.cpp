@@ -56,13 +56,19 @@ int exp_terms(Dtype type) { return type == Dtype::kFp32 ? 10 : 7; }
 void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const ExpBuffers& b) {
   const auto bias = static_cast<float>(s.exponent_bias());
   const bool infinite = s.has(Quirk::kExpReachesInfinity);
-  // The recordings leave the bound in -88..-700: e to it is 0 in every type.
-  s.max_C(b.work0, src, infinite ? kLowest : -largest(s.type()));
+  // The recordings leave the higher bound in -88..-700: e to it is 0 in every type.
+  const bool high = infinite && !s.has(Quirk::kExpBoundOfType);
+  // That of bf16 leaves a remainder of 0.
+  const float lowest = s.type() == Dtype::kFp16 ? -largest(Dtype::kFp16) : -largest(Dtype::kFp32);
+  s.max_C(b.work0, src, high ? kLowest : infinite ? lowest : -largest(s.type()));
   s.min_C(b.work0, b.work0, largest(s.type()));
   s.mul_C(b.work1, b.work0, kInverseLn2);
   s.floor(b.work1, b.work1);
-  if (s.has(Quirk::kExpIntoDst) && s.type() == Dtype::kFp32)
-    tpu_bdc_cast(dst, b.work1, s.shape(), nullptr, nullptr, DT_INT16, DT_FP32, RM_TOWARDS_ZERO);
+  if (s.has(Quirk::kExpIntoDst)) {
+    const bool bytes = s.type() == Dtype::kFp16 || (s.type() == Dtype::kBfp16 && s.has(Quirk::kByteExponents));
+    const data_type_t half = bytes ? DT_INT8 : DT_INT16;
+    tpu_bdc_cast(dst, b.work1, s.shape(), nullptr, nullptr, half, s.code(), RM_TOWARDS_ZERO);
+  }
   s.mul_C(dst, b.work1, kLn2);
   s.sub(b.work0, b.work0, dst);
   s.taylor(dst, b.work0, b.coeff, exp_terms(s.type()));

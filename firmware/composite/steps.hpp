@@ -30,6 +30,8 @@ class Steps {
 
   bool has(Quirk rule) const { return chip_.has(rule); }
   Dtype type() const { return type_; }
+  // The type as the chip's headers number it.
+  data_type_t code() const { return code_; }
   const dim4* shape() const { return &shape_; }
   scalar_t constant(float value) const;
 

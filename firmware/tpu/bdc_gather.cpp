@@ -50,6 +50,8 @@ void issue_gather(const Gather& gather, const Exception* exception = nullptr, bo
   const Dtype index_type = call.dtype("index_dtype", gather.index_dtype);
   const bool shared = gather.mode == GatherMode::kW || gather.mode == GatherMode::kHw;
   if (gather.mode == GatherMode::kBatchH && call.chip().has(Quirk::kNoMissingBatchRows)) exception = nullptr;
+  if (gather.mode == GatherMode::kBatchH && call.chip().has(Quirk::kNoRepeatedRows))
+    call.require(!gather.repeated, "{argument} has to be false on this chip.", "is_param_repeated");
   const Layout data = gather.mode == GatherMode::kBatchH ? Layout::kLineAligned : Layout::kAligned;
   const Dim4 param{shared ? dim.n : 1, dim.c, gather.param_h, gather.param_w};
   const Dim4 walked = gather.scatter ? Dim4{dim.n, dim.c, gather.param_h, gather.param_w} : dim;
@@ -65,7 +67,7 @@ void issue_gather(const Gather& gather, const Exception* exception = nullptr, bo
       {}};
   if (gather.repeated) cmd.param.stride.c = 0;
   if (exception != nullptr) {
-    cmd.fill = exception->fill;
+    cmd.fill = exception->fill || call.chip().has(Quirk::kGathersFill);
     cmd.constant = scalar(exception->constant, type);
   }
   call.issue(cmd);

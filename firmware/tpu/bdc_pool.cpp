@@ -94,6 +94,11 @@ class Pooling {
     call_.require(contains(kInts32, bias), "{argument} is {value} (allowed: {limit}).", "bias_dtype", to_text(bias),
                   "int32, uint32");
   }
+  void without_half_ties(rounding_mode_t rounding) const {
+    const bool half = rounding == RM_HALF_UP || rounding == RM_HALF_DOWN;
+    if (half && call_.chip().has(Quirk::kNoDepthwiseTies))
+      call_.require(false, "{argument} must not be HALF_UP or HALF_DOWN on this chip.", "rounding_mode");
+  }
   Pooling& shift(int rshift, Rounding rounding, bool relu) {
     cmd_.rshift = rshift;
     cmd_.rounding = rounding;
@@ -399,6 +404,7 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
   pool.input(input_addr, input_shape, input_dtype).window(kernel, padding, stride, dilation).pad(pad_val);
   pool.byte_weight(weight_addr, weight_dtype).wide_bias(has_bias, bias_addr, bias_dtype);
   pool.shifts_to(Dtype::kInt8, rshift, output_dtype).shift(rshift, rounding_mode, result_relu).symmetric(sym_range);
+  pool.without_half_ties(rounding_mode);
   pool.output(output_addr, output_dtype).issue();
 }
 }

@@ -1,4 +1,4 @@
-// Entry points of copies that reduce with what lies in L2 SRAM, and of lossy ones, by GDMA and SDMA.
+// Entry points of copies that reduce with what lies in L2 SRAM or global memory, and of lossy ones, by GDMA and SDMA.
 #include <fmt/format.h>
 
 #include "device/chip/rules.hpp"
@@ -20,6 +20,7 @@ struct Reduction {
   int psum, opcode;
 };
 constexpr Reduction kPlainCopy{ALL_REDUCE_PSUM_WO, ALL_REDUCE_NOP};
+constexpr Reduction kSum{ALL_REDUCE_PSUM_WR, ALL_REDUCE_ADD};
 
 ReduceMode mode_of(const Call& call, int opcode) {
   switch (opcode) {
@@ -53,14 +54,14 @@ Tensor packed(const Call& call, const char* name, const Side& side, const Dim4& 
 }
 
 void reduce(const Call& call, const Side& dst, const Side& src, const dim4* shape, data_type_t dtype,
-            const Reduction& reduction, bool src_in_l2) {
+            const Reduction& reduction, bool src_in_l2, bool dst_in_l2 = true) {
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
   DmaReduceCmd cmd = command(call, reduction);
   call.require(is_float(type) || cmd.mode != ReduceMode::kMul, "integers are not multiplied.");
   if (info(call.op()).engine == Engine::kSdma && !src_in_l2 && call.chip().has(Quirk::kNoSdmaProduct))
     call.require(cmd.mode != ReduceMode::kMul, "SDMA does not multiply what comes from system memory.");
-  check_l2(call, "dst", dst.addr);
+  if (dst_in_l2) check_l2(call, "dst", dst.addr);
   if (src_in_l2) check_l2(call, "src", src.addr);
   cmd.dst = call.in(dst.space, dst.addr, dim, dst.stride, type);
   cmd.src = call.in(src.space, src.addr, dim, src.stride, type);
@@ -103,6 +104,29 @@ REDUCE(tpu_gdma_cpy_reduce_S2L2, Space::kSystem, false)
 REDUCE(tpu_gdma_cpy_reduce_L22L2, Space::kSystem, true)
 REDUCE(tpu_sdma_cpy_reduce_S2L2, Space::kSystem, false)
 REDUCE(tpu_sdma_cpy_reduce_L22L2, Space::kSystem, true)
+
+// Into global memory. The chip adds the source itself where a factor is given (golden bm1684x2/reduce).
+#define REDUCE_INTO_GLOBAL(name, src_space)                                                                         \
+  void name(system_addr_t dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride,       \
+            const dim4* src_stride, data_type_t dtype, all_reduce_psum_t psum_op, all_reduce_opcode_t opcode) {     \
+    reduce(Call(Op::name), {Space::kSystem, dst_addr, dst_stride}, {src_space, src_addr, src_stride}, shape, dtype, \
+           {psum_op, opcode}, false, false);                                                                        \
+  }
+REDUCE_INTO_GLOBAL(tpu_gdma_cpy_reduce_S2S, Space::kSystem)
+REDUCE_INTO_GLOBAL(tpu_gdma_cpy_reduce_L2S, Space::kLocal)
+
+void tpu_gdma_cpy_reduce_mac_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
+                                 const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, scalar_t) {
+  const Call call(Op::tpu_gdma_cpy_reduce_mac_S2S);
+  call.require(size_of(call.dtype("dtype", dtype)) == 2, "{argument} has to be fp16 or bfp16 here.", "dtype");
+  reduce(call, {Space::kSystem, dst_addr, dst_stride}, {Space::kSystem, src_addr, src_stride}, shape, dtype, kSum,
+         false, false);
+}
+void tpu_gdma_cpy_reduce_mac_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
+                                 const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, scalar_t) {
+  reduce(Call(Op::tpu_gdma_cpy_reduce_mac_L2S), {Space::kSystem, dst_addr, dst_stride},
+         {Space::kLocal, src_addr, src_stride}, shape, dtype, kSum, false, false);
+}
 
 #define LOSSY(name, way, dst_space, src_space)                                                                       \
   void name(AddressIn<dst_space> dst_addr, AddressIn<src_space> src_addr, const dim4* shape, const dim4* dst_stride, \

@@ -41,12 +41,18 @@ Dtype checked_type(const Call& call, data_type_t code) {
 // Whether the chip codes such elements in its own form.
 bool grouped(const Chip& chip, Dtype type) { return chip.has(Quirk::kGroupCode) && in_groups(size_of(type)); }
 
+// Steps of sizes, and of the parts of a stream, on chips that have wide ones.
+constexpr std::int64_t kWideStep = 128;
+
 // What the size functions answer for `count` elements in the chip's own form; streams have their header besides.
 std::int64_t group_bytes(const Chip& chip, std::int64_t count, Dtype type) {
   if (!chip.has(Quirk::kWideCodeSizes)) return max_group_bytes(count, size_of(type));
-  constexpr std::int64_t kWideAlignment = 128;
+  if (chip.has(Quirk::kCodesApart)) {
+    return align_up(groups_of(count) * std::int64_t{kGroupElements} * size_of(type), kWideStep) +
+           align_up(groups_of(count) * (is_float(type) ? 2 : 1), kWideStep);
+  }
   const std::int64_t extra = type == Dtype::kBfp16 ? 2 : 1;
-  return align_up(groups_of(count) * (std::int64_t{kGroupElements} * size_of(type) + extra), kWideAlignment);
+  return align_up(groups_of(count) * (std::int64_t{kGroupElements} * size_of(type) + extra), kWideStep);
 }
 
 // What the size functions take elements for: words for their bytes, where the chip does.
@@ -89,8 +95,11 @@ void issue_stream(Op op, bool expand, local_addr_t local, const dim4* stride, gl
   const Dim4 dim = checked_shape(call, how.shape);
   const Dtype type = checked_type(call, how.dtype);
   const bool in_own_form = grouped(call.chip(), type);
-  const std::int64_t most =
-      in_own_form ? kGroupAlignment + max_group_bytes(dim.elements(), size_of(type)) : stream_bytes(dim, type);
+  const bool apart = call.chip().has(Quirk::kCodesApart);
+  call.require(!apart || !is_float(type), "the compressed form of floats is not determined on this chip.");
+  const std::int64_t own = apart ? kWideStep + group_bytes(call.chip(), dim.elements(), type)
+                                 : kGroupAlignment + max_group_bytes(dim.elements(), size_of(type));
+  const std::int64_t most = in_own_form ? own : stream_bytes(dim, type);
   const Dim4 bytes{1, 1, 1, call.to_int(most)};
   call.issue(DmaCompressCmd{expand,
                             false,

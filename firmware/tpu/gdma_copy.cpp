@@ -77,7 +77,12 @@ void issue_reverse(Op op, const Side& dst, const Side& src, const dim4* shape, i
   call.in_range("reverse_axis", axis, TENSOR_N_DIM, TENSOR_W_DIM);
   if (call.chip().has(Quirk::kReversesCAndW)) {
     const bool from_local = src.space == Space::kLocal, into_local = dst.space == Space::kLocal;
-    const bool takes = from_local ? axis == TENSOR_C_DIM : axis == TENSOR_W_DIM || (into_local && axis == TENSOR_C_DIM);
+    // Along one element there is nothing to turn; rows of their own strides are refused along w.
+    const bool none = axis == TENSOR_H_DIM && shape != nullptr && shape->h == 1;
+    const bool strides = axis == TENSOR_W_DIM && into_local && (dst.stride != nullptr || src.stride != nullptr);
+    call.require(!strides, "strides of a reversal along w are not determined.");
+    const bool takes =
+        none || (from_local ? axis == TENSOR_C_DIM : axis == TENSOR_W_DIM || (into_local && axis == TENSOR_C_DIM));
     call.require(takes, "{argument} ({value}) is no dimension that this chip reverses there.", "reverse_axis", axis);
   } else if (call.chip().has(Quirk::kFewReversals)) {
     const int last = src.space == Space::kLocal ? TENSOR_C_DIM : TENSOR_H_DIM;

@@ -5,6 +5,7 @@
 
 #include "device/chip/rules.hpp"
 #include "device/isa/op_names.hpp"
+#include "device/memory/tensor_view.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/address.hpp"
 #include "tpu_kernel.h"
@@ -53,6 +54,11 @@ void issue_gather(const Call& call, const Rows& rows, const scalar_t& fill, std:
 void issue_scatter(const Call& call, RowsMode mode, const Rows& rows, std::uint32_t start, data_type_t dtype) {
   DmaRowsCmd cmd = rows_command(call, mode, rows, dtype);
   cmd.start = start;
+  if (call.op() == Op::tpu_gdma_h_scatter_S2S_ext && call.chip().has(Quirk::kScatterByOutput)) {
+    cmd.param.shape.h = cmd.index.shape.h = cmd.dst.shape.h;
+    if (rows.param.stride == nullptr) cmd.param.stride.c = std::int64_t{cmd.dst.shape.h} * cmd.dst.shape.w;
+    if (rows.index.stride == nullptr) cmd.index.stride.c = cmd.dst.shape.h;
+  }
   // All channels read the first one's NPU, where it lies in the window of local memory.
   const bool first_npu = call.chip().has(Quirk::kRepeatedFirstNpu) && rows.param.space == Space::kLocal &&
                          rows.dst.space == Space::kSystem;
@@ -65,6 +71,67 @@ void issue_scatter(const Call& call, RowsMode mode, const Rows& rows, std::uint3
     side->addr += call.chip().local_mem.start;
   }
   call.issue(cmd);
+}
+
+// What channel moves have in common. `shape` is that of the output; the indices follow each other, in local memory on
+// one NPU.
+struct Channels {
+  bool scatters;
+  Side dst, param, index;
+  const dim4* shape;
+  int param_c;
+};
+
+// The chip refuses to scatter beyond the output.
+bool has_places(const Call& call, const Tensor& index, int channels) {
+  const TensorView view(call.core().memories(), index);
+  for (int i = 0; i < index.shape.h; ++i) {
+    const std::uint32_t named = *view.at<const std::uint32_t>(0, 0, i, 0);
+    if (named < static_cast<std::uint32_t>(channels)) continue;
+    return call.require(false, "an index ({value}) is not below the channels of the output ({limit}).", "index", named,
+                        channels);
+  }
+  return true;
+}
+
+// Channels are rows of h * w elements. Those of the output that lie on different NPUs at one offset are as far apart as
+// local memories are in the system map: one command for each such group.
+void issue_channels(const Call& call, const Channels& of, const scalar_t& fill, data_type_t dtype) {
+  const Chip& chip = call.chip();
+  const Dim4 dim = call.dim("shape", of.shape);
+  const Dtype type = call.dtype("dtype", dtype);
+  if (!call.is_in_range("shape.n", dim.n, 1, 1) || !call.is_in_range("param_c", of.param_c, 1, kMaxExtent)) return;
+  const Tensor dst = call.local(static_cast<std::uint32_t>(of.dst.addr), dim, of.dst.stride, type);
+  const Tensor whole = call.system(of.param.addr, {1, of.param_c, dim.h, dim.w}, of.param.stride, type);
+  const bool rows = dst.stride.h == dim.w && dst.stride.w == 1 && whole.stride.h == dim.w && whole.stride.w == 1;
+  if (!call.require(rows, "channels whose rows do not follow each other are not determined.")) return;
+  const int count = of.scatters ? of.param_c : dim.c, width = dim.h * dim.w;
+  const Tensor param = {Space::kSystem, whole.addr, {1, 1, of.param_c, width}, {0, 0, whole.stride.c, 1}, type, false};
+  Tensor index = anywhere(call, "index", of.index.addr, of.index.space == Space::kLocal, {1, 1, count, 1}, nullptr,
+                          Dtype::kUint32);
+  index.stride = {0, 0, 1, 1};
+  if (of.scatters && !has_places(call, index, dim.c)) return;
+  const int first_npu = chip.npu_of(dst.addr);
+  for (int first = 0; first < dim.c;) {
+    const int npu = (first_npu + first) % chip.npu_num, group = (first_npu + first) / chip.npu_num;
+    const int here = std::min(chip.npu_num - npu, dim.c - first);
+    const std::uint64_t offset =
+        chip.offset_of(dst.addr) + static_cast<std::uint64_t>(group * dst.stride.c) * size_of(type);
+    const std::uint64_t start = chip.local_mem.start + std::uint64_t{chip.local_bytes} * npu + offset;
+    DmaRowsCmd cmd{
+        of.scatters ? RowsMode::kScatter : RowsMode::kGather,
+        {Space::kSystem, start, {1, 1, here, width}, {0, 0, chip.local_bytes / size_of(type), 1}, type, false},
+        param,
+        index,
+        scalar(fill, type),
+        of.scatters ? static_cast<std::uint32_t>(first) : 0};
+    if (!of.scatters) {
+      cmd.index.shape.h = here;
+      cmd.index.addr += static_cast<std::uint64_t>(first) * sizeof(std::uint32_t);
+    }
+    call.issue(cmd);
+    first += here;
+  }
 }
 
 Space index_space(bool is_local) { return is_local ? Space::kLocal : Space::kSystem; }
@@ -125,6 +192,31 @@ using namespace softtpu;  // NOLINT: the C functions below are the only contents
   }
 #include "device/isa/ops/dma_select.def"
 #undef OP
+
+void tpu_gdma_c_gather_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
+                           scalar_t C, const dim4* shape, int param_c, const dim4* output_stride,
+                           const dim4* param_stride, data_type_t dtype) {
+  issue_channels(Call(Op::tpu_gdma_c_gather_S2L),
+                 {false,
+                  {Space::kLocal, output_addr, output_stride},
+                  in_system(input_addr, param_stride),
+                  {index_space(index_is_local), index_addr, nullptr},
+                  shape,
+                  param_c},
+                 C, dtype);
+}
+void tpu_gdma_c_scatter_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
+                            const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride,
+                            data_type_t dtype) {
+  issue_channels(Call(Op::tpu_gdma_c_scatter_S2L),
+                 {true,
+                  {Space::kLocal, output_addr, output_stride},
+                  in_system(input_addr, param_stride),
+                  {index_space(index_is_local), index_addr, nullptr},
+                  shape,
+                  param_c},
+                 scalar_t{}, dtype);
+}
 
 // Indices count from start_pos: index i names row i - start_pos.
 void tpu_gdma_h_gather_S2S_ext(system_addr_t output_addr, system_addr_t param_addr, addr_t index_addr,

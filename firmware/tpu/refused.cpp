@@ -30,9 +30,13 @@ std::uint64_t refuse(Op op) {
 }  // namespace softtpu
 
 extern "C" {
-#define OP(family, name, ...)                                  \
+#define OP(family, name, ...) OP_##family(name)
+// Those of a part have their own bodies.
+#define OP_with(name)
+#define OP_unsupported(name)                                   \
   __attribute__((visibility("default"))) std::uint64_t name(); \
   std::uint64_t name() { return softtpu::refuse(softtpu::Op::name); }
+#define OP_undetermined(name) OP_unsupported(name)
 #include "device/isa/ops/undetermined.def"
 #include "device/isa/ops/unsupported.def"
 #undef OP

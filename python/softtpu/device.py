@@ -16,6 +16,8 @@ from .array import Allocation, Array, _strides_of
 from .errors import ArgumentError, Error, LaunchError
 from .report import Finding, Result
 
+# Of chips whose headers number data types otherwise (type_numbers in device/chip/chips): the macro that kernels are compiled with.
+_MACROS = {"bm1684x2": "__bm1684x2__"}
 _CHOICES = {True: "all", False: "", None: None}
 
 
@@ -165,7 +167,10 @@ class Device:
 
     def compile(self, source, *, flags=(), compiler=None, name=None):
         """Compiles kernels and loads them. `source` is the path of a C or C++ file, or its text. Modules are cached by content:
-        compiling the same source again takes milliseconds, in any program. `flags` go to the compiler ($CC, else gcc)."""
+        compiling the same source again takes milliseconds, in any program. `flags` go to the compiler ($CC, else gcc), behind the macro
+        of a chip whose headers number data types otherwise."""
+        if self.chip in _MACROS:
+            flags = [f"-D{_MACROS[self.chip]}", *flags]
         return self.load(_compile(source, flags=flags, compiler=compiler, name=name))
 
     def load(self, path):

@@ -221,6 +221,10 @@ TEST_F(Modules, ThatCannotBeLoadedSayWhy) {
   EXPECT_EQ(result_of(load(kSame1)), 1) << "the device serves on";
 }
 
+TEST_F(Modules, KernelsOfTheRiscVModeAreRefusedAtLoad) {
+  expect_refused(kNeedsRvt, "it needs rvt_abs, a function of the RISC-V mode of SG2260E and its relatives");
+}
+
 // A damaged image must be refused, or load, or end the core; the device serves on in each case.
 TEST_F(Modules, DamagedImagesHurtNobody) {
   const std::string good = read_file(kSame1);

@@ -22,6 +22,7 @@ inline const std::string kFaultKernels = built("lib/e2e_fault_kernels.so");
 inline const std::string kSame1 = built("lib/e2e_same_1.so");
 inline const std::string kSame2 = built("lib/e2e_same_2.so");
 inline const std::string kUnresolved = built("lib/e2e_unresolved.so");
+inline const std::string kNeedsRvt = built("lib/e2e_needs_rvt.so");
 inline const std::string kHangsLoading = built("lib/e2e_hangs_loading.so");
 inline const std::string kHangsUnloading = built("lib/e2e_hangs_unloading.so");
 inline const std::string kDiesLoading = built("lib/e2e_dies_loading.so");

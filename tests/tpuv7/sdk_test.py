@@ -157,7 +157,7 @@ def build_with_deps(launcher, folder):
             sys.exit(f"FAILED: {name} is not the user's own")
     if (sdk / "chip/tpub_9_0").exists() or (sdk / "chip/tpu_6_0/lib/libcmodel_firmware.so").read_bytes()[:4] != b"\x7fELF":
         sys.exit("FAILED: libraries that are not softtpu's are in the tree")
-    for chip in ("bm1684x", "bm1684xe", "bm1688", "bm1690"):
+    for chip in ("bm1684x", "bm1684xe", "bm1688", "bm1690", "bm1690e", "bm1684x2", "cv184x"):
         variables = {"PPL_RUNTIME_PATH": str(sdk)}
         run("cmake", "-G", "Ninja", f"-DCHIP={chip}", "-DDEV_MODE=cmodel", "-S", project, "-B", folder / f"ppl17-{chip}", **variables)
         run("cmake", "--build", folder / f"ppl17-{chip}", **variables)

@@ -229,7 +229,7 @@ void tpu_bdc_bf16_gelu_fast2(local_addr_t dst_addr, local_addr_t src_addr, local
     local_addr_t work1_addr, local_addr_t work2_addr, local_addr_t coeff_addr, local_addr_t table_addr,
     const dim4* shape);
 /** Bounds every element: dst = min(max(src, min_const_val), max_const_val).
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_clamp(local_addr_t dst_addr, local_addr_t src_addr, scalar_t min_const_val, scalar_t max_const_val,
     const dim4* shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Turns quantised integers into fp16 with one zero point and scale.
@@ -266,7 +266,7 @@ void tpu_bdc_fuse_sub_clamp(local_addr_t A_addr, local_addr_t B_addr, local_addr
     u32 C_const_val, const dim4* shape, const dim4* B_stride, int B_is_const, int B_short_str, data_type_t dtype,
     int saturate);
 /** Product and sum in one command.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_fuse_madd(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, local_addr_t src2_addr,
     const dim4* dst_shape, const dim4* src1_shape, data_type_t dtype, bool src1_compact_store, bool saturation);
 /** Polynomial and product in one command.
@@ -440,23 +440,23 @@ void tpu_bdc_w_scatter_exception(local_addr_t output_addr, local_addr_t param_ad
 void tpu_gdma_general_cpy_L2L(local_addr_t dst_addr, local_addr_t src_addr, const dim4* dst_shape,
     const dim4* src_shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype);
 /** Copies a system tensor and combines it with the destination.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no reduction into global memory: the call is refused. */
 void tpu_gdma_cpy_reduce_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, data_type_t dtype, all_reduce_psum_t reduce_psum_op, all_reduce_opcode_t reduce_opcode);
 /** Copies a local tensor to system memory and combines it with what is there.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no reduction into global memory: the call is refused. */
 void tpu_gdma_cpy_reduce_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, const dim4* dst_stride,
     const dim4* src_stride, data_type_t dtype, all_reduce_psum_t reduce_psum_op, all_reduce_opcode_t reduce_opcode);
 /** Adds a system tensor times a factor to the destination.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no reduction into global memory: the call is refused. */
 void tpu_gdma_cpy_reduce_mac_S2S(system_addr_t dst_addr, system_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, scalar_t scale_val);
 /** Adds a local tensor times a factor to a system tensor.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no reduction into global memory: the call is refused. */
 void tpu_gdma_cpy_reduce_mac_L2S(system_addr_t dst_addr, local_addr_t src_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src_stride, data_type_t dtype, scalar_t scale_val);
 /** Gathers channels of a system tensor into a local one by index.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no gathers of channels: the call is refused. */
 void tpu_gdma_c_gather_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
     scalar_t C, const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Gathers channels of a local tensor into a system one by index.
@@ -472,7 +472,7 @@ void tpu_gdma_c_gather_L2L(local_addr_t output_addr, local_addr_t input_addr, ad
 void tpu_gdma_c_gather_S2S(system_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
     scalar_t C, const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Scatters channels of a system tensor into a local one by index.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no gathers of channels: the call is refused. */
 void tpu_gdma_c_scatter_S2L(local_addr_t output_addr, system_addr_t input_addr, addr_t index_addr, bool index_is_local,
     const dim4* shape, int param_c, const dim4* output_stride, const dim4* param_stride, data_type_t dtype);
 /** Scatters channels of a local tensor into a system one by index.

@@ -196,8 +196,9 @@ void execute(Memories& mem, const CastCmd& cmd) {
   if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
   carry_out(mem, cmd);
   const Chip& chip = mem.chip();
-  // What FP8 makes of f16 subnormals stays.
-  if (cmd.dst.dtype == Dtype::kFp16 && !is_fp8(cmd.src.dtype) && chip.has(Quirk::kHalfFlushes)) {
+  // What FP8 and cutting make of f16 subnormals stays.
+  const bool cut = half_overflow_is_cut(chip, cmd.dst.dtype, cmd.src.dtype, cmd.rounding);
+  if (cmd.dst.dtype == Dtype::kFp16 && !is_fp8(cmd.src.dtype) && !cut && chip.has(Quirk::kHalfFlushes)) {
     FlushedHalves halves(mem);
     halves.result(cmd.dst);
   }

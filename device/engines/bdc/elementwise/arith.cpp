@@ -1,4 +1,5 @@
 // Element-wise arithmetic of one data type (numerics: bm1684x-elementwise.md section 2).
+#include <cmath>
 #include <type_traits>
 
 #include "device/chip/rules.hpp"
@@ -64,6 +65,18 @@ struct Prelu {
   template <class T>
   static float apply(float a, float b) {
     return a > 0 ? a : chip_mul(a, b);
+  }
+};
+
+// Where f16 subnormals are zeros: what is handed on stays, what is multiplied does not.
+struct FlushedPrelu {
+  static float zero_below(float value) {
+    constexpr float kLeastHalf = 0x1p-14F;
+    return std::fabs(value) < kLeastHalf ? std::copysign(0.0F, value) : value;
+  }
+  template <class T>
+  static float apply(float a, float b) {
+    return a > 0 ? a : zero_below(settle<T>(chip_mul(zero_below(a), zero_below(b))));
   }
 };
 
@@ -184,7 +197,10 @@ void settle_results(Memories& mem, const ArithCmd& cmd) {
 
 static void carry_out(Memories& mem, const ArithCmd& cmd) {
   if (fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
-    if (const BinaryRow row = is_fp8(cmd.dst.dtype) ? nullptr : fast_arith_row(cmd.mode, cmd.dst.dtype)) {
+    const bool flushed_prelu =
+        cmd.mode == ArithMode::kPrelu && cmd.dst.dtype == Dtype::kFp16 && mem.chip().has(Quirk::kHalfFlushes);
+    if (const BinaryRow row =
+            is_fp8(cmd.dst.dtype) || flushed_prelu ? nullptr : fast_arith_row(cmd.mode, cmd.dst.dtype)) {
       walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
       return settle_results(mem, cmd);
     }
@@ -210,7 +226,9 @@ static void carry_out(Memories& mem, const ArithCmd& cmd) {
     case ArithMode::kMin: return chosen(Min{});
     case ArithMode::kAddSquare: return computed(AddSquare{});
     case ArithMode::kSubSquare: return computed(SubSquare{});
-    case ArithMode::kPrelu: return computed(Prelu{});
+    case ArithMode::kPrelu:
+      if (cmd.dst.dtype == Dtype::kFp16 && mem.chip().has(Quirk::kHalfFlushes)) return computed(FlushedPrelu{});
+      return computed(Prelu{});
     case ArithMode::kAnd: return combined(And{});
     case ArithMode::kOr: return combined(Or{});
     case ArithMode::kXor: return combined(Xor{});
@@ -226,9 +244,9 @@ static bool flushes(ArithMode mode) {
     case ArithMode::kDiffAbs:
     case ArithMode::kAddSquare:
     case ArithMode::kSubSquare: return true;
+    case ArithMode::kPrelu:  // what is handed on stays (prelu below)
     case ArithMode::kMax:
     case ArithMode::kMin:
-    case ArithMode::kPrelu:
     case ArithMode::kAnd:
     case ArithMode::kOr:
     case ArithMode::kXor: return false;

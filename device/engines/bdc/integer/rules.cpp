@@ -54,7 +54,8 @@ void rules(Checks& check, const ShiftCmd& cmd) {
   check.target(cmd.dst).type_in("src", cmd.src.dtype, kInts).source("src", cmd.src, cmd.dst);
   check_sign(check, "src", cmd.src.dtype, is_signed_int(cmd.dst.dtype), "as dst");
   const Dtype shift = type_of(cmd.shift);
-  check.type_in("shift", shift, types(Dtype::kInt8, Dtype::kInt16, Dtype::kInt32));
+  const bool bytes = check.chip().has(Quirk::kByteShifts) && std::holds_alternative<Tensor>(cmd.shift);
+  check.type_in("shift", shift, bytes ? types(Dtype::kInt8) : types(Dtype::kInt8, Dtype::kInt16, Dtype::kInt32));
   check.require(size_of(shift) <= size_of(cmd.src.dtype), [&] {
     return fmt::format("shift type ({}) is wider than src type ({})", to_text(shift), to_text(cmd.src.dtype));
   });

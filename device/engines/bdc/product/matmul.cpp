@@ -341,6 +341,18 @@ void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& produ
     if (differing) product.store = differing->taken_off(product.store);
     multiply(product);
   };
+  if (!product.left_signed && !product.right_signed && !cmd.requant && mem.chip().has(Quirk::kSumsStopAtInt)) {
+    const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
+    product.store = by_rows<std::uint32_t>([&](int row, int col, int count, const std::uint32_t* sums) {
+      dst.row_runs<std::uint32_t>(row, col, count, [&](int i, std::uint32_t* first, int run) {
+        for (int j = 0; j < run; ++j) {
+          const std::uint64_t all = std::uint64_t{sums[i + j]} + (cmd.old ? first[j] : 0U);
+          first[j] = static_cast<std::uint32_t>(std::min<std::uint64_t>(all, INT32_MAX));
+        }
+      });
+    });
+    return multiply_all();
+  }
   if (cmd.dst.dtype != Dtype::kInt32 || cmd.bias || cmd.symmetric) return requantise(mem, cmd, product, multiply_all);
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
   product.store = copy_to<std::uint32_t>(dst);

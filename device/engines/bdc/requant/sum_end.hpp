@@ -105,10 +105,13 @@ class SumEnds {
       const std::int32_t offset = compact || is_signed_int(rule.result)
                                       ? std::int32_t{static_cast<std::int16_t>(stored)}
                                       : std::int32_t{static_cast<std::uint16_t>(stored)};
-      ends_.emplace_back(rule, words[0], static_cast<std::int8_t>(words[1]), offset, requant.rounding, uncut);
+      const int shift = static_cast<std::int8_t>(words[1]);
+      const bool lost = shift > kMostPlaces && mem.chip().has(Quirk::kLongShiftsLose);
+      ends_.emplace_back(rule, lost ? 0 : words[0], shift, offset, requant.rounding, uncut);
     }
   }
 
+  static constexpr int kMostPlaces = 63;  // of a product of 64 bits
   std::vector<SumEnd> ends_;
 };
 

@@ -72,7 +72,8 @@ int largest(const Memories& mem, const Tensor& index) {
 
 void rules(Checks& check, const TaylorCmd& cmd) {
   const int terms = cmd.coeff.shape.w;
-  check.require(terms >= kMinTerms, [&] { return fmt::format("num ({}) is less than {}", terms, kMinTerms); });
+  const int least = kMinTerms + (check.chip().has(Quirk::kThreeTerms) ? 1 : 0);
+  check.require(terms >= least, [&] { return fmt::format("num ({}) is less than {}", terms, least); });
   check_dst(check, cmd.dst);
   check_src(check, "src", cmd.src, cmd.dst);
   check_table(check, "coeff", cmd.coeff);

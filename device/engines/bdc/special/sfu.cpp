@@ -134,7 +134,7 @@ static void carry_out(Memories& mem, const TaylorCmd& cmd) {
 }
 
 // Where f16 subnormals are zeros: the first guess comes from all bits of the operand, and the square root of a
-// subnormal is NaN (golden bm1684x2: new_ew).
+// subnormal is NaN, its reciprocal an infinity (golden bm1684x2: new_ew).
 template <class T>
 static void flushed_roots(T* dst, const T* src, int count, const RootCmd& cmd) {
   using Step = std::conditional_t<std::is_same_v<T, F16>, FlushedF16, T>;
@@ -143,9 +143,11 @@ static void flushed_roots(T* dst, const T* src, int count, const RootCmd& cmd) {
     const unsigned magnitude = x.bits & 0x7FFFU;
     const bool subnormal = magnitude != 0 && magnitude < HalfFormat<Step>::kLeastNormal;
     const bool root = cmd.mode != RootMode::kRsqrt;
-    const float value = !root       ? inverse_root_in_type(x, cmd.iterations)
-                        : subnormal ? std::bit_cast<float>(kNanInvalid)
-                                    : root_in_type(x, cmd.iterations);
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const float of_subnormal = root ? std::bit_cast<float>(kNanInvalid) : std::copysign(kInfinity, Wide<Step>::load(x));
+    const float value = subnormal ? of_subnormal
+                        : root    ? root_in_type(x, cmd.iterations)
+                                  : inverse_root_in_type(x, cmd.iterations);
     dst[i] = T{Wide<Step>::round(value).bits};
   }
 }
@@ -158,7 +160,8 @@ void execute(Memories& mem, const RootCmd& cmd) {
     const SfuRows fast = rows_for(mem, cmd.dst, cmd.src);
     const auto row = [&](T* dst, const T* src, int count) {
       if constexpr (sizeof(T) == 2) {
-        if (ends == RootEnds::kInType && flushes) return flushed_roots(dst, src, count, cmd);
+        const bool nans = flushes || (std::is_same_v<T, Bf16> && mem.chip().has(Quirk::kRootNans));
+        if (ends == RootEnds::kInType && nans) return flushed_roots(dst, src, count, cmd);
       }
       const int done = fast.root == nullptr ? 0 : fast.root(dst, src, count, cmd.mode, cmd.iterations, ends);
       if constexpr (sizeof(T) == 2) {

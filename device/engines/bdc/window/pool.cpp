@@ -1,6 +1,8 @@
 // Depthwise convolutions and poolings, over windows or over regions of interest
 // (numerics: bm1684x-matmul-conv-pool.md sections 1, 4 and 5).
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -292,21 +294,33 @@ void flush_row(Bf16* values, int count) {
   }
 }
 
+// By the rule pool-in-two-lanes.
+float better(bool largest, float kept, float next) {
+  if (largest) return next > kept ? next : kept;
+  return kept <= next ? kept : next;
+}
+template <class T, class Cmd>
+void take_best_of_lanes(const Memories& mem, const Cmd& cmd) {
+  for_each_part<T, float, T>(mem, cmd, [&](int) {
+    return [largest = cmd.mode == PoolMode::kMax](const TapRows<float>& taps, T* out) {
+      const int last = taps.taps - 1;
+      for (int i = 0; i < taps.count; ++i) {
+        float lanes[2] = {taps.rows[0][i], taps.rows[std::min(1, last)][i]};
+        for (int tap = 2; tap <= last; ++tap) lanes[tap % 2] = better(largest, lanes[tap % 2], taps.rows[tap][i]);
+        out[i] = restored<T>(last == 0 ? lanes[0] : better(largest, lanes[1 - last % 2], lanes[last % 2]));
+      }
+      if constexpr (std::is_same_v<T, Bf16>) {
+        if (!largest) flush_row(out, taps.count);
+      }
+    };
+  });
+}
+
 template <class T, class Cmd>
 void take_best(const Memories& mem, const Cmd& cmd) {
   using P = Comparable<T>;
-  if constexpr (!std::is_integral_v<T> && !kIsFp8<T>) {
-    if (cmd.mode == PoolMode::kMax && mem.chip().has(Quirk::kPoolTakesUnlessLess)) {
-      return for_each_part<T, P, T>(mem, cmd, [&](int) {
-        return [](const TapRows<P>& taps, T* out) {
-          for (int i = 0; i < taps.count; ++i) {
-            P kept = taps.rows[0][i];
-            for (int tap = 1; tap < taps.taps; ++tap) kept = kept >= taps.rows[tap][i] ? kept : taps.rows[tap][i];
-            out[i] = restored<T>(kept);
-          }
-        };
-      });
-    }
+  if constexpr (!std::is_integral_v<T>) {
+    if (mem.chip().has(Quirk::kPoolInLanes)) return take_best_of_lanes<T>(mem, cmd);
   }
   const Equals equals = kept_of_equals(mem.chip());
   const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, equals);
@@ -321,17 +335,43 @@ void take_best(const Memories& mem, const Cmd& cmd) {
   });
 }
 
+// FP8 as sums of 16-bit floats read them: a NaN of the type, and no f16 subnormal where those are zeros.
+class NarrowTaps {
+ public:
+  NarrowTaps(const TapRows<float>& taps, bool flushes)
+      : rows_(room<const float*, struct NarrowRows>(taps.taps)), taps_{rows_, taps.taps, taps.count} {
+    float* values = room<float, struct NarrowValues>(taps.taps * taps.count);
+    for (int tap = 0; tap < taps.taps; ++tap, values += taps.count) {
+      for (int i = 0; i < taps.count; ++i) values[i] = narrow(taps.rows[tap][i], flushes);
+      rows_[tap] = values;
+    }
+  }
+  const TapRows<float>& taps() const { return taps_; }
+
+ private:
+  static float narrow(float value, bool flushes) {
+    constexpr float kLeastHalf = 0x1p-14F;
+    if (std::isnan(value)) return std::numeric_limits<float>::quiet_NaN();
+    return flushes && std::fabs(value) < kLeastHalf ? std::copysign(0.0F, value) : value;
+  }
+  const float** rows_;
+  TapRows<float> taps_;
+};
+
 // An average of FP8 is summed in the result's type, f32 where that is FP8 too, and rescaled only there.
 template <class T>
 void average_fp8(const Memories& mem, const PoolCmd& cmd) {
   const float factor = cmd.rescale ? flush(constant<float>(*cmd.rescale)) : 1.0F;
   const TapWeights<T> weights(mem, cmd.weight, false);
+  const bool flushes = mem.chip().has(Quirk::kHalfFlushes);
   const auto run = [&]<class D, class Sum>(D, Sum) {
     const auto sum = sum_of<Sum>();
     for_each_part<T, float, D>(mem, cmd, [&](int c) {
       return
           [=, factors = weights.template of_channel<float>(c, cmd.window.kernel)](const TapRows<float>& taps, D* out) {
-            if constexpr (std::is_same_v<D, Sum>) {
+            if constexpr (std::is_same_v<D, F16> || std::is_same_v<D, Bf16>) {
+              sum(NarrowTaps(taps, flushes && std::is_same_v<D, F16>).taps(), factors, -0.0F, -0.0F, out);
+            } else if constexpr (std::is_same_v<D, Sum>) {
               sum(taps, factors, -0.0F, -0.0F, out);
             } else {
               float* sums = room<float, struct Fp8Sums>(taps.count);

@@ -9,6 +9,7 @@
 #include "device/engines/dma/compress/group_code.hpp"
 #include "device/engines/dma/compress/packing.hpp"
 #include "device/engines/dma/compress/stream.hpp"
+#include "device/engines/dma/compress/stream_places.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
@@ -98,21 +99,25 @@ void move_grouped_stream(const Memories& mem, const DmaCompressCmd& cmd) {
   const std::int64_t count = cmd.plain.shape.elements();
   const GroupFormat format{cmd.plain.dtype, cmd.rule};
   std::uint8_t* packed = TensorView(mem, cmd.packed).byte_at(0, 0, 0, 0, 1);
-  std::uint8_t* map = packed + kGroupAlignment;
+  const StreamPlaces places(mem.chip(), count);
+  std::uint8_t* map = packed + places.map;
+  std::uint8_t* codes = packed + places.codes;
   Bytes elements(static_cast<std::size_t>(count * size_of(cmd.plain.dtype)));
   std::uint8_t* at = elements.data();
   if (cmd.expand) {
-    const std::int64_t room = cmd.packed.shape.w - kGroupAlignment - group_map_bytes(count);
-    if (!decode_groups(map, map + group_map_bytes(count), room, count, format, at)) return;  // refused by its rules
+    const std::int64_t room = cmd.packed.shape.w - places.codes;
+    if (!decode_groups(map, codes, room, count, format, at)) return;  // refused by its rules
     for_rows(cmd.plain.shape, [&](int n, int c, int h) { row.write(n, c, h, std::exchange(at, at + row.bytes())); });
     return;
   }
   for_rows(cmd.plain.shape, [&](int n, int c, int h) { row.read(n, c, h, std::exchange(at, at + row.bytes())); });
   const GroupCode code = encode_groups(elements.data(), count, format);
-  const std::uint64_t header[2] = {code.codes.size(), 0};
-  std::memcpy(packed, header, sizeof(header));
+  // What fills a part up is zero.
+  const auto written = static_cast<std::uint64_t>(places.filled(static_cast<std::int64_t>(code.codes.size())));
+  std::memset(packed, 0, static_cast<std::size_t>(places.codes) + written);
+  std::memcpy(packed, &written, sizeof(written));
   std::memcpy(map, code.map.data(), code.map.size());
-  std::memcpy(map + code.map.size(), code.codes.data(), code.codes.size());
+  std::memcpy(codes, code.codes.data(), code.codes.size());
 }
 
 // The rows of a group of channels follow each other without a gap.

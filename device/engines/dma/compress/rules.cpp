@@ -14,6 +14,7 @@
 #include "device/engines/dma/compress/group_code.hpp"
 #include "device/engines/dma/compress/packing.hpp"
 #include "device/engines/dma/compress/stream.hpp"
+#include "device/engines/dma/compress/stream_places.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
@@ -58,12 +59,13 @@ void check_units(Checks& check, const DmaCompressCmd& cmd) {
 // What the chip's own form holds is taken as it is; a code that ends nowhere is refused.
 void check_grouped_stream(Checks& check, const DmaCompressCmd& cmd) {
   const std::int64_t count = cmd.plain.shape.elements();
-  const std::uint8_t* map = TensorView(check.memories(), cmd.packed).byte_at(0, 0, 0, 0, 1) + kGroupAlignment;
+  const StreamPlaces places(check.chip(), count);
+  const std::uint8_t* packed = TensorView(check.memories(), cmd.packed).byte_at(0, 0, 0, 0, 1);
   std::vector<std::uint8_t> elements(static_cast<std::size_t>(count * size_of(cmd.plain.dtype)));
-  const std::int64_t room = cmd.packed.shape.w - kGroupAlignment - group_map_bytes(count);
+  const std::int64_t room = cmd.packed.shape.w - places.codes;
   const GroupFormat format{cmd.plain.dtype, cmd.rule};
-  check.require(decode_groups(map, map + group_map_bytes(count), room, count, format, elements.data()).has_value(),
-                [&] { return fmt::format("the stream at src 0x{:x} is damaged", cmd.packed.addr); });
+  const auto used = decode_groups(packed + places.map, packed + places.codes, room, count, format, elements.data());
+  check.require(used.has_value(), [&] { return fmt::format("the stream at src 0x{:x} is damaged", cmd.packed.addr); });
 }
 
 void check_grouped_units(Checks& check, const DmaCompressCmd& cmd) {

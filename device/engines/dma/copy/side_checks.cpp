@@ -15,7 +15,8 @@ void check_w_stride(Checks& check, const char* name, const Tensor& side, Access 
   const bool repeats = access == Access::kRead && (!check.chip().has(Quirk::kNoZeroWStride) ||
                                                    (local_copy && check.chip().has(Quirk::kRepeatedLocalRead)));
   const bool moves = side.stride.w >= 1 || side.shape.w == 1 || repeats;
-  if (moves && check.chip().has(Quirk::kAnyDmaWStride)) return;
+  const bool free = access == Access::kRead || check.op() == Op::tpu_gdma_set_C_local;
+  if (moves && free && check.chip().has(Quirk::kAnyDmaWStride)) return;
   if (check.chip().has(Quirk::kUnitDmaWStride)) return check_unit_w_stride(check, name, side);
   check.require(moves && bytes <= check.chip().dma_w_stride_bytes, "constraint/stride", [&] {
     return fmt::format("{} w stride ({} elements, {} bytes) is outside 1 element..{} bytes", name, side.stride.w, bytes,
