@@ -28,6 +28,9 @@ LastFailure& own_failure() {
 }  // namespace
 
 const LastFailure& last_failure() { return own_failure(); }
+void set_last_failure(const std::string& function, const std::string& text, bm_status_t status) {
+  own_failure() = {function, text, status};
+}
 
 bm_status_t fail(const char* function, bm_status_t status, const std::string& text) {
   const std::string shown = escape_controls(text);

@@ -20,6 +20,7 @@ struct LastFailure {
   bm_status_t status = BM_SUCCESS;
 };
 const LastFailure& last_failure();
+void set_last_failure(const std::string& function, const std::string& text, bm_status_t status);
 
 // The same for an error of the device; `of_launch` tells a kernel's own failure from a refused argument
 // (host/README.md).

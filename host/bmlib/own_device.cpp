@@ -234,6 +234,10 @@ const char* softtpu_last_failure(void) {
   return text.c_str();
 }
 
+void softtpu_set_last_failure(const char* function, const char* text, bm_status_t status) {
+  set_last_failure(function, text, status);
+}
+
 char* softtpu_argument_layout(const char* module_file, const char* kernel) {
   if (module_file == nullptr || kernel == nullptr) {
     fail(__func__, BM_ERR_PARAM, module_file == nullptr ? "module_file is NULL" : "kernel is NULL");

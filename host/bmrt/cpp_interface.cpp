@@ -24,7 +24,12 @@ void* bmrt_of(void* body) { return static_cast<Body*>(body)->bmrt; }
 }  // namespace
 
 size_t ByteSize(bm_data_type_t type) { return bmrt_data_type_size(type); }
+size_t ByteSize(const bm_tensor_t& tensor) { return bmrt_tensor_bytesize(&tensor); }
+size_t ByteSize(const bm_device_mem_t& memory) { return bm_mem_get_device_size(memory); }
+size_t ByteSize(const Tensor& tensor) { return tensor.ByteSize(); }
 uint64_t Count(const bm_shape_t& shape) { return bmrt_shape_count(&shape); }
+uint64_t Count(const bm_tensor_t& tensor) { return bmrt_shape_count(&tensor.shape); }
+uint64_t Count(const Tensor& tensor) { return tensor.num_elements(); }
 bool IsSameShape(const bm_shape_t& left, const bm_shape_t& right) { return bmrt_shape_is_same(&left, &right); }
 
 Context::Context(int devid) : body_(nullptr), bm_handle_(nullptr) {

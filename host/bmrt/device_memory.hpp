@@ -1,7 +1,9 @@
-// Device memory with an owner, through libbmlib.
+// Device memory with an owner, through libbmlib; and where a network's memory comes from.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,22 +24,28 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
   DeviceMemory(DeviceMemory&& other) noexcept
-      : handle_(std::exchange(other.handle_, nullptr)), memory_(std::exchange(other.memory_, {})) {}
+      : handle_(std::exchange(other.handle_, nullptr)),
+        memory_(std::exchange(other.memory_, {})),
+        lent_(std::exchange(other.lent_, false)) {}
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(memory_, other.memory_);
+    std::swap(lent_, other.lent_);
     return *this;
   }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory() {
-    if (handle_ != nullptr) bm_free_device_u64(handle_, memory_);
+    if (handle_ != nullptr && !lent_) bm_free_device_u64(handle_, memory_);
   }
 
   static Result<DeviceMemory> make(bm_handle_t handle, std::uint64_t bytes);
   // With these contents.
   static Result<DeviceMemory> make(bm_handle_t handle, std::span<const std::uint8_t> contents);
+  // Memory that stays its owner's.
+  static DeviceMemory lend(bm_handle_t handle, std::uint64_t address, std::uint64_t bytes);
 
+  Result<void> write(std::span<const std::uint8_t> contents);
   Result<std::vector<std::uint8_t>> read() const;
 
   bool empty() const { return handle_ == nullptr; }
@@ -47,6 +55,42 @@ class DeviceMemory {
  private:
   bm_handle_t handle_ = nullptr;
   bm_device_mem_u64_t memory_{};
+  bool lent_ = false;
+};
+
+// What a network needs device memory for.
+enum class Use { kInstructions, kMovingInstructions, kBetween, kConstants, kInputsAndOutputs };
+inline constexpr std::size_t kUses = 5;
+
+// Gives networks their memory: what a program has allocated for a use, else the device's own.
+class MemorySource {
+ public:
+  // Each piece begins at a multiple of it.
+  static constexpr std::uint64_t kStep = 4096;
+
+  explicit MemorySource(bm_handle_t handle) : handle_(handle) {}
+  bm_handle_t handle() const { return handle_; }
+
+  void give(Use use, std::uint64_t address, std::uint64_t bytes);
+  // The file's bytes lie on the device, too: constants need not be copied.
+  void give_file(std::span<const std::uint8_t> file, std::uint64_t address);
+
+  Result<DeviceMemory> make(Use use, std::uint64_t bytes);
+  Result<DeviceMemory> make(Use use, std::span<const std::uint8_t> contents);
+  Result<std::shared_ptr<const DeviceMemory>> constants(std::span<const std::uint8_t> bytes);
+
+ private:
+  struct Given {
+    bool any = false;
+    std::uint64_t next = 0, end = 0;
+  };
+  Given& of(Use use) { return given_[static_cast<std::size_t>(use)]; }
+
+  bm_handle_t handle_;
+  Given given_[kUses];
+  std::span<const std::uint8_t> file_;
+  std::uint64_t file_address_ = 0;
+  std::map<std::vector<std::uint8_t>, std::shared_ptr<const DeviceMemory>> known_;  // constants in given memory
 };
 
 }  // namespace softtpu::bmrt

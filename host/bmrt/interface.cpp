@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "host/bmrt/launch.hpp"
 #include "runtime/base/text.hpp"
@@ -60,6 +58,12 @@ bool check_cores(const char* function, bm_handle_t handle, const int* cores, int
       return refuse(function, fmt::format("core {} does not exist: the device has {}", cores[i], there));
   }
   return true;
+}
+
+bool check_thread(const char* function, const Runtime& runtime, std::uint64_t index) {
+  if (runtime.is_prepared(index)) return true;
+  return refuse(function,
+                fmt::format("thread_idx {} is not prepared: bmrt_pre_alloc_mem_multi_thread comes first", index));
 }
 
 // One step of a parallel copy: tensor `index` of all, which device `device` of the runtime has.
@@ -200,6 +204,13 @@ void bmrt_destroy(void* p_bmrt) {
   withdraw(p_bmrt);
 }
 
+void bmrt_destroy_without_coeff(void* p_bmrt) {
+  const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
+  if (runtime == nullptr) return;
+  static_cast<void>(bm_handle_sync(runtime->handle()));
+  runtime->unload();
+}
+
 void* bmrt_get_bm_handle(void* p_bmrt) {
   SOFTTPU_RUNTIME(p_bmrt, nullptr);
   return runtime->handle();
@@ -208,7 +219,8 @@ void* bmrt_get_bm_handle(void* p_bmrt) {
 void bmrt_set_flags(void* p_bmrt, uint32_t flags) {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   if (runtime == nullptr) return;
-  constexpr uint32_t kKnown = BM_RUNTIME_SHARE_MEM | BM_RUNTIME_CHECK_MEM;
+  constexpr uint32_t kKnown = BM_RUNTIME_SHARE_MEM | BM_RUNTIME_CHECK_MEM | BM_RUNTIME_SHARE_DYNMEM |
+                              BM_RUNTIME_SOC_CMDBUF_MEM | BM_RUNTIME_FREE_COEFF;
   if ((flags & ~kKnown) != 0) return void(refuse(__func__, fmt::format("flags {:#x} are not known", flags & ~kKnown)));
   runtime->flags = flags;
 }
@@ -216,29 +228,6 @@ void bmrt_set_flags(void* p_bmrt, uint32_t flags) {
 uint32_t bmrt_get_flags(void* p_bmrt) {
   SOFTTPU_RUNTIME(p_bmrt, 0);
   return runtime->flags;
-}
-
-bool bmrt_load_bmodel_data(void* p_bmrt, const void* bmodel_data, size_t size) {
-  SOFTTPU_RUNTIME(p_bmrt, false);
-  if (bmodel_data == nullptr) return refuse(__func__, "the data is NULL");
-  const auto loaded = runtime->load({static_cast<const std::uint8_t*>(bmodel_data), size});
-  return loaded ? true : refuse(__func__, loaded.error().text);
-}
-
-bool bmrt_load_bmodel(void* p_bmrt, const char* bmodel_path) {
-  SOFTTPU_RUNTIME(p_bmrt, false);
-  if (bmodel_path == nullptr) return refuse(__func__, "the path is NULL");
-  std::error_code failed;
-  const auto size = std::filesystem::file_size(bmodel_path, failed);
-  std::ifstream file(bmodel_path, std::ios::binary);
-  if (failed || !file)
-    return refuse(__func__, fmt::format("{}: {}", bmodel_path, failed ? failed.message() : "it cannot be opened"));
-  std::vector<std::uint8_t> bytes(size);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (static_cast<std::uintmax_t>(file.gcount()) != size)
-    return refuse(__func__, fmt::format("{}: it cannot be read", bmodel_path));
-  const auto loaded = runtime->load(bytes);
-  return loaded ? true : refuse(__func__, fmt::format("{}: {}", bmodel_path, loaded.error().text));
 }
 
 void bmrt_show_neuron_network(void* p_bmrt) {
@@ -262,6 +251,53 @@ void bmrt_get_network_names(void* p_bmrt, const char*** network_names) {
   *network_names = static_cast<const char**>(std::calloc(std::max<size_t>(count, 1), sizeof(const char*)));
   for (size_t i = 0; *network_names != nullptr && i < count; ++i)
     (*network_names)[i] = runtime->find(i)->name().c_str();
+}
+
+int bmrt_get_network_index(void* p_bmrt, const char* net_name) {
+  SOFTTPU_RUNTIME(p_bmrt, -1);
+  return runtime->index_of(net_name);
+}
+
+const char* bmrt_get_network_name(void* p_bmrt, int index) {
+  SOFTTPU_RUNTIME(p_bmrt, nullptr);
+  const auto network = index < 0 ? nullptr : runtime->find(static_cast<std::size_t>(index));
+  if (network != nullptr) return network->info().name;
+  refuse(__func__, fmt::format("network {} does not exist: {} are loaded", index, runtime->count()));
+  return nullptr;
+}
+
+int bmrt_get_stage_size(void* p_bmrt, const char* net_name) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, -1);
+  return static_cast<int>(network->stages());
+}
+
+int bmrt_get_stage_index(void* p_bmrt, const char* net_name, bm_tensor_t* input_tensors) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, -1);
+  if (input_tensors == nullptr) {
+    refuse(__func__, "the inputs are NULL");
+    return -1;
+  }
+  const auto stage = network->find_stage(input_tensors, network->info().input_num);
+  if (stage) return static_cast<int>(*stage);
+  refuse(__func__, stage.error().text);
+  return -1;
+}
+
+int bmrt_get_neuron_number(void* p_bmrt, const char* net_name) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, 0);
+  return 1;
+}
+
+bm_device_mem_t bmrt_get_neuron_memory(void* p_bmrt, const char* net_name, int mem_index, const int* core_list,
+                                       int core_num) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, {});
+  if (mem_index == 0) {
+    if (core_num == 0 || check_cores(__func__, runtime->handle(), core_list, core_num))
+      return network->memory_between();
+    return {};
+  }
+  refuse(__func__, fmt::format("mem_index {} is outside 0..0", mem_index));
+  return {};
 }
 
 const bm_net_info_t* bmrt_get_network_info(void* p_bmrt, const char* net_name) {
@@ -320,6 +356,49 @@ bool bmrt_pre_alloc_neuron_multi_cores(void* p_bmrt, const char* net_name, int s
   if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
   if (stage_idx >= 0 && static_cast<size_t>(stage_idx) < network->stages()) return true;
   return refuse(__func__, fmt::format("stage {} is outside 0..{}", stage_idx, network->stages() - 1));
+}
+
+bool bmrt_pre_alloc_mem(void* p_bmrt, const char* net_name) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  return true;
+}
+
+bool bmrt_free_pre_alloc_mem(void* p_bmrt, const char* net_name) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  return true;
+}
+
+bool bmrt_pre_alloc_mem_multi_thread(void* p_bmrt, uint64_t thread_idx, const mem_info_t* /*mem_info*/) {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  runtime->prepare_thread(thread_idx);
+  return true;
+}
+
+bool bmrt_launch_tensor_multi_thread(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors,
+                                     int input_num, bm_tensor_t* output_tensors, int output_num, uint64_t thread_idx,
+                                     bool user_mem, bool /*user_stmode*/, const int* core_list, int core_num) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  if (!check_thread(__func__, *runtime, thread_idx)) return false;
+  LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem};
+  if (core_num != 0) {
+    if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
+    tensors.cores = std::span(core_list, static_cast<std::size_t>(core_num));
+  }
+  return launch(__func__, *runtime, *network, tensors);
+}
+
+bool bmrt_launch_data_multi_thread(void* p_bmrt, const char* net_name, void* const* input_datas,
+                                   const bm_shape_t* input_shapes, int input_num, void** output_datas,
+                                   bm_shape_t* output_shapes, int output_num, uint64_t thread_idx, bool user_mem,
+                                   const int* core_list, int core_num) {
+  SOFTTPU_NETWORK(p_bmrt, net_name, false);
+  if (!check_thread(__func__, *runtime, thread_idx)) return false;
+  LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem};
+  if (core_num != 0) {
+    if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
+    data.cores = std::span(core_list, static_cast<std::size_t>(core_num));
+  }
+  return launch(__func__, *runtime, *network, data);
 }
 
 void bmrt_trace(void* p_bmrt) {

@@ -16,9 +16,9 @@ using namespace softtpu::bmrt;
 namespace {
 
 // By name, else by number.
-Network* choose(const char* function, const Runtime& runtime, int index, const char* name) {
+std::shared_ptr<Network> choose(const char* function, const Runtime& runtime, int index, const char* name) {
   if (name != nullptr) return find_network(function, runtime, name);
-  Network* const network = index < 0 ? nullptr : runtime.find(static_cast<std::size_t>(index));
+  std::shared_ptr<Network> network = index < 0 ? nullptr : runtime.find(static_cast<std::size_t>(index));
   if (network == nullptr) refuse(function, fmt::format("network {} is outside 0..{}", index, runtime.count() - 1));
   return network;
 }
@@ -64,7 +64,7 @@ void max_nhw(const char* function, void* p_bmrt, bool inputs, const char* tensor
              const char* net_name, const std::array<int*, 4>& extents) {
   bm_shape_t shape{};
   const auto runtime = find_runtime(function, p_bmrt);
-  const Network* network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
+  const std::shared_ptr<Network> network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
   int tensor = -1;
   if (network != nullptr) {
     const Side of = side(network->info(), inputs);
@@ -80,7 +80,7 @@ void max_nhw(const char* function, void* p_bmrt, bool inputs, const char* tensor
 int max_shape(const char* function, void* p_bmrt, bool inputs, const char* tensor_name, int net_idx,
               const char* net_name, int* extents) {
   const auto runtime = find_runtime(function, p_bmrt);
-  const Network* network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
+  const std::shared_ptr<Network> network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
   if (network == nullptr) return -1;
   const Side of = side(network->info(), inputs);
   const int tensor = find_tensor(function, network->info(), of, tensor_name);
@@ -99,7 +99,7 @@ template <class Value>
 int about(const char* function, void* p_bmrt, bool inputs, const char* tensor_name, int net_idx, const char* net_name,
           Value value) {
   const auto runtime = find_runtime(function, p_bmrt);
-  const Network* network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
+  const std::shared_ptr<Network> network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
   if (network == nullptr) return -1;
   const Side of = side(network->info(), inputs);
   const int tensor = find_tensor(function, network->info(), of, tensor_name);
@@ -109,7 +109,7 @@ int about(const char* function, void* p_bmrt, bool inputs, const char* tensor_na
 bool names(const char* function, void* p_bmrt, bool inputs, int net_idx, const char* net_name, int* count,
            const char*** list) {
   const auto runtime = find_runtime(function, p_bmrt);
-  const Network* network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
+  const std::shared_ptr<Network> network = runtime == nullptr ? nullptr : choose(function, *runtime, net_idx, net_name);
   if (network == nullptr) return false;
   if (count == nullptr || list == nullptr) return refuse(function, "the number or the names are NULL");
   const Side of = side(network->info(), inputs);
@@ -135,7 +135,8 @@ struct OldLaunch {
 template <class ShapeOf>
 bool launch_old(const char* function, void* p_bmrt, const OldLaunch& what, ShapeOf shape_of) {
   const auto runtime = find_runtime(function, p_bmrt);
-  Network* network = runtime == nullptr ? nullptr : choose(function, *runtime, what.net_idx, what.net_name);
+  const std::shared_ptr<Network> network =
+      runtime == nullptr ? nullptr : choose(function, *runtime, what.net_idx, what.net_name);
   if (network == nullptr) return false;
   const bm_net_info_t& info = network->info();
   if (what.inputs == nullptr || what.outputs == nullptr) return refuse(function, "the inputs or the outputs are NULL");

@@ -11,4 +11,8 @@ namespace softtpu::bmrt {
 bool refuse(const char* function, const std::string& text);
 void log_info(const char* function, const std::string& text);
 
+// Messages below this level (a BMRT_LogLevel) are not logged; at first what BMRT_LOG_VERSION says, else all are.
+int log_level();
+void set_log_level(int least);
+
 }  // namespace softtpu::bmrt

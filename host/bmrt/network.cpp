@@ -84,9 +84,9 @@ std::string to_text(const bm_shape_t& shape) {
 
 Network::~Network() = default;
 
-Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel::Network& network,
+Result<std::shared_ptr<Network>> Network::load(MemorySource& memory, const bmodel::Network& network,
                                                SharedContext* shared, bool static_parts) {
-  std::unique_ptr<Network> loaded(new Network);
+  std::shared_ptr<Network> loaded(new Network);
   loaded->name_ = network.name;
   loaded->kernel_ = (std::string(bmodel::kNetworkKernel) + network.name).substr(0, 64);
   loaded->address_mode_ = network.address_mode;
@@ -107,7 +107,7 @@ Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel:
     }
   }
   for (const bmodel::Stage& stage : network.stages) {
-    auto made = loaded->load_stage(handle, stage, shared);
+    auto made = loaded->load_stage(memory, stage, shared);
     if (!made) return made.error();
     made->refusal = fmt::format("{}", fmt::join(stage.reasons(static_parts), "; "));
     loaded->stages_.push_back(*std::move(made));
@@ -116,10 +116,10 @@ Result<std::unique_ptr<Network>> Network::load(bm_handle_t handle, const bmodel:
   return loaded;
 }
 
-Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared) {
+Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::Stage& stage, SharedContext* shared) {
   Stage loaded;
   unsigned int there = 1;
-  if (bm_get_tpu_scalar_num(handle, &there) != BM_SUCCESS) there = 1;
+  if (bm_get_tpu_scalar_num(memory.handle(), &there) != BM_SUCCESS) there = 1;
   if (stage.cores > there) {
     return Error{ErrorKind::kUnsupported,
                  fmt::format("it is compiled for {} cores, the device has {}", stage.cores, there)};
@@ -143,7 +143,7 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
     if (bytes > 0 && begin > stage.coefficient_address) constants_end = std::min(constants_end, begin);
   }
   if (!stage.coefficients.empty()) {
-    auto constants = share_constants(handle, stage.coefficients);
+    auto constants = memory.constants(stage.coefficients);
     if (!constants) return constants.error();
     loaded.constants = *constants;
     loaded.constants_hash = hash_constants(stage.coefficients);
@@ -152,7 +152,7 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
     if (begin < end) loaded.areas.push_back(area(begin, end, loaded.constants->address()));
   }
   if (stage.io_bytes > 0) {
-    auto io = DeviceMemory::make(handle, stage.io_bytes);
+    auto io = memory.make(Use::kInputsAndOutputs, stage.io_bytes);
     if (!io) return io.error();
     loaded.io = *std::move(io);
     loaded.areas.push_back(area(stage.io_address, stage.io_address + stage.io_bytes, loaded.io.address()));
@@ -163,7 +163,7 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
     if (reuse) {
       loaded.context = shared->memory;
     } else {
-      auto context = DeviceMemory::make(handle, stage.context_bytes);
+      auto context = memory.make(Use::kBetween, stage.context_bytes);
       if (!context) return context.error();
       loaded.context = std::make_shared<DeviceMemory>(*std::move(context));
       if (shared != nullptr) shared->memory = loaded.context;
@@ -171,7 +171,7 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
     loaded.areas.push_back(
         area(stage.context_address, stage.context_address + stage.context_bytes, loaded.context->address()));
   }
-  if (auto placed = place_apart(handle, stage, loaded); !placed) return placed.error();
+  if (auto placed = place_apart(memory, stage, loaded); !placed) return placed.error();
   for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
     for (const bmodel::Tensor& tensor : *tensors) {
       if (address_mode_ == bmodel::kIoRelocated || tensor.bytes == 0) continue;
@@ -184,13 +184,13 @@ Result<Network::Stage> Network::load_stage(bm_handle_t handle, const bmodel::Sta
                                  tensor.bytes, tensor.address)};
     }
   }
-  if (auto groups = load_groups(handle, stage, loaded); !groups) return groups.error();
-  if (auto lists = load_dynamic(handle, stage, loaded); !lists) return lists.error();
+  if (auto groups = load_groups(memory, stage, loaded); !groups) return groups.error();
+  if (auto lists = load_dynamic(memory, stage, loaded); !lists) return lists.error();
   return loaded;
 }
 
 // Inputs and outputs that have tags of their own.
-Result<void> Network::place_apart(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded) {
+Result<void> Network::place_apart(MemorySource& source, const bmodel::Stage& stage, Stage& loaded) {
   if (address_mode_ != bmodel::kIoTag && address_mode_ != bmodel::kIoTagFuse) return {};
   for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
     for (const bmodel::Tensor& tensor : *tensors) {
@@ -199,7 +199,7 @@ Result<void> Network::place_apart(bm_handle_t handle, const bmodel::Stage& stage
       const bool meets = std::any_of(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkStep& one) {
         return one.a < tensor.address + bytes && tensor.address < one.b;
       });
-      auto memory = DeviceMemory::make(handle, bytes);
+      auto memory = source.make(Use::kInputsAndOutputs, bytes);
       if (!memory) return memory.error();
       const std::uint64_t end = tensor.address + (meets ? tensor.bytes : bytes);
       loaded.areas.push_back(area(tensor.address, end, memory->address()));
@@ -209,7 +209,7 @@ Result<void> Network::place_apart(bm_handle_t handle, const bmodel::Stage& stage
   return {};
 }
 
-Result<void> Network::load_groups(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded) {
+Result<void> Network::load_groups(MemorySource& source, const bmodel::Stage& stage, Stage& loaded) {
   std::vector<std::uint64_t> bases;  // of relocated tensors, by their number
   if (address_mode_ == bmodel::kIoRelocated) {
     constexpr std::size_t kMostTensors = bmodel::kMostNetworkSteps / 2;  // each is an area of a launch
@@ -237,17 +237,17 @@ Result<void> Network::load_groups(bm_handle_t handle, const bmodel::Stage& stage
     const bmodel::Bytes streams[3] = {group.tiu, dma, group.sdma};
     for (int i = 0; i < 3; ++i) {
       if (streams[i].empty()) continue;
-      auto memory = DeviceMemory::make(handle, streams[i]);
+      auto memory = source.make(i == 0 ? Use::kInstructions : Use::kMovingInstructions, streams[i]);
       if (!memory) return memory.error();
       addresses[i] = memory->address();
       loaded.streams.push_back(*std::move(memory));
     }
     std::vector<NetworkStep>& groups = group.core == 0 ? loaded.groups : loaded.more_groups[group.core - 1];
-    if (auto layers = load_layers(handle, stage, group, loaded, groups); !layers) return layers.error();
+    if (auto layers = load_layers(source.handle(), stage, group, loaded, groups); !layers) return layers.error();
     if (!group.sdma.empty()) groups.push_back({NetworkStepKind::kSdma, addresses[2], group.sdma.size(), 0, 0});
     groups.push_back({NetworkStepKind::kGroup, addresses[0], group.tiu.size(), addresses[1], dma.size()});
   }
-  return check_streams(handle, loaded);
+  return check_streams(source.handle(), loaded);
 }
 
 // Layers count by the part that they belong to; where a part has several groups, their numbers begin anew and name

@@ -26,7 +26,7 @@ class Network {
  public:
   // Judges a network completely and makes its memory; nothing stays when there is an error. The context is `shared`
   // where it is large enough. `static_parts`: parts that cannot run are left out, and what they make is as it was.
-  static Result<std::unique_ptr<Network>> load(bm_handle_t handle, const bmodel::Network& network,
+  static Result<std::shared_ptr<Network>> load(MemorySource& memory, const bmodel::Network& network,
                                                SharedContext* shared, bool static_parts);
   ~Network();
   Network(const Network&) = delete;
@@ -55,6 +55,16 @@ class Network {
                               const Show& show);
   // Whether the constants on the device are still those of the file.
   Result<void> check_constants() const;
+
+  // Memory between the layers of the first stage; empty where there is none.
+  bm_device_mem_t memory_between() const {
+    const auto& memory = stages_[0].context;
+    return memory == nullptr ? bm_device_mem_t{} : to_memory(memory->address(), memory->bytes());
+  }
+  // Keeps the constants of all stages.
+  void add_constants(std::vector<std::shared_ptr<const DeviceMemory>>& to) const {
+    for (const Stage& stage : stages_) to.push_back(stage.constants);
+  }
 
   // Bytes of one input or output of a stage.
   std::uint64_t input_bytes(std::size_t stage, std::size_t i) const { return stages_[stage].inputs[i].bytes; }
@@ -90,15 +100,15 @@ class Network {
   bm_status_t launch_and_show(bm_handle_t handle, const Stage& stage, const bm_tensor_t* inputs,
                               const bm_tensor_t* outputs, std::span<const bmodel::Tensor* const> tensors,
                               const Show& show);
-  Result<Stage> load_stage(bm_handle_t handle, const bmodel::Stage& stage, SharedContext* shared);
-  Result<void> load_groups(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
+  Result<Stage> load_stage(MemorySource& memory, const bmodel::Stage& stage, SharedContext* shared);
+  Result<void> load_groups(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
   Result<void> load_layers(bm_handle_t handle, const bmodel::Stage& stage, const bmodel::CommandGroup& group,
                            Stage& loaded, std::vector<bmodel::NetworkStep>& groups);
-  Result<void> place_apart(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
+  Result<void> place_apart(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
   bm_status_t issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
                              std::span<const int> cores, bool wait) const;
-  Result<void> load_dynamic(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded);
+  Result<void> load_dynamic(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
   bm_status_t run_dynamic(bm_handle_t handle, Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;

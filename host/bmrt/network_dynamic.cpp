@@ -48,17 +48,17 @@ bool Network::Stage::has_dynamic(const std::string& output) const {
   });
 }
 
-Result<void> Network::load_dynamic(bm_handle_t handle, const bmodel::Stage& stage, Stage& loaded) {
+Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& stage, Stage& loaded) {
   loaded.dynamic = stage.dynamic;
   loaded.context_address = stage.context_address;
   loaded.coefficient_address = stage.coefficient_address;
   for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
     if (dynamic_kernel_ == static_cast<tpu_kernel_function_t>(-1)) {
       const std::string path = dynamic_module();
-      tpu_kernel_module_t const module = tpu_kernel_load_module_file(handle, path.c_str());
+      tpu_kernel_module_t const module = tpu_kernel_load_module_file(source.handle(), path.c_str());
       if (module == nullptr)
         return Error{ErrorKind::kResource, fmt::format("its dynamic part needs {}, which cannot be loaded", path)};
-      dynamic_kernel_ = tpu_kernel_get_function(handle, module, "sg_api_dynamic_fullnet");
+      dynamic_kernel_ = tpu_kernel_get_function(source.handle(), module, "sg_api_dynamic_fullnet");
     }
     Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
     made.inputs = part.inputs;
@@ -66,10 +66,10 @@ Result<void> Network::load_dynamic(bm_handle_t handle, const bmodel::Stage& stag
     made.list_bytes = static_cast<std::uint32_t>(part.list.size());
     std::vector<std::uint8_t> words(part.list.begin(), part.list.end());
     words.resize((words.size() + 3) / 4 * 4);
-    auto list = DeviceMemory::make(handle, words);
+    auto list = source.make(Use::kInstructions, words);
     if (!list) return list.error();
     made.list = *std::move(list);
-    auto shapes = DeviceMemory::make(handle, part.outputs.size() * sizeof(GivenShape));
+    auto shapes = DeviceMemory::make(source.handle(), part.outputs.size() * sizeof(GivenShape));
     if (!shapes) return shapes.error();
     made.shapes = *std::move(shapes);
   }

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
 #include "host/client/handle_table.hpp"
 #include "host/client/log_sink.hpp"
+#include "softtpu/device.h"
 
 namespace softtpu::bmrt {
 namespace {
@@ -55,18 +58,23 @@ Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
 }  // namespace
 
 Result<void> Runtime::load(std::span<const std::uint8_t> file) {
-  const auto model = bmodel::read_model(file);
+  MemorySource own(handle());
+  return load(file, own);
+}
+
+Result<void> Runtime::load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt) {
+  const auto model = bmodel::read_model(file, decrypt);
   if (!model) return model.error();
   if (auto good = check_chip(handle(), *model); !good) return good;
   const std::unique_lock lock(mutex_);
-  std::vector<std::unique_ptr<Network>> loaded;
+  std::vector<std::shared_ptr<Network>> loaded;
   for (const bmodel::Network& network : model->networks) {
     const auto has_name = [&](const auto& other) { return other->name() == network.name; };
     if (std::any_of(networks_.begin(), networks_.end(), has_name) ||
         std::any_of(loaded.begin(), loaded.end(), has_name))
       return Error{ErrorKind::kUsage, fmt::format("a network \"{}\" is loaded already", network.name)};
     const bool share = (flags & BM_RUNTIME_SHARE_MEM) != 0;
-    auto made = Network::load(handle(), network, share ? &context_ : nullptr, static_parts);
+    auto made = Network::load(memory, network, share ? &context_ : nullptr, static_parts);
     if (!made) return Error{made.error().kind, fmt::format("network \"{}\": {}", network.name, made.error().text)};
     loaded.push_back(*std::move(made));
     for (const bmodel::Stage& stage : network.stages) {
@@ -80,17 +88,43 @@ Result<void> Runtime::load(std::span<const std::uint8_t> file) {
   return {};
 }
 
-Network* Runtime::find(const char* name) const {
+std::shared_ptr<Network> Runtime::find(const char* name) const {
   if (name == nullptr) return nullptr;
   const std::shared_lock lock(mutex_);
   const auto found =
       std::find_if(networks_.begin(), networks_.end(), [&](const auto& network) { return network->name() == name; });
-  return found == networks_.end() ? nullptr : found->get();
+  return found == networks_.end() ? nullptr : *found;
 }
 
-Network* Runtime::find(std::size_t index) const {
+std::shared_ptr<Network> Runtime::find(std::size_t index) const {
   const std::shared_lock lock(mutex_);
-  return index < networks_.size() ? networks_[index].get() : nullptr;
+  return index < networks_.size() ? networks_[index] : nullptr;
+}
+
+int Runtime::index_of(const char* name) const {
+  const std::shared_lock lock(mutex_);
+  for (std::size_t i = 0; name != nullptr && i < networks_.size(); ++i) {
+    if (networks_[i]->name() == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void Runtime::unload() {
+  std::vector<std::shared_ptr<Network>> last;  // freed when the lock is
+  const std::unique_lock lock(mutex_);
+  for (const auto& network : networks_) network->add_constants(kept_constants_);
+  last.swap(networks_);
+  context_ = {};
+}
+
+void Runtime::prepare_thread(std::uint64_t index) {
+  const std::unique_lock lock(mutex_);
+  threads_.insert(index);
+}
+
+bool Runtime::is_prepared(std::uint64_t index) const {
+  const std::shared_lock lock(mutex_);
+  return threads_.contains(index);
 }
 
 std::size_t Runtime::count() const {
@@ -123,19 +157,38 @@ std::shared_ptr<Runtime> find_runtime(const char* function, void* p_bmrt) {
   return nullptr;
 }
 
-Network* find_network(const char* function, const Runtime& runtime, const char* name) {
-  Network* const network = runtime.find(name);
+std::shared_ptr<Network> find_network(const char* function, const Runtime& runtime, const char* name) {
+  std::shared_ptr<Network> network = runtime.find(name);
   if (network == nullptr)
     refuse(function, name == nullptr ? "the network's name is NULL" : fmt::format("no network \"{}\" is loaded", name));
   return network;
 }
 
+namespace {
+
+std::atomic<int>& level() {
+  static std::atomic<int> least = [] {
+    const char* const wanted = std::getenv("BMRT_LOG_VERSION");
+    return wanted == nullptr ? int{BMRT_LOG_INFO}
+                             : std::clamp(std::atoi(wanted), int{BMRT_LOG_INFO}, int{BMRT_LOG_FATAL});
+  }();
+  return least;
+}
+
+}  // namespace
+
+int log_level() { return level(); }
+void set_log_level(int least) { level() = least; }
+
 bool refuse(const char* function, const std::string& text) {
+  softtpu_set_last_failure(host::called_function(function), text.c_str(), BM_ERR_FAILURE);
+  if (level() > BMRT_LOG_WRONG) return false;
   bmlib_log("bmrt", BMLIB_LOG_ERROR, "%s: %s.\n", host::called_function(function), text.c_str());
   return false;
 }
 
 void log_info(const char* function, const std::string& text) {
+  if (level() > BMRT_LOG_INFO) return;
   bmlib_log("bmrt", BMLIB_LOG_INFO, "%s: %s.\n", function, text.c_str());
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -23,10 +24,18 @@ class Runtime {
 
   // All networks of a file, or none.
   Result<void> load(std::span<const std::uint8_t> file);
+  Result<void> load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt = {});
   // Null: there is none.
-  Network* find(const char* name) const;
-  Network* find(std::size_t index) const;
+  std::shared_ptr<Network> find(const char* name) const;
+  std::shared_ptr<Network> find(std::size_t index) const;
+  int index_of(const char* name) const;  // -1: there is none
   std::size_t count() const;
+  // Constants stay on the device.
+  void unload();
+
+  // Threads whose launches are told apart by a number.
+  void prepare_thread(std::uint64_t index);
+  bool is_prepared(std::uint64_t index) const;
 
   std::atomic<std::uint32_t> flags{BM_RUNTIME_AUTO};
   std::atomic<bool> static_parts{false};  // parts that cannot run are left out
@@ -35,8 +44,10 @@ class Runtime {
  private:
   std::vector<bm_handle_t> handles_;
   mutable std::shared_mutex mutex_;
-  std::vector<std::unique_ptr<Network>> networks_;  // only ever more
+  std::vector<std::shared_ptr<Network>> networks_;
   SharedContext context_;
+  std::vector<std::shared_ptr<const DeviceMemory>> kept_constants_;
+  std::set<std::uint64_t> threads_;
 };
 
 // Gives a runtime out, and takes it back. A runtime lives as long as a call uses it.
@@ -52,10 +63,10 @@ std::shared_ptr<Runtime> find_runtime(const char* function, void* p_bmrt);
   const std::shared_ptr<softtpu::bmrt::Runtime> runtime = softtpu::bmrt::find_runtime(__func__, p_bmrt); \
   if (runtime == nullptr) return result
 // The same with the network of a name.
-#define SOFTTPU_NETWORK(p_bmrt, name, result)                                                    \
-  SOFTTPU_RUNTIME(p_bmrt, result);                                                               \
-  softtpu::bmrt::Network* const network = softtpu::bmrt::find_network(__func__, *runtime, name); \
+#define SOFTTPU_NETWORK(p_bmrt, name, result)                                                                    \
+  SOFTTPU_RUNTIME(p_bmrt, result);                                                                               \
+  const std::shared_ptr<softtpu::bmrt::Network> network = softtpu::bmrt::find_network(__func__, *runtime, name); \
   if (network == nullptr) return result
 namespace softtpu::bmrt {
-Network* find_network(const char* function, const Runtime& runtime, const char* name);
+std::shared_ptr<Network> find_network(const char* function, const Runtime& runtime, const char* name);
 }

@@ -50,6 +50,12 @@ typedef struct bm_tensor_s {
   bm_store_mode_t st_mode;
 } bm_tensor_t;
 
+/* A part of a network's constants that has a name in its file. */
+typedef struct bm_coeff_info_s {
+  char path[256];
+  bm_device_mem_t device_mem;
+} bm_coeff_info_t;
+
 /* One set of shapes that a network was compiled for. The memories are the network's own. */
 typedef struct bm_stage_info_s {
   bm_shape_t* input_shapes;
@@ -99,8 +105,46 @@ typedef struct api_info_s {
 typedef enum bm_runtime_flag_e {
   BM_RUNTIME_AUTO = 0,
   BM_RUNTIME_SHARE_MEM = 1, /* all networks of the runtime work in the same memory */
-  BM_RUNTIME_CHECK_MEM = 2
+  BM_RUNTIME_CHECK_MEM = 2,
+  BM_RUNTIME_SHARE_DYNMEM = 4,   /* accepted; changes nothing */
+  BM_RUNTIME_SOC_CMDBUF_MEM = 8, /* accepted; changes nothing */
+  BM_RUNTIME_FREE_COEFF = 16     /* accepted: constants are freed with the last network that has them */
 } bm_runtime_flag_t;
+
+/* Where a network's inputs and outputs lie (bm_net_info_t.addr_mode). */
+typedef enum {
+  ADDR_MODE_BASIC = 0,       /* in the memory between layers */
+  ADDR_MODE_IO_ALONE = 1,    /* in memory of their own */
+  ADDR_MODE_IO_TAG = 2,      /* each in memory of its own */
+  ADDR_MODE_IO_TAG_FUSE = 3, /* inputs together, outputs together */
+  ADDR_MODE_IO_RELOC = 4     /* where a launch's tensors have them */
+} addr_mode_t;
+
+/* One kind of device memory that a file's networks need. `addr` -1: none is given. */
+typedef struct {
+  int64_t addr;
+  uint64_t size;
+  int type; /* 0: of the device, 1: of the host */
+  int number;
+  char reserved[124];
+} memory_t;
+
+/* What bmrt_get_bmodel_info says, and what the functions `..._with_mem` are given. */
+typedef struct {
+  memory_t instruction_mem;          /* TIU instructions, lists of layers */
+  memory_t variable_instruction_mem; /* DMA and SDMA instructions */
+  memory_t neuron_mem;               /* tensors between layers */
+  memory_t coeff_mem;                /* constants */
+  memory_t io_mem;                   /* inputs and outputs that lie alone */
+  memory_t reserved[4];
+} mem_info_t;
+
+/* Makes the plain bytes of encrypted ones, in memory of malloc(), and stores how many there are; NULL when it cannot.
+ */
+typedef uint8_t* (*decrypt_func)(const uint8_t*, uint64_t, uint64_t*);
+
+/* Levels of bmrt_set_current_log_level. */
+typedef enum { BMRT_LOG_INFO = 0, BMRT_LOG_WARNING = 1, BMRT_LOG_WRONG = 2, BMRT_LOG_FATAL = 3 } BMRT_LogLevel;
 
 #ifdef __cplusplus
 }

@@ -115,6 +115,87 @@ void bm_profile_record_mem_begin(bm_handle_t handle);
  * size: bytes */
 void bm_profile_record_mem_end(bm_handle_t handle, bm_mem_op_type_t type, u64 device_addr, u32 size);
 
+/* ---- Messages to the chip's firmware: none are sent, kernels and networks are launched by their own functions ---- */
+
+/** Sends a message to the chip's firmware; refused.
+ * api_id: number of the message
+ * api: bytes of the message
+ * size: bytes */
+bm_status_t bm_send_api(bm_handle_t handle, int api_id, const u8* api, u32 size);
+/** The same with a number for the message; refused.
+ * api_id: number of the message
+ * api: bytes of the message
+ * size: bytes
+ * api_handle: receives a number of the message */
+bm_status_t bm_send_api_ext(bm_handle_t handle, int api_id, const u8* api, u32 size, u64* api_handle);
+/** The same for one core; refused.
+ * api_id: number of the message
+ * api: bytes of the message
+ * size: bytes
+ * core_id: number of the core, from 0 */
+bm_status_t bm_send_api_to_core(bm_handle_t handle, int api_id, const u8* api, u32 size, int core_id);
+/** Waits for this thread's launches, as bm_thread_sync. */
+bm_status_t bm_sync_api(bm_handle_t handle);
+/** The same for one core.
+ * core_id: number of the core, from 0 */
+bm_status_t bm_sync_api_from_core(bm_handle_t handle, int core_id);
+
+/* ---- The driver, the device's clock and memory ---- */
+
+/** Version of the driver: softtpu's own, one byte each. */
+u64 bm_get_version(bm_handle_t handle);
+/** Time of the device's clock, which is the host's.
+ * time_us: receives microseconds */
+bm_status_t bm_get_device_time_us(bm_handle_t handle, unsigned long* time_us);
+/** Bytes of device memory.
+ * total: receives bytes */
+bm_status_t bm_total_gmem(bm_handle_t handle, u64* total);
+/** Bytes of free device memory.
+ * avail: receives bytes */
+bm_status_t bm_avail_gmem(bm_handle_t handle, u64* avail);
+
+/* ---- Copies that poll for their end on a board: the ordinary ones ---- */
+
+/** Copies to the device, as bm_memcpy_s2d.
+ * dst: destination
+ * src: source */
+bm_status_t bm_memcpy_s2d_poll(bm_handle_t handle, bm_device_mem_t dst, void* src);
+/** Copies to the device, as sg_memcpy_s2d.
+ * dst: destination
+ * src: source */
+bm_status_t sg_memcpy_s2d_poll(bm_handle_t handle, sg_device_mem_t dst, void* src);
+/** Copies to the device, as bm_memcpy_s2d_u64.
+ * dst: destination
+ * src: source */
+bm_status_t bm_memcpy_s2d_poll_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src);
+/** Copies to the host, as bm_memcpy_d2s_partial.
+ * dst: destination
+ * src: source
+ * size: bytes */
+bm_status_t bm_memcpy_d2s_poll(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size);
+/** Copies to the host, as sg_memcpy_d2s_partial.
+ * dst: destination
+ * src: source
+ * size: bytes */
+bm_status_t sg_memcpy_d2s_poll(bm_handle_t handle, void* dst, sg_device_mem_t src, unsigned long long size);
+/** Copies to the host, as bm_memcpy_d2s_partial_u64.
+ * dst: destination
+ * src: source
+ * size: bytes */
+bm_status_t bm_memcpy_d2s_poll_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src, unsigned long long size);
+
+/* ---- Units of a board ---- */
+
+/** Resets a unit of the chip.
+ * module: the unit */
+bm_status_t bm_set_module_reset(bm_handle_t handle, MODULE_ID module);
+/** Sets the divider of the chip's clock.
+ * divider: divider of the clock */
+bm_status_t bm_set_clk_tpu_divider(bm_handle_t handle, int divider);
+/** Whether the chip holds a key.
+ * is_valid: receives whether there is one */
+bm_status_t bm_is_seckey_valid(bm_handle_t handle, int* is_valid);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

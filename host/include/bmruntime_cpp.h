@@ -13,8 +13,15 @@ namespace bmruntime {
 
 class Network;
 
+class Tensor;
+
 size_t ByteSize(bm_data_type_t type);
+size_t ByteSize(const bm_tensor_t& tensor);      // of its elements
+size_t ByteSize(const bm_device_mem_t& memory);  // of the memory
+size_t ByteSize(const Tensor& tensor);
 uint64_t Count(const bm_shape_t& shape);
+uint64_t Count(const bm_tensor_t& tensor);
+uint64_t Count(const Tensor& tensor);
 bool IsSameShape(const bm_shape_t& left, const bm_shape_t& right);
 
 // Messages for the chip's firmware: softtpu sends none, and get_bmodel_api_info answers with empty ones and a line in

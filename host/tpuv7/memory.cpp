@@ -1,9 +1,12 @@
 // Memory of the device and of the host, and copies.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <unordered_set>
+#include <vector>
 
 #include "bmlib_runtime.h"
 #include "host/client/log_sink.hpp"
@@ -95,7 +98,7 @@ tpuRtStatus_t copy_now(const char* function, const Copy& copy) {
   if (const auto status = check(function, copy); status != tpuRtSuccess) return status;
   const auto device = current_device(function);
   if (device == nullptr) return tpuRtErrorNoDevice;
-  host::Stream::wait_for_all_launches(*device);
+  softtpu::host::Stream::wait_for_all_launches(*device);
   return to_status(function, carry_out_and_tell(host::called_function(function), *device, copy));
 }
 
@@ -115,6 +118,55 @@ tpuRtStatus_t copy_in_stream(const char* function, const Copy& copy, tpuRtStream
     if (!done) return Error{done.error().kind, name + ": " + done.error().text};
     return done;
   }));
+}
+
+struct Fill {
+  void* to;
+  int value;
+  unsigned long long bytes;
+};
+
+tpuRtStatus_t check(const char* function, const Fill& fill) {
+  if (fill.bytes == 0) return fail(function, tpuRtErrParam, "size is 0");
+  if (fill.to == nullptr)
+    return fail(function, tpuRtErrParam, fmt::format("the memory of {} bytes is NULL", fill.bytes));
+  return tpuRtSuccess;
+}
+
+Result<void> carry_out(DeviceClient& device, const Fill& fill) {
+  constexpr unsigned long long kPiece = 1ULL << 20;
+  const std::vector<std::uint8_t> piece(std::min(fill.bytes, kPiece), static_cast<std::uint8_t>(fill.value));
+  for (unsigned long long at = 0; at < fill.bytes; at += piece.size()) {
+    const auto bytes = std::min<unsigned long long>(piece.size(), fill.bytes - at);
+    if (auto done = device.write(address_of(fill.to) + at, piece.data(), bytes); !done) return done;
+  }
+  return {};
+}
+
+// A copy between two devices, through the host where they differ.
+struct PeerCopy {
+  void* to;
+  const void* from;
+  unsigned long long bytes;
+  std::shared_ptr<DeviceClient> to_device, from_device;
+};
+
+Result<void> carry_out(const PeerCopy& copy) {
+  if (copy.to_device == copy.from_device)
+    return copy.to_device->copy(address_of(copy.to), address_of(copy.from), copy.bytes);
+  std::vector<std::uint8_t> bytes(copy.bytes);
+  if (auto read = copy.from_device->read(address_of(copy.from), bytes.data(), bytes.size()); !read) return read;
+  return copy.to_device->write(address_of(copy.to), bytes.data(), bytes.size());
+}
+
+// The devices of a copy; tpuRtSuccess when both are there.
+tpuRtStatus_t open_devices(const char* function, PeerCopy& copy, int to, int from) {
+  if (const auto status = check(function, Copy{Way::kOnDevice, copy.to, copy.from, copy.bytes}); status != tpuRtSuccess)
+    return status;
+  copy.to_device = open_device(function, to);
+  if (copy.to_device == nullptr) return tpuRtErrorInvalidValue;
+  copy.from_device = from == to ? copy.to_device : open_device(function, from);
+  return copy.from_device == nullptr ? tpuRtErrorInvalidValue : tpuRtSuccess;
 }
 
 }  // namespace
@@ -177,6 +229,38 @@ tpuRtStatus_t tpuRtMemcpyD2SAsync(void* hostPtr, const void* devPtr, unsigned lo
 tpuRtStatus_t tpuRtMemcpyD2DAsync(void* dstDevPtr, const void* srcDevPtr, unsigned long long size,
                                   tpuRtStream_t stream) {
   return copy_in_stream(__func__, {Way::kOnDevice, dstDevPtr, srcDevPtr, size}, stream);
+}
+
+tpuRtStatus_t tpuRtMemset(void* devPtr, int value, unsigned long long size) {
+  const Fill fill{devPtr, value, size};
+  if (const auto status = check(__func__, fill); status != tpuRtSuccess) return status;
+  SOFTTPU_RT_DEVICE(device);
+  softtpu::host::Stream::wait_for_all_launches(*device);
+  return to_status(__func__, carry_out(*device, fill));
+}
+tpuRtStatus_t tpuRtMemsetAsync(void* devPtr, int value, unsigned long long size, tpuRtStream_t stream) {
+  SOFTTPU_RT_STREAM(found, stream);
+  const Fill fill{devPtr, value, size};
+  if (const auto status = check(__func__, fill); status != tpuRtSuccess) return status;
+  if (auto inside = found->device().check_range("the memory", address_of(devPtr), size); !inside)
+    return to_status(__func__, inside);
+  return to_status(__func__, found->add([fill, owner = found->shared_device()] { return carry_out(*owner, fill); }));
+}
+
+tpuRtStatus_t tpuRtMemcpyP2P(void* dstDevPtr, int dstDevice, const void* srcDevPtr, int srcDevice,
+                             unsigned long long size) {
+  PeerCopy copy{dstDevPtr, srcDevPtr, size, nullptr, nullptr};
+  if (const auto status = open_devices(__func__, copy, dstDevice, srcDevice); status != tpuRtSuccess) return status;
+  softtpu::host::Stream::wait_for_all_launches(*copy.to_device);
+  softtpu::host::Stream::wait_for_all_launches(*copy.from_device);
+  return to_status(__func__, carry_out(copy));
+}
+tpuRtStatus_t tpuRtMemcpyP2PAsync(void* dstDevPtr, int dstDevice, const void* srcDevPtr, int srcDevice,
+                                  unsigned long long size, tpuRtStream_t stream) {
+  SOFTTPU_RT_STREAM(found, stream);
+  PeerCopy copy{dstDevPtr, srcDevPtr, size, nullptr, nullptr};
+  if (const auto status = open_devices(__func__, copy, dstDevice, srcDevice); status != tpuRtSuccess) return status;
+  return to_status(__func__, found->add([copy] { return carry_out(copy); }));
 }
 
 }  // extern "C"

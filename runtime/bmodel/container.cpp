@@ -53,14 +53,15 @@ std::vector<std::uint64_t> numbers(const flatbuffers::Vector<std::uint64_t>* lis
 // Reads the tables. What is wrong is kept as the first sentence, so that the readers need no branches.
 class Reader {
  public:
-  Reader(Bytes binary) : binary_(binary) {}
+  Reader(Bytes binary, const Decrypt& decrypt) : binary_(binary), decrypt_(decrypt) {}
 
   const std::string& fault() const { return fault_; }
 
   Model model(const fbs::Model& from) {
-    Model model{text(from.chip()), text(from.version()), text(from.time()), {}};
+    Model model{text(from.chip()), text(from.version()), text(from.time()), {}, {}};
     chip_ = model.chip;
     for (const fbs::Net* net : items(from.net())) model.networks.push_back(network(*net));
+    model.decrypted = std::move(decrypted_);
     return model;
   }
 
@@ -94,7 +95,7 @@ class Reader {
     if (const fbs::CoeffMem* memory = from.coeff_mem(); memory != nullptr) {
       stage.coefficient_address = memory->address();
       stage.coefficients = part(memory->binary_coeff(), where + ": the coefficients");
-      if (memory->encrypt_mode() != 0) stage.refusals.push_back("its coefficients are encrypted");
+      if (memory->encrypt_mode() != 0) decrypt_coefficients(where, memory->decrypt_size(), stage);
     }
     stage.context_address = from.ctx_addr();
     stage.context_bytes = from.ctx_size();
@@ -118,6 +119,16 @@ class Reader {
       return fail(fmt::format("{} is compiled for {} cores (limit {})", where, stage.cores, kMostCores)), stage;
     read_parts(where, from, stage);
     return stage;
+  }
+
+  void decrypt_coefficients(const std::string& where, std::uint64_t bytes, Stage& stage) {
+    if (!decrypt_) return stage.refusals.push_back("its coefficients are encrypted");
+    auto plain = decrypt_(stage.coefficients);
+    if (!plain) return fail(fmt::format("{}: the coefficients: {}", where, plain.error().text));
+    if (bytes != 0 && plain->size() != bytes)
+      return fail(
+          fmt::format("{}: the coefficients have {} bytes when decrypted, not {}", where, plain->size(), bytes));
+    stage.coefficients = decrypted_.emplace_back(*std::move(plain));
   }
 
   // The commands: of the parts where there are any, else of the stage itself.
@@ -305,6 +316,8 @@ class Reader {
   }
 
   Bytes binary_;
+  const Decrypt& decrypt_;
+  std::vector<std::vector<std::uint8_t>> decrypted_;
   std::string chip_, fault_;
 };
 
@@ -379,28 +392,141 @@ std::string_view to_text(DataType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-Result<Model> read_model(Bytes file) {
+namespace {
+
+constexpr std::string_view kPointer = "version https://git-lfs";
+
+// What is wrong with a header; its bytes are there.
+Result<void> check_header(Bytes file, std::uint64_t file_bytes) {
   if (file.size() < kHeaderBytes)
     return bad(fmt::format("it has {} bytes, a header has {}", file.size(), kHeaderBytes));
-  constexpr std::string_view kPointer = "version https://git-lfs";
   if (std::string_view(reinterpret_cast<const char*>(file.data()), kPointer.size()) == kPointer)
     return bad("it is a pointer of Git LFS, which stands for the file: \"git lfs pull\" fetches it");
   if (word(file, 0) != kMagic) return bad(fmt::format("it begins with {:#010x}, not {:#010x}", word(file, 0), kMagic));
   const std::uint64_t header = word(file, 4);
   const std::uint64_t tables = word(file, 8);
-  if (header < kHeaderBytes || header > file.size() || tables > file.size() - header) {
+  if (header < kHeaderBytes || header > file_bytes || tables > file_bytes - header) {
     return bad(fmt::format("its header of {} bytes and its tables of {} are longer than the file of {}", header, tables,
-                           file.size()));
+                           file_bytes));
   }
-  // Flatbuffers are read in place, and their numbers want to be aligned.
-  const std::vector<std::uint8_t> copy(file.begin() + static_cast<std::ptrdiff_t>(header),
-                                       file.begin() + static_cast<std::ptrdiff_t>(header + tables));
-  flatbuffers::Verifier verifier(copy.data(), copy.size());
-  if (!fbs::VerifyModelBuffer(verifier)) return bad("its tables are damaged");
-  Reader reader(file.subspan(header + tables));
+  return {};
+}
+
+// Flatbuffers are read in place, and their numbers want to be aligned.
+std::vector<std::uint8_t> tables_of(Bytes file) {
+  const std::uint64_t header = word(file, 4);
+  const auto from = file.begin() + static_cast<std::ptrdiff_t>(header);
+  return {from, from + word(file, 8)};
+}
+
+bool are_tables(const std::vector<std::uint8_t>& bytes) {
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size());
+  return fbs::VerifyModelBuffer(verifier);
+}
+
+}  // namespace
+
+Result<std::uint64_t> head_bytes(Bytes header, std::uint64_t file_bytes) {
+  if (auto good = check_header(header, file_bytes); !good) return good.error();
+  return std::uint64_t{word(header, 4)} + word(header, 8);
+}
+
+Result<Model> read_model(Bytes file, const Decrypt& decrypt) {
+  std::vector<std::uint8_t> whole;
+  if (decrypt && file.size() >= kHeaderBytes && word(file, 0) != kMagic) {
+    auto plain = decrypt(file);
+    if (!plain) return bad(plain.error().text);
+    whole = *std::move(plain);
+    file = whole;
+  }
+  if (auto good = check_header(file, file.size()); !good) return good.error();
+  std::vector<std::uint8_t> copy = tables_of(file);
+  const std::size_t length = copy.size();
+  if (!are_tables(copy)) {
+    if (!decrypt) return bad("its tables are damaged");
+    auto plain = decrypt(copy);
+    if (!plain) return bad("its tables: " + plain.error().text);
+    copy = *std::move(plain);
+    if (!are_tables(copy)) return bad("its tables are damaged, or the function does not decrypt them");
+  }
+  Reader reader(file.subspan(word(file, 4) + length), decrypt);
   Model model = reader.model(*fbs::GetModel(copy.data()));
   if (!reader.fault().empty()) return bad(reader.fault());
+  if (!whole.empty()) model.decrypted.push_back(std::move(whole));
   return model;
+}
+
+namespace {
+
+class Sizes {
+ public:
+  explicit Sizes(std::uint64_t step) : step_(step) {}
+  const MemorySizes& all() const { return all_; }
+
+  void add(const fbs::Net& net, const fbs::NetParameter& stage) {
+    const auto whole = [this](std::uint64_t bytes) { return (bytes + step_ - 1) / step_ * step_; };
+    all_.between += whole(stage.ctx_size());
+    all_.inputs_and_outputs += whole(stage.io_size());
+    if (net.addr_mode() == kIoTag || net.addr_mode() == kIoTagFuse) {
+      for (const auto* tensors : {stage.input_tensor(), stage.output_tensor()}) {
+        for (const fbs::Tensor* tensor : items(tensors)) all_.inputs_and_outputs += whole(bytes_of(*tensor));
+      }
+    }
+    if (const fbs::CoeffMem* memory = stage.coeff_mem(); memory != nullptr && memory->binary_coeff() != nullptr) {
+      const std::uint64_t bytes = memory->encrypt_mode() != 0 && memory->decrypt_size() != 0
+                                      ? memory->decrypt_size()
+                                      : memory->binary_coeff()->size();
+      if (constants_.insert({memory->binary_coeff()->start(), bytes}).second) all_.constants += whole(bytes);
+    }
+    add(stage.cmd_group(), whole);
+    for (const fbs::SubNet* part : items(stage.sub_net())) {
+      add(part->cmd_group(), whole);
+      if (part->is_dynamic() != 0) all_.instructions += whole((std::uint64_t{part->ir_len()} + 3) / 4 * 4);
+      for (const fbs::CoreCommands* commands : items(part->core_commands())) {
+        add(commands->gdma_tiu_commands(), whole);
+        if (commands->sdma_commands() == nullptr) continue;
+        for (const fbs::Binary* range : *commands->sdma_commands()) all_.moving_instructions += whole(range->size());
+      }
+    }
+  }
+
+ private:
+  template <class Whole>
+  void add(const flatbuffers::Vector<flatbuffers::Offset<fbs::CmdGroup>>* groups, Whole whole) {
+    for (const fbs::CmdGroup* group : items(groups)) {
+      if (group->binary_bdc() != nullptr) all_.instructions += whole(group->binary_bdc()->size());
+      if (group->binary_gdma() != nullptr) all_.moving_instructions += whole(group->binary_gdma()->size());
+    }
+  }
+
+  // At most four bytes an element: types of more are not known.
+  static std::uint64_t bytes_of(const fbs::Tensor& tensor) {
+    constexpr std::uint64_t kWidest = 4;
+    std::uint64_t bytes = kWidest;
+    const auto shapes = items(tensor.shape());
+    for (const std::uint64_t extent : numbers(shapes.empty() ? nullptr : shapes[0]->dim())) {
+      if (extent == 0 || bytes > kMaxElements / extent) return 0;  // refused when the network is loaded
+      bytes *= extent;
+    }
+    return bytes;
+  }
+
+  std::uint64_t step_;
+  MemorySizes all_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> constants_;
+};
+
+}  // namespace
+
+Result<MemorySizes> read_memory_sizes(Bytes head, std::uint64_t step) {
+  if (auto good = check_header(head, head.size()); !good) return good.error();
+  const std::vector<std::uint8_t> copy = tables_of(head);
+  if (!are_tables(copy)) return bad("its tables are damaged");
+  Sizes sizes(step);
+  for (const fbs::Net* net : items(fbs::GetModel(copy.data())->net())) {
+    for (const fbs::NetParameter* stage : items(net->parameter())) sizes.add(*net, *stage);
+  }
+  return sizes.all();
 }
 
 }  // namespace softtpu::bmodel

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -102,12 +103,26 @@ struct Network {
 struct Model {
   std::string chip, version, time;
   std::vector<Network> networks;
+  std::vector<std::vector<std::uint8_t>> decrypted;  // what views of parts that were encrypted point into
 };
 
 // The layers of a map of tensors, and what they make as tensors of the stage.
 void add_layers(Stage& stage, std::vector<Layer> layers);
 
-// Reads a file's bytes. An error says which part is wrong, and where.
-Result<Model> read_model(Bytes file);
+// Makes plain bytes of encrypted ones.
+using Decrypt = std::function<Result<std::vector<std::uint8_t>>(Bytes)>;
+
+// Reads a file's bytes. An error says which part is wrong, and where. With `decrypt` the whole file, its tables or its
+// constants may be encrypted.
+Result<Model> read_model(Bytes file, const Decrypt& decrypt = {});
+
+// Device memory that the networks of a file need, by use; each piece takes a multiple of `step`.
+struct MemorySizes {
+  std::uint64_t instructions = 0, moving_instructions = 0, between = 0, constants = 0, inputs_and_outputs = 0;
+};
+// Reads the header and the tables alone: nothing behind them need be there.
+Result<MemorySizes> read_memory_sizes(Bytes head, std::uint64_t step);
+// Header and tables together have so many bytes.
+Result<std::uint64_t> head_bytes(Bytes header, std::uint64_t file_bytes);
 
 }  // namespace softtpu::bmodel

@@ -76,6 +76,28 @@ def two_stages(options):
     first.write("two_stages.bmodel")
 
 
+CIPHER = 0x5A  # tests/host/cipher.c
+
+
+def changed(data):
+    return bytes(byte ^ CIPHER for byte in data)
+
+
+def encrypted(options):
+    """Constants, tables, and a whole file, each byte changed as tests/host/cipher.c changes it back."""
+    model = Model(options, options.networks / "attention_small_F16.bmodel")
+    memory = model.stage()["coeff_mem"]
+    start, size = memory["binary_coeff"]["start"], memory["binary_coeff"]["size"]
+    model.binary = model.binary[:start] + changed(model.binary[start:start + size]) + model.binary[start + size:]
+    memory["encrypt_mode"] = 1
+    memory["decrypt_size"] = size
+    model.write("encrypted_constants.bmodel")
+    data = (options.networks / "attention_small_F16.bmodel").read_bytes()
+    _, header, tables, _ = HEADER.unpack(data[:64])
+    (options.output / "encrypted_tables.bmodel").write_bytes(data[:header] + changed(data[header:header + tables]) + data[header + tables:])
+    (options.output / "encrypted_file.bmodel").write_bytes(changed(data))
+
+
 def two_networks(options):
     first, second = (Model(options, options.networks / name) for name in ("resize_F32.bmodel", "reduce_INT8.bmodel"))
     offset = len(first.binary)
@@ -226,6 +248,7 @@ def main():
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     two_stages(options)
+    encrypted(options)
     two_networks(options)
     relocated(options)
     refused(options)

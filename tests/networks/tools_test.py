@@ -30,6 +30,17 @@ FUNCTIONS = """
     cmodel_wait_share_reg_equal host_dma_copy_s2d_cmodel host_dma_copy_d2s_cmodel api_poll tpu_poll
 """.split()
 
+# What the model runner asks of libbmrt and libbmlib (bmcpu_init, bmcpu_process and bmcpu_uninit are the compiler's own).
+BMRT = """
+    bmrt_create bmrt_load_bmodel bmrt_load_bmodel_with_decrypt bmrt_get_network_names bmrt_get_network_number bmrt_get_network_info
+    bmrt_shape_count bmrt_data_type_size bmrt_launch_data bmrt_tensor_with_device bmrt_tensor bmrt_launch_tensor_ex
+    bmrt_print_network_info bmrt_destroy
+""".split()
+BMLIB = """
+    bm_dev_request bm_get_chipid bm_malloc_device_byte bm_mem_get_device_addr bm_mem_from_device bm_memcpy_s2d bm_thread_sync
+    bm_memcpy_d2s bm_free_device bm_dev_free
+""".split()
+
 
 class LocalMemory(ctypes.Structure):
     _fields_ = [("raw_ptr", ctypes.c_void_p), ("mem_arr", ctypes.POINTER(ctypes.c_void_p)), ("count", ctypes.c_int),
@@ -111,25 +122,62 @@ class Shape(ctypes.Structure):
     _fields_ = [("num_dims", ctypes.c_int), ("dims", ctypes.c_int * 8)]
 
 
+class Memory(ctypes.Structure):
+    _fields_ = [("words", ctypes.c_uint64 * 3)]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("dtype", ctypes.c_int), ("shape", Shape), ("memory", Memory), ("mode", ctypes.c_int)]
+
+
 def model_runner(folder, file):
-    """By the names that the model runner opens."""
+    """By the names that the model runner opens, in its order: a launch with arrays, and one as for dynamic shapes."""
     bmlib = ctypes.CDLL(str(folder / "lib/libbmlib.so.0"))
     bmrt = ctypes.CDLL(str(folder / "lib/libbmrt.so.1.0"))
-    bmrt.bmrt_create.restype = ctypes.c_void_p
-    handle = ctypes.c_void_p()
+    missing = [name for library, names in ((bmrt, BMRT), (bmlib, BMLIB)) for name in names if not hasattr(library, name)]
+    check(not missing, f"missing functions: {missing}")
+    bmrt.bmrt_create.restype = bmrt.bmrt_get_network_info.restype = ctypes.c_void_p
+    for name in ("bmrt_load_bmodel", "bmrt_launch_data", "bmrt_tensor", "bmrt_launch_tensor_ex"):
+        getattr(bmrt, name).restype = ctypes.c_bool
+    bmrt.bmrt_shape_count.restype = ctypes.c_uint64
+    bmrt.bmrt_data_type_size.restype = ctypes.c_size_t
+    bmrt.bmrt_tensor.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, Shape]
+    bmlib.bm_memcpy_s2d.argtypes = [ctypes.c_void_p, Memory, ctypes.c_void_p]
+    bmlib.bm_memcpy_d2s.argtypes = [ctypes.c_void_p, ctypes.c_void_p, Memory]
+    bmlib.bm_free_device.argtypes = [ctypes.c_void_p, Memory]
+    bmlib.bm_free_device.restype = None
+    handle, chip = ctypes.c_void_p(), ctypes.c_uint32()
     check(bmlib.bm_dev_request(ctypes.byref(handle), 0) == 0, "bm_dev_request")
+    check(bmlib.bm_get_chipid(handle, ctypes.byref(chip)) == 0 and chip.value == 0x1686, "bm_get_chipid")
     runtime = ctypes.c_void_p(bmrt.bmrt_create(handle))
     check(runtime and bmrt.bmrt_load_bmodel(runtime, str(file).encode()), "bmrt_load_bmodel")
+    names = ctypes.POINTER(ctypes.c_char_p)()
+    bmrt.bmrt_get_network_names(runtime, ctypes.byref(names))
+    check(bmrt.bmrt_get_network_number(runtime) == 1 and names[0] == b"attention_small", "the network's name")
+    info = ctypes.c_void_p(bmrt.bmrt_get_network_info(runtime, names[0]))
+    bmrt.bmrt_print_network_info(info)
     given, want = file.with_suffix(".input.bin").read_bytes(), file.with_suffix(".output.bin").read_bytes()
     shape = Shape(3, (ctypes.c_int * 8)(1, 12, 48))
+    check(bmrt.bmrt_shape_count(ctypes.byref(shape)) * bmrt.bmrt_data_type_size(0) == len(given), "bytes of the input")
     output = ctypes.create_string_buffer(len(want))
     inputs = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.c_char_p(given), ctypes.c_void_p))
     outputs = (ctypes.c_void_p * 1)(ctypes.addressof(output))
     shapes = (Shape * 1)()
-    bmrt.bmrt_launch_data.restype = ctypes.c_bool
     good = bmrt.bmrt_launch_data(runtime, b"attention_small", inputs, ctypes.byref(shape), 1, outputs, shapes, 1, ctypes.c_bool(True))
     check(good and output.raw == want, "bmrt_launch_data")
     check(list(shapes[0].dims[:3]) == [1, 12, 48], "the output's shape")
+
+    source, result = Tensor(), Tensor()
+    check(bmrt.bmrt_tensor(ctypes.byref(source), runtime, 0, shape), "bmrt_tensor")
+    check(bmlib.bm_memcpy_s2d(handle, source.memory, given) == 0, "bm_memcpy_s2d")
+    check(bmrt.bmrt_tensor(ctypes.byref(result), runtime, 0, shape), "bmrt_tensor")
+    good = bmrt.bmrt_launch_tensor_ex(runtime, b"attention_small", ctypes.byref(source), 1, ctypes.byref(result), 1, ctypes.c_bool(True),
+                                      ctypes.c_bool(False))
+    check(good and bmlib.bm_thread_sync(handle) == 0, "bmrt_launch_tensor_ex")
+    output = ctypes.create_string_buffer(len(want))
+    check(bmlib.bm_memcpy_d2s(handle, output, result.memory) == 0 and output.raw == want, "bm_memcpy_d2s")
+    for tensor in (source, result):
+        bmlib.bm_free_device(handle, tensor.memory)
     bmrt.bmrt_destroy(runtime)
     bmlib.bm_dev_free(handle)
 

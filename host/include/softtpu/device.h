@@ -66,6 +66,9 @@ char* softtpu_take_times(bm_handle_t handle);
  * never NULL. */
 const char* softtpu_last_failure(void);
 
+/* For libraries over libbmlib: what softtpu_last_failure returns next on this thread. */
+void softtpu_set_last_failure(const char* function, const char* text, bm_status_t status);
+
 /* The struct that a kernel's arguments come in, from the debug information of a module: {"type", "bytes", "members":
  * [{"name", "type", "kind", "offset", "bytes", "counts", "members"}]}. `kind` is signed, unsigned, float, bool, enum,
  * pointer, struct or union; `bytes` is that of one element, `counts` has an array's dimensions. {} when the module does

@@ -173,6 +173,35 @@ tpuRtStatus_t tpuRtMemcpyD2SAsync(void* hostPtr, const void* devPtr, unsigned lo
 tpuRtStatus_t tpuRtMemcpyD2DAsync(void* dstDevPtr, const void* srcDevPtr, unsigned long long size,
                                   tpuRtStream_t stream);
 
+/** Fills device memory with a byte.
+ * devPtr: device address, any alignment
+ * value: its low byte fills each byte
+ * size: bytes */
+tpuRtStatus_t tpuRtMemset(void* devPtr, int value, unsigned long long size);
+/** Fills device memory with a byte in a stream.
+ * devPtr: device address, any alignment
+ * value: its low byte fills each byte
+ * size: bytes
+ * stream: the stream that the copy takes its place in */
+tpuRtStatus_t tpuRtMemsetAsync(void* devPtr, int value, unsigned long long size, tpuRtStream_t stream);
+/** Copies from one device to another; the same device may be both.
+ * dstDevPtr: device address of the destination; may overlap the source
+ * dstDevice: number of the device, from 0
+ * srcDevPtr: device address of the source
+ * srcDevice: number of the device, from 0
+ * size: bytes */
+tpuRtStatus_t tpuRtMemcpyP2P(void* dstDevPtr, int dstDevice, const void* srcDevPtr, int srcDevice,
+                             unsigned long long size);
+/** Copies from one device to another in a stream.
+ * dstDevPtr: device address of the destination; may overlap the source
+ * dstDevice: number of the device, from 0
+ * srcDevPtr: device address of the source
+ * srcDevice: number of the device, from 0
+ * size: bytes
+ * stream: the stream that the copy takes its place in */
+tpuRtStatus_t tpuRtMemcpyP2PAsync(void* dstDevPtr, int dstDevice, const void* srcDevPtr, int srcDevice,
+                                  unsigned long long size, tpuRtStream_t stream);
+
 /** Bytes of device memory.
  * value: receives bytes */
 tpuRtStatus_t tpuRtGetAllMemory(uint64_t* value);
