@@ -59,6 +59,17 @@ class Allocation:
             _native.check(_native.bmlib().softtpu_note_mapped(self.device._handle, self.address, self.nbytes))
 
 
+class Lent(Allocation):
+    """Memory that belongs to something else, which stays as long as this does."""
+
+    def __init__(self, device, address, nbytes, owner):
+        self.device, self.nbytes, self.written, self.address, self._owner = device, nbytes, True, address, owner
+        self._mapping = None
+
+    def release(self):
+        """Nothing: the owner frees it."""
+
+
 @functools.lru_cache(maxsize=1024)
 def _class_with_buffer(kind_name, shape):
     """An Array whose buffer is the mapped memory: what Python before 3.12 offers to classes that are written in Python."""
@@ -244,6 +255,18 @@ class Array:
             raw = whole.numpy()
             np.ndarray(self._shape, self.dtype, raw.data, -low, self._strides)[...] = fresh
             whole.write(raw)
+        return self
+
+    def copy_from(self, source):
+        """Copies another array's bytes on the device, without a way over the host. Both have contiguous elements and as many bytes."""
+        if not isinstance(source, Array) or source.nbytes != self.nbytes or not (self.is_contiguous and source.is_contiguous):
+            raise ValueError(f"copy_from takes an array of {self.nbytes} bytes whose elements are contiguous, as this array's have to be")
+        lib = _native.bmlib()
+        self.device._check_open()
+        self.device._wait_for_launches()
+        to, start = (lib.bm_mem_from_device_u64(array.address, max(array.nbytes, 1)) for array in (self, source))
+        _native.check(lib.bm_memcpy_d2d_byte_u64(self.device._handle, to, 0, start, 0, self.nbytes))
+        self._allocation.written = True
         return self
 
     def fill(self, value):

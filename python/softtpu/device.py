@@ -28,6 +28,13 @@ def _checks_text(check):
     return check if isinstance(check, str) else ",".join(check)
 
 
+class _Heap(ctypes.Structure):
+    """bm_heap_stat_byte_t."""
+
+    _fields_ = [("kind", ctypes.c_uint), ("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong),
+                ("start", ctypes.c_ulonglong)]
+
+
 _open_devices = weakref.WeakSet()
 
 
@@ -114,6 +121,14 @@ class Device:
     def shares_memory(self):
         """Whether arrays can be accessed without a copy."""
         return self._info["shares_memory"]
+
+    @property
+    def used_bytes(self):
+        """Bytes of device memory that are allocated, by this program and by others on the device."""
+        self._check_open()
+        heap = _Heap()
+        _native.check(_native.bmlib().bm_get_gmem_heap_stat_byte_by_id(self._handle, ctypes.byref(heap), 0))
+        return heap.used
 
     @property
     def is_open(self):

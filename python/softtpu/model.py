@@ -1,4 +1,5 @@
 """Compiled networks (.bmodel), run by libbmrt on a device."""
+import concurrent.futures
 import ctypes
 import json
 import os
@@ -7,8 +8,8 @@ import subprocess
 
 import numpy as np
 
-from . import _native, types
-from .array import Array
+from . import _api, _native, types
+from .array import Array, Lent, _strides_of
 from .errors import ArgumentError, Error
 
 # Of libbmrt's interface, as far as it is used here (bmdef.h).
@@ -20,9 +21,13 @@ class _Shape(ctypes.Structure):
     _fields_ = [("num_dims", ctypes.c_int), ("dims", ctypes.c_int * _MOST_DIMENSIONS)]
 
 
+class _Tensor(ctypes.Structure):
+    _fields_ = [("dtype", ctypes.c_int), ("shape", _Shape), ("memory", _api.bm_mem_desc), ("mode", ctypes.c_int)]
+
+
 class _Stage(ctypes.Structure):
     _fields_ = [("input_shapes", ctypes.POINTER(_Shape)), ("output_shapes", ctypes.POINTER(_Shape)),
-                ("input_mems", ctypes.c_void_p), ("output_mems", ctypes.c_void_p)]
+                ("input_mems", ctypes.POINTER(_api.bm_mem_desc)), ("output_mems", ctypes.POINTER(_api.bm_mem_desc))]
 
 
 class _NetInfo(ctypes.Structure):
@@ -31,13 +36,19 @@ class _NetInfo(ctypes.Structure):
                 ("input_scales", ctypes.POINTER(ctypes.c_float)), ("output_num", ctypes.c_int),
                 ("output_names", ctypes.POINTER(ctypes.c_char_p)), ("output_dtypes", ctypes.POINTER(ctypes.c_int)),
                 ("output_scales", ctypes.POINTER(ctypes.c_float)), ("stage_num", ctypes.c_int), ("stages", ctypes.POINTER(_Stage)),
-                ("max_input_bytes", ctypes.POINTER(ctypes.c_size_t)), ("max_output_bytes", ctypes.POINTER(ctypes.c_size_t))]
+                ("max_input_bytes", ctypes.POINTER(ctypes.c_size_t)), ("max_output_bytes", ctypes.POINTER(ctypes.c_size_t)),
+                ("input_zero_point", ctypes.POINTER(ctypes.c_int)), ("output_zero_point", ctypes.POINTER(ctypes.c_int)),
+                ("input_loc_devices", ctypes.POINTER(ctypes.c_int)), ("output_loc_devices", ctypes.POINTER(ctypes.c_int)),
+                ("core_num", ctypes.c_int), ("addr_mode", ctypes.c_int32)]
 
 
 _FUNCTIONS = {
     "bmrt_create": (ctypes.c_void_p, [ctypes.c_void_p]),
     "bmrt_destroy": (None, [ctypes.c_void_p]),
     "bmrt_load_bmodel": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]),
+    "bmrt_load_bmodel_data": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]),
+    "bmrt_launch_tensor_ex": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+                                              ctypes.c_bool, ctypes.c_bool]),
     "bmrt_get_network_number": (ctypes.c_int, [ctypes.c_void_p]),
     "bmrt_get_network_names": (None, [ctypes.c_void_p, ctypes.c_void_p]),
     "bmrt_get_network_info": (ctypes.POINTER(_NetInfo), [ctypes.c_void_p, ctypes.c_char_p]),
@@ -66,18 +77,26 @@ class Model:
     """A compiled network on a device. Called with its inputs, by position or name, it gives its outputs as a dictionary of numpy
     arrays. `networks` names those in the file; `network=` chooses one."""
 
+    _worker = None
+
     def __init__(self, device, path):
-        path = pathlib.Path(path)
-        if not path.is_file():
-            raise Error(f"{path} is no file.")
+        data = bytes(path) if isinstance(path, (bytes, bytearray, memoryview)) else None
+        if data is None:
+            path = pathlib.Path(path)
+            if not path.is_file():
+                raise Error(f"{path} is no file.")
         lib = _bmrt()
         self.device, self._runtime = device, lib.bmrt_create(device._handle)
         if not self._runtime:
             raise Error(f"libbmrt cannot be used with this device: {_native.last_failure()['text']}")
-        if not lib.bmrt_load_bmodel(self._runtime, os.fsencode(path)):
+        if data is None:
+            loaded, what = lib.bmrt_load_bmodel(self._runtime, os.fsencode(path)), path
+        else:
+            loaded, what = lib.bmrt_load_bmodel_data(self._runtime, data, len(data)), f"a network of {len(data)} bytes"
+        if not loaded:
             text = _native.last_failure()["text"]
             self.close()
-            raise Error(f"{path} cannot be loaded: {text or 'it is no network for this chip'}")
+            raise Error(f"{what} cannot be loaded: {text or 'it is no network for this chip'}")
         count = lib.bmrt_get_network_number(self._runtime)
         names = ctypes.POINTER(ctypes.c_char_p)()
         lib.bmrt_get_network_names(self._runtime, ctypes.byref(names))
@@ -101,11 +120,10 @@ class Model:
 
     def __call__(self, *values, network=None, **named):
         self.device._check_open()
-        network = network or self.networks[0]
-        if network not in self._infos:
-            raise Error(f"the file has no network {network!r}: {', '.join(self.networks)}")
+        network = self._name(network)
         inputs, outputs = self.inputs(network), self.outputs(network)
-        data = [self._to_input(tensor, value) for tensor, value in zip(inputs, self._ordered(inputs, values, named))]
+        dynamic = bool(self._infos[network].is_dynamic)
+        data = [self._to_input(tensor, value, dynamic) for tensor, value in zip(inputs, self._ordered(inputs, values, named))]
         results = [np.empty(tensor.most_bytes, np.uint8) for tensor in outputs]
         shapes = (_Shape * max(len(outputs), 1))()
         given = (_Shape * max(len(data), 1))(*(_to_shape(array.shape) for array in data))
@@ -114,6 +132,79 @@ class Model:
         if not ok:
             raise Error(f"network {network}: {_native.last_failure()['text'] or 'the launch failed'}")
         return {tensor.name: _cut(raw, tensor, _to_tuple(shape)) for tensor, raw, shape in zip(outputs, results, shapes)}
+
+    def submit(self, *values, network=None, **named):
+        """As a call, in the background: a `concurrent.futures.Future` of the outputs. Submitted calls run in their order."""
+        if self._worker is None:
+            self._worker = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="softtpu-model")
+        return self._worker.submit(self, *values, network=network, **named)
+
+    def map(self, batches, network=None):
+        """The outputs for each of many inputs (a dictionary, a tuple or a single array), in their order; the next inputs are
+        taken while a network runs."""
+        waiting = None
+        for batch in batches:
+            future = self.submit(*(batch if isinstance(batch, (tuple, list)) else (batch,)), network=network)
+            if waiting is not None:
+                yield waiting.result()
+            waiting = future
+        if waiting is not None:
+            yield waiting.result()
+
+    def memory(self, name, network=None, stage=0):
+        """An input or output of a network as an `Array`: the network's own device memory, where state stays between launches."""
+        network = self._name(network)
+        info = self._infos[network]
+        for count, names, kinds, side in ((info.input_num, info.input_names, info.input_dtypes, "input"),
+                                          (info.output_num, info.output_names, info.output_dtypes, "output")):
+            for i in range(count):
+                if names[i].decode() == name:
+                    shape = _to_tuple(getattr(info.stages[stage], f"{side}_shapes")[i])
+                    address = _native.bmlib().bm_mem_get_device_addr(getattr(info.stages[stage], f"{side}_mems")[i])
+                    return self._array(address, shape, _TYPES[kinds[i]])
+        raise ArgumentError(f"network {network} has no tensor {name!r}")
+
+    def launch(self, network=None, inputs=None, outputs=None, stage=0):
+        """Runs a network in device memory: `Array`s by name; tensors that are not named are the network's own (`memory`). Returns when
+        the launch has ended, with the outputs as `Array`s."""
+        self.device._check_open()
+        network = self._name(network)
+        info = self._infos[network]
+        given = [(info.input_num, info.input_names, info.input_dtypes, dict(inputs or {})),
+                 (info.output_num, info.output_names, info.output_dtypes, dict(outputs or {}))]
+        sides, shown = [], {}
+        for which, (count, names, kinds, arrays) in enumerate(given):
+            tensors = (_Tensor * max(count, 1))()
+            for i in range(count):
+                name = names[i].decode()
+                array = arrays.pop(name, None)
+                if array is None:
+                    array = self.memory(name, network, stage)
+                if not isinstance(array, Array) or array.kind.name != _TYPES[kinds[i]] or not array.is_contiguous:
+                    raise ArgumentError(f"tensor {name!r} has to be an Array of {_TYPES[kinds[i]]} with contiguous elements", name)
+                tensors[i] = _Tensor(kinds[i], _to_shape(array.shape), _native.bmlib().bm_mem_from_device(array.address, array.nbytes), 0)
+                if which == 1:
+                    shown[name] = array
+            if arrays:
+                raise ArgumentError(f"network {network} has no {'input' if which == 0 else 'output'} {', '.join(map(repr, arrays))}")
+            sides.append((tensors, count))
+        self.device._wait_for_launches()
+        (ins, in_count), (outs, out_count) = sides
+        if not _bmrt().bmrt_launch_tensor_ex(self._runtime, network.encode(), ins, in_count, outs, out_count, True, False):
+            raise Error(f"network {network}: {_native.last_failure()['text'] or 'the launch failed'}")
+        _native.check(_native.bmlib().bm_thread_sync(self.device._handle))
+        # A dynamic network says here how large its outputs are.
+        return {name: self._array(array.address, _to_tuple(tensor.shape), array.kind.name, array)
+                for (name, array), tensor in zip(shown.items(), outs)}
+
+    @property
+    def last_estimate_us(self):
+        """How long the last launch would take on the chip, in microseconds; None on a device that estimates no times."""
+        if not self.device.estimates_times:
+            return None
+        us = ctypes.c_ulong()
+        _native.check(_native.bmlib().bm_get_last_api_process_time_us(self.device._handle, ctypes.byref(us)))
+        return us.value
 
     @staticmethod
     def time(path, network=None):
@@ -127,6 +218,9 @@ class Model:
 
     def close(self):
         """Gives the network's memory back."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.shutdown()
         runtime, self._runtime = self._runtime, None
         if runtime and self.device.is_open:
             _bmrt().bmrt_destroy(runtime)
@@ -136,6 +230,17 @@ class Model:
 
     def __exit__(self, *_):
         self.close()
+
+    def _name(self, network):
+        network = network or self.networks[0]
+        if network not in self._infos:
+            raise Error(f"the file has no network {network!r}: {', '.join(self.networks)}")
+        return network
+
+    def _array(self, address, shape, name, owner=None):
+        kind = types.element_type(name)
+        nbytes = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+        return Array._make(Lent(self.device, address, nbytes, owner or self), 0, shape, _strides_of(shape, kind.itemsize), kind)
 
     @staticmethod
     def _ordered(inputs, values, named):
@@ -149,9 +254,15 @@ class Model:
         return [{**given, **named}[name] for name in names]
 
     @staticmethod
-    def _to_input(tensor, value):
-        array = value.numpy() if isinstance(value, Array) else np.asarray(value)
-        if tuple(array.shape) not in tensor.shapes:
+    def _to_input(tensor, value, dynamic=False):
+        if isinstance(value, Array):
+            array = value.numpy()
+        elif hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+            array = np.from_dlpack(value)
+        else:
+            array = np.asarray(value)
+        fits = any(len(shape) == array.ndim and all(0 < extent <= most for extent, most in zip(array.shape, shape)) for shape in tensor.shapes)
+        if tuple(array.shape) not in tensor.shapes and not (dynamic and fits):
             raise ArgumentError(f"input {tensor!r} is given with shape {list(array.shape)}", tensor.name)
         return types.as_storage(array, tensor.dtype)
 
