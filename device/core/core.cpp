@@ -9,6 +9,7 @@
 
 #include "device/chip/rules.hpp"
 #include "device/core/call_site.hpp"
+#include "device/core/execution.hpp"
 #include "device/core/own_messages.hpp"
 #include "device/core/processor_state.hpp"
 #include "device/core/schedule.hpp"
@@ -57,6 +58,30 @@ constexpr std::uint32_t kIdLimit = 60000;
 // What the SDK's emulators end a program with when a kernel's assertion fails (host-runtime facts, section 6).
 constexpr int kAssertionExitStatus = 233;
 
+// What a kernel gets from data, while none is computed (SOFTTPU_TIME=only).
+constexpr std::string_view kPointer = "gives the kernel a pointer to memory of the device";
+constexpr std::string_view kAnswer = "gives the kernel a number that depends on data";
+std::string needs_data(Op op, std::string_view what) {
+  return fmt::format(
+      "{}: {}, and with SOFTTPU_TIME=only nothing is computed: estimate this kernel with SOFTTPU_TIME=on.",
+      info(op).name, what);
+}
+bool has_answer(const Command& command) {
+  return std::holds_alternative<DmaMaskSelectCmd>(command) || std::holds_alternative<DmaNonzeroCmd>(command);
+}
+// Whether its rules look at values in memory.
+bool reads_values(const Command& command) {
+  return std::visit(
+      [](const auto& cmd) {
+        if constexpr (requires { cmd.rules_read_memory(); }) {
+          return static_cast<bool>(cmd.rules_read_memory());
+        } else {
+          return false;
+        }
+      },
+      command);
+}
+
 std::string operands_text(const Command& command) {
   std::string text;
   for_each_operand(command, [&](Access, const char* name, const Operand& operand) {
@@ -104,6 +129,8 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   if (observing_) {
     for (const auto& observer : observers_) observed_by_.push_back(observer.get());
   }
+  // Every command then goes through the schedule, which is where it is not carried out.
+  if (computes_nothing() && schedule_ == nullptr) schedule_ = std::make_unique<Schedule>(Schedule::Order::kProgram);
   place_.core = index_;
   set_current_place(place_);
   for (Observer* observer : observed_by_) observer->launch_begins(memories_, kernel_, index_);
@@ -157,11 +184,18 @@ void Core::end_chain() {
 void Core::set_schedule(std::unique_ptr<Schedule> schedule) { schedule_ = std::move(schedule); }
 
 void Core::note_pointer(Op op, Space space, std::uint64_t address) {
+  if (computes_nothing()) return fault(ErrorKind::kUnsupported, needs_data(op, kPointer));
   for (Observer* observer : observed_by_) observer->pointer(op, space, address);
 }
 
-// True: the command belongs to an open section and waits for drain().
-bool Core::defer(Op op, const Command& command) { return state_.id.parallel && schedule_->take(op, command); }
+// True: the command belongs to an open section and waits for drain(), or nothing is computed.
+bool Core::defer(Op op, const Command& command) {
+  if (state_.id.parallel && schedule_->take(op, command)) return true;
+  if (!computes_nothing() || std::holds_alternative<ControlCmd>(command)) return false;
+  observe_before(op, command);
+  observe_after(op, command);
+  return true;
+}
 
 template <class Cmd>
 void Core::execute_deferred(Op op, const Cmd& cmd) {
@@ -169,6 +203,11 @@ void Core::execute_deferred(Op op, const Cmd& cmd) {
     if (!observed_by_.empty()) observe_before(op, cmd);
     control(op, cmd);
   } else {
+    if (computes_nothing()) {
+      observe_before(op, cmd);
+      observe_after(op, cmd);
+      return;
+    }
     // What its rules read from memory may have changed since it was issued.
     if (const Violation broken = violation(memories_, op, cmd)) {
       refuse(*broken, cmd);
@@ -316,6 +355,12 @@ void Core::count(Engine engine) {
 }
 
 bool Core::refuse(const Refusal& refusal, const Command& command) {
+  // Values that were not computed break no rule.
+  if (computes_nothing() && reads_values(command)) {
+    observe_before(refusal.op, command);
+    observe_after(refusal.op, command);
+    return false;
+  }
   fault(ErrorKind::kUsage, refusal, &command);
   for (Observer* observer : observed_by_) observer->refused(refusal.op, command, refusal);
   return true;
@@ -374,6 +419,7 @@ bool Core::breaks_guard(Op op, const Command& command) {
 }
 
 void Core::observe_before(Op op, const Command& command) {
+  if (computes_nothing() && has_answer(command)) fault(ErrorKind::kUnsupported, needs_data(op, kAnswer));
   for (Observer* observer : observed_by_) {
     if (observer->wants(op)) observer->before(op, command);
   }

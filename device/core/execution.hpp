@@ -7,6 +7,9 @@
 
 namespace softtpu {
 
+// SOFTTPU_TIME=only and only-silent: commands are checked and shown to observers, and not carried out.
+bool computes_nothing();
+
 // For this process and the cores that it forks. An error when the machine lacks the instruction set.
 Result<void> choose_execution(const Settings& settings);
 

@@ -158,8 +158,9 @@ bool estimates(const WriterParts& parts) {
 Made make_times(const WriterParts& parts) {
   const Settings& s = parts.settings;
   const auto preset = s.time == "vendor" ? TimingPreset::kVendor : TimingPreset::kFull;
+  const bool prints = !s.time.empty() && s.time != "only-silent";
   auto times = make_time_observer(
-      parts.chip, {preset, !s.time.empty(), s.timeline_path, s.time_record_path, parts.of.device, parts.of.keep_files});
+      parts.chip, {preset, prints, s.timeline_path, s.time_record_path, parts.of.device, parts.of.keep_files});
   return times ? times : setting_error("SOFTTPU_TIME", times.error());
 }
 
@@ -188,6 +189,14 @@ Result<DeviceObservers> make_observers(const Settings& settings, const Chip& chi
   if (settings.schedule != "program") observers.schedule = settings.schedule;
   observers.schedules = settings.schedules;
   observers.gdb_socket = settings.gdb_socket;
+  const bool computes = !settings.time.starts_with("only");
+  if (!computes && (!checks->empty() || !settings.portable_to.empty() || !settings.record_path.empty() ||
+                    observers.compares_runs() || !observers.schedule.empty())) {
+    return Error{
+        ErrorKind::kUsage,
+        "SOFTTPU_TIME=only computes nothing, so that there is nothing to check, compare or record: leave out "
+        "SOFTTPU_CHECK, SOFTTPU_PORTABLE_TO, SOFTTPU_RECORD, SOFTTPU_SCHEDULE, SOFTTPU_SCHEDULES and SOFTTPU_CORES."};
+  }
   const bool watching = !checks->empty() || !settings.portable_to.empty() || !settings.record_path.empty();
   observers.core_counts = settings.core_counts;
   if (watching || observers.compares_runs()) {

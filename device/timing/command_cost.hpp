@@ -68,6 +68,9 @@ class CostModel {
   double read_gbps() const { return read_gbps_; }
   // The part of a core's time at DDR for which DDR, shared by all cores, is busy.
   double ddr_share() const { return std::min(1.0, read_gbps_ / all_cores_gbps_); }
+  // What a message between cores costs the one that waits, and what is known of cores that work together.
+  double message_us() const { return message_us_; }
+  Basis cores_basis() const { return cores_basis_; }
   double bdc_us(double cycles) const { return cycles / bdc_mhz_; }
   // Operations per microsecond of matrix products and convolutions, multiplications and additions counted each.
   double peak_per_us(Dtype type) const;
@@ -79,12 +82,19 @@ class CostModel {
     launch_basis_ = basis;
   }
   void set_read_gbps(double gbps) { read_gbps_ = gbps; }
+  void set_cores(double all_cores_gbps, double message_us, Basis basis) {
+    all_cores_gbps_ = all_cores_gbps;
+    message_us_ = message_us;
+    cores_basis_ = basis;
+  }
   // Time, of a command of its engine; bytes and operations are added by cost().
   virtual CommandCost engine_cost(Op op, const Command& command) const = 0;
 
  private:
   Chip chip_;
   double launch_us_ = 0, section_us_ = 0, read_gbps_ = 1, all_cores_gbps_ = 1, bdc_mhz_ = 1;
+  double message_us_ = 0;
+  Basis cores_basis_ = Basis::kGuess;
   double narrow_outputs_ = 0, narrow_inner_bytes_ = 0;  // 0: narrow types are no faster than f32
   double f32_per_lane_ = 1;
   Basis launch_basis_ = Basis::kGuess, issue_basis_ = Basis::kGuess;

@@ -7,17 +7,6 @@
 namespace softtpu {
 namespace {
 
-Spent work_kind(Queue queue, const CommandCost& cost) {
-  switch (queue) {
-    case Queue::kBdc: return Spent::kBdc;
-    case Queue::kSdma:
-    case Queue::kGdma: return cost.ddr_bytes() > 0 ? Spent::kDdr : Spent::kOnChip;
-    case Queue::kHau: return Spent::kHau;
-    case Queue::kCount: break;
-  }
-  unreachable(queue);
-}
-
 WaitFor wait_for_queue(Queue queue) {
   switch (queue) {
     case Queue::kBdc: return WaitFor::kBdc;
@@ -30,6 +19,17 @@ WaitFor wait_for_queue(Queue queue) {
 }
 
 }  // namespace
+
+Spent work_kind(Queue queue, const CommandCost& cost) {
+  switch (queue) {
+    case Queue::kBdc: return Spent::kBdc;
+    case Queue::kSdma:
+    case Queue::kGdma: return cost.ddr_bytes() > 0 ? Spent::kDdr : Spent::kOnChip;
+    case Queue::kHau: return Spent::kHau;
+    case Queue::kCount: break;
+  }
+  unreachable(queue);
+}
 
 std::string_view to_text(Spent what) {
   switch (what) {

@@ -38,6 +38,8 @@ struct Moment {
 enum class Queue : std::uint8_t { kBdc, kGdma, kSdma, kHau, kCount };
 constexpr std::size_t kQueues = static_cast<std::size_t>(Queue::kCount);
 std::string_view to_text(Queue queue);
+// What the work of a command counts as.
+Spent work_kind(Queue queue, const CommandCost& cost);
 
 // What an engine that could have worked waited for.
 enum class WaitFor : std::uint8_t { kNothing, kIssue, kBdc, kGdma, kSdma, kHau, kSectionEnd, kMessage, kCores, kCount };

@@ -37,14 +37,26 @@ Fit Fit::read(const std::string& json) {
   return fit;
 }
 
-std::map<std::string, Fit> Fit::read_all() {
-  std::map<std::string, Fit> fits;
-  for (const auto& [name, json] : builtin_fits()) fits[name] = read(json);
+std::map<std::string, Fit>& Fit::all() {
+  static std::map<std::string, Fit> fits = [] {
+    std::map<std::string, Fit> read_fits;
+    for (const auto& [name, json] : builtin_fits()) read_fits[name] = read(json);
+    return read_fits;
+  }();
   return fits;
 }
 
+Result<void> Fit::replace(const std::string& chip_name, const std::string& json) {
+  try {
+    all()[chip_name] = read(json);
+  } catch (const nlohmann::json::exception& error) {
+    return Error{ErrorKind::kUsage, error.what()};
+  }
+  return {};
+}
+
 const Fit* Fit::find(const Chip& chip) {
-  static const std::map<std::string, Fit> fits = read_all();
+  const auto& fits = all();
   const auto found = fits.find(chip.name);
   return found == fits.end() ? nullptr : &found->second;
 }

@@ -9,6 +9,7 @@
 
 #include "device/chip/chip.hpp"
 #include "device/timing/command_cost.hpp"
+#include "runtime/base/result.hpp"
 
 namespace softtpu {
 
@@ -35,18 +36,25 @@ class Fit {
  public:
   // Of this chip; nullptr: there is none. A chip of a file with another name has none, whatever it is based on.
   static const Fit* find(const Chip& chip);
+  // Another fit for the chip of this name, from the text of such a file: for the program that makes the fits.
+  static Result<void> replace(const std::string& chip_name, const std::string& json);
 
   struct Parameter {
     double value = 1;
     Basis basis = Basis::kGuess;
   };
-  // Every name of kFitParameters is there.
+  // nullptr: the fit does not have it.
+  const Parameter* parameter(std::string_view name) const {
+    const auto found = parameters_.find(name);
+    return found == parameters_.end() ? nullptr : &found->second;
+  }
+  // One that every fit has.
   const Parameter& operator[](std::string_view name) const { return parameters_.find(name)->second; }
   // Of networks of this precision ("F32", "F16", "INT8"); nullptr: none was compared.
   const FitError* error_of(std::string_view precision) const;
 
  private:
-  static std::map<std::string, Fit> read_all();
+  static std::map<std::string, Fit>& all();
   static Fit read(const std::string& json);
   std::map<std::string, Parameter, std::less<>> parameters_;
   std::map<std::string, FitError, std::less<>> errors_;

@@ -74,6 +74,9 @@ class FittedCosts final : public CostModel {
     }
     set_launch(fit["launch_us"].value, fit["launch_us"].basis);
     set_read_gbps(fit["load_gbps"].value);
+    const Fit::Parameter* all = fit.parameter("all_cores_gbps");
+    const Fit::Parameter* message = fit.parameter("message_us");
+    if (all != nullptr && message != nullptr) set_cores(all->value, message->value, all->basis);
     // What no line of the compiler's streams does: inputs and outputs on their way to and from where it put them.
     io_us_per_kb_ = 1 / fit["io_gbps"].value;
     io_basis_ = fit["io_gbps"].basis;

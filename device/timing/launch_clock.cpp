@@ -20,7 +20,8 @@ std::optional<Queue> queue_of(Engine engine) {
   return std::nullopt;
 }
 
-// The engine that a synchronisation function names ("tpu_sync_all_bdc", "tpu_gdma_wait_msg"); none: all engines.
+}  // namespace
+
 std::optional<Queue> queue_named_by(Op op) {
   const std::string_view name = info(op).name;
   const auto names = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
@@ -30,8 +31,6 @@ std::optional<Queue> queue_named_by(Op op) {
   if (names("hau")) return Queue::kHau;
   return std::nullopt;
 }
-
-}  // namespace
 
 double LaunchClock::begin(double now_us) {
   times_ = EngineTimes(model_->launch_us(), model_->section_us(), model_->launch_basis(), model_->issue_basis());

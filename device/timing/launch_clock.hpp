@@ -11,6 +11,9 @@
 
 namespace softtpu {
 
+// The engine that a synchronisation function names ("tpu_sync_all_bdc", "tpu_gdma_wait_msg"); none: all engines.
+std::optional<Queue> queue_named_by(Op op);
+
 // What a control command does to the times of a core's engines, other cores left aside.
 void order_engines(EngineTimes& times, Op op, const ControlCmd& control);
 

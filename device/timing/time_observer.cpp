@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/core/execution.hpp"
 #include "device/core/launch_outcome.hpp"
 #include "device/timing/advice.hpp"
 #include "device/timing/launch_clock.hpp"
@@ -163,6 +164,8 @@ class TimeObserver final : public Observer {
     if (timeline_) add_to_timeline();
     if (record_) record_->append_line(to_record(launch_, clock_->model()));
     if (!print) return;
+    if (computes_nothing() && !std::exchange(noted_, true))
+      std::fputs("softtpu: time: nothing is computed: what kernels would write keeps its bytes\n", stderr);
     std::fputs(to_text(launch_, clock_->model()).c_str(), stderr);
     std::fflush(stderr);
   }
@@ -195,6 +198,7 @@ class TimeObserver final : public Observer {
   std::optional<double> last_us_;
   double begin_us_ = 0, end_of_last_us_ = 0;
   bool named_ = false;  // the tracks of the timeline
+  bool noted_ = false;  // that nothing is computed
 };
 
 }  // namespace

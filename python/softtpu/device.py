@@ -54,6 +54,8 @@ class Device:
     chip      name of a built-in chip, or the path of a description; default: SOFTTPU_CHIP, CHIP_ARCH, else bm1684x
     check     what kernels are checked for: "all", or names as `softtpu run --check` has them; results then have findings
     time      True: results estimate how long their launches would take on the chip
+    time_only True: times are estimated and nothing is computed, which is quick; results keep the bytes that they had. A kernel whose
+              steps depend on data is refused
     timeout   seconds that a kernel may run without issuing a command; 0: no limit; default 60
     limit     seconds that a launch may take in all
     device    "unix:PATH" or "tcp://HOST:PORT" of a shared device; default: a private one
@@ -80,12 +82,14 @@ class Device:
     [7, 7, 7, 7]
     """
 
-    def __init__(self, chip=None, *, check=None, time=False, timeout=None, limit=None, device=None, device_id=0, settings=None):
+    def __init__(self, chip=None, *, check=None, time=False, time_only=False, timeout=None, limit=None, device=None, device_id=0, settings=None):
         given = dict(settings or {})
         for name, value in (("SOFTTPU_CHIP", chip), ("SOFTTPU_CHECK", _checks_text(check)), ("SOFTTPU_TIMEOUT", timeout),
                             ("SOFTTPU_LAUNCH_LIMIT", limit), ("SOFTTPU_DEVICE", device)):
             if value is not None:
                 given[name] = value
+        if time_only:
+            given["SOFTTPU_TIME"], time = "only-silent", True
         texts = [f"{name}={os.fspath(value) if isinstance(value, os.PathLike) else value}".encode() for name, value in given.items()]
         array = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
         handle = ctypes.c_void_p()

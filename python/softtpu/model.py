@@ -207,10 +207,14 @@ class Model:
         return us.value
 
     @staticmethod
-    def time(path, network=None):
+    def time(path, network=None, *, cores=None, length=None, blocks=None, together_with=None):
         """How long the networks of a file would take on their chip, without running them: a list of dictionaries as `softtpu bmodel time --json`
-        prints it, one for each network and stage. `us` is the estimate, `error` what networks of the same precision were off."""
-        command = [_native.program(), "bmodel", "time", "--json", path, *(["--network", network] if network else [])]
+        prints it, one for each network and stage. `us` is the estimate, `error` what networks of the same precision were off, `rests_on_us` which
+        parts of it rest on measured, fitted and guessed parameters. The other arguments are the options of that command."""
+        options = {"network": network, "cores": cores, "length": length, "blocks": blocks, "with": together_with}
+        command = [_native.program(), "bmodel", "time", "--json", path]
+        for name, value in options.items():
+            command += [f"--{name}", str(value)] if value else []
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise Error(done.stderr.strip().removeprefix("softtpu: "))

@@ -86,6 +86,12 @@ class Result:
         return slowest["bound"] if slowest else None
 
     @property
+    def rests_on(self):
+        """How far to trust the estimate, in words: the shares of measured, fitted and guessed parameters, and of a network the error that networks of
+        its precision had when they were left out of the fit. None without an estimate."""
+        return _rests_text(self.time) if self.time else None
+
+    @property
     def advice(self):
         """What would make it faster by the estimate, the largest saving first: a list of dictionaries with `rule`, `text`, `saves_us`
         and, where they are known, `function`, `file` and `line` (docs/time.md). None without an estimate."""
@@ -110,6 +116,7 @@ class Result:
         lines = [f"{self.kernel} on {self.chip}: " + (_count(self.findings, "finding") if self.findings else "no findings")]
         if self.estimated_us is not None:
             lines.append(f"{self.estimated_us:.1f} us estimated, bound by {self.bound}")
+            lines.append(f"the time rests on: {self.rests_on}")
         lines += [f"advice: {advice['text']}" for advice in self.advice or ()]
         lines += [str(finding).rstrip() for finding in self.findings]
         return "\n".join(lines)
@@ -128,6 +135,14 @@ class Result:
             rows.append(_time_html(self.time))
         rows += [_finding_html(finding) for finding in self.findings] or ([] if self.time else ["no findings"])
         return _page(rows)
+
+
+def _rests_text(time):
+    shares = time.get("rests_on_us") or {}
+    total = sum(shares.values())
+    text = ", ".join(f"{100 * us / total:.0f} % {name}" for name, us in shares.items() if us > 0) if total > 0 else "nothing"
+    error = time.get("error")
+    return text + (f"; +- {100 * error['error']:.0f} % ({error['networks']} networks of this precision)" if error else "")
 
 
 def _count(things, name):
@@ -182,7 +197,7 @@ def _time_html(time):
                     f"<div style='background:#1976d2;height:10px;width:{min(share, 100):.1f}%'></div></td>"
                     f"<td>{engine['busy_us']:.1f} us, {share:.0f} %</td></tr>")
     spent = ", ".join(f"{_text(name)} {us:.1f} us" for name, us in sorted(time["spent_us"].items(), key=lambda item: -item[1]))
-    return (f"{time['total_us']:.1f} us estimated, bound by {_text(time['bound'])}<br><small>{spent}</small>"
+    return (f"{time['total_us']:.1f} us estimated, bound by {_text(time['bound'])}<br><small>{spent}<br>rests on: {_text(_rests_text(time))}</small>"
             f"<table>{''.join(rows)}</table>")
 
 

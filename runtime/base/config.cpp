@@ -163,8 +163,8 @@ Result<void> set_copies(Settings& settings, std::string_view text) {
 }
 
 Result<void> set_time(Settings& settings, std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kChoices = {
-      {{"", ""}, {"on", "on"}, {"vendor", "vendor"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kChoices = {
+      {{"", ""}, {"on", "on"}, {"vendor", "vendor"}, {"only", "only"}, {"only-silent", "only-silent"}}};
   std::string_view chosen;
   if (auto done = set_choice(chosen, text, kChoices); !done) return done;
   settings.time = chosen;
@@ -310,7 +310,9 @@ constexpr std::array kVariables = {
              set_text<&Settings::journal_path>},
     Variable{"SOFTTPU_TIME", "",
              "on: estimates how long each launch takes on the chip, and where the time goes; vendor: estimates "
-             "from the vendor's figures alone, without launch, issue and start-up; empty: off. tpuRtEventElapsedTime "
+             "from the vendor's figures alone, without launch, issue and start-up; only: estimates "
+             "without computing anything, which leaves results as they were; only-silent: the same, for records alone; "
+             "empty: off. tpuRtEventElapsedTime "
              "returns the estimate if there is one, else the elapsed time",
              set_time},
     Variable{"SOFTTPU_TIMELINE", "", "file that gets the estimated time of every command (Chrome trace JSON)",

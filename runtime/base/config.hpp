@@ -50,7 +50,7 @@ struct Settings {
   std::uint32_t schedules = 0;             // runs of each launch that are compared
   std::vector<std::uint32_t> core_counts;  // numbers of cores that each launch on several is run on, and compared
   std::string journal_path;                // of `softtpu run`
-  std::string time;                        // "on", "vendor" or empty
+  std::string time;                        // "on", "vendor", "only", "only-silent" or empty
   std::string timeline_path, time_record_path;
   std::string gdb_socket;           // of `softtpu run --gdb`; empty: no debugger
   std::string dump_folder;          // gets what a core that ended has left

@@ -203,6 +203,7 @@ constexpr Setting kSettings[] = {
     {"--cores", "1,2", "SOFTTPU_CORES=1,2"},
     {"--time", "", "SOFTTPU_TIME=on"},
     {"--time-vendor", "", "SOFTTPU_TIME=vendor"},
+    {"--time-only", "", "SOFTTPU_TIME=only"},
     {"--timeline", "/tmp/softtpu-l.json", "SOFTTPU_TIMELINE=/tmp/softtpu-l.json"},
     {"--time-record", "/tmp/softtpu-r.txt", "SOFTTPU_TIME_RECORD=/tmp/softtpu-r.txt"},
     {"--dump", "/tmp", "SOFTTPU_DUMP=/tmp"},

@@ -71,16 +71,46 @@ class Bmodel(unittest.TestCase):
         self.assertLess(vendor["us"], row["us"])
         both = json.loads(softtpu("time", path, "--with", NETWORKS / "softmax_INT8.bmodel", "--json"))
         self.assertAlmostEqual(both[-1]["us"], both[0]["us"] + both[1]["us"], places=6)
+        self.assertFalse(both[-1]["side_by_side"])
+        self.assertIn("in turns on one core", softtpu("time", path, "--with", NETWORKS / "softmax_INT8.bmodel"))
         self.assertIn("no such network or stage", softtpu("time", path, "--network", "other", status=2))
         self.assertIn("No such file", softtpu("time", self.at / "none.bmodel", status=2))
+
+    def unpacked(self, name):
+        path = self.at / (name.replace("/", "_") + ".bmodel")
+        path.write_bytes(lzma.decompress((HERE.parent / f"timing/data/networks/{name}.bmodel.xz").read_bytes()))
+        return path
+
+    def test_networks_on_two_cores_share_ddr(self):
+        path = self.unpacked("bm1688/lprnet_1b_INT8")
+        one, two, both = json.loads(softtpu("time", path, "--with", path, "--json"))
+        self.assertTrue(both["side_by_side"])
+        self.assertEqual(both["alone_us"], [one["us"], two["us"]])
+        self.assertAlmostEqual(both["ends_us"][0], both["ends_us"][1], places=6)
+        # Later than alone, and sooner than one after the other.
+        self.assertGreater(both["us"], 1.01 * one["us"])
+        self.assertLess(both["us"], 1.9 * one["us"])
+        self.assertIn("side by side on cores that share DDR", softtpu("time", path, "--with", path))
+        other = NETWORKS / "attention_small_F16.bmodel"
+        self.assertIn("they cannot share a chip", softtpu("time", path, "--with", other, status=2))
+
+    def test_cores_of_a_network_wait_for_each_other(self):
+        path = self.unpacked("bm1688/lprnet_1b_F32_2core")
+        (two,) = json.loads(softtpu("time", path, "--json", "--cores", 2))
+        (one,) = json.loads(softtpu("time", self.unpacked("bm1688/lprnet_1b_F32"), "--json"))
+        self.assertEqual(two["cores"], 2)
+        self.assertLess(two["us"], one["us"])
+        self.assertGreater(two["us"], one["us"] / 2)
+        self.assertGreater(two["spent_us"]["other cores"], 0)
+        self.assertAlmostEqual(sum(two["spent_us"].values()), two["us"], places=3)
 
     def test_time_takes_cores_and_says_what_fits(self):
         path = NETWORKS / "attention_small_F16.bmodel"
         softtpu("time", path, "--cores", 1)
         self.assertIn("number of cores", softtpu("time", path, "--cores", 2, status=2))
         self.assertIn("SM7M, layout mm0: fits", softtpu("time", path))
-        (board,) = json.loads(softtpu("info", path, "--json"))["memory"]["boards"]
-        self.assertEqual((board["heap_mib"], board["fits"]), (7615, True))
+        boards = json.loads(softtpu("info", path, "--json"))["memory"]["boards"]
+        self.assertEqual([(board["heap_mib"], board["fits"]) for board in boards], [(7615, True), (2416, True)])
         header, line = softtpu("time", path, "--csv").splitlines()
         row = dict(zip(header.split(","), line.split(",")))
         self.assertAlmostEqual(sum(float(row[name]) for name in ("measured", "fitted", "vendor", "guess")), 1, places=2)
@@ -102,6 +132,11 @@ class Bmodel(unittest.TestCase):
         self.assertEqual((all["blocks"], all["blocks_in_file"], all["places"], all["first_token_us"]), (32, 1, 512, None))
         self.assertAlmostEqual(all["next_token_us"], 32 * one["next_token_us"], places=3)
         self.assertIn("holds at most 512 tokens", softtpu("time", path, "--length", 513, status=2))
+
+    def test_comparing_without_computing_is_refused(self):
+        path = NETWORKS / "attention_small_F16.bmodel"
+        self.assertIn("compare needs results", softtpu("compare", path, "--time-only", "--reference", self.write_input(), status=2))
+        self.assertRegex(softtpu("run", path, "--time-only"), r"attention_small, stage 0: 0\.\d+ ms \+- ")
 
     def test_time_of_a_run_is_that_without_running(self):
         path = NETWORKS / "attention_small_F16.bmodel"

@@ -30,6 +30,51 @@ def test_the_first_example(kernels_file):
         assert result.time["kernel"] == "add" and result.bound == result.time["bound"]
 
 
+def test_time_only_estimates_the_same_and_computes_nothing(kernels_file):
+    x, y = random_pair()
+
+    def launch(**options):
+        with softtpu.Device(chip="bm1684x", **options) as dev:
+            mod = dev.compile(kernels_file)
+            a, b, out = dev.array(x), dev.array(y), dev.zeros(x.size)
+            return mod.add(out, a, b, a.size), out.numpy()
+
+    (full, sums), (quick, zeros) = launch(time=True), launch(time_only=True)
+    assert quick.estimated_us == full.estimated_us > 0
+    assert np.array_equal(sums, x + y) and not zeros.any()
+    assert "the time rests on: " in quick.text and quick.rests_on in quick.text
+    with pytest.raises(softtpu.Error, match="SOFTTPU_TIME=only computes nothing"):
+        softtpu.Device(chip="bm1684x", time_only=True, check="all")
+
+
+DATA_DEPENDENT = """
+#include <tpu_kernel.h>
+typedef struct { unsigned long long list, mask; int count; } args_t;
+void find(const void* raw) {
+  const args_t* args = raw;
+  const dim4 shape = {1, 1, 1, args->count};
+  tpu_gdma_nonzero_S2S(args->list, args->mask, &shape, DT_INT32, 0);
+  if (tpu_gdma_get_filter_num() > 3) tpu_poll();
+}
+void peek(const void* raw) {
+  const args_t* args = raw;
+  int* mask = tpu_global_mem_addr(args->mask);
+  if (mask[0] > 3) tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(find)
+TPUKERNEL_FUNC_REGISTER(peek)
+"""
+
+
+@pytest.mark.parametrize("kernel, function", [("find", "tpu_gdma_nonzero_S2S"), ("peek", "tpu_global_mem_addr")])
+def test_time_only_refuses_kernels_whose_steps_depend_on_data(kernel, function):
+    with softtpu.Device(chip="bm1684x", time_only=True) as dev:
+        mod = dev.compile(DATA_DEPENDENT)
+        mask, found = dev.array(np.arange(8, dtype=np.int32)), dev.zeros(8, np.int32)
+        with pytest.raises(softtpu.LaunchError, match=f"{function}: .*SOFTTPU_TIME=only"):
+            getattr(mod, kernel)(found, mask, 8)
+
+
 def test_without_time_there_is_no_estimate(mod, dev):
     a = dev.array(random_pair()[0])
     result = mod.add(a, a, a, a.size)

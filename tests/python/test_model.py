@@ -54,5 +54,7 @@ def test_time_is_estimated_without_running():
     (row,) = model.Model.time(network)
     assert row["us"] > 0 and row["error"]["networks"] > 0
     assert sum(row["rests_on_us"].values()) == pytest.approx(row["us"])
+    both = model.Model.time(network, together_with=network)[-1]
+    assert both["us"] == pytest.approx(2 * row["us"]) and not both["side_by_side"]
     with pytest.raises(softtpu.Error, match="no such network"):
         model.Model.time(network, network="other")

@@ -5,6 +5,7 @@ window.addEventListener("load", () => {
   const room = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > room) wrong.push(`the page is ${document.documentElement.scrollWidth} wide, the window ${room}`);
   for (const section of document.querySelectorAll("section")) {
+    if (section.hidden) continue;
     if (section.textContent.trim().length < 10 || section.getBoundingClientRect().height < 30) wrong.push(`${name(section)} is empty`);
   }
   if (document.querySelector("select") && !document.querySelector("option")) wrong.push("a selector offers nothing");
@@ -57,6 +58,7 @@ window.addEventListener("load", () => {
     points: count("#roofline circle"), blocks: count("#memory .chart rect"), owners: count("#memory .owners rect"),
     overlaps: count("#memory .chart rect.overlap"), failures: count("#failures .finding"), selectors: count("select"),
     dark: getComputedStyle(document.documentElement).getPropertyValue("--ink").trim() !== "#1c2430", calls: count("#calls tr") - 1, findings: count("#findings .finding"),
+    layers: [...document.querySelectorAll("#layers li")].filter(item => / bound by .*; (the next limit would be|nothing else would limit it)/.test(item.textContent)).length,
   });
   document.body.append(result);
 });

@@ -93,7 +93,7 @@ def main():
     parser.add_argument("--output", required=True, type=pathlib.Path)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    sample, racy, crash, small, damaged = (options.output / f"{name}.html" for name in ("sample", "racy", "crash", "small", "damaged"))
+    sample, racy, crash, small, damaged, network = (options.output / f"{name}.html" for name in ("sample", "racy", "crash", "small", "damaged", "network"))
     times = options.output / "racy.jsonl"
     # 120: there are findings.
     run([options.softtpu, "report", "-o", sample, "--", options.sample], expected=(0, 120))
@@ -101,7 +101,8 @@ def main():
     run([options.softtpu, "report", "-o", crash, "--no-check", "--", *options.racy, "crashing"], expected=(121,))
     run([options.softtpu, "run", "--time-record", times, "--", *options.racy])
     make_small(times, small, options.softtpu)
-    for page in (sample, racy, crash, small):
+    run([options.softtpu, "report", "-o", network, "--no-check", "--", options.softtpu, "bmodel", "run", HERE.parent / "golden-networks/attention_small_F16.bmodel"])
+    for page in (sample, racy, crash, small, network):
         check_text(page)
     (options.output / "damaged.jsonl").write_text("no record\n", encoding="utf-8")
     run([options.softtpu, "report", "-o", damaged, "--times", options.output / "damaged.jsonl"], expected=(125,))
@@ -112,7 +113,7 @@ def main():
         return SKIPPED
     drawn = {"launches": 1, "commands": 20, "engines": 6, "points": 1, "blocks": 6, "owners": 1, "calls": 3}
     both = ((sample, drawn), (racy, drawn | {"overlaps": 2, "findings": 2}))
-    others = ((small, {"blocks": 6}), (crash, {"failures": 1}))
+    others = ((small, {"blocks": 6}), (crash, {"failures": 1}), (network, {"layers": 5}))
     for width, scheme, pages in ((1280, "light", both + others), (1280, "dark", both), (390, "light", both), (390, "dark", both + others)):
         for page, least in pages:
             result = look_at(browser, page, width, scheme)

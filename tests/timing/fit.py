@@ -60,6 +60,16 @@ CHIPS = {
         "copy_gbps": (12, .3, None), "io_gbps": (12, .4, None), "fill_gbps": (24, 0, "guess"), "conv_factor": (1, .3, None), "conv_row_cycles": (1, .3, None), "line_bytes": (16, 0, "fitted"),
         "piece_us": (1e-9, 0, "guess")}},  # lines of 16 bytes leave no cost of runs beside them
 }
+# What two cores move together, as language models decode with them (19 to 25 GB/s).
+ALL_CORES_GBPS = 22
+# What bounds a part of a network, of the parameters that its time is made of.
+WORK = {
+    "convolutions and products": ("conv_row_cycles", "conv_factor", "product_row_cycles", "product_factor"),
+    "element by element, pooling": ("row_cycles", "move_factor"),
+    "lookups, special functions, divisions": ("lookup_cycles", "divide_factor", "series_factor"),
+    "moving data": ("load_gbps", "store_gbps", "copy_gbps", "fill_gbps", "io_gbps", "piece_us"),
+    "launch and start-up": ("launch_us", "bdc_start_us", "gdma_start_us", "hau_start_us", "hau_us_per_kib"),
+}
 NOISE = .08  # of published times: the same network by several publishers
 PRECISIONS = ("F32", "F16", "INT8")
 
@@ -156,32 +166,72 @@ def unpack(source, target):
         file.truncate(size)
 
 
-def read_networks(softtpu, rows, names):
-    with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for row in rows:
-            files.append(pathlib.Path(folder) / row["file"].replace("/", "_"))
-            unpack(DATA / (row["file"] + ".xz"), files[-1])
-        done = subprocess.run([softtpu, "bmodel", "time", "--fit-rows", *files], capture_output=True, text=True, timeout=300)
-        if done.returncode != 0:
-            sys.exit(f"fit.py: softtpu bmodel time: {done.stderr}")
-        return [Network(row, json.loads(line), names) for row, line in zip(rows, done.stdout.splitlines())]
+def ask(softtpu, *words):
+    done = subprocess.run([softtpu, "bmodel", "time", *words], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        sys.exit(f"fit.py: softtpu bmodel time: {done.stderr}")
+    return done.stdout
+
+
+def read_networks(softtpu, rows, names, folder):
+    if not rows:
+        return [], []
+    files = []
+    for row in rows:
+        files.append(folder / row["file"].replace("/", "_"))
+        unpack(DATA / (row["file"] + ".xz"), files[-1])
+    lines = ask(softtpu, "--fit-rows", *files).splitlines()
+    return [Network(row, json.loads(line), names) for row, line in zip(rows, lines)], files
+
+
+def on_cores(softtpu, chip, files, values, folder):
+    """Microseconds of networks on several cores, with this fit of networks on one."""
+    parameters = {**values, "all_cores_gbps": max(ALL_CORES_GBPS, values["load_gbps"]), "message_us": 0}
+    text = json.dumps({"parameters": {name: {"value": value, "founded": "fitted"} for name, value in parameters.items()}, "errors": {}})
+    (folder / "fit.json").write_text(text, encoding="utf-8")
+    return [row["us"] for row in json.loads(ask(softtpu, "--json", "--fit", f"{chip}={folder / 'fit.json'}", *files))]
+
+
+def error_of_work(networks, each_of):
+    """By what bounds it: how far estimates are off to one side, a network counted by its share of that work."""
+    rows = []
+    for kind, names in WORK.items():
+        sum_of, logs = 0, 0
+        for network, each in ((network, each_of[network.file]) for network in networks):
+            us, quantities = network.run(each.each)
+            share = sum((quantities * each.each)[each.names.index(name)] for name in names) / us
+            sum_of += share
+            logs += share * math.log(us / network.board_us)
+        rows.append((kind, sum_of / len(networks), logs / sum_of if sum_of else 0))
+    return rows
+
+
+class Left:
+    def __init__(self, names, each):
+        self.names, self.each = names, each
 
 
 def fit_chip(chip, softtpu):
+    with tempfile.TemporaryDirectory() as folder:
+        return fit_in(chip, softtpu, pathlib.Path(folder))
+
+
+def fit_in(chip, softtpu, folder):
     with open(DATA / "networks.csv", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["file"].split("/")[0] in CHIPS[chip]["folders"]]
     start = {**START, **CHIPS[chip]["start"]}
     fit = Fit(start)
-    networks = read_networks(softtpu, rows, fit.names)
+    networks, files = read_networks(softtpu, [row for row in rows if row["cores"] == "1"], fit.names, folder)
+    several, several_files = read_networks(softtpu, [row for row in rows if row["cores"] != "1"], fit.names, folder)
     used = [network for network in networks if network.weight > 0]
     each = fit.fit(used)
-    left_out = {}
+    without, each_of, left_out = {}, {}, {}
     for family in sorted({network.family for network in used}):
-        others = fit.fit([network for network in used if network.family != family])
+        without[family] = fit.fit([network for network in used if network.family != family])
         for network in used:
             if network.family == family:
-                left_out[network.file] = network.run(others)[0] / network.board_us
+                each_of[network.file] = Left(fit.names, without[family])
+                left_out[network.file] = network.run(without[family])[0] / network.board_us
     values = fit.values(each)
     parameters = {name: {"value": float(f"{values[name]:.4g}"), "founded": start[name][2] or "fitted"} for name in fit.names}
     errors = {}
@@ -189,24 +239,58 @@ def fit_chip(chip, softtpu):
         ratios = [left_out[n.file] for n in used if n.precision == precision]
         if ratios:
             errors[precision] = errors_of(ratios)
+    estimates = {network.file: network.run(each)[0] for network in networks}
+    if several:
+        parameters["all_cores_gbps"] = {"value": max(ALL_CORES_GBPS, parameters["load_gbps"]["value"]), "founded": "measured"}
+        parameters["message_us"] = {"value": 0, "founded": "guess"}  # values above 0 bring no family of networks nearer without the others
+        estimates.update(zip((n.file for n in several), on_cores(softtpu, chip, several_files, values, folder)))
+        ratios = {}
+        for family in {network.family for network in several}:
+            times = on_cores(softtpu, chip, several_files, fit.values(without[family]), folder)
+            ratios.update({n.file: us / n.board_us for n, us in zip(several, times) if n.family == family})
+        left_out.update(ratios)
+        for precision in PRECISIONS:
+            ours = [ratios[n.file] for n in several if n.precision == precision]
+            if ours:
+                errors[f"{precision} on 2 cores"] = errors_of(ours)
     lines = [f"## {chip.upper()}\n",
              "| network | board, ms | estimate, ms | estimate / board, fitted | the same, its network left out | used |",
              "|---|---|---|---|---|---|"]
-    for network, row in zip(networks, rows):
-        us = network.run(each)[0]
+    by_file = {network.file: network for network in networks + several}
+    for network, row in ((by_file[row["file"]], row) for row in rows):
+        us = estimates[network.file]
         ratio = f"{left_out[network.file]:.2f}" if network.file in left_out else "-"
         lines.append(f"| {network.file.removeprefix(chip + '/').removesuffix('.bmodel')} | {network.board_us / 1e3:.3f} | {us / 1e3:.3f} | "
                      f"{us / network.board_us:.2f} | {ratio} | {row['note'] or 'yes'} |")
-    everything = list(left_out.values())
+    everything = [left_out[network.file] for network in used]
     lines += ["", "| precision | networks | error (mean of abs(log)) | median of estimate / board | quartiles |", "|---|---|---|---|---|"]
-    for precision, error in {**errors, "all": errors_of(everything)}.items():
+    for precision, error in {**errors, "all on one core": errors_of(everything)}.items():
         lines.append(f"| {precision} | {error['networks']} | {100 * error['error']:.1f} % | {error['median']:.2f} | "
                      f"{error['lower']:.2f} to {error['upper']:.2f} |")
     within = sum(abs(math.log(x)) <= math.log(1.2) for x in everything)
-    lines += ["", f"Within 20 %: {within} of {len(everything)}, each left out of the fit with all networks of its family.", "",
-              "| parameter | value | founded |", "|---|---|---|"]
+    lines += ["", f"Within 20 %: {within} of {len(everything)} on one core, each left out of the fit with all networks of its family.", "",
+              "| kind of network | networks | error, left out |", "|---|---|---|"]
+    for family in sorted(without):
+        ratios = [left_out[n.file] for n in used if n.family == family]
+        lines.append(f"| {family} | {len(ratios)} | {100 * errors_of(ratios)['error']:.1f} % |")
+    lines += ["", "| kind of work | share of the time | off to one side by |", "|---|---|---|"]
+    lines += [f"| {kind} | {100 * share:.0f} % | {100 * off:+.1f} % |" for kind, share, off in error_of_work(used, each_of)]
+    lines += twins(used)
+    lines += ["", "| parameter | value | founded |", "|---|---|---|"]
     lines += [f"| `{name}` | {item['value']:g} | {item['founded']} |" for name, item in parameters.items()]
     return json.dumps({"parameters": parameters, "errors": errors}, indent=2) + "\n", "\n".join(lines) + "\n"
+
+
+def twins(networks):
+    """The same network, published of two boards with the same TPU: no estimate can be nearer to both than half of what lies between."""
+    boards = {}
+    for network in networks:
+        boards.setdefault(network.file.split("/")[1], []).append(network.board_us)
+    halves = [abs(math.log(pair[0] / pair[1])) / 2 for pair in boards.values() if len(pair) == 2]
+    if not halves:
+        return []
+    return ["", f"{len(halves)} networks are published of two boards with this TPU. One estimate for both is off by {100 * sum(halves) / len(halves):.1f} % "
+            "in the mean at least."]
 
 
 def same(left, right):

@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "runtime/report/report.hpp"
 #include "tools/softtpu/command.hpp"
@@ -70,6 +72,12 @@ int run_in_program(const BmodelOptions& options, bool compare) {
   add("--repeat", std::to_string(options.repeat));
   add("--tolerance", fmt::format("{}", options.tolerance));
   return run_with_options(run);
+}
+
+// By its option, or by the variable itself.
+bool computes_nothing() {
+  const char* time = std::getenv("SOFTTPU_TIME");
+  return time != nullptr && std::string_view(time).starts_with("only");
 }
 
 void add_file(CLI::App& app, BmodelOptions& options) {
@@ -243,26 +251,27 @@ Run add_bmodel(CLI::App& app) {
   auto* json = time->add_flag("--json", options->json, "a JSON array of all estimates");
   auto* csv = time->add_flag("--csv", options->csv, "a line of comma-separated values for each estimate");
   csv->excludes(json);
-  // For tests/timing/fit.py.
+  // For tests/timing/fit.py alone.
   time->add_flag("--fit-rows", options->fit_rows)->group("");
+  time->add_option("--fit", options->fit)->group("");
   time->footer(
       "Only instructions are read. The error is that of networks of the same precision which were left out of the\n"
       "fit (docs/time.md). Exit status: 0; 1 when an estimate failed; 2 when a file is not usable.");
   const std::string statuses =
       std::string("Exit status: 0; 1 when the network failed or differs, unless\n") + kGraveStatuses;
   CLI::App* execute = command("run", "Run a network; takes the options of `softtpu run`", [options] {
-    if (!options->time_only) return run_in_program(*options, false);
+    if (!computes_nothing()) return run_in_program(*options, false);
     options->files = {options->file};
     options->one_stage = true;
     return time_models(*options);
   });
-  execute->add_flag("--time-only", options->time_only,
-                    "only estimate how long it would take, as `softtpu bmodel time` does");
   add_execution(*execute, *options);
   add_run_options(*execute, options->run, SettingUser::kProgram);
   execute->footer(statuses);
-  CLI::App* compare = command("compare", "Run a network and compare its outputs with those of a file",
-                              [options] { return run_in_program(*options, true); });
+  CLI::App* compare = command("compare", "Run a network and compare its outputs with those of a file", [options] {
+    if (!computes_nothing()) return run_in_program(*options, true);
+    return fail(Error{ErrorKind::kUsage, "compare needs results: leave out --time-only"});
+  });
   add_execution(*compare, *options);
   compare->add_option("--reference", options->reference, "what the outputs should be (.npz)")->required();
   add_run_options(*compare, options->run, SettingUser::kProgram);

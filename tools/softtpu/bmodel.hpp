@@ -26,8 +26,8 @@ struct BmodelOptions {
   // time
   std::vector<std::string> files;
   std::string with;
+  std::string fit;
   bool csv = false, vendor = false, fit_rows = false, one_stage = false;
-  bool time_only = false;      // run
   int cores = 0;               // 0: any
   int length = 0, blocks = 0;  // of a language model; 0: as the file has them
   std::size_t most_layers = 0;

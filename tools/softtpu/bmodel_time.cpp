@@ -232,11 +232,44 @@ void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows, co
   fmt::print("{}\n", line.dump());
 }
 
-// Two networks that run at the same time. One core takes them in turns; two share global memory alone.
-double together_us(const NetworkTime& a, const NetworkTime& b, int cores) {
-  if (cores < 2) return a.end.us + b.end.us;
-  const auto ddr = [](const NetworkTime& time) { return time.end.spent[static_cast<std::size_t>(Spent::kDdr)]; };
-  return std::max({a.end.us, b.end.us, ddr(a) + ddr(b)});
+// CHIP=FILE: instead of the fit that is compiled in.
+Result<void> read_fit(const std::string& what) {
+  const std::size_t equals = what.find('=');
+  const std::string path = equals == std::string::npos ? "" : what.substr(equals + 1);
+  const auto file = MappedFile::open(path);
+  if (!file) return file.error();
+  const bmodel::Bytes bytes = (*file)->bytes();
+  return Fit::replace(what.substr(0, equals), std::string(bytes.begin(), bytes.end()));
+}
+
+// The first estimate of a file, for --with.
+struct First {
+  std::shared_ptr<const MappedFile> file;
+  bmodel::Model model;
+  std::size_t network = 0, stage = 0;
+  StageOfFile at() const { return {model, model.networks[network], stage}; }
+};
+
+std::string slower_text(double us, double alone_us) {
+  return fmt::format("{:.3f} ms, {:.0f} % later than alone", us / 1e3, percent(us / alone_us - 1));
+}
+
+Result<Json> show_together(const First& a, const First& b, TimingPreset preset, bool text) {
+  const auto both = time_together(a.at(), b.at(), preset);
+  if (!both) return both.error();
+  const std::string& first = a.at().network.name;
+  const std::string& second = b.at().network.name;
+  const double us = std::max(both->first_us, both->second_us);
+  if (text)
+    print_escaped(
+        "{} and {} together: {:.3f} ms for one launch of each, {}: {} ends after {}, {} after {}\n", first, second,
+        us / 1e3, both->side_by_side ? "side by side on cores that share DDR" : "in turns on one core", first,
+        slower_text(both->first_us, both->first_alone_us), second, slower_text(both->second_us, both->second_alone_us));
+  return Json{{"together", {first, second}},
+              {"us", us},
+              {"ends_us", {both->first_us, both->second_us}},
+              {"alone_us", {both->first_alone_us, both->second_alone_us}},
+              {"side_by_side", both->side_by_side}};
 }
 
 }  // namespace
@@ -250,15 +283,18 @@ int time_models(const BmodelOptions& options) {
   bool found = false;
   if (options.csv)
     fmt::print("file,chip,network,stage,cores,precision,ms,bound,error,networks,measured,fitted,vendor,guess\n");
+  if (!options.fit.empty()) {
+    if (auto read = read_fit(options.fit); !read) return fail(read.error());
+  }
   std::vector<std::string> files = options.files;
-  std::vector<NetworkTime> firsts;  // of each file
+  std::vector<First> firsts;  // of each file
   if (!options.with.empty()) files.push_back(options.with);
   for (const std::string& path : files) {
     const auto file = MappedFile::open(path);
     if (!file) return fail(file.error());
     const auto model = bmodel::read_model((*file)->bytes());
     if (!model) return fail(Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)});
-    std::vector<NetworkTime> times;
+    std::optional<std::pair<std::size_t, std::size_t>> first;  // network and stage
     Language language;
     for (const bmodel::Network& network : model->networks) {
       if (!options.network.empty() && network.name != options.network) continue;
@@ -274,7 +310,7 @@ int time_models(const BmodelOptions& options) {
         if ((wanted && *wanted != stage) || (options.cores > 0 && options.cores != cores)) continue;
         found = true;
         std::vector<FitRow> rows;
-        auto time = time_stage(*model, network, stage, preset, options.fit_rows ? &rows : nullptr);
+        auto time = time_stage({*model, network, stage}, preset, options.fit_rows ? &rows : nullptr);
         if (!time) {
           fail(time.error());
           failed = true;
@@ -293,7 +329,7 @@ int time_models(const BmodelOptions& options) {
           print_text(*time, options.most_layers);
         }
         if (wanted || stage == 0) language.add(*time, places_of(role_of(network.name), network.stages[stage]));
-        times.push_back(*std::move(time));
+        if (!first) first.emplace(static_cast<std::size_t>(&network - model->networks.data()), stage);
       }
     }
     if (language.blocks + language.cached_blocks > 0) {
@@ -303,23 +339,17 @@ int time_models(const BmodelOptions& options) {
         print_text(language, options.blocks);
       }
     }
-    if (!times.empty()) firsts.push_back(times.front());
+    if (first) firsts.push_back({*file, *model, first->first, first->second});
     if (!options.csv && !options.json && !options.fit_rows) print_memory(*model);
   }
   if (!found)
     return fail(Error{ErrorKind::kUsage, options.cores > 0 ? "there is no such network, stage or number of cores"
                                                            : "there is no such network or stage"});
   if (!options.with.empty() && firsts.size() >= 2) {
-    // On a chip of two cores each has one of its own.
-    const auto chip = load_chip(chip_name(firsts.front().chip));
-    const NetworkTime& a = firsts.front();
-    const NetworkTime& b = firsts.back();
-    const bool two = chip && chip->cores > 1 && a.cores + b.cores <= chip->cores;
-    const double us = together_us(a, b, two ? 2 : 1);
-    if (options.json)
-      all.push_back({{"together", {a.network, b.network}}, {"us", us}});
-    else if (!options.csv)
-      print_escaped("{} and {} together: {:.3f} ms for one launch of each\n", a.network, b.network, us / 1e3);
+    const bool text = !options.json && !options.csv;
+    auto both = show_together(firsts.front(), firsts.back(), preset, text);
+    if (!both) return fail(both.error());
+    if (options.json) all.push_back(*std::move(both));
   }
   if (options.json) fmt::print("{}\n", all.dump(1));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
@@ -340,6 +370,8 @@ constexpr Board kBoards[] = {
     {"bm1684", "SM5, SE5 and SC5 with 12 GiB", 4096, "SophonSDK 23.05.01, key concepts"},
     {"bm1684", "SE5, layout mm2", 2048, "device tree bm1684_se5_v1.1_mm2"},
     {"bm1684x", "SM7M, layout mm0", 7615, "device tree bm1684x_sm7m_v0.0_mm0"},
+    {"bm1684x", "SE7-32, default layout", 2416, "sophon-demo, README of SAM3: 2.36 GB for the NPU"},
+    {"bm1688", "SE9-16, default layout", 2048, "sophon-demo, README of SAM3: 2 GB for the NPU"},
 };
 bool fits(const MemoryUse& use, const Board& board) {
   return use.sum() <= static_cast<std::uint64_t>(board.heap_mib) << 20;

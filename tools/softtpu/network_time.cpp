@@ -16,6 +16,7 @@
 #include "device/isa/op_names.hpp"
 #include "device/network/program.hpp"
 #include "device/timing/launch_clock.hpp"
+#include "device/timing/shared_timeline.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -35,9 +36,13 @@ std::vector<std::uint8_t> placed(const bmodel::CommandGroup& group) {
 
 class Walk {
  public:
-  Walk(std::unique_ptr<CostModel> model, NetworkTime& into, std::vector<FitRow>* rows)
-      : clock_(std::move(model)), into_(into), rows_(rows) {
+  // `timeline`: of several cores, of which this becomes one; nullptr: the core is alone.
+  Walk(std::unique_ptr<CostModel> model, NetworkTime& into, std::vector<FitRow>* rows, SharedTimeline* timeline,
+       int network)
+      : clock_(std::move(model)), into_(into), rows_(rows), timeline_(timeline) {
     clock_.begin();
+    const CostModel& of = clock_.model();
+    if (timeline != nullptr) core_ = timeline->add_core(network, of.launch_us(), of.launch_basis(), of.ddr_share());
   }
 
   void copy(std::uint64_t bytes) {
@@ -52,6 +57,7 @@ class Walk {
     for (const network::ProgramStep& step : program.steps) {
       if (std::holds_alternative<ControlCmd>(step.command)) {
         order(step);
+        if (timeline_ != nullptr) order_cores(step);
         clock_.add(step.op, step.command);
       } else {
         add(step.op, step.command, step.instruction);
@@ -60,10 +66,8 @@ class Walk {
     sent_.clear();
     last_ = {-1, -1};
   }
-  // How long DDR is busy with what this core moves.
-  double ddr_us() const { return ddr_us_; }
   void finish() {
-    if (clock_.times().end().us > into_.end.us) into_.end = clock_.times().end();
+    if (timeline_ == nullptr) into_.end = clock_.times().end();
     for (std::size_t i = 0; i < kQueues; ++i) into_.busy_us[i] += clock_.times().busy_us(static_cast<Queue>(i));
     for (auto& [name, layer] : layers_) into_.layers.push_back(std::move(layer));
     std::stable_sort(into_.layers.begin(), into_.layers.end(),
@@ -80,13 +84,21 @@ class Walk {
     if (control.action == ControlAction::kWaitMessage) after_[bdc ? 0 : 1] = sent_[control.message];
   }
 
+  void order_cores(const network::ProgramStep& step) {
+    const auto& control = std::get<ControlCmd>(step.command);
+    const Queue queue = queue_named_by(step.op).value_or(Queue::kBdc);
+    if (control.action == ControlAction::kSendMessage) timeline_->send(core_, queue, control.message, control.count);
+    if (control.action == ControlAction::kWaitMessage) timeline_->wait(core_, queue, control.message, control.count);
+    if (control.action == ControlAction::kParallelEnd) timeline_->join(core_);
+  }
+
   void add(Op op, const Command& command, std::string_view name) {
     const auto timed = clock_.add(op, command);
     if (!timed) return;
+    if (timeline_ != nullptr) timeline_->add(core_, timed->placed.queue, timed->cost);
     ++into_.commands;
     into_.operations += timed->cost.operations;
     for (std::size_t i = 0; i < kBytePaths; ++i) into_.bytes[i] += timed->cost.bytes[i];
-    if (timed->cost.ddr_bytes() > 0) ddr_us_ += timed->cost.work_us;
     LayerTime& layer = layer_of(name);
     ++layer.commands;
     const double us = timed->cost.engine_us();
@@ -128,10 +140,17 @@ class Walk {
   std::vector<FitRow>* rows_;
   std::map<std::string_view, LayerTime> layers_;
   PrecisionCount products_;
-  double ddr_us_ = 0;
+  SharedTimeline* timeline_;
+  std::size_t core_ = 0;
   std::map<int, std::int64_t> sent_;
   std::array<std::int64_t, 2> last_{-1, -1}, after_{-1, -1};
 };
+
+Moment last_of(const std::vector<Moment>& ends, std::size_t begin, std::size_t end) {
+  return *std::max_element(ends.begin() + static_cast<std::ptrdiff_t>(begin),
+                           ends.begin() + static_cast<std::ptrdiff_t>(end),
+                           [](const Moment& a, const Moment& b) { return a.us < b.us; });
+}
 
 }  // namespace
 
@@ -161,31 +180,29 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
-Result<NetworkTime> time_stage(const bmodel::Model& model, const bmodel::Network& network, std::size_t stage,
-                               TimingPreset preset, std::vector<FitRow>* rows) {
-  const bmodel::Stage& of = network.stages[stage];
+// Walks through the streams of every core. On a timeline, the end is left to it.
+static Result<NetworkTime> walk_stage(const StageOfFile& at, TimingPreset preset, std::vector<FitRow>* rows,
+                                      SharedTimeline* timeline, int number) {
+  const bmodel::Network& network = at.network;
+  const bmodel::Stage& of = network.stages[at.stage];
   NetworkTime time;
-  time.chip = model.chip;
+  time.chip = at.model.chip;
   time.network = network.name;
-  time.stage = static_cast<int>(stage);
+  time.stage = static_cast<int>(at.stage);
   const auto wrong = [&](const Error& error) {
-    return Error{error.kind, fmt::format("network \"{}\", stage {}: {}", network.name, stage, error.text)};
+    return Error{error.kind, fmt::format("network \"{}\", stage {}: {}", network.name, at.stage, error.text)};
   };
-  const auto chip = load_chip(chip_name(model.chip));
+  const auto chip = load_chip(chip_name(at.model.chip));
   if (!chip) return wrong(chip.error());
   if (const auto reasons = of.reasons(true); !reasons.empty())
     return wrong(Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(reasons, "; "))});
   time.cores = static_cast<int>(std::max<std::uint32_t>(of.cores, 1));
-  // Each core works through its own streams. Where they wait for each other inside of a launch is left out: the launch
-  // takes as long as its slowest core, and as long as DDR takes for all of them.
-  double all_ddr_us = 0;
   const bool copies = network.address_mode == bmodel::kIoInContext;
   const std::vector<network::Area> areas = {{kGlobalStart, kGlobalEnd, kGlobalStart}};
   for (std::uint32_t core = 0; core < static_cast<std::uint32_t>(time.cores); ++core) {
     auto costs = CostModel::make_for_networks(*chip, preset);
     if (!costs) return wrong(costs.error());
-    const double share = (*costs)->ddr_share();
-    Walk walk(*std::move(costs), time, core == 0 ? rows : nullptr);
+    Walk walk(*std::move(costs), time, core == 0 ? rows : nullptr, timeline, number);
     for (const bmodel::Tensor& tensor : of.inputs) walk.copy(copies && core == 0 ? tensor.bytes : 0);
     for (const bmodel::CommandGroup& group : of.groups) {
       if (group.core != core) continue;
@@ -200,14 +217,63 @@ Result<NetworkTime> time_stage(const bmodel::Model& model, const bmodel::Network
       walk.add(*program);
     }
     for (const bmodel::Tensor& tensor : of.outputs) walk.copy(copies && core == 0 ? tensor.bytes : 0);
-    all_ddr_us += walk.ddr_us() * share;
     walk.finish();
   }
-  if (time.cores > 1 && all_ddr_us > time.end.us) time.end.add(Spent::kCores, all_ddr_us - time.end.us);
   if (const Fit* fit = preset == TimingPreset::kFull ? Fit::find(*chip) : nullptr; fit != nullptr) {
-    if (const FitError* error = fit->error_of(time.precision)) time.error = *error;
+    const std::string kind =
+        time.cores > 1 ? fmt::format("{} on {} cores", time.precision, time.cores) : time.precision;
+    if (const FitError* error = fit->error_of(kind)) time.error = *error;
   }
   return time;
+}
+
+Result<SharedTimeline> make_timeline(const bmodel::Model& model, TimingPreset preset) {
+  const auto chip = load_chip(chip_name(model.chip));
+  if (!chip) return chip.error();
+  const auto costs = CostModel::make_for_networks(*chip, preset);
+  if (!costs) return costs.error();
+  return SharedTimeline((*costs)->message_us(), (*costs)->cores_basis());
+}
+
+Result<NetworkTime> time_stage(const StageOfFile& at, TimingPreset preset, std::vector<FitRow>* rows) {
+  if (at.network.stages[at.stage].cores <= 1) return walk_stage(at, preset, rows, nullptr, 0);
+  auto timeline = make_timeline(at.model, preset);
+  if (!timeline) return timeline.error();
+  auto time = walk_stage(at, preset, rows, &*timeline, 0);
+  if (!time) return time;
+  const auto ends = timeline->run();
+  if (!ends)
+    return Error{ends.error().kind,
+                 fmt::format("network \"{}\", stage {}: {}", at.network.name, at.stage, ends.error().text)};
+  time->end = last_of(*ends, 0, ends->size());
+  return time;
+}
+
+Result<Together> time_together(const StageOfFile& a, const StageOfFile& b, TimingPreset preset) {
+  auto first = time_stage(a, preset);
+  if (!first) return first.error();
+  auto second = time_stage(b, preset);
+  if (!second) return second.error();
+  const auto chip = load_chip(chip_name(a.model.chip));
+  if (!chip) return chip.error();
+  if (first->chip != second->chip)
+    return Error{ErrorKind::kUsage, fmt::format("\"{}\" is compiled for {}, \"{}\" for {}: they cannot share a chip",
+                                                first->network, first->chip, second->network, second->chip)};
+  Together together{first->end.us, second->end.us, first->end.us, first->end.us + second->end.us, false};
+  if (first->cores + second->cores > chip->cores) return together;
+  auto timeline = make_timeline(a.model, preset);
+  if (!timeline) return timeline.error();
+  for (int number = 0; number < 2; ++number) {
+    if (auto walked = walk_stage(number == 0 ? a : b, preset, nullptr, &*timeline, number); !walked)
+      return walked.error();
+  }
+  const auto ends = timeline->run();
+  if (!ends) return ends.error();
+  const auto cores = static_cast<std::size_t>(first->cores);
+  together.first_us = last_of(*ends, 0, cores).us;
+  together.second_us = last_of(*ends, cores, ends->size()).us;
+  together.side_by_side = true;
+  return together;
 }
 
 MemoryUse memory_of(const bmodel::Model& model) {

@@ -61,9 +61,23 @@ struct FitRow {
   std::vector<CostModel::Quantity> quantities;
 };
 
+struct StageOfFile {
+  const bmodel::Model& model;
+  const bmodel::Network& network;
+  std::size_t stage = 0;
+};
+
 // Errors name the network and what is wrong with it.
-Result<NetworkTime> time_stage(const bmodel::Model& model, const bmodel::Network& network, std::size_t stage,
-                               TimingPreset preset, std::vector<FitRow>* rows = nullptr);
+Result<NetworkTime> time_stage(const StageOfFile& at, TimingPreset preset, std::vector<FitRow>* rows = nullptr);
+
+// One launch of each of two networks that begin together on one chip. Where it has cores for both they share DDR on one
+// timeline; else the second has to wait for the first.
+struct Together {
+  double first_alone_us = 0, second_alone_us = 0;
+  double first_us = 0, second_us = 0;  // when each ends
+  bool side_by_side = false;
+};
+Result<Together> time_together(const StageOfFile& a, const StageOfFile& b, TimingPreset preset);
 
 // Device memory that the networks of a file take together: equal constants and the tensors between layers are shared.
 struct MemoryUse {

@@ -65,6 +65,7 @@ constexpr Row kRows[] = {
     {"--cores", "SOFTTPU_CORES", Side::kDevice},
     {"--time", "SOFTTPU_TIME", Side::kDevice, Form::kFlag, "on"},
     {"--time-vendor", "SOFTTPU_TIME", Side::kDevice, Form::kFlag, "vendor"},
+    {"--time-only", "SOFTTPU_TIME", Side::kDevice, Form::kFlag, "only"},
     {"--timeline", "SOFTTPU_TIMELINE", Side::kDevice},
     {"--time-record", "SOFTTPU_TIME_RECORD", Side::kDevice},
     {"--dump", "SOFTTPU_DUMP", Side::kDevice},
@@ -78,8 +79,12 @@ constexpr Row kRows[] = {
 
 bool is_for(const Row& row, SettingUser user) {
   if (user == SettingUser::kServer) return row.side != Side::kHost;
-  if (user == SettingUser::kReplay && (row.side == Side::kHost || row.variable.starts_with("SOFTTPU_RECORD")))
-    return false;
+  // What is replayed is compared.
+  const auto of_program = [&] {
+    return row.side == Side::kHost || row.variable.starts_with("SOFTTPU_RECORD") ||
+           std::string_view(row.option) == "--time-only";
+  };
+  if (user == SettingUser::kReplay && of_program()) return false;
   // A device of one program ends with it, and is not shared out.
   return row.variable != "SOFTTPU_DRAIN" && !row.variable.starts_with("SOFTTPU_CLIENT_");
 }

@@ -371,6 +371,37 @@ function drawCalls(record) {
   });
   clear(document.querySelector("#calls .table")).append(table);
 }
+// ---- Layers of a network: what bounds each, and what would next ----
+// "TIU 12 sAR.add of conv1 [tpu_bdc_add]": the layer, or the kind of instruction where the file names no layers.
+function layerOf(name) {
+  const layer = name.match(/^(?:TIU|DMA|SDMA) \d+ (.*?)(?: of (.*?))?(?: \[\w+\])?$/);
+  return layer ? layer[2] || layer[1] : name;
+}
+function layersOf(record) {
+  const layers = new Map();
+  for (const call of record.calls) {
+    if (call.us <= 0) continue;
+    const name = layerOf(call.function);
+    if (!layers.has(name)) layers.set(name, {name, products: 0, other: 0, ddr: 0});
+    const product = /\[tpu_\w*(?:conv|mm|fc)\w*\]$/.test(call.function);
+    layers.get(name)[call.engine !== "BDC" ? "ddr" : product ? "products" : "other"] += call.us;
+  }
+  const us = layer => Math.max(layer.products + layer.other, layer.ddr);
+  return [...layers.values()].map(layer => ({...layer, us: us(layer)})).sort((a, b) => b.us - a.us);
+}
+function sentenceOf(layer, total) {
+  const limits = [["products", layer.products], ["other work of BDC", layer.other], ["moving data", layer.ddr]].sort((a, b) => b[1] - a[1]);
+  const next = limits[1][1] > 0 ? `the next limit would be ${limits[1][0]} (${us(limits[1][1])})` : "nothing else would limit it";
+  return `${layer.name}: ${us(layer.us)}, ${percent(total > 0 ? layer.us / total : 0)} of the launch, bound by ${limits[0][0]} (${us(limits[0][1])}); ${next}.`;
+}
+function drawLayers(record) {
+  const isNetwork = record.kernel.startsWith("network ");
+  byId("layers").hidden = !isNetwork;
+  if (!isNetwork) return;
+  const list = clear(byId("layers").querySelector("ul"));
+  for (const layer of layersOf(record).slice(0, 50)) list.append(element("li", {}, sentenceOf(layer, record.total_us)));
+}
+
 function drawFindings() {
   const list = clear(document.querySelector("#findings .list"));
   const found = data.findings ? data.findings.findings || [] : [];
@@ -407,6 +438,7 @@ function draw(record) {
   drawRoofline(record);
   drawMemory(record);
   drawCalls(record);
+  drawLayers(record);
   const founded = record.chip.parameters;
   const chip = record.chip.revision ? `${record.chip.name}-${record.chip.revision}` : record.chip.name;
   byId("founded").textContent = `Times are estimates. Results and parameters of ${chip}: ${founded.measured} measured, ` +
@@ -435,7 +467,7 @@ if (data.launches.length) {
     if (WIDTH !== before) draw(data.launches[choice.value]);
   });
 } else {
-  for (const id of ["timeline", "engines", "roofline", "memory", "calls", "summary"]) byId(id).remove();
+  for (const id of ["timeline", "engines", "roofline", "memory", "calls", "layers", "summary"]) byId(id).remove();
   const why = byId("failures") ? "No launch came to a good end, so there are no estimated times." : "The program launched no kernel.";
   document.querySelector("header").append(element("p", {}, why));
 }
