@@ -12,11 +12,12 @@ set_target_properties(bmlib PROPERTIES EXPORT_NAME bmlib INSTALL_RPATH $ORIGIN)
 set_target_properties(cmodel_firmware PROPERTIES EXPORT_NAME firmware INSTALL_RPATH $ORIGIN)
 set_target_properties(softtpu_layout PROPERTIES EXPORT_NAME layout INSTALL_RPATH $ORIGIN)
 set_target_properties(bmrt PROPERTIES EXPORT_NAME bmrt INSTALL_RPATH $ORIGIN)
+set_target_properties(bmcv PROPERTIES EXPORT_NAME bmcv INSTALL_RPATH $ORIGIN)
 set_target_properties(softtpu_client PROPERTIES EXPORT_NAME client INSTALL_RPATH $ORIGIN)
 foreach(library tpuv7_rt tpuv7_modelrt tpudnn tpu_runtime_api)
   set_target_properties(${library} PROPERTIES INSTALL_RPATH $ORIGIN)
 endforeach()
-install(TARGETS softtpu_client bmlib bmrt tpuv7_rt tpuv7_modelrt tpudnn tpu_runtime_api cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+install(TARGETS softtpu_client bmlib bmrt bmcv tpuv7_rt tpuv7_modelrt tpudnn tpu_runtime_api cmodel_firmware softtpu_layout EXPORT softtpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(program softtpu softtpu-device softtpu-remote)
   if(TARGET ${program})

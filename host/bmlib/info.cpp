@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "bmlib_internal.h"
 #include "host/bmlib/descriptor.hpp"
 #include "host/bmlib/handle.hpp"
 #include "host/client/driver.hpp"
@@ -156,6 +157,29 @@ bm_status_t bm_get_gmem_heap_stat_byte_by_id(bm_handle_t handle, bm_heap_stat_by
   if (!now) return fail(__func__, now.error());
   *pheap_byte = {0, now->bytes_total, now->bytes_total - now->bytes_used, now->bytes_used,
                  h->device().info().heap_start};
+  return BM_SUCCESS;
+}
+
+bm_status_t bm_total_gmem(bm_handle_t handle, unsigned long long* total) {
+  SOFTTPU_HANDLE(handle);
+  SOFTTPU_NOT_NULL(total);
+  const Result<DeviceStat> now = h->device().stat();
+  if (!now) return fail(__func__, now.error());
+  *total = now->bytes_total;
+  return BM_SUCCESS;
+}
+
+bm_status_t bm_avail_gmem(bm_handle_t handle, unsigned long long* avail) {
+  SOFTTPU_HANDLE(handle);
+  SOFTTPU_NOT_NULL(avail);
+  const Result<DeviceStat> now = h->device().stat();
+  if (!now) return fail(__func__, now.error());
+  *avail = now->bytes_total - now->bytes_used;
+  return BM_SUCCESS;
+}
+
+bm_status_t bm_get_carveout_heap_id(bm_handle_t handle) {
+  SOFTTPU_HANDLE(handle);
   return BM_SUCCESS;
 }
 

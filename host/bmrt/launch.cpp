@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "host/bmrt/type_text.hpp"
+
 namespace softtpu::bmrt {
 namespace {
 
@@ -33,7 +35,7 @@ bool check_inputs(const char* function, const bm_net_info_t& info, const bm_tens
     if (!check_shape(function, info.input_names[i], inputs[i].shape)) return false;
     if (inputs[i].dtype == info.input_dtypes[i]) continue;
     return refuse(function, fmt::format("input \"{}\" is of type {}, the network's is {}", info.input_names[i],
-                                        static_cast<int>(inputs[i].dtype), static_cast<int>(info.input_dtypes[i])));
+                                        type_text(inputs[i].dtype), type_text(info.input_dtypes[i])));
   }
   return true;
 }

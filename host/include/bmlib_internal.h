@@ -11,6 +11,17 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* ---- Device memory, as tools such as bm-smi ask for it ---- */
+
+/** Bytes of device memory that programs share.
+ * total: receives the bytes */
+bm_status_t bm_total_gmem(bm_handle_t handle, unsigned long long* total);
+/** Bytes of device memory that are free.
+ * avail: receives the bytes */
+bm_status_t bm_avail_gmem(bm_handle_t handle, unsigned long long* avail);
+/** Finds the heaps of device memory; softtpu has one. */
+bm_status_t bm_get_carveout_heap_id(bm_handle_t handle);
+
 /* ---- Trace: the copies and launches that a thread makes on a handle, oldest first ---- */
 
 /* Times in microseconds since the machine was started. An asynchronous launch ends when it is queued. */

@@ -37,7 +37,17 @@ TEST_F(Host, TellsWhatTheDeviceIs) {
                  "is outside 0..");
   EXPECT_EQ(bm_get_gmem_total_heap_num(handle_, &heaps), BM_SUCCESS);
   EXPECT_EQ(heaps, 1U);
+  // What bm-smi asks for.
+  unsigned long long total = 0, before = 0, after = 0;
+  EXPECT_EQ(bm_get_carveout_heap_id(handle_), BM_SUCCESS);
+  EXPECT_EQ(bm_total_gmem(handle_, &total), BM_SUCCESS);
+  EXPECT_EQ(bm_avail_gmem(handle_, &before), BM_SUCCESS);
+  EXPECT_LE(before, total);
+  EXPECT_REFUSED(bm_total_gmem(handle_, nullptr), BM_ERR_PARAM, "bm_total_gmem", "total is NULL");
+  EXPECT_REFUSED(bm_avail_gmem(handle_, nullptr), BM_ERR_PARAM, "bm_avail_gmem", "avail is NULL");
   bm_device_mem_t mem = allocate(10);
+  EXPECT_EQ(bm_avail_gmem(handle_, &after), BM_SUCCESS);
+  EXPECT_GE(before - after, 10U);
   EXPECT_EQ(bm_get_gmem_heap_id(handle_, &mem, &heap), BM_SUCCESS);
   EXPECT_EQ(heap, 0U);
   sg_device_mem_t large = sg_mem_from_device(bm_mem_get_device_addr(mem), 10);

@@ -537,7 +537,7 @@ TEST_F(Networks, WrongArgumentsAreRefusedByName) {
     return launch(info.name, &tensor, 1, out.data(), 1);
   };
   EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.dtype = BM_INT8; }));
-  EXPECT_ONE_LINE("bmrt_launch_tensor", "is of type 2, the network's is 0");
+  EXPECT_ONE_LINE("bmrt_launch_tensor", "is of type int8, the network's is float32");
   EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.shape.dims[0] += 1; }));
   EXPECT_ONE_LINE("bmrt_launch_tensor", "is compiled for inputs [");
   EXPECT_FALSE(changed([](bm_tensor_t& tensor) { tensor.shape.num_dims = 9; }));

@@ -318,43 +318,43 @@ void tpu_bdc_int8_mm_L_const(local_addr_t output_addr, local_addr_t right_addr, 
     data_type_t C_dtype, data_type_t right_dtype, data_type_t bias_dtype, unsigned char lshift, unsigned char rshift,
     bool has_bias, bool result_add, bool result_relu);
 /** Product of two 8-bit matrices, a zero point subtracted from the right one: output = left x (right - zp).
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * Types: left_dtype int8 or uint8; right_zp_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr, scalar_t zp_val,
     int left_rows, int left_cols, int right_cols, data_type_t left_dtype, data_type_t right_zp_dtype, bool result_add);
 /** Product of two 8-bit matrices with a zero point of the right one, the right matrix stored transposed.
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * Types: left_dtype int8 or uint8; right_zp_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm_R_trans(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr,
     scalar_t zp_val, int left_rows, int left_cols, int right_rows, data_type_t left_dtype, data_type_t right_zp_dtype);
 /** Product of two 8-bit matrices with a zero point of the right one, everything stored transposed.
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * Types: left_dtype int8 or uint8; right_zp_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm_all_trans(local_addr_t output_addr, local_addr_t left_addr, local_addr_t right_addr,
     scalar_t zp_val, int left_rows, int left_cols, int right_rows, data_type_t left_dtype, data_type_t right_zp_dtype,
     bool result_add);
 /** Product of two 8-bit matrices with a zero point of the right one, a constant left matrix.
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * C: every element of the matrix that it replaces
  * Types: C_dtype int8 or uint8; right_zp_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm_L_const(local_addr_t output_addr, local_addr_t right_addr, scalar_t C, scalar_t zp_val,
     int left_rows, int left_cols, int right_cols, data_type_t C_dtype, data_type_t right_zp_dtype, bool result_add);
 /** Product of two 8-bit matrices with a zero point of the right one, a constant right matrix.
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * C: every element of the matrix that it replaces
  * Types: C_zp_dtype int8 or uint8; left_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm_R_const(local_addr_t output_addr, local_addr_t left_addr, scalar_t C, scalar_t zp_val,
     int left_rows, int left_cols, int right_cols, data_type_t left_dtype, data_type_t C_zp_dtype, bool result_add);
 /** Product of two 8-bit matrices with a zero point of the right one, a constant left matrix and the right one
  * stored transposed.
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * C: every element of the matrix that it replaces
  * Types: C_dtype int8 or uint8; right_zp_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm_L_const_R_trans(local_addr_t output_addr, local_addr_t right_addr, scalar_t C, scalar_t zp_val,
     int left_rows, int left_cols, int right_rows, data_type_t C_dtype, data_type_t right_zp_dtype);
 /** Product of two 8-bit matrices with a zero point of the right one, a constant left matrix, everything stored
  * transposed.
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * C: every element of the matrix that it replaces
  * Types: C_dtype int8 or uint8; right_zp_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm_L_const_all_trans(local_addr_t output_addr, local_addr_t right_addr, scalar_t C,
@@ -362,7 +362,7 @@ void tpu_bdc_int8_zp_mm_L_const_all_trans(local_addr_t output_addr, local_addr_t
     bool result_add);
 /** Product of two 8-bit matrices with a zero point of the right one, a constant right matrix, everything stored
  * transposed.
- * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, everything on NPU 0.
+ * Layout: As tpu_bdc_fp_mm: (1, R, 1, C), row r is channel r, all of them start on one NPU.
  * C: every element of the matrix that it replaces
  * Types: C_zp_dtype int8 or uint8; left_dtype int8 or uint8 */
 void tpu_bdc_int8_zp_mm_R_const_all_trans(local_addr_t output_addr, local_addr_t left_addr, scalar_t C, scalar_t zp_val,

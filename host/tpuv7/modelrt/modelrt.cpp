@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bmruntime_interface.h"
+#include "host/bmrt/type_text.hpp"
 #include "host/client/log_sink.hpp"
 #include "host/tpuv7/support.hpp"
 
@@ -172,9 +173,10 @@ tpuRtStatus_t add_inputs(const char* function, const bm_net_info_t& info, const 
   const DeviceClient& device = launch.net->context().stream->device();
   for (int i = 0; i < info.input_num; ++i) {
     if (static_cast<int>(input[i].dtype) != static_cast<int>(info.input_dtypes[i]))
-      return fail(function, tpuRtErrParam,
-                  fmt::format("input \"{}\" is of type {}, the network's is {}", info.input_names[i],
-                              static_cast<int>(input[i].dtype), static_cast<int>(info.input_dtypes[i])));
+      return fail(
+          function, tpuRtErrParam,
+          fmt::format("input \"{}\" is of type {}, the network's is {}", info.input_names[i],
+                      softtpu::bmrt::type_text(input[i].dtype), softtpu::bmrt::type_text(info.input_dtypes[i])));
     launch.inputs.push_back(to_tensor(input[i].dtype, input[i].shape, input[i].data));
     if (const auto status = check_memory(function, device, info.input_names[i], launch.inputs.back());
         status != tpuRtSuccess)

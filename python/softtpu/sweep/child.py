@@ -206,7 +206,7 @@ def main():
     try:
         function = unpack(task.packed)
     except Exception as error:  # noqa: BLE001: told with each task
-        problem = f"{type(error).__name__}: {error} (loading the function in the task's process)"
+        problem = f"{type(error).__name__}: {error}: the task's process does not find the function: install cloudpickle, or move it into a module"
     while True:
         try:
             parameters = pickle.loads(connection.recv_bytes())

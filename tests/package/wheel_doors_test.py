@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Makes the wheel of a build, installs it into a fresh environment beside the system's distributed, and runs wheel_doors.py there.
+Ends with 77 where the build is a quick one, of which no wheel can be made."""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+SKIPPED = 77
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=500)
+    if done.returncode:
+        sys.exit(f"FAILED ({done.returncode}): {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
+    parser.add_argument("--wheel", type=pathlib.Path, help="a wheel that exists, instead of one of the build")
+    options = parser.parse_args()
+    cache = (options.build / "CMakeCache.txt").read_text()
+    if options.wheel is None and re.search(r"^SOFTTPU_NATIVE_SIMD:BOOL=ON$", cache, re.M):
+        print("skipped: a quick build (SOFTTPU_NATIVE_SIMD) makes no wheel")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        wheel = options.wheel
+        if wheel is None:
+            run(sys.executable, FOLDER.parent.parent / "scripts/make_wheel.py", "--build", options.build, "--dist", folder / "dist")
+            wheel, = (folder / "dist").glob("softtpu-*.whl")
+        # NumPy, cloudpickle and distributed are those of the system.
+        run(sys.executable, "-m", "venv", "--system-site-packages", folder / "env")
+        run(folder / "env/bin/pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
+        print(run(folder / "env/bin/python", FOLDER / "wheel_doors.py"), end="")
+
+
+if __name__ == "__main__":
+    main()
