@@ -36,6 +36,7 @@ class Allocation:
         self.device, self.nbytes, self.written = device, nbytes, written
         self.address = lib.bm_mem_get_device_addr_u64(memory)
         self._mapping = None
+        self.last_result = lambda: None  # of the launch that used it last, while a program refers to it
         self._free = weakref.finalize(self, device._release, self.address, nbytes)
         self._free.atexit = False
         device._allocations.add(self)
@@ -213,6 +214,7 @@ class Array:
         raw = np.empty(high - low, np.uint8)
         if raw.size:
             self._copy(_native.bmlib().bm_memcpy_d2s_partial_offset_u64, raw, self._offset + low, to_host=True)
+            self.device._note_reading(self._allocation)
         shown = np.ndarray(self._shape, self.dtype, raw.data if raw.size else None, -low if raw.size else 0,
                            self._strides if raw.size else None)
         return shown if self.is_contiguous else shown.copy()

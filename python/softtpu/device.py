@@ -298,6 +298,16 @@ class Device:
             self._findings.append(Finding(finding.as_dict())) if known is None else known.add_count(finding.count)
         return fresh
 
+    def _note_reading(self, allocation):
+        """What the checks say of a copy to the host belongs to the launch that should have filled the array."""
+        if not self.checks or not self.is_open:
+            return
+        with self._turn:
+            fresh = [finding for finding in self._take_findings() if finding.rule == "init/unfilled-output"]
+        result = allocation.last_result()
+        if result is not None:
+            result.findings += tuple(fresh)
+
     def _launch(self, handle, kernel, block, cores):
         """One launch from its start to its end; with checks or times nothing else is launched meanwhile, so that what is noted
         belongs to it."""
@@ -537,7 +547,11 @@ class Kernel:
                 value._allocation.written = True  # whatever the kernel does, it is not the program's to say
 
         def work(kept=(args, named)):  # arrays stay until the launch has ended
-            return device._launch(handle, self, block, int(cores))
+            result = device._launch(handle, self, block, int(cores))
+            for value in (*args, *named.values()):
+                if isinstance(value, Array):
+                    value._allocation.last_result = weakref.ref(result)
+            return result
         if not wait:
             return stream._submit(work)
         if stream is not None and stream._jobs:

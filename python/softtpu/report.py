@@ -53,7 +53,7 @@ class Result:
     """The outcome of a launch that succeeded.
 
     kernel        the kernel's name
-    findings      what the checks found in it, a tuple of `Finding`
+    findings      what the checks found in it, a tuple of `Finding`; that an output is not filled is known, and here, once it is read
     estimated_us  how long it would take on the chip, in microseconds (None unless the device was made with time=True)
     time          the whole estimate: a dictionary as docs/time.md describes it; of several cores the slowest one's
     """
