@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Makes the wheel of a build, installs it into a fresh environment beside the system's distributed, and runs wheel_doors.py there.
-Ends with 77 where the build is a quick one, of which no wheel can be made."""
+Ends with 77 where no wheel can be made: of a quick build, or without the packages that scripts/packages.txt names for packaging."""
 import argparse
+import importlib.util
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,9 @@ def main():
     cache = (options.build / "CMakeCache.txt").read_text()
     if options.wheel is None and re.search(r"^SOFTTPU_NATIVE_SIMD:BOOL=ON$", cache, re.M):
         print("skipped: a quick build (SOFTTPU_NATIVE_SIMD) makes no wheel")
+        sys.exit(SKIPPED)
+    if options.wheel is None and (shutil.which("patchelf") is None or importlib.util.find_spec("build") is None):
+        print("skipped: the wheel needs patchelf and python3-build (scripts/packages.txt, packaging)")
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
