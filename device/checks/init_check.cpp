@@ -101,9 +101,7 @@ class InitCheck final : public Observer {
   void launch_ends(const std::string& fault) override {
     if (findings_ == nullptr) return;
     for (Tail& tail : tails_) {
-      // Compilers leave tails on purpose.
-      const bool compiled = !tail.reader.step.empty();
-      if (!tail.has_reached && tail.costs_time && fault.empty() && !compiled) tell_unused(std::move(tail.finding));
+      if (!tail.has_reached && tail.costs_time && fault.empty()) tell_unused(std::move(tail.finding));
     }
     if (!tails_.empty()) shadow_->forget_taints();
     findings_->report();
@@ -145,7 +143,7 @@ class InitCheck final : public Observer {
       }
     });
     if (marks.empty()) return;
-    note_cost(use.tensor, marks);
+    if (!is_compiled()) note_cost(use.tensor, marks);
     if (result_ && result_->space == Space::kLocal) {
       if (marks_.empty()) marks_.resize(static_cast<std::size_t>(result_->shape.elements()));
       return pass_marks(command, use.tensor.shape, marks, result_->shape, marks_);

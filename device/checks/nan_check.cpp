@@ -92,6 +92,9 @@ class NanCheck final : public Observer {
       }
     };
     for_each_operand(command, look);
+    // What a comparison gives may be the bits of a NaN: a mask.
+    if (const auto* compare = std::get_if<CompareCmd>(&command))
+      given_.see(kind_of(compare->dst.dtype, compare->true_val.bits), SpanSpace::kLocal, 0);
     for_each_use(command, [&](const OperandUse& use) {
       if (use.reads) scan(use, given_);
     });

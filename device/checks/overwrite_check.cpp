@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/icl/interval_set.hpp>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -22,8 +21,80 @@ constexpr std::size_t kMostTensors = 64;
 constexpr std::size_t kMostPieces = 64;
 constexpr std::int64_t kMostRows = 16384;
 
-using Interval = boost::icl::right_open_interval<std::uint64_t>;
-using ByteSet = boost::icl::interval_set<std::uint64_t, std::less, Interval>;
+// Bytes [begin, end).
+struct ByteRun {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// Bytes as runs in ascending order, none of which meets the next. Tensors have thousands of rows, of which each command
+// asks for all: one vector is many times as fast as a tree of them.
+class ByteSet {
+ public:
+  // In any order; normalise() before anything is asked.
+  void append(ByteRun run) {
+    if (!runs_.empty() && runs_.back().end == run.begin) {
+      runs_.back().end = run.end;
+    } else {
+      runs_.push_back(run);
+    }
+  }
+  void normalise() {
+    const auto before = [](const ByteRun& a, const ByteRun& b) { return a.begin < b.begin; };
+    if (!std::is_sorted(runs_.begin(), runs_.end(), before)) std::sort(runs_.begin(), runs_.end(), before);
+    std::size_t kept = 0;
+    for (const ByteRun& run : runs_) {
+      if (kept > 0 && run.begin <= runs_[kept - 1].end) {
+        runs_[kept - 1].end = std::max(runs_[kept - 1].end, run.end);
+      } else {
+        runs_[kept++] = run;
+      }
+    }
+    runs_.resize(kept);
+  }
+
+  bool empty() const { return runs_.empty(); }
+  auto begin() const { return runs_.begin(); }
+  auto end() const { return runs_.end(); }
+
+  ByteSet& operator+=(const ByteSet& other) {
+    runs_.insert(runs_.end(), other.runs_.begin(), other.runs_.end());
+    normalise();
+    return *this;
+  }
+  ByteSet& operator-=(const ByteSet& other) {
+    std::vector<ByteRun> left;
+    auto taken = other.runs_.begin();
+    for (ByteRun run : runs_) {
+      while (taken != other.runs_.end() && taken->end <= run.begin) ++taken;
+      for (auto at = taken; at != other.runs_.end() && at->begin < run.end; ++at) {
+        if (at->begin > run.begin) left.push_back({run.begin, at->begin});
+        run.begin = std::max(run.begin, at->end);
+        if (run.begin >= run.end) break;
+      }
+      if (run.begin < run.end) left.push_back(run);
+    }
+    runs_ = std::move(left);
+    return *this;
+  }
+  friend ByteSet operator&(const ByteSet& a, const ByteSet& b) {
+    ByteSet both;
+    auto other = b.runs_.begin();
+    for (const ByteRun& run : a.runs_) {
+      while (other != b.runs_.end() && other->end <= run.begin) ++other;
+      for (auto at = other; at != b.runs_.end() && at->begin < run.end; ++at)
+        both.runs_.push_back({std::max(run.begin, at->begin), std::min(run.end, at->end)});
+    }
+    return both;
+  }
+  bool lies_within(const ByteSet& other) const {
+    ByteSet outside = *this;
+    outside -= other;
+    return outside.empty();
+  }
+
+ private:
+  std::vector<ByteRun> runs_;
+};
 
 // A call and the tensor that it writes.
 struct Written {
@@ -98,8 +169,9 @@ class OverwriteCheck final : public Observer {
   ByteSet bytes_of(const OperandUse& use) const {
     ByteSet bytes;
     for_each_used_span(*chip_, use, [&](const Span& span) {
-      if (span.space == SpanSpace::kLocal && span.begin < span.end) bytes.add(Interval(span.begin, span.end));
+      if (span.space == SpanSpace::kLocal && span.begin < span.end) bytes.append({span.begin, span.end});
     });
+    bytes.normalise();
     return bytes;
   }
 
@@ -127,9 +199,9 @@ class OverwriteCheck final : public Observer {
       }
       if (!written) written = bytes_of(use);
       Threat threat{i, bytes_of(tensor.by.use) & *written, {}};
-      for (const Interval& part : threat.bytes) {
-        const std::uint8_t* data = memories_->local(0) + part.lower();
-        threat.values.insert(threat.values.end(), data, data + (part.upper() - part.lower()));
+      for (const ByteRun& part : threat.bytes) {
+        const std::uint8_t* data = memories_->local(0) + part.begin;
+        threat.values.insert(threat.values.end(), data, data + (part.end - part.begin));
       }
       if (!threat.values.empty()) threats_.push_back(std::move(threat));
     }
@@ -139,9 +211,9 @@ class OverwriteCheck final : public Observer {
   ByteSet changed(const Threat& threat) const {
     ByteSet bytes;
     std::size_t seen = 0;
-    for (const Interval& part : threat.bytes) {
-      for (std::uint64_t at = part.lower(); at < part.upper(); ++at, ++seen) {
-        if (memories_->local(0)[at] != threat.values[seen]) bytes.add(Interval(at, at + 1));
+    for (const ByteRun& part : threat.bytes) {
+      for (std::uint64_t at = part.begin; at < part.end; ++at, ++seen) {
+        if (memories_->local(0)[at] != threat.values[seen]) bytes.append({at, at + 1});
       }
     }
     return bytes;
@@ -207,17 +279,17 @@ class OverwriteCheck final : public Observer {
       if (!has_few_rows(use.tensor)) continue;
       const ByteSet bytes = bytes_of(use);
       const ByteSet lost = bytes & tensor.lost;
-      if (lost.empty() || (bytes & tensor.own).empty() || !boost::icl::within(bytes, bytes_of(tensor.by.use))) continue;
+      if (lost.empty() || (bytes & tensor.own).empty() || !bytes.lies_within(bytes_of(tensor.by.use))) continue;
       report(op, use, tensor, *lost.begin());
       forget(tensor);
     }
   }
 
-  void report(Op op, const OperandUse& use, const Live& tensor, const Interval& lost) {
+  void report(Op op, const OperandUse& use, const Live& tensor, const ByteRun& lost) {
     const CallStack here = capture_call_stack();
     Finding finding;
     finding.rule = "memory/overwritten";
-    finding.place = place_of(*chip_, SpanSpace::kLocal, lost.lower(), lost.upper());
+    finding.place = place_of(*chip_, SpanSpace::kLocal, lost.begin, lost.end);
     const auto party = [&](const Written& by, const char* verb) {
       const std::string function = call_name(by.op, by.stack);
       return Party{function,
@@ -229,7 +301,7 @@ class OverwriteCheck final : public Observer {
         fmt::format("{} overwrites a part of a tensor that {} reads afterwards: {}",
                     call_name(tensor.taker->op, tensor.taker->stack), call_name(op, here), finding.place->text());
     finding.parties = {party(tensor.by, "wrote"), party(*tensor.taker, "overwrites a part with"),
-                       party_of(*chip_, {op, use.name, false, &use.tensor}, SpanSpace::kLocal, lost.lower(), here)};
+                       party_of(*chip_, {op, use.name, false, &use.tensor}, SpanSpace::kLocal, lost.begin, here)};
     findings_->add(finding);
   }
 

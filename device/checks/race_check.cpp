@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "device/checks/describe.hpp"
 #include "device/footprint/spans.hpp"
@@ -131,34 +132,62 @@ class RaceCheck final : public Observer {
   void touch(std::size_t engine, Access access, const Tensor& tensor, std::uint32_t operand) {
     const Touch self{static_cast<std::uint32_t>(commands_.size()), operand};
     const bool writes = access != Access::kRead;
+    // Rows that follow each other are one run, in whatever order the tensor has them: maps have few entries then.
+    runs_.clear();
+    SpanSpace space{};
     for_each_span(*chip_, tensor, [&](const Span& span) {
-      const auto space = static_cast<std::size_t>(span.space);
-      const Interval bytes(span.begin, span.end);
-      for (std::size_t other = 0; other < kEngines.size(); ++other) {
-        if (other == engine) continue;
-        compare(engines_[other].writes[space], bytes, span, self, true, writes);
-        if (writes) compare(engines_[other].reads[space], bytes, span, self, false, true);
+      space = span.space;
+      if (!runs_.empty() && runs_.back().end == span.begin) {
+        runs_.back().end = span.end;
+      } else if (span.begin < span.end) {
+        runs_.push_back({span.begin, span.end});
       }
-      TouchMap& map = writes ? engines_[engine].writes[space] : engines_[engine].reads[space];
-      map.set({bytes, self});
     });
+    const auto before = [](const Run& a, const Run& b) { return a.begin < b.begin; };
+    if (!std::is_sorted(runs_.begin(), runs_.end(), before)) std::sort(runs_.begin(), runs_.end(), before);
+    for (std::size_t i = 0; i < runs_.size();) {
+      Run run = runs_[i++];
+      for (; i < runs_.size() && runs_[i].begin <= run.end; ++i) run.end = std::max(run.end, runs_[i].end);
+      touch_run(engine, writes, space, Interval(run.begin, run.end), self);
+    }
   }
 
-  void compare(const TouchMap& others, const Interval& bytes, const Span& span, Touch self, bool earlier_writes,
+  void touch_run(std::size_t engine, bool writes, SpanSpace space, const Interval& bytes, Touch self) {
+    const auto memory = static_cast<std::size_t>(space);
+    for (std::size_t other = 0; other < kEngines.size(); ++other) {
+      if (other == engine) continue;
+      const auto look = [&](TouchMap& touches, bool earlier_writes) {
+        if (touches.empty()) return;
+        // What this write is ordered behind needs no further comparison: who races with that and not with this write
+        // would have to come behind this write, and so behind that.
+        if (compare(touches, bytes, space, self, earlier_writes, writes) && writes) touches.erase(bytes);
+      };
+      look(engines_[other].writes[memory], true);
+      if (writes) look(engines_[other].reads[memory], false);
+    }
+    TouchMap& map = writes ? engines_[engine].writes[memory] : engines_[engine].reads[memory];
+    map.set({bytes, self});
+  }
+
+  // Whether something was found, all of it ordered before.
+  bool compare(const TouchMap& others, const Interval& bytes, SpanSpace space, Touch self, bool earlier_writes,
                bool self_writes) {
+    bool ordered = true;
     const auto [begin, end] = others.equal_range(bytes);
     for (auto at = begin; at != end; ++at) {
       const std::uint64_t first = std::max(at->first.lower(), bytes.lower());
       const std::uint64_t last = std::min(at->first.upper(), bytes.upper());
       const SectionCommand& earlier = command_of(at->second);
       if (clocks_[command_of(self).engine][earlier.engine] >= earlier.tick) continue;  // a message orders them
-      report(at->second, self, span, first, last, earlier_writes, self_writes);
+      ordered = false;
+      report(at->second, self, space, first, last, earlier_writes, self_writes);
     }
+    return ordered && begin != end;
   }
 
   const SectionCommand& command_of(Touch touch) const { return commands_[touch.command - 1]; }
 
-  void report(Touch earlier, Touch self, const Span& span, std::uint64_t first, std::uint64_t last, bool earlier_writes,
+  void report(Touch earlier, Touch self, SpanSpace space, std::uint64_t first, std::uint64_t last, bool earlier_writes,
               bool self_writes) {
     // One report for each pair of commands: the first bytes are enough to find it.
     const std::uint64_t pair = std::uint64_t{earlier.command} << 32 | self.command;
@@ -168,10 +197,10 @@ class RaceCheck final : public Observer {
     const auto engine_name = [&](Touch touch) { return to_text(info(command_of(touch).op).engine); };
     Finding finding;
     finding.rule = earlier_writes ? (self_writes ? "race/waw" : "race/raw") : "race/war";
-    finding.place = place_of(*chip_, span.space, first, last);
+    finding.place = place_of(*chip_, space, first, last);
     finding.what = fmt::format("{} and {} touch the same bytes in one parallel section: {}", engine_name(earlier),
                                engine_name(self), finding.place->text());
-    finding.parties = {party(earlier, earlier_writes, span.space, first), party(self, self_writes, span.space, first)};
+    finding.parties = {party(earlier, earlier_writes, space, first), party(self, self_writes, space, first)};
     findings_->add(finding);
   }
 
@@ -193,6 +222,10 @@ class RaceCheck final : public Observer {
   std::array<Clock, kEngines.size()> clocks_{};  // what each engine knows to have happened
   std::map<int, Clock> messages_;
   std::deque<std::uint64_t> reported_;
+  struct Run {
+    std::uint64_t begin, end;
+  };
+  std::vector<Run> runs_;  // of the tensor that is looked at
 };
 
 }  // namespace
