@@ -4,6 +4,7 @@ import argparse
 import io
 import json
 import lzma
+import os
 import pathlib
 import struct
 import subprocess
@@ -54,6 +55,30 @@ class Bmodel(unittest.TestCase):
         text = softtpu("disasm", NETWORKS / "softmax_INT8.bmodel")
         self.assertIn("TIU 1 sAR.cast after DMA 1", text)
         self.assertIn("= tpu_bdc_cast\n            reads src 0x00000000, shape [1, 63, 1, 29], fp32", text)
+
+    def test_disasm_knows_where_tags_point(self):
+        for network in ("bm1688_2/matmul_two_F32", "bm1688/conv_relu_INT8", "bm1690/conv_relu_INT8"):
+            text = softtpu("disasm", NETWORKS / f"{network}.bmodel")
+            self.assertNotIn("outside", text)
+        self.assertIn("reads src 0xc000001e00, shape [24,", softtpu("disasm", NETWORKS / "bm1688_2/matmul_two_F32.bmodel"))
+
+    def test_a_network_runs_on_its_own_chip(self):
+        for network in ("bm1688_2/matmul_two_F32", "bm1690/embedding_F16", "bm1684/conv_relu_F32"):
+            self.assertIn(" ms here", softtpu("run", NETWORKS / f"{network}.bmodel"))
+        self.assertIn("the file is for chip BM1690", softtpu("run", "--chip", "bm1684x", NETWORKS / "bm1690/embedding_F16.bmodel", status=1))
+
+    def test_info_says_what_each_core_has(self):
+        (stage,) = json.loads(softtpu("info", "--json", NETWORKS / "bm1688_2/matmul_two_F32.bmodel"))["networks"][0]["stages"]
+        self.assertEqual((stage["cores"], [group["core"] for group in stage["groups"]]), (2, [0, 1]))
+
+    def test_a_file_of_gigabytes_opens_at_once(self):
+        path = self.at / "large.bmodel"
+        path.write_bytes((NETWORKS / "softmax_INT8.bmodel").read_bytes())
+        os.truncate(path, 4 << 30)  # a hole: it takes no room
+        begin = os.times()
+        softtpu("info", path)
+        end = os.times()
+        self.assertLess(end.children_user + end.children_system - begin.children_user - begin.children_system, 1)
 
     def test_time_estimates_without_running(self):
         path = NETWORKS / "attention_small_F16.bmodel"

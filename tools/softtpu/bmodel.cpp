@@ -13,8 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "device/chip/chip.hpp"
 #include "runtime/report/report.hpp"
 #include "tools/softtpu/command.hpp"
+#include "tools/softtpu/network_time.hpp"
 #include "tools/softtpu/outputs.hpp"
 
 namespace softtpu::cli {
@@ -46,10 +48,17 @@ void show_stage(const bmodel::Stage& stage) {
   for (const std::string& refusal : stage.reasons(false)) print_escaped("    cannot run: {}\n", refusal);
 }
 
+// A network runs on its own chip where nothing names another one: SOFTTPU_CHIP (--chip) counts before CHIP_ARCH.
+void use_chip_of(const bmodel::Model& model) {
+  const std::string name = chip_name(model.chip);
+  if (load_chip(name)) ::setenv("CHIP_ARCH", name.c_str(), 0);
+}
+
 // `run` and `compare` start this program again, as any program under `softtpu run`.
 int run_in_program(const BmodelOptions& options, bool compare) {
-  const auto model = load_model(options.file);
-  if (!model) return fail(model.error());
+  const auto loaded = load_model(options.file);
+  if (!loaded) return fail(loaded.error());
+  use_chip_of(loaded->model);
   if (!options.output.empty()) {
     if (auto writable = check_writable("--output", options.output); !writable) {
       fail(writable.error());
@@ -112,24 +121,28 @@ void add_execution(CLI::App& app, BmodelOptions& options) {
 }  // namespace
 
 Result<LoadedModel> load_model(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path)) {
-    const char* why = file ? "it is a folder" : std::strerror(errno);
-    return Error{ErrorKind::kUsage, fmt::format("{}: {}", path, why)};
-  }
   LoadedModel loaded;
-  // In pieces, because a pipe has no size.
-  constexpr std::size_t kLeast = std::size_t{1} << 16;
   std::error_code unknown;
-  const auto size = fs::file_size(path, unknown);
-  std::size_t room = unknown ? kLeast : std::max<std::size_t>(static_cast<std::size_t>(size) + 1, kLeast);
-  for (std::size_t filled = 0; file; room *= 2) {
-    loaded.bytes.resize(room);
-    file.read(reinterpret_cast<char*>(loaded.bytes.data() + filled), static_cast<std::streamsize>(room - filled));
-    filled += static_cast<std::size_t>(file.gcount());
-    if (!file) loaded.bytes.resize(filled);
+  if (fs::is_regular_file(path, unknown)) {
+    auto mapped = bmodel::MappedFile::open(path);
+    if (!mapped) return Error{mapped.error().kind, fmt::format("{}: {}", path, mapped.error().text)};
+    loaded.mapped = *std::move(mapped);
+  } else {
+    std::ifstream file(path, std::ios::binary);
+    if (!file || fs::is_directory(path, unknown)) {
+      const char* why = file ? "it is a folder" : std::strerror(errno);
+      return Error{ErrorKind::kUsage, fmt::format("{}: {}", path, why)};
+    }
+    // In pieces, because a pipe has no size.
+    std::size_t room = std::size_t{1} << 16;
+    for (std::size_t filled = 0; file; room *= 2) {
+      loaded.read.resize(room);
+      file.read(reinterpret_cast<char*>(loaded.read.data() + filled), static_cast<std::streamsize>(room - filled));
+      filled += static_cast<std::size_t>(file.gcount());
+      if (!file) loaded.read.resize(filled);
+    }
   }
-  auto model = bmodel::read_model(loaded.bytes);
+  auto model = bmodel::read_model(loaded.bytes());
   if (!model) return Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)};
   loaded.model = *std::move(model);
   return loaded;
@@ -163,16 +176,31 @@ Json to_json(const std::vector<bmodel::Tensor>& tensors) {
 Json to_json(const bmodel::Stage& stage) {
   Json groups = Json::array();
   for (const bmodel::CommandGroup& group : stage.groups) {
-    groups.push_back({{"tiu_instructions", group.tiu_count},
+    groups.push_back({{"core", group.core},
+                      {"sdma_bytes", group.sdma.size()},
+                      {"relocations", group.relocations.size()},
+                      {"tiu_instructions", group.tiu_count},
                       {"tiu_bytes", group.tiu.size()},
                       {"dma_instructions", group.dma_count},
                       {"dma_bytes", group.dma.size()}});
   }
-  return {{"inputs", to_json(stage.inputs)},      {"outputs", to_json(stage.outputs)},
-          {"between", to_json(stage.between)},    {"coefficient_bytes", stage.coefficients.size()},
-          {"context_bytes", stage.context_bytes}, {"io_bytes", stage.io_bytes},
-          {"groups", std::move(groups)},          {"layers", stage.layers.size()},
-          {"layers_not_known", stage.map_fault},  {"cannot_run", stage.reasons(false)}};
+  return {{"inputs", to_json(stage.inputs)},
+          {"outputs", to_json(stage.outputs)},
+          {"between", to_json(stage.between)},
+          {"coefficient_bytes", stage.coefficients.size()},
+          {"cores", stage.cores},
+          {"coefficient_address", stage.coefficient_address},
+          {"io_address", stage.io_address},
+          {"context_address", stage.context_address},
+          {"dynamic", stage.dynamic},
+          {"dynamic_parts", stage.dynamic_parts.size()},
+          {"left_out", stage.left_out},
+          {"context_bytes", stage.context_bytes},
+          {"io_bytes", stage.io_bytes},
+          {"groups", std::move(groups)},
+          {"layers", stage.layers.size()},
+          {"layers_not_known", stage.map_fault},
+          {"cannot_run", stage.reasons(false)}};
 }
 
 int show_model_json(const bmodel::Model& model) {

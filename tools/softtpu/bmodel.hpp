@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "device/isa/types.hpp"
 #include "runtime/bmodel/container.hpp"
+#include "runtime/bmodel/mapped_file.hpp"
 #include "tools/softtpu/run.hpp"
 
 namespace softtpu::cli {
@@ -33,10 +35,12 @@ struct BmodelOptions {
   std::size_t most_layers = 0;
 };
 
-// A file in memory, and what it holds: the model's parts are views into the bytes.
+// A file, mapped or (a pipe) read, and what it holds: the model's parts are views into the bytes.
 struct LoadedModel {
-  std::vector<std::uint8_t> bytes;
+  std::shared_ptr<const bmodel::MappedFile> mapped;
+  std::vector<std::uint8_t> read;
   bmodel::Model model;
+  bmodel::Bytes bytes() const { return mapped ? mapped->bytes() : bmodel::Bytes(read); }
 };
 Result<LoadedModel> load_model(const std::string& path);
 

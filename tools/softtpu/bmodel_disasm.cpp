@@ -1,7 +1,6 @@
 // softtpu bmodel disasm: the instructions of a compiled network as text or JSON.
 #include <fmt/format.h>
 
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -10,6 +9,7 @@
 #include "device/instruction/translate.hpp"
 #include "tools/softtpu/bmodel.hpp"
 #include "tools/softtpu/command.hpp"
+#include "tools/softtpu/network_time.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -21,10 +21,27 @@ struct Entry {
   std::uint64_t offset = 0;
 };
 
+using Areas = std::vector<stream::Area>;
+
+// What the stage's instructions may point to, each where the compiler has put it.
+Areas areas_of(const bmodel::Stage& stage) {
+  Areas areas;
+  const auto add = [&](std::uint64_t begin, std::uint64_t bytes) {
+    if (bytes > 0 && begin + bytes > begin) areas.push_back({begin, begin + bytes, begin});
+  };
+  add(stage.coefficient_address, stage.coefficients.size());
+  add(stage.context_address, stage.context_bytes);
+  add(stage.io_address, stage.io_bytes);
+  for (const auto* tensors : {&stage.inputs, &stage.outputs})
+    for (const bmodel::Tensor& tensor : *tensors) add(tensor.address, tensor.bytes);
+  return areas;
+}
+
 // For chips that can be carried out. Each core has its own.
 struct Translating {
-  explicit Translating(const Chip& of) : chip(of), translator(of) {}
+  Translating(const Chip& of, const Areas& reached) : chip(of), areas(reached), translator(of) {}
   const Chip& chip;
+  const Areas& areas;
   stream::Translator translator;
 };
 
@@ -37,7 +54,7 @@ struct Meaning {
 Meaning meaning_of(Translating* translating, stream::Instruction instruction) {
   if (translating == nullptr) return {};
   if (instruction.format->unit == stream::Unit::kDma) {
-    if (auto resolved = stream::resolve_addresses(translating->chip, instruction, {}); !resolved)
+    if (auto resolved = stream::resolve_addresses(translating->chip, instruction, translating->areas); !resolved)
       return {"", {resolved.error().text}};
   }
   const auto translated = translating->translator.translate(instruction);
@@ -100,23 +117,22 @@ Result<std::vector<Entry>> read(const stream::InstructionSet& set, stream::Unit 
 int disassemble_model(const BmodelOptions& options) {
   const auto loaded = load_model(options.file);
   if (!loaded) return fail(loaded.error());
-  std::string name;
-  for (const char letter : loaded->model.chip)
-    name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  const auto* set = stream::InstructionSet::find_chip(name);
+  const auto* set = stream::InstructionSet::find_chip(chip_name(loaded->model.chip));
   if (set == nullptr)
-    return fail(Error{ErrorKind::kUsage, fmt::format("{}: no instructions of {} are known", options.file, name)});
+    return fail(
+        Error{ErrorKind::kUsage, fmt::format("{}: no instructions of {} are known", options.file, loaded->model.chip)});
   // A chip without a description has instructions, and no commands.
-  const auto chip = load_chip(name == "cv186x" ? "bm1688" : name);
+  const auto chip = load_chip(chip_name(loaded->model.chip));
   bool found = false;
   for (const bmodel::Network& network : loaded->model.networks) {
     if (!options.network.empty() && network.name != options.network) continue;
     for (const bmodel::Stage& stage : network.stages) {
       if (options.stage != &stage - network.stages.data()) continue;
       found = true;
+      const Areas areas = areas_of(stage);
       for (const bmodel::CommandGroup& group : stage.groups) {
         std::optional<Translating> translating;
-        if (chip) translating.emplace(*chip);
+        if (chip) translating.emplace(*chip, areas);
         if (stage.cores > 1 && !options.json) fmt::print("core {}\n", group.core);
         for (const auto& [unit, bytes] :
              {std::pair(stream::Unit::kTiu, group.tiu), std::pair(stream::Unit::kDma, group.dma),

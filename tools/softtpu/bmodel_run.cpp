@@ -244,7 +244,7 @@ class Session {
     if (bm_dev_request(&handle_, 0) != BM_SUCCESS) return false;
     runtime_ = bmrt_create(handle_);
     if (runtime_ != nullptr) softtpu_bmrt_run_static_parts(runtime_, static_parts);
-    return runtime_ != nullptr && bmrt_load_bmodel_data(runtime_, model.bytes.data(), model.bytes.size());
+    return runtime_ != nullptr && bmrt_load_bmodel_data(runtime_, model.bytes().data(), model.bytes().size());
   }
 
   void dump_layers(const std::string& folder) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device/timing/launch_time.hpp"
+#include "runtime/bmodel/mapped_file.hpp"
 #include "tools/softtpu/bmodel.hpp"
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/network_time.hpp"
@@ -290,8 +291,8 @@ int time_models(const BmodelOptions& options) {
   std::vector<First> firsts;  // of each file
   if (!options.with.empty()) files.push_back(options.with);
   for (const std::string& path : files) {
-    const auto file = MappedFile::open(path);
-    if (!file) return fail(file.error());
+    const auto file = bmodel::MappedFile::open(path);
+    if (!file) return fail(Error{file.error().kind, fmt::format("{}: {}", path, file.error().text)});
     const auto model = bmodel::read_model((*file)->bytes());
     if (!model) return fail(Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)});
     std::optional<std::pair<std::size_t, std::size_t>> first;  // network and stage

@@ -19,20 +19,6 @@ namespace softtpu::cli {
 // The name of the chip's description for what a file says that it is compiled for.
 std::string chip_name(const std::string& compiled_for);
 
-// A file of which only the parts that are looked at are read.
-class MappedFile {
- public:
-  static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  bmodel::Bytes bytes() const { return bytes_; }
-
- private:
-  explicit MappedFile(bmodel::Bytes bytes) : bytes_(bytes) {}
-  bmodel::Bytes bytes_;
-};
-
 // Instructions of one layer, or of one kind where the file does not say which belong to which layer.
 struct LayerTime {
   std::string name;
