@@ -56,23 +56,6 @@ bm_status_t bm_get_device_time_us(bm_handle_t handle, unsigned long* time_us) {
   return BM_SUCCESS;
 }
 
-bm_status_t bm_total_gmem(bm_handle_t handle, u64* total) {
-  SOFTTPU_HANDLE(handle);
-  SOFTTPU_NOT_NULL(total);
-  const Result<DeviceStat> now = h->device().stat();
-  if (!now) return fail(__func__, now.error());
-  *total = now->bytes_total;
-  return BM_SUCCESS;
-}
-bm_status_t bm_avail_gmem(bm_handle_t handle, u64* avail) {
-  SOFTTPU_HANDLE(handle);
-  SOFTTPU_NOT_NULL(avail);
-  const Result<DeviceStat> now = h->device().stat();
-  if (!now) return fail(__func__, now.error());
-  *avail = now->bytes_total - now->bytes_used;
-  return BM_SUCCESS;
-}
-
 bm_status_t bm_memcpy_s2d_poll(bm_handle_t handle, bm_device_mem_t dst, void* src) {
   return bm_memcpy_s2d(handle, dst, src);
 }

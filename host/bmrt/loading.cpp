@@ -4,11 +4,13 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "bmruntime_interface.h"
 #include "host/bmrt/runtime.hpp"
+#include "runtime/bmodel/mapped_file.hpp"
 
 using namespace softtpu;
 using namespace softtpu::bmrt;
@@ -17,18 +19,12 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-Result<Bytes> read_file(const char* path) {
+// Pages of the file are read when they are needed.
+Result<std::shared_ptr<const bmodel::MappedFile>> open_file(const char* path) {
   if (path == nullptr) return Error{ErrorKind::kUsage, "the path is NULL"};
-  std::error_code failed;
-  const auto size = std::filesystem::file_size(path, failed);
-  std::ifstream file(path, std::ios::binary);
-  if (failed || !file)
-    return Error{ErrorKind::kUsage, fmt::format("{}: {}", path, failed ? failed.message() : "it cannot be opened")};
-  Bytes bytes(size);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (static_cast<std::uintmax_t>(file.gcount()) != size)
-    return Error{ErrorKind::kUsage, fmt::format("{}: it cannot be read", path)};
-  return bytes;
+  auto file = bmodel::MappedFile::open(path);
+  if (!file) return Error{file.error().kind, fmt::format("{}: {}", path, file.error().text)};
+  return file;
 }
 
 memory_t wanted(std::uint64_t bytes) {
@@ -69,10 +65,10 @@ bool load_with(const char* function, Runtime& runtime, std::span<const std::uint
 
 bool load_decrypted(const char* function, Runtime& runtime, const char* path, decrypt_func decrypt) {
   if (decrypt == nullptr) return refuse(function, "the function that decrypts is NULL");
-  const auto file = read_file(path);
+  const auto file = open_file(path);
   if (!file) return refuse(function, file.error().text);
   MemorySource own(runtime.handle());
-  const auto loaded = runtime.load(*file, own, [decrypt](bmodel::Bytes encrypted) -> Result<Bytes> {
+  const auto loaded = runtime.load((*file)->bytes(), own, [decrypt](bmodel::Bytes encrypted) -> Result<Bytes> {
     std::uint64_t bytes = 0;
     std::uint8_t* const plain = decrypt(encrypted.data(), encrypted.size(), &bytes);
     if (plain == nullptr)
@@ -97,17 +93,17 @@ bool bmrt_load_bmodel_data(void* p_bmrt, const void* bmodel_data, size_t size) {
 
 bool bmrt_load_bmodel(void* p_bmrt, const char* bmodel_path) {
   SOFTTPU_RUNTIME(p_bmrt, false);
-  const auto file = read_file(bmodel_path);
+  const auto file = open_file(bmodel_path);
   if (!file) return refuse(__func__, file.error().text);
-  const auto loaded = runtime->load(*file);
+  const auto loaded = runtime->load((*file)->bytes());
   return loaded ? true : refuse(__func__, fmt::format("{}: {}", bmodel_path, loaded.error().text));
 }
 
 bool bmrt_load_bmodel_with_mem(void* p_bmrt, const char* bmodel_path, mem_info_t* mem_info) {
   SOFTTPU_RUNTIME(p_bmrt, false);
-  const auto file = read_file(bmodel_path);
+  const auto file = open_file(bmodel_path);
   if (!file) return refuse(__func__, file.error().text);
-  return load_with(__func__, *runtime, *file, mem_info);
+  return load_with(__func__, *runtime, (*file)->bytes(), mem_info);
 }
 
 bool bmrt_load_bmodel_data_with_mem(void* p_bmrt, const void* bmodel_data, size_t size, mem_info_t* mem_info) {
@@ -121,16 +117,19 @@ bool bmrt_load_bmodel_with_mem_v2(void* p_bmrt, const char* bmodel_path, void* b
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (!io_mems.empty())
     return refuse(__func__, fmt::format("io_mems has {} members: what they are for is not published", io_mems.size()));
-  auto file = read_file(bmodel_path);
-  if (!file) return refuse(__func__, file.error().text);
+  const auto mapped = open_file(bmodel_path);
+  if (!mapped) return refuse(__func__, mapped.error().text);
+  const std::span<const std::uint8_t> bytes = (*mapped)->bytes();
   if (bmodel_head != nullptr) {
     constexpr std::size_t kHeader = 64;
     const auto* const head = static_cast<const std::uint8_t*>(bmodel_head);
-    const auto bytes = bmodel::head_bytes({head, kHeader}, file->size());
-    if (!bytes) return refuse(__func__, "bmodel_head: " + bytes.error().text);
-    std::memcpy(file->data(), head, *bytes);
+    const auto given = bmodel::head_bytes({head, kHeader}, bytes.size());
+    if (!given) return refuse(__func__, "bmodel_head: " + given.error().text);
+    Bytes file(bytes.begin(), bytes.end());
+    std::memcpy(file.data(), head, *given);
+    return load_with(__func__, *runtime, file, mem_info);
   }
-  return load_with(__func__, *runtime, *file, mem_info);
+  return load_with(__func__, *runtime, bytes, mem_info);
 }
 
 bool bmrt_load_bmodel_in_device(void* p_bmrt, void* p_bmodel, uint64_t dev_addr, size_t size) {
@@ -184,8 +183,8 @@ bool bmrt_get_coeff_info(void* p_bmrt, ...) {  // NOLINT: its other arguments ar
 // ---- What a file needs ----
 
 bool bmrt_get_bmodel_info(const char* bmodel_path, mem_info_t* mem_info) {
-  const auto file = read_file(bmodel_path);
-  return file ? describe(__func__, *file, mem_info) : refuse(__func__, file.error().text);
+  const auto file = open_file(bmodel_path);
+  return file ? describe(__func__, (*file)->bytes(), mem_info) : refuse(__func__, file.error().text);
 }
 
 bool bmrt_get_bmodel_data_info(const void* bmodel_data, size_t size, mem_info_t* mem_info) {

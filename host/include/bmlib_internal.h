@@ -158,12 +158,6 @@ u64 bm_get_version(bm_handle_t handle);
 /** Time of the device's clock, which is the host's.
  * time_us: receives microseconds */
 bm_status_t bm_get_device_time_us(bm_handle_t handle, unsigned long* time_us);
-/** Bytes of device memory.
- * total: receives bytes */
-bm_status_t bm_total_gmem(bm_handle_t handle, u64* total);
-/** Bytes of free device memory.
- * avail: receives bytes */
-bm_status_t bm_avail_gmem(bm_handle_t handle, u64* avail);
 
 /* ---- Copies that poll for their end on a board: the ordinary ones ---- */
 

@@ -237,15 +237,15 @@ void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows, co
 Result<void> read_fit(const std::string& what) {
   const std::size_t equals = what.find('=');
   const std::string path = equals == std::string::npos ? "" : what.substr(equals + 1);
-  const auto file = MappedFile::open(path);
-  if (!file) return file.error();
+  const auto file = bmodel::MappedFile::open(path);
+  if (!file) return Error{file.error().kind, fmt::format("{}: {}", path, file.error().text)};
   const bmodel::Bytes bytes = (*file)->bytes();
   return Fit::replace(what.substr(0, equals), std::string(bytes.begin(), bytes.end()));
 }
 
 // The first estimate of a file, for --with.
 struct First {
-  std::shared_ptr<const MappedFile> file;
+  std::shared_ptr<const bmodel::MappedFile> file;
   bmodel::Model model;
   std::size_t network = 0, stage = 0;
   StageOfFile at() const { return {model, model.networks[network], stage}; }
