@@ -79,6 +79,32 @@ class Bmodel(unittest.TestCase):
         softtpu("info", path)
         end = os.times()
         self.assertLess(end.children_user + end.children_system - begin.children_user - begin.children_system, 1)
+    def test_test_has_the_options_and_lines_of_bmrt_test(self):
+        context = self.at / "context"
+        context.mkdir()
+        (context / "compilation.bmodel").write_bytes((NETWORKS / "attention_small_F16.bmodel").read_bytes())
+        (context / "input_ref_data.dat").write_bytes(self.recorded("attention_small_F16", "input"))
+        (context / "output_ref_data.dat").write_bytes(self.recorded("attention_small_F16", "output"))
+        text = softtpu("test", "--context_dir", context, "--loopnum", 2, "--thread_num", 2, "--accuracy_f", 0)
+        for part in ("[BMRT][bmrt_test] INFO:net[attention_small] stage[0], launch total time is ", "us (npu ",
+                     "INFO:+++ The network[attention_small] stage[0] output_data +++", "INFO:load input time(s): ",
+                     "INFO:get output time(s): ", "INFO:compare    time(s): "):
+            self.assertIn(part, text)
+        self.assertEqual(text.count("INFO:+++ The network[attention_small] stage[0] cmp success +++"), 4)
+        self.assertRegex(text, r"INFO:calculate  time\(s\): \d+\.\d+, on the chip 0\.0*[1-9]\d* \(estimate\)")
+        wrong = bytearray((context / "output_ref_data.dat").read_bytes())
+        wrong[4 * 7:4 * 8] = struct.pack("<f", 12345)
+        (context / "output_ref_data.dat").write_bytes(wrong)
+        self.assertIn("cmp failed: output add55_0_Add_f32, element 7 is ", softtpu("test", "--context_dir", context, status=1))
+        self.assertNotIn("cmp", softtpu("test", "--context_dir", context, "--compare", 0))
+        (context / "input_ref_data.dat").write_bytes(bytes(8))
+        self.assertIn("input_ref_data.dat has 8 bytes, 2296 more are needed", softtpu("test", "--context_dir", context, status=2))
+        self.assertIn("one of --bmodel and --context_dir", softtpu("test", status=2))
+        self.assertIn("--shapes [1,: not of the form", softtpu("test", "--bmodel", NETWORKS / "softmax_INT8.bmodel", "--shapes", "[1,", status=2))
+        self.assertIn("--net_idx 4: the file has 1 networks", softtpu("test", "--bmodel", NETWORKS / "softmax_INT8.bmodel", "--net_idx", 4, status=2))
+        rows = NETWORKS / "dynamic/topk_F16.bmodel"
+        self.assertIn("net[topk] stage[0]", softtpu("test", "--bmodel", rows, "--shapes", "[2,300]", "--calculate_times", 2))
+        self.assertIn("is compiled for inputs up to [3, 300], not for [4, 300]", softtpu("test", "--bmodel", rows, "--shapes", "[4,300]", status=1))
 
     def test_time_estimates_without_running(self):
         path = NETWORKS / "attention_small_F16.bmodel"

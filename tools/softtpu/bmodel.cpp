@@ -118,6 +118,36 @@ void add_execution(CLI::App& app, BmodelOptions& options) {
       ->check(CLI::NonNegativeNumber);
 }
 
+// Options as bmrt_test has them.
+void add_test(CLI::App& app, BmodelOptions& options) {
+  app.add_option("--bmodel", options.file, "a compiled network; not compared unless --compare 1");
+  app.add_option("--context_dir", options.context_dir,
+                 "folder with compilation.bmodel, input_ref_data.dat and output_ref_data.dat, which are compared");
+  app.add_option("--devid", options.devid, "number of the device")->check(CLI::NonNegativeNumber);
+  app.add_option("--compare", options.compare, "1: compare with output_ref_data.dat, 0: do not")
+      ->check(CLI::Range(0, 1));
+  app.add_option("--accuracy_f", options.accuracy_f, "floats: the largest difference, relative above 1")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--accuracy_i", options.accuracy_i, "whole numbers: the largest difference")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--shapes", options.shapes, "shapes of the inputs, \"[1,3,224,224],[1]\"");
+  app.add_option("--loopnum", options.loopnum, "how often everything runs")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--thread_num", options.thread_num, "threads, each with a runtime of its own")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  app.add_option("--net_idx", options.net_idx, "only this network")->check(CLI::NonNegativeNumber);
+  app.add_option("--stage_idx", options.stage_idx, "only this stage")->check(CLI::NonNegativeNumber);
+  app.add_option("--calculate_times", options.calculate_times, "launches whose mean time is printed")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--subnet_time", options.subnet_time, "accepted: `softtpu bmodel run --time` shows parts");
+  app.footer("Exit status: 0; 1 when a network failed or differs; 2 when a file is not usable.");
+}
+
 }  // namespace
 
 Result<LoadedModel> load_model(const std::string& path) {
@@ -304,6 +334,9 @@ Run add_bmodel(CLI::App& app) {
   compare->add_option("--reference", options->reference, "what the outputs should be (.npz)")->required();
   add_run_options(*compare, options->run, SettingUser::kProgram);
   compare->footer(statuses);
+  add_test(*command("test", "Run and compare networks with the options of the vendor's bmrt_test",
+                    [options] { return test_model(*options); }),
+           *options);
   CLI::App* inner = command("execute", "", [options] { return execute_model(*options); });
   inner->group("");  // not shown: what the two above start
   add_execution(*inner, *options);

@@ -33,6 +33,12 @@ struct BmodelOptions {
   int cores = 0;               // 0: any
   int length = 0, blocks = 0;  // of a language model; 0: as the file has them
   std::size_t most_layers = 0;
+  // test: the names are those of bmrt_test
+  std::string context_dir, shapes;
+  int devid = 0, compare = -1, accuracy_i = 0, loopnum = 1, thread_num = 1, net_idx = -1, stage_idx = -1;
+  int calculate_times = 1;
+  double accuracy_f = 0.01;
+  bool subnet_time = false;
 };
 
 // A file, mapped or (a pipe) read, and what it holds: the model's parts are views into the bytes.
@@ -50,6 +56,7 @@ Dtype to_dtype(bmodel::DataType type);
 int show_model(const BmodelOptions& options);
 int disassemble_model(const BmodelOptions& options);
 int time_models(const BmodelOptions& options);
+int test_model(const BmodelOptions& options);
 // What the networks of a file take of device memory.
 void print_memory(const bmodel::Model& model);
 nlohmann::json memory_json(const bmodel::Model& model);
