@@ -18,6 +18,7 @@
 #include "device/command/instruction_scope.hpp"
 #include "device/core/core.hpp"
 #include "device/instruction/translate.hpp"
+#include "runtime/base/text.hpp"
 
 namespace softtpu::cmodel {
 namespace {
@@ -39,7 +40,7 @@ constexpr unsigned kTiuEngine = 0, kDmaEngine = 1;
 constexpr int kInt8 = 1;  // DT_INT8, which callers ask for
 
 int fail(const std::string& text) {
-  std::fprintf(stderr, "[cmodel][error] %s\n", text.c_str());
+  std::fprintf(stderr, "[cmodel][error] %s\n", escape_controls(text).c_str());
   return -1;
 }
 
@@ -202,12 +203,12 @@ SOFTTPU_EXPORT std::uint64_t cmodel_get_gmem_start_addr() { return chip().global
 SOFTTPU_EXPORT void host_dma_copy_s2d_cmodel(std::uint64_t device_address, void* host, std::uint64_t bytes,
                                              std::uint32_t node) {
   if (std::uint8_t* to = find_global(__func__, static_cast<int>(node), device_address, bytes))
-    std::memcpy(to, host, bytes);
+    std::memmove(to, host, bytes);  // which may be a part of get_global_memaddr()
 }
 SOFTTPU_EXPORT void host_dma_copy_d2s_cmodel(void* host, std::uint64_t device_address, std::uint64_t bytes,
                                              std::uint32_t node) {
   if (const std::uint8_t* from = find_global(__func__, static_cast<int>(node), device_address, bytes))
-    std::memcpy(host, from, bytes);
+    std::memmove(host, from, bytes);
 }
 
 // ---- Instructions ----

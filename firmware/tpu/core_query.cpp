@@ -122,7 +122,7 @@ void* tpu_kernel_memcpy(void* dst, const void* src, size_t n) {
   const Call call(Op::tpu_kernel_memcpy);
   if (n == 0) return dst;
   const bool both = dst != nullptr && src != nullptr;
-  return call.given("dst or src", both ? dst : nullptr) ? std::memcpy(dst, src, n) : dst;
+  return call.given("dst or src", both ? dst : nullptr) ? std::memmove(dst, src, n) : dst;
 }
 void* tpu_kernel_memset(void* dst, int c, size_t n) {
   const Call call(Op::tpu_kernel_memset);

@@ -233,7 +233,7 @@ uint32_t bmrt_get_flags(void* p_bmrt) {
 void bmrt_show_neuron_network(void* p_bmrt) {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   for (size_t i = 0; runtime != nullptr && i < runtime->count(); ++i)
-    fmt::print("network {}: {}\n", i, runtime->find(i)->name());
+    fmt::print("network {}: {}\n", i, escape_controls(runtime->find(i)->name()));
   std::fflush(stdout);
 }
 

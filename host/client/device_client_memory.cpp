@@ -81,7 +81,7 @@ Result<void> DeviceClient::write(std::uint64_t destination, const void* source, 
   if (auto inside = state_->check_range("the destination", destination, bytes); !inside) return inside;
   const auto* from = static_cast<const std::uint8_t*>(source);
   if (state_->memory != nullptr) {
-    std::memcpy(state_->at(destination), from, bytes);
+    std::memmove(state_->at(destination), from, bytes);  // the program may have mapped what it copies from
     note_written(destination, bytes);
     return {};
   }
@@ -98,7 +98,7 @@ Result<void> DeviceClient::read(std::uint64_t source, void* destination, std::ui
   if (state_->watched) note(HostEvent::kRead, source, bytes, true);
   auto* to = static_cast<std::uint8_t*>(destination);
   if (state_->memory != nullptr) {
-    std::memcpy(to, state_->at(source), bytes);
+    std::memmove(to, state_->at(source), bytes);  // as in write()
     return {};
   }
   for (std::uint64_t done = 0; done < bytes; done += kStreamBytes) {

@@ -1,4 +1,5 @@
 #include "runtime/module/kernel_registry.hpp"
+#include "runtime/base/text.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -52,7 +53,8 @@ std::size_t KernelRegistry::size() const {
 
 void KernelRegistry::dump() const {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < rows_.size(); ++i) std::printf("OKKernel function %zu: %s\n", i, rows_[i].name.c_str());
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    std::printf("OKKernel function %zu: %s\n", i, escape_controls(rows_[i].name).c_str());
 }
 
 KernelRegistry& kernel_registry() {

@@ -87,10 +87,17 @@ class Environment {
 // end of the returned socket as descriptor 3.
 Result<UniqueFd> start_detached(const std::string& program, const std::vector<std::string>& words,
                                 const std::vector<std::string>& given) {
+  // Else the reason would be that the program does not exist.
+  constexpr const char* kNothing = "/dev/null";
+  if (::access(kNothing, R_OK) != 0) {
+    return Error{ErrorKind::kResource,
+                 fmt::format("starting {}: {} cannot be read ({}); a container or chroot needs it.", program, kNothing,
+                             std::strerror(errno))};
+  }
   auto pair = make_socket_pair();
   if (!pair) return pair.error();
   SpawnActions actions;
-  posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions.value, 0, kNothing, O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions.value, pair->second.get(), 3);
   const SpawnAttributes attributes;
   std::vector<char*> arguments;

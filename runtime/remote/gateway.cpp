@@ -248,7 +248,12 @@ Result<std::unique_ptr<Gateway>> Gateway::create(const GatewayOptions& options) 
   if (!error) state->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) state->acceptor.bind(address, error);
   if (!error) state->acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return Error{ErrorKind::kResource, fmt::format("listening on {}: {}.", name, error.message())};
+  if (error) {
+    const char* const advice = error == asio::error::address_in_use
+                                   ? " Another program listens there; --tcp can name another port, or 0."
+                                   : "";
+    return Error{ErrorKind::kResource, fmt::format("listening on {}: {}.{}", name, error.message(), advice)};
+  }
   state->bound = {options.endpoint.host, state->acceptor.local_endpoint().port()};
   return std::unique_ptr<Gateway>(new Gateway(std::move(state)));
 }

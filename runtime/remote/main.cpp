@@ -13,6 +13,7 @@
 #include <cstdlib>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/remote/connector.hpp"
 #include "runtime/remote/gateway.hpp"
 #include "runtime/transport/refuse.hpp"
@@ -25,7 +26,7 @@ namespace {
 constexpr int kParentFd = 3;
 
 int report(const Error& error) {
-  std::fprintf(stderr, "softtpu-remote: %s\n", error.text.c_str());
+  std::fprintf(stderr, "softtpu-remote: %s\n", escape_controls(error.text).c_str());
   return 1;
 }
 

@@ -285,6 +285,66 @@ TEST(OddFiles, AMachineWithoutProcIsTheReasonThatIsGiven) {
   EXPECT_THAT(golden.output(), HasSubstr("/no/such/case"));
 }
 
+// A terminal obeys them. Networks, cases and records have tests of their own.
+TEST(OddFiles, NamesReachATerminalWithoutControlCharacters) {
+  const std::string name =
+      "/nowhere/\x1b[31mred\xc2\x9b"
+      "31m";
+  const std::vector<std::vector<std::string>> commands = {
+      {"golden", name},
+      {"bmodel", "info", name},
+      {"bmodel", "run", name},
+      {"replay", name},
+      {"report", "-o", name, "--", "/bin/true"},
+      {"dump", name, "0", "4"},
+      {"layout", name},
+      {"layout", "[1,64,8,8]", "-o", name},
+      {"api", name},
+      {"sdk", "ppl", name},
+      {"serve", "--socket", name},
+      {"serve", "--chip", name},
+      {"run", "--chip", name, "--", "/bin/true"},
+      {"run", "--", name},
+      {"try", name},
+      {"info", name},
+      {name},
+  };
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.begin(), kSofttpu);
+    Program program(command);
+    static_cast<void>(program.wait());
+    EXPECT_THAT(program.output(), testing::Not(HasSubstr("\x1b"))) << command[1];
+    EXPECT_THAT(program.output(), testing::Not(HasSubstr("\xc2\x9b"))) << command[1];
+  }
+  for (const char* variable : {"SOFTTPU_CHIP", "SOFTTPU_DEVICE", "SOFTTPU_LOG", "SOFTTPU_TRACE"}) {
+    Program program({kSofttpu, "env"}, {{variable, name}});
+    static_cast<void>(program.wait());
+    EXPECT_THAT(program.output(), testing::Not(HasSubstr("\x1b"))) << variable;
+    EXPECT_THAT(program.output(), HasSubstr("\\x1b[31mred")) << variable;
+  }
+}
+
+TEST(OddFiles, AMachineWithoutDevNullIsTheReasonThatIsGiven) {
+  const auto without_null = [](const std::string& command) {
+    return std::vector<std::string>{"/usr/bin/unshare", ::geteuid() == 0 ? "-m" : "-Urm", "/bin/sh", "-c",
+                                    "mount -t tmpfs none /dev && exec " + command};
+  };
+  if (Program(without_null("true")).wait() != 0 || kSanitized) GTEST_SKIP() << "no namespaces of mounts here";
+  Program host(without_null("'" + kHost + "' use '" + kKernels + "'"));
+  EXPECT_NE(host.wait(), 0);
+  EXPECT_THAT(host.output(), HasSubstr("/dev/null cannot be read (No such file or directory)"));
+}
+
+TEST(OddLimits, AStackThatIsTooSmallIsTheReasonThatIsGiven) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs a stack as well";
+  const std::string limited = "ulimit -s 64; exec ";
+  for (const std::string& command : {"'" + kHost + "' use '" + kKernels + "'", "'" + kSofttpu + "' serve"}) {
+    Program program({"/bin/sh", "-c", limited + command}, {{"XDG_RUNTIME_DIR", "/nowhere"}});
+    EXPECT_NE(program.wait(), 0) << command;
+    EXPECT_THAT(program.output(), HasSubstr("stacks are limited to 64 KiB (ulimit -H -s)")) << command;
+  }
+}
+
 TEST(SettingOptions, SetTheVariablesOfTheProgram) {
   for (const Setting& setting : kSettings) {
     if (is_of_servers(setting.option)) continue;

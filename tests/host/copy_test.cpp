@@ -1,4 +1,5 @@
 // Copies between host and device, inside a device, between devices; filling; conversion; mapping.
+#include <algorithm>
 #include <cstring>
 
 #include "tests/host/host_fixture.hpp"
@@ -272,6 +273,23 @@ class SocHost : public Host {
     Host::SetUp();
   }
 };
+
+// A program that has mapped device memory may copy from there to the same memory.
+TEST_F(SocHost, CopiesWithinMappedMemoryAsMemmoveDoes) {
+  constexpr unsigned kBytes = 3 << 16, kStep = 37;
+  Bytes expected = pattern(kBytes + kStep);
+  bm_device_mem_t mem = upload(expected);
+  unsigned long long pointer = 0;
+  ASSERT_EQ(bm_mem_mmap_device_mem(handle_, &mem, &pointer), BM_SUCCESS);
+  auto* const mapped = reinterpret_cast<std::uint8_t*>(pointer);
+  ASSERT_EQ(bm_memcpy_s2d_partial_offset(handle_, mem, mapped, kBytes, kStep), BM_SUCCESS);
+  std::copy_backward(expected.begin(), expected.begin() + kBytes, expected.end());
+  EXPECT_EQ(download(mem), expected);
+  ASSERT_EQ(bm_memcpy_d2s_partial_offset(handle_, mapped, mem, kBytes, kStep), BM_SUCCESS);
+  std::copy(expected.begin() + kStep, expected.end(), expected.begin());
+  EXPECT_EQ(download(mem), expected);
+  bm_free_device(handle_, mem);
+}
 
 TEST_F(SocHost, MapsDeviceMemory) {
   bm_device_mem_t mem = upload(pattern(8192));

@@ -356,5 +356,19 @@ TEST_F(RemoteStart, NeedsAnAddressThatCanBeBound) {
   EXPECT_THAT(failed_start(words), HasSubstr("listening on 192.0.2.1:0"));
 }
 
+TEST_F(RemoteStart, SaysWhatToDoWhenAnotherProgramHasTheAddress) {
+  const UniqueFd taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  socklen_t bytes = sizeof address;
+  ASSERT_EQ(::bind(taken.get(), reinterpret_cast<const sockaddr*>(&address), bytes), 0);
+  ASSERT_EQ(::listen(taken.get(), 1), 0);
+  ASSERT_EQ(::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &bytes), 0);
+  auto words = serve_words();
+  words[3] = "127.0.0.1:" + std::to_string(::ntohs(address.sin_port));
+  EXPECT_THAT(failed_start(words), HasSubstr("Address already in use. Another program listens there; --tcp can name"));
+}
+
 }  // namespace
 }  // namespace softtpu::e2e

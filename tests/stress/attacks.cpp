@@ -29,11 +29,13 @@ using Clock = std::chrono::steady_clock;
 
 // The goal of one client's wait beside another that does its worst.
 constexpr double kGoal99Ms = 5, kGoalMostMs = 50;
-// Crashes are rare beside launches: those that wait for new cores are fewer than one in a hundred.
-constexpr double kGoal99CrashMs = 1;
-// A machine that is busy with other things keeps a launch waiting as well; what it does to launches without an attack
-// is taken off.
+// A machine that is busy with other things keeps a launch waiting as well: so many times the waits without an attack
+// are good too.
 constexpr double kBusyFactor = 3;
+// A kernel that crashes is judged by that factor and 99 % of the launches alone. A launch that needs the cores which
+// have just crashed waits until new ones are there, on a busy machine some tenths of a second; what the client owes
+// for that makes such launches rare. Below this, a ratio of waits says nothing.
+constexpr double kLeast99Ms = 1;
 constexpr std::uint64_t kMiB = 1 << 20;
 
 double ms_since(Clock::time_point start) {
@@ -298,7 +300,7 @@ struct Attack {
   const char* name;
   void (*run)(const fs::path& socket);
   const char* chip = "bm1684x";
-  double goal_99_ms = kGoal99Ms;
+  bool crashes = false;
 };
 
 constexpr Attack kAttacks[] = {
@@ -317,8 +319,8 @@ constexpr Attack kAttacks[] = {
     {"questions about the device", ask},
     {"200 connections, again and again", connect_often},
     {"60 connections that copy", copy_from_everywhere},
-    {"a kernel that crashes, again and again", crash_on_one, "bm1684x", kGoal99CrashMs},
-    {"a kernel that crashes on eight cores, again and again", crash_on_eight, "bm1690", kGoal99CrashMs},
+    {"a kernel that crashes, again and again", crash_on_one, "bm1684x", true},
+    {"a kernel that crashes on eight cores, again and again", crash_on_eight, "bm1690", true},
 };
 
 // ---- The client that shall notice nothing ----
@@ -376,9 +378,10 @@ class Attacks {
   bool run() {
     fmt::print(
         "An empty launch beside one client that does its worst, {} s each. Goal: 99% within {} ms, all within {} "
-        "ms; waits in ms.\n\n| attack | launches | median | 99% | longest | without it: median | 99% | longest | "
+        "ms; beside crashes 99% within {} times those without; waits in ms.\n\n| attack | launches | median | 99% | "
+        "longest | without it: median | 99% | longest | "
         "server's memory |\n|---|---|---|---|---|---|---|---|---|\n",
-        options_.seconds, kGoal99Ms, kGoalMostMs);
+        options_.seconds, kGoal99Ms, kGoalMostMs, kBusyFactor);
     bool good = true;
     for (const Attack& attack : kAttacks) {
       if (std::string(attack.name).find(options_.only) != std::string::npos) good = run_one(attack) && good;
@@ -394,7 +397,7 @@ class Attacks {
                         e2e::Environment{{"XDG_RUNTIME_DIR", folder_}, {"SOFTTPU_LOG", "info"}});
     if (!server.wait_for_output("use with")) return fail("the server does not start: " + server.output());
     Witness witness(socket);
-    const Waits alone = witness.watch(std::min(options_.seconds, 1.0));
+    const Waits alone = witness.watch(attack.crashes ? options_.seconds : std::min(options_.seconds, 1.0));
     const pid_t attacker = start(attack, socket);
     const Waits beside = witness.watch(options_.seconds);
     const std::uint64_t kib = most_private_kib(server.pid());
@@ -410,7 +413,8 @@ class Attacks {
     if (!ended) return fail("the server does not end");
     if (!beside.failure.empty()) return fail("a launch failed: " + beside.failure);
     if (!options_.judge) return true;
-    return beside.most99 <= std::max(attack.goal_99_ms, kBusyFactor * alone.most99) &&
+    if (attack.crashes) return beside.most99 <= kBusyFactor * std::max(alone.most99, kLeast99Ms);
+    return beside.most99 <= std::max(kGoal99Ms, kBusyFactor * alone.most99) &&
            beside.most <= std::max(kGoalMostMs, kBusyFactor * alone.most);
   }
 

@@ -19,6 +19,7 @@
 #include "tests/stress/attacks.hpp"
 #include "tests/stress/client.hpp"
 #include "tests/stress/process_figures.hpp"
+#include "tests/stress/signals.hpp"
 
 namespace softtpu::stress {
 namespace {
@@ -39,6 +40,8 @@ struct Options {
   int client = -1;
   bool attacks = false;
   AttackOptions attack;
+  int signal_runs = 0;
+  SignalOptions signals;
 };
 
 class Stress {
@@ -197,10 +200,19 @@ int main(int argc, char** argv) {
   app.add_flag("!--attack-figures", options.attack.judge,
                "only the figures: a busy machine keeps launches waiting too");
   app.add_option("--attack", options.attack.only, "only attacks whose names contain this");
+  app.add_option("--signal-runs", options.signal_runs,
+                 "instead: so many runs with random signals at cores, keepers and clients")
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--signals", options.signals.signals, "in each such run")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--seed", options.signals.seed, "of the first such run")->capture_default_str();
   app.add_option("--client", options.client, "")->group("");  // this process is client N
   CLI11_PARSE(app, argc, argv);
   if (options.client >= 0) return run_client(options.threads, options.seconds, static_cast<unsigned>(options.client));
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (options.attacks) return run_attacks(options.attack) ? 0 : 1;
+  options.signals.runs = options.signal_runs;
+  if (options.signal_runs > 0) return run_signals(options.signals) ? 0 : 1;
   return Stress(options).run();
 }

@@ -16,6 +16,7 @@
 #include "device/core/core.hpp"
 #include "device/instruction/address.hpp"
 #include "device/instruction/translate.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/golden/case.hpp"
 #include "tools/golden/lists.hpp"
 
@@ -199,7 +200,8 @@ class Session {
   }
 
   InstructionResult finish() {
-    for (const auto& [format, counts] : result_.formats) fmt::print("  {:<28} {}\n", format, to_text(counts));
+    for (const auto& [format, counts] : result_.formats)
+      fmt::print("  {:<28} {}\n", escape_controls(format), to_text(counts));
     fmt::print("{}\n", to_text(result_.total));
     if (!options_.write_list.empty()) std::ofstream(options_.write_list, std::ios::app) << list_;
     return std::move(result_);
@@ -207,7 +209,7 @@ class Session {
 
  private:
   void complain(const std::string& text) {
-    fmt::print(stderr, "{}\n", text);
+    fmt::print(stderr, "{}\n", escape_controls(text));
     ++result_.total.failed;
   }
 
@@ -250,7 +252,7 @@ class Session {
       counts.add(one);
       result_.formats[outcome.format.empty() ? "not decoded" : outcome.format].add(one);
     }
-    fmt::print("{:<8} {:<24} {}\n", chip_name, family->name, to_text(counts));
+    fmt::print("{:<8} {:<24} {}\n", escape_controls(chip_name), escape_controls(family->name), to_text(counts));
     std::fflush(stdout);
     result_.total.add(counts);
     return {};
@@ -273,12 +275,13 @@ class Session {
     const bool same =
         listed && (known->second == text || (outcome.text == kDiffers && known->second.starts_with(text)));
     if (!same) return fail(key, outcome.format, outcome.details.empty() ? outcome.text : outcome.details);
-    if (options_.list_known) fmt::print("  known {} {}\n", key, known->second);
+    if (options_.list_known) fmt::print("{}", escape_controls(fmt::format("  known {} {}\n", key, known->second)));
     return {0, 0, 1, 0};
   }
 
   InstructionCounts fail(const std::string& key, const std::string& format, const std::string& text) {
-    if (shown_[format]++ < options_.shown_failures) fmt::print("  failed {} {}: {}\n", key, format, text);
+    if (shown_[format]++ < options_.shown_failures)
+      fmt::print("{}", escape_controls(fmt::format("  failed {} {}: {}\n", key, format, text)));
     return {0, 1, 0, 0};
   }
 

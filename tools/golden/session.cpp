@@ -90,7 +90,7 @@ class Session {
   }
 
   void complain(const std::string& text) {
-    fmt::print(stderr, "{}\n", text);
+    fmt::print(stderr, "{}\n", escape_controls(text));
     result_.unreadable = true;
     ++result_.total.failed;
   }
@@ -110,7 +110,8 @@ class Session {
           fmt::print("{}", escape_controls(fmt::format("  skipped {}: {}\n", recorded.id, verdict.text)));
         return {0, 0, 1, 0};
       case Verdict::kOtherNpu:
-        if (options_.list_skipped) fmt::print("  refused {}: {}\n", recorded.id, verdict.text);
+        if (options_.list_skipped)
+          fmt::print("{}", escape_controls(fmt::format("  refused {}: {}\n", recorded.id, verdict.text)));
         return {0, 0, 0, 0, 1};
       case Verdict::kFailed: break;
     }
@@ -165,7 +166,7 @@ bool write_ledger(const std::string& path, const SessionResult& result) {
   std::ofstream file(path);
   file << functions.dump(1) << "\n";
   if (file.good()) return true;
-  fmt::print(stderr, "{}: cannot be written\n", path);
+  fmt::print(stderr, "{}: cannot be written\n", escape_controls(path));
   return false;
 }
 

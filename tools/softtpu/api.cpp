@@ -15,6 +15,7 @@
 #include "device/chip/chip.hpp"
 #include "device/chip/limits.hpp"
 #include "device/isa/op.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/ledger.hpp"
 #include "tools/softtpu/reference.hpp"
@@ -257,7 +258,8 @@ int show_search(const FunctionReference& reference, const ApiOptions& options, c
 int refuse_name(const FunctionReference& reference, const std::string& name) {
   std::string near;
   for (const std::string& other : reference.nearest(name)) near += (near.empty() ? "; did you mean " : ", ") + other;
-  fmt::print(stderr, "softtpu api: no function's name contains \"{}\"{}{}\n", name, near, near.empty() ? "" : "?");
+  fmt::print(stderr, "softtpu api: no function's name contains \"{}\"{}{}\n", escape_controls(name), near,
+             near.empty() ? "" : "?");
   return 1;
 }
 
@@ -321,7 +323,7 @@ int run_api(const ApiOptions& options) {
   if (!options.chip.empty()) {
     auto found = load_chip(options.chip);
     if (!found) {
-      fmt::print(stderr, "softtpu api: {}\n", found.error().text);
+      fmt::print(stderr, "softtpu api: {}\n", escape_controls(found.error().text));
       return 2;
     }
     chip = *std::move(found);

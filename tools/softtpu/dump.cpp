@@ -232,7 +232,7 @@ Result<void> dump(const DumpOptions& options) {
 int run_dump(const DumpOptions& options) {
   auto done = dump(options);
   if (done) return 0;
-  fmt::print(stderr, "softtpu dump: {}\n", done.error().text);
+  fmt::print(stderr, "softtpu dump: {}\n", escape_controls(done.error().text));
   if (done.error().kind == ErrorKind::kResource) return kNotWritten;
   return done.error().kind == ErrorKind::kUsage ? kUsageError : kFailed;
 }

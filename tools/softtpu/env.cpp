@@ -41,12 +41,13 @@ int run() {
   int status = 0;
   for (const Variable& variable : variables()) {
     const bool set = variable_text(variable) != variable.fallback;
-    fmt::print("{}={}{}\n    {}", variable.name, variable_text(variable), set ? "" : "    (default)", variable.meaning);
-    if (set) fmt::print(" [default: {}]", variable.fallback.empty() ? "not set" : variable.fallback);
-    fmt::print("\n");
+    print_escaped("{}={}{}\n    {}", variable.name, variable_text(variable), set ? "" : "    (default)",
+                  variable.meaning);
+    if (set) print_escaped(" [default: {}]", variable.fallback.empty() ? "not set" : variable.fallback);
+    print_escaped("\n");
     Settings scratch;
     if (auto good = variable.apply(scratch, variable_text(variable)); !good) {
-      fmt::print("    NOT USABLE: {}\n", good.error().text);
+      print_escaped("    NOT USABLE: {}\n", good.error().text);
       status = 1;
     }
   }

@@ -68,24 +68,24 @@ Result<Json> chips_json() {
 }
 
 void print_chips() {
-  fmt::print("chips:\n");
+  print_escaped("chips:\n");
   for (const std::string& name : builtin_chip_names()) {
     const auto chip = load_chip(name);
     if (!chip) continue;
-    fmt::print("  {:13} {} NPUs x {} in {} banks, EU {} bytes, global memory {}, {}\n", name, chip->npu_num,
-               to_size_text(chip->local_bytes), chip->banks, chip->eu_bytes, to_size_text(chip->global_mem.bytes),
-               chip->api == Api::kTpuKernel ? "tpu_*" : "okk_*");
+    print_escaped("  {:13} {} NPUs x {} in {} banks, EU {} bytes, global memory {}, {}\n", name, chip->npu_num,
+                  to_size_text(chip->local_bytes), chip->banks, chip->eu_bytes, to_size_text(chip->global_mem.bytes),
+                  chip->api == Api::kTpuKernel ? "tpu_*" : "okk_*");
     if (const auto others = other_names(name); !others.empty())
-      fmt::print("  {:13} also called {}\n", "", fmt::join(others, ", "));
+      print_escaped("  {:13} also called {}\n", "", fmt::join(others, ", "));
   }
 }
 
 // One row of the comparison: what each chip has.
 void print_row(const std::string& title, const std::vector<Chip>& chips,
                const std::function<std::string(const Chip&)>& cell) {
-  fmt::print("{:26}", title);
-  for (const Chip& chip : chips) fmt::print(" {:>13}", cell(chip));
-  fmt::print("\n");
+  print_escaped("{:26}", title);
+  for (const Chip& chip : chips) print_escaped(" {:>13}", cell(chip));
+  print_escaped("\n");
 }
 
 // All built-in chips side by side: geometry, then the rules by which they differ.
@@ -97,9 +97,9 @@ int compare_chips() {
     if (!chip) return fail(chip.error());
     chips.push_back(*std::move(chip));
   }
-  fmt::print("{:26}", "");
-  for (const std::string& name : names) fmt::print(" {:>13}", name);
-  fmt::print("\n");
+  print_escaped("{:26}", "");
+  for (const std::string& name : names) print_escaped(" {:>13}", name);
+  print_escaped("\n");
   const auto size = [](std::uint64_t bytes) { return to_size_text(bytes); };
   const auto number = [](auto value) { return std::to_string(value); };
   print_row("revision", chips, [](const Chip& c) { return c.revision.empty() ? std::string("-") : c.revision; });
@@ -116,11 +116,11 @@ int compare_chips() {
   print_row("8-bit weights in a block", chips, [&](const Chip& c) { return number(c.weight_block); });
   print_row("functions refused", chips, [&](const Chip& c) { return number(c.refused.size()); });
   print_row("times", chips, [](const Chip& c) { return c.timing.empty() ? "-" : "estimated"; });
-  fmt::print("rules:\n");
+  print_escaped("rules:\n");
   for (const QuirkInfo& rule : all_chip_rules())
     print_row("  " + std::string(rule.name), chips, [&](const Chip& c) { return c.has(rule.rule) ? "x" : "-"; });
-  fmt::print("\n");
-  for (const QuirkInfo& rule : all_chip_rules()) fmt::print("{}: {}. [{}]\n", rule.name, rule.meaning, rule.source);
+  print_escaped("\n");
+  for (const QuirkInfo& rule : all_chip_rules()) print_escaped("{}: {}. [{}]\n", rule.name, rule.meaning, rule.source);
   return 0;
 }
 
@@ -176,18 +176,18 @@ Result<void> print_device(const Settings& settings, std::uint32_t device) {
   const auto state = ask_device(settings, device);
   if (!state) return state.error();
   const msg::StatReply* const stat = &state->stat;
-  fmt::print("  device {}: {}, server {}, core {}\n", device, state->chip_name, stat->server_pid, stat->core_pid);
-  fmt::print("    memory   {} of {} allocated\n", to_size_text(stat->bytes_used), to_size_text(stat->bytes_total));
-  fmt::print("    launches {} finished, {} failed, {} waiting or running; core restarted {} times\n", stat->launches,
-             stat->failures, stat->queued, stat->core_restarts);
+  print_escaped("  device {}: {}, server {}, core {}\n", device, state->chip_name, stat->server_pid, stat->core_pid);
+  print_escaped("    memory   {} of {} allocated\n", to_size_text(stat->bytes_used), to_size_text(stat->bytes_total));
+  print_escaped("    launches {} finished, {} failed, {} waiting or running; core restarted {} times\n", stat->launches,
+                stat->failures, stat->queued, stat->core_restarts);
   // The last connection is this command's own.
-  fmt::print("    clients  {}\n", stat->clients.size() - 1);
+  print_escaped("    clients  {}\n", stat->clients.size() - 1);
   for (const msg::ClientStat& client : stat->clients) {
     if (client.pid == static_cast<std::uint32_t>(::getpid())) continue;
-    fmt::print("      process {}: {} allocated, {} modules, {} launches, {} waiting\n", client.pid,
-               to_size_text(client.bytes), client.modules, client.launches, client.queued);
+    print_escaped("      process {}: {} allocated, {} modules, {} launches, {} waiting\n", client.pid,
+                  to_size_text(client.bytes), client.modules, client.launches, client.queued);
   }
-  if (!stat->faults.empty()) fmt::print("    last faults\n");
+  if (!stat->faults.empty()) print_escaped("    last faults\n");
   const auto now = static_cast<std::uint64_t>(std::time(nullptr));
   for (const msg::FaultStat& fault : stat->faults)
     print_escaped("      {} s ago: {}\n", now - std::min(now, fault.time), fault.text);
@@ -255,10 +255,10 @@ int run(const std::string& wanted) {
   const std::string name = shared_device_name(*settings);
   const auto count = device_count(*settings);
   if (!count) {
-    fmt::print("shared device: none on {}\n", name);
+    print_escaped("shared device: none on {}\n", name);
     return named ? fail(count.error()) : 0;
   }
-  fmt::print("shared device: {}\n", name);
+  print_escaped("shared device: {}\n", name);
   for (std::uint32_t device = 0; device < *count; ++device) {
     if (auto printed = print_device(*settings, device); !printed) return fail(printed.error());
   }

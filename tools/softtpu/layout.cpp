@@ -269,7 +269,7 @@ std::string to_json_text(const Picture& picture) {
 int run_layout(const LayoutOptions& options) {
   const auto picture = make_layout_picture(options);
   if (!picture) {
-    fmt::print(stderr, "softtpu layout: {}\n", picture.error().text);
+    fmt::print(stderr, "softtpu layout: {}\n", escape_controls(picture.error().text));
     return 2;
   }
   fmt::print("{}", options.json ? to_json_text(*picture) : to_text(*picture, {options.rows}));
@@ -278,7 +278,8 @@ int run_layout(const LayoutOptions& options) {
   file << to_svg(*picture, {options.rows});
   file.close();
   if (!file) {
-    fmt::print(stderr, "softtpu layout: -o: \"{}\" cannot be written: {}\n", options.output, std::strerror(errno));
+    fmt::print(stderr, "softtpu layout: -o: \"{}\" cannot be written: {}\n", escape_controls(options.output),
+               std::strerror(errno));
     return 3;
   }
   return 0;

@@ -96,7 +96,7 @@ int write_page(const Options& options, const ReportInput& input) {
   file.close();
   if (!file) return complain(fmt::format("-o: \"{}\" cannot be written: {}", options.output, std::strerror(errno)));
   const std::size_t count = input.launches.size();
-  fmt::print("softtpu: {} launch{} in {}\n", count, count == 1 ? "" : "es", options.output);
+  print_escaped("softtpu: {} launch{} in {}\n", count, count == 1 ? "" : "es", options.output);
   return 0;
 }
 

@@ -331,7 +331,7 @@ int run(const Options& options) {
     fail(error.what());
     return kNotWritten;
   }
-  fmt::print("{}: {}\n", options.folder, sdk.what);
+  print_escaped("{}: {}\n", options.folder, sdk.what);
   if (options.kind == "ppl" && options.deps.empty()) {
     fmt::print(
         "Projects of PPL 1.7 also need the files of PPL itself: softtpu sdk ppl {} --deps $PPL_PROJECT_ROOT/deps\n",

@@ -1,5 +1,6 @@
 #include "device/server/core_process/kernel_stack.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -20,6 +21,16 @@ Result<KernelStack> KernelStack::create() {
     return error;
   }
   return stack;
+}
+
+Result<void> check_stack_limit() {
+  constexpr rlim_t kLeastBytes = std::size_t{1} << 20;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_max >= kLeastBytes) return {};
+  return Error{ErrorKind::kResource,
+               fmt::format("stacks are limited to {} KiB (ulimit -H -s), and a core of a device needs {} KiB at least; "
+                           "kernels can use up to {} KiB. Start the program with a higher limit.",
+                           limit.rlim_max >> 10, kLeastBytes >> 10, kKernelStackBytes >> 10)};
 }
 
 void enlarge_first_stack() {

@@ -23,6 +23,9 @@ struct KernelStack {
   }
 };
 
+// Whether the hard limit of stacks leaves a core room for its own work: with less it ends while it starts.
+Result<void> check_stack_limit();
+
 // Lets the first thread of this process use as much, as far as the hard limit allows. The system keeps at least 128 MiB
 // free below that thread's stack, which leaves it a guard area as well.
 void enlarge_first_stack();

@@ -1,6 +1,7 @@
 // The two ways into the device side of libcmodel_firmware.so: the softtpu-device program, and a thread of a program
 // that has its kernels linked in. C functions, found by name.
 #include "device/server/startup/entry.hpp"
+#include "device/server/core_process/kernel_stack.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -27,6 +28,7 @@
 #include "device/server/startup/server.hpp"
 #include "device/server/startup/setting_options.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/process/device_process.hpp"
 #include "runtime/transport/refuse.hpp"
@@ -38,7 +40,7 @@ namespace {
 constexpr int kEmbeddedFd = 3;
 
 int report(const Error& error) {
-  std::fprintf(stderr, "softtpu-device: %s\n", error.text.c_str());
+  std::fprintf(stderr, "softtpu-device: %s\n", escape_controls(error.text).c_str());
   return 1;
 }
 
@@ -115,7 +117,8 @@ int serve(const Settings& settings, const ServeOptions& options, int ready) {
   (*server)->stop_on_signals();
   (*server)->look_after_socket();
   std::printf("softtpu: %u device%s of chip %s, pid %d; use with SOFTTPU_DEVICE=unix:%s\n", options.devices,
-              options.devices == 1 ? "" : "s", settings.chip.c_str(), ::getpid(), path.c_str());
+              options.devices == 1 ? "" : "s", escape_controls(settings.chip).c_str(), ::getpid(),
+              escape_controls(path).c_str());
   if (!remote.empty()) std::printf("softtpu: remote clients use SOFTTPU_DEVICE=tcp://%s\n", remote.c_str());
   std::fflush(stdout);
   if (ready >= 0) {
@@ -246,10 +249,12 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   auto settings = read_settings();
   if (!settings) return report(settings.error());
-  if (auto loaded = preload(*settings, argv); !loaded) {
-    if (!embedded) return report(loaded.error());
+  auto possible = check_stack_limit();
+  if (possible) possible = preload(*settings, argv);
+  if (!possible) {
+    if (!embedded) return report(possible.error());
     // The program waits for the first process, and hears the reason from another.
-    if (::fork() == 0) refuse(UniqueFd(kEmbeddedFd), loaded.error());
+    if (::fork() == 0) refuse(UniqueFd(kEmbeddedFd), possible.error());
     return 0;
   }
   if (!replay.empty()) return replay_record(*settings, replay);

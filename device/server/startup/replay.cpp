@@ -186,11 +186,11 @@ bool Replay::report_outcome() const {
   const bool same =
       recorded && recorded->ok == bool(outcome_) && (recorded->ok || recorded->text == outcome_.error().text);
   if (same) {
-    fmt::print("the launch ended as recorded: {}\n", ended(recorded->ok, recorded->text));
+    fmt::print("the launch ended as recorded: {}\n", escape_controls(ended(recorded->ok, recorded->text)));
   } else {
     fmt::print("recorded outcome: {}\noutcome now: {}\n",
-               recorded ? ended(recorded->ok, recorded->text) : "the kernel did not return",
-               ended(bool(outcome_), outcome_ ? "" : outcome_.error().text));
+               escape_controls(recorded ? ended(recorded->ok, recorded->text) : "the kernel did not return"),
+               escape_controls(ended(bool(outcome_), outcome_ ? "" : outcome_.error().text)));
   }
   // A kernel that ended its core does so again in words that name other addresses.
   return same || (!recorded && !outcome_);
@@ -211,7 +211,8 @@ bool Replay::report_bytes() const {
     fmt::print("{} byte{} differ{} from the recorded ones, the first at {}\n", difference->count,
                difference->count == 1 ? "" : "s", difference->count == 1 ? "s" : "", place_of(image, *difference));
   }
-  for (const std::string& name : left_out_) fmt::print("{} memory is not compared: this chip has another\n", name);
+  for (const std::string& name : left_out_)
+    fmt::print("{} memory is not compared: this chip has another\n", escape_controls(name));
   if (same)
     fmt::print("all bytes are the recorded ones ({} in the blocks that the launch changed)\n", to_size_text(bytes));
   return same;
@@ -219,14 +220,14 @@ bool Replay::report_bytes() const {
 
 bool Replay::report() const {
   const RecordedLaunch& launch = record_.launch;
-  fmt::print("kernel \"{}\" of {}, launch {}, on chip {}\n", launch.kernel, launch.module, launch.number,
-             device_.chip().name);
+  fmt::print("kernel \"{}\" of {}, launch {}, on chip {}\n", escape_controls(launch.kernel),
+             escape_controls(launch.module), launch.number, escape_controls(device_.chip().name));
   const bool same = report_outcome();
   return record_.outcome ? report_bytes() && same : same;
 }
 
 int not_run(const std::string& text) {
-  fmt::print(stderr, "softtpu replay: {}\n", text);
+  fmt::print(stderr, "softtpu replay: {}\n", escape_controls(text));
   return static_cast<int>(Verdict::kNotStarted);
 }
 

@@ -7,6 +7,8 @@ from .child import Outcome
 from .values import to_plain, to_text
 
 _FORMAT = "softtpu-sweep-1"
+# What reading and writing a damaged file raises: names in it need not be UTF-8, nor values JSON.
+_PROBLEMS = (sqlite3.Error, ValueError, TypeError)
 
 
 class Store:
@@ -26,7 +28,7 @@ class Store:
                                " error TEXT, seconds REAL, attempts INTEGER)")
             self._file.execute("INSERT OR IGNORE INTO sweep VALUES (?)", (_FORMAT,))
             formats = [row[0] for row in self._file.execute("SELECT format FROM sweep")]
-        except sqlite3.Error as problem:
+        except _PROBLEMS as problem:
             self.close()
             raise Error(f"{path} cannot hold results: {problem}") from None
         if formats != [_FORMAT]:
@@ -42,7 +44,7 @@ class Store:
             rows = self._file.execute("SELECT key, status, value, error, seconds, attempts FROM results WHERE status = 'ok'")
             return {key: (Outcome(status, json.loads(value), error, seconds), attempts)
                     for key, status, value, error, seconds, attempts in rows if key in wanted}
-        except (sqlite3.Error, ValueError, TypeError) as problem:
+        except _PROBLEMS as problem:
             raise self._damaged(problem) from None
 
     def keep(self, key, parameters, outcome, attempts):
@@ -52,7 +54,7 @@ class Store:
                attempts)
         try:
             self._file.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        except sqlite3.Error as problem:
+        except _PROBLEMS as problem:
             raise self._damaged(problem) from None
 
     def _damaged(self, problem):
