@@ -339,7 +339,7 @@ TEST(OddLimits, AStackThatIsTooSmallIsTheReasonThatIsGiven) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs a stack as well";
   const std::string limited = "ulimit -s 64; exec ";
   for (const std::string& command : {"'" + kHost + "' use '" + kKernels + "'", "'" + kSofttpu + "' serve"}) {
-    Program program({"/bin/sh", "-c", limited + command}, {{"XDG_RUNTIME_DIR", "/nowhere"}});
+    Program program({"/bin/sh", "-c", limited + command}, {{"XDG_RUNTIME_DIR", "/proc/nowhere"}});
     EXPECT_NE(program.wait(), 0) << command;
     EXPECT_THAT(program.output(), HasSubstr("stacks are limited to 64 KiB (ulimit -H -s)")) << command;
   }

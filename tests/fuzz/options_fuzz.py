@@ -16,8 +16,8 @@ import tempfile
 COMMANDS = [["run"], ["replay"], ["report"], ["bmodel", "info"], ["bmodel", "run"], ["bmodel", "compare"], ["bmodel", "disasm"],
             ["bmodel", "time"], ["info"], ["rules"], ["env"], ["sdk"], ["sdk", "ppl"], ["dump"], ["layout"], ["api"], ["golden"], ["serve"]]
 VALUES = ["", "0", "-1", "1", "18446744073709551615", "18446744073709551616", "99999999999999999999999", "0x", "0x10", "1e308", "nan", "-inf",
-          "bm1684x", "bm1690", "bm9999", "/dev/null", "/nowhere/file", "/", ".", "\x1b[31mred", "\u009b31m", "a" * 5000, "%s%s%n", "--", "-",
-          "on", "off", "json:", "json:/nowhere/x", "race", "all", "[1,2,3,4]", "1,2,3,4", "f32", "\n\n", "{", "@", "=", "a=b", "\xff"]
+          "bm1684x", "bm1690", "bm9999", "/dev/null", "/proc/nowhere/file", "/", ".", "\x1b[31mred", "\u009b31m", "a" * 5000, "%s%s%n", "--", "-",
+          "on", "off", "json:", "json:/proc/nowhere/x", "race", "all", "[1,2,3,4]", "1,2,3,4", "f32", "\n\n", "{", "@", "=", "a=b", "\xff"]
 # Programs that are named do not exist, and a server ends at once, without a place for its socket.
 STATUSES = {0, 1, 2, 3, *range(120, 128)}
 
@@ -46,7 +46,7 @@ def make(random_, softtpu):
         else:
             words.append(value)
     if command == ["serve"]:
-        words.append("--socket=/nowhere/at/all")
+        words.append("--socket=/proc/nowhere/socket")
     return [word.replace("\0", "") for word in words]
 
 
@@ -72,7 +72,7 @@ def main():
     softtpu, bad = str(options.softtpu.resolve()), 0
     random_ = random.Random(options.seed)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SOFTTPU_")}
-    clean["XDG_RUNTIME_DIR"] = "/nowhere"
+    clean["XDG_RUNTIME_DIR"] = "/proc/nowhere"
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.runs):
             words = [softtpu, *make(random_, softtpu)]

@@ -47,7 +47,7 @@ struct Diary {
 constexpr const char* kDoing[] = {"starts", "loads a module", "launches", "reads"};
 
 // A client that launches and compares until it is ended. What fails is begun anew.
-[[noreturn]] void be_client(const fs::path& socket, Diary& diary, unsigned seed, std::uint32_t cores) {
+[[noreturn]] void run_client(const fs::path& socket, Diary& diary, unsigned seed, std::uint32_t cores) {
   std::mt19937 random(seed);
   const UniqueFd module(::open(e2e::kFaultKernels.c_str(), O_RDONLY | O_CLOEXEC));
   for (;;) {
@@ -156,7 +156,7 @@ class SignalRun {
   pid_t start_client(std::size_t number) {
     const unsigned seed = static_cast<unsigned>(random_());
     const pid_t child = ::fork();
-    if (child == 0) be_client(folder_ / "softtpu" / "device.sock", diaries_[number], seed, cores_);
+    if (child == 0) run_client(folder_ / "softtpu" / "device.sock", diaries_[number], seed, cores_);
     return child;
   }
   // Clients that have ended are started again.
@@ -167,9 +167,9 @@ class SignalRun {
   }
   void send_one(const e2e::Program& server) {
     std::vector<pid_t> targets = clients_;
-    // A keeper that is stopped sees nothing; what has stopped it has to let it go on.
-    const auto keepers = server.processes("softtpu-keeper");
-    targets.insert(targets.end(), keepers.begin(), keepers.end());
+    // A supervisor that is stopped sees nothing; what has stopped it has to let it go on.
+    const auto supervisors = server.processes("tpu-supervisor");
+    targets.insert(targets.end(), supervisors.begin(), supervisors.end());
     for (int core = 0; core < 8; ++core) {
       const auto cores = server.processes("softtpu-core" + std::to_string(core));
       targets.insert(targets.end(), cores.begin(), cores.end());

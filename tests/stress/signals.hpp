@@ -1,4 +1,4 @@
-// Random signals at the cores, the keepers and the clients of a shared device, from a seed.
+// Random signals at the cores, the supervisors and the clients of a shared device, from a seed.
 #pragma once
 
 namespace softtpu::stress {
@@ -9,7 +9,7 @@ struct SignalOptions {
   int signals = 300;  // in each run
 };
 
-// False: a result was wrong, somebody did not go on afterwards, or the server did not end. Where everybody waits is
+// False: a result was wrong, a process did not go on afterwards, or the server did not end. Where each process waits is
 // then printed.
 bool run_signals(const SignalOptions& options);
 

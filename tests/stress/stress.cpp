@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
                "only the figures: a busy machine keeps launches waiting too");
   app.add_option("--attack", options.attack.only, "only attacks whose names contain this");
   app.add_option("--signal-runs", options.signal_runs,
-                 "instead: so many runs with random signals at cores, keepers and clients")
+                 "instead: so many runs with random signals at cores, supervisors and clients")
       ->check(CLI::Range(1, 100000));
   app.add_option("--signals", options.signals.signals, "in each such run")
       ->check(CLI::Range(1, 100000))
