@@ -65,7 +65,13 @@ void int_binary(const Call& call, IntMode mode, const IntOperand& dst, const Int
               second = call.dtype("src1_dtype", src1.type);
   const Packing packing{is_nibble(to), is_nibble(first), is_nibble(second)};
   call.require(!packing.any() || !shift.per_channel,
-               "4-bit integers with a shift for each channel are not determined; tpu_bdc_cast unpacks them.");
+               "{argument} type is {value}: 4-bit integers with a shift for each channel are not determined.",
+               packing.first    ? "src0"
+               : packing.second ? "src1"
+                                : "dst",
+               to_text(packing.first    ? first
+                       : packing.second ? second
+                                        : to));
   call.issue(IntArithCmd{mode, packed_or_whole(call, "dst", dst.addr, of.dim, dst.stride, to),
                          packed_or_whole(call, "src0", src0.addr, of.dim, src0.stride, first),
                          packed_or_whole(call, "src1", src1.addr, of.dim, src1.stride, second), operand(of, shift),
