@@ -10,18 +10,19 @@
 #include <map>
 
 #include "host/bmrt/network.hpp"
+#include "runtime/bmodel/layer_list.hpp"
 
 namespace softtpu::bmrt {
 namespace {
 
 // The module lies beside this library, in the build tree and in an installed one.
 std::string dynamic_module() {
-  constexpr const char* kFile = "softtpu_dynamic.so";
   Dl_info here{};
-  if (::dladdr(reinterpret_cast<const void*>(&dynamic_module), &here) == 0 || here.dli_fname == nullptr) return kFile;
+  if (::dladdr(reinterpret_cast<const void*>(&dynamic_module), &here) == 0 || here.dli_fname == nullptr)
+    return bmodel::kDynamicModule;
   std::error_code failed;
   const auto library = std::filesystem::canonical(here.dli_fname, failed);
-  return failed ? kFile : (library.parent_path() / kFile).string();
+  return failed ? bmodel::kDynamicModule : (library.parent_path() / bmodel::kDynamicModule).string();
 }
 
 // What a dynamic part says of an output.

@@ -333,7 +333,7 @@ int run(const Options& options) {
   }
   print_escaped("{}: {}\n", options.folder, sdk.what);
   if (options.kind == "ppl" && options.deps.empty()) {
-    fmt::print(
+    print_escaped(
         "Projects of PPL 1.7 also need the files of PPL itself: softtpu sdk ppl {} --deps $PPL_PROJECT_ROOT/deps\n",
         options.folder);
   }
