@@ -6,7 +6,7 @@
 
 #include "device/checks/module_check.hpp"
 #include "device/core/call_site.hpp"
-#include "runtime/bmodel/layer_list.hpp"
+#include "runtime/base/dynamic_module.hpp"
 
 namespace softtpu {
 
@@ -86,7 +86,7 @@ void HostWatch::refused_copy(const std::string& text, const Stack& stack) {
 
 void HostWatch::loaded(const std::string& module, const std::vector<std::string>& undefined) {
   // A module of softtpu's own is no kernel that has to run on a chip.
-  if (module.ends_with(bmodel::kDynamicModule)) return;
+  if (module.ends_with(kDynamicModule)) return;
   if (parts_.symbols) check_symbols(*parts_.findings, module, undefined);
   check_portable_symbols(*parts_.findings, module, undefined, parts_.portable_to);
 }

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "host/bmrt/network.hpp"
-#include "runtime/bmodel/layer_list.hpp"
+#include "runtime/base/dynamic_module.hpp"
 
 namespace softtpu::bmrt {
 namespace {
@@ -19,10 +19,10 @@ namespace {
 std::string dynamic_module() {
   Dl_info here{};
   if (::dladdr(reinterpret_cast<const void*>(&dynamic_module), &here) == 0 || here.dli_fname == nullptr)
-    return bmodel::kDynamicModule;
+    return kDynamicModule;
   std::error_code failed;
   const auto library = std::filesystem::canonical(here.dli_fname, failed);
-  return failed ? bmodel::kDynamicModule : (library.parent_path() / bmodel::kDynamicModule).string();
+  return failed ? kDynamicModule : (library.parent_path() / kDynamicModule).string();
 }
 
 // What a dynamic part says of an output.

@@ -12,9 +12,6 @@
 
 namespace softtpu::bmodel {
 
-// softtpu's own module that walks through such lists (firmware/dynamic). It stands for the chip's firmware.
-inline constexpr const char* kDynamicModule = "softtpu_dynamic.so";
-
 enum class OperandKind : std::uint8_t { kTensor, kConstant, kShape };
 
 struct Operand {
