@@ -80,8 +80,12 @@ class Session {
       counts.add(one);
       std::set<std::string> names;
       for (const Call& call : recorded.calls) names.insert(call.function);
-      // A deviation is one of the last call: those before it only prepare its operands.
-      if (one.skipped + one.other_npu != 0 && !recorded.calls.empty()) names = {recorded.calls.back().function};
+      // A deviation is one of the last call but for copies of its result: those before it only prepare its operands.
+      if (one.skipped + one.other_npu != 0 && !recorded.calls.empty()) {
+        const auto last = std::find_if(recorded.calls.rbegin(), recorded.calls.rend(),
+                                       [](const Call& call) { return !call.function.starts_with("tpu_gdma_"); });
+        names = {(last == recorded.calls.rend() ? recorded.calls.back() : *last).function};
+      }
       for (const std::string& name : names) result_.functions[name].add(one);
     }
     fmt::print("{:<8} {:<24} {}\n", escape_controls(family->chip), escape_controls(family->name), to_text(counts));
