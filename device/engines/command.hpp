@@ -5,6 +5,7 @@
 
 #include "device/command/control.hpp"
 #include "device/command/traits.hpp"
+#include "device/engines/bdc/bm1684_bytes/command.hpp"
 #include "device/engines/bdc/bm1684_fixed/command.hpp"
 #include "device/engines/bdc/bm1684_layers/command.hpp"
 #include "device/engines/bdc/bm1684_words/command.hpp"

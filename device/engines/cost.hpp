@@ -2,6 +2,7 @@
 // whose commands are not one pass over their elements adds its header here.
 #pragma once
 
+#include "device/engines/bdc/bm1684_bytes/cost.hpp"
 #include "device/engines/bdc/bm1684_layers/cost.hpp"
 #include "device/engines/bdc/bm1684_words/cost.hpp"
 #include "device/engines/bdc/compare/cost.hpp"

@@ -1,11 +1,10 @@
 // Instructions of BM1684: one layout for all operations of the tensor unit, absolute addresses, the arithmetic of
-// OKKernel's functions. Carried out: words of 32 bits. Packed integers are refused.
+// OKKernel's functions. Packed integers: translate_okk_bytes.cpp.
 #include <algorithm>
 #include <bit>
 #include <optional>
 
-#include "device/chip/layout.hpp"
-#include "device/instruction/operands.hpp"
+#include "device/instruction/okk_operands.hpp"
 #include "device/isa/op_names.hpp"
 
 namespace softtpu::stream {
@@ -15,65 +14,6 @@ namespace {
 constexpr std::uint64_t kExpTable = 0x300400, kExpSeries = 0x300C00, kIntTable = 0x301300;
 // The same numbers, as compiled networks look them up.
 constexpr std::uint64_t kNetworkIntTable = 0x300000;
-constexpr std::uint64_t kSingle = 2, kWord = 4;  // codes of types
-
-constexpr TiuOperand kOkkResult{Field::res0_addr,  Field::res0_prec,  Field::res0_str,  Field::res0_n_str,
-                                Field::res0_c_str, Field::res0_h_str, Field::res0_w_str};
-constexpr TiuOperand kOkkFirst{Field::opd0_addr,  Field::opd0_prec,  Field::opd0_str,  Field::opd0_n_str,
-                               Field::opd0_c_str, Field::opd0_h_str, Field::opd0_w_str};
-constexpr TiuOperand kOkkSecond{Field::opd1_addr,  Field::opd1_prec,  Field::opd1_str,  Field::opd1_n_str,
-                                Field::opd1_c_str, Field::opd1_h_str, Field::opd1_w_str};
-
-class OkkOperands {
- public:
-  explicit OkkOperands(const Operands& operands) : in(operands), shape(operands.result_shape()) {
-    for (const Field prec : {Field::res0_prec, Field::opd0_prec}) {
-      if (in.value(prec) != kSingle && in.value(prec) != kWord) in.refuse(prec, "is no type of 32 bits");
-    }
-  }
-
-  std::uint64_t local_address(Field addr) const {
-    if (!in.chip().local_mem.contains(in.value(addr))) in.refuse(addr, "is no address of local memory");
-    return in.value(addr) - in.chip().local_mem.start;
-  }
-  Tensor tensor(const TiuOperand& which, const Dim4& of, Dtype type) const {
-    const std::uint64_t at = local_address(which.addr);
-    const Layout layout = in.layout_of(which);
-    if (layout != Layout::kGiven) return in.tensor_at(at, of, type, layout);
-    const auto stride = [&](Field field) { return static_cast<int>(in.value(field)); };
-    return Operands::local(
-        at, of, {stride(which.n_stride), stride(which.c_stride), stride(which.h_stride), stride(which.w_stride)}, type,
-        false);
-  }
-  Tensor aligned(Field addr, const Dim4& of, Dtype type = Dtype::kFp32) const {
-    return in.tensor_at(local_address(addr), of, type, Layout::kAligned);
-  }
-  Tensor per_channel(Field addr, int channels) const {
-    return in.tensor_at(local_address(addr), {1, channels, 1, 1}, Dtype::kFp32, Layout::kPerChannel);
-  }
-  Tensor dst(Dtype type = Dtype::kFp32) const { return tensor(kOkkResult, shape, type); }
-  Operand first(Dtype type = Dtype::kFp32) const { return operand(kOkkFirst, Field::opd0_const, type); }
-  Operand second(Dtype type = Dtype::kFp32) const { return operand(kOkkSecond, Field::opd1_const, type); }
-  Operand selected(Field addr, Field is_constant) const {
-    if (in.flag(is_constant)) return in.constant(addr, Dtype::kUint32);
-    return aligned(addr, shape, Dtype::kUint32);
-  }
-  Tensor source() const {
-    if (in.flag(Field::opd0_const)) in.refuse(Field::opd0_const, "is set: the operand of this function is a tensor");
-    return tensor(kOkkFirst, shape, Dtype::kFp32);
-  }
-  bool words() const { return in.value(Field::res0_prec) == kWord; }
-  bool shifts_arithmetically() const { return in.flag(Field::shift_typ); }
-
-  const Operands& in;
-  Dim4 shape;
-
- private:
-  Operand operand(const TiuOperand& which, Field is_constant, Dtype type) const {
-    if (in.flag(is_constant)) return in.constant(which.addr, type);
-    return tensor(which, shape, type);
-  }
-};
 
 Issued okk_arithmetic(const OkkOperands& of) {
   const auto floats = [&](Op op, ArithMode mode) {
@@ -141,13 +81,24 @@ Issued okk_special(const OkkOperands& of) {
   }
 }
 
+// A table that the network has put into L2; the address counts from where L2 would begin.
+Issued okk_table(const OkkOperands& of) {
+  constexpr std::uint64_t kBase = 0x10000000;
+  const std::uint64_t at = kBase + of.in.value(Field::opd1_addr);
+  if (!of.in.chip().l2_sram.contains(at)) of.in.refuse(Field::opd1_addr, "is no table that is known");
+  const Dim4 words{1, 1, 1, OkkTableCmd::kWords};
+  return {Op::okk_bdc_lookup_int32_to_fp32,
+          OkkTableCmd{of.dst(), of.tensor(kOkkFirst, of.shape, Dtype::kFp32),
+                      Tensor{Space::kSystem, at, words, continuous_stride(words), Dtype::kUint32, true}}};
+}
+
 Issued okk_lookup(const OkkOperands& of) {
   switch (of.in.value(Field::opd1_addr)) {
     case kIntTable:
     case kNetworkIntTable:
       return {Op::okk_bdc_lookup_int32_to_fp32, OkkUnaryCmd{OkkUnaryMode::kLookupInt, of.dst(), of.source()}};
     case kExpTable: return {Op::okk_bdc_lookup_exp, OkkUnaryCmd{OkkUnaryMode::kLookupExp, of.dst(), of.source()}};
-    default: of.in.refuse(Field::opd1_addr, "is no table that is known");
+    default: return okk_table(of);
   }
 }
 
@@ -162,19 +113,6 @@ Issued okk_linear(const OkkOperands& of) {
   };
   return {Op::okk_bdc_scale_bias, OkkMulAddCmd{of.dst(), of.first(), parameter(Field::opd2_addr, Field::opd2_const),
                                                parameter(Field::opd1_addr, Field::opd1_const)}};
-}
-
-OkkWindow okk_window(const Operands& in) {
-  OkkWindow window;
-  window.kernel = {in.size(Field::opd1_h), in.size(Field::opd1_w)};
-  window.padding = {in.size(Field::opd0_up_pad), in.size(Field::opd0_dn_pad), in.size(Field::opd0_lf_pad),
-                    in.size(Field::opd0_rt_pad)};
-  window.stride = {in.size(Field::res_op_y_str), in.size(Field::res_op_x_str)};
-  window.dilation = {in.size(Field::opd1_y_ins0) + 1, in.size(Field::opd1_x_ins0) + 1};
-  for (const Field field : {Field::opd0_x_ins0, Field::opd0_y_ins0, Field::winograd, Field::kernel_rotate}) {
-    if (in.value(field) != 0) in.refuse(field, "is no part of any function");
-  }
-  return window;
 }
 
 constexpr int kOperandsWithBias = 3;
@@ -250,8 +188,23 @@ Issued okk_product(const OkkOperands& of) {
 
 }  // namespace
 
+OkkWindow okk_window(const Operands& in) {
+  OkkWindow window;
+  window.kernel = {in.size(Field::opd1_h), in.size(Field::opd1_w)};
+  window.padding = {in.size(Field::opd0_up_pad), in.size(Field::opd0_dn_pad), in.size(Field::opd0_lf_pad),
+                    in.size(Field::opd0_rt_pad)};
+  window.stride = {in.size(Field::res_op_y_str), in.size(Field::res_op_x_str)};
+  window.dilation = {in.size(Field::opd1_y_ins0) + 1, in.size(Field::opd1_x_ins0) + 1};
+  for (const Field field : {Field::opd0_x_ins0, Field::opd0_y_ins0, Field::kernel_rotate, Field::winograd}) {
+    if (in.value(field) != 0) in.refuse(field, "is no part of any function");
+  }
+  return window;
+}
+
 Issued okk_tiu(const Operands& in) {
   const OkkOperands of(in);
+  if (of.packed()) return okk_packed(of);
+  of.require_words();
   switch (in.operation()) {
     case 0: return okk_convolution(of);
     case 1: return okk_pool(of);
@@ -321,12 +274,15 @@ Issued okk_dma(const Operands& in) {
   if (in.flag(Field::sys_mem_type)) {
     // A matrix in system memory, whose rows are cut into channels of a width.
     const bool from_local = is_local(Field::src_addr);
-    if (width->type != Dtype::kUint32 || in.function() != kCopy || from_local == to_local)
-      in.refuse(Field::sys_mem_type, "belongs to copies of matrices of words between system and local memory");
+    if (in.function() != kCopy || from_local == to_local)
+      in.refuse(Field::sys_mem_type, "belongs to copies of matrices between system and local memory");
     const Side& outside = from_local ? kTo : kFrom;
     const Side& inside = from_local ? kFrom : kTo;
     const Dim4& sizes = from_local ? to : from;
     const Dim4& channels = from_local ? from : to;
+    if (sizes.n != 1 || sizes.c != 1 || channels.h != 1 || sizes.h != channels.n ||
+        (std::int64_t{sizes.w} + channels.w - 1) / std::max(channels.w, 1) != channels.c)
+      in.refuse(Field::sys_mem_type, "is set: the sizes of both sides are not those of one matrix");
     Tensor system = side(outside, {sizes.h, 1, 1, sizes.w});
     system.stride = {static_cast<int>(static_cast<std::int32_t>(in.value(outside.h))), 0, 0, 1};
     Tensor local = side(inside, {channels.n, channels.c, 1, std::min(channels.w, sizes.w)});
@@ -339,7 +295,23 @@ Issued okk_dma(const Operands& in) {
   const CopyOrder order = in.function() == kTransposed ? CopyOrder::kNwhc
                           : from == to                 ? CopyOrder::kNchw
                                                        : CopyOrder::kReshape;
-  return {op, DmaCopyCmd{order, side(kTo, to), side(kFrom, from)}};
+  Tensor destination = side(kTo, to);
+  Tensor source = side(kFrom, from);
+  if (order == CopyOrder::kNchw && (destination.stride.w != 1 || source.stride.w != 1) && to.w > 1) {
+    // Bytes of packed integers: each element is a row of its own, where one dimension is free for that.
+    const auto rows_follow = [&](const Tensor& tensor) {
+      return to.h == 1 || tensor.stride.h == to.w * tensor.stride.w;
+    };
+    const bool joined = rows_follow(destination) && rows_follow(source);
+    if (!joined && to.n != 1) in.refuse(Field::src_wstride, "or that of the destination is not 1, in several batches");
+    for (Tensor* tensor : {&destination, &source}) {
+      const Stride4 old = tensor->stride;
+      tensor->shape = joined ? Dim4{to.n, to.c, to.h * to.w, 1} : Dim4{to.h, to.c, to.w, 1};
+      tensor->stride = {joined ? old.n : old.h, old.c, old.w, 1};
+      tensor->natural = false;
+    }
+  }
+  return {op, DmaCopyCmd{order, destination, source}};
 }
 
 }  // namespace softtpu::stream
