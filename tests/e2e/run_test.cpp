@@ -288,7 +288,7 @@ TEST(OddFiles, AMachineWithoutProcIsTheReasonThatIsGiven) {
 // A terminal obeys them. Networks, cases and records have tests of their own.
 TEST(OddFiles, NamesReachATerminalWithoutControlCharacters) {
   const std::string name =
-      "/nowhere/\x1b[31mred\xc2\x9b"
+      "/proc/nowhere/\x1b[31mred\xc2\x9b"
       "31m";
   const std::vector<std::vector<std::string>> commands = {
       {"golden", name},
