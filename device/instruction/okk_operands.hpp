@@ -6,6 +6,7 @@
 
 namespace softtpu::stream {
 
+inline constexpr int kOperandsWithBias = 3;  // what tsk_opd_num has where there is a bias
 inline constexpr std::uint64_t kOkkByte = 0, kOkkSingle = 2, kOkkHalf = 3, kOkkWord = 4;  // codes of types
 
 inline constexpr TiuOperand kOkkResult{Field::res0_addr,  Field::res0_prec,  Field::res0_str,  Field::res0_n_str,

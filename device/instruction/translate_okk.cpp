@@ -115,8 +115,6 @@ Issued okk_linear(const OkkOperands& of) {
                                                parameter(Field::opd1_addr, Field::opd1_const)}};
 }
 
-constexpr int kOperandsWithBias = 3;
-
 Issued okk_pool(const OkkOperands& of) {
   const Operands& in = of.in;
   OkkWindowCmd cmd;

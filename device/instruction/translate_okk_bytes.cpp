@@ -7,7 +7,6 @@ namespace softtpu::stream {
 namespace {
 
 constexpr int kBytesPerWord = 4;
-constexpr int kOperandsWithBias = 3;
 
 Dtype packed_type(const Operands& in, Field prec, bool is_signed) {
   if (in.value(prec) != kOkkByte && in.value(prec) != kOkkHalf) in.refuse(prec, "is no type of 8 or 16 bits");
@@ -37,12 +36,12 @@ Operand packed_operand(const OkkOperands& of, const TiuOperand& which, Field is_
   return Scalar{static_cast<std::uint32_t>(extended()), Dtype::kInt32};
 }
 
-struct Arithmetic {
+struct PackedArithmetic {
   Op op;
   OkkFixedMode mode;
 };
 
-Arithmetic arithmetic_of(const Operands& in) {
+PackedArithmetic arithmetic_of(const Operands& in) {
   switch (in.function()) {
     case 0: return {Op::okk_bdc_fixed_point_packed_mul, OkkFixedMode::kMul};
     case 1: return {Op::okk_bdc_fixed_point_packed_mac, OkkFixedMode::kMac};
@@ -52,15 +51,16 @@ Arithmetic arithmetic_of(const Operands& in) {
     case 5: return {Op::okk_bdc_fixed_point_packed_min, OkkFixedMode::kMin};
     case 6:
       return in.flag(Field::shift_typ)
-                 ? Arithmetic{Op::okk_bdc_fixed_point_packed_16bit_arithmetic_shift, OkkFixedMode::kShiftArithmetic}
-                 : Arithmetic{Op::okk_bdc_fixed_point_packed_16bit_logical_shift, OkkFixedMode::kShiftLogical};
+                 ? PackedArithmetic{Op::okk_bdc_fixed_point_packed_16bit_arithmetic_shift,
+                                    OkkFixedMode::kShiftArithmetic}
+                 : PackedArithmetic{Op::okk_bdc_fixed_point_packed_16bit_logical_shift, OkkFixedMode::kShiftLogical};
     default: in.refuse_function();
   }
 }
 
 Issued packed_arithmetic(const OkkOperands& of) {
   const Operands& in = of.in;
-  const Arithmetic which = arithmetic_of(in);
+  const PackedArithmetic which = arithmetic_of(in);
   const bool shifts = which.mode == OkkFixedMode::kShiftArithmetic || which.mode == OkkFixedMode::kShiftLogical;
   const bool largest = which.mode == OkkFixedMode::kMax || which.mode == OkkFixedMode::kMin;
   OkkFixedCmd cmd;
