@@ -31,7 +31,7 @@ struct OkkByteConvCmd {
   Tensor weight;               // [words of input channels, output channels, kh, kw]
   std::optional<Tensor> bias;  // one value per output channel
   double operations() const {
-    return 2.0 * batches * static_cast<double>(output.shape.elements() / output.shape.n) * input_channels *
+    return 2.0 * batches * static_cast<double>(output.shape.elements()) / output.shape.n * input_channels *
            window.kernel.h * window.kernel.w;
   }
   template <class F>
@@ -60,7 +60,7 @@ struct OkkByteWindowCmd {
   Operand weight = Scalar{};   // bytes [1, c, kh, kw], compact, or the same for all taps; not of a maximum
   std::optional<Tensor> bias;  // one value per channel
   double operations() const {
-    return 2.0 * batches * static_cast<double>(output.shape.elements() / output.shape.n) * window.kernel.h *
+    return 2.0 * batches * static_cast<double>(output.shape.elements()) / output.shape.n * window.kernel.h *
            window.kernel.w;
   }
   template <class F>
