@@ -340,7 +340,7 @@ class NarrowTaps {
  public:
   NarrowTaps(const TapRows<float>& taps, bool flushes)
       : rows_(room<const float*, struct NarrowRows>(taps.taps)), taps_{rows_, taps.taps, taps.count} {
-    float* values = room<float, struct NarrowValues>(taps.taps * taps.count);
+    float* values = room<float, struct NarrowValues>(std::int64_t{taps.taps} * taps.count + kTapSlack);
     for (int tap = 0; tap < taps.taps; ++tap, values += taps.count) {
       for (int i = 0; i < taps.count; ++i) values[i] = narrow(taps.rows[tap][i], flushes);
       rows_[tap] = values;
