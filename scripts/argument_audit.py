@@ -7,6 +7,11 @@ only shrink: --write takes closed gaps off it, nothing is ever added. With --gol
 is still open is printed. With --chip, only the recorded cases of that chip count, of the complete corpora where they lie beside the
 checkout: what no recording of the chip varies, and with --functions how many gaps each function has.
 
+tests/argument_gaps_of_chips.txt has for each chip of CHIPS the arguments that no recorded case of it varies, tests/golden and the
+complete corpora together; `softtpu api --chip` reads it. --check-chips compares: an argument that tests/golden varies has to be off
+the list, and where the complete corpora lie beside the checkout the list has to be exactly what they leave open. With --write
+closed ones are taken off; a new one is never added.
+
 Looked at are the arguments, the members of shapes, strides, windows and variables, and of an address the start NPU (of a local
 one), the offset and its alignment. Two of them vary together when in all cases each value of one goes with one value of the other."""
 import argparse
@@ -21,6 +26,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests/argument_gaps.txt"
+LIST_OF_CHIPS = ROOT / "tests/argument_gaps_of_chips.txt"
+CHIPS = {"bm1684x": "bm1684x-1.30*", "bm1688": "bm1688*", "bm1690": "bm1690*"}  # and the folders of its recordings, of today's revision
+HEAD_OF_CHIPS = """# What no recorded case of a chip varies: read and shortened by scripts/argument_audit.py --check-chips --write, never extended.
+# [CHIP], then FUNCTION ARGUMENT ...; an address has three: start NPU, offset and the offset's alignment.
+"""
 HEAD = """# What no case of a function varies by itself: read and shortened by scripts/argument_audit.py (--write), never extended.
 # FUNCTION never ARGUMENT ...: one value in all cases; FUNCTION together A B ...: each value of one goes with one of the others;
 # FUNCTION uncovered: no case.
@@ -235,6 +245,47 @@ def print_gaps_of(chip, functions, options):
     return 0
 
 
+def never_varied(chip, folders, functions):
+    """{function: its arguments that are the same in all recorded cases of the chip} of the functions with recorded cases."""
+    features, found = collect(functions, recorded_cases(folders, functions, chip))
+    return {name: set(classes(features[name].names, list(rows))[0]) for name, rows in found.items()}
+
+
+def read_list_of_chips():
+    """{chip: {function: arguments}}."""
+    listed, chip = {}, None
+    for line in LIST_OF_CHIPS.read_text().splitlines():
+        if line.startswith("["):
+            chip = listed.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith("#"):
+            function, *names = line.split()
+            chip[function] = names
+    return listed
+
+
+def check_chips(functions, options):
+    corpora = ROOT.parent / "shared/golden"
+    complete = corpora.is_dir()
+    roots = [ROOT / "tests/golden", *([corpora] if complete else [])]
+    listed, wrong, text = read_list_of_chips() if LIST_OF_CHIPS.exists() else None, [], HEAD_OF_CHIPS
+    for chip, pattern in CHIPS.items():
+        now = never_varied(chip, [folder for root in roots for folder in sorted(root.glob(pattern))], functions)
+        known = {name: set(names) for name, names in listed.get(chip, {}).items()} if listed is not None else now
+        left = {name: names & now.get(name, names) for name, names in known.items()}
+        wrong += [f"closed, take it off {LIST_OF_CHIPS.name} (--check-chips --write): {chip} {name} {' '.join(sorted(known[name] - left[name]))}"
+                  for name in sorted(known) if known[name] != left[name]] if not options.write else []
+        if complete:
+            wrong += [f"new: {chip} {name}: no recorded case varies {' '.join(sorted(names - known.get(name, set())))}"
+                      for name, names in sorted(now.items()) if names - known.get(name, set())]
+        text += f"[{chip}]\n" + "".join(f"{name} {' '.join(sorted(names))}\n" for name, names in sorted(left.items()) if names)
+        print(f"{chip}: {sum(map(len, left.values()))} arguments of {sum(map(bool, left.values()))} functions are not varied by a recorded case")
+    if wrong:
+        print("\n".join(wrong))
+    elif options.write:
+        LIST_OF_CHIPS.write_text(text)
+    return 1 if wrong else 0
+
+
 def run_unit_tests(program, folder):
     log = folder / "arguments.txt"
     # Whether they pass is another test's affair; some look for the line of a call, which is the wrapper's here.
@@ -251,9 +302,12 @@ def main():
     parser.add_argument("--golden", type=pathlib.Path, nargs="+", metavar="FOLDER", help="other recorded cases, for a look: prints what is still open with them")
     parser.add_argument("--write", action="store_true", help="take closed gaps off the list")
     parser.add_argument("--chip", help="what no recorded case of this chip varies")
+    parser.add_argument("--check-chips", action="store_true", help="compare what no recorded case varies with the list of each chip")
     parser.add_argument("--functions", action="store_true", help="with --chip: the number of gaps of each function that the chip was recorded with")
     options = parser.parse_args()
     functions = audited()
+    if options.check_chips:
+        return check_chips(functions, options)
     if options.chip:
         return print_gaps_of(options.chip, functions, options)
     with tempfile.TemporaryDirectory() as name:

@@ -23,6 +23,13 @@ def as_json(reference):
             texts.append(value)
         return numbers[key]
 
+    def shared(asked):
+        """Chips with the same answers stand together: [[chips, answers]]."""
+        found = {}
+        for chip, answers in asked.items():
+            found.setdefault(json.dumps(answers, sort_keys=True), ([], answers))[0].append(chip)
+        return list(found.values())
+
     functions = {}
     for page, (title, _, families) in reference.pages.items():
         for family in families:
@@ -31,10 +38,13 @@ def as_json(reference):
                 if function is None:
                     continue
                 sections = [[label, number_of(value)] for label, value in function.sections()]
-                further = {chip: [[label, number_of(value)] for label, value in function.sections_on(chip)]
-                           for chip in function.limits.get("chips", [])[1:]}
-                functions[name] = {"on": {chip: differing for chip, differing in further.items() if differing},
-                                   "signature": function.prototype.text(), "purpose": function.purpose, "include": function.prototype.include,
+                first, chips = function.limits.get("chip"), function.limits.get("chips", [])
+                further = {chip: [[label, number_of(value)] for label, value in function.sections_on(chip)] for chip in chips if chip != first}
+                asked = {chip: {parameter: number_of(answers) for parameter, answers in limits.get("parameters", {}).items()}
+                         for chip, limits in ((chip, function.limits if chip == first else function.limits_on(chip)) for chip in chips)}
+                fixed = {chip: number_of(listed[name]) for chip, listed in reference.not_varied.items() if name in listed}
+                functions[name] = {"not_varied": fixed, "on": {chip: differing for chip, differing in further.items() if differing},
+                                   "asked": shared({chip: answers for chip, answers in asked.items() if answers}), "signature": function.prototype.text(), "purpose": function.purpose, "include": function.prototype.include,
                                    "family": family["title"], "page": page, "title": title, "topics": reference.topics(name), "sections": sections}
     return {"texts": texts, "functions": functions, "names": names_of_headers()}
 

@@ -67,6 +67,18 @@ def recorded():
     return found
 
 
+def not_varied():
+    """Chip -> function -> the arguments that no recorded case of the chip varies (tests/argument_gaps_of_chips.txt)."""
+    found, chip = {}, None
+    for line in (ROOT / "tests/argument_gaps_of_chips.txt").read_text().splitlines():
+        if line.startswith("["):
+            chip = found.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith("#"):
+            name, *arguments = line.split()
+            chip[name] = arguments
+    return found
+
+
 def words(values, last="and"):
     values = list(values)
     return values[0] if len(values) < 2 else ", ".join(values[:-1]) + f" {last} {values[-1]}"
@@ -107,19 +119,32 @@ class Function:
         self.is_okkernel = reference.is_okkernel(self.name)
 
     def limits_on(self, chip):
-        """What the rules answer on a further chip."""
+        """What the rules answer on a further chip. What is stored of a chip is how it differs from the chip that its description begins with."""
+        base = self.reference.bases.get(chip)
+        asked = base in self.reference.limits.get(self.name, {}).get("chips", []) and not self.limits.get("on", {}).get(base, {}).get("not_asked")
+        known = self.limits_on(base) if asked else self.limits
         there = self.limits.get("on", {}).get(chip, {})
-        limits = {**self.limits, "parameters": {**self.limits.get("parameters", {}), **there.get("parameters", {})}}
+        limits = {**known, "parameters": {**known.get("parameters", {}), **there.get("parameters", {})}, "not_asked": there.get("not_asked", "")}
+        if limits["not_asked"]:
+            limits["parameters"] = {}
         if "cost" in there:
             limits["cost"] = there["cost"]
         if chip in self.limits.get("types_on", {}):
             limits["types"] = self.limits["types_on"][chip]
-        limits.pop("types_on", None)
         return limits
+
+    def types_elsewhere(self):
+        """(chip, combinations of types) of the chips that do not take those of the first; those that begin with another one's description have pages
+        of their own (`softtpu api --chip`)."""
+        if self.chip is not None:
+            return []
+        first = self.limits.get("chip")
+        there = [(chip, self.limits_on(chip).get("types")) for chip in self.limits.get("chips", []) if chip != first and chip not in self.reference.bases]
+        return [(chip.upper(), types) for chip, types in there if types is not None and types != self.limits.get("types")]
 
     def sections_on(self, chip):
         """The sections that a further chip has otherwise."""
-        usual = dict(self.sections())
+        usual = self.usual = getattr(self, "usual", None) or dict(self.sections())
         there = Function(self.prototype, self.family, self.own, self.reference, chip).sections()
         return [(label, text) for label, text in there if text != usual.get(label) and label not in ("example", "see also", "samples")]
 
@@ -173,7 +198,7 @@ class Function:
         if self.field("types") and ("types" in self.own or takes_types or not self.field("types").startswith("any ")):
             return flat(self.field("types"))
         boxes = self.limits.get("types")
-        elsewhere = [(chip, box) for chip, boxes_there in self.limits.get("types_on", {}).items() for box in boxes_there]
+        elsewhere = [(chip, box) for chip, boxes_there in self.types_elsewhere() for box in boxes_there]
         if boxes is None and not elsewhere:
             fixed = "fp32" if re.search(r"fp32|okk_bdc_(?!.*(fixed|32bit))", self.name) else ""
             return f"{fixed} only; no argument of type data_type_t" if fixed else ""
@@ -183,11 +208,13 @@ class Function:
         if len(lines) == 1 and not elsewhere:
             return lines[0] + (f"; {bias}" if bias else "")
         lines += [f"and {bias}"] if bias else []
-        lines += [f"on {chip.upper()}: {box_text(box)}" for chip, box in elsewhere]
+        lines += [f"on {chip}: {box_text(box)}" for chip, box in elsewhere]
         return lines[0] if len(lines) == 1 else "one of these:\n" + "\n".join(f"    {line}" for line in lines)
 
     def limits_lines(self):
         parameters = self.limits.get("parameters", {})
+        if self.limits.get("not_asked"):
+            return [f"not asked on this chip, which refuses the first question: {self.limits['not_asked']}"]
         lines = []
         ranges = {}
         for limits in parameters.values():
@@ -394,6 +421,9 @@ class Reference:
     def __init__(self):
         self.common = tomllib.loads((SOURCE / "common.toml").read_text())
         self.limits = json.loads((SOURCE / "limits.json").read_text())
+        chips = (json.loads(path.read_text()) for path in sorted((ROOT / "device/chip/chips").glob("*.json")))
+        self.not_varied = not_varied()
+        self.bases = {chip["name"]: chip["base"] for chip in chips if "base" in chip and "name" in chip}
         self.ledger = verified()
         self.recorded = recorded()
         self.prototypes = all_prototypes()

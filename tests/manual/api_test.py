@@ -57,6 +57,16 @@ def main():
     assert "bm1688" in there["usable_on"] and "bm1684" not in there["usable_on"]
     assert "multiple of 64" in " ".join(here["limits"]) and "multiple of 16" in " ".join(there["limits"]), there["limits"]
     assert "16 bytes" in api("tpu_bdc_fp_add", "--chip", "bm1688")
+    steps = {chip: json.loads(api("tpu_bdc_fp_add", "--json", "--chip", chip))["chip_parameters"]["dst_addr"]["multiple_of"]
+             for chip in ("bm1684x", "bm1688", "bm1690", "bm1684x2", "cv184x", "bm1690e")}
+    assert steps == {"bm1684x": 64, "bm1688": 16, "bm1690": 64, "bm1684x2": 32, "cv184x": 16, "bm1690e": 64}, steps
+    # A function that the first chip lacks has its limits on the chips that have it.
+    assert json.loads(api("tpu_sdma_cpy_S2S", "--json", "--chip", "bm1690"))["limits"] and "chip_parameters" not in json.loads(api("tpu_bdc_fp_add", "--json"))
+    # What no recording of a chip varies is said, and only there.
+    listed = (pathlib.Path(__file__).parents[1] / "argument_gaps_of_chips.txt").read_text().split("[bm1690]\n")[1].splitlines()
+    name, *arguments = next(line for line in listed if line.startswith("tpu_bdc_")).split()
+    assert json.loads(api(name, "--json", "--chip", "bm1690"))["not_varied"] == arguments
+    assert "not determined by a recording" in api(name, "--chip", "bm1690") and "not determined by a recording" not in api(name)
     ranges = {chip: json.loads(api("tpu_bdc_int8_mm", "--json", "--chip", chip))["chip_ranges"]["rshift"] for chip in ("bm1684x", "bm1688", "bm1690")}
     assert ranges == {"bm1684x": ["0", "31"], "bm1688": ["-31", "127"], "bm1690": ["0", "0"]}, ranges
     assert "every call is refused" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x") or "refuses every call" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x")

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -80,22 +81,29 @@ class Limits {
   // How often the rules answered otherwise than the rows say.
   int contradictions() const { return contradictions_; }
 
-  // Of a further chip: that it has the function, its data types, and what the rules answer there where it differs.
-  void add_differences_to(json& all) {
+  // Of a further chip: that it has the function, and what the rules answer there otherwise than on the chip `base`,
+  // which was asked before.
+  void add_differences_to(json& all, const std::string& base) {
+    const std::string& chip = device_.chip().name;
     for (const OpInfo& row : all_ops()) {
       if (!is_of_this_interface(row) || !has(row)) continue;
       json& entry = all[std::string(row.name)];
-      entry["chips"].push_back(device_.chip().name);
+      entry["chips"].push_back(chip);
       const auto found = known_.find(row.name);
       if (row.engine == Engine::kNone || row.engine == Engine::kControl || found == known_.end()) continue;
-      json own;
-      if (prepare(*found->second, row)) probe_types(own);
-      if (own.contains("types") && own["types"] != entry["types"])
-        entry["types_on"][device_.chip().name] = own["types"];
       json answers;
       probe(*found->second, row, answers);
-      if (json differing = differences(entry, answers); !differing.is_null())
-        entry["on"][device_.chip().name] = std::move(differing);
+      json& known = answers_[chip][std::string(row.name)];
+      known = answers;
+      json before = base.empty() ? entry : answers_[base][std::string(row.name)];
+      if (before.is_null()) before = json::object();
+      if (answers.is_null()) {
+        entry["on"][chip] = {{"not_asked", refusal_}};
+        continue;
+      }
+      if (answers.contains("types") && answers["types"] != before.value("types", json()))
+        entry["types_on"][chip] = answers["types"];
+      if (json differing = differences(before, answers); !differing.is_null()) entry["on"][chip] = std::move(differing);
     }
   }
 
@@ -150,13 +158,22 @@ class Limits {
     function_ = &function;
     row_ = &row;
     valid_ = make_recipe(recipes_, function, row, device_.chip(), grid::Places());
+    for (std::size_t at = 0; at < valid_.size(); ++at) {
+      if (is_type(parameter(at))) valid_[at] = number_here(static_cast<int>(valid_[at].number));
+    }
     std::memset(device_.local<std::uint8_t>(0, 0), 0, device_.chip().local_mem.bytes);
     if (const grid::Preparation* preparation = find_preparation(recipes_, function.name))
       device_.run([&] { preparation->kernel(valid_); });
     messages_.clear();
     cost_->start_us = cost_->work_us = 0;
     cost_->commands = 0;
-    return ask(valid_).empty();
+    refusal_ = ask(valid_);
+    return refusal_.empty();
+  }
+
+  // A data type by the number that the chip gives it.
+  Value number_here(int code) const {
+    return grid::number(device_.chip().type_numbers.number_of(static_cast<Dtype>(code)));
   }
 
   void probe(const Function& function, const OpInfo& row, json& entry) {
@@ -208,7 +225,7 @@ class Limits {
       return;
     }
     for (const auto& [name, code] : grid::type_codes()) {
-      values[places[next]] = grid::number(code);
+      values[places[next]] = number_here(code);
       Combination longer = chosen;
       longer.push_back(code);
       add_combinations(places, next + 1, values, longer, accepted);
@@ -232,7 +249,7 @@ class Limits {
 
   void probe_bias_types(std::size_t at, json& limits) {
     for (const auto& [name, code] : grid::type_codes()) {
-      if (ask_with(at, grid::number(code)).empty()) limits["types"].push_back(to_text(static_cast<Dtype>(code)));
+      if (ask_with(at, number_here(code)).empty()) limits["types"].push_back(to_text(static_cast<Dtype>(code)));
     }
   }
 
@@ -452,7 +469,10 @@ class Limits {
   const Function* function_ = nullptr;
   const OpInfo* row_ = nullptr;
   int contradictions_ = 0;
+  std::string refusal_;  // of the call that the questions begin with
   std::vector<Value> valid_;
+  // What further chips have answered: chip, function.
+  static inline std::map<std::string, std::map<std::string, json>> answers_;
 };
 
 }  // namespace
@@ -468,8 +488,11 @@ int main() {
   };
   add("bm1684x", softtpu::grid::tpu_recipes());
   add("bm1684", softtpu::grid::okk_recipes());
-  for (const char* chip : {"bm1688", "bm1690"})
-    softtpu::manual::Limits(chip, softtpu::grid::tpu_recipes()).add_differences_to(all);
+  // A chip whose description begins with another one's is compared with that one.
+  constexpr std::array<std::pair<const char*, const char*>, 5> kFurther = {
+      {{"bm1688", ""}, {"bm1690", ""}, {"bm1684x2", "bm1690"}, {"cv184x", "bm1688"}, {"bm1690e", "bm1690"}}};
+  for (const auto& [chip, base] : kFurther)
+    softtpu::manual::Limits(chip, softtpu::grid::tpu_recipes()).add_differences_to(all, base);
   const char* separator = "{";
   for (const auto& [name, entry] : all.items()) {
     fmt::print("{}\n\"{}\": {}", separator, name, entry.dump());

@@ -132,6 +132,22 @@ struct FunctionReference::Data {
     return out;
   }
 
+  // What the rules of a chip answered of each parameter: alignment, start NPU, ranges, NULL, in place; null: not asked.
+  json asked(const json& entry, const std::string& chip) const {
+    json out;
+    for (const json& group : entry["asked"]) {
+      if (std::find(group[0].begin(), group[0].end(), chip) == group[0].end()) continue;
+      for (const auto& [parameter, answers] : group[1].items()) out[parameter] = text(answers);
+    }
+    return out;
+  }
+
+  // The arguments that no recorded case of a chip varies; null: every one is varied, or nothing is listed of the chip.
+  json not_varied(const json& entry, const std::string& chip) const {
+    const auto found = entry["not_varied"].find(chip);
+    return found == entry["not_varied"].end() ? json() : text(*found);
+  }
+
   // Whether the words, as they stand, are among those that the function is looked for under.
   static bool has_topic(const json& entry, const std::string& phrase) {
     const std::string topics = " " + lower(entry["topics"].get<std::string>()) + " ";
@@ -180,6 +196,13 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
     if (label == "see also" && !view.known.empty()) {
       add_label(out, "tested");
       add_wrapped(out, view.known, kLabelWidth + 2);
+      if (const json fixed = data_->not_varied(entry, view.chip); !fixed.is_null()) {
+        add_label(out, "not varied");
+        add_wrapped(out,
+                    fmt::format("not determined by a recording: all recorded cases of {} have the same {}", view.chip,
+                                fmt::join(fixed.get<std::vector<std::string>>(), ", ")),
+                    kLabelWidth + 2);
+      }
     }
     add_section(out, label, value);
     if (label == "parameters" && !view.here.empty()) {
@@ -205,7 +228,11 @@ json FunctionReference::page_as_json(const std::string& name, const View& view) 
     }
   }
   if (!view.known.empty()) out["known"] = view.known;
-  if (!view.chip.empty()) out["chip"] = view.chip;
+  if (!view.chip.empty()) {
+    out["chip"] = view.chip;
+    if (const json asked = data_->asked(entry, view.chip); !asked.is_null()) out["chip_parameters"] = asked;
+    if (const json fixed = data_->not_varied(entry, view.chip); !fixed.is_null()) out["not_varied"] = fixed;
+  }
   if (!view.here.empty()) out["on_chip"] = view.here;
   return out;
 }
