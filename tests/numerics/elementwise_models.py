@@ -115,7 +115,7 @@ class Elementwise:
         elif op == "relu":
             result = p.maximum(x, zero, dtype) if dtype in FLOATS else np.where(signed(x, dtype) > 0, x, zero)
         elif op == "abs":
-            result = x & ~top if dtype in FLOATS else np.where(signed(x, dtype) < 0, -x.view(x.dtype), x)
+            result = p.absolute(x, dtype) if dtype in FLOATS else np.where(signed(x, dtype) < 0, -x.view(x.dtype), x)
         else:
             result = p.fp_binary("sub", zero, x, dtype) if dtype in FLOATS else -x
         self.tensor(a, "dst", dtype).put(result)
@@ -175,7 +175,7 @@ class Elementwise:
         def two(name, u, v):
             return p.fp_binary(name, u, v, dtype)
         if op == "fp_bias":
-            result = two("add", self.parameter(a, "bias", dtype), x)
+            result = p.fp_bias(x, self.parameter(a, "bias", dtype), dtype)
         elif op == "fp_scale":
             result = p.fp_scale(x, self.parameter(a, "scale", dtype), dtype)
         elif op == "fp_scale_bias":

@@ -23,7 +23,7 @@ class Quantisation(Elementwise):
         x = signed(self.tensor(a, "src", of).get(), of)
         if "shift_addr" in a:
             kind = DTYPES[a["shift_dtype"]].removeprefix("u")
-            amounts = signed(self.tensor(a, "shift", kind).get(), kind)
+            amounts = np.vectorize(self.page.memory_shift, otypes=[np.int64])(signed(self.tensor(a, "shift", kind).get(), kind))
         else:
             amounts = np.full(x.shape, a["C"])
         words = [self.page.shift_bits(int(v), int(s), a["rounding_mode"], BYTES[to]) for v, s in zip(x.flat, amounts.flat)]

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -35,6 +36,43 @@ std::string small_chip(const std::string& name) {
 
 bool has_preparation(const DrawnCall& call) {
   return grid::find_preparation(*call.of.recipes, call.of.function->name) != nullptr;
+}
+
+// The load function of a table that the call's parameter names; "": the parameter is no table of a special function.
+std::string table_loader(const DrawnCall& call, std::string_view parameter) {
+  const std::string_view name = call.of.function->name;
+  const bool f32 = name.starts_with("tpu_bdc_fp32_");
+  if (!f32 && !name.starts_with("tpu_bdc_fp_")) return {};
+  if (parameter.ends_with("table_addr")) return "tpu_bdc_load_fp32_exp_table";
+  if (!parameter.ends_with("coeff_addr") || name.ends_with("taylor")) return {};
+  // exp_coeff_addr says its series; where a function has one only, its own name does, or it is the exponential's.
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kOwn = {{{"_arctan", "arctan"},
+                                                                                   {"_arcsin", "arcsin"},
+                                                                                   {"_arccos", "arcsin"},
+                                                                                   {"_log", "log"},
+                                                                                   {"_log1p", "log"},
+                                                                                   {"_logx", "log"},
+                                                                                   {"_arcsinh", "log"},
+                                                                                   {"_arccosh", "log"},
+                                                                                   {"_arctanh", "log"},
+                                                                                   {"_sin", "sin"},
+                                                                                   {"_cos", "cos"},
+                                                                                   {"_tan", "tan"},
+                                                                                   {"_cot", "tan"}}};
+  std::string_view series = parameter == "coeff_addr" ? "exp" : parameter.substr(0, parameter.find('_'));
+  if (series == "ln") series = "log";
+  if (parameter == "coeff_addr") {
+    const auto own = std::ranges::find_if(kOwn, [&](const auto& one) { return name.ends_with(one.first); });
+    if (own != kOwn.end()) series = own->second;
+  }
+  return fmt::format("tpu_bdc_load_{}_{}_coeff", f32 ? "fp32" : "fp", series);
+}
+
+// The type of a call's elements; f32 where no argument says it.
+std::int64_t type_of(const DrawnCall& call) {
+  for (std::size_t i = 0; i < call.values.size(); ++i)
+    if (call.of.function->parameters[i].type == "data_type_t") return call.values[i].number;
+  return static_cast<std::int64_t>(Dtype::kFp32);
 }
 
 struct Way {
@@ -77,14 +115,16 @@ class Device {
   std::span<const std::uint8_t> global_image() const { return global_; }
   std::uint64_t global_start() const { return chip_().global_mem.start + chip_().global_reserved; }
   // What the memories of a call begin with.
-  void show_start(std::uint64_t number, Outcome& start) {
+  void show_start(const DrawnCall& call, std::uint64_t number, Outcome& start) {
     fill(number);
+    load_tables(call);
     copy_into(start.local, local());
     copy_into(start.global, global());
   }
 
   void run(const DrawnCall& call, std::uint64_t number, Outcome& result) {
     fill(number);
+    load_tables(call);
     const grid::Preparation* preparation = grid::find_preparation(*call.of.recipes, call.of.function->name);
     const auto prepare = [&] { preparation->kernel(call.valid); };
     if (preparation != nullptr && !preparation->same_launch) launch(prepare);
@@ -111,6 +151,18 @@ class Device {
     if (number / 61 % 2 == 0) return;
     for (std::uint8_t& byte : local()) byte &= 0x3F;
     for (std::uint8_t& byte : global()) byte &= 0x07;
+  }
+  // Each special function finds the series that belong to it; a load that is refused leaves random bits.
+  void load_tables(const DrawnCall& call) {
+    for (std::size_t i = 0; i < call.values.size(); ++i) {
+      const std::string loader = table_loader(call, call.of.function->parameters[i].name);
+      if (loader.empty()) continue;
+      const auto found = std::ranges::find(call.of.recipes->functions, loader, &grid::Function::name);
+      if (found == call.of.recipes->functions.end()) continue;
+      std::vector<grid::Value> values{call.values[i], grid::number(type_of(call))};
+      values.resize(found->parameters.size());
+      launch([&] { found->call(values); });
+    }
   }
   template <class Kernel>
   LaunchOutcome launch(const Kernel& kernel) {
@@ -144,7 +196,8 @@ std::string difference(const Outcome& one, const Outcome& other) {
 // each.
 class Export {
  public:
-  Export(const std::string& folder, const Device& device) : lines_(folder + "/calls.json") {
+  Export(const std::string& folder, const Device& device)
+      : lines_(folder + "/calls.json"), local_(device.local_image()) {
     std::ofstream images(folder + "/images.bin", std::ios::binary);
     for (const auto image : {device.local_image(), device.global_image()})
       images.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
@@ -172,6 +225,7 @@ class Export {
     lines_ << nlohmann::json{{"number", number},
                              {"function", call.of.function->name},
                              {"arguments", arguments},
+                             {"tables", tables(before.local, number)},
                              {"local", changes(before.local, after.local)},
                              {"global", changes(before.global, after.global)}}
            << "\n";
@@ -194,7 +248,17 @@ class Export {
     return list;
   }
 
+  // What the tables of coefficients have changed of the image (Device::fill).
+  nlohmann::json tables(const std::vector<std::uint8_t>& start, std::uint64_t number) const {
+    std::vector<std::uint8_t> filled(local_.size());
+    const std::size_t from = number % 61 * 8;
+    for (std::size_t i = 0; i < filled.size(); ++i)
+      filled[i] = static_cast<std::uint8_t>(local_[(i + from) % filled.size()] & (number / 61 % 2 == 0 ? 0xFF : 0x3F));
+    return changes(filled, start);
+  }
+
   std::ofstream lines_;
+  std::span<const std::uint8_t> local_;
 };
 
 struct Options {
@@ -233,7 +297,7 @@ int run(const Options& options) {
       if (&way == ways.data()) {
         std::swap(expected, outcome);
         if (written && expected.ok && !has_preparation(call)) {
-          device.show_start(number, outcome);
+          device.show_start(call, number, outcome);
           written->add(call, number, outcome, expected);
         }
         (expected.ok ? accepted : refused) += 1;

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Random calls against the Python of docs/numerics, which shares nothing with the code: argument_pairs draws and carries out, this
+compares every byte of both memories.
+
+    reference_test.py --program build/dev/bin/argument_pairs --chip bm1688 --calls 500 --seed 1 [-v]
+
+Of functions with work buffers only the elements of results are compared: what they leave between is no promise. A result that lies over
+a source in another layout, or over itself, depends on the order of an engine, which the pages do not have: such calls count apart when
+they differ. A call that no page has counts apart, and so does one that its page cannot take: what a page knows is what was recorded of
+the function, and a draw goes beyond that. reference_known.txt lists where page and code differ, with the reason; any other difference
+fails."""
+import argparse
+import collections
+import fnmatch
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE.parent / "numerics"), str(HERE.parent / "grid")]
+import numpy as np  # noqa: E402
+import golden  # noqa: E402
+import models  # noqa: E402
+from signatures import prototypes  # noqa: E402
+
+RUN = {"bm1684x-23.05": models.run_bm1684x, "bm1684x": models.run_bm1684x_1_30, "bm1688": models.run_bm1688, "bm1690": models.run_bm1690,
+       "bm1684": models.run_bm1684}
+# Enumerations of BM1684 by their names, as the header builds them of bits.
+ENUMERATIONS = {value: name for name, bits in re.findall(r"(\w+_(?:OP|MUL)_\w+) = \w+_TYPE\(([^)]*)\)", (ROOT / "firmware/include/okk.h").read_text())
+                for value in [("op" if "_OP_" in name else "mul", sum(int(bit) << i for i, bit in enumerate(bits.split(","))))]}
+TYPES = {0: "DT_UINT8", 1: "DT_INT8", 3: "DT_FP16", 5: "DT_FP32", 6: "DT_UINT16", 7: "DT_INT16", 8: "DT_UINT32", 9: "DT_INT32", 11: "DT_BFP16",
+         12: "DT_UINT4", 13: "DT_INT4", 15: "DT_FP8E5M2", 47: "DT_FP8E4M3"}
+ROUNDINGS = ["RM_HALF_TO_EVEN", "RM_HALF_AWAY_FROM_ZERO", "RM_TOWARDS_ZERO", "RM_DOWN", "RM_UP", "RM_HALF_UP", "RM_HALF_DOWN"]
+WORDS = {"const dim4*": 4, "const dim2*": 2, "const padding_t*": 4, "const Padding*": 4}
+WHOLE = {"scalar_t", "var_context_t", "x32", "x16", "x8"}
+NUMBERS = {"int", "unsigned int", "char", "unsigned char", "short", "unsigned short", "bool", "local_addr_t", "long long", "unsigned long long",
+           "const int", "signed char"}
+SYSTEM = {"system_addr_t", "global_addr_t", "addr_t", "l2_sram_addr_t"}
+MOST_SECONDS = 10  # of a call
+# Families in which the payload of an f32 NaN is no property of the chip (tests/numerics/golden.py: ANY_NAN).
+ANY_NAN = ("conv2d", "_mm", "pool2d", "depthwise2d", "matmul")
+
+
+def argument(ctype, value, global_start):
+    """A drawn argument as the models take those of recorded calls; raises KeyError for a type they do not know."""
+    ctype = ctype.replace(" *", "*")
+    if ctype in WORDS:
+        return None if value["null"] else value["words"][:WORDS[ctype]]
+    if ctype in WHOLE:
+        return value["words"][0] & 0xffffffff
+    if ctype == "float":
+        return value["float"]
+    if ctype == "data_type_t":
+        return TYPES[value["number"]]
+    if ctype == "rounding_mode_t":
+        return ROUNDINGS[value["number"]]
+    if ctype in ("op_type_t", "mul_type_t"):
+        return ENUMERATIONS[ctype.split("_")[0], value["number"]]
+    if ctype.endswith("_or_addr_t*"):
+        return [{"bool": value["words"][0] & 255}, {"u32": value["words"][1] & 0xffffffff}]
+    if ctype in SYSTEM:
+        return value["number"] - global_start if value["number"] >= global_start else value["number"]
+    if ctype in NUMBERS:
+        return value["number"]
+    raise KeyError(ctype)
+
+
+def known(chip, function):
+    """Why page and code may differ, or nothing."""
+    for line in (HERE / "reference_known.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            chips, pattern, reason = (part.strip() for part in line.split("|"))
+            if (chips == "*" or chip in chips.split()) and fnmatch.fnmatchcase(function, pattern):
+                return reason
+    return None
+
+
+class Accesses:
+    """The tensors that a page reads and writes."""
+
+    def __init__(self):
+        self.read, self.written = [], []
+        get, put, move = golden.Words.get, golden.Words.put, golden.move
+
+        def recorded_get(tensor):
+            self.read.append((tensor, None))
+            return get(tensor)
+
+        def recorded_put(tensor, values, where=None):
+            put(tensor, values, where)
+            self.written.append((tensor, where))
+
+        def recorded_move(dst, src, order):
+            self.read.append((src, None))
+            self.written.append((dst, None))
+            move(dst, src, order)
+
+        golden.Words.get, golden.Words.put, golden.move = recorded_get, recorded_put, recorded_move
+        for module in [module for module in sys.modules.values() if getattr(module, "move", None) is move]:
+            module.move = recorded_move
+
+    def forget(self):
+        self.read, self.written = [], []
+
+    @staticmethod
+    def mask(accesses, block):
+        """Which bytes of a memory; and whether an access has one of them twice."""
+        found, twice = np.zeros(block.size, bool), False
+        for tensor, where in accesses:
+            if np.shares_memory(tensor.block, block):
+                at = tensor.positions()
+                at = at.reshape(-1) if where is None else at[np.broadcast_to(where, at.shape)]
+                bytes_at = np.concatenate([at + i for i in range(tensor.size)]) if at.size else at
+                bytes_at = bytes_at[(bytes_at >= 0) & (bytes_at < block.size)]
+                twice = twice or len(np.unique(bytes_at)) < len(bytes_at)
+                found[bytes_at] = True
+        return found, twice
+
+    def depends_on_order(self, block, several_steps):
+        """Whether a result lies over itself, over a source whose elements lie elsewhere, or over any source of several steps."""
+        for result in self.written:
+            mask, twice = self.mask([result], block)
+            if twice:
+                return True
+            places = result[0].positions()
+            for source in self.read:
+                if (mask & self.mask([source], block)[0]).any():
+                    same = source[0].size == result[0].size and np.array_equal(source[0].positions(), places)
+                    if several_steps or not same:
+                        return True
+        return False
+
+
+def image_of(images, call):
+    """What the memories hold before a call (tests/pairs/main.cpp: fill and load_tables)."""
+    number = call["number"]
+    turned = [np.roll(image, -(number % 61 * 8)) for image in images]
+    local, system = [image & mask for image, mask in zip(turned, (0x3f, 0x07))] if number // 61 % 2 else turned
+    return changed(local, call["tables"]), system
+
+
+def changed(image, spans):
+    after = image.copy()
+    for offset, text in spans:
+        after[offset:offset + len(text) // 2] = np.frombuffer(bytes.fromhex(text), np.uint8)
+    return after
+
+
+def differs(got, expected, nans):
+    """Where two memories differ, as a mask of bytes."""
+    wrong = got != expected
+    if nans and wrong.any():
+        words = got.size // 4 * 4
+        both = np.isnan(got[:words].view(np.float32)) & np.isnan(expected[:words].view(np.float32))
+        wrong[:words] &= ~np.repeat(both, 4)
+    return wrong
+
+
+def stop(*_):
+    raise TimeoutError("too long")
+
+
+class Comparison:
+    def __init__(self, chip, folder, verbose):
+        self.chip, self.folder, self.verbose = chip, folder, verbose
+        headers = (*(ROOT / "firmware/include/softtpu").glob("tpu_*.h"), ROOT / "firmware/include/tpu_kernel.h", ROOT / "firmware/include/okk.h")
+        self.parameters = {name: typed for header in headers for _, name, typed in prototypes(header)}
+        self.accesses = Accesses()
+        self.counts, self.equal, self.wrong = collections.Counter(), set(), collections.defaultdict(list)
+
+    def run(self):
+        signal.signal(signal.SIGALRM, stop)
+        np.seterr(all="ignore")
+        with open(self.folder / "calls.json") as lines:
+            self.sizes = json.loads(next(lines))
+            everything = np.fromfile(self.folder / "images.bin", np.uint8)
+            images = everything[:self.sizes["local_bytes"]], everything[self.sizes["local_bytes"]:]
+            self.memory = golden.Memory(self.sizes["npu_bytes"], self.sizes["npus"])
+            for line in lines:
+                call = json.loads(line)
+                what = self.compare(call, *image_of(images, call))
+                self.counts[what] += 1
+                if what == "equal":
+                    self.equal.add(call["function"])
+                elif what == "different":
+                    self.wrong[call["function"]].append(call["number"])
+
+    def compare(self, call, local, system):
+        name, memory = call["function"], self.memory
+        try:
+            arguments = {parameter: argument(ctype, value, self.sizes["global_start"])
+                         for (ctype, parameter), value in zip(self.parameters[name], call["arguments"])}
+        except (KeyError, IndexError):
+            return "with arguments of other types"
+        if arguments.get("mask_in_lmem"):
+            arguments["mask_addr"] = call["arguments"][list(arguments).index("mask_addr")]["number"]
+        memory.local.reshape(-1)[...] = local
+        memory.system[:system.size] = system
+        memory.seed = memory.filtered = memory.answer = None
+        self.accesses.forget()
+        signal.alarm(MOST_SECONDS)  # numbers far from what was recorded may keep a page busy
+        try:
+            if not RUN[self.chip](memory, name, arguments):
+                return "of functions that no page has"
+        except Exception as error:  # what a page was not written for
+            if self.verbose:
+                print(f"  {call['number']} {name}: {type(error).__name__} {error}")
+            return "beyond what their page takes"
+        finally:
+            signal.alarm(0)
+        nans = any(part in name for part in ANY_NAN)
+        spaces = [("local memory", local, memory.local.reshape(-1), changed(local, call["local"])),
+                  ("global memory", system, memory.system[:system.size], changed(system, call["global"]))]
+        buffers = {value for parameter, value in arguments.items() if "work" in parameter and parameter.endswith("addr") or parameter == "buffer_addr"}
+        found = []
+        for space, before, page, code in spaces:
+            wrong = differs(page, code, nans)
+            if buffers:
+                results = [access for access in self.accesses.written if access[0].positions().flat[0] not in buffers]
+                wrong &= self.accesses.mask(results, page)[0]
+            if wrong.any():
+                found.append((space, before, page, code, np.flatnonzero(wrong)))
+        if not found:
+            return "equal"
+        if any(self.accesses.depends_on_order(block, bool(buffers)) for block in (memory.local.reshape(-1), memory.system)):
+            return "that depend on an order"
+        if known(self.chip, name):
+            return "known to differ"
+        if self.verbose:
+            for space, before, page, code, at in found:
+                word = slice(at[0] & ~3, (at[0] & ~3) + 4)
+                print(f"  {call['number']} {name}: {len(at)} bytes of {space}, the first at 0x{at[0]:x}: page {page[word].tobytes().hex()}, "
+                      f"code {code[word].tobytes().hex()}, before {before[word].tobytes().hex()}; {arguments}")
+        return "different"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="argument_pairs")
+    parser.add_argument("--chip", required=True, choices=sorted(RUN))
+    parser.add_argument("--calls", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("-v", "--verbose", action="store_true", help="the first different bytes of a call, with its arguments")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        drawn = subprocess.run([options.program, "--chip", options.chip, "--calls", str(options.calls), "--seed", str(options.seed), "--export", name])
+        comparison = Comparison(options.chip, pathlib.Path(name), options.verbose)
+        comparison.run()
+    for function, numbers in sorted(comparison.wrong.items()):
+        print(f"{options.chip}: {function} differs from its page in {len(numbers)} calls: {' '.join(map(str, numbers[:8]))}")
+    others = ", ".join(f"{count} {what}" for what, count in sorted(comparison.counts.items()) if what not in ("equal", "different"))
+    print(f"{options.chip}: {comparison.counts['equal']} calls of {len(comparison.equal)} functions equal the pages of docs/numerics, "
+          f"{comparison.counts['different']} differ; {others}; seed {options.seed}")
+    return 1 if drawn.returncode or comparison.wrong or not comparison.equal else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
