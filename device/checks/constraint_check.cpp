@@ -26,6 +26,12 @@ Party call_of(Op op, const Command& command) {
   return {function, text, stack, {}};
 }
 
+// The nearest legal value, and of which argument: "0x00041000 for src0".
+std::string nearest(const Refusal& refusal) {
+  if (refusal.nearest.empty() || refusal.wrong.argument.empty()) return refusal.nearest;
+  return fmt::format("{} for {}", refusal.nearest, refusal.wrong.argument);
+}
+
 class RefusalReport final : public Observer {
  public:
   RefusalReport(std::shared_ptr<Findings> findings, std::set<std::string> checks)
@@ -36,7 +42,7 @@ class RefusalReport final : public Observer {
   void refused(Op op, const Command& command, const Refusal& refusal) override {
     if (!checks_.contains(std::string(rule(refusal.rule).check))) return;
     findings_->add(
-        {refusal.rule, sentence(call_name(refusal.op), refusal), {call_of(op, command)}, {}, refusal.nearest, {}});
+        {refusal.rule, sentence(call_name(refusal.op), refusal), {call_of(op, command)}, {}, nearest(refusal), {}});
   }
   void launch_ends(const std::string&) override { findings_->report(); }
 

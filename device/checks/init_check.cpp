@@ -263,16 +263,20 @@ class InitCheck final : public Observer {
     Finding finding;
     finding.rule = "init/stale-tail";
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
-    finding.what = fmt::format("{} reads the stale tail of a tensor", call_name(op, here_));
+    finding.what =
+        fmt::format("{} reads bytes of {} that an earlier, larger tensor has left", call_name(op, here_), use.name);
     if (!is_stale) {
       finding.rule = rule_of(*finding.place, state);
       finding.what = fmt::format("{} reads bytes that were never written", call_name(op, here_));
     }
     if (first) {
-      const auto& [write, direction] = *first;
-      finding.what = fmt::format("{} reads the stale {} tail of a tensor {}", call_name(op, here_), direction,
-                                 to_text(write->tensor.shape));
+      const LocalWrite* write = first->first;
       const std::string function = call_name(write->op, write->stack);
+      const SourceLine line = find_caller(write->stack);
+      const std::string writer = line.line > 0 ? fmt::format("{} at {}", function, line.text()) : function;
+      finding.what =
+          fmt::format("{} reads {} of {}, but {} wrote only {}", call_name(op, here_),
+                      read_part(use.tensor, span, at, end, *first), use.name, writer, written_part(use.tensor, *first));
       finding.parties.push_back(
           {function, fmt::format("{} wrote {}", function, to_text(Operand(write->tensor))), write->stack, {}});
     }
@@ -280,6 +284,28 @@ class InitCheck final : public Observer {
     finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
     tails_.push_back({std::move(finding), here_});
     return number_of(tails_.end() - 1);
+  }
+
+  // Whether the elements behind the last column have numbers of columns: one row of the same type.
+  static bool has_columns(const Tensor& read, const LocalWrite& write) {
+    return read.dtype == write.tensor.dtype && read.shape.h == 1 && write.tensor.shape.h == 1;
+  }
+
+  static std::string read_part(const Tensor& read, const Span& span, std::uint64_t at, std::uint64_t end,
+                               const std::pair<const LocalWrite*, const char*>& tail) {
+    if (*tail.second == 'C') return fmt::format("channel {}", span.c);
+    if (!has_columns(read, *tail.first)) return fmt::format("what lies behind the elements");
+    const auto size = static_cast<std::uint64_t>(size_of(read.dtype));
+    const auto column = static_cast<std::uint64_t>(span.w);
+    const std::uint64_t first = column + at / size, last = column + (end - 1) / size;
+    return first == last ? fmt::format("column {}", first) : fmt::format("columns {}..{}", first, last);
+  }
+
+  static std::string written_part(const Tensor& read, const std::pair<const LocalWrite*, const char*>& tail) {
+    const Tensor& tensor = tail.first->tensor;
+    if (*tail.second == 'C') return fmt::format("channels 0..{}", tensor.shape.c - 1);
+    if (!has_columns(read, *tail.first)) return fmt::format("{} of {}", to_text(tensor.shape), to_text(tensor.dtype));
+    return tensor.shape.w == 1 ? std::string("column 0") : fmt::format("columns 0..{}", tensor.shape.w - 1);
   }
 
   std::uint8_t number_of(std::vector<Tail>::const_iterator tail) const {
@@ -317,7 +343,8 @@ class InitCheck final : public Observer {
     Finding finding = tail.finding;
     if (!(here_ == tail.reader)) {
       const std::string function = call_name(op, here_);
-      finding.what = fmt::format("{} uses a result of the stale tail: {}", function, finding.what);
+      finding.what =
+          fmt::format("{} uses what was computed from bytes that were not written: {}", function, finding.what);
       finding.parties.push_back(
           {function, fmt::format("{} reads {} {}", function, use.name, to_text(Operand(use.tensor))), here_, {}});
     }

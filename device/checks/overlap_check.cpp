@@ -156,8 +156,10 @@ class OverlapCheck final : public Observer {
     const std::string function = call_name(op, here);
     Finding finding;
     finding.rule = "constraint/overlap-order";
-    finding.what = fmt::format("{} of {} shares bytes with {}, which lies elsewhere in it (first at 0x{:x})", dst.name,
-                               function, src.name, byte);
+    const char* const differs =
+        dst.tensor.addr == src.tensor.addr ? "has another layout" : "does not start at the same address";
+    finding.what = fmt::format("{} of {} overlaps {} but {} (first common byte: 0x{:x})", dst.name, function, src.name,
+                               differs, byte);
     finding.parties = {{function,
                         fmt::format("{} writes {} {}, reads {} {}", function, dst.name, to_text(Operand(dst.tensor)),
                                     src.name, to_text(Operand(src.tensor))),

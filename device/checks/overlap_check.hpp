@@ -1,4 +1,4 @@
-// SOFTTPU_CHECK=constraint: commands whose destination shares bytes with a source that lies elsewhere in it. Such a
+// SOFTTPU_CHECK=constraint: commands whose destination overlaps a source without being in place. Such a
 // command is carried out element by element here; on the chip its result depends on how many elements an engine reads
 // before it writes the first (docs/overlap.md).
 #pragma once

@@ -94,7 +94,7 @@ class ScalarCheck final : public Observer {
     finding.rule = rule;
     finding.what = fmt::format("{}: {}", function, what);
     finding.parties = {{function, fmt::format("{} takes {} {}", function, name, to_text(Operand(scalar))), here, {}}};
-    finding.nearest = std::string(to_text(scalar.dtype));
+    finding.nearest = fmt::format("{} for {}", to_text(scalar.dtype), name);
     findings_->add(finding);
   }
 

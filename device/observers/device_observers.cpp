@@ -155,12 +155,17 @@ bool estimates(const WriterParts& parts) {
   const Settings& s = parts.settings;
   return !s.time.empty() || !s.timeline_path.empty() || !s.time_record_path.empty();
 }
+// "on:1000", as runtime/base/config.cpp has checked it; 0: none.
+std::uint32_t pace_of(const std::string& time) {
+  const std::size_t colon = time.find(':');
+  return colon == std::string::npos ? 0 : static_cast<std::uint32_t>(std::stoul(time.substr(colon + 1)));
+}
 Made make_times(const WriterParts& parts) {
   const Settings& s = parts.settings;
   const auto preset = s.time == "vendor" ? TimingPreset::kVendor : TimingPreset::kFull;
   const bool prints = !s.time.empty() && s.time != "only-silent";
-  auto times = make_time_observer(
-      parts.chip, {preset, prints, s.timeline_path, s.time_record_path, parts.of.device, parts.of.keep_files});
+  auto times = make_time_observer(parts.chip, {preset, prints, s.timeline_path, s.time_record_path, parts.of.device,
+                                               pace_of(s.time), parts.of.keep_files});
   return times ? times : setting_error("SOFTTPU_TIME", times.error());
 }
 

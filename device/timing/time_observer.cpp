@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -32,6 +35,7 @@ class TimeObserver final : public Observer {
         print_(settings.print),
         fitted_(settings.preset == TimingPreset::kFull),
         device_(settings.device),
+        pace_(settings.pace),
         timeline_(std::move(timeline)),
         record_(std::move(record)) {
     kernels_.share(clocks);
@@ -51,6 +55,7 @@ class TimeObserver final : public Observer {
     advice_.begin(launch_.cores);
     clock_ = kernel.starts_with(bmodel::kNetworkKernel) ? &networks_ : &kernels_;
     begin_us_ = clock_->begin(end_of_last_us_);
+    started_ = std::chrono::steady_clock::now();
     last_us_.reset();
   }
 
@@ -90,6 +95,7 @@ class TimeObserver final : public Observer {
     if (clock_ == &networks_) add_trust();
     report();
     end_of_last_us_ = begin_us_ + launch_.total_us();
+    keep_pace();
   }
 
   void add_to(LaunchOutcome& outcome) const override {
@@ -97,6 +103,15 @@ class TimeObserver final : public Observer {
   }
 
  private:
+  // A program with a clock of its own sees the times of the chip, all of them as many times longer.
+  void keep_pace() const {
+    constexpr std::chrono::duration<double> kMost(30);  // no launch is taken for one that hangs
+    if (pace_ == 0) return;
+    const std::chrono::duration<double> wanted(launch_.total_us() * 1e-6 * pace_);
+    std::this_thread::sleep_until(
+        started_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::min(wanted, kMost)));
+  }
+
   bool keeps_commands() const { return timeline_ != nullptr || record_ != nullptr; }
 
   // How far networks of this precision were off on this chip.
@@ -189,7 +204,8 @@ class TimeObserver final : public Observer {
   LaunchClock* clock_ = &kernels_;  // of this launch
   bool print_, fitted_;
   PrecisionCount products_;  // of this launch
-  std::uint32_t device_;
+  std::uint32_t device_, pace_;
+  std::chrono::steady_clock::time_point started_;
   std::unique_ptr<SharedFile> timeline_, record_;
   LaunchTime launch_;
   AdviceLog advice_;

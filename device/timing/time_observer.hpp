@@ -17,7 +17,8 @@ struct TimeSettings {
   std::string timeline_path;  // SOFTTPU_TIMELINE; empty: none
   std::string record_path;    // SOFTTPU_TIME_RECORD; empty: none
   std::uint32_t device = 0;
-  bool keep = false;  // another device of the program has begun the files
+  std::uint32_t pace = 0;  // a launch takes at least so many times its estimate
+  bool keep = false;       // another device of the program has begun the files
 };
 
 // Errors name the setting, or the parameter that the chip's description lacks.

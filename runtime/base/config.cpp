@@ -165,6 +165,13 @@ Result<void> set_copies(Settings& settings, std::string_view text) {
 Result<void> set_time(Settings& settings, std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kChoices = {
       {{"", ""}, {"on", "on"}, {"vendor", "vendor"}, {"only", "only"}, {"only-silent", "only-silent"}}};
+  constexpr std::string_view kPace = "on:";
+  if (text.starts_with(kPace)) {
+    std::uint32_t times = 0;
+    if (auto done = set_number(times, text.substr(kPace.size()), 1, 1000000); !done) return done;
+    settings.time = text;
+    return {};
+  }
   std::string_view chosen;
   if (auto done = set_choice(chosen, text, kChoices); !done) return done;
   settings.time = chosen;
@@ -308,13 +315,15 @@ constexpr std::array kVariables = {
     Variable{"SOFTTPU_JOURNAL", "",
              "file that gets findings and failures as JSON lines instead of stderr; set by \"softtpu run\"",
              set_text<&Settings::journal_path>},
-    Variable{"SOFTTPU_TIME", "",
-             "on: estimates how long each launch takes on the chip, and where the time goes; vendor: estimates "
-             "from the vendor's figures alone, without launch, issue and start-up; only: estimates "
-             "without computing anything, which leaves results as they were; only-silent: the same, for records alone; "
-             "empty: off. tpuRtEventElapsedTime "
-             "returns the estimate if there is one, else the elapsed time",
-             set_time},
+    Variable{
+        "SOFTTPU_TIME", "",
+        "on: estimates how long each launch takes on the chip, and where the time goes; on:N: and each launch takes "
+        "at least N times its estimate, for programs that measure with a clock; vendor: estimates "
+        "from the vendor's figures alone, without launch, issue and start-up; only: estimates "
+        "without computing anything, which leaves results as they were; only-silent: the same, for records alone; "
+        "empty: off. tpuRtEventElapsedTime "
+        "returns the estimate if there is one, else the elapsed time",
+        set_time},
     Variable{"SOFTTPU_TIMELINE", "", "file that gets the estimated time of every command (Chrome trace JSON)",
              set_text<&Settings::timeline_path>},
     Variable{"SOFTTPU_TIME_RECORD", "", "file that gets one line of JSON per launch, for \"softtpu report\"",

@@ -65,6 +65,16 @@ class Options(unittest.TestCase):
         self.assertEqual((len(report["findings"]), report["left_out"]), (2, {"error": 0, "warning": 0, "note": 0}))
         self.assertNotIn("left out", text)
 
+    def test_findings_name_columns_operands_and_lines(self):
+        """Texts that users had to read twice."""
+        for module, kernel, text in (
+                ("init", "bug_columns_behind_the_last", r"tpu_bdc_fp_add reads columns 10\.\.15 of src0, but tpu_gdma_cpy_S2L at init\.c:\d+ wrote only columns 0\.\.9"),
+                ("init", "bug_channels_behind_the_last", r"reads channel 60 of src0, but tpu_gdma_cpy_S2L at init\.c:\d+ wrote only channels 0\.\.59"),
+                ("constraint", "bug_one_row_further", r"dst of tpu_bdc_cpy overlaps src but does not start at the same address \(first common byte: 0x40\)"),
+                ("constraint", "bug_other_npu", r"\(nearest: 0x00004000 for src1\)"),
+                ("constraint", "bug_half_an_element", r"\(nearest: 0x[0-9a-f]+ for src\)")):
+            self.assertRegex(run(kernel, "--check=all", module=module)[2], text)
+
     def test_errors_displace_notes(self):
         for most, kept in ((1, {"race/raw"}), (2, {"race/raw", "bank/overlap"})):
             _, report, _, _ = run("bug_race_and_bank", "--check=bank,race", f"--max-findings={most}", module="bank")

@@ -4,7 +4,9 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
+import numpy as np
 import pytest
 
 import softtpu
@@ -205,3 +207,29 @@ def test_results_and_failures_as_data(kernels_file):
     failure = softtpu.LaunchError("text")
     failure.kernel, failure.line = "add", 3
     assert json.loads(failure.to_json())["line"] == 3
+
+
+def test_a_clock_sees_multiples_of_the_estimate(kernels_file):
+    """As PPL's autotuning measures: SOFTTPU_TIME=on:N."""
+    with softtpu.Device(time=True, settings={"SOFTTPU_TIME": "on:2000"}) as dev:
+        out, one = dev.empty(4096, np.float32), dev.array(np.ones(4096, np.float32))
+        kernel = dev.compile(kernels_file).add
+        begun = time.monotonic()
+        result = kernel(out, one, one, 4096)
+        passed = time.monotonic() - begun
+    assert result.estimated_us > 1 and passed >= result.estimated_us * 2000e-6
+
+
+@pytest.mark.parametrize("value", ["on:0", "on:", "on:x", "on:1000001", "off:3"])
+def test_a_pace_that_is_none_is_refused(value):
+    with pytest.raises(softtpu.Error, match="SOFTTPU_TIME"):
+        softtpu.Device(settings={"SOFTTPU_TIME": value})
+
+
+def test_memory_of_boards():
+    """BM1684's has 12 GB; what runs out names the setting that gives more."""
+    with softtpu.Device("bm1684") as dev:
+        arrays = [dev.empty(3 << 30, np.uint8) for _ in range(3)]
+        with pytest.raises(softtpu.Error, match="CMODEL_GLOBAL_MEM_SIZE, or softtpu run --global-memory"):
+            dev.empty(3 << 30, np.uint8)
+        del arrays

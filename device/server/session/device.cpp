@@ -144,8 +144,9 @@ Result<std::uint64_t> Device::allocate(std::uint64_t bytes) {
   const auto address = heap_.find_room(bytes);
   if (!address) {
     return Error{ErrorKind::kResource,
-                 fmt::format("no device memory for {} (largest hole {}, {} of {} used)", to_size_text(bytes),
-                             to_size_text(heap_.largest_hole()), to_size_text(heap_.bytes_used()),
+                 fmt::format("no device memory for {} (largest hole {}, {} of {} used; CMODEL_GLOBAL_MEM_SIZE, or "
+                             "softtpu run --global-memory, gives the device more)",
+                             to_size_text(bytes), to_size_text(heap_.largest_hole()), to_size_text(heap_.bytes_used()),
                              to_size_text(heap_.bytes_total()))};
   }
   return *address;
