@@ -7,7 +7,7 @@
 namespace softtpu {
 namespace {
 
-constexpr std::size_t kTextBytes = 1024;
+constexpr std::size_t kTextBytes = 1024, kTypeBytes = 16;
 
 // Whole lines, as many as find room: half a path would name another file.
 void store(char (&to)[kTextBytes], const std::vector<std::string>& lines) {
@@ -39,6 +39,7 @@ struct AllocationTable::Entry {
   std::uint64_t order;  // of the last change
   bool live;
   char allocated_at[kTextBytes], freed_at[kTextBytes];
+  char type[kTypeBytes];
 };
 
 Result<std::shared_ptr<AllocationTable>> AllocationTable::create() {
@@ -90,6 +91,7 @@ void AllocationTable::add(const AllocationRecord& record) {
     entry->live = true;
     store(entry->allocated_at, record.allocated_at);
     entry->freed_at[0] = '\0';
+    entry->type[0] = '\0';
   } else {
     header().overflowed = true;
   }
@@ -105,6 +107,13 @@ AllocationTable::Entry* AllocationTable::find_live(std::uint64_t address) {
 void AllocationTable::locate(std::uint64_t address, const std::vector<std::string>& at) {
   const Change change(header());
   if (Entry* entry = find_live(address)) store(entry->allocated_at, at);
+}
+
+void AllocationTable::set_type(std::uint64_t address, const std::string& type) {
+  const Change change(header());
+  Entry* entry = find_live(address);
+  if (entry == nullptr || type.size() >= kTypeBytes) return;
+  std::memcpy(entry->type, type.c_str(), type.size() + 1);
 }
 
 void AllocationTable::free(std::uint64_t address, const std::vector<std::string>& at) {
@@ -124,7 +133,9 @@ AllocationTable::Contents AllocationTable::read() const {
     std::vector<std::pair<std::uint64_t, AllocationRecord>> freed;
     for (std::size_t i = 0; i < std::min<std::uint64_t>(header().used, kEntries); ++i) {
       const Entry& entry = entries()[i];
-      AllocationRecord record{entry.address, entry.bytes, entry.client, load(entry.allocated_at), load(entry.freed_at)};
+      AllocationRecord record{entry.address,        entry.bytes,
+                              entry.client,         load(entry.allocated_at),
+                              load(entry.freed_at), std::string(entry.type, ::strnlen(entry.type, kTypeBytes))};
       if (entry.live) {
         contents.live.emplace(entry.address, std::move(record));
       } else {

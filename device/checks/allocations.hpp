@@ -16,6 +16,7 @@ struct AllocationRecord {
   std::uint64_t address = 0, bytes = 0;
   std::uint64_t client = 0;
   std::vector<std::string> allocated_at, freed_at;  // stacks of the host program, innermost first
+  std::string type = {};                            // of its elements, as far as the host program says
 };
 
 // Written by the server's thread, read by the cores; a version number tells readers that a change is under way.
@@ -27,6 +28,7 @@ class AllocationTable {
 
   void add(const AllocationRecord& record);
   void locate(std::uint64_t address, const std::vector<std::string>& at);
+  void set_type(std::uint64_t address, const std::string& type);
   void free(std::uint64_t address, const std::vector<std::string>& at);
 
   std::uint64_t version() const;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "runtime/report/rules.hpp"
 
@@ -29,6 +30,11 @@ ReportedParty resolve(const Party& party) {
 constexpr std::size_t kMostRemembered = 65536;
 constexpr std::size_t kLeftOut = SIZE_MAX;
 
+// What bytes of a wrong type lead to: reads behind what was written, numbers that are none, results of another size.
+bool is_consequence(const std::string& rule) {
+  return rule.starts_with("init/") || rule.starts_with("nan/") || rule == "memory/overwritten";
+}
+
 std::string address_key(const Finding& finding, const std::string& kernel) {
   std::string key = finding.rule + '\n' + kernel;
   for (const Party& party : finding.parties) {
@@ -46,6 +52,10 @@ std::string address_key(const Finding& finding, const std::string& kernel) {
 void Findings::begin(const std::string& kernel, int core) {
   kernel_ = kernel;
   core_ = core;
+  cause_.reset();
+  follows_ = false;
+  consequences_.clear();
+  reported_consequences_.clear();
 }
 
 bool Findings::is_allowed(const Finding& finding) {
@@ -59,6 +69,10 @@ bool Findings::is_allowed(const Finding& finding) {
 
 void Findings::add(const Finding& finding) {
   if (is_allowed(finding)) return;
+  if (cause_ && follows_ && is_consequence(finding.rule)) {
+    ++consequences_[finding.rule];
+    return;
+  }
   ++count_;
   std::string calls = address_key(finding, kernel_);
   auto known = known_.find(calls);
@@ -69,6 +83,14 @@ void Findings::add(const Finding& finding) {
   if (known->second == kLeftOut) return;
   note_again(known->second, finding);
   ++list_[known->second].count;
+}
+
+void Findings::add_cause(const Finding& finding) {
+  const std::uint64_t before = count_;
+  add(finding);
+  if (cause_ || count_ == before) return;
+  const auto known = known_.find(address_key(finding, kernel_));
+  if (known != known_.end() && known->second != kLeftOut) cause_ = known->second;
 }
 
 // The same calls speak of other tensors in a later launch: that launch's report is in its own words.
@@ -131,6 +153,24 @@ void Findings::report_left_out() {
                     reported_left_out_ == 1 ? " is" : "s are", options_.limit, to_text(left_counts_)));
 }
 
+void Findings::report_folded() {
+  if (!cause_ || consequences_ == reported_consequences_) return;
+  reported_consequences_ = consequences_;
+  std::string folded;
+  for (const auto& [rule, count] : consequences_) {
+    folded += fmt::format("{}{} {}", folded.empty() ? "" : ", ", rule, count);
+  }
+  const auto now = now_.find(*cause_);
+  ReportedFinding cause = now != now_.end() ? now->second : list_[*cause_];
+  cause.count = 0;
+  cause.what += fmt::format("; with it, and perhaps because of it: {}", folded);
+  if (options_.journal) {
+    options_.journal->add_count(ids_[*cause_], 0, &cause);
+  } else {
+    print(to_again_text(cause, 0));
+  }
+}
+
 void Findings::report() {
   for (std::size_t i = 0; i < list_.size(); ++i) {
     const std::uint64_t more = list_[i].count - reported_[i];
@@ -144,6 +184,7 @@ void Findings::report() {
       print(to_again_text(latest != nullptr ? *latest : list_[i], more));
     }
   }
+  report_folded();
   now_.clear();
   seen_.clear();
   report_left_out();

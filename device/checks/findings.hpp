@@ -53,6 +53,11 @@ class Findings {
   // Findings that follow belong to this launch; "" and -1: to none.
   void begin(const std::string& kernel, int core);
   void add(const Finding& finding);
+  // A finding from which others of its launch follow: those of commands that set_follows() marks, by the rules that
+  // is_consequence() names, are counted with the first one and not listed.
+  void add_cause(const Finding& finding);
+  // Whether the command that is carried out computes with bytes that a cause of this launch made wrong.
+  void set_follows(bool follows) { follows_ = follows; }
   // Reports how often the findings since the last call have come again.
   void report();
 
@@ -69,6 +74,7 @@ class Findings {
   void leave_out(const ReportedFinding& found, const std::string& key);
   void add_new(ReportedFinding found);
   void report_left_out();
+  void report_folded();
 
   Options options_;
   std::string kernel_;
@@ -87,6 +93,9 @@ class Findings {
   LeftOut left_counts_;
   std::uint64_t reported_left_out_ = 0;
   std::map<std::string, std::uint64_t> allowed_;
+  std::optional<std::size_t> cause_;  // in the list: of what follows in this launch
+  bool follows_ = false;
+  std::map<std::string, std::uint64_t> consequences_, reported_consequences_;  // of it, by rule
 };
 
 }  // namespace softtpu

@@ -11,11 +11,13 @@
 namespace softtpu {
 
 void HostWatch::allocated(std::uint64_t client, std::uint64_t address, std::uint64_t bytes) {
-  parts_.allocations->add({address, bytes, client, {}, {}});
+  parts_.allocations->add({address, bytes, client, {}, {}, {}});
   if (parts_.shadow) parts_.shadow->mark_allocated(address, bytes);
 }
 
 void HostWatch::located(std::uint64_t address, const Stack& stack) { parts_.allocations->locate(address, stack); }
+
+void HostWatch::typed(std::uint64_t address, const std::string& type) { parts_.allocations->set_type(address, type); }
 
 void HostWatch::freed(std::uint64_t address, std::uint64_t bytes, const Stack& stack) {
   parts_.allocations->free(address, stack);

@@ -42,6 +42,8 @@ class HostWatch {
   void allocated(std::uint64_t client, std::uint64_t address, std::uint64_t bytes);
   // Where the program made the allocation: known a moment later.
   void located(std::uint64_t address, const Stack& stack);
+  // The program says of what type the elements of its allocation are; empty: of several.
+  void typed(std::uint64_t address, const std::string& type);
   void freed(std::uint64_t address, std::uint64_t bytes, const Stack& stack);
   void wrote(std::uint64_t address, std::uint64_t bytes);
   void read(std::uint64_t address, std::uint64_t bytes, const Stack& stack);

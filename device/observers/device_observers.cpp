@@ -73,6 +73,9 @@ constexpr CheckRow kChecks[] = {
     {"memory", "constraint", nothing,
      [](const CheckParts& p) -> Made { return make_refusal_report(p.findings, p.checks); }},
     {"memory", "", nothing, [](const CheckParts& p) -> Made { return make_memory_check(p.findings, p.allocations); }},
+    // Before those that see what follows from a wrong type.
+    {"constraint", "", nothing,
+     [](const CheckParts& p) -> Made { return make_operand_type_check(p.findings, p.allocations); }},
     {"memory", "", nothing, [](const CheckParts& p) -> Made { return make_overwrite_check(p.findings); }},
     {"", "", written_bytes,
      [](const CheckParts& p) -> Made {
@@ -88,7 +91,6 @@ constexpr CheckRow kChecks[] = {
     {"constraint", "", nothing,
      [](const CheckParts& p) -> Made { return make_constraint_check(p.findings, p.settings.stack_limit); }},
     {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_overlap_check(p.findings); }},
-    {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_operand_type_check(p.findings); }},
     {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_scalar_check(p.findings); }},
     {"bank", "", nothing, [](const CheckParts& p) -> Made { return make_bank_check(p.findings, p.chip); }},
     {"nan", "", nothing, [](const CheckParts& p) -> Made { return p.nan.operands; }},

@@ -197,6 +197,13 @@ bm_status_t softtpu_note_mapped(bm_handle_t handle, unsigned long long address, 
   return to_status(__func__, h->device().note_mapped(address, bytes));
 }
 
+bm_status_t softtpu_note_type(bm_handle_t handle, unsigned long long address, const char* type) {
+  SOFTTPU_HANDLE(handle);
+  SOFTTPU_NOT_NULL(type);
+  h->device().note_type(address, type);
+  return BM_SUCCESS;
+}
+
 void softtpu_unmap(void* mapped, unsigned long long bytes) {
   if (mapped == nullptr) return;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));

@@ -111,6 +111,8 @@ class DeviceClient {
   Result<void*> map_alone(std::uint64_t address, std::uint64_t bytes, std::uint64_t& into_page);
   // The program can have written there without a call, for the device's checks.
   Result<void> note_mapped(std::uint64_t address, std::uint64_t bytes);
+  // The type of the elements of an allocation, for checks; empty: they have no single one.
+  void note_type(std::uint64_t address, const std::string& type);
   // The device address behind a pointer that map() returned.
   Result<std::uint64_t> find_address(const void* pointer) const;
 

@@ -117,6 +117,10 @@ void DeviceClient::note_written(std::uint64_t address, std::uint64_t bytes) {
   if (state_->watched) note(HostEvent::kWrote, address, bytes, false);
 }
 
+void DeviceClient::note_type(std::uint64_t address, const std::string& type) {
+  if (state_->watched) note(HostEvent::kAllocated, address, 0, false, type.empty() ? "unknown" : type);
+}
+
 void DeviceClient::note_refused_copy(const std::string& text) {
   if (state_->watched) note(HostEvent::kRefusedCopy, 0, 0, true, text);
 }

@@ -247,6 +247,7 @@ BMLIB = {
     "softtpu_last_failure": (c_char_p, []),
     "softtpu_map": (c_int, [c_void_p, c_ulonglong, c_ulonglong, c_void_p]),
     "softtpu_note_mapped": (c_int, [c_void_p, c_ulonglong, c_ulonglong]),
+    "softtpu_note_type": (c_int, [c_void_p, c_ulonglong, c_char_p]),
     "softtpu_set_last_failure": (None, [c_char_p, c_char_p, c_int]),
     "softtpu_stream_open": (c_int, [c_void_p, c_void_p]),
     "softtpu_take_notes": (c_void_p, [c_void_p]),

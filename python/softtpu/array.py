@@ -10,6 +10,8 @@ from . import _api, _native, types
 
 _HAS_BUFFER_METHOD = sys.version_info >= (3, 12)  # PEP 688: a class can give its buffer itself
 _CTYPES = {"float32": ctypes.c_float, "float64": ctypes.c_double, "bool": ctypes.c_bool}
+# Float types by the names that checks have for them; integers are taken for bits of any type.
+_CHECKED_TYPES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bfp16", "float8_e4m3": "fp8e4m3", "float8_e5m2": "fp8e5m2"}
 _CTYPES.update({f"{sign}int{bits}": getattr(ctypes, f"c_{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)})
 
 
@@ -40,6 +42,12 @@ class Allocation:
         self._free = weakref.finalize(self, device._release, self.address, nbytes)
         self._free.atexit = False
         device._allocations.add(self)
+
+    def note_type(self, kind):
+        """What the elements are, for checks; None: several types."""
+        if self.device.checks and self.device.is_open:
+            name = _CHECKED_TYPES.get(kind.name, "") if kind is not None else ""
+            _native.check(_native.bmlib().softtpu_note_type(self.device._handle, self.address, name.encode()))
 
     def release(self):
         """Gives the memory back now. Views of it stay what they are: mappings of their own."""
@@ -200,6 +208,7 @@ class Array:
         kind = types.element_type(dtype)
         if kind.itemsize != self.itemsize:
             raise ValueError(f"elements of {kind} have {kind.itemsize} bytes, these have {self.itemsize}")
+        self._allocation.note_type(None)
         return Array._make(self._allocation, self._offset, self._shape, self._strides, kind)
 
     # -- Contents

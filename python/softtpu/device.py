@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _api, _native, compiler, types
 from .arguments import Layout, Packer
-from .array import Allocation, Array, _strides_of
+from .array import _CHECKED_TYPES, Allocation, Array, _strides_of
 from .errors import ArgumentError, Error, LaunchError
 from .report import Finding, Result
 
@@ -180,6 +180,8 @@ class Device:
         for extent in shape:
             count *= extent
         allocation = Allocation(self, count * kind.itemsize, written)
+        if kind.name in _CHECKED_TYPES:
+            allocation.note_type(kind)
         return Array._make(allocation, 0, shape, _strides_of(shape, kind.itemsize), kind)
 
     # -- Kernels

@@ -161,6 +161,7 @@ std::string to_text(const ReportedFinding& found, bool colour) {
 }
 
 std::string to_again_text(const ReportedFinding& found, std::uint64_t count) {
+  if (count == 0) return fmt::format("softtpu: {}{}: {}\n", found.rule, in_kernel_text(found.kernel), found.what);
   return fmt::format("softtpu: {}{} {} more time{}: {}\n", found.rule, in_kernel_text(found.kernel), count,
                      count == 1 ? "" : "s", found.what);
 }

@@ -75,7 +75,7 @@ std::optional<ReportedFinding> parse_finding(const nlohmann::json& json);
 
 // For people: several lines, each with its line end.
 std::string to_text(const ReportedFinding& found, bool colour);
-// One line: it has come so many times more.
+// One line: it has come so many times more; 0: its text has grown.
 std::string to_again_text(const ReportedFinding& found, std::uint64_t count);
 // " in kernel "add""; empty outside of launches.
 std::string in_kernel_text(const std::string& kernel);

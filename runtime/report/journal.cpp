@@ -97,11 +97,15 @@ class Reader {
     add(again);
   }
   void add(const ReportedFinding& found) {
-    const auto [place, is_new] = by_key_.emplace(fold_key(found), contents.found.size());
-    if (is_new) {
+    const std::string key = fold_key(found);
+    const auto known = by_key_.find(key);
+    if (known != by_key_.end()) {
+      ReportedFinding& first = contents.found[known->second];
+      first.count += found.count;
+      if (found.count == 0) first.what = found.what;  // what followed from it is known by now
+    } else if (found.count > 0) {
+      by_key_.emplace(key, contents.found.size());
       contents.found.push_back(found);
-    } else {
-      contents.found[place->second].count += found.count;
     }
   }
   void take_left_out(const Json& json) {

@@ -41,7 +41,7 @@ class FindingSink {
   virtual ~FindingSink() = default;
   // `id` names the finding for add_count().
   virtual void add(const ReportedFinding& found, std::uint64_t id) = 0;
-  // `now`: the finding as this launch has it; null: as it was reported before.
+  // `now`: the finding as this launch has it; null: as it was reported before. 0 times: only its text is new.
   virtual void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) = 0;
   virtual void add(const AllowedRecord& allowed) = 0;
   // The list has no room for it. Of the same one any number may come.

@@ -58,10 +58,10 @@ class Options(unittest.TestCase):
             self.assertEqual(len(report["findings"]), most)
 
     def test_what_is_left_out_is_said(self):
-        status, report, text, _ = run("bug_bias_of_other_type", "--check=all", "--max-findings=1", module="constraint")
+        status, report, text, _ = run("bug_system_copy_in_bytes", "--check=all", "--max-findings=1", module="memory")
         self.assertEqual((status, len(report["findings"]), report["left_out"]), (120, 1, {"error": 1, "warning": 0, "note": 0}))
         self.assertIn("1 less severe or later finding is left out (--max-findings): 1 error", text)
-        _, report, text, _ = run("bug_bias_of_other_type", "--check=all", "--max-findings=2", module="constraint")
+        _, report, text, _ = run("bug_system_copy_in_bytes", "--check=all", "--max-findings=2", module="memory")
         self.assertEqual((len(report["findings"]), report["left_out"]), (2, {"error": 0, "warning": 0, "note": 0}))
         self.assertNotIn("left out", text)
 

@@ -356,6 +356,56 @@ TEST(Findings, SpeakOfTheLaunchThatTheyCameFrom) {
   EXPECT_EQ(sink->more, 7U);
 }
 
+// Exchanged types gave a finding for each command that the wrong bytes reached.
+TEST(Findings, WhatFollowsIsCountedWithItsCause) {
+  const auto sink = std::make_shared<KeptFindings>();
+  Findings findings(Findings::Options{10, {}, sink});
+  const Party party{"tpu_bdc_fp_mul", "tpu_bdc_fp_mul reads", {}, {}};
+  const auto find = [&](const char* rule, const char* what, bool follows) {
+    findings.set_follows(follows);
+    findings.add({rule, what, {party}, {}, "", {}});
+  };
+  for (int launch = 0; launch < 2; ++launch) {
+    findings.begin("k", 0);
+    find("init/global", "before the cause", true);
+    findings.add_cause({"constraint/operand-type", "cause", {party}, {}, "", {}});
+    for (const char* rule : {"init/stale-tail", "nan/nan", "nan/nan"}) find(rule, "follows", true);
+    find("race/raw", "another defect", true);
+    find("init/local", "of a command that computes with other bytes", false);
+    findings.report();
+  }
+  EXPECT_THAT(sink->what, ::testing::ElementsAre("before the cause", "cause", "another defect",
+                                                 "of a command that computes with other bytes"));
+  const std::string folded = "cause; with it, and perhaps because of it: init/stale-tail 1, nan/nan 2";
+  EXPECT_THAT(sink->now, ::testing::ElementsAre(folded, folded));
+  EXPECT_EQ(sink->more, 4U) << "the second launch";
+}
+
+TEST(Findings, AnAllowedCauseHidesNothing) {
+  const auto sink = std::make_shared<KeptFindings>();
+  Findings findings(Findings::Options{10, *parse_allow_rules("constraint/operand-type"), sink});
+  findings.begin("k", 0);
+  findings.set_follows(true);
+  findings.add_cause({"constraint/operand-type", "cause", {}, {}, "", {}});
+  findings.add({"init/local", "follows", {}, {}, "", {}});
+  EXPECT_THAT(sink->what, ::testing::ElementsAre("follows"));
+}
+
+TEST_F(JournalFile, TakesATextThatHasGrown) {
+  {
+    auto journal = *Journal::open(path_);
+    ReportedFinding found = race("tpu_bdc_fp_mul", 7);
+    found.what = "cause";
+    journal->add(found, 7);
+    found.what = "cause; with it, and perhaps because of it: nan/nan 2";
+    journal->add_count(7, 0, &found);
+  }
+  const JournalContents read = contents();
+  ASSERT_EQ(read.found.size(), 1U);
+  EXPECT_EQ(read.found[0].what, "cause; with it, and perhaps because of it: nan/nan 2");
+  EXPECT_EQ(read.found[0].count, 1U);
+}
+
 TEST(ClientFindings, KeepAListForEachClient) {
   ClientFindings clients(Findings::Options{1, {}, nullptr});
   KeptFindings first, second;

@@ -53,7 +53,7 @@ void ClientReport::flush(Outbox& out) {
   for (const msg::FindingNote& note : notes_) out.push(0, note);
   notes_.clear();
   for (auto& [id, again] : counts_) {
-    if (again.count == 0) continue;
+    if (again.count == 0 && !again.now) continue;  // a text alone: what is known by now
     out.push(0, to_count_message(id, again.count, again.now ? &*again.now : nullptr));
     again = {};
   }

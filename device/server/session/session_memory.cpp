@@ -136,7 +136,8 @@ void Session::on_note(std::uint64_t request, msg::HostNote& note, Frame&) {
   if (watch() != nullptr && own) {
     switch (note.event) {
       case HostEvent::kAllocated:
-        if (allocations_.contains(note.address)) watch()->located(note.address, note.stack);
+        if (!allocations_.contains(note.address)) break;
+        note.text.empty() ? watch()->located(note.address, note.stack) : watch()->typed(note.address, note.text);
         break;
       case HostEvent::kFreeing: freed_at_ = std::move(note.stack); break;
       case HostEvent::kWrote: watch()->wrote(note.address, note.bytes); break;

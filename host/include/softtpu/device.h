@@ -50,6 +50,10 @@ bm_status_t softtpu_map(bm_handle_t handle, unsigned long long address, unsigned
 bm_status_t softtpu_note_mapped(bm_handle_t handle, unsigned long long address, unsigned long long bytes);
 void softtpu_unmap(void* mapped, unsigned long long bytes);
 
+/* Says to a device that checks kernels of what type the elements of the allocation at an address are: "fp32", "fp16",
+ * "bfp16", ..., as messages of the checks name types; "": of several types, or unknown, as it is without this call. */
+bm_status_t softtpu_note_type(bm_handle_t handle, unsigned long long address, const char* type);
+
 /* {"chip", "chip_id", "cores", "device_id", "in_process", "soc_mode", "shares_memory", "checks", "global_bytes"} */
 char* softtpu_device_info(bm_handle_t handle);
 

@@ -197,7 +197,7 @@ static const dim4 kBias = {1, 32, 1, 1};
 #define TO_INTEGER(dst, src) tpu_bdc_cast(dst, src, &kBias, NULL, NULL, DT_INT32, DT_FP32, RM_HALF_TO_EVEN)
 
 KERNEL(bug_bias_of_other_type) {
-  tpu_gdma_cpy_S2L(BANK(2), args->a, &kBias, NULL, NULL, DT_FP16);  // finds constraint/operand-type init/stale-tail
+  tpu_gdma_cpy_S2L(BANK(2), args->a, &kBias, NULL, NULL, DT_FP16);  // finds constraint/operand-type
   half_convolution();
 }
 KERNEL(ok_bias_of_other_type) {
@@ -214,6 +214,47 @@ KERNEL(bug_bias_of_other_kind) {
 KERNEL(ok_bias_of_other_kind) {
   tpu_gdma_cpy_S2L(BANK(2), args->a, &kBias, NULL, NULL, DT_INT32);
   half_convolution();
+}
+
+// One of the two types is wrong: reads behind the columns that were loaded, and their NaNs, follow from it.
+static const dim4 kOneRow = {1, 64, 1, 60};
+#define SQUARE(dst, src, type) tpu_bdc_fp_mul(dst, src, src, &kOneRow, NULL, NULL, NULL, type)
+KERNEL(bug_exchanged_types) {
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &kOneRow, NULL, NULL, DT_FP16);  // finds constraint/operand-type
+  SQUARE(BANK(1), BANK(0), DT_FP32);
+  SQUARE(BANK(2), BANK(1), DT_FP32);
+  tpu_gdma_cpy_L2S(args->out, BANK(2), &kOneRow, NULL, NULL, DT_FP32);
+}
+KERNEL(ok_exchanged_types) {
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &kOneRow, NULL, NULL, DT_FP16);
+  SQUARE(BANK(1), BANK(0), DT_FP16);
+  SQUARE(BANK(2), BANK(1), DT_FP16);
+  tpu_gdma_cpy_L2S(args->out, BANK(2), &kOneRow, NULL, NULL, DT_FP16);
+}
+
+KERNEL(bug_other_half) {
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &kOneRow, NULL, NULL, DT_FP16);
+  SQUARE(BANK(1), BANK(0), DT_FP16);  // finds constraint/operand-type
+  SQUARE(BANK(2), BANK(1), DT_BFP16);
+  tpu_gdma_cpy_L2S(args->out, BANK(2), &kOneRow, NULL, NULL, DT_BFP16);
+}
+// A copy moves halves as whatever has their size.
+KERNEL(ok_other_half) {
+  tpu_gdma_cpy_S2L(BANK(0), args->a, &kOneRow, NULL, NULL, DT_BFP16);
+  SQUARE(BANK(1), BANK(0), DT_FP16);
+  tpu_bdc_cpy(BANK(2), BANK(1), &kOneRow, NULL, NULL, DT_UINT16);
+  tpu_gdma_cpy_L2S(args->out, BANK(2), &kOneRow, NULL, NULL, DT_BFP16);
+}
+// The bits of floats as integers, and the low byte of a word in each row.
+KERNEL(right_other_types_of_the_same_bytes) {
+  const dim4 one = {1, 64, 1, 1};
+  LOAD(BANK(0), args->a, kWhole);
+  ADD(BANK(1), BANK(0), BANK(0), kWhole);
+  tpu_bdc_and_C(BANK(2), BANK(1), (scalar_t){.u32 = 0x7FFFFFFF}, &kWhole, NULL, NULL, DT_UINT32);
+  STORE(args->out, BANK(2), kWhole);
+  tpu_gdma_cpy_S2L(BANK(3), args->a, &one, NULL, NULL, DT_INT32);
+  tpu_bdc_cpy(BANK(4), BANK(3), &one, NULL, NULL, DT_INT8);
+  tpu_gdma_cpy_L2S(args->out, BANK(4), &one, NULL, NULL, DT_INT8);
 }
 
 // Row 0 onto rows 0 to 3 of the same tensor: the only bytes of the source that are overwritten get what they hold.
