@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Run by the Python of a fresh environment into which the wheel is installed, with distributed: README's add.py under run, report and
 --time-record, tuning from a script, a Dask sweep, `softtpu try`. Nothing of a checkout is used but README.md and docs/agents.md."""
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOFTTPU = pathlib.Path(sys.executable).parent / "softtpu"
@@ -39,35 +41,57 @@ if __name__ == "__main__":
 """
 
 
-def run(*command, cwd):
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env=CLEAN, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != 0:
-        sys.exit(f"FAILED ({done.returncode}): {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
-
-
 def block(page, name):
     """The code block that a page calls by this name."""
     return re.search(r"`%s`[^\n]*\n\n```\w+\n(.*?)```" % re.escape(name), (ROOT / page).read_text(), re.S)[1]
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+class WheelDoors(unittest.TestCase):
+    """What people start first, each by itself."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.place.name)
         for page, file in (("README.md", "add_kernel.c"), ("README.md", "add.py"), ("docs/agents.md", "add_case.py")):
-            (folder / file).write_text(block(page, file))
-        (folder / "tuning.py").write_text(TUNE)
-        (folder / "sweeping.py").write_text(SWEEP)
-        said = run(SOFTTPU, "run", "--check=all", "--time-record", "times.jsonl", "--report", "json:report.json", "--", sys.executable, "add.py", cwd=folder)
-        assert "True" in said and "finding" not in said, said
-        assert len((folder / "times.jsonl").read_text().splitlines()) == 1
-        assert len(json.loads((folder / "report.json").read_text())["times"]) == 1
-        assert "1 launch in page.html" in run(SOFTTPU, "report", "-o", "page.html", "--", sys.executable, "add.py", cwd=folder)
-        assert "tuned" in run(sys.executable, "tuning.py", cwd=folder)
-        assert "swept" in run(sys.executable, "sweeping.py", cwd=folder)
-        assert json.loads(run(SOFTTPU, "try", "--json", "add_kernel.c", "add_case.py", cwd=folder))["verdict"] == "ok"
-    print("add.py, reports, tuning, a Dask sweep and softtpu try work from the wheel")
+            (cls.folder / file).write_text(block(page, file))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def run_here(self, *command):
+        done = subprocess.run([str(word) for word in command], cwd=self.folder, env=CLEAN, capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def run_program(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.run_here(sys.executable, name)
+
+    def test_the_first_program_has_no_findings(self):
+        said = self.run_here(SOFTTPU, "run", "--check=all", "--", sys.executable, "add.py")
+        self.assertIn("True", said)
+        self.assertNotIn("finding", said.replace("no findings", ""))
+
+    def test_times_reach_record_and_json(self):
+        self.run_here(SOFTTPU, "run", "--time-record", "times.jsonl", "--report", "json:report.json", "--", sys.executable, "add.py")
+        self.assertEqual(len((self.folder / "times.jsonl").read_text().splitlines()), 1)
+        self.assertEqual(len(json.loads((self.folder / "report.json").read_text())["times"]), 1)
+
+    def test_the_report_has_the_launch(self):
+        self.assertIn("1 launch in page.html", self.run_here(SOFTTPU, "report", "-o", "page.html", "--", sys.executable, "add.py"))
+
+    def test_tuning_runs_from_a_script(self):
+        self.assertIn("tuned", self.run_program("tuning.py", TUNE))
+
+    def test_a_sweep_runs_on_a_dask_cluster(self):
+        self.assertIn("swept", self.run_program("sweeping.py", SWEEP))
+
+    def test_a_case_is_tried(self):
+        self.assertEqual(json.loads(self.run_here(SOFTTPU, "try", "--json", "add_kernel.c", "add_case.py"))["verdict"], "ok")
 
 
 if __name__ == "__main__":
-    main()
+    print("distributed", importlib.metadata.version("distributed"), flush=True)
+    unittest.main(verbosity=2)

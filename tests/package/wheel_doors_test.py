@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the wheel of a build, installs it into a fresh environment beside the system's distributed, and runs wheel_doors.py there.
-Ends with 77 where no wheel can be made: of a quick build, or without the packages that scripts/packages.txt names for packaging."""
+Ends with 77 where no wheel can be made: of a quick build, or without the packages of scripts/setup that make one."""
 import argparse
 import importlib.util
 import pathlib
@@ -31,7 +31,7 @@ def main():
         print("skipped: a quick build (SOFTTPU_NATIVE_SIMD) makes no wheel")
         sys.exit(SKIPPED)
     if options.wheel is None and (shutil.which("patchelf") is None or importlib.util.find_spec("build") is None):
-        print("skipped: the wheel needs patchelf and python3-build (scripts/packages.txt, packaging)")
+        print("skipped: the wheel needs patchelf and python3-build (scripts/setup)")
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -42,7 +42,7 @@ def main():
         # NumPy, cloudpickle and distributed are those of the system.
         run(sys.executable, "-m", "venv", "--system-site-packages", folder / "env")
         run(folder / "env/bin/pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
-        print(run(folder / "env/bin/python", FOLDER / "wheel_doors.py"), end="")
+        sys.exit(subprocess.run([folder / "env/bin/python", FOLDER / "wheel_doors.py"], check=False, timeout=700).returncode)
 
 
 if __name__ == "__main__":
