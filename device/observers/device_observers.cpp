@@ -9,6 +9,7 @@
 #include "device/checks/bank_check.hpp"
 #include "device/checks/constraint_check.hpp"
 #include "device/checks/core_race_check.hpp"
+#include "device/checks/deviation_check.hpp"
 #include "device/checks/init_check.hpp"
 #include "device/checks/launch_touches.hpp"
 #include "device/checks/memory_check.hpp"
@@ -92,6 +93,7 @@ constexpr CheckRow kChecks[] = {
      [](const CheckParts& p) -> Made { return make_constraint_check(p.findings, p.settings.stack_limit); }},
     {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_overlap_check(p.findings); }},
     {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_scalar_check(p.findings); }},
+    {"constraint", "", nothing, [](const CheckParts& p) -> Made { return make_deviation_check(p.findings); }},
     {"bank", "", nothing, [](const CheckParts& p) -> Made { return make_bank_check(p.findings, p.chip); }},
     {"nan", "", nothing, [](const CheckParts& p) -> Made { return p.nan.operands; }},
     {"", "", other_chips, [](const CheckParts& p) -> Made { return make_portability_check(p.findings, p.targets); }},

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -64,6 +65,13 @@ class Options(unittest.TestCase):
         _, report, text, _ = run("bug_system_copy_in_bytes", "--check=all", "--max-findings=2", module="memory")
         self.assertEqual((len(report["findings"]), report["left_out"]), (2, {"error": 0, "warning": 0, "note": 0}))
         self.assertNotIn("left out", text)
+
+    def test_functions_that_depend_on_a_deviation_are_documented(self):
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        functions = re.findall(r'^DEVIATION\("(\w+)"', (root / "device/checks/deviations.def").read_text(), re.M)
+        page = (root / "docs/deviations.md").read_text()
+        self.assertGreater(len(functions), 10)
+        self.assertEqual([name for name in functions if f"`{name}`" not in page], [])
 
     def test_findings_name_columns_operands_and_lines(self):
         """Texts that users had to read twice."""

@@ -142,6 +142,31 @@ def test_findings_of_a_failed_launch_are_its_own(module):
         assert f"(0x{0x4000 + offset:x})" in texts["constraint/alignment"]
 
 
+LOGARITHM = """
+#include <tpu_kernel.h>
+typedef struct { unsigned long long out, a; } args_t;
+void logarithm(const void* raw) {
+  const args_t* args = raw;
+  const dim4 shape = {1, 64, 1, 16};
+  tpu_initialize();
+  tpu_gdma_cpy_S2L(0x0, args->a, &shape, NULL, NULL, DT_FP32);
+  tpu_bdc_load_fp32_log_coeff(0x1000);
+  for (int i = 0; i < 2; ++i) tpu_bdc_fp32_log(0x4000, 0x0, 0x8000, 0x1000, &shape);
+  tpu_gdma_cpy_L2S(args->out, 0x4000, &shape, NULL, NULL, DT_FP32);
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(logarithm)
+"""
+
+
+@pytest.mark.parametrize("chip, notes", [("bm1684x-23.05", 1), ("bm1684x", 0)])
+def test_functions_of_a_library_that_was_repaired(chip, notes):
+    with softtpu.Device(chip=chip, check="all") as dev:
+        found = dev.compile(LOGARITHM).logarithm(dev.empty(1024, np.float32), dev.array(np.ones(1024, np.float32))).findings
+        assert [(finding.rule, finding.severity) for finding in found] == [("constraint/deviation", "note")] * notes
+        assert all("127 ln 2" in finding.what for finding in found)
+
+
 def test_an_output_that_is_not_filled_belongs_to_its_launch(module):
     dev = module.device
     out = dev.empty((64, 100), np.float32)

@@ -257,6 +257,20 @@ KERNEL(right_other_types_of_the_same_bytes) {
   tpu_gdma_cpy_L2S(args->out, BANK(4), &one, NULL, NULL, DT_INT8);
 }
 
+// Bytes above 127 are greater than 1 as uint8, and less than 1 as int8.
+#define GREATER(result) \
+  tpu_bdc_greater_C(BANK(1), BANK(0), (scalar_t){.u8 = 200}, (scalar_t){.u8 = 1}, &kWhole, NULL, NULL, result, DT_UINT8)
+KERNEL(bug_compared_otherwise_by_the_emulator) {
+  tpu_bdc_set_C(BANK(0), (scalar_t){.u8 = 201}, &kWhole, NULL, DT_UINT8);
+  GREATER(DT_INT8);  // finds constraint/deviation
+  tpu_gdma_cpy_L2S(args->out, BANK(1), &kWhole, NULL, NULL, DT_INT8);
+}
+KERNEL(ok_compared_otherwise_by_the_emulator) {
+  tpu_bdc_set_C(BANK(0), (scalar_t){.u8 = 201}, &kWhole, NULL, DT_UINT8);
+  GREATER(DT_UINT8);
+  tpu_gdma_cpy_L2S(args->out, BANK(1), &kWhole, NULL, NULL, DT_INT8);
+}
+
 // Row 0 onto rows 0 to 3 of the same tensor: the only bytes of the source that are overwritten get what they hold.
 #define SPREAD(first)                               \
   const dim4 row = {1, 64, 1, 16};                  \

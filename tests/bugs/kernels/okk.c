@@ -23,6 +23,20 @@
 static const dim4 kWhole = {1, 64, 4, 16};
 static const dim4 kTooTall = {1, 64, 5, 16};
 
+// The emulator exchanges the two strides.
+KERNEL(bug_okk_strides_exchanged) {
+  const dim4 shape = {1, 64, 2, 16}, apart = {128, 128, 32, 1};
+  LOAD(BANK(0), args->a, kWhole);
+  okk_bdc_32bit_cpy(BANK(1), BANK(0), &shape, NULL, &apart);  // finds constraint/deviation
+  STORE(args->out, BANK(1), shape);
+}
+KERNEL(ok_okk_strides_exchanged) {
+  const dim4 shape = {1, 64, 2, 16};
+  LOAD(BANK(0), args->a, kWhole);
+  okk_bdc_32bit_cpy(BANK(1), BANK(0), &shape, NULL, NULL);
+  STORE(args->out, BANK(1), shape);
+}
+
 KERNEL(bug_okk_past_end) {
   LOAD(BANK(0), args->a, kTooTall);  // finds memory/overrun
 }
