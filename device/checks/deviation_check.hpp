@@ -1,5 +1,5 @@
-// SOFTTPU_CHECK=constraint: calls whose result depends on a deviation (docs/deviations.md, deviations.def): the recorded
-// emulator gives other numbers than softtpu.
+// SOFTTPU_CHECK=constraint: calls whose result depends on a deviation (docs/deviations.md, deviations.def): the
+// recorded emulator gives other numbers than softtpu.
 #pragma once
 
 #include <memory>

@@ -47,6 +47,15 @@ std::string_view to_text(Spent what) {
   unreachable(what);
 }
 
+std::string_view to_words(Spent what) {
+  switch (what) {
+    case Spent::kLaunch: return "fixed launch cost";
+    case Spent::kIssue: return "issuing commands";
+    case Spent::kStart: return "start of each command";
+    default: return to_text(what);
+  }
+}
+
 std::string_view to_text(Queue queue) {
   switch (queue) {
     case Queue::kBdc: return "BDC";

@@ -18,7 +18,8 @@ namespace softtpu {
 
 enum class Spent : std::uint8_t { kLaunch, kIssue, kStart, kBdc, kDdr, kOnChip, kHau, kSection, kCores, kCount };
 constexpr std::size_t kSpentKinds = static_cast<std::size_t>(Spent::kCount);
-std::string_view to_text(Spent what);
+std::string_view to_text(Spent what);   // in records and JSON
+std::string_view to_words(Spent what);  // for people
 
 struct Moment {
   double us = 0;

@@ -26,8 +26,8 @@ std::string spent_line(const LaunchTime& launch) {
   std::string text;
   for (const std::size_t i : order) {
     if (spent[i] <= 0) continue;
-    text += fmt::format("{}{} {:.1f} us ({:.0f} %)", text.empty() ? "" : ", ", to_text(static_cast<Spent>(i)), spent[i],
-                        100 * launch.share(spent[i]));
+    text += fmt::format("{}{} {:.1f} us ({:.0f} %)", text.empty() ? "" : ", ", to_words(static_cast<Spent>(i)),
+                        spent[i], 100 * launch.share(spent[i]));
   }
   return text;
 }
@@ -126,8 +126,8 @@ std::vector<std::size_t> LaunchTime::costliest() const {
 }
 
 std::string to_text(const LaunchTime& launch, const CostModel& model) {
-  std::string text = fmt::format("softtpu: time: kernel \"{}\" on core {}: {:.1f} us estimated, bound by {}\n",
-                                 launch.kernel, launch.core, launch.total_us(), to_text(launch.bound()));
+  std::string text = fmt::format("softtpu: time: kernel \"{}\" on core {}: {:.1f} us estimated, mostly {}\n",
+                                 launch.kernel, launch.core, launch.total_us(), to_words(launch.bound()));
   text += fmt::format("   spent     {}\n", spent_line(launch));
   for (std::size_t i = 0; i < kQueues; ++i) {
     if (launch.queues[i].busy_us > 0)

@@ -115,7 +115,7 @@ class Result:
         """The same for people: a summary, the advice, and every finding."""
         lines = [f"{self.kernel} on {self.chip}: " + (_count(self.findings, "finding") if self.findings else "no findings")]
         if self.estimated_us is not None:
-            lines.append(f"{self.estimated_us:.1f} us estimated, bound by {self.bound}")
+            lines.append(f"{self.estimated_us:.1f} us estimated, mostly {words_of_bound(self.bound)}")
             lines.append(f"the time rests on: {self.rests_on}")
         lines += [f"advice: {advice['text']}" for advice in self.advice or ()]
         lines += [str(finding).rstrip() for finding in self.findings]
@@ -124,7 +124,7 @@ class Result:
     def __repr__(self):
         parts = [f"<softtpu.Result {self.kernel}"]
         if self.estimated_us is not None:
-            parts.append(f"{self.estimated_us:.1f} us estimated, bound by {self.bound}")
+            parts.append(f"{self.estimated_us:.1f} us estimated, mostly {words_of_bound(self.bound)}")
         if self.findings:
             parts.append(_count(self.findings, "finding"))
         return ", ".join(parts) + ">"
@@ -143,6 +143,11 @@ def _rests_text(time):
     text = ", ".join(f"{100 * us / total:.0f} % {name}" for name, us in shares.items() if us > 0) if total > 0 else "nothing"
     error = time.get("error")
     return text + (f"; +- {100 * error['error']:.0f} % ({error['networks']} networks of this precision)" if error else "")
+
+
+def words_of_bound(name):
+    """What a launch's time goes into, by its name in records: "issuing commands" for "issue"."""
+    return {"launch": "fixed launch cost", "issue": "issuing commands", "command start-up": "start of each command"}.get(name, name)
 
 
 def _count(things, name):
@@ -196,8 +201,8 @@ def _time_html(time):
         rows.append(f"<tr><td>{_text(engine['name'])}</td><td style='width:200px;background:#eee'>"
                     f"<div style='background:#1976d2;height:10px;width:{min(share, 100):.1f}%'></div></td>"
                     f"<td>{engine['busy_us']:.1f} us, {share:.0f} %</td></tr>")
-    spent = ", ".join(f"{_text(name)} {us:.1f} us" for name, us in sorted(time["spent_us"].items(), key=lambda item: -item[1]))
-    return (f"{time['total_us']:.1f} us estimated, bound by {_text(time['bound'])}<br><small>{spent}<br>rests on: {_text(_rests_text(time))}</small>"
+    spent = ", ".join(f"{_text(words_of_bound(name))} {us:.1f} us" for name, us in sorted(time["spent_us"].items(), key=lambda item: -item[1]))
+    return (f"{time['total_us']:.1f} us estimated, mostly {_text(words_of_bound(time['bound']))}<br><small>{spent}<br>rests on: {_text(_rests_text(time))}</small>"
             f"<table>{''.join(rows)}</table>")
 
 

@@ -34,7 +34,7 @@ import time
 
 from . import device, runner
 from .errors import CompileError, Error
-from .report import to_json
+from .report import to_json, words_of_bound
 
 # The exit status of each verdict; 2 is a case or an option that is not usable.
 STATUSES = {runner.OK: 0, runner.WRONG: 110, runner.COMPILE: 111, runner.LAUNCH: 112, runner.FINDINGS: 120, runner.TIMEOUT: 122}
@@ -141,7 +141,7 @@ def _place(case):
 def _case_lines(case):
     head = f"{case['verdict']:8} {_place(case)}"
     if case["estimated_us"] is not None:
-        head += f": {case['estimated_us']:.1f} us estimated, bound by {case['bound']}"
+        head += f": {case['estimated_us']:.1f} us estimated, mostly {words_of_bound(case['bound'])}"
     lines = [head]
     if case["failure"] is not None:
         lines += ["  " + line for line in case["failure"]["text"].rstrip().splitlines()]

@@ -91,12 +91,12 @@ Json to_json(const NetworkTime& time, std::size_t most_layers) {
 }
 
 void print_text(const NetworkTime& time, std::size_t most_layers) {
-  print_escaped("{}, stage {}: {:.3f} ms {}, bound by {}\n", time.network, time.stage, time.end.us / 1e3,
-                trust_text(time), to_text(bound_of(time.end)));
+  print_escaped("{}, stage {}: {:.3f} ms {}, mostly {}\n", time.network, time.stage, time.end.us / 1e3,
+                trust_text(time), to_words(bound_of(time.end)));
   std::string spent;
   for (std::size_t i = 0; i < kSpentKinds; ++i) {
     if (time.end.spent[i] > 0)
-      spent += fmt::format("{}{} {:.3f} ms", spent.empty() ? "" : ", ", to_text(static_cast<Spent>(i)),
+      spent += fmt::format("{}{} {:.3f} ms", spent.empty() ? "" : ", ", to_words(static_cast<Spent>(i)),
                            time.end.spent[i] / 1e3);
   }
   print_escaped("   spent    {}\n   rests on {}\n", spent, basis_text(time.end.by_basis));

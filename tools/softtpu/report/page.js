@@ -12,6 +12,7 @@ const THINNEST = 4;
 const BUSY = {BDC: "#4e79a7", GDMA: "#f28e2b", SDMA: "#e15759", HAU: "#59a14f"};
 const WAIT_COLOURS = {"commands to be issued": "#c3cad4", "BDC": "#a9c1dc", "GDMA": "#f7cfa3", "SDMA": "#f3bcbd", "HAU": "#b5d8b0",
                       "the end of a parallel section": "#d9c6dd", "a message": "#e6dca6"};
+const SPENT_WORDS = {"launch": "fixed launch cost", "issue": "issuing commands", "command start-up": "start of each command"};
 const SPENT_COLOURS = {"launch": "#9aa5b5", "issue": "#c3cad4", "command start-up": "#edc948", "BDC": BUSY.BDC, "DDR": BUSY.GDMA,
                        "GDMA on chip": "#b07aa1", "HAU": BUSY.HAU, "section ends": "#9c755f"};
 
@@ -221,7 +222,7 @@ function drawEngines(record) {
   const engines = record.engines.filter(engine => engine.busy_us > 0);
   const svg = drawing(chartOf("engines"), 40 * (engines.length + 1), "utilisation of the engines");
   const spent = Object.entries(record.spent_us).sort((a, b) => b[1] - a[1]);
-  stackedBar(svg, 4, "launch", spent.map(([text, value]) => [text, value, SPENT_COLOURS[text] || "#888"]), total);
+  stackedBar(svg, 4, "launch", spent.map(([name, value]) => [SPENT_WORDS[name] || name, value, SPENT_COLOURS[name] || "#888"]), total);
   engines.forEach((engine, row) => {
     const waits = Object.entries(engine.waited_us).sort((a, b) => b[1] - a[1]);
     stackedBar(svg, 44 + 40 * row, engine.name,
