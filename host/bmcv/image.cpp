@@ -149,7 +149,7 @@ using namespace softtpu::bmcv;
 extern "C" {
 
 bm_status_t bm_image_create(bm_handle_t handle, int img_h, int img_w, bm_image_format_ext image_format,
-                            bm_image_data_format_ext data_type, bm_image* image, int* stride) {
+                            bm_image_data_format_ext data_type, bm_image* image, int* stride) try {
   constexpr int kMostPixels = 16384;
   BMCV_NOT_NULL(image);
   if (handle == nullptr) return refuse(__func__, "handle is NULL", BM_ERR_DEVNOTREADY);
@@ -183,34 +183,44 @@ bm_status_t bm_image_create(bm_handle_t handle, int img_h, int img_w, bm_image_f
   const std::lock_guard lock(images_mutex);
   images().insert(made.release());
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_destroy(bm_image image) {
+bm_status_t bm_image_destroy(bm_image image) try {
   BMCV_IMAGE(image);
   release(*own);
   const std::lock_guard lock(images_mutex);
   images().erase(own);
   delete own;
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_handle_t bm_image_get_handle(bm_image* image) {
+bm_handle_t bm_image_get_handle(bm_image* image) try {
   bm_image_private* const own = image != nullptr ? find_image(__func__, *image) : nullptr;
   return own != nullptr ? own->handle : nullptr;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_alloc_dev_mem(bm_image image, int heap_id) {
+bm_status_t bm_image_alloc_dev_mem(bm_image image, int heap_id) try {
   BMCV_IMAGE(image);
   if (heap_id < 0 || heap_id > BMCV_HEAP_ANY) return refuse(__func__, fmt::format("heap_id {} is none", heap_id));
   return allocate(__func__, *own);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_image_alloc_dev_mem_heap_mask(bm_image image, int heap_mask) {
+bm_status_t bm_image_alloc_dev_mem_heap_mask(bm_image image, int heap_mask) try {
   BMCV_IMAGE(image);
   if (heap_mask == 0) return refuse(__func__, "heap_mask 0 names no heap");
   return allocate(__func__, *own);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_alloc_contiguous_mem(int image_num, bm_image* list, int /*heap_id*/) {
+bm_status_t bm_image_alloc_contiguous_mem(int image_num, bm_image* list, int /*heap_id*/) try {
   const auto all = find_all(__func__, image_num, list);
   if (!all) return BM_ERR_PARAM;
   std::uint64_t bytes = 0;
@@ -223,20 +233,26 @@ bm_status_t bm_image_alloc_contiguous_mem(int image_num, bm_image* list, int /*h
   const bm_status_t status = bm_malloc_device_byte(all->front()->handle, &memory, static_cast<unsigned>(bytes));
   if (status != BM_SUCCESS) return status;
   return bm_image_attach_contiguous_mem(image_num, list, memory);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_image_alloc_contiguous_mem_heap_mask(int image_num, bm_image* list, int /*heap_mask*/) {
+bm_status_t bm_image_alloc_contiguous_mem_heap_mask(int image_num, bm_image* list, int /*heap_mask*/) try {
   return bm_image_alloc_contiguous_mem(image_num, list, BMCV_HEAP_ANY);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_free_contiguous_mem(int image_num, bm_image* list) {
+bm_status_t bm_image_free_contiguous_mem(int image_num, bm_image* list) try {
   bm_device_mem_t memory{};
   bm_status_t status = bm_image_get_contiguous_device_mem(image_num, list, &memory);
   if (status == BM_SUCCESS) status = bm_image_detach_contiguous_mem(image_num, list);
   if (status == BM_SUCCESS) bm_free_device(list[0].image_private->handle, memory);
   return status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_attach(bm_image image, bm_device_mem_t* device_memory) {
+bm_status_t bm_image_attach(bm_image image, bm_device_mem_t* device_memory) try {
   BMCV_IMAGE(image);
   BMCV_NOT_NULL(device_memory);
   for (std::size_t i = 0; i < own->planes.size(); ++i) {
@@ -247,9 +263,11 @@ bm_status_t bm_image_attach(bm_image image, bm_device_mem_t* device_memory) {
   for (std::size_t i = 0; i < own->planes.size(); ++i) own->memory[i] = device_memory[i];
   own->attached = true;
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_attach_contiguous_mem(int image_num, bm_image* list, bm_device_mem_t dmem) {
+bm_status_t bm_image_attach_contiguous_mem(int image_num, bm_image* list, bm_device_mem_t dmem) try {
   const auto all = find_all(__func__, image_num, list);
   if (!all) return BM_ERR_PARAM;
   std::uint64_t bytes = 0;
@@ -265,50 +283,66 @@ bm_status_t bm_image_attach_contiguous_mem(int image_num, bm_image* list, bm_dev
     address += bytes_of(*own);
   }
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_detach(bm_image image) {
+bm_status_t bm_image_detach(bm_image image) try {
   BMCV_IMAGE(image);
   release(*own);
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_image_detach_contiguous_mem(int image_num, bm_image* list) {
+bm_status_t bm_image_detach_contiguous_mem(int image_num, bm_image* list) try {
   const auto all = find_all(__func__, image_num, list);
   if (!all) return BM_ERR_PARAM;
   for (bm_image_private* own : *all) release(*own);
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bm_image_is_attached(bm_image image) {
+bool bm_image_is_attached(bm_image image) try {
   const bm_image_private* const own = find_image(__func__, image);
   return own != nullptr && own->attached;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bm_image_get_plane_num(bm_image image) {
+int bm_image_get_plane_num(bm_image image) try {
   const bm_image_private* const own = find_image(__func__, image);
   return own != nullptr ? static_cast<int>(own->planes.size()) : -1;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_get_stride(bm_image image, int* stride) {
+bm_status_t bm_image_get_stride(bm_image image, int* stride) try {
   BMCV_IMAGE(image);
   BMCV_NOT_NULL(stride);
   for (std::size_t i = 0; i < own->planes.size(); ++i) stride[i] = own->planes[i].stride;
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_image_get_byte_size(bm_image image, int* size) {
+bm_status_t bm_image_get_byte_size(bm_image image, int* size) try {
   BMCV_IMAGE(image);
   BMCV_NOT_NULL(size);
   for (std::size_t i = 0; i < own->planes.size(); ++i) size[i] = static_cast<int>(own->planes[i].bytes());
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_image_get_device_mem(bm_image image, bm_device_mem_t* mem) {
+bm_status_t bm_image_get_device_mem(bm_image image, bm_device_mem_t* mem) try {
   BMCV_IMAGE(image);
   BMCV_NOT_NULL(mem);
   if (!own->attached) return refuse(__func__, "the image has no memory", BM_ERR_FAILURE);
   for (std::size_t i = 0; i < own->planes.size(); ++i) mem[i] = own->memory[i];
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_get_contiguous_device_mem(int image_num, bm_image* list, bm_device_mem_t* mem) {
+bm_status_t bm_image_get_contiguous_device_mem(int image_num, bm_image* list, bm_device_mem_t* mem) try {
   const auto all = find_all(__func__, image_num, list);
   if (!all) return BM_ERR_PARAM;
   BMCV_NOT_NULL(mem);
@@ -324,9 +358,11 @@ bm_status_t bm_image_get_contiguous_device_mem(int image_num, bm_image* list, bm
   }
   *mem = bm_mem_from_device(*begin, static_cast<unsigned>(*end - *begin));
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_get_format_info(bm_image* image, bm_image_format_info_t* info) {
+bm_status_t bm_image_get_format_info(bm_image* image, bm_image_format_info_t* info) try {
   BMCV_NOT_NULL(image);
   BMCV_NOT_NULL(info);
   BMCV_IMAGE(*image);
@@ -342,9 +378,11 @@ bm_status_t bm_image_get_format_info(bm_image* image, bm_image_format_info_t* in
   info->data_type = image->data_type;
   info->default_stride = own->default_stride;
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_copy_host_to_device(bm_image image, void* buffers[]) {
+bm_status_t bm_image_copy_host_to_device(bm_image image, void* buffers[]) try {
   BMCV_IMAGE(image);
   BMCV_NOT_NULL(buffers);
   bm_status_t status = need_memory(__func__, image);
@@ -354,8 +392,10 @@ bm_status_t bm_image_copy_host_to_device(bm_image image, void* buffers[]) {
         bm_memcpy_s2d_partial(own->handle, own->memory[i], buffers[i], static_cast<unsigned>(own->planes[i].bytes()));
   }
   return status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_image_copy_device_to_host(bm_image image, void* buffers[]) {
+bm_status_t bm_image_copy_device_to_host(bm_image image, void* buffers[]) try {
   BMCV_IMAGE(image);
   BMCV_NOT_NULL(buffers);
   if (!own->attached) return refuse(__func__, "the image has no memory", BM_ERR_FAILURE);
@@ -366,6 +406,8 @@ bm_status_t bm_image_copy_device_to_host(bm_image image, void* buffers[]) {
         bm_memcpy_d2s_partial(own->handle, buffers[i], own->memory[i], static_cast<unsigned>(own->planes[i].bytes()));
   }
   return status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bmcv_api_ext.h"
+#include "host/bmlib/log.hpp"
 
 namespace softtpu::bmcv {
 

@@ -280,25 +280,31 @@ using namespace softtpu::bmcv;
 extern "C" {
 
 bm_status_t bmcv_image_vpp_convert(bm_handle_t, int output_num, bm_image input, bm_image* output,
-                                   bmcv_rect_t* crop_rect, bmcv_resize_algorithm algorithm) {
+                                   bmcv_rect_t* crop_rect, bmcv_resize_algorithm algorithm) try {
   return convert(__func__, output_num, input, output, crop_rect, nullptr, {algorithm, CSC_MAX_ENUM});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bmcv_image_vpp_csc_matrix_convert(bm_handle_t, int output_num, bm_image input, bm_image* output,
                                               csc_type_t csc, void* matrix, bmcv_resize_algorithm algorithm,
-                                              bmcv_rect_t* crop_rect) {
+                                              bmcv_rect_t* crop_rect) try {
   const bm_status_t status = check_matrix(__func__, csc, matrix);
   if (status != BM_SUCCESS) return status;
   return convert(__func__, output_num, input, output, crop_rect, nullptr, {algorithm, csc});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bmcv_image_vpp_convert_padding(bm_handle_t, int output_num, bm_image input, bm_image* output,
                                            bmcv_padding_atrr_t* padding_attr, bmcv_rect_t* crop_rect,
-                                           bmcv_resize_algorithm algorithm) {
+                                           bmcv_resize_algorithm algorithm) try {
   if (padding_attr == nullptr) return refuse(__func__, "padding_attr is NULL");
   return convert(__func__, output_num, input, output, crop_rect, padding_attr, {algorithm, CSC_MAX_ENUM});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bmcv_image_vpp_basic(bm_handle_t, int in_img_num, bm_image* input, bm_image* output, int* crop_num_vec,
                                  bmcv_rect_t* crop_rect, bmcv_padding_atrr_t* padding_attr,
-                                 bmcv_resize_algorithm algorithm, csc_type_t csc_type, void* matrix) {
+                                 bmcv_resize_algorithm algorithm, csc_type_t csc_type, void* matrix) try {
   bm_status_t status = check_matrix(__func__, csc_type, matrix);
   if (in_img_num < 1 || input == nullptr || output == nullptr) {
     return refuse(__func__, fmt::format("in_img_num {}, or input or output is wrong", in_img_num));
@@ -311,18 +317,24 @@ bm_status_t bmcv_image_vpp_basic(bm_handle_t, int in_img_num, bm_image* input, b
     if (padding_attr != nullptr) padding_attr += count;
   }
   return status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bmcv_image_storage_convert(bm_handle_t, int image_num, bm_image* input_image, bm_image* output_image) {
+bm_status_t bmcv_image_storage_convert(bm_handle_t, int image_num, bm_image* input_image, bm_image* output_image) try {
   return convert_each(__func__, image_num, input_image, output_image, CSC_MAX_ENUM);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bmcv_image_storage_convert_with_csctype(bm_handle_t, int image_num, bm_image* input_image,
-                                                    bm_image* output_image, csc_type_t csc_type) {
+                                                    bm_image* output_image, csc_type_t csc_type) try {
   return convert_each(__func__, image_num, input_image, output_image, csc_type);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bm_status_t bmcv_image_convert_to(bm_handle_t, int input_num, bmcv_convert_to_attr convert_to_attr, bm_image* input,
-                                  bm_image* output) {
+                                  bm_image* output) try {
   if (input_num < 1 || input == nullptr || output == nullptr) {
     return refuse(__func__, fmt::format("input_num {}, or input or output is wrong", input_num));
   }
@@ -347,9 +359,11 @@ bm_status_t bmcv_image_convert_to(bm_handle_t, int input_num, bmcv_convert_to_at
     status = write_pixels(__func__, output[i], pixels);
   }
   return status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bmcv_image_crop(bm_handle_t, int crop_num, bmcv_rect_t* rects, bm_image input, bm_image* output) {
+bm_status_t bmcv_image_crop(bm_handle_t, int crop_num, bmcv_rect_t* rects, bm_image input, bm_image* output) try {
   if (crop_num < 1 || rects == nullptr || output == nullptr) {
     return refuse(__func__, fmt::format("crop_num {}, or rects or output is wrong", crop_num));
   }
@@ -360,10 +374,12 @@ bm_status_t bmcv_image_crop(bm_handle_t, int crop_num, bmcv_rect_t* rects, bm_im
     }
   }
   return convert(__func__, crop_num, input, output, rects, nullptr, {BMCV_INTER_NEAREST, CSC_MAX_ENUM});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bm_status_t bmcv_image_resize(bm_handle_t, int input_num, bmcv_resize_image resize_attr[], bm_image* input,
-                              bm_image* output) {
+                              bm_image* output) try {
   if (input_num < 1 || resize_attr == nullptr || input == nullptr || output == nullptr) {
     return refuse(__func__, fmt::format("input_num {}, or another argument is wrong", input_num));
   }
@@ -385,9 +401,11 @@ bm_status_t bmcv_image_resize(bm_handle_t, int input_num, bmcv_resize_image resi
     }
   }
   return status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bmcv_image_copy_to(bm_handle_t, bmcv_copy_to_atrr_t copy_to_attr, bm_image input, bm_image output) {
+bm_status_t bmcv_image_copy_to(bm_handle_t, bmcv_copy_to_atrr_t copy_to_attr, bm_image input, bm_image output) try {
   const Rect part = {copy_to_attr.start_x, copy_to_attr.start_y, input.width, input.height};
   if (input.image_format != output.image_format || input.data_type != output.data_type) {
     return refuse(__func__, "input and output have different formats or types");
@@ -403,14 +421,22 @@ bm_status_t bmcv_image_copy_to(bm_handle_t, bmcv_copy_to_atrr_t copy_to_attr, bm
     padding.colour = {copy_to_attr.padding_r, copy_to_attr.padding_g, copy_to_attr.padding_b};
   }
   return transform(__func__, pixels, whole(input), output, &padding, {BMCV_INTER_NEAREST, CSC_MAX_ENUM});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // Their arguments are not looked at.
-#define BMCV_REFUSED(name) \
-  bm_status_t name(...) { return refuse(#name, "softtpu does not have this function of libbmcv", BM_NOT_SUPPORTED); }
+#define BMCV_REFUSED(name)                                                                    \
+  bm_status_t name(...) try {                                                                 \
+    return refuse(#name, "softtpu does not have this function of libbmcv", BM_NOT_SUPPORTED); \
+  } catch (...) {                                                                             \
+    return softtpu::caught(#name);                                                            \
+  }
 BMCV_REFUSED_FUNCTIONS(BMCV_REFUSED)
-bm_status_t bm_image_write_to_bmp(bm_image, const char*) {
+bm_status_t bm_image_write_to_bmp(bm_image, const char*) try {
   return refuse(__func__, "softtpu does not have this function of libbmcv", BM_NOT_SUPPORTED);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

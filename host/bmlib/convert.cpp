@@ -52,21 +52,30 @@ extern "C" {
 
 bm_status_t bm_mem_convert_system_to_device_neuron(bm_handle_t handle, struct bm_mem_desc* dev_mem,
                                                    struct bm_mem_desc sys_mem, bool need_copy, int n, int c, int h,
-                                                   int w) {
+                                                   int w) try {
   return convert(__func__, handle, dev_mem, sys_mem, need_copy, 4, {n, c, h, w});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_mem_convert_system_to_device_neuron_byte(bm_handle_t handle, struct bm_mem_desc* dev_mem,
                                                         struct bm_mem_desc sys_mem, bool need_copy, int n, int c, int h,
-                                                        int w) {
+                                                        int w) try {
   return convert(__func__, handle, dev_mem, sys_mem, need_copy, 1, {n, c, h, w});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_mem_convert_system_to_device_coeff(bm_handle_t handle, struct bm_mem_desc* dev_mem,
-                                                  struct bm_mem_desc sys_mem, bool need_copy, int coeff_count) {
+                                                  struct bm_mem_desc sys_mem, bool need_copy, int coeff_count) try {
   return convert(__func__, handle, dev_mem, sys_mem, need_copy, 4, {coeff_count});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_mem_convert_system_to_device_coeff_byte(bm_handle_t handle, struct bm_mem_desc* dev_mem,
-                                                       struct bm_mem_desc sys_mem, bool need_copy, int coeff_count) {
+                                                       struct bm_mem_desc sys_mem, bool need_copy,
+                                                       int coeff_count) try {
   return convert(__func__, handle, dev_mem, sys_mem, need_copy, 1, {coeff_count});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

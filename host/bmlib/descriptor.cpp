@@ -78,49 +78,93 @@ unsigned long long bm_mem_get_device_addr(struct bm_mem_desc mem) { return mem.u
 unsigned long long sg_mem_get_device_addr(struct sg_mem_desc mem) { return mem.u.device.device_addr; }
 unsigned long long bm_mem_get_device_addr_u64(struct bm_mem_desc_u64 mem) { return mem.u.device.device_addr; }
 
-void bm_mem_set_device_addr(struct bm_mem_desc* pmem, unsigned long long addr) { set_address(__func__, pmem, addr); }
-void sg_mem_set_device_addr(struct sg_mem_desc* pmem, unsigned long long addr) { set_address(__func__, pmem, addr); }
-void bm_mem_set_device_addr_u64(struct bm_mem_desc_u64* pmem, unsigned long long addr) {
+void bm_mem_set_device_addr(struct bm_mem_desc* pmem, unsigned long long addr) try {
   set_address(__func__, pmem, addr);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void sg_mem_set_device_addr(struct sg_mem_desc* pmem, unsigned long long addr) try {
+  set_address(__func__, pmem, addr);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void bm_mem_set_device_addr_u64(struct bm_mem_desc_u64* pmem, unsigned long long addr) try {
+  set_address(__func__, pmem, addr);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 unsigned int bm_mem_get_device_size(struct bm_mem_desc mem) { return mem.size; }
 unsigned long long sg_mem_get_device_size(struct sg_mem_desc mem) { return mem.size; }
 unsigned long long bm_mem_get_device_size_u64(struct bm_mem_desc_u64 mem) { return mem.size; }
 
-void bm_mem_set_device_size(struct bm_mem_desc* pmem, unsigned int size) { set_size(__func__, pmem, size); }
-void sg_mem_set_device_size(struct sg_mem_desc* pmem, unsigned long long size) { set_size(__func__, pmem, size); }
-void bm_mem_set_device_size_u64(struct bm_mem_desc_u64* pmem, unsigned long long size) {
+void bm_mem_set_device_size(struct bm_mem_desc* pmem, unsigned int size) try {
   set_size(__func__, pmem, size);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void sg_mem_set_device_size(struct sg_mem_desc* pmem, unsigned long long size) try {
+  set_size(__func__, pmem, size);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void bm_mem_set_device_size_u64(struct bm_mem_desc_u64* pmem, unsigned long long size) try {
+  set_size(__func__, pmem, size);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-void bm_set_device_mem(bm_device_mem_t* pmem, unsigned int size, unsigned long long addr) {
+void bm_set_device_mem(bm_device_mem_t* pmem, unsigned int size, unsigned long long addr) try {
   set_device(__func__, pmem, size, addr);
+} catch (...) {
+  softtpu::caught(__func__);
 }
-void sg_set_device_mem(sg_device_mem_t* pmem, unsigned long long size, unsigned long long addr) {
+void sg_set_device_mem(sg_device_mem_t* pmem, unsigned long long size, unsigned long long addr) try {
   set_device(__func__, pmem, size, addr);
+} catch (...) {
+  softtpu::caught(__func__);
 }
-void bm_set_device_mem_u64(bm_device_mem_u64_t* pmem, unsigned long long size, unsigned long long addr) {
+void bm_set_device_mem_u64(bm_device_mem_u64_t* pmem, unsigned long long size, unsigned long long addr) try {
   set_device(__func__, pmem, size, addr);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-bm_device_mem_t bm_mem_from_device(unsigned long long device_addr, unsigned int len) {
+bm_device_mem_t bm_mem_from_device(unsigned long long device_addr, unsigned int len) try {
   return make_descriptor<bm_device_mem_t>(device_addr, len);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-sg_device_mem_t sg_mem_from_device(unsigned long long device_addr, unsigned long long len) {
+sg_device_mem_t sg_mem_from_device(unsigned long long device_addr, unsigned long long len) try {
   return make_descriptor<sg_device_mem_t>(device_addr, len);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_device_mem_u64_t bm_mem_from_device_u64(unsigned long long device_addr, unsigned long long len) {
+bm_device_mem_u64_t bm_mem_from_device_u64(unsigned long long device_addr, unsigned long long len) try {
   return make_descriptor<bm_device_mem_u64_t>(device_addr, len);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 void* bm_mem_get_system_addr(struct bm_mem_desc mem) { return mem.u.system.system_addr; }
 void* sg_mem_get_system_addr(struct sg_mem_desc mem) { return mem.u.system.system_addr; }
 void* bm_mem_get_system_addr_u64(struct bm_mem_desc_u64 mem) { return mem.u.system.system_addr; }
 
-void bm_mem_set_system_addr(struct bm_mem_desc* pmem, void* addr) { set_system(__func__, pmem, addr); }
-void sg_mem_set_system_addr(struct sg_mem_desc* pmem, void* addr) { set_system(__func__, pmem, addr); }
-void bm_mem_set_system_addr_u64(struct bm_mem_desc_u64* pmem, void* addr) { set_system(__func__, pmem, addr); }
+void bm_mem_set_system_addr(struct bm_mem_desc* pmem, void* addr) try {
+  set_system(__func__, pmem, addr);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void sg_mem_set_system_addr(struct sg_mem_desc* pmem, void* addr) try {
+  set_system(__func__, pmem, addr);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void bm_mem_set_system_addr_u64(struct bm_mem_desc_u64* pmem, void* addr) try {
+  set_system(__func__, pmem, addr);
+} catch (...) {
+  softtpu::caught(__func__);
+}
 
 bm_system_mem_t bm_mem_from_system(void* system_addr) {
   bm_system_mem_t mem{};
@@ -129,10 +173,12 @@ bm_system_mem_t bm_mem_from_system(void* system_addr) {
   return mem;
 }
 
-bm_device_mem_t bm_mem_null(void) {
+bm_device_mem_t bm_mem_null(void) try {
   bm_device_mem_t mem = make_descriptor<bm_device_mem_t>(BM_MEM_ADDR_NULL, 0);
   mem.flags.u.mem_type = BM_MEM_TYPE_INVALID;
   return mem;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

@@ -138,33 +138,45 @@ using namespace softtpu::host;
 extern "C" {
 
 bm_status_t bm_memcpy_d2d(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src, int src_offset,
-                          int len) {
+                          int len) try {
   return copy_words(__func__, handle, dst, dst_offset, src, src_offset, len);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2d_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_offset, bm_device_mem_t src,
-                                    int src_offset, int len, int core_id) {
+                                    int src_offset, int len, int core_id) try {
   return copy_words(__func__, handle, dst, dst_offset, src, src_offset, len, core_id);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2d_byte(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset, bm_device_mem_t src,
-                               size_t src_offset, size_t size) {
+                               size_t src_offset, size_t size) try {
   return copy(__func__, handle, dst, dst_offset, src, src_offset, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2d_byte_with_core(bm_handle_t handle, bm_device_mem_t dst, size_t dst_offset,
-                                         bm_device_mem_t src, size_t src_offset, size_t size, int core_id) {
+                                         bm_device_mem_t src, size_t src_offset, size_t size, int core_id) try {
   return copy(__func__, handle, dst, dst_offset, src, src_offset, size, core_id);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2d_stride(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src,
-                                 int src_stride, int count, int format_size) {
+                                 int src_stride, int count, int format_size) try {
   return copy_strided(__func__, handle, dst, dst_stride, src, src_stride, count, format_size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2d_stride_with_core(bm_handle_t handle, bm_device_mem_t dst, int dst_stride, bm_device_mem_t src,
-                                           int src_stride, int count, int format_size, int core_id) {
+                                           int src_stride, int count, int format_size, int core_id) try {
   return copy_strided(__func__, handle, dst, dst_stride, src, src_stride, count, format_size, core_id);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // Offsets and lengths of the 64-bit form are 4-byte words as well.
 bm_status_t bm_memcpy_d2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset,
-                              bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long len) {
+                              bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long len) try {
   std::uint64_t to = 0, from = 0, bytes = 0;
   if (__builtin_mul_overflow(dst_offset, kWord, &to) || __builtin_mul_overflow(src_offset, kWord, &from) ||
       __builtin_mul_overflow(len, kWord, &bytes)) {
@@ -173,34 +185,52 @@ bm_status_t bm_memcpy_d2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsig
         fmt::format("dst_offset {}, src_offset {} or len {} (4-byte words) is too large", dst_offset, src_offset, len));
   }
   return copy(__func__, handle, dst, to, src, from, bytes);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2d_byte_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_offset,
-                                   bm_device_mem_u64_t src, unsigned long long src_offset, unsigned long long size) {
+                                   bm_device_mem_u64_t src, unsigned long long src_offset,
+                                   unsigned long long size) try {
   return copy(__func__, handle, dst, dst_offset, src, src_offset, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2d_stride_u64(bm_handle_t handle, bm_device_mem_u64_t dst, unsigned long long dst_stride,
                                      bm_device_mem_u64_t src, unsigned long long src_stride, unsigned long long count,
-                                     int format_size) {
+                                     int format_size) try {
   return copy_strided(__func__, handle, dst, clamp(dst_stride), src, clamp(src_stride), clamp(count), format_size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_memcpy_p2p(bm_handle_t handle_src, bm_device_mem_t src, bm_handle_t handle_dst, bm_device_mem_t dst) {
+bm_status_t bm_memcpy_p2p(bm_handle_t handle_src, bm_device_mem_t src, bm_handle_t handle_dst,
+                          bm_device_mem_t dst) try {
   return copy_between(__func__, handle_src, src, handle_dst, dst);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 // Which device's copy engine works makes no difference here.
 bm_status_t bm_memcpy_c2c(bm_handle_t src_handle, bm_handle_t dst_handle, bm_device_mem_t src, bm_device_mem_t dst,
-                          bool /*force_dst_cdma*/) {
+                          bool /*force_dst_cdma*/) try {
   return copy_between(__func__, src_handle, src, dst_handle, dst);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_memset_device(bm_handle_t handle, const int value, bm_device_mem_t mem) {
+bm_status_t bm_memset_device(bm_handle_t handle, const int value, bm_device_mem_t mem) try {
   return fill(__func__, handle, &value, static_cast<int>(sizeof value), mem);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memset_device_ext(bm_handle_t handle, void* value, int mode, bm_device_mem_t mem) {
+bm_status_t bm_memset_device_ext(bm_handle_t handle, void* value, int mode, bm_device_mem_t mem) try {
   return fill(__func__, handle, value, mode, mem);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memset_device_ext_u64(bm_handle_t handle, void* value, int mode, bm_device_mem_u64_t mem) {
+bm_status_t bm_memset_device_ext_u64(bm_handle_t handle, void* value, int mode, bm_device_mem_u64_t mem) try {
   return fill(__func__, handle, value, mode, mem);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

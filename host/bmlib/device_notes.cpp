@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -47,8 +48,12 @@ DeviceNotes::DeviceNotes(Options options, UniqueFd journal, UniqueFd journal_rea
 
 // What was not asked for still belongs into the report of `softtpu run`.
 DeviceNotes::~DeviceNotes() {
-  take_times();
-  if (!options_.also_noted_in.empty()) take();
+  try {
+    take_times();
+    if (!options_.also_noted_in.empty()) take();
+  } catch (const std::bad_alloc&) {
+    log_warning("no memory to take the last notes of the device");
+  }
 }
 
 std::vector<std::string> DeviceNotes::settings() const {

@@ -81,14 +81,18 @@ using namespace softtpu::host;
 
 extern "C" {
 
-bm_status_t bm_dev_getcount(int* count) {
+bm_status_t bm_dev_getcount(int* count) try {
   SOFTTPU_NOT_NULL(count);
   return device_count(__func__, *count);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_dev_query(int devid) { return check_device_id(__func__, devid); }
+bm_status_t bm_dev_query(int devid) try { return check_device_id(__func__, devid); } catch (...) {
+  return softtpu::caught(__func__);
+}
 
-bm_status_t bm_dev_request(bm_handle_t* handle, int devid) {
+bm_status_t bm_dev_request(bm_handle_t* handle, int devid) try {
   SOFTTPU_NOT_NULL(handle);
   *handle = nullptr;
   if (const bm_status_t status = check_device_id(__func__, devid); status != BM_SUCCESS) return status;
@@ -99,14 +103,18 @@ bm_status_t bm_dev_request(bm_handle_t* handle, int devid) {
   if (!device) return fail(__func__, device.error());
   *handle = add_handle(std::make_shared<Handle>(Stream::make(*device)));
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-int bm_get_devid(bm_handle_t handle) {
+int bm_get_devid(bm_handle_t handle) try {
   SOFTTPU_HANDLE_OR(handle, -1);
   return h->device().device_id();
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bm_dev_free(bm_handle_t handle) {
+void bm_dev_free(bm_handle_t handle) try {
   const std::shared_ptr<Handle> h = find_handle(__func__, handle);
   if (h == nullptr) return;
   handles().take(handle);
@@ -114,6 +122,8 @@ void bm_dev_free(bm_handle_t handle) {
   bool last = true;
   for (const auto& other : handles().all()) last = last && &other->device() != &h->device();
   if (last) h->device().note_closed();
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 }  // extern "C"

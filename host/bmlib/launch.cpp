@@ -127,22 +127,30 @@ using namespace softtpu::host;
 
 extern "C" {
 
-bm_status_t okkernel_launch_sync(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) {
+bm_status_t okkernel_launch_sync(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) try {
   return launch_name(__func__, handle, func_name, args, size, Wait::kUntilFinished);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t okkernel_launch_async(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) {
+bm_status_t okkernel_launch_async(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) try {
   return launch_name(__func__, handle, func_name, args, size, Wait::kUntilQueued);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t tpu_kernel_launch_sync(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) {
+bm_status_t tpu_kernel_launch_sync(bm_handle_t handle, const char* func_name, const void* args, unsigned int size) try {
   return launch_name(__func__, handle, func_name, args, size, Wait::kUntilFinished);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t softtpu_kernel_launch_async_by_name(bm_handle_t handle, const char* func_name, const void* args,
-                                                unsigned int size) {
+                                                unsigned int size) try {
   return launch_name("tpu_kernel_launch_async", handle, func_name, args, size, Wait::kUntilQueued);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bm_status_t softtpu_kernel_launch_parts(bm_handle_t handle, const char* func_name, const softtpu_launch_part_t* parts,
-                                        int count, bool wait) {
+                                        int count, bool wait) try {
   const char* const function = wait ? "tpu_kernel_launch_sync" : "tpu_kernel_launch_async";
   if (parts == nullptr) return fail(function, BM_ERR_PARAM, "parts is NULL");
   if (count < 1) return fail(function, BM_ERR_PARAM, fmt::format("count {} is below 1", count));
@@ -152,27 +160,37 @@ bm_status_t softtpu_kernel_launch_parts(bm_handle_t handle, const char* func_nam
   return launch_together(function, handle,
                          {.name = func_name, .args = parts[0].args, .bytes = parts[0].bytes, .core = parts[0].core},
                          others, wait ? Wait::kUntilFinished : Wait::kUntilQueued);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t tpu_kernel_launch(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size) {
+bm_status_t tpu_kernel_launch(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size) try {
   return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size},
                 Wait::kUntilFinished);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t tpu_kernel_launch_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size,
-                                        int core_id) {
+                                        int core_id) try {
   return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size, .core = core_id},
                 Wait::kUntilFinished);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t tpu_kernel_launch_async(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size) {
+bm_status_t tpu_kernel_launch_async(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size) try {
   return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size}, Wait::kUntilQueued);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t tpu_kernel_launch_async_from_core(bm_handle_t handle, tpu_kernel_function_t function, void* args,
-                                              size_t size, int core_id) {
+                                              size_t size, int core_id) try {
   return launch(__func__, handle, {.function = FunctionId(function), .args = args, .bytes = size, .core = core_id},
                 Wait::kUntilQueued);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_param_t* param_list, int param_num) {
+bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_param_t* param_list, int param_num) try {
   SOFTTPU_NOT_NULL(param_list);
   if (param_num < 1) return fail(__func__, BM_ERR_PARAM, fmt::format("param_num {} is below 1", param_num));
   if (!has_one_core(handle, __func__)) {
@@ -200,39 +218,57 @@ bm_status_t tpu_kernel_launch_async_multicores(bm_handle_t handle, tpu_launch_pa
     if (status != BM_SUCCESS) return status;
   }
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t tpu_kernel_launch_async_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
-                                                size_t api_size, const int* core_list, const int core_num) {
+                                                size_t api_size, const int* core_list, const int core_num) try {
   return launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num, Wait::kUntilQueued);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t tpu_kernel_launch_sync_multi_cores(bm_handle_t handle, const char* func_name, const void* api_param,
-                                               size_t api_size, const int* core_list, const int core_num) {
+                                               size_t api_size, const int* core_list, const int core_num) try {
   return launch_on_cores(__func__, handle, func_name, api_param, api_size, core_list, core_num, Wait::kUntilFinished);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t tpu_kernel_sync(bm_handle_t handle) { return sync(__func__, handle); }
-bm_status_t okkernel_sync(bm_handle_t handle) { return sync(__func__, handle); }
+bm_status_t tpu_kernel_sync(bm_handle_t handle) try { return sync(__func__, handle); } catch (...) {
+  return softtpu::caught(__func__);
+}
+bm_status_t okkernel_sync(bm_handle_t handle) try { return sync(__func__, handle); } catch (...) {
+  return softtpu::caught(__func__);
+}
 
-bm_status_t bmkernel_launch(bm_handle_t handle, const void* /*args*/, unsigned int /*size*/) {
+bm_status_t bmkernel_launch(bm_handle_t handle, const void* /*args*/, unsigned int /*size*/) try {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__, "a BMKernel firmware with a single entry; register kernels and launch them by name");
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bmkernel_load_lookup_table(bm_handle_t handle, const void* /*table*/, unsigned int /*size*/) {
+bm_status_t bmkernel_load_lookup_table(bm_handle_t handle, const void* /*table*/, unsigned int /*size*/) try {
   SOFTTPU_HANDLE(handle);
   return no_feature(__func__,
                     "a BMKernel firmware's own lookup table; the tables of okk_bdc_lookup_* are always loaded");
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // Kernels come with the program or from modules, so there is no firmware to load; programs call this unconditionally.
-bm_status_t bm_load_firmware(bm_handle_t handle, const char* /*firmware_tcm*/, const char* /*firmware_ddr*/) {
+bm_status_t bm_load_firmware(bm_handle_t handle, const char* /*firmware_tcm*/, const char* /*firmware_ddr*/) try {
   SOFTTPU_HANDLE(handle);
   log_verbose(__func__, "the emulator needs no firmware; nothing is loaded");
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t okkernel_load_firmware(bm_handle_t handle, const char* /*firmware_tcm*/, const char* /*firmware_ddr*/) {
+bm_status_t okkernel_load_firmware(bm_handle_t handle, const char* /*firmware_tcm*/, const char* /*firmware_ddr*/) try {
   SOFTTPU_HANDLE(handle);
   log_verbose(__func__, "the emulator needs no firmware; nothing is loaded");
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

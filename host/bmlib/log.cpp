@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string_view>
 
@@ -16,14 +17,25 @@ namespace {
 
 [[maybe_unused]] const bool left_out = leave_out_of_call_stacks(&left_out);
 
-}  // namespace
-
-namespace {
-
 LastFailure& own_failure() {
   thread_local LastFailure failure;
   return failure;
 }
+
+// Without memory the names are cut off, but an earlier failure's text is never left.
+void keep_caught(const char* function, const char* text) {
+  LastFailure& failure = own_failure();
+  failure.status = BM_ERR_NOMEM;
+  failure.function.clear();
+  failure.text.clear();
+  try {
+    failure.function = function;
+    failure.text = text;
+  } catch (const std::bad_alloc&) {
+    failure.text = "no memory left";  // fits into the string itself
+  }
+}
+[[maybe_unused]] const bool keeps_caught = (tell_caught_also(keep_caught), true);
 
 }  // namespace
 
@@ -86,18 +98,26 @@ bm_status_t to_status(const char* function, const Result<void>& result, bool of_
 
 extern "C" {
 
-void bmlib_log(const char* tag, int level, const char* fmt, ...) {
+void bmlib_log(const char* tag, int level, const char* fmt, ...) try {
   if (fmt == nullptr) return;
   va_list args;
   va_start(args, fmt);
   softtpu::host::write_log(tag == nullptr ? "bmlib" : tag, level, fmt, args);
   va_end(args);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-int bmlib_log_get_level(void) { return softtpu::host::log_level(); }
-void bmlib_log_set_level(int level) { softtpu::host::set_log_level(level); }
-void bmlib_log_set_callback(void (*function)(const char*, int, const char*, va_list)) {
+int bmlib_log_get_level(void) try { return softtpu::host::log_level(); } catch (...) {
+  return softtpu::caught(__func__);
+}
+void bmlib_log_set_level(int level) try { softtpu::host::set_log_level(level); } catch (...) {
+  softtpu::caught(__func__);
+}
+void bmlib_log_set_callback(void (*function)(const char*, int, const char*, va_list)) try {
   softtpu::host::set_log_callback(function);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 }  // extern "C"

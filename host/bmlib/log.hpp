@@ -4,11 +4,19 @@
 #include <string>
 
 #include "bmlib_runtime.h"
+#include "host/client/caught.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu {
+
 class DeviceClient;
-}
+
+template <>
+struct CaughtStatus<bm_status_t> {
+  static constexpr bm_status_t kNoMemory = BM_ERR_NOMEM, kFailure = BM_ERR_FAILURE;
+};
+
+}  // namespace softtpu
 
 namespace softtpu::host {
 

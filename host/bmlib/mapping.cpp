@@ -76,9 +76,11 @@ using namespace softtpu::host;
 extern "C" {
 
 // One row for each kind of handle to device memory: the function, and what it takes.
-#define MAP(function, mem_t)                                                        \
-  bm_status_t function(bm_handle_t handle, mem_t* dmem, unsigned long long* vmem) { \
-    return map(__func__, handle, dmem, vmem);                                       \
+#define MAP(function, mem_t)                                                            \
+  bm_status_t function(bm_handle_t handle, mem_t* dmem, unsigned long long* vmem) try { \
+    return map(__func__, handle, dmem, vmem);                                           \
+  } catch (...) {                                                                       \
+    return softtpu::caught(__func__);                                                   \
   }
 MAP(bm_mem_mmap_device_mem, bm_device_mem_t)
 MAP(sg_mem_mmap_device_mem, sg_device_mem_t)
@@ -87,13 +89,19 @@ MAP(bm_mem_mmap_device_mem_no_cache, bm_device_mem_t)
 MAP(sg_mem_mmap_device_mem_no_cache, sg_device_mem_t)
 MAP(bm_mem_mmap_device_mem_no_cache_u64, bm_device_mem_u64_t)
 
-bm_status_t bm_mem_vir_to_phy(bm_handle_t handle, unsigned long long vmem, unsigned long long* device_mem) {
+bm_status_t bm_mem_vir_to_phy(bm_handle_t handle, unsigned long long vmem, unsigned long long* device_mem) try {
   SOFTTPU_NOT_NULL(device_mem);
   return find_device_address(__func__, handle, vmem, device_mem);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-#define SYNCHRONISE(function, mem_t) \
-  bm_status_t function(bm_handle_t handle, mem_t* dmem) { return synchronise(__func__, handle, dmem); }
+#define SYNCHRONISE(function, mem_t)                          \
+  bm_status_t function(bm_handle_t handle, mem_t* dmem) try { \
+    return synchronise(__func__, handle, dmem);               \
+  } catch (...) {                                             \
+    return softtpu::caught(__func__);                         \
+  }
 SYNCHRONISE(bm_mem_invalidate_device_mem, bm_device_mem_t)
 SYNCHRONISE(sg_mem_invalidate_device_mem, sg_device_mem_t)
 SYNCHRONISE(bm_mem_invalidate_device_mem_u64, bm_device_mem_u64_t)
@@ -101,9 +109,11 @@ SYNCHRONISE(bm_mem_flush_device_mem, bm_device_mem_t)
 SYNCHRONISE(sg_mem_flush_device_mem, sg_device_mem_t)
 SYNCHRONISE(bm_mem_flush_device_mem_u64, bm_device_mem_u64_t)
 
-#define SYNCHRONISE_PART(function, mem_t, size_type)                                       \
-  bm_status_t function(bm_handle_t handle, mem_t* dmem, size_type offset, size_type len) { \
-    return synchronise(__func__, handle, dmem, offset, len);                               \
+#define SYNCHRONISE_PART(function, mem_t, size_type)                                           \
+  bm_status_t function(bm_handle_t handle, mem_t* dmem, size_type offset, size_type len) try { \
+    return synchronise(__func__, handle, dmem, offset, len);                                   \
+  } catch (...) {                                                                              \
+    return softtpu::caught(__func__);                                                          \
   }
 SYNCHRONISE_PART(bm_mem_invalidate_partial_device_mem, bm_device_mem_t, unsigned int)
 SYNCHRONISE_PART(sg_mem_invalidate_partial_device_mem, sg_device_mem_t, unsigned long long)
@@ -113,8 +123,12 @@ SYNCHRONISE_PART(sg_mem_flush_partial_device_mem, sg_device_mem_t, unsigned long
 SYNCHRONISE_PART(bm_mem_flush_partial_device_mem_u64, bm_device_mem_u64_t, unsigned long long)
 
 // The mapping belongs to the device and stays; the pointer is checked.
-#define UNMAP(function, size_type) \
-  bm_status_t function(bm_handle_t handle, void* vmem, size_type /*size*/) { return unmap(__func__, handle, vmem); }
+#define UNMAP(function, size_type)                                               \
+  bm_status_t function(bm_handle_t handle, void* vmem, size_type /*size*/) try { \
+    return unmap(__func__, handle, vmem);                                        \
+  } catch (...) {                                                                \
+    return softtpu::caught(__func__);                                            \
+  }
 UNMAP(bm_mem_unmap_device_mem, int)
 UNMAP(sg_mem_unmap_device_mem, unsigned long long)
 UNMAP(bm_mem_unmap_device_mem_u64, unsigned long long)

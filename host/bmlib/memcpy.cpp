@@ -112,69 +112,107 @@ using namespace softtpu::host;
 
 extern "C" {
 
-bm_status_t bm_memcpy_s2d(bm_handle_t handle, bm_device_mem_t dst, void* src) {
+bm_status_t bm_memcpy_s2d(bm_handle_t handle, bm_device_mem_t dst, void* src) try {
   return to_device(__func__, handle, dst, src, {dst.size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t sg_memcpy_s2d(bm_handle_t handle, sg_device_mem_t dst, void* src) {
+bm_status_t sg_memcpy_s2d(bm_handle_t handle, sg_device_mem_t dst, void* src) try {
   return to_device(__func__, handle, dst, src, {dst.size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memcpy_s2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src) {
+bm_status_t bm_memcpy_s2d_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src) try {
   return to_device(__func__, handle, dst, src, {dst.size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_s2d_partial_offset(bm_handle_t handle, bm_device_mem_t dst, void* src, unsigned int size,
-                                         unsigned int offset) {
+                                         unsigned int offset) try {
   return to_device(__func__, handle, dst, src, {size, offset});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t sg_memcpy_s2d_partial_offset(bm_handle_t handle, sg_device_mem_t dst, void* src, unsigned long long size,
-                                         unsigned long long offset) {
+                                         unsigned long long offset) try {
   return to_device(__func__, handle, dst, src, {size, offset});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_s2d_partial_offset_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src,
-                                             unsigned long long size, unsigned long long offset) {
+                                             unsigned long long size, unsigned long long offset) try {
   return to_device(__func__, handle, dst, src, {size, offset});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memcpy_s2d_partial(bm_handle_t handle, bm_device_mem_t dst, void* src, unsigned int size) {
+bm_status_t bm_memcpy_s2d_partial(bm_handle_t handle, bm_device_mem_t dst, void* src, unsigned int size) try {
   return to_device(__func__, handle, dst, src, {size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t sg_memcpy_s2d_partial(bm_handle_t handle, sg_device_mem_t dst, void* src, unsigned long long size) {
+bm_status_t sg_memcpy_s2d_partial(bm_handle_t handle, sg_device_mem_t dst, void* src, unsigned long long size) try {
   return to_device(__func__, handle, dst, src, {size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memcpy_s2d_partial_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src, unsigned long long size) {
+bm_status_t bm_memcpy_s2d_partial_u64(bm_handle_t handle, bm_device_mem_u64_t dst, void* src,
+                                      unsigned long long size) try {
   return to_device(__func__, handle, dst, src, {size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_memcpy_d2s(bm_handle_t handle, void* dst, bm_device_mem_t src) {
+bm_status_t bm_memcpy_d2s(bm_handle_t handle, void* dst, bm_device_mem_t src) try {
   return to_host(__func__, handle, dst, src, {src.size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t sg_memcpy_d2s(bm_handle_t handle, void* dst, sg_device_mem_t src) {
+bm_status_t sg_memcpy_d2s(bm_handle_t handle, void* dst, sg_device_mem_t src) try {
   return to_host(__func__, handle, dst, src, {src.size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memcpy_d2s_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src) {
+bm_status_t bm_memcpy_d2s_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src) try {
   return to_host(__func__, handle, dst, src, {src.size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2s_partial_offset(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size,
-                                         unsigned int offset) {
+                                         unsigned int offset) try {
   return to_host(__func__, handle, dst, src, {size, offset});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t sg_memcpy_d2s_partial_offset(bm_handle_t handle, void* dst, sg_device_mem_t src, unsigned long long size,
-                                         unsigned long long offset) {
+                                         unsigned long long offset) try {
   return to_host(__func__, handle, dst, src, {size, offset});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_memcpy_d2s_partial_offset_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src,
-                                             unsigned long long size, unsigned long long offset) {
+                                             unsigned long long size, unsigned long long offset) try {
   return to_host(__func__, handle, dst, src, {size, offset});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memcpy_d2s_partial(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size) {
+bm_status_t bm_memcpy_d2s_partial(bm_handle_t handle, void* dst, bm_device_mem_t src, unsigned int size) try {
   return to_host(__func__, handle, dst, src, {size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t sg_memcpy_d2s_partial(bm_handle_t handle, void* dst, sg_device_mem_t src, unsigned long long size) {
+bm_status_t sg_memcpy_d2s_partial(bm_handle_t handle, void* dst, sg_device_mem_t src, unsigned long long size) try {
   return to_host(__func__, handle, dst, src, {size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_memcpy_d2s_partial_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src, unsigned long long size) {
+bm_status_t bm_memcpy_d2s_partial_u64(bm_handle_t handle, void* dst, bm_device_mem_u64_t src,
+                                      unsigned long long size) try {
   return to_host(__func__, handle, dst, src, {size, 0});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_memcpy_s2d_gather(bm_handle_t handle, bm_device_mem_t dst, int argc, ...) {
+bm_status_t bm_memcpy_s2d_gather(bm_handle_t handle, bm_device_mem_t dst, int argc, ...) try {
   const char* const function = __func__;
   va_list args;
   va_start(args, argc);
@@ -182,9 +220,11 @@ bm_status_t bm_memcpy_s2d_gather(bm_handle_t handle, bm_device_mem_t dst, int ar
   va_end(args);
   return move_pieces(function, handle, "dst", dst, pieces,
                      [&](const void* src, Part part) { return to_device(function, handle, dst, src, part); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_memcpy_d2s_scatter(bm_handle_t handle, bm_device_mem_t src, int argc, ...) {
+bm_status_t bm_memcpy_d2s_scatter(bm_handle_t handle, bm_device_mem_t src, int argc, ...) try {
   const char* const function = __func__;
   va_list args;
   va_start(args, argc);
@@ -192,14 +232,20 @@ bm_status_t bm_memcpy_d2s_scatter(bm_handle_t handle, bm_device_mem_t src, int a
   va_end(args);
   return move_pieces(function, handle, "src", src, pieces,
                      [&](void* dst, Part part) { return to_host(function, handle, dst, src, part); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // Both sides see one memory, or talk through a socket: there is nothing to translate.
-void bm_enable_iommu(bm_handle_t handle) {
+void bm_enable_iommu(bm_handle_t handle) try {
   if (find_handle(__func__, handle) != nullptr) log_verbose(__func__, "copies need no IOMMU here; nothing changes");
+} catch (...) {
+  softtpu::caught(__func__);
 }
-void bm_disable_iommu(bm_handle_t handle) {
+void bm_disable_iommu(bm_handle_t handle) try {
   if (find_handle(__func__, handle) != nullptr) log_verbose(__func__, "copies need no IOMMU here; nothing changes");
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 }  // extern "C"

@@ -93,90 +93,141 @@ using namespace softtpu::host;
 
 extern "C" {
 
-bm_status_t bm_malloc_neuron_device(bm_handle_t handle, bm_device_mem_t* pmem, int n, int c, int h, int w) {
+bm_status_t bm_malloc_neuron_device(bm_handle_t handle, bm_device_mem_t* pmem, int n, int c, int h, int w) try {
   if (!all_positive({n, c, h, w})) {
     return fail(__func__, BM_ERR_PARAM, fmt::format("shape [{}, {}, {}, {}] has a negative dimension", n, c, h, w));
   }
   return allocate_words(__func__, handle, pmem, {u(n), u(c), u(h), u(w)});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t sg_malloc_neuron_device(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long n,
-                                    unsigned long long c, unsigned long long h, unsigned long long w) {
+                                    unsigned long long c, unsigned long long h, unsigned long long w) try {
   return allocate_words(__func__, handle, pmem, {n, c, h, w});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_malloc_neuron_device_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long n,
-                                        unsigned long long c, unsigned long long h, unsigned long long w) {
+                                        unsigned long long c, unsigned long long h, unsigned long long w) try {
   return allocate_words(__func__, handle, pmem, {n, c, h, w});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_malloc_device_dword(bm_handle_t handle, bm_device_mem_t* pmem, int count) {
+bm_status_t bm_malloc_device_dword(bm_handle_t handle, bm_device_mem_t* pmem, int count) try {
   if (count < 0) return fail(__func__, BM_ERR_PARAM, fmt::format("count {} is negative", count));
   return allocate_words(__func__, handle, pmem, {u(count)});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t sg_malloc_device_dword(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long count) {
+bm_status_t sg_malloc_device_dword(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long count) try {
   return allocate_words(__func__, handle, pmem, {count});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_malloc_device_dword_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long count) {
+bm_status_t bm_malloc_device_dword_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long count) try {
   return allocate_words(__func__, handle, pmem, {count});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_malloc_device_byte(bm_handle_t handle, bm_device_mem_t* pmem, unsigned int size) {
+bm_status_t bm_malloc_device_byte(bm_handle_t handle, bm_device_mem_t* pmem, unsigned int size) try {
   return allocate(__func__, handle, pmem, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t sg_malloc_device_byte(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long size) {
+bm_status_t sg_malloc_device_byte(bm_handle_t handle, sg_device_mem_t* pmem, unsigned long long size) try {
   return allocate(__func__, handle, pmem, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_malloc_device_byte_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long size) {
+bm_status_t bm_malloc_device_byte_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, unsigned long long size) try {
   return allocate(__func__, handle, pmem, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_malloc_device_byte_heap(bm_handle_t handle, bm_device_mem_t* pmem, int heap_id, unsigned int size) {
+bm_status_t bm_malloc_device_byte_heap(bm_handle_t handle, bm_device_mem_t* pmem, int heap_id, unsigned int size) try {
   return allocate_heap(__func__, handle, pmem, heap_id, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t sg_malloc_device_byte_heap(bm_handle_t handle, sg_device_mem_t* pmem, int heap_id,
-                                       unsigned long long size) {
+                                       unsigned long long size) try {
   return allocate_heap(__func__, handle, pmem, heap_id, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_malloc_device_byte_heap_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, int heap_id,
-                                           unsigned long long size) {
+                                           unsigned long long size) try {
   return allocate_heap(__func__, handle, pmem, heap_id, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bm_status_t bm_malloc_device_byte_heap_mask(bm_handle_t handle, bm_device_mem_t* pmem, int heap_id_mask,
-                                            unsigned int size) {
+                                            unsigned int size) try {
   return allocate_mask(__func__, handle, pmem, heap_id_mask, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t sg_malloc_device_byte_heap_mask(bm_handle_t handle, sg_device_mem_t* pmem, int heap_id_mask,
-                                            unsigned long long size) {
+                                            unsigned long long size) try {
   return allocate_mask(__func__, handle, pmem, heap_id_mask, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_malloc_device_byte_heap_mask_u64(bm_handle_t handle, bm_device_mem_u64_t* pmem, int heap_id_mask,
-                                                unsigned long long size) {
+                                                unsigned long long size) try {
   return allocate_mask(__func__, handle, pmem, heap_id_mask, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t bm_malloc_device_mem(bm_handle_t handle, unsigned long long* paddr, int heap_id, unsigned long long size) {
+bm_status_t bm_malloc_device_mem(bm_handle_t handle, unsigned long long* paddr, int heap_id,
+                                 unsigned long long size) try {
   SOFTTPU_NOT_NULL(paddr);
   const bm_status_t status = check_heap(__func__, heap_id);
   return status == BM_SUCCESS ? allocate(__func__, handle, size, *paddr) : status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bm_status_t bm_malloc_device_mem_mask(bm_handle_t handle, unsigned long long* paddr, int heap_id_mask,
-                                      unsigned long long size) {
+                                      unsigned long long size) try {
   SOFTTPU_NOT_NULL(paddr);
   const bm_status_t status = check_mask(__func__, heap_id_mask);
   return status == BM_SUCCESS ? allocate(__func__, handle, size, *paddr) : status;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bm_free_device_mem(bm_handle_t ctx, unsigned long long paddr) { release(__func__, ctx, paddr); }
-void bm_free_device(bm_handle_t handle, bm_device_mem_t mem) { release(__func__, handle, mem.u.device.device_addr); }
-void sg_free_device(bm_handle_t handle, sg_device_mem_t mem) { release(__func__, handle, mem.u.device.device_addr); }
-void bm_free_device_u64(bm_handle_t handle, bm_device_mem_u64_t mem) {
+void bm_free_device_mem(bm_handle_t ctx, unsigned long long paddr) try { release(__func__, ctx, paddr); } catch (...) {
+  softtpu::caught(__func__);
+}
+void bm_free_device(bm_handle_t handle, bm_device_mem_t mem) try {
   release(__func__, handle, mem.u.device.device_addr);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void sg_free_device(bm_handle_t handle, sg_device_mem_t mem) try {
+  release(__func__, handle, mem.u.device.device_addr);
+} catch (...) {
+  softtpu::caught(__func__);
+}
+void bm_free_device_u64(bm_handle_t handle, bm_device_mem_u64_t mem) try {
+  release(__func__, handle, mem.u.device.device_addr);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-unsigned long long bm_gmem_arm_reserved_request(bm_handle_t handle) {
+unsigned long long bm_gmem_arm_reserved_request(bm_handle_t handle) try {
   SOFTTPU_HANDLE_OR(handle, 0);
   return h->device().info().global_start;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-void bm_gmem_arm_reserved_release(bm_handle_t handle) { find_handle(__func__, handle); }
+void bm_gmem_arm_reserved_release(bm_handle_t handle) try { find_handle(__func__, handle); } catch (...) {
+  softtpu::caught(__func__);
+}
 
 }  // extern "C"

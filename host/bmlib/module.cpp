@@ -98,52 +98,76 @@ using namespace softtpu::host;
 
 extern "C" {
 
-tpu_kernel_module_t tpu_kernel_load_module_file(bm_handle_t handle, const char* module_file) {
+tpu_kernel_module_t tpu_kernel_load_module_file(bm_handle_t handle, const char* module_file) try {
   return load_file(__func__, handle, module_file, 0);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpu_kernel_module_t tpu_kernel_load_module_file_to_core(bm_handle_t handle, const char* module_file, int core_id) {
+tpu_kernel_module_t tpu_kernel_load_module_file_to_core(bm_handle_t handle, const char* module_file, int core_id) try {
   return load_file(__func__, handle, module_file, core_id);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpu_kernel_module_t tpu_kernel_load_module_file_key(bm_handle_t handle, const char* module_file, const char* key,
-                                                    int size) {
+                                                    int size) try {
   if (key == nullptr || size == 0) return load_file(__func__, handle, module_file, 0);
   not_supported(__func__, "encrypted modules need the key store of a board; load the plain file without a key");
   return nullptr;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpu_kernel_module_t tpu_kernel_load_module(bm_handle_t handle, const char* data, size_t length) {
+tpu_kernel_module_t tpu_kernel_load_module(bm_handle_t handle, const char* data, size_t length) try {
   return load_bytes(__func__, handle, data, length, 0);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpu_kernel_module_t tpu_kernel_load_module_to_core(bm_handle_t handle, const char* data, size_t length, int core_id) {
+tpu_kernel_module_t tpu_kernel_load_module_to_core(bm_handle_t handle, const char* data, size_t length,
+                                                   int core_id) try {
   return load_bytes(__func__, handle, data, length, core_id);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t tpu_kernel_unload_module(bm_handle_t handle, tpu_kernel_module_t p_module) {
+bm_status_t tpu_kernel_unload_module(bm_handle_t handle, tpu_kernel_module_t p_module) try {
   return unload(__func__, handle, p_module, false);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t tpu_kernel_unload_module_from_core(bm_handle_t handle, tpu_kernel_module_t p_module, int core_id) {
+bm_status_t tpu_kernel_unload_module_from_core(bm_handle_t handle, tpu_kernel_module_t p_module, int core_id) try {
   SOFTTPU_HANDLE(handle);
   if (const bm_status_t status = check_core(__func__, *h, core_id); status != BM_SUCCESS) return status;
   return unload(__func__, handle, p_module, false);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t tpu_kernel_free_module(bm_handle_t handle, tpu_kernel_module_t p_module) {
+bm_status_t tpu_kernel_free_module(bm_handle_t handle, tpu_kernel_module_t p_module) try {
   return unload(__func__, handle, p_module, true);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpu_kernel_function_t tpu_kernel_get_function(bm_handle_t handle, tpu_kernel_module_t module, const char* function) {
+tpu_kernel_function_t tpu_kernel_get_function(bm_handle_t handle, tpu_kernel_module_t module,
+                                              const char* function) try {
   return get_function(__func__, handle, module, function, 0);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpu_kernel_function_t tpu_kernel_get_function_from_core(bm_handle_t handle, tpu_kernel_module_t module,
-                                                        const char* function, int core_id) {
+                                                        const char* function, int core_id) try {
   return get_function(__func__, handle, module, function, core_id);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void show_md5(unsigned char* md5) {
+void show_md5(unsigned char* md5) try {
   if (md5 == nullptr) {
     fail(__func__, BM_ERR_PARAM, "md5 is NULL");
     return;
   }
   for (int i = 0; i < MD5SUM_LEN; ++i) printf("%02x", md5[i]);
   printf("\n");
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 }  // extern "C"

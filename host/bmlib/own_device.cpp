@@ -154,16 +154,18 @@ using namespace softtpu::host;
 
 extern "C" {
 
-bm_status_t softtpu_device_open(bm_handle_t* handle, int device_id, const char* const* settings, int flags) {
+bm_status_t softtpu_device_open(bm_handle_t* handle, int device_id, const char* const* settings, int flags) try {
   SOFTTPU_NOT_NULL(handle);
   *handle = nullptr;
   if (device_id < 0) return fail(__func__, BM_ERR_PARAM, fmt::format("device_id {} is negative", device_id));
   if ((flags & ~SOFTTPU_KEEP_TIMES) != 0)
     return fail(__func__, BM_ERR_PARAM, fmt::format("flags 0x{:x} has bits without a meaning", flags));
   return open(__func__, handle, device_id, to_list(settings), flags);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t softtpu_stream_open(bm_handle_t* stream, bm_handle_t device) {
+bm_status_t softtpu_stream_open(bm_handle_t* stream, bm_handle_t device) try {
   SOFTTPU_NOT_NULL(stream);
   *stream = nullptr;
   const std::shared_ptr<Handle> h = find_with_notes(__func__, device);
@@ -172,15 +174,19 @@ bm_status_t softtpu_stream_open(bm_handle_t* stream, bm_handle_t device) {
   made->notes = h->notes;
   *stream = add_handle(std::move(made));
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t softtpu_cancel(bm_handle_t handle) {
+bm_status_t softtpu_cancel(bm_handle_t handle) try {
   SOFTTPU_HANDLE(handle);
   h->device().cancel(h->stream().id());
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t softtpu_map(bm_handle_t handle, unsigned long long address, unsigned long long bytes, void** mapped) {
+bm_status_t softtpu_map(bm_handle_t handle, unsigned long long address, unsigned long long bytes, void** mapped) try {
   SOFTTPU_NOT_NULL(mapped);
   *mapped = nullptr;
   SOFTTPU_HANDLE(handle);
@@ -190,28 +196,36 @@ bm_status_t softtpu_map(bm_handle_t handle, unsigned long long address, unsigned
   if (!at) return fail(__func__, at.error());
   *mapped = static_cast<std::uint8_t*>(*at) + into_page;
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t softtpu_note_mapped(bm_handle_t handle, unsigned long long address, unsigned long long bytes) {
+bm_status_t softtpu_note_mapped(bm_handle_t handle, unsigned long long address, unsigned long long bytes) try {
   SOFTTPU_HANDLE(handle);
   return to_status(__func__, h->device().note_mapped(address, bytes));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bm_status_t softtpu_note_type(bm_handle_t handle, unsigned long long address, const char* type) {
+bm_status_t softtpu_note_type(bm_handle_t handle, unsigned long long address, const char* type) try {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(type);
   h->device().note_type(address, type);
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void softtpu_unmap(void* mapped, unsigned long long bytes) {
+void softtpu_unmap(void* mapped, unsigned long long bytes) try {
   if (mapped == nullptr) return;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::uintptr_t into_page = reinterpret_cast<std::uintptr_t>(mapped) % page;
   ::munmap(static_cast<std::uint8_t*>(mapped) - into_page, into_page + bytes);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-char* softtpu_device_info(bm_handle_t handle) {
+char* softtpu_device_info(bm_handle_t handle) try {
   SOFTTPU_HANDLE_OR(handle, nullptr);
   const DeviceInfo& info = h->device().info();
   return give(dump({{"chip", info.chip_name},
@@ -223,29 +237,39 @@ char* softtpu_device_info(bm_handle_t handle) {
                     {"shares_memory", h->device().shares_memory()},
                     {"checks", h->notes == nullptr ? "" : h->notes->checks()},
                     {"global_bytes", info.global_bytes}}));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-char* softtpu_take_notes(bm_handle_t handle) {
+char* softtpu_take_notes(bm_handle_t handle) try {
   const std::shared_ptr<Handle> h = find_with_notes(__func__, handle);
   return h == nullptr ? nullptr : give(notes_text(*h));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-char* softtpu_take_times(bm_handle_t handle) {
+char* softtpu_take_times(bm_handle_t handle) try {
   const std::shared_ptr<Handle> h = find_with_notes(__func__, handle);
   return h == nullptr ? nullptr : give(h->notes->take_times());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-const char* softtpu_last_failure(void) {
+const char* softtpu_last_failure(void) try {
   thread_local std::string text;
   text = failure_text(last_failure());
   return text.c_str();
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void softtpu_set_last_failure(const char* function, const char* text, bm_status_t status) {
+void softtpu_set_last_failure(const char* function, const char* text, bm_status_t status) try {
   set_last_failure(function, text, status);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-char* softtpu_argument_layout(const char* module_file, const char* kernel) {
+char* softtpu_argument_layout(const char* module_file, const char* kernel) try {
   if (module_file == nullptr || kernel == nullptr) {
     fail(__func__, BM_ERR_PARAM, module_file == nullptr ? "module_file is NULL" : "kernel is NULL");
     return nullptr;
@@ -258,6 +282,8 @@ char* softtpu_argument_layout(const char* module_file, const char* kernel) {
   const auto layout = find_argument_layout(file.get(), kernel);
   if (!layout) return give("{}");
   return give(dump({{"type", layout->type}, {"bytes", layout->bytes}, {"members", to_json(layout->members)}}));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 void softtpu_free(char* text) { std::free(text); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "host/bmlib/handle.hpp"
@@ -76,7 +77,11 @@ TracedCall::TracedCall(TraceLog& log, std::uint32_t function) : log_(log.is_enab
 TracedCall::~TracedCall() {
   if (log_ == nullptr) return;
   item_.end_time = now_us();
-  log_->add(item_);
+  // What a call did counts more than its line in the trace.
+  try {
+    log_->add(item_);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 namespace {
@@ -95,31 +100,41 @@ using namespace softtpu::host;
 
 extern "C" {
 
-bm_status_t bm_trace_enable(bm_handle_t handle) {
+bm_status_t bm_trace_enable(bm_handle_t handle) try {
   SOFTTPU_HANDLE(handle);
   h->trace().enable(true);
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_trace_disable(bm_handle_t handle) {
+bm_status_t bm_trace_disable(bm_handle_t handle) try {
   SOFTTPU_HANDLE(handle);
   h->trace().enable(false);
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_traceitem_number(bm_handle_t handle, long long* number) {
+bm_status_t bm_traceitem_number(bm_handle_t handle, long long* number) try {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(number);
   *number = static_cast<long long>(h->trace().size());
   return BM_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_trace_dump(bm_handle_t handle, struct bm_trace_item_data* trace_data) {
+bm_status_t bm_trace_dump(bm_handle_t handle, struct bm_trace_item_data* trace_data) try {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(trace_data);
   return dump(__func__, h->trace(), trace_data, 1);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bm_status_t bm_trace_dump_all(bm_handle_t handle, struct bm_trace_item_data* trace_data) {
+bm_status_t bm_trace_dump_all(bm_handle_t handle, struct bm_trace_item_data* trace_data) try {
   SOFTTPU_HANDLE(handle);
   SOFTTPU_NOT_NULL(trace_data);
   return dump(__func__, h->trace(), trace_data, kMostItems);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

@@ -88,15 +88,17 @@ extern "C" {
 
 // ---- Shapes and tensors ----
 
-size_t bmrt_data_type_size(bm_data_type_t dtype) {
+size_t bmrt_data_type_size(bm_data_type_t dtype) try {
   if (!is_type(dtype)) {
     refuse(__func__, fmt::format("data type {} is not known", static_cast<int>(dtype)));
     return 0;
   }
   return static_cast<size_t>(std::max(bmodel::bits_of(static_cast<bmodel::DataType>(dtype)) / 8, 1));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bmrt_shape(bm_shape_t* shape, const int* dims, int num_dims) {
+void bmrt_shape(bm_shape_t* shape, const int* dims, int num_dims) try {
   if (shape == nullptr) return void(refuse(__func__, "the shape is NULL"));
   *shape = {};
   if (num_dims < 0 || num_dims > BM_MAX_DIMS_NUM)
@@ -104,52 +106,69 @@ void bmrt_shape(bm_shape_t* shape, const int* dims, int num_dims) {
   if (dims == nullptr && num_dims > 0) return void(refuse(__func__, "the extents are NULL"));
   shape->num_dims = num_dims;
   std::copy_n(dims, num_dims, shape->dims);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-uint64_t bmrt_shape_count(const bm_shape_t* shape) {
+uint64_t bmrt_shape_count(const bm_shape_t* shape) try {
   if (shape == nullptr) return static_cast<uint64_t>(refuse(__func__, "the shape is NULL"));
   uint64_t count = 1;
   for (int i = 0; i < std::clamp(shape->num_dims, 0, BM_MAX_DIMS_NUM); ++i)
     count *= static_cast<uint64_t>(shape->dims[i]);
   return count;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_shape_is_same(const bm_shape_t* left, const bm_shape_t* right) {
+bool bmrt_shape_is_same(const bm_shape_t* left, const bm_shape_t* right) try {
   if (left == nullptr || right == nullptr) return refuse(__func__, "a shape is NULL");
   const int count = std::clamp(left->num_dims, 0, BM_MAX_DIMS_NUM);
   return left->num_dims == right->num_dims && std::equal(left->dims, left->dims + count, right->dims);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_tensor(bm_tensor_t* tensor, void* p_bmrt, bm_data_type_t dtype, bm_shape_t shape) {
+bool bmrt_tensor(bm_tensor_t* tensor, void* p_bmrt, bm_data_type_t dtype, bm_shape_t shape) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   return make_tensor(__func__, runtime->handle(), tensor, dtype, shape);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_tensor_ex(bm_tensor_t* tensor, void* p_bmrt, int devid, bm_data_type_t dtype, bm_shape_t shape) {
+bool bmrt_tensor_ex(bm_tensor_t* tensor, void* p_bmrt, int devid, bm_data_type_t dtype, bm_shape_t shape) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (devid < 0 || static_cast<size_t>(devid) >= runtime->handles().size())
     return refuse(__func__, fmt::format("devid {} is outside 0..{}", devid, runtime->handles().size() - 1));
   return make_tensor(__func__, runtime->handles()[static_cast<size_t>(devid)], tensor, dtype, shape);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bmrt_tensor_with_device(bm_tensor_t* tensor, bm_device_mem_t device_mem, bm_data_type_t dtype, bm_shape_t shape) {
+void bmrt_tensor_with_device(bm_tensor_t* tensor, bm_device_mem_t device_mem, bm_data_type_t dtype,
+                             bm_shape_t shape) try {
   if (tensor == nullptr) return void(refuse(__func__, "the tensor is NULL"));
   *tensor = {dtype, shape, device_mem, BM_STORE_1N};
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-size_t bmrt_tensor_bytesize(const bm_tensor_t* tensor) {
+size_t bmrt_tensor_bytesize(const bm_tensor_t* tensor) try {
   if (tensor == nullptr) return static_cast<size_t>(refuse(__func__, "the tensor is NULL"));
   if (!is_type(tensor->dtype)) return bmrt_data_type_size(tensor->dtype);
   const auto bits = static_cast<uint64_t>(bmodel::bits_of(static_cast<bmodel::DataType>(tensor->dtype)));
   return (bmrt_shape_count(&tensor->shape) * bits + 7) / 8;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-size_t bmrt_tensor_device_size(const bm_tensor_t* tensor) {
+size_t bmrt_tensor_device_size(const bm_tensor_t* tensor) try {
   if (tensor == nullptr) return static_cast<size_t>(refuse(__func__, "the tensor is NULL"));
   return bm_mem_get_device_size(tensor->device_mem);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bmrt_print_network_info(const bm_net_info_t* net_info) {
+void bmrt_print_network_info(const bm_net_info_t* net_info) try {
   if (net_info == nullptr) return void(refuse(__func__, "the network's information is NULL"));
   const auto text = [](const char* name) { return name == nullptr ? std::string("(no name)") : escape_controls(name); };
   fmt::print("network {}: {} inputs, {} outputs, {} stages, address mode {}\n", text(net_info->name),
@@ -176,11 +195,13 @@ void bmrt_print_network_info(const bm_net_info_t* net_info) {
                    net_info->output_zero_point[i], stage.output_shapes[i]);
   }
   std::fflush(stdout);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 // ---- A runtime, and what is loaded ----
 
-void* bmrt_create_ex(bm_handle_t* bm_handles, int num_handles) {
+void* bmrt_create_ex(bm_handle_t* bm_handles, int num_handles) try {
   if (bm_handles == nullptr || num_handles < 1) {
     refuse(__func__, bm_handles == nullptr ? "the handles are NULL" : fmt::format("{} handles", num_handles));
     return nullptr;
@@ -192,57 +213,75 @@ void* bmrt_create_ex(bm_handle_t* bm_handles, int num_handles) {
     return nullptr;
   }
   return publish(std::make_shared<Runtime>(std::vector<bm_handle_t>(bm_handles, bm_handles + num_handles)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void* bmrt_create(bm_handle_t bm_handle) { return bmrt_create_ex(&bm_handle, 1); }
+void* bmrt_create(bm_handle_t bm_handle) try { return bmrt_create_ex(&bm_handle, 1); } catch (...) {
+  return softtpu::caught(__func__);
+}
 
-void bmrt_destroy(void* p_bmrt) {
+void bmrt_destroy(void* p_bmrt) try {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   if (runtime == nullptr) return;
   // What it has launched still uses its memory.
   static_cast<void>(bm_handle_sync(runtime->handle()));
   withdraw(p_bmrt);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-void bmrt_destroy_without_coeff(void* p_bmrt) {
+void bmrt_destroy_without_coeff(void* p_bmrt) try {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   if (runtime == nullptr) return;
   static_cast<void>(bm_handle_sync(runtime->handle()));
   runtime->unload();
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-void* bmrt_get_bm_handle(void* p_bmrt) {
+void* bmrt_get_bm_handle(void* p_bmrt) try {
   SOFTTPU_RUNTIME(p_bmrt, nullptr);
   return runtime->handle();
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bmrt_set_flags(void* p_bmrt, uint32_t flags) {
+void bmrt_set_flags(void* p_bmrt, uint32_t flags) try {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   if (runtime == nullptr) return;
   constexpr uint32_t kKnown = BM_RUNTIME_SHARE_MEM | BM_RUNTIME_CHECK_MEM | BM_RUNTIME_SHARE_DYNMEM |
                               BM_RUNTIME_SOC_CMDBUF_MEM | BM_RUNTIME_FREE_COEFF;
   if ((flags & ~kKnown) != 0) return void(refuse(__func__, fmt::format("flags {:#x} are not known", flags & ~kKnown)));
   runtime->flags = flags;
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-uint32_t bmrt_get_flags(void* p_bmrt) {
+uint32_t bmrt_get_flags(void* p_bmrt) try {
   SOFTTPU_RUNTIME(p_bmrt, 0);
   return runtime->flags;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bmrt_show_neuron_network(void* p_bmrt) {
+void bmrt_show_neuron_network(void* p_bmrt) try {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   for (size_t i = 0; runtime != nullptr && i < runtime->count(); ++i)
     fmt::print("network {}: {}\n", i, escape_controls(runtime->find(i)->name()));
   std::fflush(stdout);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-int bmrt_get_network_number(void* p_bmrt) {
+int bmrt_get_network_number(void* p_bmrt) try {
   SOFTTPU_RUNTIME(p_bmrt, 0);
   return static_cast<int>(runtime->count());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bmrt_get_network_names(void* p_bmrt, const char*** network_names) {
+void bmrt_get_network_names(void* p_bmrt, const char*** network_names) try {
   if (network_names == nullptr) return void(refuse(__func__, "network_names is NULL"));
   *network_names = nullptr;
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
@@ -251,27 +290,35 @@ void bmrt_get_network_names(void* p_bmrt, const char*** network_names) {
   *network_names = static_cast<const char**>(std::calloc(std::max<size_t>(count, 1), sizeof(const char*)));
   for (size_t i = 0; *network_names != nullptr && i < count; ++i)
     (*network_names)[i] = runtime->find(i)->name().c_str();
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
-int bmrt_get_network_index(void* p_bmrt, const char* net_name) {
+int bmrt_get_network_index(void* p_bmrt, const char* net_name) try {
   SOFTTPU_RUNTIME(p_bmrt, -1);
   return runtime->index_of(net_name);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-const char* bmrt_get_network_name(void* p_bmrt, int index) {
+const char* bmrt_get_network_name(void* p_bmrt, int index) try {
   SOFTTPU_RUNTIME(p_bmrt, nullptr);
   const auto network = index < 0 ? nullptr : runtime->find(static_cast<std::size_t>(index));
   if (network != nullptr) return network->info().name;
   refuse(__func__, fmt::format("network {} does not exist: {} are loaded", index, runtime->count()));
   return nullptr;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-int bmrt_get_stage_size(void* p_bmrt, const char* net_name) {
+int bmrt_get_stage_size(void* p_bmrt, const char* net_name) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, -1);
   return static_cast<int>(network->stages());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-int bmrt_get_stage_index(void* p_bmrt, const char* net_name, bm_tensor_t* input_tensors) {
+int bmrt_get_stage_index(void* p_bmrt, const char* net_name, bm_tensor_t* input_tensors) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, -1);
   if (input_tensors == nullptr) {
     refuse(__func__, "the inputs are NULL");
@@ -281,15 +328,19 @@ int bmrt_get_stage_index(void* p_bmrt, const char* net_name, bm_tensor_t* input_
   if (stage) return static_cast<int>(*stage);
   refuse(__func__, stage.error().text);
   return -1;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-int bmrt_get_neuron_number(void* p_bmrt, const char* net_name) {
+int bmrt_get_neuron_number(void* p_bmrt, const char* net_name) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, 0);
   return 1;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bm_device_mem_t bmrt_get_neuron_memory(void* p_bmrt, const char* net_name, int mem_index, const int* core_list,
-                                       int core_num) {
+                                       int core_num) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, {});
   if (mem_index == 0) {
     if (core_num == 0 || check_cores(__func__, runtime->handle(), core_list, core_num))
@@ -298,85 +349,108 @@ bm_device_mem_t bmrt_get_neuron_memory(void* p_bmrt, const char* net_name, int m
   }
   refuse(__func__, fmt::format("mem_index {} is outside 0..0", mem_index));
   return {};
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-const bm_net_info_t* bmrt_get_network_info(void* p_bmrt, const char* net_name) {
+const bm_net_info_t* bmrt_get_network_info(void* p_bmrt, const char* net_name) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, nullptr);
   return &network->info();
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // ---- Running a network ----
 
 bool bmrt_launch_tensor(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors, int input_num,
-                        bm_tensor_t* output_tensors, int output_num) {
+                        bm_tensor_t* output_tensors, int output_num) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, false};
   return launch(__func__, *runtime, *network, tensors);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_tensor_ex(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors, int input_num,
-                           bm_tensor_t* output_tensors, int output_num, bool user_mem, bool /*user_stmode*/) {
+                           bm_tensor_t* output_tensors, int output_num, bool user_mem, bool /*user_stmode*/) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   const LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem};
   return launch(__func__, *runtime, *network, tensors);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_tensor_multi_cores(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors, int input_num,
                                     bm_tensor_t* output_tensors, int output_num, bool user_mem, bool /*user_stmode*/,
-                                    const int* core_list, int core_num) {
+                                    const int* core_list, int core_num) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
   const LaunchTensors tensors{input_tensors, input_num, output_tensors,
                               output_num,    user_mem,  std::span(core_list, static_cast<std::size_t>(core_num))};
   return launch(__func__, *runtime, *network, tensors);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_data(void* p_bmrt, const char* net_name, void* const* input_datas, const bm_shape_t* input_shapes,
-                      int input_num, void** output_datas, bm_shape_t* output_shapes, int output_num, bool user_mem) {
+                      int input_num, void** output_datas, bm_shape_t* output_shapes, int output_num,
+                      bool user_mem) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   const LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem};
   return launch(__func__, *runtime, *network, data);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_data_multi_cores(void* p_bmrt, const char* net_name, void* const* input_datas,
                                   const bm_shape_t* input_shapes, int input_num, void** output_datas,
                                   bm_shape_t* output_shapes, int output_num, bool user_mem, const int* core_list,
-                                  int core_num) {
+                                  int core_num) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
   const LaunchData data{
       input_datas,   input_shapes, input_num, output_datas,
       output_shapes, output_num,   user_mem,  std::span(core_list, static_cast<std::size_t>(core_num))};
   return launch(__func__, *runtime, *network, data);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_pre_alloc_neuron_multi_cores(void* p_bmrt, const char* net_name, int stage_idx, const int* core_list,
-                                       int core_num) {
+                                       int core_num) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   if (!check_cores(__func__, runtime->handle(), core_list, core_num)) return false;
   if (stage_idx >= 0 && static_cast<size_t>(stage_idx) < network->stages()) return true;
   return refuse(__func__, fmt::format("stage {} is outside 0..{}", stage_idx, network->stages() - 1));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_pre_alloc_mem(void* p_bmrt, const char* net_name) {
+bool bmrt_pre_alloc_mem(void* p_bmrt, const char* net_name) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   return true;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_free_pre_alloc_mem(void* p_bmrt, const char* net_name) {
+bool bmrt_free_pre_alloc_mem(void* p_bmrt, const char* net_name) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   return true;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_pre_alloc_mem_multi_thread(void* p_bmrt, uint64_t thread_idx, const mem_info_t* /*mem_info*/) {
+bool bmrt_pre_alloc_mem_multi_thread(void* p_bmrt, uint64_t thread_idx, const mem_info_t* /*mem_info*/) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   runtime->prepare_thread(thread_idx);
   return true;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_tensor_multi_thread(void* p_bmrt, const char* net_name, const bm_tensor_t* input_tensors,
                                      int input_num, bm_tensor_t* output_tensors, int output_num, uint64_t thread_idx,
-                                     bool user_mem, bool /*user_stmode*/, const int* core_list, int core_num) {
+                                     bool user_mem, bool /*user_stmode*/, const int* core_list, int core_num) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   if (!check_thread(__func__, *runtime, thread_idx)) return false;
   LaunchTensors tensors{input_tensors, input_num, output_tensors, output_num, user_mem};
@@ -385,12 +459,14 @@ bool bmrt_launch_tensor_multi_thread(void* p_bmrt, const char* net_name, const b
     tensors.cores = std::span(core_list, static_cast<std::size_t>(core_num));
   }
   return launch(__func__, *runtime, *network, tensors);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_data_multi_thread(void* p_bmrt, const char* net_name, void* const* input_datas,
                                    const bm_shape_t* input_shapes, int input_num, void** output_datas,
                                    bm_shape_t* output_shapes, int output_num, uint64_t thread_idx, bool user_mem,
-                                   const int* core_list, int core_num) {
+                                   const int* core_list, int core_num) try {
   SOFTTPU_NETWORK(p_bmrt, net_name, false);
   if (!check_thread(__func__, *runtime, thread_idx)) return false;
   LaunchData data{input_datas, input_shapes, input_num, output_datas, output_shapes, output_num, user_mem};
@@ -399,38 +475,46 @@ bool bmrt_launch_data_multi_thread(void* p_bmrt, const char* net_name, void* con
     data.cores = std::span(core_list, static_cast<std::size_t>(core_num));
   }
   return launch(__func__, *runtime, *network, data);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void bmrt_trace(void* p_bmrt) {
+void bmrt_trace(void* p_bmrt) try {
   const std::shared_ptr<Runtime> runtime = find_runtime(__func__, p_bmrt);
   for (size_t i = 0; runtime != nullptr && i < runtime->count(); ++i) {
     if (const auto good = runtime->find(i)->check_constants(); !good) refuse(__func__, good.error().text);
   }
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 // ---- Copies for several devices ----
 
-bool bmrt_memcpy_s2d_parallel(void* p_bmrt, bm_tensor_t* tensors, void** datas, int* tensor_num, int device_num) {
+bool bmrt_memcpy_s2d_parallel(void* p_bmrt, bm_tensor_t* tensors, void** datas, int* tensor_num, int device_num) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (tensors == nullptr || datas == nullptr) return refuse(__func__, "the tensors or the data are NULL");
   return for_each_tensor(__func__, *runtime, tensor_num, device_num, [&](bm_handle_t handle, size_t i) {
     return bm_memcpy_s2d_partial(handle, tensors[i].device_mem, datas[i],
                                  static_cast<unsigned>(bmrt_tensor_bytesize(&tensors[i])));
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_memcpy_d2s_parallel(void* p_bmrt, void** datas, bm_tensor_t* tensors, int* tensor_num, int device_num) {
+bool bmrt_memcpy_d2s_parallel(void* p_bmrt, void** datas, bm_tensor_t* tensors, int* tensor_num, int device_num) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (tensors == nullptr || datas == nullptr) return refuse(__func__, "the tensors or the data are NULL");
   return for_each_tensor(__func__, *runtime, tensor_num, device_num, [&](bm_handle_t handle, size_t i) {
     return bm_memcpy_d2s_partial(handle, datas[i], tensors[i].device_mem,
                                  static_cast<unsigned>(bmrt_tensor_bytesize(&tensors[i])));
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_memcpy_d2d_byte_parallel(void* p_bmrt, bm_tensor_t* dst_tensors, size_t* dst_offsets,
                                    bm_tensor_t* src_tensors, size_t* src_offsets, size_t* sizes, int* tensor_num,
-                                   int device_num) {
+                                   int device_num) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (dst_tensors == nullptr || src_tensors == nullptr || sizes == nullptr || dst_offsets == nullptr ||
       src_offsets == nullptr)
@@ -439,25 +523,31 @@ bool bmrt_memcpy_d2d_byte_parallel(void* p_bmrt, bm_tensor_t* dst_tensors, size_
     return bm_memcpy_d2d_byte(handle, dst_tensors[i].device_mem, dst_offsets[i], src_tensors[i].device_mem,
                               src_offsets[i], sizes[i]);
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_memcpy_d2d_stride_ex_parallel(void* p_bmrt, bm_tensor_t* /*dst_tensors*/, size_t* /*dst_offsets*/,
                                         bm_shape_t* /*dst_strides*/, bm_tensor_t* /*src_tensors*/,
                                         size_t* /*src_offsets*/, bm_shape_t* /*src_strides*/, bm_shape_t* /*shapes*/,
-                                        int* /*tensor_num*/, int /*device_num*/) {
+                                        int* /*tensor_num*/, int /*device_num*/) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   return refuse(__func__, "the unit of its strides and offsets is not published; use bmrt_memcpy_d2d_byte_parallel");
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // ---- softtpu/networks.h ----
 
-bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on) {
+bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   runtime->static_parts = on;
   return true;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, void* user) {
+bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, void* user) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   runtime->show = nullptr;
   if (callback == nullptr) return true;
@@ -466,6 +556,8 @@ bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, v
     callback(user, tensor.name.c_str(), static_cast<bm_data_type_t>(tensor.type), &shape, bytes.data(), bytes.size());
   };
   return true;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

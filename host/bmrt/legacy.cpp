@@ -191,183 +191,256 @@ constexpr int kFailure = BM_ERR_DEVNOTREADY;  // of functions with a bm_status_t
 
 extern "C" {
 
-void* create_bmrt_helper(void* pbm_handle, const char* /*chip_type*/, int devid) {
+void* create_bmrt_helper(void* pbm_handle, const char* /*chip_type*/, int devid) try {
   if (pbm_handle == nullptr) {
     refuse(__func__, "the place of the handle is NULL");
     return nullptr;
   }
   auto& handle = *static_cast<bm_handle_t*>(pbm_handle);
   return bm_dev_request(&handle, devid) == BM_SUCCESS ? bmrt_create(handle) : nullptr;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void destroy_bmruntime(void* p_bmrt) { bmrt_destroy(p_bmrt); }
+void destroy_bmruntime(void* p_bmrt) try { bmrt_destroy(p_bmrt); } catch (...) {
+  softtpu::caught(__func__);
+}
 
-bool bmrt_load_context(void* p_bmrt, const char* ctx_dir) {
+bool bmrt_load_context(void* p_bmrt, const char* ctx_dir) try {
   if (ctx_dir == nullptr) return refuse(__func__, "the folder is NULL");
   return bmrt_load_bmodel(p_bmrt, (std::filesystem::path(ctx_dir) / "compilation.bmodel").c_str());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_can_batch_size_change(void* p_bmrt, int net_idx, const char* net_name) {
+bool bmrt_can_batch_size_change(void* p_bmrt, int net_idx, const char* net_name) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   static_cast<void>(choose(__func__, *runtime, net_idx, net_name));
   return false;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-bool bmrt_can_height_and_width_change(void* p_bmrt, int net_idx, const char* net_name) {
+bool bmrt_can_height_and_width_change(void* p_bmrt, int net_idx, const char* net_name) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   static_cast<void>(choose(__func__, *runtime, net_idx, net_name));
   return false;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_get_input_tensor(void* p_bmrt, int net_idx, const char* net_name, int* input_num, const char*** input_names) {
+bool bmrt_get_input_tensor(void* p_bmrt, int net_idx, const char* net_name, int* input_num,
+                           const char*** input_names) try {
   return names(__func__, p_bmrt, true, net_idx, net_name, input_num, input_names);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bool bmrt_get_output_tensor(void* p_bmrt, int net_idx, const char* net_name, int* output_num,
-                            const char*** output_names) {
+                            const char*** output_names) try {
   return names(__func__, p_bmrt, false, net_idx, net_name, output_num, output_names);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 void bmrt_get_input_blob_max_nhw(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name, int* max_n,
-                                 int* max_c, int* max_h, int* max_w) {
+                                 int* max_c, int* max_h, int* max_w) try {
   max_nhw(__func__, p_bmrt, true, tensor_name, net_idx, net_name, {max_n, max_c, max_h, max_w});
+} catch (...) {
+  softtpu::caught(__func__);
 }
 void bmrt_get_output_blob_max_nhw(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name, int* max_n,
-                                  int* max_c, int* max_h, int* max_w) {
+                                  int* max_c, int* max_h, int* max_w) try {
   max_nhw(__func__, p_bmrt, false, tensor_name, net_idx, net_name, {max_n, max_c, max_h, max_w});
+} catch (...) {
+  softtpu::caught(__func__);
 }
 int bmrt_get_input_blob_max_shape(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name,
-                                  int* shape) {
+                                  int* shape) try {
   return max_shape(__func__, p_bmrt, true, tensor_name, net_idx, net_name, shape);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 int bmrt_get_output_blob_max_shape(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name,
-                                   int* shape) {
+                                   int* shape) try {
   return max_shape(__func__, p_bmrt, false, tensor_name, net_idx, net_name, shape);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-int bmrt_get_input_data_type(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) {
+int bmrt_get_input_data_type(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) try {
   return about(__func__, p_bmrt, true, tensor_name, net_idx, net_name,
                [](const Side& of, int i) { return static_cast<int>(of.types[i]); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_get_output_data_type(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) {
+int bmrt_get_output_data_type(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) try {
   return about(__func__, p_bmrt, false, tensor_name, net_idx, net_name,
                [](const Side& of, int i) { return static_cast<int>(of.types[i]); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_get_input_gmem_stmode(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) {
+int bmrt_get_input_gmem_stmode(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) try {
   return about(__func__, p_bmrt, true, tensor_name, net_idx, net_name,
                [](const Side&, int) { return static_cast<int>(BM_STORE_1N); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_get_output_gmem_stmode(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) {
+int bmrt_get_output_gmem_stmode(void* p_bmrt, const char* tensor_name, int net_idx, const char* net_name) try {
   return about(__func__, p_bmrt, false, tensor_name, net_idx, net_name,
                [](const Side&, int) { return static_cast<int>(BM_STORE_1N); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch(void* p_bmrt, int net_idx, const char* net_name, const void* input_tensors, int input_num,
-                 const void* output_tensors, int output_num, bm_shape_t* output_shapes) {
+                 const void* output_tensors, int output_num, bm_shape_t* output_shapes) try {
   const OldLaunch what{net_idx,    net_name, input_tensors, input_num,    output_tensors,
                        output_num, nullptr,  nullptr,       output_shapes};
   return launch_old(__func__, p_bmrt, what, first_shape);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_nhw_stmode(void* p_bmrt, int net_idx, const char* net_name, const void* input_tensors, int input_num,
                             const void* output_tensors, int output_num, int n, int h, int w, int* in_stmode,
-                            int* out_stmode, bm_shape_t* output_shapes) {
+                            int* out_stmode, bm_shape_t* output_shapes) try {
   const OldLaunch what{net_idx,    net_name,  input_tensors, input_num,    output_tensors,
                        output_num, in_stmode, out_stmode,    output_shapes};
   return launch_old(__func__, p_bmrt, what,
                     [n, h, w](const bm_net_info_t& info, int i) { return with_nhw(info, i, n, h, w); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bool bmrt_launch_nhw(void* p_bmrt, int net_idx, const char* net_name, const void* input_tensors, int input_num,
-                     const void* output_tensors, int output_num, int n, int h, int w, bm_shape_t* output_shapes) {
+                     const void* output_tensors, int output_num, int n, int h, int w, bm_shape_t* output_shapes) try {
   return bmrt_launch_nhw_stmode(p_bmrt, net_idx, net_name, input_tensors, input_num, output_tensors, output_num, n, h,
                                 w, nullptr, nullptr, output_shapes);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bool bmrt_launch_nhw_stmode_multi_input(void* p_bmrt, int net_idx, const char* net_name, const void* input_tensors,
                                         int input_num, const void* output_tensors, int output_num, int n, int* h,
-                                        int* w, int* in_stmode, int* out_stmode, bm_shape_t* output_shapes) {
+                                        int* w, int* in_stmode, int* out_stmode, bm_shape_t* output_shapes) try {
   if (h == nullptr || w == nullptr) return refuse(__func__, "the heights or the widths are NULL");
   const OldLaunch what{net_idx,    net_name,  input_tensors, input_num,    output_tensors,
                        output_num, in_stmode, out_stmode,    output_shapes};
   return launch_old(__func__, p_bmrt, what,
                     [n, h, w](const bm_net_info_t& info, int i) { return with_nhw(info, i, n, h[i], w[i]); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_shape_stmode(void* p_bmrt, int net_idx, const char* net_name, const void* input_tensors, int input_num,
                               const int* input_dim, const int* input_shape, const void* output_tensors, int output_num,
-                              int* in_stmode, int* out_stmode, bm_shape_t* output_shapes) {
+                              int* in_stmode, int* out_stmode, bm_shape_t* output_shapes) try {
   const OldLaunch what{net_idx,    net_name,  input_tensors, input_num,    output_tensors,
                        output_num, in_stmode, out_stmode,    output_shapes};
   return launch_shapes(__func__, p_bmrt, what, input_dim, input_shape);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 bool bmrt_launch_shape(void* p_bmrt, int net_idx, const char* net_name, const void* input_tensors, int input_num,
                        const int* input_dim, const int* input_shape, const void* output_tensors, int output_num,
-                       bm_shape_t* output_shapes) {
+                       bm_shape_t* output_shapes) try {
   return bmrt_launch_shape_stmode(p_bmrt, net_idx, net_name, input_tensors, input_num, input_dim, input_shape,
                                   output_tensors, output_num, nullptr, nullptr, output_shapes);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_launch_cpu_data(void* p_bmrt, int /*net_idx*/, const char* /*net_name*/, void* /*input_tensors*/,
                           int /*input_num*/, void* /*output_tensors*/, int /*output_num*/, const int* /*in_shape*/,
-                          bm_shape_t* /*out_shapes*/) {
+                          bm_shape_t* /*out_shapes*/) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   return refuse(__func__, "what its arrays point to is not published; bmrt_launch_data does the same");
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-int bmrt_malloc_neuron_device(void* p_bmrt, bm_device_mem_t* pmem, int n, int c, int h, int w) {
+int bmrt_malloc_neuron_device(void* p_bmrt, bm_device_mem_t* pmem, int n, int c, int h, int w) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_malloc_neuron_device(runtime->handle(), pmem, n, c, h, w);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_malloc_device_byte(void* p_bmrt, bm_device_mem_t* pmem, unsigned int size) {
+int bmrt_malloc_device_byte(void* p_bmrt, bm_device_mem_t* pmem, unsigned int size) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_malloc_device_byte(runtime->handle(), pmem, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-void bmrt_free_device(void* p_bmrt, bm_device_mem_t mem) {
+void bmrt_free_device(void* p_bmrt, bm_device_mem_t mem) try {
   const auto runtime = find_runtime(__func__, p_bmrt);
   if (runtime != nullptr) bm_free_device(runtime->handle(), mem);
+} catch (...) {
+  softtpu::caught(__func__);
 }
-int bmrt_memcpy_s2d(void* p_bmrt, bm_device_mem_t dst, void* src) {
+int bmrt_memcpy_s2d(void* p_bmrt, bm_device_mem_t dst, void* src) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_memcpy_s2d(runtime->handle(), dst, src);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_memcpy_d2s(void* p_bmrt, void* dst, bm_device_mem_t src) {
+int bmrt_memcpy_d2s(void* p_bmrt, void* dst, bm_device_mem_t src) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_memcpy_d2s(runtime->handle(), dst, src);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_memcpy_s2d_withsize(void* p_bmrt, bm_device_mem_t dst, void* src, unsigned int size) {
+int bmrt_memcpy_s2d_withsize(void* p_bmrt, bm_device_mem_t dst, void* src, unsigned int size) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_memcpy_s2d_partial(runtime->handle(), dst, src, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_memcpy_d2s_withsize(void* p_bmrt, void* dst, bm_device_mem_t src, unsigned int size) {
+int bmrt_memcpy_d2s_withsize(void* p_bmrt, void* dst, bm_device_mem_t src, unsigned int size) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_memcpy_d2s_partial(runtime->handle(), dst, src, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 int bmrt_memcpy_s2d_withsize_offset(void* p_bmrt, bm_device_mem_t dst, void* src, unsigned int size,
-                                    unsigned int dev_offset) {
+                                    unsigned int dev_offset) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_memcpy_s2d_partial_offset(runtime->handle(), dst, src, size, dev_offset);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 int bmrt_memcpy_d2s_withsize_offset(void* p_bmrt, void* dst, bm_device_mem_t src, unsigned int size,
-                                    unsigned int dev_offset) {
+                                    unsigned int dev_offset) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_memcpy_d2s_partial_offset(runtime->handle(), dst, src, size, dev_offset);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_thread_sync(void* p_bmrt) {
+int bmrt_thread_sync(void* p_bmrt) try {
   SOFTTPU_RUNTIME(p_bmrt, kFailure);
   return bm_thread_sync(runtime->handle());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-int bmrt_dev_getcount(void* /*p_bmrt*/, int* dev_count) { return bm_dev_getcount(dev_count); }
-void bmrt_get_last_api_process_time_us(void* p_bmrt, unsigned long* time_us) {
+int bmrt_dev_getcount(void* /*p_bmrt*/, int* dev_count) try { return bm_dev_getcount(dev_count); } catch (...) {
+  return softtpu::caught(__func__);
+}
+void bmrt_get_last_api_process_time_us(void* p_bmrt, unsigned long* time_us) try {
   const auto runtime = find_runtime(__func__, p_bmrt);
   if (runtime != nullptr) static_cast<void>(bm_get_last_api_process_time_us(runtime->handle(), time_us));
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 api_info_c* get_bmodel_api_info_c(void* p_bmrt, const char* /*net_name*/, const bm_tensor_t* /*input_tensors*/,
                                   int /*input_num*/, bm_tensor_t* /*output_tensors*/, int /*output_num*/,
-                                  bool /*user_mem*/, bool /*user_stmode*/, uint32_t* /*core_ids*/) {
+                                  bool /*user_mem*/, bool /*user_stmode*/, uint32_t* /*core_ids*/) try {
   SOFTTPU_RUNTIME(p_bmrt, nullptr);
   refuse(__func__, "softtpu reads the instructions itself and sends no messages to a firmware");
   return nullptr;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-void bmrt_free_api_info(api_info_c* api_info) {
+void bmrt_free_api_info(api_info_c* api_info) try {
   if (api_info != nullptr) refuse(__func__, "api_info was not returned by get_bmodel_api_info_c");
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 }  // extern "C"

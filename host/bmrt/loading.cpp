@@ -84,36 +84,44 @@ bool load_decrypted(const char* function, Runtime& runtime, const char* path, de
 
 extern "C" {
 
-bool bmrt_load_bmodel_data(void* p_bmrt, const void* bmodel_data, size_t size) {
+bool bmrt_load_bmodel_data(void* p_bmrt, const void* bmodel_data, size_t size) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (bmodel_data == nullptr) return refuse(__func__, "the data is NULL");
   const auto loaded = runtime->load({static_cast<const std::uint8_t*>(bmodel_data), size});
   return loaded ? true : refuse(__func__, loaded.error().text);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_load_bmodel(void* p_bmrt, const char* bmodel_path) {
+bool bmrt_load_bmodel(void* p_bmrt, const char* bmodel_path) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   const auto file = open_file(bmodel_path);
   if (!file) return refuse(__func__, file.error().text);
   const auto loaded = runtime->load((*file)->bytes());
   return loaded ? true : refuse(__func__, fmt::format("{}: {}", bmodel_path, loaded.error().text));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_load_bmodel_with_mem(void* p_bmrt, const char* bmodel_path, mem_info_t* mem_info) {
+bool bmrt_load_bmodel_with_mem(void* p_bmrt, const char* bmodel_path, mem_info_t* mem_info) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   const auto file = open_file(bmodel_path);
   if (!file) return refuse(__func__, file.error().text);
   return load_with(__func__, *runtime, (*file)->bytes(), mem_info);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_load_bmodel_data_with_mem(void* p_bmrt, const void* bmodel_data, size_t size, mem_info_t* mem_info) {
+bool bmrt_load_bmodel_data_with_mem(void* p_bmrt, const void* bmodel_data, size_t size, mem_info_t* mem_info) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (bmodel_data == nullptr) return refuse(__func__, "the data is NULL");
   return load_with(__func__, *runtime, {static_cast<const std::uint8_t*>(bmodel_data), size}, mem_info);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_load_bmodel_with_mem_v2(void* p_bmrt, const char* bmodel_path, void* bmodel_head, mem_info_t* mem_info,
-                                  std::vector<bm_device_mem_t>& io_mems) {
+                                  std::vector<bm_device_mem_t>& io_mems) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (!io_mems.empty())
     return refuse(__func__, fmt::format("io_mems has {} members: what they are for is not published", io_mems.size()));
@@ -130,9 +138,11 @@ bool bmrt_load_bmodel_with_mem_v2(void* p_bmrt, const char* bmodel_path, void* b
     return load_with(__func__, *runtime, file, mem_info);
   }
   return load_with(__func__, *runtime, bytes, mem_info);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_load_bmodel_in_device(void* p_bmrt, void* p_bmodel, uint64_t dev_addr, size_t size) {
+bool bmrt_load_bmodel_in_device(void* p_bmrt, void* p_bmodel, uint64_t dev_addr, size_t size) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   // Read from the device, whatever the host's view of it holds.
   static_cast<void>(p_bmodel);
@@ -142,14 +152,18 @@ bool bmrt_load_bmodel_in_device(void* p_bmrt, void* p_bmodel, uint64_t dev_addr,
   source.give_file(*file, dev_addr);
   const auto loaded = runtime->load(*file, source);
   return loaded ? true : refuse(__func__, loaded.error().text);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_load_bmodel_with_decrypt(void* p_bmrt, const char* bmodel_path, decrypt_func f) {
+bool bmrt_load_bmodel_with_decrypt(void* p_bmrt, const char* bmodel_path, decrypt_func f) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   return load_decrypted(__func__, *runtime, bmodel_path, f);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_load_bmodel_with_decrypt_lib(void* p_bmrt, const char* bmodel_path, const char* decrypt_lib) {
+bool bmrt_load_bmodel_with_decrypt_lib(void* p_bmrt, const char* bmodel_path, const char* decrypt_lib) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (decrypt_lib == nullptr) return refuse(__func__, "the library is NULL");
   void* const library = ::dlopen(decrypt_lib, RTLD_LAZY);
@@ -159,20 +173,26 @@ bool bmrt_load_bmodel_with_decrypt_lib(void* p_bmrt, const char* bmodel_path, co
                                          : load_decrypted(__func__, *runtime, bmodel_path, decrypt);
   ::dlclose(library);
   return loaded;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_update_bmodel_weight_with_decrypt(void* p_bmrt, const char* /*bmodel_path*/, const char* /*update_path*/,
                                             const char* /*net_idx*/, const char* /*mem_idx*/,
-                                            const char** /*weight_idx*/, int /*weight_count*/, decrypt_func /*f*/) {
+                                            const char** /*weight_idx*/, int /*weight_count*/, decrypt_func /*f*/) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   return refuse(__func__, "what files of new constants look like is not published");
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_empty_bmodel_weight_with_decrypt(void* p_bmrt, const char* /*bmodel_path*/, const char* /*net_idx*/,
                                            const char* /*mem_idx*/, const char** /*weight_idx*/, int /*weight_count*/,
-                                           decrypt_func /*f*/) {
+                                           decrypt_func /*f*/) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   return refuse(__func__, "how weight_idx names constants is not published");
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 bool bmrt_get_coeff_info(void* p_bmrt, ...) {  // NOLINT: its other arguments are not known
@@ -182,39 +202,57 @@ bool bmrt_get_coeff_info(void* p_bmrt, ...) {  // NOLINT: its other arguments ar
 
 // ---- What a file needs ----
 
-bool bmrt_get_bmodel_info(const char* bmodel_path, mem_info_t* mem_info) {
+bool bmrt_get_bmodel_info(const char* bmodel_path, mem_info_t* mem_info) try {
   const auto file = open_file(bmodel_path);
   return file ? describe(__func__, (*file)->bytes(), mem_info) : refuse(__func__, file.error().text);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_get_bmodel_data_info(const void* bmodel_data, size_t size, mem_info_t* mem_info) {
+bool bmrt_get_bmodel_data_info(const void* bmodel_data, size_t size, mem_info_t* mem_info) try {
   if (bmodel_data == nullptr) return refuse(__func__, "the data is NULL");
   return describe(__func__, {static_cast<const std::uint8_t*>(bmodel_data), size}, mem_info);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-bool bmrt_get_bmodel_info_from_data(const void* bmodel_data, mem_info_t* mem_info, size_t size) {
+bool bmrt_get_bmodel_info_from_data(const void* bmodel_data, mem_info_t* mem_info, size_t size) try {
   if (bmodel_data == nullptr) return refuse(__func__, "the data is NULL");
   constexpr std::size_t kHeader = 64;
   const std::span head(static_cast<const std::uint8_t*>(bmodel_data), std::min(size, kHeader));
   const auto bytes = bmodel::head_bytes(head, size);
   if (!bytes) return refuse(__func__, bytes.error().text);
   return describe(__func__, {head.data(), *bytes}, mem_info);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-const char* libbmrt_version() {
+const char* libbmrt_version() try {
   static const std::string text = fmt::format("libbmrt_version:1.0.0, softtpu {}.{}.{}", SOFTTPU_VERSION_MAJOR,
                                               SOFTTPU_VERSION_MINOR, SOFTTPU_VERSION_PATCH);
   return text.c_str();
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 BMRT_LogLevel bmrt_get_current_log_level() { return static_cast<BMRT_LogLevel>(log_level()); }
-void bmrt_set_current_log_level(BMRT_LogLevel level) { set_log_level(static_cast<int>(level)); }
+void bmrt_set_current_log_level(BMRT_LogLevel level) try { set_log_level(static_cast<int>(level)); } catch (...) {
+  softtpu::caught(__func__);
+}
 
 // ---- Libraries ----
 
-void* bmrt_load_lib(const char* libname, int flags) { return ::dlopen(libname, flags); }
-void* bmrt_find_sym(void* libhandle, const char* symname) { return ::dlsym(libhandle, symname); }
-int bmrt_unload_lib(void* libhandle) { return libhandle == nullptr ? -1 : ::dlclose(libhandle); }
-char* bmrt_lib_error() { return ::dlerror(); }
+void* bmrt_load_lib(const char* libname, int flags) try { return ::dlopen(libname, flags); } catch (...) {
+  return softtpu::caught(__func__);
+}
+void* bmrt_find_sym(void* libhandle, const char* symname) try { return ::dlsym(libhandle, symname); } catch (...) {
+  return softtpu::caught(__func__);
+}
+int bmrt_unload_lib(void* libhandle) try { return libhandle == nullptr ? -1 : ::dlclose(libhandle); } catch (...) {
+  return softtpu::caught(__func__);
+}
+char* bmrt_lib_error() try { return ::dlerror(); } catch (...) {
+  return softtpu::caught(__func__);
+}
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "host/bmlib/log.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu::bmrt {

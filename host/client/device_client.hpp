@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/memory_ops.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu {
@@ -189,6 +190,8 @@ class DeviceClient {
   Result<void> load_default_module(const Settings& settings);
   void note(HostEvent event, std::uint64_t address, std::uint64_t bytes, bool wait, const std::string& text = "");
   void note_written(std::uint64_t address, std::uint64_t bytes);
+  Result<void> release_row(Allocations::node_type row);
+  void release_owed();
   Result<std::uint32_t> count_workitems(const Launch& what) const;
   Result<ModuleId> load_image(const std::string& name, int fd);
   Result<void> make_ready_for(int fd);

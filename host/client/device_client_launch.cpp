@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 #include "host/client/call_stack.hpp"
 #include "host/client/device_client.hpp"
@@ -24,8 +25,12 @@ std::string hint_at_own_kernels() {
 StreamId DeviceClient::make_stream() { return StreamId{++state_->last_stream}; }
 
 void DeviceClient::close_stream(StreamId stream) {
-  if (!state_->check_process()) return;
-  static_cast<void>(state_->rpc.send(msg::CloseStream{static_cast<std::uint32_t>(stream)}));
+  // Of a destructor: without memory for the message the stream is closed at the end of the connection.
+  try {
+    if (state_->check_process())
+      static_cast<void>(state_->rpc.send(msg::CloseStream{static_cast<std::uint32_t>(stream)}));
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 #include <vector>
 
@@ -27,11 +28,18 @@ constexpr std::uint64_t kServerStepBytes = 16ULL << 20;
 }  // namespace
 
 Result<std::uint64_t> DeviceClient::allocate(std::uint64_t bytes) {
+  release_owed();
+  // Made before the call: what the device has allocated must not be forgotten for want of memory here.
+  Allocations made;
+  made.emplace(0, bytes);
   auto reply = state_->call<msg::AllocateReply>(msg::Allocate{bytes});
   if (!reply) return reply.error();
   {
     const std::unique_lock lock(state_->mutex);
-    state_->allocations[reply->address] = bytes;
+    auto row = made.extract(made.begin());
+    row.key() = reply->address;
+    state_->allocations.insert(std::move(row));
+    state_->owed.erase(reply->address);
     state_->allocated += bytes;
     state_->peak = std::max(state_->peak, state_->allocated);
   }
@@ -41,6 +49,8 @@ Result<std::uint64_t> DeviceClient::allocate(std::uint64_t bytes) {
 
 Result<void> DeviceClient::release(std::uint64_t address) {
   if (auto own = state_->check_process(); !own) return own;
+  release_owed();
+  Allocations::node_type row;
   {
     const std::unique_lock lock(state_->mutex);
     const auto found = state_->allocations.find(address);
@@ -48,10 +58,33 @@ Result<void> DeviceClient::release(std::uint64_t address) {
       return Error{ErrorKind::kUsage, fmt::format("address 0x{:x} is not allocated by this program.", address)};
     }
     state_->allocated -= found->second;
-    state_->allocations.erase(found);
+    row = state_->allocations.extract(found);
   }
-  if (state_->watched) note(HostEvent::kFreeing, address, 0, false);
-  return to_void(state_->call<msg::Done>(msg::Release{address}));
+  return release_row(std::move(row));
+}
+
+// What the program has given back is on no other list; without memory for the message it is kept for the next call.
+Result<void> DeviceClient::release_row(Allocations::node_type row) {
+  try {
+    if (state_->watched) note(HostEvent::kFreeing, row.key(), 0, false);
+    return to_void(state_->call<msg::Done>(msg::Release{row.key()}));
+  } catch (const std::bad_alloc&) {
+    const std::unique_lock lock(state_->mutex);
+    state_->owed.insert(std::move(row));
+    throw;
+  }
+}
+
+void DeviceClient::release_owed() {
+  for (;;) {
+    Allocations::node_type row;
+    {
+      const std::unique_lock lock(state_->mutex);
+      if (state_->owed.empty()) return;
+      row = state_->owed.extract(state_->owed.begin());
+    }
+    static_cast<void>(release_row(std::move(row)));
+  }
 }
 
 std::uint64_t DeviceClient::peak_bytes() const {

@@ -124,6 +124,7 @@ struct DeviceClient::State {
   bool remote = false;              // no descriptor can be sent
   mutable std::shared_mutex mutex;  // guards what follows
   Allocations allocations;
+  Allocations owed;                       // given back by the program; there was no memory to tell the device
   std::uint64_t allocated = 0, peak = 0;  // bytes
   std::optional<ModuleId> default_module;
   std::atomic<std::uint32_t> last_stream{0};

@@ -1,13 +1,23 @@
 #include "host/client/event.hpp"
 
+#include <new>
 #include <utility>
 
 namespace softtpu::host {
 
 void Mark::happen(DeviceClient& device) {
-  const auto estimate = device.estimated_time(StreamId{0});
+  std::optional<std::uint64_t> estimated_ns;
+  try {
+    if (const auto estimate = device.estimated_time(StreamId{0}); estimate && *estimate)
+      estimated_ns = (*estimate)->total_ns;
+  } catch (const std::bad_alloc&) {  // the mark counts more than its time: others wait for it
+  }
+  happen_at(estimated_ns);
+}
+
+void Mark::happen_at(std::optional<std::uint64_t> estimated_ns) {
   const std::lock_guard lock(mutex_);
-  if (estimate && *estimate) estimated_ns_ = (*estimate)->total_ns;
+  estimated_ns_ = estimated_ns;
   at_ = std::chrono::steady_clock::now();
   happened_ = true;
   changed_.notify_all();
@@ -32,19 +42,41 @@ double Mark::milliseconds(const Mark& from, const Mark& to) {
   return std::chrono::duration<double, std::milli>(to.at_ - from.at_).count();
 }
 
+namespace {
+
+// A mark in a stream. Others wait for it, so it happens at the latest when its step is gone: without memory a step may
+// never be taken.
+class PromisedMark {
+ public:
+  explicit PromisedMark(std::shared_ptr<Mark> mark) : mark_(std::move(mark)) {}
+  ~PromisedMark() {
+    if (!mark_->has_happened()) mark_->happen_at(std::nullopt);
+  }
+  PromisedMark(const PromisedMark&) = delete;
+  PromisedMark& operator=(const PromisedMark&) = delete;
+  Mark& operator*() const { return *mark_; }
+
+ private:
+  std::shared_ptr<Mark> mark_;
+};
+
+}  // namespace
+
 Result<void> Event::record(Stream& stream) {
   if (stream.is_captured()) {
     // Each launch of the graph makes a mark of its own.
     return stream.add([self = shared_from_this(), device = stream.shared_device(), in = &stream]() -> Result<void> {
       const auto mark = std::make_shared<Mark>();
+      const PromisedMark promised(mark);
       self->set(mark, in);
       mark->happen(*device);
       return {};
     });
   }
   const auto mark = std::make_shared<Mark>();
-  const auto added = stream.add([mark, device = stream.shared_device()]() -> Result<void> {
-    mark->happen(*device);
+  const auto promised = std::make_shared<PromisedMark>(mark);
+  const auto added = stream.add([promised, device = stream.shared_device()]() -> Result<void> {
+    (**promised).happen(*device);
     return {};
   });
   if (added) set(mark, &stream);

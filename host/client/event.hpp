@@ -17,6 +17,7 @@ namespace softtpu::host {
 class Mark {
  public:
   void happen(DeviceClient& device);
+  void happen_at(std::optional<std::uint64_t> estimated_ns);
   bool has_happened() const;
   void wait() const;
   // From one mark to another; negative when the other was first. The estimate for the chip where the device makes

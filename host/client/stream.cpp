@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -156,7 +157,12 @@ void Stream::work() {
     items_.pop_front();
     busy_ = true;
     lock.unlock();
-    carry_out(item);
+    // What leaves a thread ends the program.
+    try {
+      carry_out(item);
+    } catch (const std::bad_alloc&) {
+      keep(Error{ErrorKind::kResource, "no memory left"});  // a text that needs none
+    }
     lock.lock();
     busy_ = false;
     ++items_done_;

@@ -9,9 +9,19 @@
 
 #include "bmlib_runtime.h"
 #include "host/client/call_stack.hpp"
+#include "host/client/caught.hpp"
 #include "host/client/log_sink.hpp"
 #include "host/client/tables.hpp"
 #include "tpuv7/tpuv7_rt.h"
+
+namespace softtpu {
+
+template <>
+struct CaughtStatus<tpuError_t> {
+  static constexpr tpuError_t kNoMemory = tpuErrorOutOfMemory, kFailure = tpuErrorFailure;
+};
+
+}  // namespace softtpu
 
 namespace softtpu::wrapper {
 namespace {
@@ -86,118 +96,200 @@ extern "C" {
 
 // ---- Devices ----
 
-tpuError_t tpuInit(void) { SOFTTPU_FORWARD(tpuRtInit()); }
-tpuError_t tpuGetDeviceCount(int* count) { SOFTTPU_FORWARD(tpuRtGetDeviceCount(count)); }
-tpuError_t tpuGetDevice(int* device) { SOFTTPU_FORWARD(tpuRtGetDevice(device)); }
-tpuError_t tpuSetDevice(int device) {
+tpuError_t tpuInit(void) try { SOFTTPU_FORWARD(tpuRtInit()); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuGetDeviceCount(int* count) try { SOFTTPU_FORWARD(tpuRtGetDeviceCount(count)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuGetDevice(int* device) try { SOFTTPU_FORWARD(tpuRtGetDevice(device)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuSetDevice(int device) try {
   const tpuRtStatus_t status = call(__func__, [&] { return tpuRtSetDevice(device); });
   return status == tpuRtErrorInvalidValue ? tpuErrorInvalidDevice : to_error(status);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuSetupTopology(void) { SOFTTPU_FORWARD(tpuRtSetupTopology()); }
-tpuError_t tpuGetTopology(tpuTopology_t** topology) {
+tpuError_t tpuSetupTopology(void) try { SOFTTPU_FORWARD(tpuRtSetupTopology()); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuGetTopology(tpuTopology_t** topology) try {
   SOFTTPU_FORWARD(tpuRtGetTopology(reinterpret_cast<c2c_port_info**>(topology)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // ---- Memory ----
 
-tpuError_t tpuMalloc(void** devPtr, size_t size) {
+tpuError_t tpuMalloc(void** devPtr, size_t size) try {
   const tpuRtStatus_t status = call(__func__, [&] { return tpuRtMalloc(devPtr, size, 0); });
   const bool refused = static_cast<int>(status) == -1;  // no enumerator
   return refused ? tpuErrorOutOfMemory : to_error(status);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuFree(void* devPtr) { SOFTTPU_FORWARD(tpuRtFree(&devPtr, 0)); }
-tpuError_t tpuMallocHost(void** ptr, size_t size) { SOFTTPU_FORWARD(tpuRtMallocHost(ptr, size)); }
-tpuError_t tpuFreeHost(void* ptr) { SOFTTPU_FORWARD(tpuRtFreeHost(ptr)); }
-tpuError_t tpuMemcpyH2D(void* devPtr, const void* hostPtr, size_t size) {
+tpuError_t tpuFree(void* devPtr) try { SOFTTPU_FORWARD(tpuRtFree(&devPtr, 0)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuMallocHost(void** ptr, size_t size) try { SOFTTPU_FORWARD(tpuRtMallocHost(ptr, size)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuFreeHost(void* ptr) try { SOFTTPU_FORWARD(tpuRtFreeHost(ptr)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuMemcpyH2D(void* devPtr, const void* hostPtr, size_t size) try {
   SOFTTPU_FORWARD(tpuRtMemcpyS2D(devPtr, hostPtr, size));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuMemcpyD2H(void* hostPtr, const void* devPtr, size_t size) {
+tpuError_t tpuMemcpyD2H(void* hostPtr, const void* devPtr, size_t size) try {
   SOFTTPU_FORWARD(tpuRtMemcpyD2S(hostPtr, devPtr, size));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuMemcpyD2D(void* dstPtr, const void* srcPtr, size_t size) {
+tpuError_t tpuMemcpyD2D(void* dstPtr, const void* srcPtr, size_t size) try {
   SOFTTPU_FORWARD(tpuRtMemcpyD2D(dstPtr, srcPtr, size));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuMemcpyH2DAsync(void* devPtr, const void* hostPtr, size_t size, tpuStream_t stream) {
+tpuError_t tpuMemcpyH2DAsync(void* devPtr, const void* hostPtr, size_t size, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtMemcpyS2DAsync(devPtr, hostPtr, size, rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuMemcpyD2HAsync(void* hostPtr, const void* devPtr, size_t size, tpuStream_t stream) {
+tpuError_t tpuMemcpyD2HAsync(void* hostPtr, const void* devPtr, size_t size, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtMemcpyD2SAsync(hostPtr, devPtr, size, rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuMemcpyD2DAsync(void* dstPtr, const void* srcPtr, size_t size, tpuStream_t stream) {
+tpuError_t tpuMemcpyD2DAsync(void* dstPtr, const void* srcPtr, size_t size, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtMemcpyD2DAsync(dstPtr, srcPtr, size, rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuGetAllMemory(size_t* allMemSize) { SOFTTPU_FORWARD(tpuRtGetAllMemory(allMemSize)); }
-tpuError_t tpuGetFreeMemory(size_t* freeMemSize) { SOFTTPU_FORWARD(tpuRtGetFreeMemory(freeMemSize)); }
-tpuError_t tpuGetPeakMemory(size_t* peakMemSize) { SOFTTPU_FORWARD(tpuRtGetPeakMemory(peakMemSize)); }
-tpuError_t tpuResetPeakMemory(void) { SOFTTPU_FORWARD(tpuRtResetPeakMemory()); }
+tpuError_t tpuGetAllMemory(size_t* allMemSize) try { SOFTTPU_FORWARD(tpuRtGetAllMemory(allMemSize)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuGetFreeMemory(size_t* freeMemSize) try { SOFTTPU_FORWARD(tpuRtGetFreeMemory(freeMemSize)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuGetPeakMemory(size_t* peakMemSize) try { SOFTTPU_FORWARD(tpuRtGetPeakMemory(peakMemSize)); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuResetPeakMemory(void) try { SOFTTPU_FORWARD(tpuRtResetPeakMemory()); } catch (...) {
+  return softtpu::caught(__func__);
+}
 
 // ---- Streams and events ----
 
-tpuError_t tpuStreamCreate(tpuStream_t* stream) {
+tpuError_t tpuStreamCreate(tpuStream_t* stream) try {
   SOFTTPU_FORWARD(tpuRtStreamCreate(reinterpret_cast<tpuRtStream_t*>(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuStreamDestroy(tpuStream_t stream) { SOFTTPU_FORWARD(tpuRtStreamDestroy(rt(stream))); }
-tpuError_t tpuStreamSynchronize(tpuStream_t stream) { SOFTTPU_FORWARD(tpuRtStreamSynchronize(rt(stream))); }
-tpuError_t tpuStreamWaitEvent(tpuStream_t stream, tpuEvent_t event) {
+tpuError_t tpuStreamDestroy(tpuStream_t stream) try { SOFTTPU_FORWARD(tpuRtStreamDestroy(rt(stream))); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuStreamSynchronize(tpuStream_t stream) try {
+  SOFTTPU_FORWARD(tpuRtStreamSynchronize(rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuError_t tpuStreamWaitEvent(tpuStream_t stream, tpuEvent_t event) try {
   SOFTTPU_FORWARD(tpuRtStreamWaitEvent(rt(stream), rt_event(event)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuEventCreate(tpuEvent_t* event) {
+tpuError_t tpuEventCreate(tpuEvent_t* event) try {
   SOFTTPU_FORWARD(tpuRtEventCreate(reinterpret_cast<tpuRtEvent_t*>(event)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuEventDestroy(tpuEvent_t event, tpuStream_t stream) {
+tpuError_t tpuEventDestroy(tpuEvent_t event, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtEventFree(rt_event(event), rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuEventRecord(tpuEvent_t event, tpuStream_t stream) {
+tpuError_t tpuEventRecord(tpuEvent_t event, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtEventRecord(rt_event(event), rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuEventQuery(tpuEvent_t event) {
+tpuError_t tpuEventQuery(tpuEvent_t event) try {
   const tpuRtStatus_t status = call(__func__, [&] { return tpuRtEventQuery(rt_event(event)); });
   return status == tpuRtDevnotready ? tpuErrorTimeout : to_error(status);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuEventElapsedTime(float* ms, tpuEvent_t start, tpuEvent_t end) {
+tpuError_t tpuEventElapsedTime(float* ms, tpuEvent_t start, tpuEvent_t end) try {
   SOFTTPU_FORWARD(tpuRtEventElapsedTime(ms, rt_event(start), rt_event(end)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuEventSynchronize(tpuEvent_t event) { SOFTTPU_FORWARD(tpuRtEventSynchronize(rt_event(event))); }
+tpuError_t tpuEventSynchronize(tpuEvent_t event) try {
+  SOFTTPU_FORWARD(tpuRtEventSynchronize(rt_event(event)));
+} catch (...) {
+  return softtpu::caught(__func__);
+}
 
 // ---- Kernels ----
 
-tpuKernelModule_t tpuKernelModuleLoad(const char* data, size_t size, tpuStream_t stream) {
+tpuKernelModule_t tpuKernelModuleLoad(const char* data, size_t size, tpuStream_t stream) try {
   return call(__func__, [&] { return tpuRtKernelLoadModule(data, size, rt(stream)); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuKernelModule_t tpuKernelLoadModuleFlag(const char* data, size_t size, tpuStream_t stream, uint32_t flag) {
+tpuKernelModule_t tpuKernelLoadModuleFlag(const char* data, size_t size, tpuStream_t stream, uint32_t flag) try {
   return call(__func__, [&] { return tpuRtKernelLoadModuleFlag(data, size, rt(stream), flag); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuKernelModule_t tpuKernelModuleLoadFromFile(const char* file, tpuStream_t stream) {
+tpuKernelModule_t tpuKernelModuleLoadFromFile(const char* file, tpuStream_t stream) try {
   return call(__func__, [&] { return tpuRtKernelLoadModuleFile(file, rt(stream)); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuKernelModule_t tpuKernelModuleLoadFromFileFlag(const char* file, tpuStream_t stream, uint32_t flag) {
+tpuKernelModule_t tpuKernelModuleLoadFromFileFlag(const char* file, tpuStream_t stream, uint32_t flag) try {
   return call(__func__, [&] { return tpuRtKernelLoadModuleFileFlag(file, rt(stream), flag); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuKernelUnloadModule(tpuKernelModule_t module, tpuStream_t stream) {
+tpuError_t tpuKernelUnloadModule(tpuKernelModule_t module, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtKernelUnloadModule(rt_module(module), rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuKernelUnloadModuleFlag(tpuKernelModule_t module, tpuStream_t stream, uint32_t flag) {
+tpuError_t tpuKernelUnloadModuleFlag(tpuKernelModule_t module, tpuStream_t stream, uint32_t flag) try {
   SOFTTPU_FORWARD(tpuRtKernelUnloadModuleFlag(rt_module(module), rt(stream), flag));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuError_t tpuKernelLaunch(tpuKernelModule_t module, const char* kernel_name, const void* args, uint32_t arg_size,
-                           uint64_t group_num, uint64_t group_size, tpuStream_t stream) {
+                           uint64_t group_num, uint64_t group_size, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtKernelLaunch(rt_module(module), kernel_name, const_cast<void*>(args), arg_size, group_num,
                                     group_size, rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuError_t tpuKernelLaunchAsync(tpuKernelModule_t module, const char* kernel_name, const void* args, uint32_t arg_size,
-                                uint64_t group_num, uint64_t group_size, tpuStream_t stream) {
+                                uint64_t group_num, uint64_t group_size, tpuStream_t stream) try {
   SOFTTPU_FORWARD(tpuRtKernelLaunchAsync(rt_module(module), kernel_name, const_cast<void*>(args), arg_size, group_num,
                                          group_size, rt(stream)));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // ---- Graphs ----
 
-tpuError_t tpuStreamBeginCapture(tpuStream_t capture_stream) {
+tpuError_t tpuStreamBeginCapture(tpuStream_t capture_stream) try {
   const auto stream = find_stream(__func__, capture_stream);
   if (stream == nullptr) return tpuErrorInvalidValue;
   return to_error(__func__, stream->begin_capture());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuStreamEndCapture(tpuStream_t capture_stream, tpuGraph_t* graph) {
+tpuError_t tpuStreamEndCapture(tpuStream_t capture_stream, tpuGraph_t* graph) try {
   const auto stream = find_stream(__func__, capture_stream);
   if (stream == nullptr) return tpuErrorInvalidValue;
   if (graph == nullptr) return fail(__func__, tpuErrorInvalidParam, "graph is NULL");
@@ -205,26 +297,36 @@ tpuError_t tpuStreamEndCapture(tpuStream_t capture_stream, tpuGraph_t* graph) {
   if (!captured) return fail(__func__, tpuErrorInvalidParam, captured.error().text);
   *graph = graph_table().add(std::make_shared<const Stream::Graph>(*std::move(captured)));
   return tpuSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuGraphInstantiate(tpuGraphExec_t* graph_exec, tpuGraph_t graph, void* /*ext*/) {
+tpuError_t tpuGraphInstantiate(tpuGraphExec_t* graph_exec, tpuGraph_t graph, void* /*ext*/) try {
   if (graph_exec == nullptr) return fail(__func__, tpuErrorInvalidParam, "graph_exec is NULL");
   auto found = graph_table().find(graph);
   if (found == nullptr) return fail_graph(__func__, graph);
   *graph_exec = graph_table().add(std::move(found));
   return tpuSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuGraphLaunch(tpuGraphExec_t graph_exec, tpuStream_t capture_stream) {
+tpuError_t tpuGraphLaunch(tpuGraphExec_t graph_exec, tpuStream_t capture_stream) try {
   const auto stream = find_stream(__func__, capture_stream);
   if (stream == nullptr) return tpuErrorInvalidValue;
   const auto found = graph_table().find(graph_exec);
   if (found == nullptr) return fail_graph(__func__, graph_exec);
   return to_error(__func__, stream->launch_graph(*found));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuGraphDestroy(tpuGraph_t graph) {
+tpuError_t tpuGraphDestroy(tpuGraph_t graph) try {
   return graph_table().take(graph) != nullptr ? tpuSuccess : fail_graph(__func__, graph);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuError_t tpuGraphExecDestroy(tpuGraphExec_t graph_exec) {
+tpuError_t tpuGraphExecDestroy(tpuGraphExec_t graph_exec) try {
   return graph_table().take(graph_exec) != nullptr ? tpuSuccess : fail_graph(__func__, graph_exec);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

@@ -11,12 +11,22 @@
 
 #include "bmlib_runtime.h"
 #include "host/client/call_stack.hpp"
+#include "host/client/caught.hpp"
 #include "host/client/driver.hpp"
 #include "host/client/launch_check.hpp"
 #include "host/client/log_sink.hpp"
 #include "host/client/tables.hpp"
 #include "runtime/base/config.hpp"
 #include "runtime/protocol/messages.hpp"
+
+namespace softtpu {
+
+template <>
+struct CaughtStatus<tpudnnStatus_t> {
+  static constexpr tpudnnStatus_t kNoMemory = TPUDNN_STATUS_FAILED, kFailure = TPUDNN_STATUS_FAILED;
+};
+
+}  // namespace softtpu
 
 namespace softtpu::tpudnn {
 namespace {
@@ -143,92 +153,126 @@ using namespace softtpu::tpudnn;
 
 extern "C" {
 
-tpudnnHandle_t tpudnnCreate(int deviceID) {
+tpudnnHandle_t tpudnnCreate(int deviceID) try {
   const auto device = DeviceClient::open(deviceID, host::kChipOfTpuv7);
   if (!device) {
     fail(__func__, device.error().text);
     return nullptr;
   }
   return make_handle(__func__, Stream::make(*device), {});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnHandle_t tpudnnHandleFromStream(int /*deviceID*/, void* stream, void* module) {
+tpudnnHandle_t tpudnnHandleFromStream(int /*deviceID*/, void* stream, void* module) try {
   return make_handle_of(__func__, stream, std::array{module});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnHandle_t tpudnnHandleFromStreamV2(int /*deviceID*/, void* stream, std::tuple<void*, void*> module) {
+tpudnnHandle_t tpudnnHandleFromStreamV2(int /*deviceID*/, void* stream, std::tuple<void*, void*> module) try {
   return make_handle_of(__func__, stream, std::array{std::get<0>(module), std::get<1>(module)});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-void tpudnnDestroy(tpudnnHandle_t handle) {
+void tpudnnDestroy(tpudnnHandle_t handle) try {
   if (find_handle(__func__, handle) != nullptr) handles().take(handle);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 tpudnnStatus_t tpudnnLaunchKernel(tpudnnHandle_t handle, const char* kernelName, void* arg, size_t argBytes,
-                                  int groupNum, int groupSize) {
+                                  int groupNum, int groupSize) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   return to_status(__func__, launch(*h, kernelName, arg, argBytes, groupNum, groupSize));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnSync(tpudnnHandle_t handle) {
+tpudnnStatus_t tpudnnSync(tpudnnHandle_t handle) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   return to_status(__func__, h->stream->synchronize());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnFlush(tpudnnHandle_t handle) {
+tpudnnStatus_t tpudnnFlush(tpudnnHandle_t handle) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   return to_status(__func__, h->stream->synchronize());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void* tpudnnPhysToVirt(tpudnnHandle_t handle, uint64_t addr) {
+void* tpudnnPhysToVirt(tpudnnHandle_t handle, uint64_t addr) try {
   SOFTTPU_DNN_HANDLE(handle, nullptr);
   return reinterpret_cast<void*>(addr);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-uint64_t tpudnnVirtToPhys(tpudnnHandle_t handle, void* addr) {
+uint64_t tpudnnVirtToPhys(tpudnnHandle_t handle, void* addr) try {
   SOFTTPU_DNN_HANDLE(handle, 0);
   return reinterpret_cast<std::uintptr_t>(addr);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpudnnStatus_t tpudnnMemcpyHostToDevice(tpudnnHandle_t handle, uint64_t dst, void* src, size_t size) {
+tpudnnStatus_t tpudnnMemcpyHostToDevice(tpudnnHandle_t handle, uint64_t dst, void* src, size_t size) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   return to_status(__func__, copy(*h, src, size, [&] { return h->stream->device().write(dst, src, size); }));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnMemcpyDeviceToHost(tpudnnHandle_t handle, void* dst, uint64_t src, size_t size) {
+tpudnnStatus_t tpudnnMemcpyDeviceToHost(tpudnnHandle_t handle, void* dst, uint64_t src, size_t size) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   return to_status(__func__, copy(*h, dst, size, [&] { return h->stream->device().read(src, dst, size); }));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpudnnStatus_t tpudnnStreamBeginCapture(tpudnnHandle_t handle) {
+tpudnnStatus_t tpudnnStreamBeginCapture(tpudnnHandle_t handle) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   return to_status(__func__, h->stream->begin_capture());
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnStreamEndCapture(tpudnnHandle_t handle, tpudnnGraph_t* graph) {
+tpudnnStatus_t tpudnnStreamEndCapture(tpudnnHandle_t handle, tpudnnGraph_t* graph) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   SOFTTPU_DNN_NOT_NULL(graph);
   auto captured = h->stream->end_capture();
   if (!captured) return fail(__func__, captured.error().text);
   *graph = graph_table().add(std::make_shared<const Stream::Graph>(*std::move(captured)));
   return TPUDNN_STATUS_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnGraphInstantiate(tpudnnGraphExec_t* instance, tpudnnGraph_t graph, void* /*ext*/) {
+tpudnnStatus_t tpudnnGraphInstantiate(tpudnnGraphExec_t* instance, tpudnnGraph_t graph, void* /*ext*/) try {
   SOFTTPU_DNN_NOT_NULL(instance);
   auto found = graph_table().find(graph);
   if (found == nullptr) return fail(__func__, host::why_unknown("graph", graph));
   *instance = graph_table().add(std::move(found));
   return TPUDNN_STATUS_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnGraphLaunch(tpudnnGraphExec_t instance, tpudnnHandle_t handle) {
+tpudnnStatus_t tpudnnGraphLaunch(tpudnnGraphExec_t instance, tpudnnHandle_t handle) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   const auto found = graph_table().find(instance);
   if (found == nullptr) return fail(__func__, host::why_unknown("graph", instance));
   return to_status(__func__, h->stream->launch_graph(*found));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnGraphDestroy(tpudnnGraph_t graph) {
+tpudnnStatus_t tpudnnGraphDestroy(tpudnnGraph_t graph) try {
   return graph_table().take(graph) != nullptr ? TPUDNN_STATUS_SUCCESS
                                               : fail(__func__, host::why_unknown("graph", graph));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnGraphExecDestroy(tpudnnGraphExec_t instance) {
+tpudnnStatus_t tpudnnGraphExecDestroy(tpudnnGraphExec_t instance) try {
   return graph_table().take(instance) != nullptr ? TPUDNN_STATUS_SUCCESS
                                                  : fail(__func__, host::why_unknown("graph", instance));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 tpudnnStatus_t tpudnnSetupC2CTopology(void) { return TPUDNN_STATUS_SUCCESS; }
-tpudnnStatus_t tpudnnGetC2CTopology(int* chipNum, const int** outTopology) {
+tpudnnStatus_t tpudnnGetC2CTopology(int* chipNum, const int** outTopology) try {
   SOFTTPU_DNN_NOT_NULL(chipNum);
   SOFTTPU_DNN_NOT_NULL(outTopology);
   const Result<int> count = DeviceClient::device_count();
@@ -241,36 +285,46 @@ tpudnnStatus_t tpudnnGetC2CTopology(int* chipNum, const int** outTopology) {
   *chipNum = static_cast<int>(numbers.size());
   *outTopology = numbers.data();
   return TPUDNN_STATUS_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 // One chip is a ring of its own; more would need links.
-tpudnnStatus_t tpudnnCheckChipMap(int world_size, int* chipMap) {
+tpudnnStatus_t tpudnnCheckChipMap(int world_size, int* chipMap) try {
   SOFTTPU_DNN_NOT_NULL(chipMap);
   if (world_size == 1) return TPUDNN_STATUS_SUCCESS;
   return fail(__func__, fmt::format("{} chips: emulated chips are not linked", world_size));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnGetC2CRing(int world_size, int* chipMap) {
+tpudnnStatus_t tpudnnGetC2CRing(int world_size, int* chipMap) try {
   SOFTTPU_DNN_NOT_NULL(chipMap);
   if (world_size != 1) return fail(__func__, fmt::format("{} chips: emulated chips are not linked", world_size));
   *chipMap = 0;
   return TPUDNN_STATUS_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnGetUniqueId(tpudnnHandle_t handle, char* uniqueId) {
+tpudnnStatus_t tpudnnGetUniqueId(tpudnnHandle_t handle, char* uniqueId) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   SOFTTPU_DNN_NOT_NULL(uniqueId);
   uniqueId[0] = '0';
   uniqueId[1] = '\0';
   return TPUDNN_STATUS_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpudnnStatus_t tpudnnEnableProfile(tpudnnHandle_t handle, int /*max_record_num*/, int /*mode*/) {
+tpudnnStatus_t tpudnnEnableProfile(tpudnnHandle_t handle, int /*max_record_num*/, int /*mode*/) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   if (auto done = h->stream->wait_for_all(); !done) return to_status(__func__, done);
   const auto now = estimated_ns(*h);
   if (!now) return fail(__func__, now.error().text);
   h->profiled_from_ns = *now;
   return TPUDNN_STATUS_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpudnnStatus_t tpudnnDisableProfile(tpudnnHandle_t handle) {
+tpudnnStatus_t tpudnnDisableProfile(tpudnnHandle_t handle) try {
   SOFTTPU_DNN_HANDLE(handle, TPUDNN_STATUS_FAILED);
   if (auto done = h->stream->wait_for_all(); !done) return to_status(__func__, done);
   const auto now = estimated_ns(*h);
@@ -280,6 +334,8 @@ tpudnnStatus_t tpudnnDisableProfile(tpudnnHandle_t handle) {
                   *now == 0 ? fmt::format("{}: no times are estimated: see SOFTTPU_TIME", __func__)
                             : fmt::format("{}: {:.2f} us on the chip since tpudnnEnableProfile", __func__, us));
   return TPUDNN_STATUS_SUCCESS;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

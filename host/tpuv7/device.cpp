@@ -84,19 +84,23 @@ extern "C" {
 
 tpuRtStatus_t tpuRtInit(void) { return tpuRtSuccess; }
 
-tpuRtStatus_t tpuRtGetDeviceCount(int* count) {
+tpuRtStatus_t tpuRtGetDeviceCount(int* count) try {
   SOFTTPU_RT_NOT_NULL(count, tpuRtErrorInvalidValue);
   const Result<int> found = DeviceClient::device_count();
   if (!found) return fail(__func__, found.error());
   *count = *found;
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtGetChipCount(int* chip_count) {
+tpuRtStatus_t tpuRtGetChipCount(int* chip_count) try {
   SOFTTPU_RT_NOT_NULL(chip_count, tpuRtErrorInvalidValue);
   return tpuRtGetDeviceCount(chip_count);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtSetDevice(int device) {
+tpuRtStatus_t tpuRtSetDevice(int device) try {
   const auto opened = DeviceClient::open(device, host::kChipOfTpuv7);
   if (!opened && opened.error().kind == ErrorKind::kUsage)
     return fail(__func__, tpuRtErrorInvalidValue, opened.error().text);
@@ -106,17 +110,21 @@ tpuRtStatus_t tpuRtSetDevice(int device) {
   devices.opened[device] = *opened;
   devices.last = own_choice = device;
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtGetDevice(int* device) {
+tpuRtStatus_t tpuRtGetDevice(int* device) try {
   SOFTTPU_RT_NOT_NULL(device, tpuRtErrorInvalidValue);
   const int number = current_number();
   if (number == kNone) return refuse_none(__func__);
   *device = number;
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtGetDeviceProperties(tpuRtDeviceProperties_t* props, int device_id) {
+tpuRtStatus_t tpuRtGetDeviceProperties(tpuRtDeviceProperties_t* props, int device_id) try {
   SOFTTPU_RT_NOT_NULL(props, tpuRtErrorInvalidValue);
   return with_device(__func__, device_id, [&](const DeviceClient& device) {
     *props = {};
@@ -124,55 +132,71 @@ tpuRtStatus_t tpuRtGetDeviceProperties(tpuRtDeviceProperties_t* props, int devic
     props->totalGlobalMem = device.info().global_bytes;
     return tpuRtSuccess;
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtGetFd(int* fd) {
+tpuRtStatus_t tpuRtGetFd(int* fd) try {
   SOFTTPU_RT_NOT_NULL(fd, tpuRtErrorInvalidValue);
   *fd = -1;
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtGetUniqueId(char* uuid) {
+tpuRtStatus_t tpuRtGetUniqueId(char* uuid) try {
   SOFTTPU_RT_NOT_NULL(uuid, tpuRtErrorInvalidValue);
   uuid[0] = '0';
   uuid[1] = '\0';
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtDeviceSynchronize(void) {
+tpuRtStatus_t tpuRtDeviceSynchronize(void) try {
   SOFTTPU_RT_DEVICE(device);
   if (host::Stream::is_any_own_thread())
     return fail(__func__, tpuRtErrBusy, "a callback cannot wait for the streams of the device");
   return to_status(__func__, host::Stream::synchronize_all(*device), true);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // ---- Memory of the device ----
 
-tpuRtStatus_t tpuRtGetAllMemory(uint64_t* value) {
+tpuRtStatus_t tpuRtGetAllMemory(uint64_t* value) try {
   SOFTTPU_RT_NOT_NULL(value, tpuRtErrorInvalidValue);
   SOFTTPU_RT_DEVICE(device);
   return with_stat(__func__, *device, [&](const DeviceStat& stat) { *value = stat.bytes_total; });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtGetFreeMemory(uint64_t* value) {
+tpuRtStatus_t tpuRtGetFreeMemory(uint64_t* value) try {
   SOFTTPU_RT_NOT_NULL(value, tpuRtErrorInvalidValue);
   SOFTTPU_RT_DEVICE(device);
   return with_stat(__func__, *device, [&](const DeviceStat& stat) { *value = stat.bytes_total - stat.bytes_used; });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtGetPeakMemory(uint64_t* value) {
+tpuRtStatus_t tpuRtGetPeakMemory(uint64_t* value) try {
   SOFTTPU_RT_NOT_NULL(value, tpuRtErrorInvalidValue);
   SOFTTPU_RT_DEVICE(device);
   *value = device->peak_bytes();
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtResetPeakMemory(void) {
+tpuRtStatus_t tpuRtResetPeakMemory(void) try {
   SOFTTPU_RT_DEVICE(device);
   device->reset_peak();
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // ---- Boards ----
 
-tpuRtStatus_t tpuRtGetStat(int device_id, dev_stat_t* stat) {
+tpuRtStatus_t tpuRtGetStat(int device_id, dev_stat_t* stat) try {
   SOFTTPU_RT_NOT_NULL(stat, tpuRtErrorInvalidValue);
   const char* const function = __func__;
   return with_device(function, device_id, [&](DeviceClient& device) {
@@ -183,9 +207,11 @@ tpuRtStatus_t tpuRtGetStat(int device_id, dev_stat_t* stat) {
       stat->Tpu_util = now.queued != 0 ? 100 : 0;
     });
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtGetMiscInfo(int device_id, tpuRt_misc_info_t* misc) {
+tpuRtStatus_t tpuRtGetMiscInfo(int device_id, tpuRt_misc_info_t* misc) try {
   SOFTTPU_RT_NOT_NULL(misc, tpuRtErrorInvalidValue);
   return with_device(__func__, device_id, [&](const DeviceClient& device) {
     *misc = {};
@@ -193,23 +219,29 @@ tpuRtStatus_t tpuRtGetMiscInfo(int device_id, tpuRt_misc_info_t* misc) {
     set_text(misc->chipid, fmt::format("0x{:x}", device.info().chip_id));
     return tpuRtSuccess;
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtGetBoardName(int device_id, char* board_name) {
+tpuRtStatus_t tpuRtGetBoardName(int device_id, char* board_name) try {
   SOFTTPU_RT_NOT_NULL(board_name, tpuRtErrorInvalidValue);
   return with_device(__func__, device_id, [&](const DeviceClient& device) {
     const std::string name = host::board_name(device.info().chip_name);
     board_name[name.copy(board_name, name.size())] = '\0';
     return tpuRtSuccess;
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtGetTpuGoodNumber(int device_id, int* tpu_good_number) {
+tpuRtStatus_t tpuRtGetTpuGoodNumber(int device_id, int* tpu_good_number) try {
   SOFTTPU_RT_NOT_NULL(tpu_good_number, tpuRtErrorInvalidValue);
   return with_device(__func__, device_id, [&](const DeviceClient& device) {
     *tpu_good_number = static_cast<int>(device.info().core_count);
     return tpuRtSuccess;
   });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

@@ -178,69 +178,101 @@ using namespace softtpu::tpuv7;
 
 extern "C" {
 
-tpuRtKernelModule_t tpuRtKernelLoadModuleFile(const char* module_file, tpuRtStream_t stream) {
+tpuRtKernelModule_t tpuRtKernelLoadModuleFile(const char* module_file, tpuRtStream_t stream) try {
   return load_file(__func__, module_file, stream);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtKernelModule_t tpuRtKernelLoadModuleFileFlag(const char* module_file, tpuRtStream_t stream, uint32_t flag) {
+tpuRtKernelModule_t tpuRtKernelLoadModuleFileFlag(const char* module_file, tpuRtStream_t stream, uint32_t flag) try {
   return load_file(__func__, module_file, stream, flag);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtKernelModule_t tpuRtKernelLoadModuleFileForCV(const char* /*module_file*/, tpuRtStream_t /*stream*/) {
+tpuRtKernelModule_t tpuRtKernelLoadModuleFileForCV(const char* /*module_file*/, tpuRtStream_t /*stream*/) try {
   refuse_cv(__func__);
   return nullptr;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtKernelModule_t tpuRtKernelLoadModule(const char* data, size_t length, tpuRtStream_t stream) {
+tpuRtKernelModule_t tpuRtKernelLoadModule(const char* data, size_t length, tpuRtStream_t stream) try {
   return load_bytes(__func__, data, length, stream);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtKernelModule_t tpuRtKernelLoadModuleFlag(const char* data, size_t length, tpuRtStream_t stream, uint32_t flag) {
+tpuRtKernelModule_t tpuRtKernelLoadModuleFlag(const char* data, size_t length, tpuRtStream_t stream,
+                                              uint32_t flag) try {
   return load_bytes(__func__, data, length, stream, flag);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtKernelUnloadModule(tpuRtKernelModule_t p_module, tpuRtStream_t /*stream*/) {
+tpuRtStatus_t tpuRtKernelUnloadModule(tpuRtKernelModule_t p_module, tpuRtStream_t /*stream*/) try {
   return unload(__func__, p_module);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtKernelUnloadModuleFlag(tpuRtKernelModule_t p_module, tpuRtStream_t /*stream*/, uint32_t /*flag*/) {
+tpuRtStatus_t tpuRtKernelUnloadModuleFlag(tpuRtKernelModule_t p_module, tpuRtStream_t /*stream*/,
+                                          uint32_t /*flag*/) try {
   return unload(__func__, p_module);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 tpuRtStatus_t tpuRtKernelLaunch(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
-                                uint64_t group_num, uint64_t block_num, tpuRtStream_t stream) {
+                                uint64_t group_num, uint64_t block_num, tpuRtStream_t stream) try {
   return launch(__func__, {module, func_name, args, size, group_num, block_num}, stream, Wait::kUntilFinished);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtKernelLaunchAsync(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
-                                     uint64_t group_num, uint64_t block_num, tpuRtStream_t stream) {
+                                     uint64_t group_num, uint64_t block_num, tpuRtStream_t stream) try {
   return launch(__func__, {module, func_name, args, size, group_num, block_num}, stream, Wait::kUntilQueued);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtKernelLaunchCVOP(tpuRtKernelModule_t /*module*/, const char* /*func_name*/, void* /*args*/,
                                     uint32_t /*size*/, uint32_t /*channel_num*/, uint32_t /*block_num*/,
-                                    tpuRtLaunchOutput_t /*output*/, tpuRtStream_t /*stream*/) {
+                                    tpuRtLaunchOutput_t /*output*/, tpuRtStream_t /*stream*/) try {
   return refuse_cv(__func__);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtKernelLaunchCVEx(tpuRtKernelModule_t /*module*/, const char* /*func_name*/, void* /*args*/,
                                     uint32_t /*size*/, uint32_t /*channel_num*/, uint32_t /*block_num*/,
-                                    tpuRtLaunchOutput_t /*output*/, tpuRtStream_t /*stream*/) {
+                                    tpuRtLaunchOutput_t /*output*/, tpuRtStream_t /*stream*/) try {
   return refuse_cv(__func__);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 tpuRtStatus_t tpuRtKernelLaunchWithLock(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                         uint64_t block_num, tpuRtStream_t stream, int /*trans_t*/, char* /*uuid*/,
-                                        int /*rank_id*/, int rank_num) {
+                                        int /*rank_id*/, int rank_num) try {
   return launch_of_ranks(__func__, {module, func_name, args, size, 1, block_num}, stream, Wait::kUntilFinished,
                          rank_num);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtKernelLaunchWithLockAsync(tpuRtKernelModule_t module, const char* func_name, void* args,
                                              uint32_t size, uint64_t block_num, tpuRtStream_t stream, int /*trans_t*/,
-                                             char* /*uuid*/, int /*rank_id*/, int rank_num) {
+                                             char* /*uuid*/, int /*rank_id*/, int rank_num) try {
   return launch_of_ranks(__func__, {module, func_name, args, size, 1, block_num}, stream, Wait::kUntilQueued, rank_num);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtKernelLaunchCDMA(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                     uint64_t block_num, tpuRtStream_t stream, int /*cdma_only*/, char* /*uuid*/,
-                                    int /*rank_id*/, int rank_num) {
+                                    int /*rank_id*/, int rank_num) try {
   return launch_of_ranks(__func__, {module, func_name, args, size, 1, block_num}, stream, Wait::kUntilFinished,
                          rank_num);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtKernelLaunchCDMAAsync(tpuRtKernelModule_t module, const char* func_name, void* args, uint32_t size,
                                          uint64_t block_num, tpuRtStream_t stream, int /*cdma_only*/, char* /*uuid*/,
-                                         int /*rank_id*/, int rank_num) {
+                                         int /*rank_id*/, int rank_num) try {
   return launch_of_ranks(__func__, {module, func_name, args, size, 1, block_num}, stream, Wait::kUntilQueued, rank_num);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

@@ -176,19 +176,31 @@ using namespace softtpu::tpuv7;
 
 extern "C" {
 
-tpuRtStatus_t tpuRtMalloc(void** devPtr, unsigned long long size, int parallel_num) {
+tpuRtStatus_t tpuRtMalloc(void** devPtr, unsigned long long size, int parallel_num) try {
   note_parallel(__func__, parallel_num);
   return allocate(__func__, devPtr, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtMallocInstr(void** devPtr, unsigned long long size, int parallel_num) {
+tpuRtStatus_t tpuRtMallocInstr(void** devPtr, unsigned long long size, int parallel_num) try {
   note_parallel(__func__, parallel_num);
   return allocate(__func__, devPtr, size);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtMallocMedia(void** devPtr, unsigned long long size) { return allocate(__func__, devPtr, size); }
-tpuRtStatus_t tpuRtFree(void** devPtr, int /*free_num*/) { return release(__func__, devPtr); }
-tpuRtStatus_t tpuRtFreeInstr(void** devPtr, int /*free_num*/) { return release(__func__, devPtr); }
+tpuRtStatus_t tpuRtMallocMedia(void** devPtr, unsigned long long size) try {
+  return allocate(__func__, devPtr, size);
+} catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuRtStatus_t tpuRtFree(void** devPtr, int /*free_num*/) try { return release(__func__, devPtr); } catch (...) {
+  return softtpu::caught(__func__);
+}
+tpuRtStatus_t tpuRtFreeInstr(void** devPtr, int /*free_num*/) try { return release(__func__, devPtr); } catch (...) {
+  return softtpu::caught(__func__);
+}
 
-tpuRtStatus_t tpuRtMallocHost(void** ptr, unsigned long long size) {
+tpuRtStatus_t tpuRtMallocHost(void** ptr, unsigned long long size) try {
   SOFTTPU_RT_NOT_NULL(ptr, tpuRtErrParam);
   constexpr std::size_t kPage = 4096;
   void* block = nullptr;
@@ -199,9 +211,11 @@ tpuRtStatus_t tpuRtMallocHost(void** ptr, unsigned long long size) {
   blocks.known.insert(block);
   *ptr = block;
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtFreeHost(void* ptr) {
+tpuRtStatus_t tpuRtFreeHost(void* ptr) try {
   SOFTTPU_RT_NOT_NULL(ptr, tpuRtErrParam);
   HostBlocks& blocks = host_blocks();
   const std::lock_guard lock(blocks.mutex);
@@ -209,58 +223,82 @@ tpuRtStatus_t tpuRtFreeHost(void* ptr) {
     return fail(__func__, tpuRtErrParam, fmt::format("{} is not from tpuRtMallocHost, or was freed", ptr));
   std::free(ptr);
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtMemcpyS2D(void* devPtr, const void* hostPtr, unsigned long long size) {
+tpuRtStatus_t tpuRtMemcpyS2D(void* devPtr, const void* hostPtr, unsigned long long size) try {
   return copy_now(__func__, {Way::kToDevice, devPtr, hostPtr, size});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtMemcpyD2S(void* hostPtr, const void* devPtr, unsigned long long size) {
+tpuRtStatus_t tpuRtMemcpyD2S(void* hostPtr, const void* devPtr, unsigned long long size) try {
   return copy_now(__func__, {Way::kToHost, hostPtr, devPtr, size});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtMemcpyD2D(void* dstDevPtr, const void* srcDevPtr, unsigned long long size) {
+tpuRtStatus_t tpuRtMemcpyD2D(void* dstDevPtr, const void* srcDevPtr, unsigned long long size) try {
   return copy_now(__func__, {Way::kOnDevice, dstDevPtr, srcDevPtr, size});
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtMemcpyS2DAsync(void* devPtr, const void* hostPtr, unsigned long long size, tpuRtStream_t stream) {
+tpuRtStatus_t tpuRtMemcpyS2DAsync(void* devPtr, const void* hostPtr, unsigned long long size,
+                                  tpuRtStream_t stream) try {
   return copy_in_stream(__func__, {Way::kToDevice, devPtr, hostPtr, size}, stream);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtMemcpyD2SAsync(void* hostPtr, const void* devPtr, unsigned long long size, tpuRtStream_t stream) {
+tpuRtStatus_t tpuRtMemcpyD2SAsync(void* hostPtr, const void* devPtr, unsigned long long size,
+                                  tpuRtStream_t stream) try {
   return copy_in_stream(__func__, {Way::kToHost, hostPtr, devPtr, size}, stream);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtMemcpyD2DAsync(void* dstDevPtr, const void* srcDevPtr, unsigned long long size,
-                                  tpuRtStream_t stream) {
+                                  tpuRtStream_t stream) try {
   return copy_in_stream(__func__, {Way::kOnDevice, dstDevPtr, srcDevPtr, size}, stream);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtMemset(void* devPtr, int value, unsigned long long size) {
+tpuRtStatus_t tpuRtMemset(void* devPtr, int value, unsigned long long size) try {
   const Fill fill{devPtr, value, size};
   if (const auto status = check(__func__, fill); status != tpuRtSuccess) return status;
   SOFTTPU_RT_DEVICE(device);
   softtpu::host::Stream::wait_for_all_launches(*device);
   return to_status(__func__, carry_out(*device, fill));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
-tpuRtStatus_t tpuRtMemsetAsync(void* devPtr, int value, unsigned long long size, tpuRtStream_t stream) {
+tpuRtStatus_t tpuRtMemsetAsync(void* devPtr, int value, unsigned long long size, tpuRtStream_t stream) try {
   SOFTTPU_RT_STREAM(found, stream);
   const Fill fill{devPtr, value, size};
   if (const auto status = check(__func__, fill); status != tpuRtSuccess) return status;
   if (auto inside = found->device().check_range("the memory", address_of(devPtr), size); !inside)
     return to_status(__func__, inside);
   return to_status(__func__, found->add([fill, owner = found->shared_device()] { return carry_out(*owner, fill); }));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 tpuRtStatus_t tpuRtMemcpyP2P(void* dstDevPtr, int dstDevice, const void* srcDevPtr, int srcDevice,
-                             unsigned long long size) {
+                             unsigned long long size) try {
   PeerCopy copy{dstDevPtr, srcDevPtr, size, nullptr, nullptr};
   if (const auto status = open_devices(__func__, copy, dstDevice, srcDevice); status != tpuRtSuccess) return status;
   softtpu::host::Stream::wait_for_all_launches(*copy.to_device);
   softtpu::host::Stream::wait_for_all_launches(*copy.from_device);
   return to_status(__func__, carry_out(copy));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtMemcpyP2PAsync(void* dstDevPtr, int dstDevice, const void* srcDevPtr, int srcDevice,
-                                  unsigned long long size, tpuRtStream_t stream) {
+                                  unsigned long long size, tpuRtStream_t stream) try {
   SOFTTPU_RT_STREAM(found, stream);
   PeerCopy copy{dstDevPtr, srcDevPtr, size, nullptr, nullptr};
   if (const auto status = open_devices(__func__, copy, dstDevice, srcDevice); status != tpuRtSuccess) return status;
   return to_status(__func__, found->add([copy] { return carry_out(copy); }));
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 }  // extern "C"

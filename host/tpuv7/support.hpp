@@ -5,9 +5,19 @@
 #include <memory>
 #include <string>
 
+#include "host/client/caught.hpp"
 #include "host/client/tables.hpp"
 #include "runtime/base/result.hpp"
 #include "tpuv7/tpuv7_rt.h"
+
+namespace softtpu {
+
+template <>
+struct CaughtStatus<tpuRtStatus_t> {
+  static constexpr tpuRtStatus_t kNoMemory = tpuRtErrNomem, kFailure = tpuRtErrFailure;
+};
+
+}  // namespace softtpu
 
 namespace softtpu::tpuv7 {
 

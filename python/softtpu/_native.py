@@ -10,6 +10,7 @@ import pathlib
 import sys
 import sysconfig
 import threading
+import weakref
 
 from . import _api
 from .errors import Error
@@ -137,6 +138,42 @@ def program(name="softtpu"):
     if not os.access(path, os.X_OK):
         raise Error(f"{path} is not a program.")
     return path
+
+
+_owned = {}
+
+
+class Owned:
+    """What a call of the library puts into `slot` and `free` gives back, at the latest when nothing holds this any more: also when
+    Ctrl-C has come before the owner got it, or while it was given back."""
+
+    def __init__(self, free):
+        _free_lost()
+        self.slot, self._free = ctypes.c_void_p(), free
+        _owned[id(self.slot)] = (weakref.ref(self), self.slot, free)
+
+    @property
+    def _as_parameter_(self):
+        return self.slot
+
+    def close(self, owned=_owned):  # bound here: the module may be gone before the last of these
+        if self.slot.value:
+            self._free(self.slot)  # giving back twice is refused, not giving back would be for ever
+            self.slot.value = None
+        owned.pop(id(self.slot), None)
+
+    def __del__(self):
+        self.close()
+
+
+def _free_lost():
+    """Those whose end Ctrl-C has cut off."""
+    for key, (owner, slot, free) in list(_owned.items()):
+        if owner() is None:
+            if slot.value:
+                free(slot)
+                slot.value = None
+            _owned.pop(key, None)
 
 
 def last_failure():

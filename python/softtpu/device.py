@@ -92,21 +92,22 @@ class Device:
             given["SOFTTPU_TIME"], time = "only-silent", True
         texts = [f"{name}={os.fspath(value) if isinstance(value, os.PathLike) else value}".encode() for name, value in given.items()]
         array = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
-        handle = ctypes.c_void_p()
         lib = _native.bmlib()
-        _native.check(lib.softtpu_device_open(ctypes.byref(handle), device_id, array, 1 if time else 0))
-        self._handle = handle
-        self._info = _native.take_json(lib.softtpu_device_info(handle))
-        self.checks = self._info["checks"]
-        self.estimates_times = bool(time)
-        self._lock = threading.RLock()
-        self._turn = threading.Lock() if self.checks or time else contextlib.nullcontext()
         self._streams, self._modules = [], []
-        self._own_stream = None
         self._pending = set()
         self._findings = []
         self._allocations, self._models = weakref.WeakSet(), weakref.WeakSet()
         self._process = os.getpid()
+        self._lock = threading.RLock()
+        self.checks = ""
+        handle = _native.Owned(lib.bm_dev_free)
+        _native.check(lib.softtpu_device_open(ctypes.byref(handle.slot), device_id, array, 1 if time else 0))
+        self._handle = handle
+        self._info = _native.take_json(lib.softtpu_device_info(handle))
+        self.checks = self._info["checks"]
+        self.estimates_times = bool(time)
+        self._turn = threading.Lock() if self.checks or time else contextlib.nullcontext()
+        self._own_stream = None
         _open_devices.add(self)
 
     # -- What it is
@@ -241,8 +242,9 @@ class Device:
                 for module in self._modules:
                     module._free()
                 self._take_findings()
-            handle, self._handle = self._handle, None
-            _native.bmlib().bm_dev_free(handle)
+            handle = self._handle
+            self._handle = None
+            handle.close()
 
     def __enter__(self):
         return self
@@ -286,6 +288,8 @@ class Device:
             _native.bmlib().softtpu_cancel(self._handle)
 
     def _wait_for_launches(self):
+        for stream in list(self._streams):
+            stream.synchronize()
         if self._pending:
             concurrent.futures.wait(list(self._pending))
 
@@ -365,8 +369,9 @@ class Stream:
 
     def __init__(self, device):
         self.device = device
-        handle = ctypes.c_void_p()
-        _native.check(_native.bmlib().softtpu_stream_open(ctypes.byref(handle), device._handle))
+        lib = _native.bmlib()
+        handle = _native.Owned(lib.bm_dev_free)
+        _native.check(lib.softtpu_stream_open(ctypes.byref(handle.slot), device._handle))
         self._handle = handle
         self._lock = threading.Lock()
         self._jobs, self._thread = [], None
@@ -374,6 +379,8 @@ class Stream:
 
     def synchronize(self):
         """Waits for its launches."""
+        with self._lock:
+            self._start_thread()
         concurrent.futures.wait([job[0] for job in list(self._jobs)])
 
     def cancel(self):
@@ -393,7 +400,7 @@ class Stream:
         if handle is not None:
             if self in self.device._streams:
                 self.device._streams.remove(self)
-            _native.bmlib().bm_dev_free(handle)
+            handle.close()
 
     def __enter__(self):
         return self
@@ -407,16 +414,20 @@ class Stream:
         """A future for work that runs behind all that was submitted before."""
         future = Future()
         future._stream = self
-        self.device._pending.add(future)
         future.add_done_callback(self.device._pending.discard)
         with self._lock:
             if self._handle is None:
                 raise Error("the stream is closed.")
             self._jobs.append((future, work))
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work_off, name="softtpu stream", daemon=True)
-                self._thread.start()
+            self.device._pending.add(future)
+            self._start_thread()
         return future
+
+    def _start_thread(self):
+        """Ctrl-C can come between a job and the start of the thread for it."""
+        if self._jobs and (self._thread is None or self._thread.ident is None):
+            self._thread = threading.Thread(target=self._work_off, name="softtpu stream", daemon=True)
+            self._thread.start()
 
     def _work_off(self):
         while True:

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 namespace softtpu {
 namespace {
 
 constexpr std::chrono::milliseconds kAskEvery{100};
+// Room that is made before the request is sent, so that what an ordinary answer tells has been done is not lost for
+// want of memory.
+constexpr std::size_t kUsualReplyBytes = 128;
 // How long the answer of an interrupted call may take.
 constexpr std::chrono::seconds kAnswerTime{2};
 
@@ -34,30 +39,46 @@ Result<RpcReply> RpcClient::exchange(std::uint64_t request, const Bytes& frame, 
                                      const Interrupt* interrupt) {
   Waiting mine;
   mine.interrupt = interrupt;
+  mine.room.reserve(kUsualReplyBytes);
   {
     const std::lock_guard lock(mutex_);
     if (broken_) return *broken_;
     waiting_.emplace(request, &mine);
   }
-  const auto sent = send_frame(frame, fds);
-  std::unique_lock lock(mutex_);
-  if (sent) {
-    while (!mine.reply && !broken_ && !mine.is_over()) {
-      if (!reading_) {
-        read_for(lock, mine);
-      } else if (interrupt == nullptr) {
-        mine.ready.wait(lock);
-      } else if (mine.ready.wait_for(lock, kAskEvery) == std::cv_status::timeout) {
-        ask_for_interrupt(lock, mine, true);
-      }
-    }
+  // Also when memory for a part of the way is missing: `mine` is of this call alone.
+  const auto end = [&] {
+    waiting_.erase(request);
+    // The reading thread has its answer: another one that waits takes over.
+    if (!reading_ && !waiting_.empty()) waiting_.begin()->second->ready.notify_one();
+  };
+  Result<void> sent;
+  std::unique_lock lock(mutex_, std::defer_lock);
+  try {
+    sent = send_frame(frame, fds);
+    lock.lock();
+    if (sent) wait_for_reply(lock, mine);
+  } catch (const std::bad_alloc&) {
+    if (!lock.owns_lock()) lock.lock();
+    end();
+    throw;
   }
-  waiting_.erase(request);
-  // The reading thread has its answer: another one that waits takes over.
-  if (!reading_ && !waiting_.empty()) waiting_.begin()->second->ready.notify_one();
+  end();
   if (mine.reply) return std::move(*mine.reply);
+  if (mine.reply_is_lost) throw std::bad_alloc();
   if (mine.give_up_at && !broken_) return Error{ErrorKind::kTimeout, "interrupted; the device has not answered yet"};
   return broken_ ? *broken_ : sent.error();
+}
+
+void RpcClient::wait_for_reply(std::unique_lock<std::mutex>& lock, Waiting& mine) {
+  while (!mine.reply && !broken_ && !mine.is_over()) {
+    if (!reading_) {
+      read_for(lock, mine);
+    } else if (mine.interrupt == nullptr) {
+      mine.ready.wait(lock);
+    } else if (mine.ready.wait_for(lock, kAskEvery) == std::cv_status::timeout) {
+      ask_for_interrupt(lock, mine, true);
+    }
+  }
 }
 
 Result<Received> RpcClient::receive_for(const Waiting& mine) {
@@ -77,9 +98,34 @@ void RpcClient::ask_for_interrupt(std::unique_lock<std::mutex>& lock, Waiting& m
   if (wanted) mine.give_up_at = std::chrono::steady_clock::now() + (sent ? kAnswerTime : std::chrono::seconds(0));
 }
 
-// Reads frames until `mine` has its reply or the connection breaks. The lock is free while the thread waits for bytes.
+// Without memory for an answer its call fails; the connection goes on.
+void RpcClient::hand_over(Waiting& waiting, Frame& got) {
+  try {
+    waiting.room.assign(got.payload.begin(), got.payload.end());
+    waiting.reply = RpcReply{got.type, std::move(waiting.room), std::move(got.fds)};
+  } catch (const std::bad_alloc&) {
+    waiting.reply_is_lost = true;
+  }
+}
+
+// Reads until `mine` has its reply or the connection breaks. The lock is free while the thread waits for bytes.
 void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
   reading_ = true;
+  try {
+    read_frames(lock, mine);
+  } catch (const std::bad_alloc&) {
+    if (!lock.owns_lock()) lock.lock();
+    reading_ = false;
+    throw;
+  }
+  reading_ = false;
+  if (broken_) {
+    is_broken_ = true;
+    for (auto& [request, waiting] : waiting_) waiting->ready.notify_one();
+  }
+}
+
+void RpcClient::read_frames(std::unique_lock<std::mutex>& lock, Waiting& mine) {
   while (!mine.reply && !broken_ && !mine.is_over()) {
     auto frame = buffer_.next();
     if (!frame) {
@@ -87,7 +133,7 @@ void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
     } else if (*frame) {
       Frame& got = **frame;
       if (const auto found = waiting_.find(got.request); found != waiting_.end()) {
-        found->second->reply = RpcReply{got.type, Bytes(got.payload.begin(), got.payload.end()), std::move(got.fds)};
+        hand_over(*found->second, got);
         if (found->second != &mine) found->second->ready.notify_one();
       } else if (got.request == 0 && take_notice_) {
         lock.unlock();
@@ -108,11 +154,6 @@ void RpcClient::read_for(std::unique_lock<std::mutex>& lock, Waiting& mine) {
         broken_ = Error{ErrorKind::kConnection, kEnded};
       }
     }
-  }
-  reading_ = false;
-  if (broken_) {
-    is_broken_ = true;
-    for (auto& [request, waiting] : waiting_) waiting->ready.notify_one();
   }
 }
 

@@ -63,15 +63,20 @@ class RpcClient {
   struct Waiting {
     const Interrupt* interrupt = nullptr;
     std::optional<RpcReply> reply;
+    Bytes room;
+    bool reply_is_lost = false;  // there was no memory for it
     std::condition_variable ready;
     std::optional<std::chrono::steady_clock::time_point> give_up_at;  // it has been interrupted
-    bool is_over() const { return give_up_at && std::chrono::steady_clock::now() >= *give_up_at; }
+    bool is_over() const { return reply_is_lost || (give_up_at && std::chrono::steady_clock::now() >= *give_up_at); }
   };
 
   Result<RpcReply> exchange(std::uint64_t request, const Bytes& frame, std::span<const int> fds,
                             const Interrupt* interrupt);
   Result<void> send_frame(const Bytes& frame, std::span<const int> fds);
+  void wait_for_reply(std::unique_lock<std::mutex>& lock, Waiting& mine);
   void read_for(std::unique_lock<std::mutex>& lock, Waiting& mine);
+  void read_frames(std::unique_lock<std::mutex>& lock, Waiting& mine);
+  static void hand_over(Waiting& waiting, Frame& got);
   Result<Received> receive_for(const Waiting& mine);
   void ask_for_interrupt(std::unique_lock<std::mutex>& lock, Waiting& mine, bool at_once);
   Error bad_reply(const char* expected, MessageType got) const;

@@ -121,8 +121,9 @@ Result<Received> receive(int socket, FrameBuffer& buffer, bool wait) {
     message.msg_controllen = sizeof(control.bytes);
     const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
     if (got > 0) {
-      take_fds(message, buffer);
+      // Without memory for a descriptor its frame lacks it, which is noticed; bytes must not be lost.
       buffer.received(static_cast<std::size_t>(got));
+      take_fds(message, buffer);
       // More descriptors than any frame carries: the peer does not speak this protocol.
       if (buffer.held_fds() > 16 * kMaxFrameFds)
         return Error{ErrorKind::kConnection, "the peer sent descriptors that no message announced"};

@@ -301,6 +301,30 @@ TEST_P(Isolation, AnExceptionThatNothingCatchesEndsItsLaunchWithTypeTextAndLine)
   EXPECT_EQ(owned.name(), name);
 }
 
+// One function in so many: each one that fails takes its core along.
+TEST_P(Isolation, AKernelWithoutMemoryFailsAloneWhateverItCalls) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer ends the process where memory is missing";
+  constexpr int kFunctions = 0
+#define OP(...) +1
+#include "device/isa/ops.def"
+      ;
+  constexpr int kStep = 24;
+  SharedDevice device(settings({{"SOFTTPU_CHIP", "bm1690"}}));
+  Client witness(device.socket());
+  Attacker attacker(device, kThrowingKernels);
+  int failed = 0;
+  for (int function = 0; function < kFunctions; function += kStep) {
+    const auto done = attacker.launch("e2e_call_without_memory", function);
+    if (done) continue;
+    ++failed;
+    EXPECT_FALSE(done.error().text.empty());
+    EXPECT_NE(done.error().kind, ErrorKind::kConnection) << done.error().text;
+  }
+  EXPECT_GT(failed, kFunctions / kStep / 4);
+  EXPECT_TRUE(witness.works());
+  EXPECT_TRUE(attacker.launch("e2e_throw_and_catch"));
+}
+
 // ---- What a kernel leaves its core set to ----
 
 std::vector<int> look(Client& client, const std::string& kernel) {

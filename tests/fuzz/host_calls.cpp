@@ -7,6 +7,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include "tests/fuzz/failing_new.hpp"
+
 namespace softtpu::fuzz {
 namespace {
 
@@ -133,15 +135,21 @@ class HostArguments {
   std::vector<const void*> places_;  // where an allocation's address is stored
 };
 
+template <class Function, class Made>
+auto call(const HostCall& row, Function function, const Made& made) {
+  return FailingNew::during(static_cast<std::size_t>(&row - host_calls().data()), row.name,
+                            [&] { return std::apply(function, made); });
+}
+
 template <class R, class... P>
 void run(R (*function)(P...), const HostCall& row, Input& input, HostState& state) {
   HostArguments arguments(row, input, state);
   // Braces: the arguments are made from left to right.
   const std::tuple<P...> made{arguments.make<P>()...};
   if constexpr (std::is_same_v<R, bm_status_t>) {
-    if (std::apply(function, made) == BM_SUCCESS) arguments.succeeded();
+    if (call(row, function, made) == BM_SUCCESS) arguments.succeeded();
   } else {
-    static_cast<void>(std::apply(function, made));
+    call(row, function, made);
   }
 }
 // Of two functions of one name this is the header's own.

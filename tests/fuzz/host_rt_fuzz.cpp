@@ -11,6 +11,7 @@
 
 #include "bmlib_runtime.h"
 #include "tests/fuzz/call_figures.hpp"
+#include "tests/fuzz/failing_new.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/name_keys.hpp"
 #include "tests/grid/call_table.hpp"
@@ -158,17 +159,25 @@ class Arguments {
   std::vector<std::pair<void**, std::deque<void*>*>> results_;
 };
 
+std::span<const Row> rows();
+
+template <class Function, class Made>
+auto call(const Row& row, Function function, const Made& made) {
+  return FailingNew::during(static_cast<std::size_t>(&row - rows().data()), row.name,
+                            [&] { return std::apply(function, made); });
+}
+
 template <class R, class... P>
 void run(R (*function)(P...), const Row& row, Input& input, State& state) {
   Arguments arguments(row, input, state);
   // Braces: the arguments are made from left to right.
   const std::tuple<P...> made{arguments.make<P>()...};
   if constexpr (std::is_pointer_v<R>) {
-    void* const result = std::apply(function, made);
+    void* const result = call(row, function, made);
     if (row.name == "tpudnnPhysToVirt") return;
     arguments.keep(row.name.starts_with("tpudnn") ? state.handles : state.modules, result);
   } else {
-    static_cast<void>(std::apply(function, made));
+    static_cast<void>(call(row, function, made));
     arguments.keep_results();
   }
 }
@@ -197,12 +206,15 @@ class Program {
 
   void run(Input& input) {
     begin();
+    constexpr unsigned kOneOf = 7;
+    if (FailingNew::is_on()) FailingNew::of_other_threads(kOneOf);
     while (!input.empty()) {
       static const NameKeys<Row> keys(rows());
       const Row& row = keys.find(input.take<std::uint16_t>());
       CallFigures::note(static_cast<std::size_t>(&row - rows().data()));
       row.call(row, input, state_);
     }
+    FailingNew::of_other_threads(0);
     clear();
     check();
   }

@@ -18,6 +18,7 @@
 #include "tests/e2e/processes.hpp"
 #include "tests/stress/attacks.hpp"
 #include "tests/stress/client.hpp"
+#include "tests/stress/growth.hpp"
 #include "tests/stress/process_figures.hpp"
 #include "tests/stress/signals.hpp"
 
@@ -42,6 +43,7 @@ struct Options {
   AttackOptions attack;
   int signal_runs = 0;
   SignalOptions signals;
+  GrowthOptions growth;
 };
 
 class Stress {
@@ -207,11 +209,17 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--seed", options.signals.seed, "of the first such run")->capture_default_str();
+  app.add_option("--growth-launches", options.growth.launches,
+                 "instead: so many launches on a device of its own, with memory and descriptors before and after")
+      ->check(CLI::Range(1, 100000000));
+  app.add_option("--growth-devices", options.growth.devices, "instead, or then: so many devices, one after the other")
+      ->check(CLI::Range(1, 1000000));
   app.add_option("--client", options.client, "")->group("");  // this process is client N
   CLI11_PARSE(app, argc, argv);
   if (options.client >= 0) return run_client(options.threads, options.seconds, static_cast<unsigned>(options.client));
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (options.attacks) return run_attacks(options.attack) ? 0 : 1;
+  if (options.growth.launches + options.growth.devices > 0) return run_growth(options.growth) ? 0 : 1;
   options.signals.runs = options.signal_runs;
   if (options.signal_runs > 0) return run_signals(options.signals) ? 0 : 1;
   return Stress(options).run();

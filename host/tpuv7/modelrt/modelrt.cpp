@@ -263,7 +263,7 @@ using namespace softtpu::tpuv7;
 
 extern "C" {
 
-tpuRtStatus_t tpuRtCreateNetContext(tpuRtNetContext_t* context) {
+tpuRtStatus_t tpuRtCreateNetContext(tpuRtNetContext_t* context) try {
   SOFTTPU_RT_NOT_NULL(context, tpuRtErrorInvalidValue);
   const host::CalledAs called(__func__);
   int device = 0;
@@ -273,53 +273,69 @@ tpuRtStatus_t tpuRtCreateNetContext(tpuRtNetContext_t* context) {
   made->stream = host::stream_table().find(made->handle);
   *context = contexts().add(std::move(made));
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtDestroyNetContext(tpuRtNetContext_t context) {
+tpuRtStatus_t tpuRtDestroyNetContext(tpuRtNetContext_t context) try {
   if (find(__func__, contexts(), context, "context") == nullptr) return kNoHandle;
   contexts().take(context);
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtLoadNet(const char* net_path, tpuRtNetContext_t context, tpuRtNet_t* net) {
+tpuRtStatus_t tpuRtLoadNet(const char* net_path, tpuRtNetContext_t context, tpuRtNet_t* net) try {
   SOFTTPU_RT_NOT_NULL(net_path, tpuRtErrParam);
   std::error_code error;
   if (!std::filesystem::is_regular_file(net_path, error))
     return fail(__func__, tpuRtErrParam,
                 fmt::format("{}: {}", net_path, error ? error.message() : std::string("is not a file")));
   return load(__func__, context, net, [&](void* runtime) { return bmrt_load_bmodel(runtime, net_path); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtLoadNetFromMem(const void* net_data, size_t size, tpuRtNetContext_t context, tpuRtNet_t* net) {
+tpuRtStatus_t tpuRtLoadNetFromMem(const void* net_data, size_t size, tpuRtNetContext_t context, tpuRtNet_t* net) try {
   SOFTTPU_RT_NOT_NULL(net_data, tpuRtErrParam);
   return load(__func__, context, net, [&](void* runtime) { return bmrt_load_bmodel_data(runtime, net_data, size); });
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtStatus_t tpuRtUnloadNet(tpuRtNet_t net) {
+tpuRtStatus_t tpuRtUnloadNet(tpuRtNet_t net) try {
   if (find(__func__, nets(), net, "net") == nullptr) return kNoHandle;
   nets().take(net);
   return tpuRtSuccess;
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-tpuRtNetInfo_t tpuRtGetNetInfo(const tpuRtNet_t net, const char* name) {
+tpuRtNetInfo_t tpuRtGetNetInfo(const tpuRtNet_t net, const char* name) try {
   const auto found = find(__func__, nets(), net, "net");
   if (found == nullptr) return {};
   if (name != nullptr && found->find(name) != nullptr) return found->info(name);
   fail(__func__, tpuRtErrParam,
        name == nullptr ? std::string("name is NULL") : fmt::format("no network \"{}\" is loaded", name));
   return {};
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 tpuRtStatus_t tpuRtLaunchNetAsync(tpuRtNet_t net, const tpuRtTensor_t* input, tpuRtTensor_t* output,
-                                  const char* net_name, tpuRtStream_t stream) {
+                                  const char* net_name, tpuRtStream_t stream) try {
   return launch_net(__func__, net, input, output, net_name, stream, false);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 tpuRtStatus_t tpuRtLaunchNet(tpuRtNet_t net, const tpuRtTensor_t* input, tpuRtTensor_t* output, const char* net_name,
-                             tpuRtStream_t stream) {
+                             tpuRtStream_t stream) try {
   return launch_net(__func__, net, input, output, net_name, stream, true);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-int tpuRtGetNetNames(const tpuRtNet_t net, char*** names) {
+int tpuRtGetNetNames(const tpuRtNet_t net, char*** names) try {
   const auto found = find(__func__, nets(), net, "net");
   if (found == nullptr) return -1;
   if (names == nullptr) {
@@ -347,9 +363,11 @@ int tpuRtGetNetNames(const tpuRtNet_t net, char*** names) {
   given.known.insert(list);
   *names = list;
   return static_cast<int>(count);
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
-void tpuRtFreeNetNames(char** names) {
+void tpuRtFreeNetNames(char** names) try {
   if (names == nullptr) return;
   GivenNames& given = given_names();
   const std::lock_guard lock(given.mutex);
@@ -358,6 +376,8 @@ void tpuRtFreeNetNames(char** names) {
     return;
   }
   std::free(names);
+} catch (...) {
+  softtpu::caught(__func__);
 }
 
 }  // extern "C"
