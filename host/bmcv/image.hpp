@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bmcv_api_ext.h"
-#include "host/bmlib/log.hpp"
+#include "host/client/caught.hpp"
 
 namespace softtpu::bmcv {
 

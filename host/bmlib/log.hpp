@@ -8,15 +8,8 @@
 #include "runtime/base/result.hpp"
 
 namespace softtpu {
-
 class DeviceClient;
-
-template <>
-struct CaughtStatus<bm_status_t> {
-  static constexpr bm_status_t kNoMemory = BM_ERR_NOMEM, kFailure = BM_ERR_FAILURE;
-};
-
-}  // namespace softtpu
+}
 
 namespace softtpu::host {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "host/bmlib/log.hpp"
+#include "host/client/caught.hpp"
 #include "runtime/base/result.hpp"
 
 namespace softtpu::bmrt {

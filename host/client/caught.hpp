@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "bmlib_runtime.h"
+
 namespace softtpu {
 
 // What a function returns then. Unless its library says otherwise: NULL, false, 0, a structure of zeros, -1 for an int.
@@ -16,6 +18,11 @@ template <class T>
 requires std::is_class_v<T>
 struct CaughtStatus<T> {
   static constexpr T kNoMemory{}, kFailure{};
+};
+
+template <>
+struct CaughtStatus<bm_status_t> {
+  static constexpr bm_status_t kNoMemory = BM_ERR_NOMEM, kFailure = BM_ERR_FAILURE;
 };
 
 class Caught {
