@@ -75,7 +75,7 @@ Result<void> Event::record(Stream& stream) {
   }
   const auto mark = std::make_shared<Mark>();
   const auto promised = std::make_shared<PromisedMark>(mark);
-  const auto added = stream.add([promised, device = stream.shared_device()]() -> Result<void> {
+  auto added = stream.add([promised, device = stream.shared_device()]() -> Result<void> {
     (**promised).happen(*device);
     return {};
   });
