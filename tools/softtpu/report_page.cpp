@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <type_traits>
 
 namespace softtpu::cli {
 namespace {
@@ -14,16 +15,27 @@ using Json = nlohmann::json;
 // A page with more would be slow to draw; kernels that are launched with many sizes have as many estimates.
 constexpr std::size_t kMostLaunches = 60;
 
+// The member, or the usual value where there is none of its type.
+template <class T>
+T member(const Json& json, const char* name, const T& usual) {
+  const auto found = json.find(name);
+  if (found == json.end()) return usual;
+  const bool fits = std::is_integral_v<T>         ? found->is_number_unsigned()
+                    : std::is_floating_point_v<T> ? found->is_number()
+                                                  : found->is_string();
+  return fits ? found->get<T>() : usual;
+}
+
 Result<Json> read_launches(const std::vector<std::string>& records) {
   Json launches = Json::array();
   std::map<std::tuple<std::string, double, std::uint64_t>, std::size_t> known;
   for (std::size_t i = 0; i < records.size(); ++i) {
     Json record = Json::parse(records[i], nullptr, /*allow_exceptions=*/false);
-    if (!record.is_object() || record.value("format", "") != "softtpu-time-1") {
+    if (!record.is_object() || member<std::string>(record, "format", "") != "softtpu-time-1") {
       return Error{ErrorKind::kUsage, fmt::format("launch {} is not a record of softtpu's times", i + 1)};
     }
-    const std::tuple key(record.value("kernel", ""), record.value("total_us", 0.0),
-                         record.value("commands_total", std::uint64_t{0}));
+    const std::tuple key(member<std::string>(record, "kernel", ""), member(record, "total_us", 0.0),
+                         member(record, "commands_total", std::uint64_t{0}));
     const auto [place, is_new] = known.emplace(key, launches.size());
     if (!is_new) {
       if (place->second < launches.size())
@@ -65,7 +77,7 @@ Result<std::string> make_page(const ReportInput& input) {
   Json findings;
   if (!input.findings.empty()) {
     findings = Json::parse(input.findings, nullptr, /*allow_exceptions=*/false);
-    if (!findings.is_object() || findings.value("format", "") != "softtpu-findings") {
+    if (!findings.is_object() || member<std::string>(findings, "format", "") != "softtpu-findings") {
       return Error{ErrorKind::kUsage, "the findings are not a JSON report of softtpu run"};
     }
   }
