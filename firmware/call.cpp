@@ -68,8 +68,11 @@ Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
   if (!known) return Dtype::kInt8;
   if (chip().has(Quirk::kTypesByFunction)) {
     const auto& refused = chip().refused;
-    require(refused.find(fmt::format("{} {}", info(op_).name, to_text(*type))) == refused.end(),
-            "{argument} ({value}) is not a type of this function on {limit}.", name, to_text(*type), chip().name);
+    if (refused.find(fmt::format("{} {}", info(op_).name, to_text(*type))) != refused.end()) {
+      const char* form = "{argument} ({value}) is not a type of this function on {limit}.";
+      core_.fault(ErrorKind::kUnsupported,
+                  Refusal{.op = op_, .wrong = {form, std::string(name), std::string(to_text(*type)), chip().name}});
+    }
   }
   return *type;
 }

@@ -158,7 +158,8 @@ Problem problem_of(const RecordedMemory& memory) {
   constexpr std::string_view kNames[] = {"global", "l2", "local", "dtcm"};
   if (std::find(std::begin(kNames), std::end(kNames), memory.name) == std::end(kNames))
     return "it names a memory that no chip has";
-  if (memory.bytes == 0 || memory.bytes > kMostMemory || memory.start > UINT64_MAX - memory.bytes)
+  const bool may_lack = memory.name == "l2";  // CV184X has none
+  if ((memory.bytes == 0 && !may_lack) || memory.bytes > kMostMemory || memory.start > UINT64_MAX - memory.bytes)
     return fmt::format("its {} memory has an impossible size", memory.name);
   std::uint64_t next = 0;
   for (const RecordedBlock& block : memory.blocks) {

@@ -5,13 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
-#include "device/chip/builtin.hpp"
+#include "device/chip/names.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text_file.hpp"
 
@@ -24,9 +26,8 @@ constexpr std::size_t kMostChipBytes = 1 << 20;
 
 // What load_chip() takes anywhere: the name of a built-in chip, or a description itself.
 Result<std::string> portable_chip(const std::string& name_or_path) {
-  for (const BuiltinChip& chip : builtin_chips()) {
-    if (chip.name == name_or_path) return name_or_path;
-  }
+  const std::vector<std::string> known = builtin_chip_names();
+  if (std::find(known.begin(), known.end(), canonical_chip_name(name_or_path)) != known.end()) return name_or_path;
   if (name_or_path.starts_with('{')) return name_or_path;
   return read_text_file(name_or_path, kMostChipBytes);
 }

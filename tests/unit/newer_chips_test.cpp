@@ -1,4 +1,6 @@
 // Rules in which newer chips differ (device/chip/rules.def), with arguments that their recordings keep fixed.
+#include <gmock/gmock.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -395,6 +397,74 @@ TEST(NewerChips, AnswerForStartNpusAndTypesThatTheyLack) {
   older.expect_fault([&] { static_cast<void>(tpu_get_local_nstride(48, 130, 64)); }, "start_idx (64) is outside 0..63");
   device.expect_fault([&] { static_cast<void>(tpu_l2_sram_addr(0x101000000 + 0x200000)); }, "is outside L2 SRAM");
   EXPECT_TRUE(device.run([&] { EXPECT_NE(tpu_l2_sram_addr(0x101000000 + 0x1FFFFF), nullptr); }).ok);
+}
+
+// BM1684X2's fused functions (golden bm1684x2/fused, bm1684x2/fp4). Its headers number fp16 as 21 and FP4 as 11.
+constexpr auto kFp16OfX2 = static_cast<data_type_t>(21);
+constexpr auto kFp4OfX2 = static_cast<data_type_t>(11);
+
+LaunchOutcome product_as(TestDevice& device, data_type_t type, rounding_mode_t rounding, bool saturates) {
+  *device.local<float>(0, 0) = 2.5F;
+  *device.local<float>(0, kBank) = 60.0F;
+  const dim4 shape{1, 1, 1, 1};
+  return device.run([&] {
+    tpu_bdc_fuse_mul_cast(2 * kBank, 0, kBank, &shape, nullptr, nullptr, nullptr, DT_FP32, DT_FP32, type, rounding,
+                          saturates);
+  });
+}
+
+TEST(NewerChips, MultiplyAndConvertInOneCommand) {
+  TestDevice device("bm1684x2");
+  const auto bytes = product_as(device, DT_INT8, RM_HALF_TO_EVEN, false);
+  EXPECT_TRUE(bytes.ok) << bytes.text;
+  EXPECT_EQ(*device.local<std::int8_t>(0, 2 * kBank), 127);
+  const auto floats = product_as(device, DT_FP32, RM_HALF_AWAY_FROM_ZERO, true);
+  EXPECT_TRUE(floats.ok) << floats.text;
+  EXPECT_EQ(*device.local<float>(0, 2 * kBank), 150.0F);
+}
+
+TEST(NewerChips, RefuseRoundingOfFusedProductsThatIsNotDetermined) {
+  TestDevice device("bm1684x2");
+  const auto outcome = product_as(device, DT_INT8, RM_TOWARDS_ZERO, false);
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_THAT(outcome.text, testing::HasSubstr("without saturation is not determined"));
+  TestDevice other("bm1690");
+  EXPECT_THAT(product_as(other, DT_INT8, RM_HALF_TO_EVEN, false).text,
+              testing::HasSubstr("BM1690 has no fused functions"));
+}
+
+TEST(NewerChips, SplitFloatsIntoMantissaAndExponent) {
+  TestDevice device("bm1684x2");
+  const float values[] = {6.0F, -1.5F, std::numeric_limits<float>::denorm_min(), -0.0F};
+  std::memcpy(device.local<float>(0, 0), values, sizeof(values));
+  const dim4 shape{1, 1, 1, 4};
+  const auto outcome = device.run([&] { tpu_bdc_fp_frexp(kBank, 2 * kBank, 0, &shape, DT_FP32); });
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  const std::uint32_t mantissas[] = {0x400000, 0x80400000, 0, 0x80000000};
+  const std::int32_t exponents[] = {2, 0, -127, -127};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(device.local<std::uint32_t>(0, kBank)[i], mantissas[i]) << i;
+    EXPECT_EQ(device.local<std::int32_t>(0, 2 * kBank)[i], exponents[i]) << i;
+  }
+  const auto in_place = device.run([&] { tpu_bdc_fp_frexp(0, 2 * kBank, 0, &shape, DT_FP32); });
+  EXPECT_THAT(in_place.text, testing::HasSubstr("src_addr in place is not determined"));
+}
+
+TEST(NewerChips, MultiplyFp4ByHalves) {
+  TestDevice device("bm1684x2");
+  *device.local<std::uint8_t>(0, 0) = 0xF2;  // 1 in the low half, -6 in the other
+  device.local<std::uint16_t>(0, kBank)[0] = 0x4000;
+  device.local<std::uint16_t>(0, kBank)[1] = 0x3800;
+  const dim4 shape{1, 1, 1, 2};
+  const auto product = [&](data_type_t to) {
+    return device.run(
+        [&] { tpu_bdc_fp4_mul(2 * kBank, 0, kBank, &shape, nullptr, nullptr, nullptr, to, kFp4OfX2, kFp16OfX2); });
+  };
+  const auto outcome = product(DT_FP32);
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  EXPECT_EQ(device.local<float>(0, 2 * kBank)[0], 2.0F);
+  EXPECT_EQ(device.local<float>(0, 2 * kBank)[1], -3.0F);
+  EXPECT_THAT(product(DT_FP8E4M3).text, testing::HasSubstr("dst type is fp8e4m3"));
 }
 
 }  // namespace

@@ -249,14 +249,14 @@ void tpu_bdc_bf16_dequant(local_addr_t dst_addr, local_addr_t src_addr, const di
 void tpu_bdc_bf16_pc_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
     data_type_t src_dtype, rounding_mode_t rounding_mode);
 /** Splits every element into a mantissa and an exponent.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_fp_frexp(
     local_addr_t dst0_addr, local_addr_t dst1_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Reciprocal by the special-function unit.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_fp_sfu_reciprocal(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, data_type_t dtype);
 /** Product and conversion in one command.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_fuse_mul_cast(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* src0_stride, const dim4* src1_stride, const dim4* dst_stride, data_type_t src0_type,
     data_type_t src1_type, data_type_t dst_type, rounding_mode_t rounding_mode, bool saturation);
@@ -339,8 +339,8 @@ void tpu_bdc_fp_fast_exp(local_addr_t dst_addr, local_addr_t src_addr, local_add
 /** Loads the coefficients of the fused exponential into every NPU.
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_load_fuse_exp_coeff(local_addr_t coeff_addr, data_type_t dtype);
-/** Product of FP4 tensors.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+/** Product of an FP4 and a 16-bit tensor.
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_fp4_mul(local_addr_t dst_addr, local_addr_t src0_addr, local_addr_t src1_addr, const dim4* shape,
     const dim4* dst_stride, const dim4* src0_stride, const dim4* src1_stride, data_type_t dst_dtype,
     data_type_t src0_dtype, data_type_t src1_dtype);

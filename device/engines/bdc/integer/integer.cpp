@@ -12,6 +12,7 @@
 #include "device/command/packing.hpp"
 #include "device/engines/bdc/integer/command.hpp"
 #include "device/engines/bdc/integer/fast.hpp"
+#include "device/engines/bdc/integer/float_product.hpp"
 #include "device/engines/bdc/integer/packed.hpp"
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/rows/from_the_end.hpp"
@@ -145,6 +146,7 @@ bool has_shift(const IntArithCmd& cmd) {
 }  // namespace
 
 void execute(Memories& mem, const IntArithCmd& cmd) {
+  if (is_float(type_of(cmd.b))) return execute_float_product(mem, cmd);
   if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
   if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
     const Chip& chip = mem.chip();

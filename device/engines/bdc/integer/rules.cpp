@@ -29,9 +29,34 @@ TypeSet int_operands(const Checks& check, const Packing& packing) {
   return kInts | (takes ? types(Dtype::kInt4, Dtype::kUint4) : kNoTypes);
 }
 
+// The recordings have nearest even with overflow, and ties away from zero with saturation.
+void float_product(Checks& check, const IntArithCmd& cmd) {
+  const Dtype a = type_of(cmd.a), b = type_of(cmd.b), to = cmd.dst.dtype;
+  check.type_in("dst", to, info(check.op()).types);
+  if (packing_of(cmd.rounding).first) {
+    check.type_in("src1", b, kHalves);
+    check.require(to == Dtype::kFp32 || to == b, [&] {
+      return fmt::format("dst type ({}) has to be fp32 or that of src1 ({})", to_text(to), to_text(b));
+    });
+  } else {
+    check.type_in("src0", a, kFloats).type_in("src1", b, kFloats);
+    check.require(a == b, [&] { return fmt::format("the sources have two types, {} and {}", to_text(a), to_text(b)); });
+    const Rounding determined = cmd.saturate ? Rounding::kHalfAwayFromZero : Rounding::kHalfToEven;
+    check.require(cmd.rounding == determined, [&] {
+      return fmt::format("rounding mode {} {} saturation is not determined; {} is", to_text(cmd.rounding),
+                         cmd.saturate ? "with" : "without", to_text(determined));
+    });
+  }
+  check.target(cmd.dst).source("src0", cmd.a, cmd.dst).source("src1", cmd.b, cmd.dst);
+  if (size_of(to) != size_of(a)) check.apart("src0", cmd.a, cmd.dst);
+  if (size_of(to) != size_of(b)) check.apart("src1", cmd.b, cmd.dst);
+}
+
 }  // namespace
 
 void rules(Checks& check, const IntArithCmd& cmd) {
+  const bool takes_floats = contains(info(check.op()).types, Dtype::kFp32);
+  if (takes_floats && is_float(type_of(cmd.b))) return float_product(check, cmd);
   const Dtype a = type_of(cmd.a);
   const Dtype b = type_of(cmd.b);
   const Packing packing = packing_of(cmd.rounding);
