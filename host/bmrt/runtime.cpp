@@ -11,6 +11,7 @@
 
 #include "host/client/handle_table.hpp"
 #include "host/client/log_sink.hpp"
+#include "runtime/bmodel/runs.hpp"
 #include "softtpu/device.h"
 
 namespace softtpu::bmrt {
@@ -32,18 +33,9 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Chips whose networks run, as files name them, and what a device of each says that it is.
-struct Runs {
-  std::string_view chip;
-  unsigned id;
-};
-constexpr Runs kRuns[] = {
-    {"bm1684x", 0x1686}, {"bm1688", 0x1686a200}, {"cv186x", 0x1686a200}, {"bm1690", 0x2260}, {"bm1684", 0x1684}};
-
 Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
-  const auto* const found = std::find_if(std::begin(kRuns), std::end(kRuns),
-                                         [chip = lower(model.chip)](const Runs& one) { return one.chip == chip; });
-  if (found == std::end(kRuns))
+  const bmodel::Runs* found = bmodel::find_runs(lower(model.chip));
+  if (found == nullptr)
     return Error{ErrorKind::kUnsupported,
                  fmt::format("the file is for chip {}, whose networks cannot run; those of BM1684X, BM1688, CV186X, "
                              "BM1690 and BM1684 can",

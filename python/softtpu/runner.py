@@ -12,8 +12,9 @@ from . import _api, types
 from .array import Array
 from .errors import LaunchError
 
-OK, FINDINGS, WRONG, LAUNCH, TIMEOUT, COMPILE = "ok", "findings", "wrong", "launch", "timeout", "compile"
-VERDICTS = (COMPILE, TIMEOUT, LAUNCH, WRONG, FINDINGS, OK)
+OK, UNSUPPORTED, FINDINGS, WRONG, LAUNCH, TIMEOUT, COMPILE = "ok", "unsupported", "findings", "wrong", "launch", "timeout", "compile"
+VERDICTS = (COMPILE, TIMEOUT, LAUNCH, WRONG, FINDINGS, UNSUPPORTED, OK)
+_VERDICT_OF_STATUS = {_api.BM_ERR_TIMEOUT: TIMEOUT, _api.BM_NOT_SUPPORTED: UNSUPPORTED}
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -153,7 +154,7 @@ def run_kernel(kernel, arguments, wanted=None, *, cores=1, tolerance=None):
     try:
         result = kernel(cores=cores, **given)
     except LaunchError as error:
-        verdict = TIMEOUT if error.status == _api.BM_ERR_TIMEOUT else LAUNCH
+        verdict = _VERDICT_OF_STATUS.get(error.status, LAUNCH)
         return Launch(verdict, None, error, {}, ordered(error.findings), outputs, time.monotonic() - begin)
     seconds = time.monotonic() - begin
     for array in outputs.values():

@@ -19,7 +19,7 @@ A case is a Python file:
     def reference(a, b, **rest):                             # an array, or a dictionary by the names of the outputs; may be left out
         return a + b
 
-`arguments` may also take `chip` and `cores`. `flags` is a list of further options of the compiler.
+`arguments` and `reference` may also take `chip` and `cores`. `flags` is a list of further options of the compiler.
 """
 import argparse
 import inspect
@@ -37,9 +37,10 @@ from .errors import CompileError, Error
 from .report import to_json, words_of_bound
 
 # The exit status of each verdict; 2 is a case or an option that is not usable.
-STATUSES = {runner.OK: 0, runner.WRONG: 110, runner.COMPILE: 111, runner.LAUNCH: 112, runner.FINDINGS: 120, runner.TIMEOUT: 122}
+STATUSES = {runner.OK: 0, runner.WRONG: 110, runner.COMPILE: 111, runner.LAUNCH: 112, runner.FINDINGS: 120, runner.TIMEOUT: 122,
+            runner.UNSUPPORTED: 123}
 USAGE = 2
-VERSION = 1
+VERSION = 2
 
 _REGISTERED = re.compile(r"\b(?:TPUKERNEL|OKKERNEL)_FUNC_REGISTER\s*\(\s*(\w+)\s*\)")
 _COMPILER_LINE = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>error|warning|fatal error): (?P<text>.*)$", re.M)
@@ -77,7 +78,7 @@ class Case:
         extra = {name: value for name, value in (("chip", chip), ("cores", cores)) if name in known or (takes_all and name not in shape)}
         return self._call("arguments", self.arguments, {**extra, **shape})
 
-    def make_reference(self, arguments):
+    def make_reference(self, arguments, chip, cores):
         if self.reference is None:
             return None
         given = {name: value for name, value in arguments.items() if not isinstance(value, runner.Output)}
@@ -85,6 +86,7 @@ class Case:
         known = inspect.signature(self.reference).parameters
         if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values()):
             given = {name: value for name, value in given.items() if name in known}
+        given = {**{name: value for name, value in (("chip", chip), ("cores", cores)) if name in known}, **given}
         return self._call("reference", self.reference, given)
 
     def _call(self, name, function, given):
@@ -129,7 +131,9 @@ class Trial(dict):
             lines.append(f"left out {_place(left)}: {left['why']}")
         count = len(self["cases"])
         right = sum(case["verdict"] == runner.OK for case in self["cases"])
-        lines.append(f"{self.verdict}: {right} of {count} case{'' if count == 1 else 's'} right, {self['seconds']:.2f} s")
+        lacking = sum(case["verdict"] == runner.UNSUPPORTED for case in self["cases"])
+        apart = f", {lacking} on chips without what the kernel uses" if lacking else ""
+        lines.append(f"{self.verdict}: {right} of {count} case{'' if count == 1 else 's'} right{apart}, {self['seconds']:.2f} s")
         return "\n".join(lines)
 
 
@@ -139,7 +143,7 @@ def _place(case):
 
 
 def _case_lines(case):
-    head = f"{case['verdict']:8} {_place(case)}"
+    head = f"{case['verdict']:11} {_place(case)}"
     if case["estimated_us"] is not None:
         head += f": {case['estimated_us']:.1f} us estimated, mostly {words_of_bound(case['bound'])}"
     lines = [head]
@@ -229,7 +233,7 @@ class Trier:
         arguments = case.make_arguments(place["shape"], place["chip"], place["cores"])
         if not isinstance(arguments, dict):
             raise CaseError(f"{case.path.name}: arguments() gives a {type(arguments).__name__}, not a dictionary")
-        wanted = case.make_reference(arguments)
+        wanted = case.make_reference(arguments, place["chip"], place["cores"])
         try:
             launch = runner.run_kernel(function, arguments, wanted, cores=place["cores"], tolerance=tolerance)
         except (TypeError, ValueError, Error) as problem:

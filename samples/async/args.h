@@ -4,5 +4,5 @@
 typedef struct {
   unsigned long long data;  // device address of fp32, one block of the size below
   float factor, summand;
-  int per_npu;  // elements in each NPU
+  int channels, per_channel;
 } step_args_t;

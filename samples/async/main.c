@@ -5,7 +5,7 @@
 
 #include "args.h"
 
-enum { DEVICES = 2, HANDLES = 3, STEPS = 20, NPUS = 64, PER_NPU = 256 };
+enum { DEVICES = 2, HANDLES = 3, STEPS = 20, CHANNELS = 64, PER_CHANNEL = 256 };
 
 typedef struct {
   int device;
@@ -16,12 +16,12 @@ typedef struct {
   tpu_kernel_function_t step;
 } worker_t;
 
-static float data[NPUS * PER_NPU];
+static float data[CHANNELS * PER_CHANNEL];
 
 static int start(worker_t* worker, const char* module_path) {
   if (bm_dev_request(&worker->handle, worker->device) != BM_SUCCESS)
     return fprintf(stderr, "no device %d\n", worker->device), 1;
-  for (int i = 0; i < NPUS * PER_NPU; ++i) data[i] = (float)i;
+  for (int i = 0; i < CHANNELS * PER_CHANNEL; ++i) data[i] = (float)i;
   if (bm_malloc_device_byte(worker->handle, &worker->memory, sizeof data) != BM_SUCCESS) return 1;
   if (bm_memcpy_s2d(worker->handle, worker->memory, data) != BM_SUCCESS) return 1;
   worker->module = tpu_kernel_load_module_file(worker->handle, module_path);
@@ -31,7 +31,7 @@ static int start(worker_t* worker, const char* module_path) {
 }
 
 static int queue_step(worker_t* worker, int step) {
-  step_args_t args = {bm_mem_get_device_addr(worker->memory), worker->factor, (float)step, PER_NPU};
+  step_args_t args = {bm_mem_get_device_addr(worker->memory), worker->factor, (float)step, CHANNELS, PER_CHANNEL};
   return tpu_kernel_launch_async(worker->handle, worker->step, &args, sizeof args) != BM_SUCCESS;
 }
 
@@ -40,7 +40,7 @@ static int finish(worker_t* worker) {
       bm_memcpy_d2s(worker->handle, data, worker->memory) != BM_SUCCESS)
     return 1;
   int wrong = 0;
-  for (int i = 0; i < NPUS * PER_NPU; ++i) {
+  for (int i = 0; i < CHANNELS * PER_CHANNEL; ++i) {
     float expected = (float)i;
     for (int step = 0; step < STEPS; ++step) {
       const float product = expected * worker->factor;
@@ -49,7 +49,7 @@ static int finish(worker_t* worker) {
     wrong += data[i] != expected;
   }
   printf("device %d, factor %.2f: %d steps, %d of %d numbers wrong\n", worker->device, worker->factor, STEPS, wrong,
-         NPUS * PER_NPU);
+         CHANNELS * PER_CHANNEL);
   tpu_kernel_free_module(worker->handle, worker->module);
   bm_free_device(worker->handle, worker->memory);
   bm_dev_free(worker->handle);

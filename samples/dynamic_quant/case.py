@@ -4,7 +4,7 @@ import numpy as np
 
 from softtpu import Output
 
-chips = ["bm1684x", "bm1688", "bm1690"]
+chips = ["bm1684x", "bm1688", "bm1690", "bm1690e", "bm1684x2"]
 shapes = [dict(m=3, k=64, n=48), dict(m=70, k=128, n=96)]
 tolerance = (0.02, 0.01)
 

@@ -4,23 +4,25 @@
 
 #include "args.h"
 
-// Elements of one piece in one NPU. A buffer is two banks of 16 KiB, and no two buffers share a bank: the engines never
-// wait for each other. 2 sets x 3 buffers x 32 KiB = 192 KiB of 256 KiB.
-#define PIECE 8192
-#define BUFFER_BYTES (PIECE * 4)
+// A buffer is an eighth of local memory, two banks of BM1684X: no two buffers share a bank, and the engines never wait
+// for each other. 2 sets x 3 buffers are six eighths.
+static int buffer_bytes(void) { return tpu_local_mem_size_per_npu() / 8; }
+// Elements of one piece in one NPU.
+static int most_in_npu(void) { return buffer_bytes() / 4; }
 
 typedef struct {
   unsigned long long first;  // element
   dim4 shape;                // {1, NPUs, 1, elements in one NPU}
 } piece_t;
 
-static local_addr_t buffer(int set, int which) { return (local_addr_t)((set * 3 + which) * BUFFER_BYTES); }
+static local_addr_t buffer(int set, int which) { return (local_addr_t)((set * 3 + which) * buffer_bytes()); }
 
 static piece_t piece_of(const add_args_t* args, int index) {
   const unsigned long long npus = (unsigned long long)tpu_npu_num();
-  const unsigned long long first = (unsigned long long)index * PIECE * npus;
+  const unsigned long long most = (unsigned long long)most_in_npu();
+  const unsigned long long first = (unsigned long long)index * most * npus;
   const unsigned long long left = (args->count - first) / npus;
-  const piece_t piece = {first, {1, (int)npus, 1, (int)(left < PIECE ? left : PIECE)}};
+  const piece_t piece = {first, {1, (int)npus, 1, (int)(left < most ? left : most)}};
   return piece;
 }
 
@@ -43,7 +45,7 @@ static void store(const add_args_t* args, int index) {
 
 int add(const void* raw) {
   const add_args_t* args = raw;
-  const unsigned long long per_piece = (unsigned long long)PIECE * (unsigned long long)tpu_npu_num();
+  const unsigned long long per_piece = (unsigned long long)most_in_npu() * (unsigned long long)tpu_npu_num();
   TPUKERNEL_ASSERT(args->count > 0 && args->count % (unsigned long long)tpu_npu_num() == 0);
   const int pieces = (int)((args->count + per_piece - 1) / per_piece);
   tpu_initialize();

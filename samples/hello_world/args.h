@@ -2,6 +2,7 @@
 #pragma once
 
 typedef struct {
-  unsigned long long out;  // device address: one fp32 per NPU
+  unsigned long long out;  // device address of fp32
   float value;
+  int count;  // numbers to write
 } hello_args_t;

@@ -3,7 +3,7 @@ import numpy as np
 
 from softtpu import Output
 
-chips = ["bm1684x", "bm1688", "bm1690"]
+chips = ["bm1684x", "bm1688", "bm1690", "bm1690e", "bm1684x2"]
 shapes = [dict(c=3, h=4, w=6), dict(c=70, h=28, w=28)]
 
 

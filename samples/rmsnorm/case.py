@@ -3,7 +3,7 @@ import numpy as np
 
 from softtpu import Output
 
-chips = ["bm1684x", "bm1688", "bm1690"]
+chips = ["bm1684x", "bm1688", "bm1690", "bm1690e", "bm1684x2"]
 shapes = [dict(rows=1, columns=128), dict(rows=70, columns=256)]
 tolerance = (1e-3, 1e-3)
 

@@ -3,7 +3,7 @@ import numpy as np
 
 from softtpu import Output
 
-chips = ["bm1684x", "bm1688", "bm1690"]
+chips = ["bm1684x", "bm1688", "bm1690", "bm1690e", "bm1684x2"]
 shapes = [dict(m=1, k=64, n=32), dict(m=16, k=128, n=96)]
 tolerance = (2e-3, 2e-3)
 

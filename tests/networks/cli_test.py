@@ -62,6 +62,20 @@ class Bmodel(unittest.TestCase):
             self.assertNotIn("outside", text)
         self.assertIn("reads src 0xc000001e00, shape [24,", softtpu("disasm", NETWORKS / "bm1688_2/matmul_two_F32.bmodel"))
 
+    def test_disasm_of_a_chip_whose_networks_do_not_run_has_fields_alone(self):
+        # These chips share the forms of a few instructions with BM1688: its file under their names.
+        file = self.at / "other.bmodel"
+        whole = (NETWORKS / "bm1688/softmax_BF16.bmodel").read_bytes()
+        self.assertEqual(whole.count(b"BM1688\0"), 1)
+        file.write_bytes(whole.replace(b"BM1688\0", b"CV184X\0"))
+        text = softtpu("disasm", file)
+        self.assertIn("  TIU 1 ", text)
+        self.assertNotIn("= tpu_", text)
+        self.assertIn("= tpu_", softtpu("disasm", NETWORKS / "bm1688/softmax_BF16.bmodel"))
+        self.assertIn("the file is for chip CV184X, whose networks cannot run", softtpu("run", file, status=1))
+        file.write_bytes(whole.replace(b"BM1688\0", b"BM9999\0"))
+        self.assertIn("no instructions of BM9999 are known", softtpu("disasm", file, status=2))
+
     def test_a_network_runs_on_its_own_chip(self):
         for network in ("bm1688_2/matmul_two_F32", "bm1690/embedding_F16", "bm1684/conv_relu_F32"):
             self.assertIn(" ms here", softtpu("run", NETWORKS / f"{network}.bmodel"))

@@ -65,7 +65,7 @@ def test_a_case_of_softtpu_try_is_a_test(pytester):
         (pytester.path / name).write_text((sample / name).read_text())
     pytester.makepyfile("""
 def test_right(softtpu_try):
-    assert len(softtpu_try("kernel.c", "case.py", shapes=[dict(rows=2, columns=64)])["cases"]) == 3
+    assert len(softtpu_try("kernel.c", "case.py", shapes=[dict(rows=2, columns=64)])["cases"]) == 5
 
 def test_wrong(softtpu_try):
     softtpu_try("kernel.c", "case.py", tolerance=1e-9)

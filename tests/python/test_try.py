@@ -93,6 +93,22 @@ def test_an_element_in_the_middle_is_found_in_its_tile(files, trier):
     assert one["written_by"]["index"] == [0, 0, 0, 2] and one["written_by"]["command"] == 7
 
 
+def test_a_chip_without_what_the_kernel_uses_is_counted_apart(files, trier):
+    kernel, case = files("tpu_hau_sort(args->out, args->a, 16, 4, true, DT_FP32);\n  " + RIGHT)
+    made = trier.run(kernel, case, chips=["bm1690e", "cv184x"], shapes=[dict(count=4096)])
+    assert (made.verdict, made.exit_status) == ("unsupported", 123), made.text
+    assert "0 of 2 cases right, 2 on chips without what the kernel uses" in made.text
+    for one in made["cases"]:
+        assert "tpu_hau_sort: " in one["failure"]["text"] and "refuses this function: the chip has no HAU" in one["failure"]["text"]
+        assert one["failure"]["line"] == line_of(kernel, "tpu_hau_sort")
+
+
+def test_a_reference_may_ask_for_the_chip(files, trier):
+    asks = CASE.replace("def reference(a, b, **rest):\n    return a + b", "def reference(a, b, chip, cores):\n    return a + b + (chip != 'bm1688') * cores")
+    made = trier.run(*files(case=asks), shapes=[dict(count=4096)])
+    assert {one["chip"]: one["verdict"] for one in made["cases"]} == {"bm1684x": "wrong", "bm1688": "ok"}, made.text
+
+
 def test_what_no_command_wrote(files, trier):
     kernel, case = files("return;")
     made = trier.run(kernel, case, chips=["bm1684x"], shapes=[dict(count=4096)])

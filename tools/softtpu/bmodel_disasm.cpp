@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "device/chip/chip.hpp"
+#include "device/chip/names.hpp"
 #include "device/instruction/address.hpp"
 #include "device/instruction/translate.hpp"
+#include "runtime/bmodel/runs.hpp"
 #include "tools/softtpu/bmodel.hpp"
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/network_time.hpp"
@@ -117,12 +119,15 @@ Result<std::vector<Entry>> read(const stream::InstructionSet& set, stream::Unit 
 int disassemble_model(const BmodelOptions& options) {
   const auto loaded = load_model(options.file);
   if (!loaded) return fail(loaded.error());
-  const auto* set = stream::InstructionSet::find_chip(chip_name(loaded->model.chip));
+  const std::string name = chip_name(loaded->model.chip);
+  const auto* set = stream::InstructionSet::find_chip(name);
+  if (set == nullptr) set = stream::InstructionSet::find_chip(canonical_chip_name(name));
   if (set == nullptr)
     return fail(
         Error{ErrorKind::kUsage, fmt::format("{}: no instructions of {} are known", options.file, loaded->model.chip)});
-  // A chip without a description has instructions, and no commands.
-  const auto chip = load_chip(chip_name(loaded->model.chip));
+  // Of other chips only the fields are known, not what is carried out.
+  const bool runs = bmodel::find_runs(name) != nullptr;
+  const auto chip = load_chip(name);
   bool found = false;
   for (const bmodel::Network& network : loaded->model.networks) {
     if (!options.network.empty() && network.name != options.network) continue;
@@ -132,7 +137,7 @@ int disassemble_model(const BmodelOptions& options) {
       const Areas areas = areas_of(stage);
       for (const bmodel::CommandGroup& group : stage.groups) {
         std::optional<Translating> translating;
-        if (chip) translating.emplace(*chip, areas);
+        if (chip && runs) translating.emplace(*chip, areas);
         if (stage.cores > 1 && !options.json) fmt::print("core {}\n", group.core);
         for (const auto& [unit, bytes] :
              {std::pair(stream::Unit::kTiu, group.tiu), std::pair(stream::Unit::kDma, group.dma),

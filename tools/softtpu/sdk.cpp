@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -97,12 +98,15 @@ struct PplChip {
   const char* macro;  // defined for kernels and hosts
   bool has_tpuv7;     // hosts use tpuv7_rt, else libbmlib
   int most_cores;     // MAX_TPU_CORE_NUM of PPL 1.7, which says 2 for BM1684X
+  const char* also_called = "";
 };
-constexpr PplChip kPplChips[] = {
-    {"bm1684x", "tpu_6_0", "__bm1684x__", false, 2},  {"bm1684xe", "tpu_6_0_e", "__bm1684x__", false, 2},
-    {"bm1688", "tpul_6_0", "__bm1688__", false, 2},   {"bm1684x2", "tpub_9_3", "__bm1684x2__", false, 4},
-    {"cv184x", "tpul_8_1", "__mars3__", false, 1},    {"bm1690", "tpub_7_1", "__sg2260__ -D__bm1690__", true, 8},
-    {"bm1690e", "tpub_7_1_e", "__sg2260e__", true, 4}};
+constexpr PplChip kPplChips[] = {{"bm1684x", "tpu_6_0", "__bm1684x__", false, 2},
+                                 {"bm1684xe", "tpu_6_0_e", "__bm1684x__", false, 2},
+                                 {"bm1688", "tpul_6_0", "__bm1688__", false, 2},
+                                 {"bm1684x2", "tpub_9_3", "__bm1684x2__", false, 4},
+                                 {"cv184x", "tpul_8_1", "__mars3__", false, 1, "mars3"},
+                                 {"bm1690", "tpub_7_1", "__sg2260__ -D__bm1690__", true, 8},
+                                 {"bm1690e", "tpub_7_1_e", "__sg2260e__", true, 4, "sg2260e"}};
 
 // Of those, the ones that softtpu runs.
 std::vector<PplChip> ppl_chips() {
@@ -213,7 +217,9 @@ void lay_out_bmlib(const fs::path& prefix, const fs::path& folder) {
 void lay_out_ppl(const fs::path& prefix, const fs::path& folder) {
   std::string map;
   for (const PplChip& chip : ppl_chips()) {
-    map += fmt::format("{}\n  \"{}\": \"{}\"", map.empty() ? "{" : ",", chip.name, chip.code);
+    for (const std::string_view name : {chip.name, chip.also_called}) {
+      if (!name.empty()) map += fmt::format("{}\n  \"{}\": \"{}\"", map.empty() ? "{" : ",", name, chip.code);
+    }
     const fs::path place = folder / "chip" / chip.code;
     write_text(place / "config_common.cmake", ppl_config(chip));
     copy_kernel_headers(prefix, place / "TPU1686/kernel/include");
