@@ -399,6 +399,21 @@ TEST(NewerChips, AnswerForStartNpusAndTypesThatTheyLack) {
   EXPECT_TRUE(device.run([&] { EXPECT_NE(tpu_l2_sram_addr(0x101000000 + 0x1FFFFF), nullptr); }).ok);
 }
 
+// Golden cv184x fp_div/div/012: its base gives an infinity here.
+TEST(NewerChips, DivideSubnormalsByZeroAsZerosOnCv184x) {
+  const auto quotient = [](const char* chip) {
+    TestDevice device(chip);
+    *device.local<std::uint32_t>(0, 0) = 0x400000;
+    *device.local<std::uint32_t>(0, kBank) = 0;
+    const dim4 shape{1, 1, 1, 1};
+    const auto outcome = device.run([&] { tpu_bdc_fp32_div(2 * kBank, 0, kBank, &shape, nullptr, nullptr, nullptr); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<std::uint32_t>(0, 2 * kBank);
+  };
+  EXPECT_EQ(quotient("bm1688"), 0x7F800000U);
+  EXPECT_EQ(quotient("cv184x"), 0x7FFFFFFFU);
+}
+
 // BM1684X2's fused functions (golden bm1684x2/fused, bm1684x2/fp4). Its headers number fp16 as 21 and FP4 as 11.
 constexpr auto kFp16OfX2 = static_cast<data_type_t>(21);
 constexpr auto kFp4OfX2 = static_cast<data_type_t>(11);

@@ -78,7 +78,8 @@ void print_json(const nlohmann::json& json) {
 
 int main(int argc, char** argv) {
   using namespace softtpu::cli;
-  CLI::App app("softtpu: an emulator of SOPHGO's BM1684X, BM1684, BM1688 and BM1690.", "softtpu");
+  CLI::App app("softtpu: an emulator of SOPHGO's BM1684X, BM1684X2, BM1684, BM1688, BM1690, BM1690E and CV184X.",
+               "softtpu");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text(SOFTTPU_VERSION));
   int status = 0;
