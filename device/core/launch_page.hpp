@@ -2,9 +2,9 @@
 // locks. Each core is a process (or a thread) that changes it under the page's lock and sleeps on a word of its own.
 //
 // The page is enough to tell what a launch is in: when the last core that could still act goes to sleep, or ends, it
-// sees that all others wait in vain. And it is where a failure is told: a core that fails, or sees another one fail,
-// says so here, and the others learn it at their next call, or are woken. A kernel's wild write may have been here:
-// numbers are checked before they are used as an index.
+// sees that all others wait in vain. It also holds the launch's first failure: a core that fails, or sees another one
+// fail, stores it here, and the others read it at their next call, or are woken. A kernel's wild write may have been
+// here: numbers are checked before they are used as an index.
 #pragma once
 
 #include <array>

@@ -13,13 +13,12 @@
 #include "device/core/core.hpp"
 #include "device/isa/op_names.hpp"
 #include "device/network/program.hpp"
-#include "runtime/bmodel/network_launch.hpp"
+#include "runtime/bmodel/tensor_map.hpp"
+#include "runtime/protocol/launch.hpp"
 
 namespace softtpu::network {
 namespace {
 
-using bmodel::NetworkStep;
-using bmodel::NetworkStepKind;
 using Bytes = std::span<const std::uint8_t>;
 
 // Programs that this core has made, the last used one first. Streams lie in memory that any client may write to, so a
@@ -76,94 +75,75 @@ class Programs {
   std::list<Entry> kept_;
 };
 
-class Launch {
+// One call of a network.
+class Run {
  public:
-  Launch(Core& core, Programs& programs) : core_(core), programs_(programs) {}
+  Run(Core& core, Programs& programs) : core_(core), programs_(programs) {}
 
-  void run(const void* raw) {
-    bmodel::NetworkLaunchHead head;
-    std::memcpy(&head, raw, sizeof(head));
-    if (head.magic != bmodel::NetworkLaunchHead::kMagic || head.count > bmodel::kMostNetworkSteps)
-      return refuse("the arguments are not those of a network");
-    const auto* steps = static_cast<const std::uint8_t*>(raw) + sizeof(head);
+  void all(const std::vector<msg::NetworkStep>& steps) {
     core_.submit(Op::tpu_initialize, ControlCmd{ControlAction::kInitialize, 0, 0});
-    for (std::uint64_t i = 0; i < head.count && !core_.faulted(); ++i) {
-      NetworkStep step;
-      std::memcpy(&step, steps + i * sizeof(step), sizeof(step));
-      take(step);
-    }
+    for (std::size_t i = 0; i < steps.size() && !core_.faulted(); ++i)
+      std::visit([this](const auto& step) { take(step); }, steps[i]);
     core_.submit(Op::tpu_poll, ControlCmd{ControlAction::kPoll, 0, 0});
   }
 
  private:
-  void take(const NetworkStep& step) {
-    switch (step.kind) {
-      case NetworkStepKind::kCopy: return copy(step.a, step.b, step.c);
-      case NetworkStepKind::kArea: areas_.push_back({step.a, step.b, step.c}); return;
-      case NetworkStepKind::kKeep: keeps_.push_back({step.a, step.b, step.c}); return;
-      case NetworkStepKind::kGroup:
-        if (const auto program = find(step)) carry_out(*program);
-        keeps_.clear();
-        layers_.clear();
-        sdma_ = {};
-        return;
-      case NetworkStepKind::kSdma:
-        if (const auto stream = stream_at(step.a, step.b)) sdma_ = *stream;
-        return;
-      case NetworkStepKind::kMeet:
-        core_.submit(Op::tpu_sync_all, ControlCmd{ControlAction::kSync, LaunchPage::kAllEngines, kAllCores});
-        return;
-      case NetworkStepKind::kLayers:
-        if (const auto table = stream_at(step.a, step.b)) layers_ = bmodel::unpack_layers(*table);
-        return;
-      case NetworkStepKind::kCheck:
-        static_cast<void>(find(step));
-        sdma_ = {};
-        return;
-    }
-    refuse("the arguments hold a step that is not known");
+  void take(const msg::NetworkCopy& step) { copy(step); }
+  void take(const msg::NetworkArea& step) { areas_.push_back({step.begin, step.end, step.at}); }
+  void take(const msg::NetworkBarrier&) {
+    core_.submit(Op::tpu_sync_all, ControlCmd{ControlAction::kSync, LaunchPage::kAllEngines, kAllCores});
+  }
+  void take(const msg::NetworkGroup& step) {
+    const auto program = find(step);
+    if (program != nullptr && !step.is_check) carry_out(*program, step.keeps);
   }
 
   void refuse(const std::string& why) { core_.fault(ErrorKind::kUsage, "the network cannot run: " + why); }
 
   // The network's own copies go through GDMA, as those of the chip's firmware do.
-  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  void copy(const msg::NetworkCopy& what) {
     constexpr std::uint64_t kMostBytes = 1 << 30;  // of one command
     static constexpr std::string_view kName = "copy of an input or output";
     CallStack stack;
     stack.step = kName;
     const CallStackScope site(stack);
     const InstructionScope instructions;
-    for (std::uint64_t done = 0; done < bytes && !core_.faulted();) {
-      const std::uint64_t size = std::min(bytes - done, kMostBytes);
+    for (std::uint64_t done = 0; done < what.bytes && !core_.faulted();) {
+      const std::uint64_t size = std::min(what.bytes - done, kMostBytes);
       const Dim4 shape{1, 1, 1, static_cast<int>(size)};
       const auto block = [&](std::uint64_t address) {
         return Tensor{Space::kSystem, address + done, shape, continuous_stride(shape), Dtype::kInt8, true};
       };
-      core_.submit(Op::tpu_gdma_system_cpy, DmaCopyCmd{CopyOrder::kBlock, block(to), block(from)});
+      core_.submit(Op::tpu_gdma_system_cpy, DmaCopyCmd{CopyOrder::kBlock, block(what.to), block(what.from)});
       done += size;
     }
   }
 
-  std::shared_ptr<const Program> find(const NetworkStep& step) {
-    const auto tiu = stream_at(step.a, step.b);
-    const auto dma = stream_at(step.c, step.d);
-    if (!tiu || !dma) return nullptr;
-    auto program = programs_.find(core_.chip(), {*tiu, *dma, sdma_}, areas_, layers_);
+  // Null: the network has been refused.
+  std::shared_ptr<const Program> find(const msg::NetworkGroup& group) {
+    const auto tiu = stream_at(group.tiu);
+    const auto dma = stream_at(group.dma);
+    const auto sdma = stream_at(group.sdma);
+    const auto table = stream_at(group.layers);
+    if (!tiu || !dma || !sdma || !table) return nullptr;
+    const std::vector<bmodel::LayerRange> layers =
+        table->empty() ? std::vector<bmodel::LayerRange>() : bmodel::unpack_layers(*table);
+    auto program = programs_.find(core_.chip(), {*tiu, *dma, *sdma}, areas_, layers);
     if (program) return *std::move(program);
     refuse(program.error().text);
     return nullptr;
   }
-  std::optional<Bytes> stream_at(std::uint64_t address, std::uint64_t bytes) {
-    if (bytes == 0) return Bytes();
-    const std::uint8_t* data = core_.memories().find_system(address, bytes).data;
-    if (data != nullptr) return Bytes(data, bytes);
-    refuse(fmt::format("its instructions ({} bytes at {:#x}) lie outside the device's memory", bytes, address));
+  std::optional<Bytes> stream_at(const msg::MemoryRange& range) {
+    if (range.bytes == 0) return Bytes();
+    const std::uint8_t* data = core_.memories().find_system(range.address, range.bytes).data;
+    if (data != nullptr) return Bytes(data, range.bytes);
+    refuse(fmt::format("its instructions ({} bytes at {:#x}) lie outside the device's memory", range.bytes,
+                       range.address));
     return std::nullopt;
   }
 
-  void carry_out(const Program& program) {
-    const auto last_writes = find_last_writes(program);
+  void carry_out(const Program& program, const std::vector<msg::NetworkCopy>& keeps) {
+    const auto last_writes = find_last_writes(program, keeps);
     CallStack stack;
     const CallStackScope site(stack);
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -172,17 +152,15 @@ class Launch {
       std::visit([&](const auto& command) { core_.submit(step.op, command); }, step.command);
       if (core_.faulted()) return;
       const auto [first, end] = last_writes.equal_range(i);
-      for (auto keep = first; keep != end; ++keep) copy(keep->second.to, keep->second.from, keep->second.bytes);
+      for (auto keep = first; keep != end; ++keep) copy(keep->second);
     }
   }
 
-  struct Keep {
-    std::uint64_t to = 0, from = 0, bytes = 0;
-  };
   // Behind which step each tensor that is kept is complete. What nothing writes is complete before the first one.
-  std::multimap<std::size_t, Keep> find_last_writes(const Program& program) const {
-    std::multimap<std::size_t, Keep> found;
-    for (const Keep& keep : keeps_) {
+  static std::multimap<std::size_t, msg::NetworkCopy> find_last_writes(const Program& program,
+                                                                       const std::vector<msg::NetworkCopy>& keeps) {
+    std::multimap<std::size_t, msg::NetworkCopy> found;
+    for (const msg::NetworkCopy& keep : keeps) {
       std::size_t last = 0;
       for (std::size_t i = 0; i < program.steps.size(); ++i) {
         if (writes(program.steps[i].command, keep)) last = i;
@@ -191,7 +169,7 @@ class Launch {
     }
     return found;
   }
-  static bool writes(const Command& command, const Keep& keep) {
+  static bool writes(const Command& command, const msg::NetworkCopy& keep) {
     bool found = false;
     const auto look = [&](Access access, const char*, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
@@ -211,21 +189,17 @@ class Launch {
   Core& core_;
   Programs& programs_;
   std::vector<Area> areas_;
-  std::vector<Keep> keeps_;
-  std::vector<bmodel::LayerRange> layers_;
-  Bytes sdma_;
 };
 
-void run_network(const void* args) {
+void run_network(const void* call) {
   // Of this thread's core.
   thread_local Programs programs;
-  if (Core* core = Core::current(); core != nullptr) Launch(*core, programs).run(args);
+  if (Core* core = Core::current(); core != nullptr)
+    Run(*core, programs).all(static_cast<const msg::NetworkCall*>(call)->steps);
 }
 
 }  // namespace
 
-KernelFunction find_kernel(std::string_view name) {
-  return name.starts_with(bmodel::kNetworkKernel) ? &run_network : nullptr;
-}
+KernelFunction kernel() { return &run_network; }
 
 }  // namespace softtpu::network

@@ -33,16 +33,6 @@ struct Header {
   bool ended = false;  // the second part is there
   std::uint64_t launch_bytes = 0, outcome_bytes = 0;
   Bytes launch_digest = Bytes(kDigestBytes), outcome_digest = Bytes(kDigestBytes);
-  template <class V>
-  void fields(V& v) {
-    v("magic", magic);
-    v("version", version);
-    v("ended", ended);
-    v("launch_bytes", launch_bytes);
-    v("outcome_bytes", outcome_bytes);
-    v("launch_digest", launch_digest);
-    v("outcome_digest", outcome_digest);
-  }
 };
 
 Bytes digest_of(std::span<const std::uint8_t> bytes) {
@@ -201,8 +191,8 @@ Problem problem_of(const LaunchRecord& record) {
 template <class First, class Second>
 bool decode(std::span<const std::uint8_t> part, First& first, Second& second) {
   Decoder decoder(part);
-  first.fields(decoder);
-  if (decoder.ok()) decoder("", second);
+  decoder(first);
+  if (decoder.ok()) decoder(second);
   return decoder.ok() && decoder.at_end();
 }
 
@@ -215,8 +205,8 @@ Result<Header> read_header(std::span<const std::uint8_t> start, std::uint64_t fi
     return bad(fmt::format("{} bytes are not a record of a launch, which has {} at least", file_bytes, header_bytes()));
   }
   Decoder first(start);
-  first("magic", header.magic);
-  first("version", header.version);
+  first(header.magic);
+  first(header.version);
   if (header.magic == 0) return bad("the record was not finished: its device ended while it was written");
   if (header.magic != kMagic) return bad("not a record of a launch");
   if (header.version != kVersion) {
@@ -224,7 +214,7 @@ Result<Header> read_header(std::span<const std::uint8_t> start, std::uint64_t fi
   }
   const auto fields = start.first(header_bytes() - kDigestBytes);
   Decoder decoder(fields);
-  header.fields(decoder);
+  decoder(header);
   const Bytes digest = digest_of(fields);
   const bool sized = header.launch_digest.size() == kDigestBytes && header.outcome_digest.size() == kDigestBytes;
   if (!decoder.ok() || !decoder.at_end() || !sized ||

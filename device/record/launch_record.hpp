@@ -15,34 +15,17 @@ namespace softtpu {
 
 struct RecordedRange {
   std::uint64_t begin = 0, end = 0;  // offsets
-  template <class V>
-  void fields(V& v) {
-    v("begin", begin);
-    v("end", end);
-  }
 };
 
 struct RecordedAllocation {
   std::uint64_t address = 0, bytes = 0;
   std::vector<RecordedRange> written;     // by the host program and by earlier launches
   std::vector<std::string> allocated_at;  // stack of the host program, innermost first
-  template <class V>
-  void fields(V& v) {
-    v("address", address);
-    v("bytes", bytes);
-    v("written", written);
-    v("allocated_at", allocated_at);
-  }
 };
 
 struct RecordedBlock {
   std::uint64_t offset = 0;
   Bytes bytes;
-  template <class V>
-  void fields(V& v) {
-    v("offset", offset);
-    v("bytes", bytes);
-  }
 };
 
 // A memory as MemoryImage keeps it.
@@ -50,13 +33,6 @@ struct RecordedMemory {
   std::string name;
   std::uint64_t start = 0, bytes = 0;
   std::vector<RecordedBlock> blocks;
-  template <class V>
-  void fields(V& v) {
-    v("name", name);
-    v("start", start);
-    v("bytes", bytes);
-    v("blocks", blocks);
-  }
 };
 
 // A launch without the contents of memories.
@@ -70,30 +46,12 @@ struct RecordedLaunch {
   Bytes image;         // of the module
   Bytes args;
   std::vector<RecordedAllocation> allocations;
-  template <class V>
-  void fields(V& v) {
-    v("chip", chip);
-    v("global_bytes", global_bytes);
-    v("core", core);
-    v("number", number);
-    v("kernel", kernel);
-    v("module", module);
-    v("image", image);
-    v("args", args);
-    v("allocations", allocations);
-  }
 };
 
 struct RecordedOutcome {
   bool ok = true;
   std::string text;  // of the failure
   std::uint64_t commands = 0;
-  template <class V>
-  void fields(V& v) {
-    v("ok", ok);
-    v("text", text);
-    v("commands", commands);
-  }
 };
 
 struct LaunchRecord {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/core/call_kind.hpp"
 #include "device/core/execution.hpp"
 #include "device/core/launch_outcome.hpp"
 #include "device/timing/advice.hpp"
@@ -20,7 +21,6 @@
 #include "device/timing/timeline.hpp"
 #include "device/trace/shared_file.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/bmodel/network_launch.hpp"
 
 namespace softtpu {
 namespace {
@@ -53,7 +53,7 @@ class TimeObserver final : public Observer {
     call_index_.clear();
     products_ = {};
     advice_.begin(launch_.cores);
-    clock_ = kernel.starts_with(bmodel::kNetworkKernel) ? &networks_ : &kernels_;
+    clock_ = current_call_kind() == CallKind::kNetwork ? &networks_ : &kernels_;
     begin_us_ = clock_->begin(end_of_last_us_);
     started_ = std::chrono::steady_clock::now();
     last_us_.reset();

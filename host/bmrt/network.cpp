@@ -6,12 +6,17 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <tuple>
+#include <utility>
+
+#include "host/bmlib/network_launch.hpp"
 
 namespace softtpu::bmrt {
 namespace {
 
-using bmodel::NetworkStep;
-using bmodel::NetworkStepKind;
+using msg::NetworkArea;
+using msg::NetworkGroup;
+using msg::NetworkStep;
 
 // Compiled addresses of relocated tensors (address mode 4): behind everything a compiler uses.
 constexpr std::uint64_t kRelocated = 0xC0'0000'0000;
@@ -20,12 +25,6 @@ constexpr std::size_t kAddressBytes = 5;               // of an address in an in
 constexpr std::uint64_t kGlobalStart = 0x1'0000'0000;  // where compilers put global memory of BM1684X
 
 std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-
-NetworkStep area(std::uint64_t begin, std::uint64_t end, std::uint64_t at) {
-  return {NetworkStepKind::kArea, begin, end, at, 0};
-}
-
-bool contains(const NetworkStep& area, std::uint64_t address) { return address >= area.a && address < area.b; }
 
 // What the interface can say about a tensor.
 Result<void> check_tensor(const bmodel::Tensor& tensor) {
@@ -88,7 +87,6 @@ Result<std::shared_ptr<Network>> Network::load(MemorySource& memory, const bmode
                                                SharedContext* shared, bool static_parts) {
   std::shared_ptr<Network> loaded(new Network);
   loaded->name_ = network.name;
-  loaded->kernel_ = (std::string(bmodel::kNetworkKernel) + network.name).substr(0, 64);
   loaded->address_mode_ = network.address_mode;
   if (network.stages.empty()) return Error{ErrorKind::kUsage, "it has no stage"};
   if (network.address_mode < bmodel::kIoInContext || network.address_mode > bmodel::kIoRelocated)
@@ -125,7 +123,7 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
                  fmt::format("it is compiled for {} cores, the device has {}", stage.cores, there)};
   }
   loaded.cores = stage.cores;
-  loaded.more_groups.resize(stage.cores - 1);
+  loaded.groups.resize(stage.cores);
   loaded.inputs = stage.inputs;
   loaded.outputs = stage.outputs;
   // What the interface cannot describe is not shown.
@@ -149,13 +147,13 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
     loaded.constants_hash = hash_constants(stage.coefficients);
     const std::uint64_t begin = stage.coefficient_address;
     const std::uint64_t end = std::min(constants_end, begin + whole_pages(stage.coefficients.size()));
-    if (begin < end) loaded.areas.push_back(area(begin, end, loaded.constants->address()));
+    if (begin < end) loaded.areas.push_back({begin, end, loaded.constants->address()});
   }
   if (stage.io_bytes > 0) {
     auto io = memory.make(Use::kInputsAndOutputs, stage.io_bytes);
     if (!io) return io.error();
     loaded.io = *std::move(io);
-    loaded.areas.push_back(area(stage.io_address, stage.io_address + stage.io_bytes, loaded.io.address()));
+    loaded.areas.push_back({stage.io_address, stage.io_address + stage.io_bytes, loaded.io.address()});
   }
   if (stage.context_bytes > 0) {
     // Pieces may lie anywhere; one behind the other is as good.
@@ -169,14 +167,14 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
       if (shared != nullptr) shared->memory = loaded.context;
     }
     loaded.areas.push_back(
-        area(stage.context_address, stage.context_address + stage.context_bytes, loaded.context->address()));
+        {stage.context_address, stage.context_address + stage.context_bytes, loaded.context->address()});
   }
   if (auto placed = place_apart(memory, stage, loaded); !placed) return placed.error();
   for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
     for (const bmodel::Tensor& tensor : *tensors) {
       if (address_mode_ == bmodel::kIoRelocated || tensor.bytes == 0) continue;
-      const auto in = std::find_if(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkStep& one) {
-        return contains(one, tensor.address) && tensor.bytes <= one.b - tensor.address;
+      const auto in = std::find_if(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkArea& one) {
+        return one.contains(tensor.address) && tensor.bytes <= one.end - tensor.address;
       });
       if (in == loaded.areas.end())
         return Error{ErrorKind::kUsage,
@@ -196,13 +194,13 @@ Result<void> Network::place_apart(MemorySource& source, const bmodel::Stage& sta
     for (const bmodel::Tensor& tensor : *tensors) {
       if (tensor.bytes == 0 || place(loaded, tensor.address) != 0) continue;
       const std::uint64_t bytes = whole_pages(tensor.bytes);
-      const bool meets = std::any_of(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkStep& one) {
-        return one.a < tensor.address + bytes && tensor.address < one.b;
+      const bool meets = std::any_of(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkArea& one) {
+        return one.begin < tensor.address + bytes && tensor.address < one.end;
       });
       auto memory = source.make(Use::kInputsAndOutputs, bytes);
       if (!memory) return memory.error();
       const std::uint64_t end = tensor.address + (meets ? tensor.bytes : bytes);
-      loaded.areas.push_back(area(tensor.address, end, memory->address()));
+      loaded.areas.push_back({tensor.address, end, memory->address()});
       loaded.apart.push_back(*std::move(memory));
     }
   }
@@ -212,7 +210,7 @@ Result<void> Network::place_apart(MemorySource& source, const bmodel::Stage& sta
 Result<void> Network::load_groups(MemorySource& source, const bmodel::Stage& stage, Stage& loaded) {
   std::vector<std::uint64_t> bases;  // of relocated tensors, by their number
   if (address_mode_ == bmodel::kIoRelocated) {
-    constexpr std::size_t kMostTensors = bmodel::kMostNetworkSteps / 2;  // each is an area of a launch
+    constexpr std::size_t kMostTensors = kMaxNetworkSteps / 2;  // each is an area of a launch
     if (stage.inputs.size() + stage.outputs.size() > kMostTensors)
       return Error{ErrorKind::kUnsupported, fmt::format("it has more than {} relocated tensors", kMostTensors)};
     std::uint64_t next = kRelocated;
@@ -233,56 +231,55 @@ Result<void> Network::load_groups(MemorySource& source, const bmodel::Stage& sta
       const std::uint64_t address = bases[one.base_id] + one.add;
       std::memcpy(dma.data() + one.offset, &address, kAddressBytes);
     }
-    std::uint64_t addresses[3] = {};
-    const bmodel::Bytes streams[3] = {group.tiu, dma, group.sdma};
-    for (int i = 0; i < 3; ++i) {
-      if (streams[i].empty()) continue;
-      auto memory = source.make(i == 0 ? Use::kInstructions : Use::kMovingInstructions, streams[i]);
+    NetworkGroup& made = loaded.groups[group.core].emplace_back();
+    const std::tuple<bmodel::Bytes, msg::MemoryRange*, Use> streams[] = {
+        {group.tiu, &made.tiu, Use::kInstructions},
+        {dma, &made.dma, Use::kMovingInstructions},
+        {group.sdma, &made.sdma, Use::kMovingInstructions}};
+    for (const auto& [bytes, range, use] : streams) {
+      if (bytes.empty()) continue;
+      auto memory = source.make(use, bytes);
       if (!memory) return memory.error();
-      addresses[i] = memory->address();
+      *range = {memory->address(), bytes.size()};
       loaded.streams.push_back(*std::move(memory));
     }
-    std::vector<NetworkStep>& groups = group.core == 0 ? loaded.groups : loaded.more_groups[group.core - 1];
-    if (auto layers = load_layers(source.handle(), stage, group, loaded, groups); !layers) return layers.error();
-    if (!group.sdma.empty()) groups.push_back({NetworkStepKind::kSdma, addresses[2], group.sdma.size(), 0, 0});
-    groups.push_back({NetworkStepKind::kGroup, addresses[0], group.tiu.size(), addresses[1], dma.size()});
+    auto layers = load_layers(source.handle(), stage, group, loaded);
+    if (!layers) return layers.error();
+    made.layers = *layers;
   }
   return check_streams(source.handle(), loaded);
 }
 
 // Layers count by the part that they belong to; where a part has several groups, their numbers begin anew and name
 // nothing.
-Result<void> Network::load_layers(bm_handle_t handle, const bmodel::Stage& stage, const bmodel::CommandGroup& group,
-                                  Stage& loaded, std::vector<NetworkStep>& groups) {
+Result<msg::MemoryRange> Network::load_layers(bm_handle_t handle, const bmodel::Stage& stage,
+                                              const bmodel::CommandGroup& group, Stage& loaded) {
   const auto of_part = [&](const auto& one) { return one.part == group.part; };
   const auto beside = [&](const bmodel::CommandGroup& one) { return of_part(one) && one.core == group.core; };
-  if (group.core != 0 || std::count_if(stage.groups.begin(), stage.groups.end(), beside) > 1) return {};
+  if (group.core != 0 || std::count_if(stage.groups.begin(), stage.groups.end(), beside) > 1) return msg::MemoryRange();
   std::vector<bmodel::Layer> layers;
   std::copy_if(stage.layers.begin(), stage.layers.end(), std::back_inserter(layers), of_part);
   const auto table = bmodel::pack_layers(layers);
-  if (table.empty()) return {};
+  if (table.empty()) return msg::MemoryRange();
   auto memory = DeviceMemory::make(handle, table);
   if (!memory) return memory.error();
-  groups.push_back({NetworkStepKind::kLayers, memory->address(), table.size(), 0, 0});
+  const msg::MemoryRange range{memory->address(), table.size()};
   loaded.streams.push_back(*std::move(memory));
-  return {};
+  return range;
 }
 
 // The device reads all instructions once, so that what is wrong with them is said now.
 Result<void> Network::check_streams(bm_handle_t handle, const Stage& stage) const {
-  std::vector<NetworkStep> steps = stage.areas;
-  if (address_mode_ == bmodel::kIoRelocated) {
-    // Where they will lie is not known yet.
-    steps.push_back(area(kRelocated, std::uint64_t{1} << 40, kGlobalStart));
-  }
-  const auto add = [&](const std::vector<NetworkStep>& groups) {
-    for (NetworkStep group : groups) {
-      if (group.kind == NetworkStepKind::kGroup) group.kind = NetworkStepKind::kCheck;
-      steps.push_back(group);
+  std::vector<NetworkStep> steps(stage.areas.begin(), stage.areas.end());
+  // Where relocated tensors will lie is not known yet.
+  if (address_mode_ == bmodel::kIoRelocated)
+    steps.push_back(NetworkArea{kRelocated, std::uint64_t{1} << 40, kGlobalStart});
+  for (const auto& groups : stage.groups) {
+    for (NetworkGroup group : groups) {
+      group.is_check = true;
+      steps.push_back(std::move(group));
     }
-  };
-  add(stage.groups);
-  for (const auto& groups : stage.more_groups) add(groups);
+  }
   if (issue(handle, steps, true) == BM_SUCCESS) return {};
   return Error{ErrorKind::kUsage, "its instructions cannot be carried out (the line above says why)"};
 }
@@ -323,20 +320,20 @@ Result<std::size_t> Network::find_stage(const bm_tensor_t* inputs, int count) co
 }
 
 std::uint64_t Network::place(const Stage& stage, std::uint64_t address) const {
-  for (const NetworkStep& one : stage.areas) {
-    if (contains(one, address)) return one.c + (address - one.a);
+  for (const NetworkArea& one : stage.areas) {
+    if (one.contains(address)) return one.at + (address - one.begin);
   }
   return 0;
 }
 
 std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
-                                           const std::vector<NetworkStep>& keeps) const {
+                                           const std::vector<msg::NetworkCopy>& keeps) const {
   std::vector<NetworkStep> steps;
   const bool relocated = address_mode_ == bmodel::kIoRelocated;
   std::uint64_t next = kRelocated;
   const auto relocate = [&](const bm_tensor_t& tensor, std::uint64_t bytes) {
     const std::uint64_t end = next + whole_pages(bytes) + kPage;
-    steps.push_back(area(next, end, bm_mem_get_device_addr(tensor.device_mem)));
+    steps.push_back(NetworkArea{next, end, bm_mem_get_device_addr(tensor.device_mem)});
     next = end;
   };
   for (std::size_t i = 0; i < of.inputs.size(); ++i) {
@@ -344,24 +341,24 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
     if (relocated) {
       relocate(inputs[i], tensor.bytes);
     } else {
-      steps.push_back({NetworkStepKind::kCopy, place(of, tensor.address), bm_mem_get_device_addr(inputs[i].device_mem),
-                       tensor.bytes, 0});
+      steps.push_back(
+          msg::NetworkCopy{place(of, tensor.address), bm_mem_get_device_addr(inputs[i].device_mem), tensor.bytes});
     }
   }
   if (relocated) {
     for (std::size_t i = 0; i < of.outputs.size(); ++i) relocate(outputs[i], of.outputs[i].bytes);
   }
   steps.insert(steps.end(), of.areas.begin(), of.areas.end());
-  for (const NetworkStep& group : of.groups) {
-    // Each group may be the last one that writes; a later one keeps the tensor again.
-    if (group.kind == NetworkStepKind::kGroup) steps.insert(steps.end(), keeps.begin(), keeps.end());
-    steps.push_back(group);
+  // Each group may be the last one that writes; a later one keeps the tensor again.
+  for (NetworkGroup group : of.groups[0]) {
+    group.keeps = keeps;
+    steps.push_back(std::move(group));
   }
   for (std::size_t i = 0; !relocated && i < of.outputs.size(); ++i) {
     const bmodel::Tensor& tensor = of.outputs[i];
     if (of.has_dynamic(tensor.name)) continue;
-    steps.push_back({NetworkStepKind::kCopy, bm_mem_get_device_addr(outputs[i].device_mem), place(of, tensor.address),
-                     tensor.bytes, 0});
+    steps.push_back(
+        msg::NetworkCopy{bm_mem_get_device_addr(outputs[i].device_mem), place(of, tensor.address), tensor.bytes});
   }
   return steps;
 }
@@ -371,7 +368,7 @@ bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tens
   const std::lock_guard lock(launching_);
   Stage& of = stages_[stage];
   if (!of.dynamic_parts.empty()) {
-    if (!of.groups.empty()) {
+    if (!of.groups[0].empty()) {
       if (const bm_status_t status = issue(handle, steps_of(of, inputs, outputs, {}), false); status != BM_SUCCESS)
         return status;
     }
@@ -384,39 +381,33 @@ bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tens
 // One launch: the first core copies inputs before and outputs behind what all cores do together.
 bm_status_t Network::issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs,
                                     const bm_tensor_t* outputs, std::span<const int> cores, bool wait) const {
-  constexpr NetworkStep kMeet{NetworkStepKind::kMeet, 0, 0, 0, 0};
-  std::vector<std::vector<std::uint8_t>> arguments;
-  std::vector<softtpu_launch_part_t> parts;
+  std::vector<host::NetworkPart> parts;
   for (std::uint32_t core = 0; core < of.cores; ++core) {
     std::vector<NetworkStep> steps;
     if (core == 0) {
-      const auto is_group = [](const NetworkStep& step) {
-        return step.kind == NetworkStepKind::kGroup || step.kind == NetworkStepKind::kLayers ||
-               step.kind == NetworkStepKind::kSdma;
-      };
+      const auto is_group = [](const NetworkStep& step) { return std::holds_alternative<NetworkGroup>(step); };
       steps = steps_of(of, inputs, outputs, {});
       const auto behind = std::find_if(steps.rbegin(), steps.rend(), is_group).base();
-      steps.insert(behind, kMeet);
-      steps.insert(std::find_if(steps.begin(), steps.end(), is_group), kMeet);
+      steps.insert(behind, msg::NetworkBarrier{});
+      steps.insert(std::find_if(steps.begin(), steps.end(), is_group), msg::NetworkBarrier{});
     } else {
-      steps = of.areas;
-      steps.push_back(kMeet);
-      const auto& groups = of.more_groups[core - 1];
-      steps.insert(steps.end(), groups.begin(), groups.end());
-      steps.push_back(kMeet);
+      steps.assign(of.areas.begin(), of.areas.end());
+      steps.push_back(msg::NetworkBarrier{});
+      steps.insert(steps.end(), of.groups[core].begin(), of.groups[core].end());
+      steps.push_back(msg::NetworkBarrier{});
     }
-    if (steps.size() > bmodel::kMostNetworkSteps) return BM_ERR_PARAM;
-    bmodel::NetworkLaunchHead head;
-    head.count = steps.size();
-    std::vector<std::uint8_t>& args = arguments.emplace_back(sizeof(head) + steps.size() * sizeof(NetworkStep));
-    std::memcpy(args.data(), &head, sizeof(head));
-    std::memcpy(args.data() + sizeof(head), steps.data(), steps.size() * sizeof(NetworkStep));
+    std::size_t count = 0;
+    for (const NetworkStep& step : steps) count += msg::steps_in(step);
+    if (count > kMaxNetworkSteps) return BM_ERR_PARAM;
+    parts.push_back({core < cores.size() ? cores[core] : static_cast<int>(core), call(std::move(steps))});
   }
-  for (std::uint32_t core = 0; core < of.cores; ++core) {
-    const int on = core < cores.size() ? cores[core] : static_cast<int>(core);
-    parts.push_back({on, arguments[core].data(), static_cast<unsigned>(arguments[core].size())});
-  }
-  return softtpu_kernel_launch_parts(handle, kernel_.c_str(), parts.data(), static_cast<int>(parts.size()), wait);
+  return host::launch_network(handle, std::move(parts), wait);
+}
+
+// The name as far as a kernel's may be long.
+msg::NetworkCall Network::call(std::vector<NetworkStep> steps) const {
+  const std::size_t most = kMaxKernelName - msg::NetworkCall().kernel_name().size();
+  return {name_.substr(0, most), std::move(steps)};
 }
 
 bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
@@ -468,12 +459,12 @@ bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, cons
 bm_status_t Network::launch_and_show(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs,
                                      const bm_tensor_t* outputs, std::span<const bmodel::Tensor* const> tensors,
                                      const Show& show) {
-  std::vector<NetworkStep> keeps;
+  std::vector<msg::NetworkCopy> keeps;
   std::vector<DeviceMemory> kept;
   for (const bmodel::Tensor* tensor : tensors) {
     auto memory = DeviceMemory::make(handle, tensor->bytes);
     if (!memory) return BM_ERR_NOMEM;
-    keeps.push_back({NetworkStepKind::kKeep, memory->address(), place(of, tensor->address), tensor->bytes, 0});
+    keeps.push_back({memory->address(), place(of, tensor->address), tensor->bytes});
     kept.push_back(*std::move(memory));
   }
   {
@@ -489,39 +480,21 @@ bm_status_t Network::launch_and_show(bm_handle_t handle, const Stage& of, const 
   return BM_SUCCESS;
 }
 
-// How many steps have to stay together: a group, and what belongs to it in front of it.
-std::size_t together(std::span<const NetworkStep> steps) {
-  std::size_t count = 1;
-  while (count < steps.size() &&
-         (steps[count - 1].kind == NetworkStepKind::kKeep || steps[count - 1].kind == NetworkStepKind::kLayers ||
-          steps[count - 1].kind == NetworkStepKind::kSdma)) {
-    ++count;
-  }
-  return count;
-}
-
 // As many launches as the steps need. Areas hold for one launch, so each that has groups begins with them.
 bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& steps, bool wait, int core) const {
   std::vector<NetworkStep> areas;
   std::vector<NetworkStep> part;
-  const auto send = [&] {
-    bmodel::NetworkLaunchHead head;
-    head.count = part.size();
-    std::vector<std::uint8_t> args(sizeof(head) + part.size() * sizeof(NetworkStep));
-    std::memcpy(args.data(), &head, sizeof(head));
-    std::memcpy(args.data() + sizeof(head), part.data(), part.size() * sizeof(NetworkStep));
-    const auto size = static_cast<unsigned>(args.size());
-    const softtpu_launch_part_t one{core, args.data(), size};
-    return softtpu_kernel_launch_parts(handle, kernel_.c_str(), &one, 1, wait);
-  };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const NetworkStep& step = steps[i];
-    if (part.size() + together(std::span(steps).subspan(i)) > bmodel::kMostNetworkSteps) {
+  std::size_t count = 0;
+  const auto send = [&] { return host::launch_network(handle, {{core, call(part)}}, wait); };
+  for (const NetworkStep& step : steps) {
+    if (count + msg::steps_in(step) > kMaxNetworkSteps) {
       if (const bm_status_t status = send(); status != BM_SUCCESS) return status;
       part = areas;
+      count = areas.size();
     }
     part.push_back(step);
-    if (step.kind == NetworkStepKind::kArea) areas.push_back(step);
+    count += msg::steps_in(step);
+    if (std::holds_alternative<NetworkArea>(step)) areas.push_back(step);
   }
   return part.empty() ? BM_SUCCESS : send();
 }

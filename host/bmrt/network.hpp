@@ -13,7 +13,7 @@
 #include "host/bmrt/constants.hpp"
 #include "host/bmrt/device_memory.hpp"
 #include "runtime/bmodel/container.hpp"
-#include "runtime/bmodel/network_launch.hpp"
+#include "runtime/protocol/launch.hpp"
 
 namespace softtpu::bmrt {
 
@@ -79,7 +79,6 @@ class Network {
     DeviceMemory io;
     std::vector<DeviceMemory> apart;  // inputs and outputs that lie in no area
     std::uint32_t cores = 1;
-    std::vector<std::vector<bmodel::NetworkStep>> more_groups;  // of the second core and those behind it
     std::vector<DeviceMemory> streams;
     std::string refusal;
     bool dynamic = false;
@@ -91,7 +90,8 @@ class Network {
     std::vector<Dynamic> dynamic_parts;
     bool has_dynamic(const std::string& output) const;           // whether a dynamic part makes it
     std::uint64_t context_address = 0, coefficient_address = 0;  // as compiled
-    std::vector<bmodel::NetworkStep> areas, groups;              // with the layers of a group in front of it
+    std::vector<msg::NetworkArea> areas;
+    std::vector<std::vector<msg::NetworkGroup>> groups;  // of each core
     std::vector<bm_shape_t> input_shapes, output_shapes;
     std::vector<bm_device_mem_t> input_mems, output_mems;
   };
@@ -102,8 +102,8 @@ class Network {
                               const Show& show);
   Result<Stage> load_stage(MemorySource& memory, const bmodel::Stage& stage, SharedContext* shared);
   Result<void> load_groups(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
-  Result<void> load_layers(bm_handle_t handle, const bmodel::Stage& stage, const bmodel::CommandGroup& group,
-                           Stage& loaded, std::vector<bmodel::NetworkStep>& groups);
+  Result<msg::MemoryRange> load_layers(bm_handle_t handle, const bmodel::Stage& stage,
+                                       const bmodel::CommandGroup& group, Stage& loaded);
   Result<void> place_apart(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
   bm_status_t issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
@@ -112,11 +112,12 @@ class Network {
   bm_status_t run_dynamic(bm_handle_t handle, Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;
-  std::vector<bmodel::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
-                                            const std::vector<bmodel::NetworkStep>& keeps) const;
-  bm_status_t issue(bm_handle_t handle, const std::vector<bmodel::NetworkStep>& steps, bool wait, int core = 0) const;
+  std::vector<msg::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                                         const std::vector<msg::NetworkCopy>& keeps) const;
+  bm_status_t issue(bm_handle_t handle, const std::vector<msg::NetworkStep>& steps, bool wait, int core = 0) const;
+  msg::NetworkCall call(std::vector<msg::NetworkStep> steps) const;
 
-  std::string name_, kernel_;
+  std::string name_;
   int address_mode_ = 0;
   std::vector<Stage> stages_;
   tpu_kernel_function_t dynamic_kernel_ = -1;  // of the module that walks lists of layers

@@ -17,6 +17,7 @@
 
 #include "runtime/base/memory_ops.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/protocol/launch.hpp"
 
 namespace softtpu {
 struct Settings;
@@ -129,28 +130,11 @@ class DeviceClient {
   // Launches. A stream is a queue: its launches run in order. One stream per bm_handle_t.
   StreamId make_stream();
   void close_stream(StreamId stream);
-  // One more core of a launch, with a function and arguments of its own.
-  struct LaunchPart {
-    std::uint32_t core = 0;
-    FunctionId function{};  // 0: as the launch's
-    std::span<const std::byte> args;
-  };
-  // On one core, on `blocks` cores from `core` on with the same arguments, or on `core` and those of `others`; all of
-  // them do it `groups` times, one after the other.
-  struct Launch {
-    StreamId stream{};
-    FunctionId function{};  // else by name
-    std::string_view name;  // looked up in all modules, first registered first
-    std::uint32_t core = 0;
-    // On so many cores (or on as many as the settings allow a launch); so many times, one after the other.
-    std::uint32_t blocks = 1, groups = 1;
-    std::span<const std::byte> args;
-    std::span<const LaunchPart> others = {};
-  };
-  // Waits for the kernel and returns its outcome.
-  Result<void> launch(const Launch& what);
+  // Waits for the kernel and returns its outcome. `launch.cores` may be more than the settings allow a launch: it then
+  // gets as many as they allow.
+  Result<void> launch(msg::Launch launch);
   // Returns once the launch is queued; an outcome other than success is kept for sync().
-  Result<void> launch_async(const Launch& what);
+  Result<void> launch_async(msg::Launch launch);
   // Waits for every launch of the stream so far and returns the first failure since the last sync.
   Result<void> sync(StreamId stream);
   // Ends the launch that the stream runs and those that wait; they fail as ended by their program.
@@ -192,7 +176,7 @@ class DeviceClient {
   void note_written(std::uint64_t address, std::uint64_t bytes);
   Result<void> release_row(Allocations::node_type row);
   void release_owed();
-  Result<std::uint32_t> count_workitems(const Launch& what) const;
+  Result<void> limit_cores(msg::Launch& launch) const;
   Result<ModuleId> load_image(const std::string& name, int fd);
   Result<void> make_ready_for(int fd);
   std::unique_ptr<State> state_;

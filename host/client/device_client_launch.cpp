@@ -33,53 +33,29 @@ void DeviceClient::close_stream(StreamId stream) {
   }
 }
 
-namespace {
-
-msg::Launch to_message(const DeviceClient::Launch& what, std::uint32_t blocks, bool wait) {
-  msg::Launch launch;
-  launch.stream = static_cast<std::uint32_t>(what.stream);
-  launch.function = static_cast<std::uint32_t>(what.function);
-  launch.core = what.core;
-  launch.blocks = blocks;
-  launch.groups = what.groups;
-  launch.wait = wait;
-  launch.name = what.name;
-  const auto to_bytes = [](std::span<const std::byte> args) {
-    const auto* data = reinterpret_cast<const std::uint8_t*>(args.data());
-    return Bytes(data, data + args.size());
-  };
-  launch.args = to_bytes(what.args);
-  for (const DeviceClient::LaunchPart& part : what.others) {
-    launch.others.push_back({part.core, static_cast<std::uint32_t>(part.function), to_bytes(part.args)});
-  }
-  return launch;
-}
-
-}  // namespace
-
 // Fewer workitems than a launch asks for would leave the others' part of the result undone.
-Result<std::uint32_t> DeviceClient::count_workitems(const Launch& what) const {
+Result<void> DeviceClient::limit_cores(msg::Launch& launch) const {
   const std::uint32_t most = state_->most_workitems, cores = state_->info.core_count;
-  const std::uint32_t blocks = most == 0 ? what.blocks : std::min(what.blocks, most);
-  if (blocks <= cores) return blocks;
+  if (most != 0) launch.cores = std::min(launch.cores, most);
+  if (launch.cores <= cores) return {};
   return Error{
       ErrorKind::kUsage,
       fmt::format("the launch asks for {} workitems, and chip {} has {} core{}. SOFTTPU_CHIP (or CHIP_ARCH) names "
                   "the chip; TPU_RT_CORE_NUM={} allows a launch as many workitems as there are cores.",
-                  blocks, state_->info.chip_name, cores, cores == 1 ? "" : "s", cores)};
+                  launch.cores, state_->info.chip_name, cores, cores == 1 ? "" : "s", cores)};
 }
 
-Result<void> DeviceClient::launch(const Launch& what) {
-  const auto blocks = count_workitems(what);
-  if (!blocks) return blocks.error();
-  return state_->wait(to_message(what, *blocks, true), static_cast<std::uint32_t>(what.stream));
+Result<void> DeviceClient::launch(msg::Launch launch) {
+  if (auto good = limit_cores(launch); !good) return good;
+  launch.wait = true;
+  return state_->wait(launch, launch.stream);
 }
 
-Result<void> DeviceClient::launch_async(const Launch& what) {
+Result<void> DeviceClient::launch_async(msg::Launch launch) {
   if (auto good = state_->check_process(); !good) return good;
-  const auto blocks = count_workitems(what);
-  if (!blocks) return blocks.error();
-  return state_->rpc.send(to_message(what, *blocks, false));
+  if (auto good = limit_cores(launch); !good) return good;
+  launch.wait = false;
+  return state_->rpc.send(launch);
 }
 
 Result<void> DeviceClient::sync(StreamId stream) {

@@ -47,7 +47,7 @@ class StderrSink final : public FindingSink {
 void pass_on(const Frame& frame, FindingSink& sink) {
   if (frame.type == MessageType::kFindingNote) {
     const auto note = find_message<msg::FindingNote>(frame.payload);
-    const auto found = note ? parse_finding(*note) : std::nullopt;
+    const auto found = note ? to_limited(note->finding) : std::nullopt;
     if (found) note->left_out ? sink.add_left_out(*found) : sink.add(*found, note->id);
   } else if (frame.type == MessageType::kFindingCount) {
     if (const auto again = find_message<msg::FindingCount>(frame.payload)) {

@@ -32,6 +32,11 @@ Result<void> check_arguments(const ArgumentBlock& block) {
   return {};
 }
 
+std::vector<std::uint8_t> copy_arguments(const void* args, std::size_t bytes) {
+  const auto* const data = static_cast<const std::uint8_t*>(args);
+  return {data, data + bytes};
+}
+
 Result<void> check_counts(std::int64_t groups, std::int64_t blocks) {
   if (groups >= 1 && blocks >= 1) return {};
   return refused(fmt::format("{} groups of {} workitems: both must be at least 1", groups, blocks));

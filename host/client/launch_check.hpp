@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/result.hpp"
 
@@ -21,6 +22,8 @@ struct ArgumentBlock {
   std::uint64_t align = 1;
 };
 Result<void> check_arguments(const ArgumentBlock& block);
+// Of a block that has been checked.
+std::vector<std::uint8_t> copy_arguments(const void* args, std::size_t bytes);
 
 // How many times, and on how many workitems.
 Result<void> check_counts(std::int64_t groups, std::int64_t blocks);

@@ -39,37 +39,6 @@ std::vector<std::shared_ptr<Stream>> streams_of(const DeviceClient& device) {
   return found;
 }
 
-Stream::Item to_item(const DeviceClient::Launch& what) {
-  Stream::Item item;
-  item.function = what.function;
-  item.name = what.name;
-  item.core = what.core;
-  item.blocks = what.blocks;
-  item.groups = what.groups;
-  item.args.assign(what.args.begin(), what.args.end());
-  for (const DeviceClient::LaunchPart& other : what.others) {
-    Stream::Item& part = item.others.emplace_back();
-    part.core = other.core;
-    part.function = other.function;
-    part.args.assign(other.args.begin(), other.args.end());
-  }
-  return item;
-}
-
-// `parts` is room for what the launch points to.
-DeviceClient::Launch to_launch(const Stream::Item& item, StreamId stream,
-                               std::vector<DeviceClient::LaunchPart>& parts) {
-  for (const Stream::Item& other : item.others) parts.push_back({other.core, other.function, other.args});
-  return {.stream = stream,
-          .function = item.function,
-          .name = item.name,
-          .core = item.core,
-          .blocks = item.blocks,
-          .groups = item.groups,
-          .args = item.args,
-          .others = parts};
-}
-
 }  // namespace
 
 Stream::Stream(std::shared_ptr<DeviceClient> device) : device_(std::move(device)), id_(device_->make_stream()) {}
@@ -91,14 +60,14 @@ Result<void> Stream::check_not_captured() const {
   return Error{ErrorKind::kUsage, "the stream is being captured; it cannot be waited for."};
 }
 
-Result<void> Stream::launch(DeviceClient::Launch what) {
-  what.stream = id_;
+Result<void> Stream::launch(msg::Launch what) {
+  what.stream = static_cast<std::uint32_t>(id_);
   {
     std::unique_lock lock(mutex_);
     if (auto good = check_not_captured(); !good) return good;
     if (auto waited = wait_until_done(lock); !waited) return waited;
   }
-  auto outcome = device_->launch(what);
+  auto outcome = device_->launch(std::move(what));
   std::uint64_t until = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -108,19 +77,17 @@ Result<void> Stream::launch(DeviceClient::Launch what) {
   return outcome;
 }
 
-Result<void> Stream::launch_async(DeviceClient::Launch what) {
-  what.stream = id_;
+Result<void> Stream::launch_async(msg::Launch what) {
+  what.stream = static_cast<std::uint32_t>(id_);
   const std::lock_guard lock(mutex_);
-  if (!goes_on()) return push(to_item(what));
+  if (!goes_on()) return push(std::move(what));
   ++launched_;
-  return device_->launch_async(what);
+  return device_->launch_async(std::move(what));
 }
 
 Result<void> Stream::add(Step step) {
   const std::lock_guard lock(mutex_);
-  Item item;
-  item.step = std::move(step);
-  return push(std::move(item));
+  return push(std::move(step));
 }
 
 Result<void> Stream::push(Item item) {
@@ -153,13 +120,13 @@ void Stream::work() {
   own_stream = this;
   std::unique_lock lock(mutex_);
   while (added_.wait_for(lock, kThreadStays, [this] { return !items_.empty(); })) {
-    const Item item = std::move(items_.front());
+    Item item = std::move(items_.front());
     items_.pop_front();
     busy_ = true;
     lock.unlock();
     // What leaves a thread ends the program.
     try {
-      carry_out(item);
+      carry_out(std::move(item));
     } catch (const std::bad_alloc&) {
       keep(Error{ErrorKind::kResource, "no memory left"});  // a text that needs none
     }
@@ -171,18 +138,17 @@ void Stream::work() {
   has_thread_ = false;
 }
 
-void Stream::carry_out(const Item& item) {
-  if (item.step) {
+void Stream::carry_out(Item item) {
+  if (const auto* step = std::get_if<Step>(&item)) {
     wait_for_launches();
-    keep(item.step());
+    keep((*step)());
     return;
   }
   {
     const std::lock_guard lock(mutex_);
     ++launched_;
   }
-  std::vector<DeviceClient::LaunchPart> parts;
-  keep(device_->launch_async(to_launch(item, id_, parts)));
+  keep(device_->launch_async(std::get<msg::Launch>(std::move(item))));
 }
 
 bool Stream::is_own_thread() const { return own_stream == this; }
@@ -346,13 +312,15 @@ Result<void> Stream::launch_graph(const Graph& graph) {
   }
   const std::lock_guard lock(mutex_);
   for (const Item& item : graph.items) {
-    std::vector<DeviceClient::LaunchPart> parts;
-    if (item.step || !goes_on()) {
-      if (auto kept = push(item); !kept) return kept;
+    Item own = item;
+    auto* const launch = std::get_if<msg::Launch>(&own);
+    if (launch != nullptr) launch->stream = static_cast<std::uint32_t>(id_);
+    if (launch == nullptr || !goes_on()) {
+      if (auto kept = push(std::move(own)); !kept) return kept;
       continue;
     }
     ++launched_;
-    if (auto sent = device_->launch_async(to_launch(item, id_, parts)); !sent) return sent;
+    if (auto sent = device_->launch_async(std::move(*launch)); !sent) return sent;
   }
   return {};
 }

@@ -12,7 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <variant>
 #include <vector>
 
 #include "host/client/device_client.hpp"
@@ -25,15 +25,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // An error is kept for the next synchronize().
   using Step = std::function<Result<void>()>;
   // A launch that waits for its turn, or a step.
-  struct Item {
-    Step step;  // empty: the launch
-    FunctionId function{};
-    std::string name;
-    std::uint32_t core = 0;
-    std::uint32_t blocks = 1, groups = 1;
-    std::vector<std::byte> args;
-    std::vector<Item> others;  // the launch's other cores: core, function and args of each
-  };
+  using Item = std::variant<Step, msg::Launch>;
   // What a stream was given while it was captured, in order. Launches name kernels of the stream's device.
   struct Graph {
     std::shared_ptr<DeviceClient> device;
@@ -50,8 +42,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   StreamId id() const { return id_; }
 
   // Both put their own stream in the launch. The first waits for the kernel and returns its outcome.
-  Result<void> launch(DeviceClient::Launch what);
-  Result<void> launch_async(DeviceClient::Launch what);
+  Result<void> launch(msg::Launch what);
+  Result<void> launch_async(msg::Launch what);
   // Runs on the stream's own thread, when everything before it is done, whatever became of that.
   Result<void> add(Step step);
 
@@ -93,7 +85,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Result<void> push(Item item);
   Result<void> start_thread();
   void work();
-  void carry_out(const Item& item);
+  void carry_out(Item item);
   void keep(const Result<void>& outcome);
   void note_synced(std::uint64_t until);
   std::optional<Error> take_failure();

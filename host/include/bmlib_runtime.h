@@ -925,14 +925,6 @@ bm_status_t tpu_kernel_launch_from_core(bm_handle_t handle, tpu_kernel_function_
  * size: bytes of the parameter block */
 bm_status_t tpu_kernel_launch_async(bm_handle_t handle, tpu_kernel_function_t function, void* args, size_t size);
 /* The same with a kernel's name, for sources that call tpu_kernel_launch_async in the older form (below). */
-/* One launch of one kernel on several cores, each with arguments of its own. For softtpu's other libraries. */
-typedef struct {
-  int core;
-  const void* args;
-  unsigned int bytes;
-} softtpu_launch_part_t;
-bm_status_t softtpu_kernel_launch_parts(bm_handle_t handle, const char* func_name, const softtpu_launch_part_t* parts,
-                                        int count, bool wait);
 bm_status_t softtpu_kernel_launch_async_by_name(bm_handle_t handle, const char* func_name, const void* args,
                                                 unsigned int size);
 /** Queues a kernel on a core.

@@ -114,13 +114,11 @@ Result<void> launch(const Handle& handle, const char* name, const void* arg, std
   if (auto good = host::check_counts(groups, size); !good) return good;
   const Result<FunctionId> kernel = find_kernel(handle, name);
   if (!kernel) return kernel.error();
-  return handle.stream->launch_async({.stream = {},
-                                      .function = *kernel,
-                                      .name = handle.modules.empty() ? std::string_view(name) : std::string_view(),
-                                      .core = 0,
-                                      .blocks = static_cast<std::uint32_t>(size),
-                                      .groups = static_cast<std::uint32_t>(groups),
-                                      .args = {static_cast<const std::byte*>(arg), bytes}});
+  auto what = msg::make_launch(0, static_cast<std::uint32_t>(*kernel), handle.modules.empty() ? name : "",
+                               host::copy_arguments(arg, bytes));
+  what.cores = static_cast<std::uint32_t>(size);
+  what.repetitions = static_cast<std::uint32_t>(groups);
+  return handle.stream->launch_async(std::move(what));
 }
 
 // What stands before it in the stream is done first.

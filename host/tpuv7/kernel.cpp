@@ -150,14 +150,12 @@ tpuRtStatus_t launch(const char* function, const Call& call, tpuRtStream_t strea
     return fail(function, tpuRtErrBusy, "a callback cannot wait for the stream that it belongs to");
   const Result<FunctionId> kernel = module->find(call.name);
   if (!kernel) return fail(function, kernel.error(), true);
-  const DeviceClient::Launch what{.stream = {},
-                                  .function = *kernel,
-                                  .name = {},
-                                  .core = 0,
-                                  .blocks = static_cast<std::uint32_t>(std::min(call.blocks, kMostCount)),
-                                  .groups = static_cast<std::uint32_t>(call.groups),
-                                  .args = {static_cast<const std::byte*>(call.args), call.size}};
-  return to_status(function, wait == Wait::kUntilQueued ? found->launch_async(what) : found->launch(what), true);
+  auto what = msg::make_launch(0, static_cast<std::uint32_t>(*kernel), {}, host::copy_arguments(call.args, call.size));
+  what.cores = static_cast<std::uint32_t>(std::min(call.blocks, kMostCount));
+  what.repetitions = static_cast<std::uint32_t>(call.groups);
+  return to_status(function,
+                   wait == Wait::kUntilQueued ? found->launch_async(std::move(what)) : found->launch(std::move(what)),
+                   true);
 }
 
 // With one rank a lock or a link has no other side.

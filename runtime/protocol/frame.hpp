@@ -69,7 +69,7 @@ template <class Message>
 std::optional<Message> find_message(std::span<const std::uint8_t> payload) {
   Message message;
   Decoder decoder(payload);
-  message.fields(decoder);
+  decoder(message);
   if (!decoder.ok() || !decoder.at_end()) return std::nullopt;
   return message;
 }
@@ -77,8 +77,8 @@ std::optional<Message> find_message(std::span<const std::uint8_t> payload) {
 template <class Message>
 std::string to_text(const Message& message) {
   Printer printer;
-  printer.message_fields(const_cast<Message&>(message));  // a visitor that only reads
-  return Message::kName + printer.text();
+  printer.all_of(message);
+  return std::string(members::type_name<Message>()) + printer.text();
 }
 
 namespace wire {

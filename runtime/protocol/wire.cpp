@@ -30,14 +30,14 @@ void Encoder::put_bytes(const void* data, std::size_t bytes) {
   next_ += bytes;
 }
 
-void Decoder::operator()(const char*, std::string& text) {
+void Decoder::operator()(std::string& text) {
   if (const std::size_t bytes = get_count(); ok_) {
     text.assign(reinterpret_cast<const char*>(in_.data()), bytes);
     in_ = in_.subspan(bytes);
   }
 }
 
-void Decoder::operator()(const char*, Bytes& out) {
+void Decoder::operator()(Bytes& out) {
   if (const std::size_t bytes = get_count(); ok_) {
     out.assign(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(bytes));
     in_ = in_.subspan(bytes);
@@ -62,23 +62,28 @@ std::size_t Decoder::get_count() {
   return ok_ ? static_cast<std::size_t>(count) : 0;
 }
 
-void Printer::operator()(const char* name, const std::string& value) {
+void Printer::operator()(std::string_view name, const double& value) {
+  label(name);
+  text_ += std::to_string(value);
+}
+
+void Printer::operator()(std::string_view name, const std::string& value) {
   label(name);
   text_ += '"' + value + '"';
 }
 
-void Printer::operator()(const char* name, const Bytes& bytes) {
+void Printer::operator()(std::string_view name, const Bytes& bytes) {
   label(name);
   text_ += '[' + std::to_string(bytes.size()) + " bytes]";
 }
 
-void Printer::label(const char* name) {
+void Printer::label(std::string_view name) {
   if (!text_.empty() && text_.back() != '{' && text_.back() != '[') text_ += ", ";
   text_ += name;
-  if (*name != '\0') text_ += '=';
+  if (!name.empty()) text_ += '=';
 }
 
-void Printer::number(const char* name, std::uint64_t value) {
+void Printer::number(std::string_view name, std::uint64_t value) {
   label(name);
   text_ += std::to_string(value);
 }

@@ -21,7 +21,7 @@ std::uint64_t RpcClient::next_request() {
   return ++last_request_;
 }
 
-Error RpcClient::bad_reply(const char* expected, MessageType got) const {
+Error RpcClient::bad_reply(std::string_view expected, MessageType got) const {
   return Error{ErrorKind::kConnection,
                fmt::format("the device answered with message {} instead of {}", static_cast<int>(got), expected)};
 }

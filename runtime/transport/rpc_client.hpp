@@ -79,7 +79,7 @@ class RpcClient {
   static void hand_over(Waiting& waiting, Frame& got);
   Result<Received> receive_for(const Waiting& mine);
   void ask_for_interrupt(std::unique_lock<std::mutex>& lock, Waiting& mine, bool at_once);
-  Error bad_reply(const char* expected, MessageType got) const;
+  Error bad_reply(std::string_view expected, MessageType got) const;
   std::uint64_t next_request();
 
   UniqueFd socket_;
@@ -107,9 +107,9 @@ Result<Reply> RpcClient::call(const Request& request, std::span<const int> fds, 
     if (auto failure = find_message<msg::Failure>(reply->payload))
       return Error{failure->kind, std::move(failure->text)};
   }
-  if (reply->type != Reply::kType) return bad_reply(Reply::kName, reply->type);
+  if (reply->type != Reply::kType) return bad_reply(members::type_name<Reply>(), reply->type);
   auto message = find_message<Reply>(reply->payload);
-  if (!message) return bad_reply(Reply::kName, reply->type);
+  if (!message) return bad_reply(members::type_name<Reply>(), reply->type);
   if (received != nullptr) *received = std::move(reply->fds);
   return *std::move(message);
 }

@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "device/checks/allow.hpp"
 #include "device/checks/client_findings.hpp"
 #include "device/checks/findings.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/protocol/frame.hpp"
 #include "runtime/report/fault_location.hpp"
 #include "runtime/report/finding_message.hpp"
 #include "runtime/report/rules.hpp"
@@ -296,37 +298,45 @@ TEST(LaunchPlaces, OfACrashAreItsInnermostCallWithALine) {
   EXPECT_FALSE(parse_fault_location(""));
 }
 
+std::optional<ReportedFinding> sent(const ReportedFinding& found) {
+  Bytes bytes;
+  wire::append(bytes, msg::FindingNote{5, false, found});
+  const auto note = find_message<msg::FindingNote>(bytes);
+  return note && note->id == 5 ? to_limited(note->finding) : std::nullopt;
+}
+
 TEST(FindingMessages, CarryAFindingWhole) {
   ReportedFinding found = race("tpu_gdma_cpy_S2L", 7);
   found.cost = 127.5;
   found.nearest = "0x440";
   found.count = 3;
   found.parties.push_back(leak("/src/host.c:12 (main)").parties[1]);
-  EXPECT_EQ(parse_finding(to_message(found, 5)), found);
-  EXPECT_EQ(to_message(found, 5).id, 5U);
+  EXPECT_EQ(sent(found), found);
   ReportedFinding bare;
   bare.rule = "race/raw";
-  EXPECT_EQ(parse_finding(to_message(bare, 0)), bare);
+  EXPECT_EQ(sent(bare), bare);
 }
 
 // They come from a process that runs a user's kernel.
 TEST(FindingMessages, AreCutAndMadePrintable) {
-  msg::FindingNote note = to_message(race("tpu_gdma_cpy_S2L", 7), 1);
+  ReportedFinding note = race("tpu_gdma_cpy_S2L", 7);
   note.rule = "no/such";
-  EXPECT_FALSE(parse_finding(note));
+  EXPECT_FALSE(to_limited(note));
   note.rule = "race/raw";
   note.what = "\x1b[2J" + std::string(100000, 'x');
   note.parties.resize(1000, note.parties[0]);
   note.parties[0].stack.resize(1000, "frame\n");
-  note.parties[0].line = 0xFFFF'FFFF;
-  const auto found = parse_finding(note);
+  note.parties[0].at.line = -1;
+  note.cost = std::numeric_limits<double>::quiet_NaN();
+  const auto found = to_limited(note);
   ASSERT_TRUE(found);
   EXPECT_LT(found->what.size(), 1100U);
   EXPECT_EQ(found->what.find('\x1b'), std::string::npos);
   EXPECT_THAT(found->parties, SizeIs(8));
   EXPECT_THAT(found->parties[0].stack, SizeIs(16));
   EXPECT_EQ(found->parties[0].stack[0], "frame?");
-  EXPECT_GE(found->parties[0].at.line, 0);
+  EXPECT_EQ(found->parties[0].at.line, 0);
+  EXPECT_FALSE(found->cost);
 }
 
 struct KeptFindings final : FindingSink {

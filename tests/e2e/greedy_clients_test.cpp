@@ -122,7 +122,7 @@ TEST(GreedyClients, AStreamOfShortLaunchesLeavesRoomForOthers) {
   RawClient client(device);
   ASSERT_TRUE(load(client.rpc(), kKernels));
   constexpr int kLaunches = 20000;
-  for (int i = 0; i < kLaunches; ++i) client.add(msg::Launch{1, 0, 0, false, "e2e_nothing", Bytes(64)});
+  for (int i = 0; i < kLaunches; ++i) client.add(msg::make_launch(1, 0, "e2e_nothing", Bytes(64), false));
   client.add(msg::Sync{1});
   std::atomic<bool> through = false;
   std::thread sender([&] { client.send(); });

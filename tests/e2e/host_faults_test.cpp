@@ -82,14 +82,10 @@ class Dying {
         return set(msg::LoadModule{kFaultKernels, {}});
       case MessageType::kFindFunction: return set(msg::FindFunction{module_, "fault_nothing"});
       case MessageType::kLaunch: {
-        msg::Launch launch;
-        launch.stream = 1;
-        launch.name = spins_ ? "fault_spin" : "fault_nothing";
-        launch.wait = !spins_;
         const e2e_param_t param = {address_, 100, 5};
-        launch.args.resize(sizeof param);
-        std::memcpy(launch.args.data(), &param, sizeof param);
-        return set(launch);
+        Bytes args(sizeof param);
+        std::memcpy(args.data(), &param, sizeof param);
+        return set(msg::make_launch(1, 0, spins_ ? "fault_spin" : "fault_nothing", std::move(args), !spins_));
       }
       case MessageType::kSync: return set(msg::Sync{1});
       case MessageType::kSetTimeout: return set(msg::SetTimeout{1, 5000});
@@ -215,11 +211,7 @@ TEST(HostFaults, ModulesGoWithTheClientOfALaunchThatNeverEnds) {
     const int fd = module.get();
     const auto loaded = client.rpc().call<msg::LoadModuleReply>(msg::LoadModule{kKernels, {}}, std::span(&fd, 1));
     ASSERT_TRUE(loaded);
-    msg::Launch launch;
-    launch.stream = 1;
-    launch.name = "fault_spin";
-    launch.wait = false;
-    ASSERT_TRUE(client.rpc().send(launch));
+    ASSERT_TRUE(client.rpc().send(msg::make_launch(1, 0, "fault_spin", {}, false)));
     ASSERT_TRUE(client.rpc().call<msg::Done>(msg::UnloadModule{loaded->module}));
   }
   EXPECT_TRUE(witness.works());
@@ -268,11 +260,7 @@ TEST(GreedyClients, HaveALimitedNumberOfStreams) {
 TEST(GreedyClients, LeaveRequestsThatWaitInTheSocket) {
   SharedDevice device(Environment{{"SOFTTPU_TIMEOUT", "3"}});
   Client witness(device.socket()), client(device.socket());
-  msg::Launch launch;
-  launch.stream = 1;
-  launch.wait = false;
-  launch.name = "fault_spin";
-  ASSERT_TRUE(client.rpc().send(launch));
+  ASSERT_TRUE(client.rpc().send(msg::make_launch(1, 0, "fault_spin", {}, false)));
   // As many as the server and the socket take while the kernel spins.
   constexpr int kMost = 100000;
   std::atomic<int> taken{0};
@@ -297,11 +285,7 @@ TEST(GreedyClients, GoWithTheirLaunchesWhenNothingIsReadFromThem) {
   const pid_t greedy = ::fork();
   if (greedy == 0) {
     Client client(device.socket());
-    msg::Launch launch;
-    launch.stream = 1;
-    launch.wait = false;
-    launch.name = "fault_spin";
-    static_cast<void>(client.rpc().send(launch));
+    static_cast<void>(client.rpc().send(msg::make_launch(1, 0, "fault_spin", {}, false)));
     while (client.rpc().send(msg::Sync{1})) {
     }
     ::_exit(0);
@@ -383,6 +367,37 @@ TEST(HostFaults, ACoreThatIsKilledFailsOnlyTheLaunchThatRan) {
   EXPECT_LT(milliseconds_since(start), 1000);
   std::printf("| core killed during a launch | reported, and the launch behind it through, after %.1f ms |\n",
               milliseconds_since(start));
+}
+
+// Steps of a network come from the client: as a message says, not as its library would make them.
+TEST(OddMessages, NetworksThatNoLibraryMakesAreRefused) {
+  SharedDevice device;
+  Client client(device.socket());
+  const auto run = [&](std::vector<msg::NetworkStep> steps, std::uint32_t parts = 1) {
+    msg::Launch launch;
+    launch.stream = 1;
+    for (std::uint32_t core = 0; core < parts; ++core) launch.parts.push_back({core, msg::NetworkCall{"odd", steps}});
+    return client.rpc().call<msg::Done>(launch);
+  };
+  const auto expect_refused = [](const Result<msg::Done>& outcome, const char* why) {
+    ASSERT_FALSE(outcome);
+    EXPECT_THAT(outcome.error().text, testing::HasSubstr(why));
+  };
+  EXPECT_TRUE(run({}));
+  expect_refused(run(std::vector<msg::NetworkStep>(97, msg::NetworkBarrier{})), "97 steps (limit 96)");
+  msg::NetworkGroup group;
+  group.tiu = {1, std::uint64_t{1} << 60};
+  expect_refused(run({group}), "kernel \"network odd\" on core 0");
+  expect_refused(run({group}), "lie outside the device's memory");
+  group.tiu = {};
+  group.keeps.resize(96);
+  expect_refused(run({group}), "97 steps (limit 96)");
+  expect_refused(run({msg::NetworkCopy{1, 2, 3}}), "kernel \"network odd\" on core 0");
+  expect_refused(run({}, 0), "one part at least");
+  msg::Launch mixed = msg::make_launch(1, 0, "fault_nothing", Bytes(64));
+  mixed.parts.push_back({0, msg::NetworkCall{"odd", {}}});
+  expect_refused(client.rpc().call<msg::Done>(mixed), "asks for 2 workitems");
+  EXPECT_TRUE(client.works());
 }
 
 }  // namespace

@@ -165,13 +165,8 @@ TEST(Recovery, ModulesComeBackAlsoWhenACoreIsKilledWhileItLoadsThemAgain) {
 
 void launch_and_go_on(Client& client, const std::string& kernel) {
   e2e_param_t param = {client.memory(), Client::kWords, 1};
-  msg::Launch launch;
-  launch.stream = 1;
-  launch.wait = false;
-  launch.name = kernel;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&param);
-  launch.args.assign(bytes, bytes + sizeof(param));
-  ASSERT_TRUE(client.rpc().send(launch));
+  ASSERT_TRUE(client.rpc().send(msg::make_launch(1, 0, kernel, Bytes(bytes, bytes + sizeof(param)), false)));
 }
 
 // A process ends when its core dump is written: the device's memories are not part of it.
@@ -292,12 +287,12 @@ TEST(UnloadedModules, TheirFunctionsAreNamed) {
   const auto function = client.rpc().call<msg::FindFunctionReply>(msg::FindFunction{module->module, "e2e_nothing"});
   ASSERT_TRUE(function) << function.error().text;
   ASSERT_TRUE(client.rpc().call<msg::Done>(msg::UnloadModule{module->module}));
-  const auto gone = client.rpc().call<msg::Done>(msg::Launch{1, function->function, 0, true, "", Bytes(64)});
+  const auto gone = client.rpc().call<msg::Done>(msg::make_launch(1, function->function, "", Bytes(64)));
   ASSERT_FALSE(gone);
   EXPECT_THAT(
       gone.error().text,
       HasSubstr("(\"e2e_nothing\" of module \"kernels.so\") does not exist any more: its module has been unloaded"));
-  const auto never = client.rpc().call<msg::Done>(msg::Launch{1, 123456, 0, true, "", Bytes(64)});
+  const auto never = client.rpc().call<msg::Done>(msg::make_launch(1, 123456, "", Bytes(64)));
   ASSERT_FALSE(never);
   EXPECT_THAT(never.error().text, HasSubstr("function 123456 does not exist: this connection has not looked it up"));
 }

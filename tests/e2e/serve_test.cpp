@@ -153,10 +153,7 @@ TEST_F(Serve, SyncsAllStreamsOfAClientThatSpokeOfStreamZero) {
   ASSERT_TRUE(rpc.call<msg::OpenReply>(msg::Open{}));
   ASSERT_TRUE(rpc.call<msg::StreamTimeReply>(msg::StreamTime{0}));
   EXPECT_TRUE(rpc.call<msg::Done>(msg::Sync{0}));
-  msg::Launch launch;
-  launch.wait = false;
-  launch.name = "no_such_kernel";
-  ASSERT_TRUE(rpc.send(launch));
+  ASSERT_TRUE(rpc.send(msg::make_launch(0, 0, "no_such_kernel", {}, false)));
   const auto failed = rpc.call<msg::Done>(msg::Sync{0});
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().text, HasSubstr("no_such_kernel"));

@@ -83,12 +83,9 @@ void Client::load(const std::string& module) {
 
 Result<msg::Done> Client::launch(const std::string& kernel, int value, std::uint64_t address, std::uint32_t stream) {
   const e2e_param_t param = {address != 0 ? address : memory_, kWords, value};
-  msg::Launch launch;
-  launch.stream = stream;
-  launch.name = kernel;
-  launch.args.resize(sizeof param);
-  std::memcpy(launch.args.data(), &param, sizeof param);
-  return rpc_.call<msg::Done>(launch);
+  Bytes args(sizeof param);
+  std::memcpy(args.data(), &param, sizeof param);
+  return rpc_.call<msg::Done>(msg::make_launch(stream, 0, kernel, std::move(args)));
 }
 
 Result<msg::Done> Client::crash(const std::string& kernel, int value, std::uint64_t address, double* first_ms) {

@@ -230,7 +230,7 @@ void sync_streams(const fs::path& socket) {
     attacker.send(65536 * kDoneBytes);
     for (int round = 0; round < 20; ++round) {
       for (std::uint32_t stream = 1; stream <= 1000; ++stream)
-        attacker.add(msg::Launch{stream * 60, 0, 0, false, "e2e_nothing", Bytes(64)});
+        attacker.add(msg::make_launch(stream * 60, 0, "e2e_nothing", Bytes(64), false));
       for (int i = 0; i < 1000; ++i) attacker.add(msg::Sync{0});
       attacker.send(1000 * kDoneBytes);
     }
@@ -242,7 +242,7 @@ void launch_many(const fs::path& socket) {
   attacker.load_kernels();
   for (;;) {
     for (std::uint32_t i = 0; i < 8000; ++i)
-      attacker.add(msg::Launch{1 + i % 100, 0, 0, false, i % 2 == 0 ? "e2e_nothing" : "no such kernel", Bytes(64)});
+      attacker.add(msg::make_launch(1 + i % 100, 0, i % 2 == 0 ? "e2e_nothing" : "no such kernel", Bytes(64), false));
     attacker.add(msg::Sync{0});
     attacker.send(kDoneBytes);
   }
@@ -287,8 +287,8 @@ void crash(const fs::path& socket, std::uint32_t cores) {
   Attacker attacker(socket);
   attacker.load(open_file(e2e::kFaultKernels).get());
   for (;;) {
-    msg::Launch launch{1, 0, 0, true, "fault_segv", Bytes(64)};
-    launch.blocks = cores;
+    msg::Launch launch = msg::make_launch(1, 0, "fault_segv", Bytes(64));
+    launch.cores = cores;
     if (attacker.rpc().call<msg::Done>(launch)) throw std::runtime_error("a kernel that crashes has not failed");
     if (attacker.rpc().is_broken()) throw std::runtime_error("the server has closed the connection");
   }
@@ -353,7 +353,7 @@ class Witness {
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     while (Clock::now() < end) {
       const auto start = Clock::now();
-      auto done = attacker_.rpc().call<msg::Done>(msg::Launch{1, 0, 0, true, "e2e_nothing", Bytes(64)});
+      auto done = attacker_.rpc().call<msg::Done>(msg::make_launch(1, 0, "e2e_nothing", Bytes(64)));
       if (!done) return waits_of(std::move(all), done.error().text);
       all.push_back(ms_since(start));
       std::this_thread::sleep_for(std::chrono::microseconds(500));

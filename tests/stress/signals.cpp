@@ -71,9 +71,10 @@ constexpr const char* kDoing[] = {"starts", "loads a module", "launches", "reads
     for (int launches = 0; launches < 200; ++launches) {
       diary.doing = Diary::kLaunches;
       const e2e_param_t param = {memory->address, kWords, static_cast<int>(random() % 1000000)};
-      msg::Launch launch{1, 0, 0, true, "fault_nothing", Bytes(sizeof param)};
-      std::memcpy(launch.args.data(), &param, sizeof param);
-      launch.blocks = 1 + static_cast<std::uint32_t>(random() % cores);
+      Bytes args(sizeof param);
+      std::memcpy(args.data(), &param, sizeof param);
+      msg::Launch launch = msg::make_launch(1, 0, "fault_nothing", std::move(args));
+      launch.cores = 1 + static_cast<std::uint32_t>(random() % cores);
       if (!rpc.call<msg::Done>(launch)) {
         ++diary.failed;
         if (rpc.is_broken()) break;

@@ -145,7 +145,7 @@ class Stress {
     return rpc.call<msg::HelloReply>(msg::Hello{}) && rpc.call<msg::OpenReply>(msg::Open{}) &&
            rpc.call<msg::AllocateReply>(msg::Allocate{1 << 20}) &&
            rpc.call<msg::LoadModuleReply>(msg::LoadModule{"kernels", {}}, fds) &&
-           rpc.call<msg::Done>(msg::Launch{1, 0, 0, true, "e2e_nothing", Bytes(64)});
+           rpc.call<msg::Done>(msg::make_launch(1, 0, "e2e_nothing", Bytes(64)));
   }
 
   void cycle() {

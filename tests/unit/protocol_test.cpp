@@ -9,32 +9,49 @@
 namespace softtpu {
 namespace {
 
-// Gives every field a value that differs from its default and from its neighbours'.
+// Gives every member a value that differs from its default and from its neighbours'. Of alternatives: number
+// `alternative`, or the last one where there are fewer.
 class Filler {
  public:
+  explicit Filler(std::size_t alternative) : alternative_(alternative) {}
+
   template <wire::Number T>
-  void operator()(const char*, T& value) {
+  void operator()(std::string_view, T& value) {
     if constexpr (std::is_same_v<T, bool>) {
       value = !value;
     } else {
       value = static_cast<T>(next_ += 3);
     }
   }
-  void operator()(const char* name, std::string& text) { text = name + std::to_string(next_ += 3); }
-  void operator()(const char*, Bytes& bytes) { bytes = {1, 2, static_cast<std::uint8_t>(next_ += 3)}; }
+  void operator()(std::string_view, double& value) { value = next_ += 3; }
+  void operator()(std::string_view name, std::string& text) { text = std::string(name) + std::to_string(next_ += 3); }
+  void operator()(std::string_view, Bytes& bytes) { bytes = {1, 2, static_cast<std::uint8_t>(next_ += 3)}; }
   template <wire::Record T>
-  void operator()(const char*, T& message) {
-    message.fields(*this);
+  void operator()(std::string_view, T& message) {
+    members::visit(message, *this);
   }
   template <wire::Item T>
-  void operator()(const char* name, std::vector<T>& list) {
+  void operator()(std::string_view name, std::vector<T>& list) {
     list.resize(2);
     for (T& item : list) (*this)(name, item);
   }
+  template <class T>
+  void operator()(std::string_view name, std::optional<T>& value) {
+    (*this)(name, value.emplace());
+  }
+  template <class... T>
+  void operator()(std::string_view name, std::variant<T...>& value) {
+    const std::size_t wanted = std::min(alternative_, sizeof...(T) - 1);
+    std::size_t index = 0;
+    ((index++ == wanted ? static_cast<void>(value.template emplace<T>()) : void()), ...);
+    std::visit([&](auto& alternative) { (*this)(name, alternative); }, value);
+  }
 
  private:
+  const std::size_t alternative_;
   int next_ = 0;
 };
+constexpr std::size_t kMostAlternatives = 4;
 
 template <class M>
 struct Messages : testing::Test {};
@@ -49,11 +66,13 @@ using All = testing::Types<msg::Hello, msg::HelloReply, msg::Authenticate, msg::
 TYPED_TEST_SUITE(Messages, All);
 
 template <class M>
-M make_filled() {
-  M message;
-  Filler filler;
-  message.fields(filler);
-  return message;
+std::vector<M> filled() {
+  std::vector<M> all;
+  for (std::size_t alternative = 0; alternative < kMostAlternatives; ++alternative) {
+    Filler filler(alternative);
+    filler("", all.emplace_back());
+  }
+  return all;
 }
 
 template <class M>
@@ -64,50 +83,75 @@ Bytes payload_of(const M& message) {
 }
 
 TYPED_TEST(Messages, SurviveTheWire) {
-  const auto message = make_filled<TypeParam>();
-  Bytes bytes;
-  append_frame(bytes, 7, message, 0);
-  FrameBuffer buffer;
-  const auto space = buffer.space(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), space.begin());
-  buffer.received(bytes.size());
-  auto frame = buffer.next();
-  ASSERT_TRUE(frame && *frame);
-  EXPECT_EQ((*frame)->type, TypeParam::kType);
-  EXPECT_EQ((*frame)->request, 7U);
-  const auto again = find_message<TypeParam>((*frame)->payload);
-  ASSERT_TRUE(again);
-  EXPECT_EQ(to_text(*again), to_text(message));
-  EXPECT_EQ(payload_of(*again), payload_of(message));
+  for (const TypeParam& message : filled<TypeParam>()) {
+    Bytes bytes;
+    append_frame(bytes, 7, message, 0);
+    FrameBuffer buffer;
+    const auto space = buffer.space(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), space.begin());
+    buffer.received(bytes.size());
+    auto frame = buffer.next();
+    ASSERT_TRUE(frame && *frame);
+    EXPECT_EQ((*frame)->type, TypeParam::kType);
+    EXPECT_EQ((*frame)->request, 7U);
+    const auto again = find_message<TypeParam>((*frame)->payload);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(to_text(*again), to_text(message));
+    EXPECT_EQ(payload_of(*again), payload_of(message));
+  }
 }
 
 TYPED_TEST(Messages, RefuseEveryTruncationAndAnExtraByte) {
-  Bytes payload = payload_of(make_filled<TypeParam>());
-  for (std::size_t bytes = 0; bytes < payload.size(); ++bytes) {
-    EXPECT_FALSE(find_message<TypeParam>(std::span(payload).first(bytes)))
-        << bytes << " of " << payload.size() << " bytes";
+  for (const TypeParam& message : filled<TypeParam>()) {
+    Bytes payload = payload_of(message);
+    for (std::size_t bytes = 0; bytes < payload.size(); ++bytes) {
+      EXPECT_FALSE(find_message<TypeParam>(std::span(payload).first(bytes)))
+          << bytes << " of " << payload.size() << " bytes";
+    }
+    payload.push_back(0);
+    EXPECT_FALSE(find_message<TypeParam>(payload));
   }
-  payload.push_back(0);
-  EXPECT_FALSE(find_message<TypeParam>(payload));
 }
 
 TYPED_TEST(Messages, RefuseCountsBeyondTheBytesLeft) {
-  const Bytes payload = payload_of(make_filled<TypeParam>());
-  for (std::size_t at = 0; at + 4 <= payload.size(); ++at) {
-    Bytes wrong = payload;
-    std::fill_n(wrong.begin() + static_cast<std::ptrdiff_t>(at), 4, std::uint8_t{0xFF});
-    static_cast<void>(find_message<TypeParam>(wrong));  // must neither crash nor allocate what the count says
+  for (const TypeParam& message : filled<TypeParam>()) {
+    const Bytes payload = payload_of(message);
+    for (std::size_t at = 0; at + 4 <= payload.size(); ++at) {
+      Bytes wrong = payload;
+      std::fill_n(wrong.begin() + static_cast<std::ptrdiff_t>(at), 4, std::uint8_t{0xFF});
+      static_cast<void>(find_message<TypeParam>(wrong));  // must neither crash nor allocate what the count says
+    }
   }
 }
 
-TEST(Frames, NamesItsFieldsInText) {
-  msg::Launch launch;
-  launch.stream = 3;
-  launch.name = "add";
-  launch.args = {1, 2};
+TEST(Wire, RefusesAnAlternativeThatDoesNotExist) {
+  for (const int index : {2, 3, 255}) {
+    const Bytes bytes = {1, 0, 0, 0, static_cast<std::uint8_t>(index), 0, 0, 0, 0, 0, 0, 0, 0};
+    msg::LaunchPart part;
+    Decoder decoder(bytes);
+    decoder(part);
+    EXPECT_FALSE(decoder.ok()) << index;
+  }
+}
+
+TEST(Wire, NamesMembersInText) {
+  msg::Launch launch = msg::make_launch(3, 0, "add", {1, 2});
   EXPECT_EQ(to_text(launch),
-            "Launch{stream=3, function=0, core=0, wait=1, name=\"add\", args=[2 bytes], others=[], "
-            "blocks=1, groups=1}");
+            "Launch{stream=3, wait=1, name=\"add\", parts=[{core=0, call=KernelCall{function=0, args=[2 bytes]}}], "
+            "cores=1, repetitions=1}");
+  launch.parts[0].call = msg::NetworkCall{"net", {msg::NetworkCopy{1, 2, 3}, msg::NetworkBarrier{}}};
+  EXPECT_EQ(to_text(launch),
+            "Launch{stream=3, wait=1, name=\"add\", parts=[{core=0, call=NetworkCall{name=\"net\", "
+            "steps=[NetworkCopy{to=1, from=2, bytes=3}, NetworkBarrier{}]}}], cores=1, repetitions=1}");
+}
+
+// What a message declares is what it sends: no list of members can miss one.
+TEST(Wire, VisitsEveryMember) {
+  EXPECT_EQ(members::count<msg::Done>, 0U);
+  EXPECT_EQ(members::count<msg::Hello>, 2U);
+  EXPECT_EQ(members::count<msg::Launch>, 6U);
+  EXPECT_EQ((members::name<msg::Launch, 2>()), "name");
+  EXPECT_EQ(members::type_name<msg::HelloReply>(), "HelloReply");
 }
 
 TEST(Frames, ComeOutOfBytesInAnyPieces) {

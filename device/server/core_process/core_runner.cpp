@@ -14,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "device/core/call_kind.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
 #include "device/core/processor_state.hpp"
@@ -33,7 +34,6 @@
 #include "runtime/module/loaded_module.hpp"
 #include "runtime/module/module_arguments.hpp"
 #include "runtime/protocol/core_messages.hpp"
-#include "runtime/report/finding_message.hpp"
 #include "runtime/transport/adaptive_spin.hpp"
 #include "runtime/transport/socket.hpp"
 
@@ -42,26 +42,22 @@ namespace {
 
 constexpr std::size_t kArgsBytes = kMaxLaunchArgs;
 
-// Tells the server of a launch's findings while it runs, so that a kernel that crashes takes none along.
-template <class Tell>
+// Sends a launch's findings to the server while it runs, so that a kernel that crashes takes none along.
+template <class Send>
 class ServerSink final : public FindingSink {
  public:
-  explicit ServerSink(Tell tell) : tell_(std::move(tell)) {}
-  void add(const ReportedFinding& found, std::uint64_t id) override { tell_(to_message(found, id)); }
+  explicit ServerSink(Send send) : send_(std::move(send)) {}
+  void add(const ReportedFinding& found, std::uint64_t id) override { send_(msg::FindingNote{id, false, found}); }
   void add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) override {
-    tell_(to_count_message(id, count, now));
+    send_(msg::FindingCount{id, count, now != nullptr ? std::optional(*now) : std::nullopt});
   }
   void add(const AllowedRecord& allowed) override {
-    tell_(msg::AllowedNote{allowed.rule, allowed.kernel, allowed.count});
+    send_(msg::AllowedNote{allowed.rule, allowed.kernel, allowed.count});
   }
-  void add_left_out(const ReportedFinding& found) override {
-    msg::FindingNote note = to_message(found, 0);
-    note.left_out = true;
-    tell_(note);
-  }
+  void add_left_out(const ReportedFinding& found) override { send_(msg::FindingNote{0, true, found}); }
 
  private:
-  Tell tell_;
+  Send send_;
 };
 
 // Whether a module could not be loaded for what it is; else a kernel before it may have used up what a load needs.
@@ -211,84 +207,96 @@ class CoreRunner {
 
   void on_launch(std::uint64_t item, const Frame& frame) {
     const auto launch = find_message<msg::CoreLaunch>(frame.payload);
-    if (!launch || launch->args.size() > args_.size())
-      return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
+    if (!launch) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
     flush_ = launch->flush;
-    const auto function = functions_.find(launch->function);
-    if (function == functions_.end()) {
+    const auto found = find_function(launch->call);
+    if (!found) {
       return fail(item, ErrorKind::kUsage,
                   "the kernel's module is not loaded: it could not be loaded again after the core ended.");
     }
-    if (debugger_.is_due()) call_debugger(function->second);
+    const Function& function = *found;
+    const auto* const kernel = std::get_if<msg::KernelCall>(&launch->call);
+    const std::span<const std::uint8_t> args =
+        kernel != nullptr ? std::span(kernel->args) : std::span<const std::uint8_t>();
+    if (args.size() > args_.size()) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
+    if (debugger_.is_due()) call_debugger(function);
     if (wants_sandbox_ && !in_sandbox_) {
       if (auto entered = enter_sandbox(); !entered) return fail(item, entered.error().kind, entered.error().text);
       in_sandbox_ = true;
       if (state_) state_->note();
     }
     launched_ = true;
-    const bool watched = own_process_ && function->second.may_change_process;
+    const bool watched = own_process_ && function.may_change_process;
     if (watched) leftovers_.before_launch();
-    if (!take_place(launch->place)) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
-    const auto run = [&] { return run_groups(launch->place, function->second, launch->args); };
-    const auto tell = [this, item](const auto& finding) {
+    if (!take_position(launch->position)) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
+    const auto run = [&] { return run_repeatedly(*launch, function); };
+    const auto send = [this, item](const auto& finding) {
       append_frame(out_, item, finding);
-      told_ = item;
+      found_ = item;
       static_cast<void>(send_out());  // a server that is gone is noticed at the end of the launch
     };
-    ServerSink sink(tell);
+    ServerSink sink(send);
     if (observers_.clients != nullptr) observers_.clients->turn_to(launch->client, sink);
     // Both put memory back as it was, which others of the launch are at work on.
     const bool alone = core_.place().page == nullptr;
     if (!alone && observers_.recorder != nullptr && core_.place().workitem == 0)
-      log_warning(fmt::format("kernel \"{}\" runs on several cores: its launch is not kept", function->second.name));
+      log_warning(fmt::format("kernel \"{}\" runs on several cores: its launch is not kept", function.name));
     LaunchRecorder* const recorder = alone ? observers_.recorder.get() : nullptr;
     if (recorder != nullptr) {
-      const auto file = modules_.find_file(function->second.module);
-      recorder->begins(core_, {function->second.name, file.name, file.image, launch->args});
+      const auto file = modules_.find_file(function.module);
+      recorder->begins(core_, {function.name, file.name, file.image, args});
     }
     // Made for each launch, so that the same seed gives the same order.
-    const std::string order = order_of(launch->place);
+    const std::string order = order_of(launch->position);
     if (!order.empty()) core_.set_schedule(*Schedule::parse(order));
-    if (launch->place.compared) core_.observe(false);
+    if (launch->position.compared) core_.observe(false);
     LaunchOutcome outcome = alone && observers_.schedules > 1 ? run_schedules(core_, observers_, run) : run();
-    if (launch->place.compared) {
+    if (launch->position.compared) {
       core_.observe(true);
       if (observers_.schedule.empty()) core_.set_schedule(nullptr);
     }
     if (recorder != nullptr) recorder->ends(outcome);
     status_.estimated_ns[item % kEstimates] = static_cast<std::uint64_t>(outcome.estimated_us.value_or(0) * 1000);
     std::fflush(stdout);  // what the kernel printed stands before what the program prints after the launch
-    pass_on_reports("kernel \"" + function->second.name + "\"", watched);
+    pass_on_reports("kernel \"" + function.name + "\"", watched);
     if (own_process_) check_heap_after_kernel();
-    if (!outcome.ok && outcome.kind == ErrorKind::kUsage)
-      outcome.text += arguments_hint(function->second, launch->args.size());
+    if (!outcome.ok && outcome.kind == ErrorKind::kUsage && kernel != nullptr)
+      outcome.text += arguments_hint(function, args.size());
     const std::string broken = what_is_broken(item, watched);
     if (!broken.empty()) {
       replace_ = own_process_;
       outcome.kind = ErrorKind::kUsage;
-      outcome.text = fmt::format("kernel \"{}\" on core {} {}.{}", function->second.name, core_.index(), broken,
+      outcome.text = fmt::format("kernel \"{}\" on core {} {}.{}", function.name, core_.index(), broken,
                                  outcome.ok ? "" : "\n - Before that: " + outcome.text);
     } else if (watched) {
-      set_back("kernel \"" + function->second.name + "\"");
+      set_back("kernel \"" + function.name + "\"");
     }
     LaunchPage* const page = core_.place().page;
     if (page != nullptr && !broken.empty()) page->fail(core_.place().workitem);
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
     if (page != nullptr) {
       flush_ = page->end(core_.place().workitem) || flush_;
-      if (launch->place.awaited) collected_through_ = item;
+      if (launch->position.awaited) collected_through_ = item;
     }
   }
 
-  // False: there is no such place.
-  bool take_place(const msg::CorePosition& where) {
+  // What a call runs; nullopt: its module is not here.
+  std::optional<Function> find_function(const msg::Call& call) const {
+    if (const auto* network = std::get_if<msg::NetworkCall>(&call))
+      return Function{network::kernel(), network->kernel_name(), KernelRegistry::kProgram, false};
+    const auto known = functions_.find(std::get<msg::KernelCall>(call).function);
+    return known == functions_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  // False: there is no such position.
+  bool take_position(const msg::CorePosition& where) {
     const bool shared = where.page != 0;
     if (shared && (pages_ == nullptr || where.page > kLaunchPages || where.workitems > kMostCores)) return false;
-    if (where.workitem >= where.workitems || where.groups == 0) return false;
+    if (where.workitem >= where.workitems || where.repetitions == 0) return false;
     LaunchPosition place;
     place.workitem = static_cast<int>(where.workitem);
     place.workitems = static_cast<int>(where.workitems);
-    place.groups = static_cast<int>(where.groups);
+    place.groups = static_cast<int>(where.repetitions);
     place.first_core = static_cast<int>(where.first_core);
     place.page = shared ? &pages_[where.page - 1] : nullptr;
     place.page_number = static_cast<int>(where.page);
@@ -301,9 +309,10 @@ class CoreRunner {
     return where.order != 0 ? fmt::format("random:{}", where.order) : observers_.schedule;
   }
 
-  // The kernel, once for each group of the launch, one after the other. Each has a copy of the arguments of its own.
-  LaunchOutcome run_groups(const msg::CorePosition& where, const Function& function,
-                           std::span<const std::uint8_t> args) {
+  // The call, as often as the launch says, one after the other. A kernel has a copy of its own of the arguments each
+  // time.
+  LaunchOutcome run_repeatedly(const msg::CoreLaunch& launch, const Function& function) {
+    const msg::CorePosition& where = launch.position;
     LaunchPosition place = core_.place();
     if (place.page != nullptr && place.page->begin(place.workitem, where.start_barrier) != WaitResult::kDone) {
       LaunchOutcome outcome;
@@ -317,14 +326,22 @@ class CoreRunner {
     LaunchOutcome all;
     for (place.group = 0; place.group < place.groups && all.ok; ++place.group) {
       core_.set_place(place);
-      std::ranges::copy(args, args_.begin());
-      LaunchOutcome one = core_.run(function.entry, function.name, args_.data(), args.size());
+      LaunchOutcome one = run_once(launch.call, function);
       one.commands += all.commands;
       if (all.estimated_us || one.estimated_us)
         one.estimated_us = all.estimated_us.value_or(0) + one.estimated_us.value_or(0);
       all = std::move(one);
     }
     return all;
+  }
+
+  LaunchOutcome run_once(const msg::Call& call, const Function& function) {
+    const CallKindScope kind(std::holds_alternative<msg::NetworkCall>(call) ? CallKind::kNetwork : CallKind::kKernel);
+    if (const auto* network = std::get_if<msg::NetworkCall>(&call))
+      return core_.run(function.entry, function.name, network, sizeof(*network));
+    const auto& args = std::get<msg::KernelCall>(call).args;
+    std::ranges::copy(args, args_.begin());
+    return core_.run(function.entry, function.name, args_.data(), args.size());
   }
 
   // A kernel that reads more than the launch passed sees what happens to stand behind it, and a rule that this breaks
@@ -397,12 +414,6 @@ class CoreRunner {
     flush_ = true;
     const auto define = find_message<msg::CoreDefine>(frame.payload);
     if (!define) return fail(item, ErrorKind::kInternal, "a definition message is damaged.");
-    if (define->module == KernelRegistry::kProgram) {
-      if (const KernelFunction own = network::find_kernel(define->name); own != nullptr) {
-        functions_[define->function] = {own, define->name, define->module, false};
-        return;
-      }
-    }
     auto found = modules_.find(define->module, define->name);
     if (!found) return fail(item, found.error().kind, found.error().text);
     functions_[define->function] = {*found, define->name, define->module, modules_.may_change_process(define->module)};
@@ -492,7 +503,7 @@ class CoreRunner {
   }
 
   bool send_out() {
-    status_.progress.reported = spare_.reported = std::max(reported_, told_);
+    status_.progress.reported = spare_.reported = std::max(reported_, found_);
     const auto sent = send_all(socket_.get(), out_);
     out_.clear();
     return bool(sent);
@@ -513,7 +524,7 @@ class CoreRunner {
   alignas(64) std::array<std::uint8_t, kArgsBytes> args_{};
   std::uint64_t done_ = 0, reported_ = 0;
   std::uint64_t collected_through_ = 0;  // the server looks itself whether items up to this one are done
-  std::uint64_t told_ = 0;               // the last item with findings that the server was told of
+  std::uint64_t found_ = 0;              // the last item whose findings were sent
   bool flush_ = false;
   bool replace_ = false, in_sandbox_ = false;
   bool begin_again_ = false;  // with the item that is under way, in another core

@@ -11,27 +11,11 @@
 #include "device/server/session/deferred_close.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
-#include "runtime/module/kernel_registry.hpp"
 #include "runtime/report/finding_message.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
-namespace {
-
-// Sets the flag for as long as it lives, also where a message ends in an exception for want of memory.
-class Reading {
- public:
-  explicit Reading(bool& flag) : flag_(flag) { flag_ = true; }
-  ~Reading() { flag_ = false; }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-
- private:
-  bool& flag_;
-};
-
-}  // namespace
 
 CoreLink::CoreLink(EventLoop& loop, Memories& memories, const DeviceObservers& observers, const Options& options)
     : loop_(loop),
@@ -72,6 +56,7 @@ void CoreLink::send(CoreItem& item) {
     // Not at once: the caller does not expect its answer during the call.
     loop_.soon([this] {
       while (broken_ && !items_.empty()) finish(Error{ErrorKind::kResource, *broken_});
+      deliver();
     });
     return;
   }
@@ -157,19 +142,22 @@ void CoreLink::start_again() {
   log_info(fmt::format("core {} works again", child_.index()));
 }
 
-std::uint64_t CoreLink::launch(Launch what) {
+std::uint64_t CoreLink::launch(msg::CoreLaunch what, std::string name, const Terms& terms,
+                               std::shared_ptr<GroupLaunch> group, CoreItem::Answer answer) {
   if (broken_) start_again();
-  if (!modules_.are_all_there()) restore(modules_.module_of(what.function).value_or(KernelRegistry::kProgram));
+  const auto* const kernel = std::get_if<msg::KernelCall>(&what.call);
+  const std::uint32_t function = kernel != nullptr ? kernel->function : 0;
+  if (!modules_.are_all_there()) {
+    if (const auto module = modules_.module_of(function)) restore(*module);
+  }
   // Behind other items it ends too late for a look.
   const bool watched = what.flush && items_.empty() && wait_.is_worth_it();
-  CoreItem& item = add(msg::CoreLaunch{what.function, what.flush && !watched, what.client, what.place, *what.args},
-                       std::move(what.kernel), what.terms, std::move(what.answer));
+  what.flush = what.flush && !watched;
+  CoreItem& item = add(what, std::move(name), terms, std::move(answer));
   if (watched) child_.status().watched_through = watched_ = item.number;
-  item.findings = std::move(what.findings);
-  item.group = std::move(what.group);
-  item.workitem = what.place.workitem;
-  item.stream = what.stream;
-  item.function = what.function;
+  item.group = std::move(group);
+  item.workitem = what.position.workitem;
+  item.function = function;
   const std::uint64_t number = item.number;
   send(item);
   return number;
@@ -193,19 +181,15 @@ bool CoreLink::await_now(std::uint64_t item) {
 }
 
 bool CoreLink::catch_up() {
-  // From an answer to what stands before the message that is being read: that may say of a completed item that it
-  // failed.
-  if (reading_) {
-    is_behind_ = true;
-    return false;
-  }
   const std::uint64_t completed = completed_items();
   if (items_.empty() || completed < items_.front().number) return false;
   // What fails says so before it counts as completed.
   const CoreProgress* known = child_.progress();
-  if ((known == nullptr || known->reported > seen_reported_) && !receive_all()) return false;
-  finish_through(completed);
-  return true;
+  const bool has_more = known == nullptr || known->reported > seen_reported_;
+  const bool goes_on = !has_more || receive_all();
+  if (goes_on) finish_through(completed);
+  deliver();
+  return goes_on;
 }
 
 void CoreLink::poll() {
@@ -242,7 +226,7 @@ void CoreLink::abandon(const void* owner) {
 // What runs is ended by check_progress(), as if its time were over.
 void CoreLink::cancel(const void* owner, std::uint32_t stream) {
   for (CoreItem& item : items_) {
-    if (item.terms.owner == owner && (stream == 0 || item.stream == stream)) item.cancelled = true;
+    if (item.terms.owner == owner && (stream == 0 || item.terms.stream == stream)) item.cancelled = true;
   }
 }
 
@@ -271,12 +255,15 @@ void CoreLink::push() {
 }
 
 void CoreLink::when_readable() {
-  if (!receive_all()) return;  // the end of the process is reported separately
+  const bool goes_on = receive_all();
+  deliver();
+  if (!goes_on) return;  // the end of the process is reported separately
   flush();
   loop_.when_readable(socket_.get(), [this] { when_readable(); });
 }
 
-// Takes everything that has arrived. False: nothing more will.
+// Takes everything that has arrived. False: nothing more will. Afterwards the caller delivers the answers: one of them
+// may look at what is completed, or give this core another process, which must not happen between two messages.
 bool CoreLink::receive_all() {
   for (;;) {
     auto received = receive(socket_.get(), in_, false);
@@ -295,7 +282,6 @@ bool CoreLink::receive_all() {
       on_frame(**frame);
     }
   }
-  if (std::exchange(is_behind_, false)) catch_up();
   return true;
 }
 
@@ -307,32 +293,31 @@ void CoreLink::end_misbehaving(const std::string& why) {
 }
 
 void CoreLink::on_frame(Frame& frame) {
-  const Reading reading(reading_);
-  // Answers may give this core another process, with a buffer of its own.
-  const Bytes payload(frame.payload.begin(), frame.payload.end());
   // A finding comes before the end of its launch: that is still to be looked for.
   if (!is_about_findings(frame.type)) seen_reported_ = std::max(seen_reported_, frame.request);
   // A core works in order: an answer to one item says that those before it succeeded.
   finish_through(frame.type == MessageType::kCoreDone ? frame.request : frame.request - 1);
   if (frame.type == MessageType::kCoreDone || items_.empty() || items_.front().number != frame.request) return;
-  if (on_finding(frame.type, payload)) return;
+  if (on_finding(frame)) return;
   if (frame.type == MessageType::kFailure) {
-    const auto failure = find_message<msg::Failure>(payload);
+    const auto failure = find_message<msg::Failure>(frame.payload);
     return finish(failure ? Error{failure->kind, failure->text}
                           : Error{ErrorKind::kInternal, "a core's failure message is damaged"});
   }
-  finish(payload);
+  finish(Bytes(frame.payload.begin(), frame.payload.end()));
 }
 
 // What the check of a launch has found, for the client that it belongs to. False: the message is about something else.
-bool CoreLink::on_finding(MessageType type, const Bytes& payload) {
+bool CoreLink::on_finding(const Frame& frame) {
+  const MessageType type = frame.type;
+  const std::span<const std::uint8_t> payload = frame.payload;
   if (!is_about_findings(type)) return false;
-  FindingSink* sink = items_.front().findings.get();
+  FindingSink* sink = items_.front().terms.findings.get();
   if (sink == nullptr) return true;
   // Each process of a core counts its findings anew.
   const auto own_id = [this](std::uint64_t id) { return (static_cast<std::uint64_t>(pid()) << 32) + id; };
   if (const auto note = find_message<msg::FindingNote>(payload); type == MessageType::kFindingNote && note) {
-    if (const auto found = parse_finding(*note)) {
+    if (const auto found = to_limited(note->finding)) {
       note->left_out ? sink->add_left_out(*found) : sink->add(*found, own_id(note->id));
     }
   } else if (const auto again = find_message<msg::FindingCount>(payload); type == MessageType::kFindingCount && again) {
@@ -357,25 +342,39 @@ void CoreLink::finish_through(std::uint64_t number) {
   while (!items_.empty() && items_.front().number <= number) finish(Bytes());
 }
 
+// The oldest item has ended. Its answer waits for deliver().
 void CoreLink::finish(Result<Bytes> result) {
   CoreItem item = std::move(items_.front());
   items_.pop_front();
   child_.note_work();
   // At once: the answer may have to wait for an explanation, and another core may be needed before.
   if (result) modules_.note_success(item);
+  // Notes what became of the module, which the items behind it ask for.
   if (item.restores) return item.answer(std::move(result));
   if (!result && item.type == MessageType::kCoreLaunch) result = explain_absence(item, result.error());
   if (!result && !item.group)
     note_failure(item.type, item.name, to_failure_kind(result.error().kind), result.error().text);
   const bool timed = result && item.type == MessageType::kCoreLaunch;
   const std::uint64_t estimated_ns = timed ? child_.status().estimated_ns[item.number % kEstimates].load() : 0;
-  estimated_ns_ = estimated_ns;
-  if (explanations_.empty()) return item.answer(std::move(result));
-  explanations_.deliver(item.terms.owner,
-                        [this, estimated_ns, answer = std::move(item.answer), result = std::move(result)] {
-                          estimated_ns_ = estimated_ns;
-                          answer(result);
-                        });
+  answers_.push_back({item.terms.owner, estimated_ns, std::move(item.answer), std::move(result)});
+}
+
+// Gives the answers of all items that have ended, in order. An answer may lead to more of them, which are given during
+// the call as well.
+void CoreLink::deliver() {
+  while (!answers_.empty()) {
+    Ended ended = std::move(answers_.front());
+    answers_.pop_front();
+    if (explanations_.empty()) {
+      estimated_ns_ = ended.estimated_ns;
+      ended.answer(std::move(ended.result));
+      continue;
+    }
+    explanations_.deliver(ended.owner, [this, ended = std::move(ended)] {
+      estimated_ns_ = ended.estimated_ns;
+      ended.answer(ended.result);
+    });
+  }
 }
 
 // A launch that failed because its module could not be loaded again says why.
@@ -421,6 +420,8 @@ std::optional<CoreLink::FailedItem> CoreLink::take_failed_item(const CoreChild::
 
 void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::time_point ended) {
   auto failure = take_failed_item(end);
+  // Before the failure is reported: they have ended before it.
+  deliver();
   child_.forget_end_reason();
   if (!failure && !end.asks_for_another)
     log_warning(fmt::format("core {} {} while it had nothing to do.", child_.index(), end.text));
@@ -436,7 +437,7 @@ void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::tim
     failed = std::move(unfinished.front());
     unfinished.pop_front();
   }
-  if (failed && failed->group) failed->group->tell_failure(failed->workitem);
+  if (failed && failed->group) failed->group->note_failure(failed->workitem);
   // The queue knows it as long as the launch has no answer, which it gets later.
   const bool is_launch = failed && failed->type == MessageType::kCoreLaunch;
   const void* const owner = is_launch ? failed->terms.owner : nullptr;
@@ -532,23 +533,21 @@ void CoreLink::restore(std::uint32_t id) {
   CoreModules::Module* const module = modules_.find_absent(id);
   if (module == nullptr) return;
   modules_.note_restored(*module);
-  if (id != KernelRegistry::kProgram) {
-    UniqueFd image = module->image.duplicate();
-    if (!image) {
-      const char* const why = module->image ? "there was no descriptor for its file" : "its file could not be kept";
-      return modules_.note_failure(id, why, false);
-    }
-    auto done = [this, id](const Result<Bytes>& loaded) {
-      if (loaded) return;
-      log_error(fmt::format("core {}: after its restart: {}", child_.index(), loaded.error().text));
-      modules_.note_failure(id, loaded.error().text, false);
-    };
-    CoreItem& item = add(msg::CoreLoad{id, module->name}, module->name, module->terms, std::move(done));
-    item.module = id;
-    item.image = std::move(image);
-    item.restores = true;
-    send(item);
+  UniqueFd image = module->image.duplicate();
+  if (!image) {
+    const char* const why = module->image ? "there was no descriptor for its file" : "its file could not be kept";
+    return modules_.note_failure(id, why, false);
   }
+  auto done = [this, id](const Result<Bytes>& loaded) {
+    if (loaded) return;
+    log_error(fmt::format("core {}: after its restart: {}", child_.index(), loaded.error().text));
+    modules_.note_failure(id, loaded.error().text, false);
+  };
+  CoreItem& item = add(msg::CoreLoad{id, module->name}, module->name, module->terms, std::move(done));
+  item.module = id;
+  item.image = std::move(image);
+  item.restores = true;
+  send(item);
   for (const auto& [function, name] : module->functions)
     add_definition(function, id, name, module->terms, true, [](const Result<void>&) {});
 }
@@ -597,6 +596,7 @@ void CoreLink::break_link(const std::string& why) {
   socket_.reset();
   if (!items_.empty()) finish(Error{ErrorKind::kTimeout, why + "."});
   while (!items_.empty()) finish(Error{ErrorKind::kResource, *broken_});
+  deliver();
 }
 
 }  // namespace softtpu

@@ -60,21 +60,10 @@ class CoreLink {
   void unload(std::uint32_t module, const Terms& terms, Answered answer);
   void define(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
               Answered answer);
-  struct Launch {
-    std::uint32_t function = 0;
-    std::string kernel;           // for messages
-    const Bytes* args = nullptr;  // read during the call
-    Terms terms;
-    bool flush = false;                     // it is waited for
-    std::uint32_t stream = 0;               // cancel() finds it by this and the owner
-    std::uint64_t client = 0;               // whose findings come of it; 0: the device is not shared
-    std::shared_ptr<FindingSink> findings;  // gets them before the answer
-    std::shared_ptr<GroupLaunch> group;     // on several cores; null: on this one
-    msg::CorePosition place;
-    CoreItem::Answer answer;  // without bytes
-  };
-  // The item's number, for await_now().
-  std::uint64_t launch(Launch what);
+  // `name` is for messages; `group` is null where the launch has one core; the answer gets no bytes. The item's number,
+  // for await_now().
+  std::uint64_t launch(msg::CoreLaunch what, std::string name, const Terms& terms, std::shared_ptr<GroupLaunch> group,
+                       CoreItem::Answer answer);
   // Answers may lead to more launches, which wait for the next flush(). These say true when they have answered items.
   // What the core is through with is answered now.
   bool catch_up();
@@ -118,10 +107,11 @@ class CoreLink {
   bool receive_all();
   void end_misbehaving(const std::string& why);
   void on_frame(Frame& frame);
-  bool on_finding(MessageType type, const Bytes& payload);
+  bool on_finding(const Frame& frame);
   std::uint64_t completed_items() const;
   void finish_through(std::uint64_t number);
   void finish(Result<Bytes> result);
+  void deliver();
   Error explain_absence(const CoreItem& item, const Error& error);
   void when_ended();
   void restart(const CoreChild::End& end, std::chrono::steady_clock::time_point ended);
@@ -151,10 +141,15 @@ class CoreLink {
   UniqueFd socket_;
   FrameBuffer in_;
   Outbox out_;
-  bool reading_ = false;        // on_frame() is at work
-  bool is_behind_ = false;      // catch_up() was called meanwhile
   bool flushing_ = false;       // waits for room in the socket
-  std::deque<CoreItem> items_;  // sent and not answered, in order
+  std::deque<CoreItem> items_;  // sent and not ended, in order
+  struct Ended {
+    const void* owner = nullptr;
+    std::uint64_t estimated_ns = 0;
+    CoreItem::Answer answer;
+    Result<Bytes> result;
+  };
+  std::deque<Ended> answers_;  // of items that have ended, until deliver()
   std::uint64_t last_number_ = 0;
   std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
   std::uint64_t restarts_ = 0;

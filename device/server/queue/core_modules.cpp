@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "device/server/crash/crash_info.hpp"
-#include "runtime/module/kernel_registry.hpp"
 
 namespace softtpu {
 
@@ -26,8 +25,6 @@ void CoreModules::note_success(CoreItem& item) {
   }
   if (item.type == MessageType::kCoreDefine) {
     const auto define = find_message<msg::CoreDefine>(payload);
-    // What softtpu brings itself is in no module that was loaded.
-    if (define && define->module == KernelRegistry::kProgram) modules_[KernelRegistry::kProgram].name = "softtpu";
     const auto module = define ? modules_.find(define->module) : modules_.end();
     // The module may have been unloaded since.
     if (module == modules_.end()) return;

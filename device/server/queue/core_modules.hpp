@@ -24,7 +24,7 @@ class CoreModules {
 
   struct Module {
     std::string name;
-    UniqueFd image;  // none: its functions are softtpu's own, or there was no descriptor left
+    UniqueFd image;  // none: there was no descriptor left
     CoreTerms terms;
     std::map<std::uint32_t, std::string> functions;
     bool is_there = true;  // the present process has it, or an item that was sent loads it

@@ -6,12 +6,6 @@
 
 namespace softtpu {
 
-std::uint64_t GroupLaunch::cores() const {
-  std::uint64_t bits = 0;
-  for (const Part& part : parts_) bits |= 1ULL << (part.core & 63);
-  return bits;
-}
-
 void GroupLaunch::begin(LaunchPage& page, std::uint32_t number, bool awaited) {
   page_ = &page;
   page_number_ = number;
@@ -21,20 +15,20 @@ void GroupLaunch::begin(LaunchPage& page, std::uint32_t number, bool awaited) {
   left_ = parts_.size();
 }
 
-msg::CorePosition GroupLaunch::place_of(std::size_t workitem, bool start_barrier) const {
-  msg::CorePosition place;
-  place.page = page_number_;
-  place.workitem = static_cast<std::uint32_t>(workitem);
-  place.workitems = static_cast<std::uint32_t>(parts_.size());
-  place.groups = groups_;
-  place.first_core = parts_.front().core;
-  place.start_barrier = start_barrier;
-  place.awaited = awaited_;
-  return place;
+msg::CorePosition GroupLaunch::position_of(std::size_t workitem, bool start_barrier) const {
+  msg::CorePosition position;
+  position.page = page_number_;
+  position.workitem = static_cast<std::uint32_t>(workitem);
+  position.workitems = static_cast<std::uint32_t>(parts_.size());
+  position.repetitions = repetitions_;
+  position.first_core = parts_.front().core;
+  position.start_barrier = start_barrier;
+  position.awaited = awaited_;
+  return position;
 }
 
 bool GroupLaunch::note_end(std::size_t workitem, Result<void> outcome, std::uint64_t estimated_ns) {
-  if (!outcome) tell_failure(workitem);
+  if (!outcome) note_failure(workitem);
   outcomes_[workitem] = std::move(outcome);
   estimated_ns_ = std::max(estimated_ns_, estimated_ns);
   return left_-- == parts_.size();
@@ -45,11 +39,11 @@ bool GroupLaunch::waits(std::size_t workitem) const {
   return phase == LaunchPage::Phase::kWaits && !page_->is_over();
 }
 
-Result<void> GroupLaunch::outcome(const std::string& kernel) const {
+Result<void> GroupLaunch::outcome() const {
   const auto failed = [](const std::optional<Result<void>>& outcome) { return outcome && !*outcome; };
   const auto first = std::find_if(outcomes_.begin(), outcomes_.end(), failed);
   if (first == outcomes_.end()) return {};
-  if (page_->is_deadlocked()) return Error{ErrorKind::kUsage, deadlock_text(kernel)};
+  if (page_->is_deadlocked()) return Error{ErrorKind::kUsage, deadlock_text()};
   const int culprit = page_->culprit().value_or(-1);
   auto blamed = static_cast<std::size_t>(first - outcomes_.begin());
   if (culprit >= 0 && static_cast<std::size_t>(culprit) < outcomes_.size() &&
@@ -65,9 +59,9 @@ Result<void> GroupLaunch::outcome(const std::string& kernel) const {
   return error;
 }
 
-std::string GroupLaunch::deadlock_text(const std::string& kernel) const {
+std::string GroupLaunch::deadlock_text() const {
   std::string text =
-      fmt::format("kernel \"{}\": deadlock: every core of its launch waits for another one or has ended.", kernel);
+      fmt::format("kernel \"{}\": deadlock: every core of its launch waits for another one or has ended.", name_);
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     text += *outcomes_[i] ? fmt::format("\n - core {} has ended", i) : "\n - " + outcomes_[i]->error().text;
   }

@@ -15,35 +15,31 @@ namespace softtpu {
 
 class GroupLaunch {
  public:
-  struct Part {
-    std::uint32_t core = 0;
-    std::uint32_t function = 0;
-    Bytes args;
-  };
-  GroupLaunch(std::vector<Part> parts, std::uint32_t groups) : parts_(std::move(parts)), groups_(groups) {}
+  // `name`: of the kernel or network, for messages.
+  GroupLaunch(std::string name, std::vector<msg::LaunchPart> parts, std::uint32_t repetitions)
+      : name_(std::move(name)), parts_(std::move(parts)), repetitions_(repetitions) {}
 
-  const std::vector<Part>& parts() const { return parts_; }
-  std::uint32_t groups() const { return groups_; }
-  // As bits.
-  std::uint64_t cores() const;
+  const std::string& name() const { return name_; }
+  const std::vector<msg::LaunchPart>& parts() const { return parts_; }
+  std::uint32_t repetitions() const { return repetitions_; }
 
   // It begins, with this page of the device's, counted from 1.
   void begin(LaunchPage& page, std::uint32_t number, bool awaited);
   std::uint32_t page_number() const { return page_number_; }
-  msg::CorePosition place_of(std::size_t workitem, bool start_barrier) const;
+  msg::CorePosition position_of(std::size_t workitem, bool start_barrier) const;
 
   // A core's part has ended. True: it was the first to do so.
   bool note_end(std::size_t workitem, Result<void> outcome, std::uint64_t estimated_ns);
   bool has_ended(std::size_t workitem) const { return outcomes_[workitem].has_value(); }
   bool has_ended() const { return left_ == 0; }
   // Of the launch, when all parts have ended: of the core that failed first, or of all that wait for each other.
-  Result<void> outcome(const std::string& kernel) const;
+  Result<void> outcome() const;
   // The longest of the parts.
   std::uint64_t estimated_ns() const { return estimated_ns_; }
 
-  // ---- what a core's link asks and tells ----
-  // The core has failed, or is about to be ended: the others are told at once.
-  void tell_failure(std::size_t workitem) { page_->fail(static_cast<int>(workitem)); }
+  // ---- for the cores' links ----
+  // The core has failed, or is about to be ended: the others see it at once.
+  void note_failure(std::size_t workitem) { page_->fail(static_cast<int>(workitem)); }
   bool is_over() const { return page_->is_over(); }
   bool is_culprit(std::size_t workitem) const { return page_->culprit() == static_cast<int>(workitem); }
   // The core waits for others, who have limits of their own.
@@ -53,10 +49,11 @@ class GroupLaunch {
   void set_journalled() { journalled_ = true; }
 
  private:
-  std::string deadlock_text(const std::string& kernel) const;
+  std::string deadlock_text() const;
 
-  const std::vector<Part> parts_;
-  const std::uint32_t groups_;
+  const std::string name_;
+  const std::vector<msg::LaunchPart> parts_;
+  const std::uint32_t repetitions_;
   LaunchPage* page_ = nullptr;
   std::uint32_t page_number_ = 0;
   std::vector<std::optional<Result<void>>> outcomes_;

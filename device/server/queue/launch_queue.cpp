@@ -76,11 +76,24 @@ const std::shared_ptr<LaunchQueue::Stream>& LaunchQueue::stream_of(Client& clien
   return stream;
 }
 
-void LaunchQueue::submit(const std::shared_ptr<Client>& client, std::uint32_t id, Pending launch) {
-  const std::shared_ptr<Stream>& stream = stream_of(*client, id);
+LaunchQueue::Key LaunchQueue::key_of(const msg::Launch& launch) {
+  const msg::Call& call = launch.parts.front().call;
+  if (const auto* kernel = std::get_if<msg::KernelCall>(&call)) return kernel->function;
+  return std::hash<std::string>()(launch.name) | Key{1} << 63;
+}
+
+// As bits.
+std::uint64_t LaunchQueue::cores_of(const msg::Launch& launch) {
+  std::uint64_t bits = 0;
+  for (const msg::LaunchPart& part : launch.parts) bits |= 1ULL << (part.core & 63);
+  return bits;
+}
+
+void LaunchQueue::submit(const std::shared_ptr<Client>& client, Queued queued) {
+  const std::shared_ptr<Stream>& stream = stream_of(*client, queued.launch.stream);
   note_active(*client, stream);
   note_active_client(*client);
-  stream->pending.push_back(std::move(launch));
+  stream->pending.push_back(std::move(queued));
   ++stream->submitted;
   ++client->queued_;
   ++queued_;
@@ -183,49 +196,51 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
   for (std::size_t i = client->ready_.size(); i > 0; --i) {
     auto stream = std::move(client->ready_.front());
     client->ready_.pop_front();
-    Pending& next = stream->pending.front();
-    CoreLink& core = *cores_[next.core];
+    const msg::Launch& next = stream->pending.front().launch;
+    const std::uint32_t core = next.parts.front().core;
+    const bool is_group = next.parts.size() > 1;
     // Two cores work at the same time: a stream's launch on another core starts when those before have finished.
-    const std::uint64_t cores = next.group ? next.group->cores() : 1ULL << next.core;
-    const bool in_order = (stream->sent == 0 || stream->last_cores == cores) && (!next.group || !free_pages_.empty());
-    const std::size_t window = window_of(seconds_of(next.function));
+    const std::uint64_t cores = cores_of(next);
+    const bool in_order = (stream->sent == 0 || stream->last_cores == cores) && (!is_group || !free_pages_.empty());
+    const std::size_t window = window_of(seconds_of(key_of(next)));
     // Who finds too much ahead of a launch is the next that this core serves: a client of short kernels, which may be
     // given many ahead, would else fill every place before it.
-    const Client*& first = first_in_line_[next.core];
+    const Client*& first = first_in_line_[core];
     const bool in_line = first == nullptr || first == client.get();
-    if (!in_order || !in_line || sent_[next.core] >= window + core.withheld()) {
+    if (!in_order || !in_line || sent_[core] >= window + cores_[core]->withheld()) {
       if (in_order && in_line) {
         first = client.get();
-        full_.push_back(next.core);
+        full_.push_back(core);
       }
       client->ready_.push_back(std::move(stream));
       continue;
     }
     first = nullptr;
-    Pending launch = std::move(next);
+    Queued queued = std::move(stream->pending.front());
     stream->pending.pop_front();
     stream->ready = !stream->pending.empty();
     if (stream->ready) client->ready_.push_back(stream);
     ++stream->sent;
     ++client->sent_;
-    ++sent_[launch.core];
-    stream->last_core = launch.core;
+    ++sent_[core];
+    stream->last_core = core;
     stream->last_cores = cores;
-    stream->last_group = launch.group;
-    launch.group ? launch_group(client, stream, launch) : this->launch(client, stream, std::move(launch));
+    stream->last_group.reset();
+    is_group ? launch_group(client, stream, std::move(queued)) : launch(client, stream, std::move(queued));
     return true;
   }
   return false;
 }
 
-CoreLink::Launch LaunchQueue::to_core(const Client& client, const Stream& stream, std::string kernel) {
-  CoreLink::Launch what;
-  what.kernel = std::move(kernel);
-  what.terms = {&client, stream.timeout_ms, stream.limit_ms};
-  what.stream = stream.id;
+msg::CoreLaunch LaunchQueue::to_core(const Client& client, msg::Call call) {
+  msg::CoreLaunch what;
   what.client = client.findings_.client;
-  what.findings = client.findings_.sink;
+  what.call = std::move(call);
   return what;
+}
+
+CoreTerms LaunchQueue::terms_of(const Client& client, const Stream& stream) {
+  return {&client, stream.timeout_ms, stream.limit_ms, stream.id, client.findings_.sink};
 }
 
 // Whether a sync ends with the stream's launch of this number.
@@ -233,70 +248,74 @@ bool LaunchQueue::is_awaited(const Stream& stream, std::uint64_t launch) {
   return std::ranges::any_of(stream.waiters, [launch](const auto& waiter) { return waiter.until == launch; });
 }
 
-void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Pending launch) {
-  CoreLink::Launch what = to_core(*client, *stream, std::move(launch.kernel));
-  what.function = launch.function;
-  what.args = &launch.args;
-  what.place.groups = launch.groups;
-  what.place.first_core = launch.core;
-  what.flush = launch.answer != nullptr || is_awaited(*stream, stream->finished + stream->sent);
-  what.answer = [this, client, stream, function = launch.function,
-                 answer = std::move(launch.answer)](const Result<Bytes>& result) {
-    finished(client, *stream, function, answer, without_bytes(result), cores_[stream->last_core]->estimated_ns());
+void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued queued) {
+  const Key key = key_of(queued.launch);
+  msg::LaunchPart& part = queued.launch.parts.front();
+  msg::CoreLaunch what = to_core(*client, std::move(part.call));
+  what.position.repetitions = queued.launch.repetitions;
+  what.position.first_core = part.core;
+  what.flush = queued.answer != nullptr || is_awaited(*stream, stream->finished + stream->sent);
+  auto done = [this, client, stream, key, answer = std::move(queued.answer)](const Result<Bytes>& result) {
+    finished(client, *stream, key, answer, without_bytes(result), cores_[stream->last_core]->estimated_ns());
   };
-  stream->last_item = cores_[launch.core]->launch(std::move(what));
+  stream->last_item = cores_[part.core]->launch(std::move(what), std::move(queued.launch.name),
+                                                terms_of(*client, *stream), nullptr, std::move(done));
 }
 
 void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
-                               const Pending& launch) {
-  const auto run = std::make_shared<const GroupRun>(GroupRun{client, stream, launch, make_trials(launch)});
-  const auto done = [this, run](Result<void> outcome) {
+                               Queued queued) {
+  const Key key = key_of(queued.launch);
+  const auto group = std::make_shared<GroupLaunch>(std::move(queued.launch.name), std::move(queued.launch.parts),
+                                                   queued.launch.repetitions);
+  stream->last_group = group;
+  const auto running = std::make_shared<const Running>(
+      Running{client, stream, group, key, std::move(queued.answer), make_trials(*group)});
+  const auto done = [this, running](Result<void> outcome) {
     trying_ = false;
-    const auto& group = run->launch.group;
-    if (run->stream->last_group == group) run->stream->last_group.reset();
-    finished(run->client, *run->stream, run->launch.function, run->launch.answer, std::move(outcome),
-             group->estimated_ns());
+    if (running->stream->last_group == running->group) running->stream->last_group.reset();
+    finished(running->client, *running->stream, running->key, running->answer, std::move(outcome),
+             running->group->estimated_ns());
   };
-  trying_ = run->trials != nullptr;
-  run_group(run, launch.group, 0, [this, run, done](Result<void> outcome) {
-    if (!run->trials || !outcome) return done(std::move(outcome));
-    run->trials->launch_ended();
-    try_next(run, [done] { done({}); });
+  trying_ = running->trials != nullptr;
+  run_group(running, group, 0, [this, running, done](Result<void> outcome) {
+    if (!running->trials || !outcome) return done(std::move(outcome));
+    running->trials->launch_ended();
+    try_next(running, [done] { done({}); });
   });
 }
 
 // Null: not asked for, or another launch is under way, whose memory a repetition would disturb.
-std::shared_ptr<LaunchTrials> LaunchQueue::make_trials(const Pending& launch) {
+std::shared_ptr<LaunchTrials> LaunchQueue::make_trials(const GroupLaunch& launch) {
   if (observers_ == nullptr || !observers_->compares_runs() || observers_->clients != nullptr) return nullptr;
   std::size_t sent = 0;
   for (const auto& [core, count] : sent_) sent += count;
   if (sent > 1) {
-    log_warning(fmt::format("kernel \"{}\": other launches are under way; its runs are not compared", launch.kernel));
+    log_warning(fmt::format("kernel \"{}\": other launches are under way; its runs are not compared", launch.name()));
     return nullptr;
   }
   std::vector<Memories*> memories;
   for (const auto& core : cores_) memories.push_back(&core->memories());
-  return std::make_shared<LaunchTrials>(*observers_, memories, *launch.group, launch.kernel);
+  return std::make_shared<LaunchTrials>(*observers_, memories, launch);
 }
 
-void LaunchQueue::try_next(const std::shared_ptr<const GroupRun>& run, const std::function<void()>& answer) {
-  const LaunchTrials::Run* const next = run->trials->next();
+void LaunchQueue::try_next(const std::shared_ptr<const Running>& launch, const std::function<void()>& answer) {
+  const LaunchTrials::Run* const next = launch->trials->next();
   if (next == nullptr) return answer();
-  run_group(run, next->group, next->order, [this, run, answer](const Result<void>& outcome) {
-    run->trials->ended(outcome);
-    try_next(run, answer);
+  run_group(launch, next->group, next->order, [this, launch, answer](const Result<void>& outcome) {
+    launch->trials->ended(outcome);
+    try_next(launch, answer);
   });
   for (const auto& core : cores_) core->flush();
 }
 
 // All cores get their parts at once, so that two launches never wait for each other's cores.
-void LaunchQueue::run_group(const std::shared_ptr<const GroupRun>& run, const std::shared_ptr<GroupLaunch>& group,
+void LaunchQueue::run_group(const std::shared_ptr<const Running>& launch, const std::shared_ptr<GroupLaunch>& group,
                             std::uint32_t order, const Answer& answer) {
-  const auto& [client, stream, launch, trials] = *run;
-  const bool is_trial = group != launch.group;
+  Stream& stream = *launch->stream;
+  const bool is_trial = group != launch->group;
   const std::uint32_t page = free_pages_.back();
   free_pages_.pop_back();
-  group->begin(pages_[page - 1], page, is_trial || launch.answer != nullptr || !stream->waiters.empty());
+  group->begin(pages_[page - 1], page, is_trial || launch->answer != nullptr || !stream.waiters.empty());
   // A trial's failure is no failure of the program.
   if (is_trial) group->set_journalled();
   const auto done = [this, group, answer](Result<void> outcome) {
@@ -304,31 +323,27 @@ void LaunchQueue::run_group(const std::shared_ptr<const GroupRun>& run, const st
     answer(std::move(outcome));
   };
   for (std::size_t i = 0; i < group->parts().size(); ++i) {
-    const GroupLaunch::Part& part = group->parts()[i];
-    CoreLink::Launch what = to_core(*client, *stream, launch.kernel);
-    what.function = part.function;
-    what.args = &part.args;
-    what.group = group;
+    const msg::LaunchPart& part = group->parts()[i];
+    msg::CoreLaunch what = to_core(*launch->client, part.call);
     // Alone in its stream it finds all its cores through with what was before.
-    what.place = group->place_of(i, stream->sent > 1);
-    what.place.compared = is_trial;
-    what.place.order = order;
-    what.answer = [this, group, i, kernel = launch.kernel, done](const Result<Bytes>& result) {
-      part_ended(group, i, kernel, without_bytes(result), done);
-    };
-    const std::uint64_t item = cores_[part.core]->launch(std::move(what));
-    if (!is_trial) stream->last_item = item;
+    what.position = group->position_of(i, stream.sent > 1);
+    what.position.compared = is_trial;
+    what.position.order = order;
+    const std::uint64_t item = cores_[part.core]->launch(
+        std::move(what), group->name(), terms_of(*launch->client, stream), group,
+        [this, group, i, done](const Result<Bytes>& result) { part_ended(group, i, without_bytes(result), done); });
+    if (!is_trial) stream.last_item = item;
   }
 }
 
-void LaunchQueue::part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
-                             const Result<void>& outcome, const std::function<void(Result<void>)>& answer) {
+void LaunchQueue::part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const Result<void>& outcome,
+                             const Answer& answer) {
   const auto& parts = group->parts();
   const bool first = group->note_end(part, outcome, cores_[parts[part].core]->estimated_ns());
   if (group->has_ended()) {
-    const Result<void> all = group->outcome(kernel);
+    const Result<void> all = group->outcome();
     if (!all && !group->is_journalled()) {
-      cores_[parts[part].core]->note_failure(MessageType::kCoreLaunch, kernel, to_failure_kind(all.error().kind),
+      cores_[parts[part].core]->note_failure(MessageType::kCoreLaunch, group->name(), to_failure_kind(all.error().kind),
                                              all.error().text);
     }
     return answer(all);
@@ -357,8 +372,8 @@ void LaunchQueue::use_pages(std::span<LaunchPage> pages) {
   for (std::size_t i = pages.size(); i > 0; --i) free_pages_.push_back(static_cast<std::uint32_t>(i));
 }
 
-void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function,
-                           const Answer& answer, Result<void> outcome, std::uint64_t estimate) {
+void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream, Key key, const Answer& answer,
+                           Result<void> outcome, std::uint64_t estimate) {
   --stream.sent;
   --sent_[stream.last_core];
   --client->sent_;
@@ -374,7 +389,7 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
       time->total_ns += estimate;
     }
   }
-  measure(function);
+  measure(key);
   // Once a client has disconnected, other failures only reflect that and are not logged.
   const bool unreported =
       client->gone_ ? !outcome && outcome.error().kind == ErrorKind::kUsage : !answer && stream.failure;
@@ -420,15 +435,15 @@ void LaunchQueue::log_unreported(const Stream& stream) {
 }
 
 // Unknown functions count as long: the queue widens when they have shown to be short.
-double& LaunchQueue::seconds_of(std::uint32_t function) {
+double& LaunchQueue::seconds_of(Key key) {
   if (seconds_.size() > kMostFunctions) seconds_.clear();
-  return seconds_.try_emplace(function, kMostSeconds).first->second;
+  return seconds_.try_emplace(key, kMostSeconds).first->second;
 }
 
 // A running mean of the time from one end of a launch to the next.
-void LaunchQueue::measure(std::uint32_t function) {
+void LaunchQueue::measure(Key key) {
   const double now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-  double& seconds = seconds_of(function);
+  double& seconds = seconds_of(key);
   seconds += (std::min(now - last_end_, kMostSeconds) - seconds) / 8;
   last_end_ = now;
 }
@@ -560,17 +575,16 @@ void LaunchQueue::cancel_stream(const std::shared_ptr<Client>& client, const std
   const auto waiting = std::exchange(stream->pending, {});
   if (std::exchange(stream->ready, false)) std::erase(client->ready_, stream);
   leave_line(*client);
-  for (const Pending& launch : waiting) {
-    const Error error{
-        ErrorKind::kTimeout,
-        fmt::format("kernel \"{}\" was not launched, because its program was interrupted.", launch.kernel)};
+  for (const auto& [launch, answer] : waiting) {
+    const Error error{ErrorKind::kTimeout,
+                      fmt::format("kernel \"{}\" was not launched, because its program was interrupted.", launch.name)};
     note_fault(error.text);
     --client->queued_;
     --queued_;
     ++stream->finished;
     ++client->finished_;
-    if (launch.answer) {
-      launch.answer(error);
+    if (answer) {
+      answer(error);
     } else if (!stream->failure) {
       stream->failure = error;
       stream->failure_order = ++failure_order_;

@@ -28,14 +28,10 @@ class LaunchQueue {
  public:
   using Answer = std::function<void(Result<void>)>;
 
-  struct Pending {
-    std::uint32_t function = 0;
-    std::uint32_t core = 0;
-    std::string kernel;
-    Bytes args;
-    std::shared_ptr<GroupLaunch> group;  // on several cores, of which `core` is the first; null: on that one
-    Answer answer;                       // of a launch that is waited for; else the outcome is kept for the next sync
-    std::uint32_t groups = 1;            // so many times; of a launch on one core
+  // A launch whose parts are complete: as many as it has cores, each kernel with its function.
+  struct Queued {
+    msg::Launch launch;
+    Answer answer;  // null: nothing waits for it alone, and the outcome is kept for the next sync
   };
 
   // The streams of one connection.
@@ -74,7 +70,7 @@ class LaunchQueue {
     struct Stream {
       std::uint32_t id = 0;
       std::uint32_t timeout_ms = 0, limit_ms = 0;
-      std::list<Pending> pending;  // a list: most of many streams are empty
+      std::list<Queued> pending;  // a list: most of many streams are empty
       std::uint64_t submitted = 0, finished = 0;
       std::uint64_t last_item = 0;  // on core `last_core`
       std::uint32_t last_core = 0;
@@ -129,7 +125,7 @@ class LaunchQueue {
   }
   // A launch of this client has ended its core, and the server had to work so long for a new one.
   void note_crash(const Client& client, std::chrono::nanoseconds cost);
-  void submit(const std::shared_ptr<Client>& client, std::uint32_t stream, Pending launch);
+  void submit(const std::shared_ptr<Client>& client, Queued queued);
   // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all
   // streams.
   void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
@@ -160,8 +156,12 @@ class LaunchQueue {
 
  private:
   using Stream = Client::Stream;
+  // What launches that take about the same time have in common: the function, or the name of a network.
+  using Key = std::uint64_t;
 
   const std::shared_ptr<Stream>& stream_of(Client& client, std::uint32_t id);
+  static Key key_of(const msg::Launch& launch);
+  static std::uint64_t cores_of(const msg::Launch& launch);
   static void note_active(Client& client, const std::shared_ptr<Stream>& stream);
   static void forget_active(Client& client, Stream& stream);
   static void forget_idle(Client& client);
@@ -174,26 +174,28 @@ class LaunchQueue {
   void note_active_client(const Client& client);
   bool is_held(const Client& client);
   void dispatch_after(std::chrono::nanoseconds left);
-  static CoreLink::Launch to_core(const Client& client, const Stream& stream, std::string kernel);
+  static msg::CoreLaunch to_core(const Client& client, msg::Call call);
+  static CoreTerms terms_of(const Client& client, const Stream& stream);
   static bool is_awaited(const Stream& stream, std::uint64_t launch);
-  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Pending launch);
-  void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
-                    const Pending& launch);
-  // What the launch's groups have in common. A trial's failure is a finding, no failure of the program.
-  struct GroupRun {
+  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued queued);
+  // A launch on several cores while it runs, with the runs that are compared with it.
+  struct Running {
     std::shared_ptr<Client> client;
     std::shared_ptr<Stream> stream;
-    Pending launch;
-    std::shared_ptr<LaunchTrials> trials;
+    std::shared_ptr<GroupLaunch> group;
+    Key key;
+    Answer answer;
+    std::shared_ptr<LaunchTrials> trials;  // a trial's failure is a finding, no failure of the program
   };
-  std::shared_ptr<LaunchTrials> make_trials(const Pending& launch);
-  void run_group(const std::shared_ptr<const GroupRun>& run, const std::shared_ptr<GroupLaunch>& group,
+  void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued queued);
+  std::shared_ptr<LaunchTrials> make_trials(const GroupLaunch& launch);
+  void run_group(const std::shared_ptr<const Running>& launch, const std::shared_ptr<GroupLaunch>& group,
                  std::uint32_t order, const Answer& answer);
-  void try_next(const std::shared_ptr<const GroupRun>& run, const std::function<void()>& answer);
-  void part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const std::string& kernel,
-                  const Result<void>& outcome, const std::function<void(Result<void>)>& answer);
+  void try_next(const std::shared_ptr<const Running>& launch, const std::function<void()>& answer);
+  void part_ended(const std::shared_ptr<GroupLaunch>& group, std::size_t part, const Result<void>& outcome,
+                  const Answer& answer);
   void await_now(Stream& stream);
-  void finished(const std::shared_ptr<Client>& client, Stream& stream, std::uint32_t function, const Answer& answer,
+  void finished(const std::shared_ptr<Client>& client, Stream& stream, Key key, const Answer& answer,
                 Result<void> outcome, std::uint64_t estimated_ns);
   void cancel_stream(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream);
   void note_fault(const std::string& text);
@@ -201,8 +203,8 @@ class LaunchQueue {
   static void log_unreported(const std::string& text);
   static void log_unreported(const Stream& stream);
   void answer_waiters(Client& client, Stream& stream);
-  double& seconds_of(std::uint32_t function);
-  void measure(std::uint32_t function);
+  double& seconds_of(Key key);
+  void measure(Key key);
   void wait(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer, bool takes_failure);
   void sync_all(const std::shared_ptr<Client>& client, Answer answer);
 
@@ -228,7 +230,7 @@ class LaunchQueue {
   Activity last_active_,
       active_before_;    // the last two clients that have launched something, each with its last launch
   bool trying_ = false;  // a launch is being repeated, and nothing else may touch the memories
-  std::unordered_map<std::uint32_t, double> seconds_;  // how long a function takes, as far as one knows
+  std::unordered_map<Key, double> seconds_;  // how long a launch takes, as far as is known
   double last_end_ = 0;
 };
 

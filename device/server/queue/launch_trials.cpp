@@ -27,19 +27,17 @@ std::string cores_text(std::size_t count) { return fmt::format("{} core{}", coun
 }  // namespace
 
 LaunchTrials::LaunchTrials(const DeviceObservers& observers, const std::vector<Memories*>& cores,
-                           const GroupLaunch& launch, std::string kernel)
-    : observers_(observers), cores_(cores), kernel_(std::move(kernel)), launched_on_(launch.parts().size()) {
+                           const GroupLaunch& launch)
+    : observers_(observers), cores_(cores), kernel_(launch.name()), launched_on_(launch.parts().size()) {
   add_numbers(launch);
   add_orders(launch);
   if (!runs_.empty()) before_ = take_images(cores_);
 }
 
-// Every core has to be told the same: what another one would be told is not known else.
+// Only where every core is given the same: what another one would be given is not known else.
 void LaunchTrials::add_numbers(const GroupLaunch& launch) {
-  const GroupLaunch::Part& first = launch.parts().front();
-  const auto is_like_first = [&](const GroupLaunch::Part& part) {
-    return part.function == first.function && part.args == first.args;
-  };
+  const msg::Call& first = launch.parts().front().call;
+  const auto is_like_first = [&](const msg::LaunchPart& part) { return part.call == first; };
   if (!std::all_of(launch.parts().begin(), launch.parts().end(), is_like_first)) {
     if (!observers_.core_counts.empty())
       log_warning(fmt::format("kernel \"{}\": its cores get different arguments; other numbers of cores are not tried",
@@ -48,15 +46,16 @@ void LaunchTrials::add_numbers(const GroupLaunch& launch) {
   }
   for (const std::uint32_t count : observers_.core_counts) {
     if (count == launch.parts().size() || count > cores_.size()) continue;
-    std::vector<GroupLaunch::Part> parts;
-    for (std::uint32_t core = 0; core < count; ++core) parts.push_back({core, first.function, first.args});
-    runs_.push_back({std::make_shared<GroupLaunch>(std::move(parts), launch.groups()), 0, "on " + cores_text(count)});
+    std::vector<msg::LaunchPart> parts;
+    for (std::uint32_t core = 0; core < count; ++core) parts.push_back({core, first});
+    runs_.push_back(
+        {std::make_shared<GroupLaunch>(kernel_, std::move(parts), launch.repetitions()), 0, "on " + cores_text(count)});
   }
 }
 
 void LaunchTrials::add_orders(const GroupLaunch& launch) {
   for (std::uint32_t order = 1; order < observers_.schedules; ++order) {
-    auto group = std::make_shared<GroupLaunch>(launch.parts(), launch.groups());
+    auto group = std::make_shared<GroupLaunch>(kernel_, launch.parts(), launch.repetitions());
     runs_.push_back({std::move(group), order, fmt::format("with the order \"random:{}\"", order)});
   }
 }

@@ -24,8 +24,7 @@ class LaunchTrials {
   };
 
   // The launch is about to begin. `cores`: the memories of all cores of the device.
-  LaunchTrials(const DeviceObservers& observers, const std::vector<Memories*>& cores, const GroupLaunch& launch,
-               std::string kernel);
+  LaunchTrials(const DeviceObservers& observers, const std::vector<Memories*>& cores, const GroupLaunch& launch);
 
   // The launch has succeeded.
   void launch_ended();

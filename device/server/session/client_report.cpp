@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
-#include "runtime/report/finding_message.hpp"
 #include "runtime/report/rules.hpp"
 
 namespace softtpu {
@@ -23,14 +22,13 @@ void ClientReport::add(const ReportedFinding& found, std::uint64_t id) {
   if (!counts_.try_emplace(id).second) return;
   log_info(fmt::format("{}: {} {}{}: {}", client_, to_text(rule(found.rule).severity), found.rule,
                        in_kernel_text(found.kernel), found.what));
-  notes_.push_back(to_message(found, id));
+  notes_.push_back({id, false, found});
   changed_ = true;
 }
 
 void ClientReport::add_left_out(const ReportedFinding& found) {
   if (++left_out_ > kMostLeftOut) return;
-  notes_.push_back(to_message(found, 0));
-  notes_.back().left_out = true;
+  notes_.push_back({0, true, found});
   changed_ = true;
 }
 
@@ -54,7 +52,7 @@ void ClientReport::flush(Outbox& out) {
   notes_.clear();
   for (auto& [id, again] : counts_) {
     if (again.count == 0 && !again.now) continue;  // a text alone: what is known by now
-    out.push(0, to_count_message(id, again.count, again.now ? &*again.now : nullptr));
+    out.push(0, msg::FindingCount{id, again.count, again.now});
     again = {};
   }
   for (const auto& [name, count] : allowed_) out.push(0, msg::AllowedNote{name.first, name.second, count});

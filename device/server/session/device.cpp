@@ -15,7 +15,6 @@
 #include "device/core/launch_page.hpp"
 #include "device/server/crash/crash_folder.hpp"
 #include "runtime/base/text.hpp"
-#include "runtime/bmodel/network_launch.hpp"
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/transport/socket.hpp"
 
@@ -26,7 +25,6 @@ namespace {
 constexpr std::uint8_t kPoison = 0xA5;
 // Giving back that many pages takes some ten microseconds.
 constexpr std::uint64_t kClearedBytes = 256U << 10;
-constexpr std::size_t kMostNetworkNames = 1024;
 
 // For "softtpu dump", which finds it among this process's files.
 Result<Mapping> make_chip_file(const std::string& chip, std::uint32_t number) {
@@ -215,21 +213,6 @@ void Device::define(std::uint32_t function, std::uint32_t module, const std::str
                     CoreLink::Answered answer) {
   const auto all = when_all<void>(cores_.size(), std::move(answer));
   for (auto& core : cores_) core->define(function, module, name, terms_of(owner), all);
-}
-
-std::uint32_t Device::network_function(const std::string& name) {
-  // The name is for messages. Clients choose it, so it is kept for so many only.
-  const bool is_new_name = !network_functions_.contains(name) && name != bmodel::kNetworkKernel;
-  if (is_new_name && network_functions_.size() >= kMostNetworkNames)
-    return network_function(std::string(bmodel::kNetworkKernel));
-  const auto [known, is_new] = network_functions_.try_emplace(name, 0);
-  if (!is_new) return known->second;
-  const std::uint32_t id = known->second = next_function();
-  // At once: the launch comes behind it.
-  define(id, KernelRegistry::kProgram, name, nullptr, [this, name](const Result<void>& defined) {
-    if (!defined) network_functions_.erase(name);
-  });
-  return id;
 }
 
 void Device::flush() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,8 +63,6 @@ class Device {
               CoreLink::Answered answer);
 
   // Sends what has been collected for the cores, and answers launches that end at once.
-  // The number of a kernel of softtpu's own that runs networks; the same for all clients.
-  std::uint32_t network_function(const std::string& name);
   void flush();
 
  private:
@@ -74,9 +71,8 @@ class Device {
   Result<void> make_cores(EventLoop& loop, const Settings& settings);
   void make_zero(std::uint64_t address, std::uint64_t bytes);
   std::uint64_t next_used(std::uint64_t address, std::uint64_t end) const;
-  CoreLink::Terms terms_of(const void* owner) const { return {owner, limits_.timeout_ms, limits_.limit_ms}; }
+  CoreLink::Terms terms_of(const void* owner) const { return {owner, limits_.timeout_ms, limits_.limit_ms, 0, {}}; }
 
-  std::map<std::string, std::uint32_t> network_functions_;
   const bool in_process_, poison_;
   const LaunchQueue::Limits limits_;
   std::unique_ptr<Memories> memories_;

@@ -11,7 +11,7 @@ Error damaged() { return Error{ErrorKind::kConnection, "a long message is damage
 std::optional<std::uint32_t> find_count(std::span<const std::uint8_t> payload, std::size_t at) {
   if (payload.size() < at + sizeof(std::uint32_t)) return std::nullopt;
   std::uint32_t count = 0;
-  Decoder(payload.subspan(at, sizeof(count)))("count", count);
+  Decoder(payload.subspan(at, sizeof(count)))(count);
   return count;
 }
 
@@ -21,7 +21,7 @@ Result<std::optional<IncomingWrite>> find_incoming_write(std::span<const std::ui
   IncomingWrite write;
   const auto bytes = find_count(payload, sizeof(write.address));
   if (!bytes) return std::optional<IncomingWrite>();
-  Decoder(payload.first(sizeof(write.address)))("address", write.address);
+  Decoder(payload.first(sizeof(write.address)))(write.address);
   write.at = sizeof(write.address) + sizeof(*bytes);
   write.bytes = *bytes;
   if (write.at + write.bytes != whole) return damaged();

@@ -12,6 +12,7 @@
 #include "device/chip/names.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/module/kernel_registry.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
 
@@ -422,88 +423,93 @@ std::string Session::absence_text(std::uint32_t function) const {
 }
 
 void Session::on_launch(std::uint64_t request, msg::Launch& launch, Frame&) {
-  LaunchQueue::Pending pending;
   if (auto good = check_stream(launch.stream); !good)
     return launch.wait ? fail(request, good.error()) : close(good.error().text);
-  if (host_.is_ending) {
-    const Error ending{ErrorKind::kConnection, "the device is about to end and takes no more launches."};
-    return launch.wait ? fail(request, ending) : device_->queue().reject(client_, launch.stream, ending);
-  }
-  Result<std::uint32_t> function = launch.function;
-  if (launch.function == 0) {
-    function = launch.name.size() > kMaxKernelName
-                   ? Error{ErrorKind::kUsage, fmt::format("a kernel's name has {} characters (limit {}).",
-                                                          launch.name.size(), kMaxKernelName)}
-                   : find_kernel(launch.name);
-  } else if (!functions_.contains(launch.function)) {
-    function = Error{ErrorKind::kUsage, absence_text(launch.function)};
-  }
-  if (function && launch.args.size() > kMaxLaunchArgs) {
-    function = Error{ErrorKind::kUsage, fmt::format("the kernel's arguments have {} bytes (limit {}).",
-                                                    launch.args.size(), kMaxLaunchArgs)};
-  }
-  if (function && launch.core >= device_->core_count()) {
-    function = Error{ErrorKind::kUsage, fmt::format("core {} does not exist: chip {} has {}.", launch.core,
-                                                    device_->chip().name, device_->core_count())};
-  }
-  if (function && launch.stream == 0) function = Error{ErrorKind::kUsage, "a launch needs a stream."};
-  if (function && (launch.blocks != 1 || launch.groups != 1 || !launch.others.empty())) {
-    auto group = make_group(launch, *function);
-    if (!group) {
-      function = group.error();
-    } else if ((*group)->parts().size() > 1) {
-      pending.group = *std::move(group);
-    }
-    pending.groups = launch.groups;
-  }
-  if (!function) {
+  const auto refuse = [&](const Error& error) {
     // An asynchronous launch has no answer: what is wrong is kept for the next sync.
-    launch.wait ? fail(request, function.error()) : device_->queue().reject(client_, launch.stream, function.error());
-    return;
-  }
-  pending.function = *function;
-  pending.core = launch.core;
-  pending.kernel = functions_[*function].name;
-  pending.args = std::move(launch.args);
-  if (launch.wait) pending.answer = answer_later(request);
-  device_->queue().submit(client_, launch.stream, std::move(pending));
+    launch.wait ? fail(request, error) : device_->queue().reject(client_, launch.stream, error);
+  };
+  if (host_.is_ending)
+    return refuse({ErrorKind::kConnection, "the device is about to end and takes no more launches."});
+  if (auto complete = complete_launch(launch); !complete) return refuse(complete.error());
+  LaunchQueue::Answer answer;
+  if (launch.wait) answer = answer_later(request);
+  device_->queue().submit(client_, {std::move(launch), std::move(answer)});
 }
 
-// The launch's cores, each with what it is to do.
-Result<std::shared_ptr<GroupLaunch>> Session::make_group(msg::Launch& launch, std::uint32_t function) const {
-  const std::size_t has = device_->core_count();
+// Makes the launch what the queue takes, or says what is wrong with it.
+Result<void> Session::complete_launch(msg::Launch& launch) {
   const auto refuse = [](std::string text) { return Error{ErrorKind::kUsage, std::move(text)}; };
-  if (launch.blocks == 0 || launch.groups == 0 || launch.groups > kMostGroups) {
+  const std::size_t has = device_->core_count();
+  if (launch.parts.empty()) return refuse("a launch has one part at least.");
+  std::optional<std::uint32_t> module;  // of the part before
+  for (std::size_t i = 0; i < launch.parts.size(); ++i) {
+    const bool is_first = i == 0;
+    msg::LaunchPart& part = launch.parts[i];
+    auto found = complete_call(launch, part.call);
+    if (!found) return found.error();
+    if (part.core >= has)
+      return refuse(fmt::format("core {} does not exist: chip {} has {}.", part.core, device_->chip().name, has));
+    if (is_first) {
+      if (launch.stream == 0) return refuse("a launch needs a stream.");
+      if (auto good = check_counts(launch); !good) return good;
+      launch.name = std::move(found->name);
+    } else if (found->module != *module) {
+      return refuse(fmt::format("the launch mixes programs: \"{}\" and \"{}\" are of different modules.", launch.name,
+                                found->name));
+    }
+    module = found->module;
+    const auto named = [&](const msg::LaunchPart& other) { return other.core == part.core; };
+    if (std::any_of(launch.parts.begin(), launch.parts.begin() + static_cast<std::ptrdiff_t>(i), named))
+      return refuse(fmt::format("the launch names core {} twice.", part.core));
+  }
+  const std::uint32_t cores = std::exchange(launch.cores, 1);
+  for (std::uint32_t i = 1; i < cores; ++i) launch.parts.push_back({launch.parts[0].core + i, launch.parts[0].call});
+  return {};
+}
+
+// On how many cores, and how many times.
+Result<void> Session::check_counts(const msg::Launch& launch) const {
+  const auto refuse = [](std::string text) { return Error{ErrorKind::kUsage, std::move(text)}; };
+  const std::size_t has = device_->core_count(), parts = launch.parts.size();
+  const std::uint32_t first = launch.parts[0].core;
+  if (launch.cores == 0 || launch.repetitions == 0 || launch.repetitions > kMostGroups) {
     return refuse(fmt::format("a launch of {} groups of {} workitems: both are at least 1, groups at most {}.",
-                              launch.groups, launch.blocks, kMostGroups));
+                              launch.repetitions, launch.cores, kMostGroups));
   }
-  if (!launch.others.empty() && launch.blocks != 1)
+  if (parts > 1 && launch.cores != 1)
     return refuse("a launch names either how many cores it takes or which, not both.");
-  const std::uint64_t wanted = launch.others.empty() ? launch.blocks : launch.others.size() + 1;
-  if (wanted > has || launch.core + wanted > has + (launch.others.empty() ? 0 : has)) {
-    return refuse(fmt::format("the launch asks for {} workitems from core {} on, and chip {} has {} core{}.", wanted,
-                              launch.core, device_->chip().name, has, has == 1 ? "" : "s"));
+  const std::uint64_t wanted = parts > 1 ? parts : launch.cores;
+  if (wanted <= has && (parts > 1 || first + wanted <= has)) return {};
+  return refuse(fmt::format("the launch asks for {} workitems from core {} on, and chip {} has {} core{}.", wanted,
+                            first, device_->chip().name, has, has == 1 ? "" : "s"));
+}
+
+// The function that a call runs, with its number put into the call.
+Result<Session::Function> Session::complete_call(const msg::Launch& launch, msg::Call& call) {
+  if (const auto* network = std::get_if<msg::NetworkCall>(&call)) {
+    std::size_t steps = 0;
+    for (const msg::NetworkStep& step : network->steps) steps += msg::steps_in(step);
+    if (network->name.size() <= kMaxKernelName && steps <= kMaxNetworkSteps)
+      return Function{KernelRegistry::kProgram, network->kernel_name()};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("a launch of a network has a name of {} characters (limit {}) and {} steps (limit {}).",
+                             network->name.size(), kMaxKernelName, steps, kMaxNetworkSteps)};
   }
-  std::vector<GroupLaunch::Part> parts = {{launch.core, function, launch.args}};
-  for (std::uint32_t i = 1; i < launch.blocks; ++i) parts.push_back({launch.core + i, function, launch.args});
-  for (msg::LaunchPart& other : launch.others) {
-    if (other.core >= has)
-      return refuse(fmt::format("core {} does not exist: chip {} has {}.", other.core, device_->chip().name, has));
-    const auto named = [&](const GroupLaunch::Part& part) { return part.core == other.core; };
-    if (std::any_of(parts.begin(), parts.end(), named))
-      return refuse(fmt::format("the launch names core {} twice.", other.core));
-    if (other.args.size() > kMaxLaunchArgs) {
-      return refuse(fmt::format("the kernel's arguments have {} bytes (limit {}).", other.args.size(), kMaxLaunchArgs));
-    }
-    const auto found = functions_.find(other.function == 0 ? function : other.function);
-    if (found == functions_.end()) return refuse(absence_text(other.function));
-    if (found->second.module != functions_.at(function).module) {
-      return refuse(fmt::format("the launch mixes programs: \"{}\" and \"{}\" are of different modules.",
-                                functions_.at(function).name, found->second.name));
-    }
-    parts.push_back({other.core, found->first, std::move(other.args)});
+  auto& kernel = std::get<msg::KernelCall>(call);
+  if (kernel.function == 0) {
+    if (launch.name.size() > kMaxKernelName)
+      return Error{ErrorKind::kUsage,
+                   fmt::format("a kernel's name has {} characters (limit {}).", launch.name.size(), kMaxKernelName)};
+    auto found = find_kernel(launch.name);
+    if (!found) return found.error();
+    kernel.function = *found;
   }
-  return std::make_shared<GroupLaunch>(std::move(parts), launch.groups);
+  const auto function = functions_.find(kernel.function);
+  if (function == functions_.end()) return Error{ErrorKind::kUsage, absence_text(kernel.function)};
+  if (kernel.args.size() <= kMaxLaunchArgs) return function->second;
+  return Error{ErrorKind::kUsage,
+               fmt::format("the kernel's arguments have {} bytes (limit {}).", kernel.args.size(), kMaxLaunchArgs)};
 }
 
 // A stream comes into being when it is named.

@@ -122,7 +122,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::function<void(Result<Value>)> counted(std::function<void(Result<Value>)> answer, std::size_t weight = 1);
 
   std::string absence_text(std::uint32_t function) const;
-  Result<std::shared_ptr<GroupLaunch>> make_group(msg::Launch& launch, std::uint32_t function) const;
+  Result<void> complete_launch(msg::Launch& launch);
+  Result<Function> complete_call(const msg::Launch& launch, msg::Call& call);
+  Result<void> check_counts(const msg::Launch& launch) const;
   Result<void> check_stream(std::uint32_t stream) const;
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
   Result<std::uint32_t> find_kernel(const std::string& name);

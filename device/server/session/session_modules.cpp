@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "device/network/kernel.hpp"
 #include "device/server/session/deferred_close.hpp"
 #include "device/server/session/module_hash.hpp"
 #include "device/server/session/session.hpp"
@@ -224,11 +223,6 @@ Result<std::uint32_t> Session::find_kernel(const std::string& name) {
   std::optional<std::uint32_t> module;
   if (device_->in_process() && kernel_registry().find(KernelRegistry::kProgram, name) != nullptr)
     module = KernelRegistry::kProgram;
-  if (!module && network::find_kernel(name) != nullptr) {
-    const std::uint32_t id = device_->network_function(name);
-    functions_[id] = {KernelRegistry::kProgram, name};
-    return kernels_[name] = id;
-  }
   for (auto it = modules_.begin(); !module && it != modules_.end(); ++it) {
     if (it->second.kernels.contains(name)) module = it->first;
   }

@@ -154,14 +154,14 @@ void Replay::start(const UniqueFd& image) {
                                 [this, function, fail](const Result<void>& defined) {
                                   if (!defined) return fail(defined.error());
                                   launched_ = true;
-                                  LaunchQueue::Pending pending{
-                                      function, record_.launch.core, record_.launch.kernel, record_.launch.args, {},
-                                      {}};
-                                  pending.answer = [this](Result<void> outcome) {
+                                  auto launch =
+                                      msg::make_launch(1, function, record_.launch.kernel, record_.launch.args);
+                                  launch.parts[0].core = record_.launch.core;
+                                  const auto answer = [this](Result<void> outcome) {
                                     outcome_ = std::move(outcome);
                                     loop_.stop();
                                   };
-                                  device_.queue().submit(client_, 1, std::move(pending));
+                                  device_.queue().submit(client_, {std::move(launch), answer});
                                   device_.flush();
                                 });
                  device_.flush();
