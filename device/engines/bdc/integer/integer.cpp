@@ -120,8 +120,41 @@ void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& fin
       cmd.a, cmd.b, cmd.shift);
 }
 
+// In words of 32 bits, with the loops of shifted sums.
+template <class Lane>
+void in_words(Memories& mem, const IntArithCmd& cmd) {
+  // Results that are cut by the store: as words shifted by at most 2 places to the left they lie within this.
+  constexpr std::int64_t kUncut = std::int64_t{1} << 33;
+  const IntRange range = cmd.saturate ? range_of(cmd.dst.dtype) : IntRange{-kUncut, kUncut};
+  const SumShift rule{true, {constant_shift(cmd.shift), cmd.rounding}, range.low, range.high};
+  const ShiftSums shift = fast_shift_sums(size_of(cmd.dst.dtype));
+  using Word = As<std::int32_t>;
+  for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
+    for_each_row<D, Word, Word>(
+        mem, cmd.dst,
+        [&](D* dst, const std::int32_t* a, const std::int32_t* b, int count) {
+          std::array<std::uint32_t, kRowChunk> words;
+          for (int first = 0; first < count; first += kRowChunk) {
+            const int piece = std::min(kRowChunk, count - first);
+            for (int i = 0; i < piece; ++i)
+              words[static_cast<std::size_t>(i)] =
+                  static_cast<std::uint32_t>(Lane::template apply<std::int32_t>(a[first + i], b[first + i]));
+            shift(rule, words.data(), 0, nullptr, piece, dst + first);
+          }
+        },
+        cmd.a, cmd.b);
+  });
+}
+
+// Whether that is exact for values of `bits` bits.
+bool fits_words(const Memories& mem, const IntArithCmd& cmd, int bits) {
+  if (bits > 31 || std::holds_alternative<Tensor>(cmd.shift) || !fits_64(bits, cmd.shift)) return false;
+  return (cmd.saturate || constant_shift(cmd.shift) <= 2) && fast_rows(mem, cmd.dst, cmd.a, cmd.b);
+}
+
 template <class Lane>
 void arith(Memories& mem, const IntArithCmd& cmd, int bits) {
+  if (fits_words(mem, cmd, bits)) return in_words<Lane>(mem, cmd);
   const Finish finish{range_of(cmd.dst.dtype), cmd.saturate};
   if (const auto* shift = std::get_if<Tensor>(&cmd.shift)) {
     // To the left they count modulo the 32 bits of a result (golden-bmodel ar/0446, ar/0649, ar/0823), those of each

@@ -22,12 +22,41 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Sums and differences of 32 bits that saturate, for which there is no instruction.
+template <class V>
+HWY_INLINE V saturated_sum(V a, V b) {
+  const hn::DFromV<V> d;
+  const V sum = hn::Add(a, b);
+  constexpr auto kMost = std::numeric_limits<hn::TFromV<V> >::max();
+  if constexpr (std::is_unsigned_v<hn::TFromV<V> >) {
+    return hn::IfThenElse(hn::Lt(sum, a), hn::Set(d, kMost), sum);
+  } else {
+    // It overflows where its sign differs from that of both operands.
+    const auto overflows = hn::Lt(hn::And(hn::Xor(a, sum), hn::Xor(b, sum)), hn::Zero(d));
+    return hn::IfThenElse(overflows, hn::Xor(hn::BroadcastSignBit(a), hn::Set(d, kMost)), sum);
+  }
+}
+template <class V>
+HWY_INLINE V saturated_difference(V a, V b) {
+  const hn::DFromV<V> d;
+  if constexpr (std::is_unsigned_v<hn::TFromV<V> >) {
+    return hn::Sub(hn::Max(a, b), b);
+  } else {
+    constexpr auto kMost = std::numeric_limits<hn::TFromV<V> >::max();
+    const V difference = hn::Sub(a, b);
+    const auto overflows = hn::Lt(hn::And(hn::Xor(a, b), hn::Xor(a, difference)), hn::Zero(d));
+    return hn::IfThenElse(overflows, hn::Xor(hn::BroadcastSignBit(a), hn::Set(d, kMost)), difference);
+  }
+}
+
 // Lanes on whole vectors of T: kSaturate clamps, else the low bits stay.
 template <bool kSaturate>
 struct Add {
   template <class V>
   static HWY_INLINE V of(V a, V b) {
-    if constexpr (kSaturate) {
+    if constexpr (kSaturate && sizeof(hn::TFromV<V>) == 4) {
+      return saturated_sum(a, b);
+    } else if constexpr (kSaturate) {
       return hn::SaturatedAdd(a, b);
     } else {
       return hn::Add(a, b);
@@ -38,7 +67,9 @@ template <bool kSaturate>
 struct Sub {
   template <class V>
   static HWY_INLINE V of(V a, V b) {
-    if constexpr (kSaturate) {
+    if constexpr (kSaturate && sizeof(hn::TFromV<V>) == 4) {
+      return saturated_difference(a, b);
+    } else if constexpr (kSaturate) {
       return hn::SaturatedSub(a, b);
     } else {
       return hn::Sub(a, b);
@@ -112,10 +143,7 @@ void binary(void* dst, const void* a, const void* b, int count) {
 
 template <template <bool> class Lane, class T>
 BinaryRow whole(bool saturate) {
-  if (!saturate) return binary<WholeStep<T, Lane<false> >, T>;
-  // Sums of 32-bit integers have no saturating instruction.
-  if constexpr (sizeof(T) < 4) return binary<WholeStep<T, Lane<true> >, T>;
-  return nullptr;
+  return saturate ? binary<WholeStep<T, Lane<true> >, T> : binary<WholeStep<T, Lane<false> >, T>;
 }
 template <class T>
 BinaryRow product(bool saturate) {

@@ -13,39 +13,40 @@
 namespace softtpu {
 namespace {
 
-// Reads one channel of dst's elements in dst's order.
-template <class T>
-void read_channel(const TensorView& src, const CrossCopyCmd& cmd, int n, int c, T* out) {
-  const Dim4& shape = cmd.dst.shape;
-  const bool transposed = cmd.order == CopyOrder::kNwhc;
-  const int channel = cmd.src.shape.c == 1 && !transposed ? 0 : c;
-  for (int h = 0; h < shape.h; ++h) {
-    for (int w = 0; w < shape.w; ++w) *out++ = transposed ? *src.at<T>(n, w, h, c) : *src.at<T>(n, channel, h, w);
-  }
-}
-
-template <class T>
-void write_channel(const TensorView& dst, const Dim4& shape, int n, int c, const T* in) {
-  for (int h = 0; h < shape.h; ++h) {
-    for (int w = 0; w < shape.w; ++w) *dst.at<T>(n, c, h, w) = *in++;
-  }
-}
-
-// dst may overlap src on other NPUs: everything is read before anything is written.
+// dst may overlap src on other NPUs: everything is read before anything is written. Both w strides are 1.
 template <class T>
 void move_staged(const Memories& mem, const CrossCopyCmd& cmd) {
   const TensorView src(mem, cmd.src);
   const TensorView dst(mem, cmd.dst);
   const Dim4& shape = cmd.dst.shape;
-  const std::int64_t feature = std::int64_t{shape.h} * shape.w;
-  std::vector<T> staged(static_cast<std::size_t>(shape.elements()));
-  const auto for_channels = [&](const auto& body) {
-    parallel_for(shape.c, shape.elements(), [&](int c) {
-      for (int n = 0; n < shape.n; ++n) body(n, c, staged.data() + (std::int64_t{n} * shape.c + c) * feature);
-    });
+  const bool transposed = cmd.order == CopyOrder::kNwhc, broadcast = cmd.src.shape.c == 1 && !transposed;
+  const int channels = transposed ? shape.w : broadcast ? 1 : shape.c;
+  const int width = transposed ? shape.c : shape.w;
+  std::vector<T> staged(static_cast<std::size_t>(shape.n) * static_cast<unsigned>(channels) *
+                        static_cast<unsigned>(shape.h) * static_cast<unsigned>(width));
+  const auto staged_row = [&](int n, int c, int h) {
+    return staged.data() + ((std::int64_t{n} * channels + c) * shape.h + h) * width;
   };
-  for_channels([&](int n, int c, T* place) { read_channel(src, cmd, n, c, place); });
-  for_channels([&](int n, int c, T* place) { write_channel(dst, shape, n, c, place); });
+  parallel_for(channels, static_cast<std::int64_t>(staged.size()) * std::int64_t{sizeof(T)} / 4, [&](int c) {
+    for (int n = 0; n < shape.n; ++n)
+      for (int h = 0; h < shape.h; ++h) std::copy_n(src.at<T>(n, c, h, 0), width, staged_row(n, c, h));
+  });
+  if (transposed) {
+    // In order of n and h: rows of dst may lie on each other.
+    parallel_ranges(shape.c, shape.elements(), [&](int first, int last) {
+      for (int n = 0; n < shape.n; ++n)
+        for (int h = 0; h < shape.h; ++h)
+          turn<T>(
+              last - first, shape.w, [&](int i) { return dst.at<T>(n, first + i, h, 0); },
+              [&](int w) { return staged_row(n, w, h) + first; });
+    });
+    return;
+  }
+  parallel_for(shape.c, shape.elements() * std::int64_t{sizeof(T)} / 4, [&](int c) {
+    for (int n = 0; n < shape.n; ++n)
+      for (int h = 0; h < shape.h; ++h)
+        std::copy_n(staged_row(n, broadcast ? 0 : c, h), shape.w, dst.at<T>(n, c, h, 0));
+  });
 }
 
 // Whole rows of w elements, or of all h and w where both sides have no gap between them.
