@@ -3,6 +3,8 @@
 // mode.
 #pragma once
 
+#include <optional>
+
 #include "device/isa/types.hpp"
 
 namespace softtpu {
@@ -33,5 +35,10 @@ constexpr Packing packing_of(Rounding mode) {
 constexpr Rounding mode_of(Rounding mode) {
   return static_cast<Rounding>(static_cast<unsigned>(mode) & packing_detail::kModes);
 }
+
+// The bytes of an operand of 4-bit integers of `shape`, whose strides (`steps`) count elements. Nothing where a row
+// begins in the middle of a byte, unless rows follow each other without a gap: what the chips do then is not known.
+std::optional<Tensor> packed_bytes(std::uint64_t addr, const Dim4& shape, const Stride4& steps, Dtype type,
+                                   bool natural);
 
 }  // namespace softtpu

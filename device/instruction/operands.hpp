@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "device/chip/layout.hpp"
+#include "device/command/packing.hpp"
 #include "device/instruction/translate.hpp"
 
 namespace softtpu::stream {
@@ -63,6 +65,13 @@ class Operands {
     }
   }
 
+  // As type(), with the 4-bit integers that some functions take.
+  Dtype type_or_nibble(Field prec, bool is_signed) const {
+    constexpr std::uint64_t kNibble = 6;
+    if (value(prec) == kNibble) return is_signed ? Dtype::kInt4 : Dtype::kUint4;
+    return type(prec, is_signed);
+  }
+
   // Of a result: its own sign where the format has one, else that of the operands.
   Dtype result_type(bool is_signed) const {
     return type(Field::res0_prec, has(Field::res0_sign) ? flag(Field::res0_sign) : is_signed);
@@ -95,8 +104,9 @@ class Operands {
     }
     throw Refusal("an operand has no strides in this instruction");
   }
-  // A tensor whose layout the instruction chooses.
+  // A tensor whose layout the instruction chooses; one of 4-bit integers as its bytes.
   Tensor tensor(const TiuOperand& operand, const Dim4& shape, Dtype type) const {
+    if (is_nibble(type)) return packed(operand, shape, type);
     const Layout layout = layout_of(operand);
     if (layout != Layout::kGiven) return tensor(operand.addr, shape, type, layout);
     const auto stride = [&](Field field) { return field == Field::kCount ? 0 : static_cast<int>(value(field)); };
@@ -133,6 +143,21 @@ class Operands {
   }
 
  private:
+  Tensor packed(const TiuOperand& operand, const Dim4& shape, Dtype type) const {
+    const Layout layout = layout_of(operand);
+    if (layout != Layout::kAligned && layout != Layout::kGiven)
+      refuse(operand.layout, "is no layout of 4-bit integers that is known");
+    const auto stride = [&](Field field) { return field == Field::kCount ? 0 : static_cast<int>(value(field)); };
+    const std::uint64_t at = value(operand.addr);
+    const Stride4 steps = layout == Layout::kGiven ? Stride4{stride(operand.n_stride), stride(operand.c_stride),
+                                                             stride(operand.h_stride), stride(operand.w_stride)}
+                                                   : aligned_stride(chip_.npu_num, chip_.npu_of(at % local_bytes()),
+                                                                    shape, 2 * chip_.eu_bytes);
+    const bool natural = layout == Layout::kAligned && at % static_cast<unsigned>(chip_.eu_bytes) == 0;
+    const std::optional<Tensor> bytes = packed_bytes(at, shape, steps, type, natural);
+    if (!bytes) refuse(operand.prec, "has rows that begin in the middle of a byte");
+    return *bytes;
+  }
   std::uint64_t local_bytes() const { return std::uint64_t{chip_.local_bytes} * static_cast<unsigned>(chip_.npu_num); }
 
   const Chip& chip_;

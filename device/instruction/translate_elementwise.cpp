@@ -1,4 +1,6 @@
 // TIU operations element by element: AR, CMP, LIN, VC, RQ&DQ.
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -28,9 +30,16 @@ struct Arithmetic {
   explicit Arithmetic(const Operands& operands)
       : in(operands),
         shape(in.result_shape()),
-        first_type(in.type(Field::opd0_prec, in.flag(Field::opd0_sign))),
-        second_type(in.type(Field::opd1_prec, in.flag(Field::opd1_sign))),
-        result_type(in.type(Field::res0_prec, in.flag(Field::opd0_sign) || in.flag(Field::opd1_sign))) {}
+        first_type(in.type_or_nibble(Field::opd0_prec, in.flag(Field::opd0_sign))),
+        second_type(in.type_or_nibble(Field::opd1_prec, in.flag(Field::opd1_sign))),
+        result_type(in.type_or_nibble(Field::res0_prec, in.flag(Field::opd0_sign) || in.flag(Field::opd1_sign))) {}
+
+  // Functions that take no 4-bit integers have no other name for code 6.
+  void refuse_nibbles() const {
+    for (const auto& [field, type] : {std::pair(Field::opd0_prec, first_type), std::pair(Field::opd1_prec, second_type),
+                                      std::pair(Field::res0_prec, result_type)})
+      if (is_nibble(type)) in.refuse(field, "is no data type of this instruction");
+  }
 
   Tensor dst(Dtype type) const { return in.tensor(kResult, shape, type); }
   Tensor dst() const { return dst(result_type); }
@@ -62,10 +71,18 @@ struct Arithmetic {
   }
   // A difference has a sign whatever the operands have.
   Issued integer(Op op, IntMode mode, bool saturate) const {
-    const Tensor result = dst(in.type(Field::res0_prec, mode == IntMode::kSub || is_signed_int(result_type)));
+    const Dtype type = in.type_or_nibble(Field::res0_prec, mode == IntMode::kSub || is_signed_int(result_type));
+    const Packing packing{is_nibble(type), is_nibble(first_type), is_nibble(second_type)};
+    const Tensor result = dst(type);
     const Rounding rounding = in.rounding(in.value(Field::opd2_n_str));
     const Operand amount = shift();
-    return {op, IntArithCmd{mode, result, first(), second(), amount, rounding, saturate}};
+    if (packing.any()) {
+      for (const Field field : {Field::opd0_const, Field::opd1_const})
+        if (in.flag(field)) in.refuse(field, "makes a constant beside 4-bit integers, which is not determined");
+      if (std::holds_alternative<Tensor>(amount))
+        in.refuse(Field::opd2_const, "shifts 4-bit integers by an amount for each channel, which is not determined");
+    }
+    return {op, IntArithCmd{mode, result, first(), second(), amount, with_packing(rounding, packing), saturate}};
   }
   // Floats, or integers with a shift behind the operation.
   Issued float_or_integer(Op float_op, ArithMode float_mode, Op int_op, IntMode int_mode) const {
@@ -89,12 +106,13 @@ struct Arithmetic {
     return {op, ShiftCmd{result, first_tensor(), amount, rounding}};
   }
   Issued cast() const {
-    const Dtype type = in.type(Field::res0_prec, in.flag(Field::opd2_sign));
+    const Dtype type = in.type_or_nibble(Field::res0_prec, in.flag(Field::opd2_sign));
+    const Packing packing{is_nibble(type), is_nibble(first_type), false};
     const Rounding rounding = in.rounding(in.value(Field::opd2_n_str));
     if (type == first_type && is_float(type)) {
       return {Op::tpu_bdc_fp_round, UnaryCmd{UnaryMode::kRound, rounding, dst(type), first_tensor()}};
     }
-    return {Op::tpu_bdc_cast, CastCmd{dst(type), first_tensor(), rounding}};
+    return {Op::tpu_bdc_cast, CastCmd{dst(type), first_tensor(), with_packing(rounding, packing)}};
   }
   // The shifts of integers stand in the third operand's place: left in bits 0..7, right in bits 8..15.
   Issued multiply_accumulate() const {
@@ -117,8 +135,15 @@ struct Arithmetic {
 
 }  // namespace
 
+// Products, sums, differences and conversions.
+static bool takes_nibbles(unsigned function) {
+  constexpr std::array kFunctions{0U, 2U, 3U, 14U, 15U, 16U, 20U};
+  return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
+}
+
 Issued element_by_element(const Operands& in) {
   const Arithmetic ar(in);
+  if (!takes_nibbles(in.function())) ar.refuse_nibbles();
   switch (in.function()) {
     case 0: return ar.float_or_integer(Op::tpu_bdc_fp_mul, ArithMode::kMul, Op::tpu_bdc_int_mul, IntMode::kMul);
     case 1: return {Op::tpu_bdc_not, UnaryCmd{UnaryMode::kNot, Rounding::kHalfToEven, ar.dst(), ar.first_tensor()}};

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "device/command/packing.hpp"
+
 namespace softtpu::stream {
 namespace {
 
@@ -254,6 +256,36 @@ TEST(StreamTranslate, FromStaticMemoryOneRowGoesToEachChannel) {
   };
   EXPECT_EQ(spread(4).dst.shape, (Dim4{1, 7, 1, 5}));
   EXPECT_EQ(spread(5).dst.shape, (Dim4{1, 7, 1, 1}));
+}
+
+TEST(StreamTranslate, IntegersOf4BitsAreTheBytesThatHoldThem) {
+  const auto sum = [](Fields more) {
+    Instruction made = instruction("sAR", 16,
+                                   {{Field::cmd_short, 1},
+                                    {Field::tsk_opd_num, 2},
+                                    {Field::opd0_prec, 6},
+                                    {Field::res0_n, 1},
+                                    {Field::res0_c, 70},
+                                    {Field::res0_h, 3},
+                                    {Field::res0_w, 5},
+                                    {Field::opd0_addr, 0x2000}});
+    for (const auto& [field, value] : more) made[field] = value;
+    return made;
+  };
+  const auto cmd = command<IntArithCmd>(sum({}));
+  const Packing packing = packing_of(cmd.rounding);
+  EXPECT_TRUE(packing.first && !packing.second && !packing.dst);
+  const auto& bytes = std::get<Tensor>(cmd.a);
+  EXPECT_EQ(bytes.shape, (Dim4{1, 70, 1, 8}));  // 15 halves: rows follow each other without a gap
+  EXPECT_EQ(bytes.dtype, Dtype::kUint8);
+  EXPECT_EQ(bytes.stride.c, chip().eu_bytes);
+  EXPECT_EQ(std::get<Tensor>(command<IntArithCmd>(sum({{Field::opd0_sign, 1}})).a).dtype, Dtype::kInt8);
+  EXPECT_THAT(refusal(sum({{Field::opd1_const, 1}})), HasSubstr("makes a constant beside 4-bit integers"));
+  EXPECT_THAT(refusal(sum({{Field::opd0_str, 3}, {Field::opd0_w_str, 1}, {Field::opd0_h_str, 7}})),
+              HasSubstr("has rows that begin in the middle of a byte"));
+  Instruction maximum = sum({});
+  maximum[Field::tsk_eu_typ] = 4;
+  EXPECT_THAT(refusal(maximum), HasSubstr("opd0_prec (0x6) is no data type of this instruction"));
 }
 
 }  // namespace
