@@ -75,6 +75,8 @@ class OkkOperands {
 // How a window of a convolution or pooling moves. Zeros between the elements of the input and kernels that are turned
 // are refused.
 OkkWindow okk_window(const Operands& in);
+// Without zeros between neighbours of the input, and with the kernel as it is stored.
+OkkWindow okk_plain_window(const Operands& in);
 // Operations on packed integers (translate_okk_bytes.cpp).
 Issued okk_packed(const OkkOperands& of);
 

@@ -118,7 +118,7 @@ Issued okk_linear(const OkkOperands& of) {
 Issued okk_pool(const OkkOperands& of) {
   const Operands& in = of.in;
   OkkWindowCmd cmd;
-  cmd.window = okk_window(in);
+  cmd.window = in.function() == 4 ? okk_plain_window(in) : okk_window(in);
   cmd.output = of.dst();
   cmd.input =
       of.tensor(kOkkFirst, {of.shape.n, of.shape.c, in.size(Field::opd0_h), in.size(Field::opd0_w)}, Dtype::kFp32);
@@ -129,9 +129,9 @@ Issued okk_pool(const OkkOperands& of) {
   if (in.function() != 1) in.refuse_function();
   if (in.size(Field::tsk_opd_num) == kOperandsWithBias) cmd.bias = of.per_channel(Field::opd2_addr, of.shape.c);
   if (in.flag(Field::opd1_const)) {
-    const float factor = 1.0F / static_cast<float>(std::int64_t{cmd.window.kernel.h} * cmd.window.kernel.w);
-    if (std::bit_cast<std::uint32_t>(factor) != in.value(Field::opd1_addr) || cmd.bias)
-      in.refuse(Field::opd1_addr, "is not the factor of an average");
+    const float average = 1.0F / static_cast<float>(std::int64_t{cmd.window.kernel.h} * cmd.window.kernel.w);
+    const auto bits = static_cast<std::uint32_t>(in.value(Field::opd1_addr));
+    if (bits != std::bit_cast<std::uint32_t>(average)) cmd.factor = std::bit_cast<float>(bits);
     cmd.mode = OkkWindowMode::kAverage;
     return {Op::okk_bdc_avg_pool2d, cmd};
   }
@@ -193,10 +193,17 @@ OkkWindow okk_window(const Operands& in) {
                     in.size(Field::opd0_rt_pad)};
   window.stride = {in.size(Field::res_op_y_str), in.size(Field::res_op_x_str)};
   window.dilation = {in.size(Field::opd1_y_ins0) + 1, in.size(Field::opd1_x_ins0) + 1};
-  for (const Field field : {Field::opd0_x_ins0, Field::opd0_y_ins0, Field::kernel_rotate, Field::winograd}) {
+  if (in.value(Field::winograd) != 0) in.refuse(Field::winograd, "is no part of any function");
+  window.insert = {in.size(Field::opd0_y_ins0), in.size(Field::opd0_x_ins0)};
+  window.rotated_180 = in.flag(Field::kernel_rotate);
+  return window;
+}
+
+OkkWindow okk_plain_window(const Operands& in) {
+  for (const Field field : {Field::opd0_x_ins0, Field::opd0_y_ins0, Field::kernel_rotate}) {
     if (in.value(field) != 0) in.refuse(field, "is no part of any function");
   }
-  return window;
+  return okk_window(in);
 }
 
 Issued okk_tiu(const Operands& in) {

@@ -124,13 +124,15 @@ Issued packed_convolution(const OkkOperands& of) {
   cmd.input = layer_input(of, cmd.input_channels);
   if (in.flag(Field::opd1_const)) in.refuse(Field::opd1_const, "is set: the weights are a constant");
   if (in.layout_of(kOkkSecond) != Layout::kGiven) in.refuse(Field::opd1_str, "gives the weights no strides");
-  // The strides of the instruction count words: an output channel, a row and a tap of the kernel.
+  // The strides of the instruction count words: from one word of input channels to the next (that of N), an output
+  // channel, a row and a tap of the kernel.
   const auto stride = [&](Field field) { return static_cast<int>(in.value(field)); };
   const Dim4 words{(cmd.input_channels + kBytesPerWord - 1) / kBytesPerWord, of.shape.c, cmd.window.kernel.h,
                    cmd.window.kernel.w};
-  cmd.weight = Operands::local(of.local_address(Field::opd1_addr), words,
-                               {1, stride(Field::opd1_c_str), stride(Field::opd1_h_str), stride(Field::opd1_w_str)},
-                               Dtype::kUint32, false);
+  cmd.weight = Operands::local(
+      of.local_address(Field::opd1_addr), words,
+      {stride(Field::opd1_n_str), stride(Field::opd1_c_str), stride(Field::opd1_h_str), stride(Field::opd1_w_str)},
+      Dtype::kUint32, false);
   cmd.bias = bias_of(of);
   return {Op::okk_bdc_conv2d, cmd};
 }
@@ -141,7 +143,7 @@ Issued packed_window(const OkkOperands& of) {
   OkkByteWindowCmd cmd;
   cmd.is_max = in.function() == kMax;
   if (!cmd.is_max && in.function() != kSum) in.refuse_function();
-  cmd.window = okk_window(in);
+  cmd.window = okk_plain_window(in);
   cmd.batches = of.shape.n;
   const bool is_signed = cmd.is_max ? in.flag(Field::opd0_sign) : signed_sum(in);
   cmd.end = byte_end(in, is_signed);

@@ -5,6 +5,7 @@
 
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/bm1684_bytes/command.hpp"
+#include "device/engines/bdc/product/byte_product.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/rows.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -49,13 +50,14 @@ class PackedBytes {
   std::int64_t step_;
 };
 
-// One batch of an input, padded.
+// One batch of an input, padded: as values, or (of T uint8) as the bytes that they are.
+template <class T>
 class ByteInput {
  public:
-  ByteInput(const Memories& mem, const Tensor& words, Dtype type, const OkkWindow& window, Value padding)
+  ByteInput(const Memories& mem, const Tensor& words, Dtype type, const OkkWindow& window, T padding)
       : rows_(mem, words), shape_(words.shape), type_(type), window_(window), padding_(padding) {
-    height_ = shape_.h + window.padding.top + window.padding.bottom;
-    width_ = shape_.w + window.padding.left + window.padding.right;
+    height_ = static_cast<int>(window.spread_height(shape_.h)) + window.padding.top + window.padding.bottom;
+    width_ = static_cast<int>(window.spread_width(shape_.w)) + window.padding.left + window.padding.right;
     values_.resize(static_cast<std::size_t>(std::int64_t{shape_.c} * height_ * width_));
   }
 
@@ -64,28 +66,29 @@ class ByteInput {
     parallel_for(shape_.c, shape_.elements(), [&](int c) {
       for (int h = 0; h < shape_.h; ++h) {
         const std::uint8_t* from = rows_.row(n, c, h);
-        Value* to = at(c, window_.padding.top + h, window_.padding.left);
-        for (int w = 0; w < shape_.w; ++w) to[w] = read_byte(from + w * rows_.step(), type_);
+        T* to = at(c, window_.padding.top + h * (window_.insert.h + 1), window_.padding.left);
+        const int every = window_.insert.w + 1;
+        for (int w = 0; w < shape_.w; ++w) to[w * every] = static_cast<T>(read_byte(from + w * rows_.step(), type_));
       }
     });
   }
   // Where the window of output (h, 0) has its tap (i, j).
-  const Value* tap(int c, int h, int i, int j) const {
+  const T* tap(int c, int h, int i, int j) const {
     return at(c, h * window_.stride.h + i * window_.dilation.h, j * window_.dilation.w);
   }
 
  private:
   std::int64_t index(int c, int h, int w) const { return (std::int64_t{c} * height_ + h) * width_ + w; }
-  Value* at(int c, int h, int w) { return values_.data() + index(c, h, w); }
-  const Value* at(int c, int h, int w) const { return values_.data() + index(c, h, w); }
+  T* at(int c, int h, int w) { return values_.data() + index(c, h, w); }
+  const T* at(int c, int h, int w) const { return values_.data() + index(c, h, w); }
 
   PackedBytes rows_;
   Dim4 shape_;
   Dtype type_;
   const OkkWindow& window_;
-  Value padding_;
+  T padding_;
   int height_ = 0, width_ = 0;
-  std::vector<Value> values_;
+  std::vector<T> values_;
 };
 
 void add_products(const Value* values, int step, int weight, std::vector<std::int32_t>& sums) {
@@ -102,19 +105,38 @@ int bias_at(const Memories& mem, const std::optional<Tensor>& bias, int c) {
 }
 
 // Weights of one output channel: [kh][kw][input channels].
-std::vector<Value> weights_of(const Memories& mem, const OkkByteConvCmd& cmd, int oc) {
-  const TensorView view(mem, cmd.weight);
+void load_weights(const TensorView& stored, const OkkByteConvCmd& cmd, int oc, std::uint8_t* weights) {
   const Dim2 kernel = cmd.window.kernel;
-  std::vector<Value> weights;
   for (int i = 0; i < kernel.h; ++i) {
     for (int j = 0; j < kernel.w; ++j) {
+      const Dim2 at = cmd.window.stored_tap(i, j);
       for (int c = 0; c < cmd.input_channels; ++c) {
-        const auto* word = reinterpret_cast<const std::uint8_t*>(view.at<std::uint32_t>(c / kBytesPerWord, oc, i, j));
-        weights.push_back(read_byte(word + c % kBytesPerWord, cmd.weight_type));
+        const auto* word =
+            reinterpret_cast<const std::uint8_t*>(stored.at<std::uint32_t>(c / kBytesPerWord, oc, at.h, at.w));
+        *weights++ = word[c % kBytesPerWord];
       }
     }
   }
-  return weights;
+}
+
+// What the taps [k, k + depth) see in output pixels [first, first + count).
+void load_windows(const ByteInput<std::uint8_t>& input, const OkkByteConvCmd& cmd, int k, int depth, int first,
+                  int count, std::uint8_t* values) {
+  const int width = cmd.output.shape.w, step = cmd.window.stride.w;
+  for (int t = k; t < k + depth; ++t, values += kTileCols) {
+    const int c = t % cmd.input_channels, tap = t / cmd.input_channels;
+    const int i = tap / cmd.window.kernel.w, j = tap % cmd.window.kernel.w;
+    for (int at = 0; at < count;) {
+      const int h = (first + at) / width, w = (first + at) % width, run = std::min(count - at, width - w);
+      const std::uint8_t* from = input.tap(c, h, i, j) + w * step;
+      if (step == 1) {
+        std::copy_n(from, run, values + at);
+      } else {
+        for (int x = 0; x < run; ++x) values[at + x] = from[x * step];
+      }
+      at += run;
+    }
+  }
 }
 
 // Weights of one channel: [kh][kw].
@@ -145,32 +167,38 @@ void store_row(const PackedBytes& output, int n, int c, int h, const OkkByteEnd&
 }  // namespace
 
 void execute(Memories& mem, const OkkByteConvCmd& cmd) {
-  ByteInput input(mem, cmd.input, cmd.input_type, cmd.window, 0);
+  ByteInput<std::uint8_t> input(mem, cmd.input, cmd.input_type, cmd.window, 0);
   const PackedBytes output(mem, cmd.output);
-  const Dim2 kernel = cmd.window.kernel;
+  const TensorView weights(mem, cmd.weight);
   const Dim4& out = cmd.output.shape;
+  std::vector<int> biases;
+  for (int oc = 0; oc < out.c; ++oc) biases.push_back(bias_at(mem, cmd.bias, oc));
+  ByteProduct product;
+  product.size = {out.c, cmd.window.kernel.h * cmd.window.kernel.w * cmd.input_channels, out.h * out.w};
+  product.left_signed = cmd.weight_type == Dtype::kInt8;
+  product.right_signed = cmd.input_type == Dtype::kInt8;
+  product.source.left = [&](int oc, int count, std::uint8_t* values) {
+    for (int i = 0; i < count; ++i, values += product.size.inner) load_weights(weights, cmd, oc + i, values);
+  };
+  product.source.right = [&](int k, int depth, int col, int count, std::uint8_t* values) {
+    load_windows(input, cmd, k, depth, col, count, values);
+  };
   for (int n = 0; n < cmd.batches; ++n) {
     input.load(n);
-    parallel_for(out.c, static_cast<std::int64_t>(cmd.operations() / cmd.batches), [&](int oc) {
-      const std::vector<Value> weights = weights_of(mem, cmd, oc);
-      const int bias = bias_at(mem, cmd.bias, oc);
-      std::vector<std::int32_t> sums(static_cast<std::size_t>(out.w));
-      for (int h = 0; h < out.h; ++h) {
-        std::fill(sums.begin(), sums.end(), 0);
-        const Value* weight = weights.data();
-        for (int i = 0; i < kernel.h; ++i)
-          for (int j = 0; j < kernel.w; ++j)
-            for (int c = 0; c < cmd.input_channels; ++c)
-              add_products(input.tap(c, h, i, j), cmd.window.stride.w, *weight++, sums);
-        store_row(output, n, oc, h, cmd.end, bias, sums);
+    product.store = by_rows<std::uint32_t>([&](int oc, int col, int count, const std::uint32_t* sums) {
+      for (int i = 0; i < count; ++i) {
+        const int h = (col + i) / out.w, w = (col + i) % out.w;
+        output.row(n, oc, h)[w * output.step()] =
+            finish(cmd.end, std::int64_t{static_cast<std::int32_t>(sums[i])} + biases[static_cast<std::size_t>(oc)]);
       }
     });
+    multiply(product);
   }
 }
 
 void execute(Memories& mem, const OkkByteWindowCmd& cmd) {
   const auto lowest = static_cast<Value>(byte_range(cmd.input_type).low);
-  ByteInput input(mem, cmd.input, cmd.input_type, cmd.window, cmd.is_max ? lowest : Value{0});
+  ByteInput<Value> input(mem, cmd.input, cmd.input_type, cmd.window, cmd.is_max ? lowest : Value{0});
   const PackedBytes output(mem, cmd.output);
   const Dim2 kernel = cmd.window.kernel;
   const Dim4& out = cmd.output.shape;

@@ -19,8 +19,8 @@ void check_window(Checks& check, const OkkWindow& window, const Dim4& input, con
   const auto reached = [](int size, int stride, int kernel, int dilation) {
     return std::int64_t{size - 1} * stride + std::int64_t{kernel - 1} * dilation + 1;
   };
-  const std::int64_t height = std::int64_t{input.h} + window.padding.top + window.padding.bottom;
-  const std::int64_t width = std::int64_t{input.w} + window.padding.left + window.padding.right;
+  const std::int64_t height = window.spread_height(input.h) + window.padding.top + window.padding.bottom;
+  const std::int64_t width = window.spread_width(input.w) + window.padding.left + window.padding.right;
   const std::int64_t lowest = reached(output.h, window.stride.h, window.kernel.h, window.dilation.h);
   const std::int64_t rightmost = reached(output.w, window.stride.w, window.kernel.w, window.dilation.w);
   check.require(lowest <= height && rightmost <= width, [&] {

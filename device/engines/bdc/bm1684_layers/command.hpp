@@ -9,11 +9,19 @@
 
 namespace softtpu {
 
-// How a window moves over the input.
+// How a window moves over the input. Networks insert zeros between neighbours of the input of a convolution, and turn
+// its kernel by 180 degrees: what transposes it. No function of OKKernel does.
 struct OkkWindow {
   Dim2 kernel;
   Padding4 padding;
   Dim2 stride, dilation;
+  Dim2 insert{0, 0};
+  bool rotated_180 = false;
+  // Where the tap (h, w) of the window stands in the stored kernel.
+  Dim2 stored_tap(int h, int w) const { return rotated_180 ? Dim2{kernel.h - 1 - h, kernel.w - 1 - w} : Dim2{h, w}; }
+  // Extent of the input with what is inserted, without padding.
+  std::int64_t spread_height(int height) const { return (std::int64_t{height} - 1) * (insert.h + 1) + 1; }
+  std::int64_t spread_width(int width) const { return (std::int64_t{width} - 1) * (insert.w + 1) + 1; }
   // Strided windows may leave out rows and columns.
   Role input_role() const { return {.all = stride.h <= 1 && stride.w <= 1}; }
   template <class F>
@@ -67,7 +75,7 @@ struct OkkConvCmd {
 
 enum class OkkWindowMode : std::uint8_t {
   kDepthwise,
-  kAverage,  // depthwise with every weight 1 / (kh * kw)
+  kAverage,  // depthwise with every weight 1 / (kh * kw), or the factor that networks give
   kMax,
 };
 
@@ -78,6 +86,7 @@ struct OkkWindowCmd {
   OkkWindow window;
   Tensor output, input;
   std::optional<Tensor> weight;  // kDepthwise: [1, c, kh, kw], compact
+  std::optional<float> factor;   // kAverage
   std::optional<Tensor> bias;    // one value per channel
   double operations() const {
     return (mode == OkkWindowMode::kDepthwise ? 2 : 1) * static_cast<double>(output.shape.elements()) *

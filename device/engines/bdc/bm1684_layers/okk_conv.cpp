@@ -63,12 +63,14 @@ class Planes {
   // What the tap at `phase` sees in that row of windows.
   void fill(int n, int c, Dim2 phase, int row, float* out) const {
     const OkkWindow& window = cmd_.window;
-    const int y = row * window.stride.h + phase.h - window.padding.top;
+    const int spread_y = row * window.stride.h + phase.h - window.padding.top, every = window.insert.h + 1;
     const int x = phase.w - window.padding.left, step = window.stride.w, pitch = geometry_.pitch();
-    if (y < 0 || y >= cmd_.input.shape.h) {
+    if (spread_y < 0 || spread_y >= window.spread_height(cmd_.input.shape.h) || spread_y % every != 0) {
       std::fill_n(out, pitch, 0.0F);
       return;
     }
+    const int y = spread_y / every;
+    if (window.insert.w > 0) return fill_spread(input_.at<float>(n, c, y, 0), x, out);
     const auto steps_to = [&](int distance) { return std::clamp((distance + step - 1) / step, 0, pitch); };
     const int first = steps_to(std::max(0, -x)), last = std::max(first, steps_to(std::max(0, cmd_.input.shape.w - x)));
     std::fill_n(out, first, 0.0F);
@@ -80,6 +82,15 @@ class Planes {
       std::copy_n(from, last - first, out + first);
     } else {
       for (int i = first; i < last; ++i, from += step * width) out[i] = *from;
+    }
+  }
+
+  // A row between whose neighbours zeros stand; the first window sees the place x of it.
+  void fill_spread(const float* row, int x, float* out) const {
+    const int every = cmd_.window.insert.w + 1, pitch = geometry_.pitch();
+    for (int i = 0; i < pitch; ++i, x += cmd_.window.stride.w) {
+      const bool inside = x >= 0 && x % every == 0 && x / every < cmd_.input.shape.w;
+      out[i] = inside ? row[x / every * cmd_.input.stride.w] : 0.0F;
     }
   }
 
@@ -172,7 +183,8 @@ class Convolution {
     const float* first = weights_[parity].at<float>(0, oc, 0, 0);
     for (int h = 0; h < kernel.h; ++h)
       for (int w = 0; w < kernel.w; ++w, values += pairs_) {
-        const float* from = first + h * stored.stride.h + w * stored.stride.w;
+        const Dim2 at = cmd_.window.stored_tap(h, w);
+        const float* from = first + at.h * stored.stride.h + at.w * stored.stride.w;
         for (int pair = 0; pair < channels; ++pair) values[pair] = from[pair * stored.stride.n];
         std::fill(values + channels, values + pairs_, 0.0F);
       }
@@ -216,7 +228,8 @@ class Convolution {
 
   float weight(int parity, int oc, int k) const {
     const int tap = k / pairs_, kernel_w = cmd_.window.kernel.w;
-    return *weights_[parity].at<float>(k % pairs_, oc, tap / kernel_w, tap % kernel_w);
+    const Dim2 at = cmd_.window.stored_tap(tap / kernel_w, tap % kernel_w);
+    return *weights_[parity].at<float>(k % pairs_, oc, at.h, at.w);
   }
   float chip_sum(int oc, int n, int h, int w) const {
     float sums[2][2] = {};

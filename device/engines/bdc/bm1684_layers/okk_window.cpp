@@ -36,8 +36,9 @@ std::vector<Tap> taps_of(const Memories& mem, const OkkWindowCmd& cmd, const Pad
   std::vector<Tap> taps;
   for (int i = 0; i < kernel.h; ++i) {
     for (int j = 0; j < kernel.w; ++j) {
-      float weight = 1.0F / static_cast<float>(kernel.h * kernel.w);
-      if (cmd.weight) weight = *TensorView(mem, *cmd.weight).at<float>(0, c, i, j);
+      float weight = cmd.factor.value_or(1.0F / static_cast<float>(kernel.h * kernel.w));
+      const Dim2 at = cmd.window.stored_tap(i, j);
+      if (cmd.weight) weight = *TensorView(mem, *cmd.weight).at<float>(0, c, at.h, at.w);
       taps.push_back({weight, planes.row(0, i * cmd.window.dilation.h) - planes.row(0, 0) + j * cmd.window.dilation.w});
     }
   }
