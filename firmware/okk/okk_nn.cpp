@@ -58,7 +58,7 @@ void window_op(Op op, OkkWindowMode mode, local_addr_t output_addr, local_addr_t
   const Dim4 in = call.dim("input_shape", input_shape);
   const OkkWindow window = to_window(kernel_h, kernel_w, padding, stride, nullptr);
   call.issue(OkkWindowCmd{mode, window, call.local(output_addr, output_shape(window, in, in.c), Dtype::kFp32),
-                          call.local(input_addr, in, Dtype::kFp32), std::nullopt, std::nullopt});
+                          call.local(input_addr, in, Dtype::kFp32), std::nullopt, std::nullopt, std::nullopt});
 }
 
 // A matrix in the matrix layout. A width below one is left for the validation to name.
