@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "host/README.md"
-BODY = re.compile(r"^[a-z][\w ]*[ *]+(\w+)\((?:[^{};]|\n)*?\)\s*\{(.*?)(?:\}$|^\})", re.M | re.S)
+BODY = re.compile(r"^[a-z][\w ]*[ *]+(\w+)\((?:[^{};]|\n)*?\)\s*(?:try )?\{(.*?)(?:\}$|^\})", re.M | re.S)
 ROW = re.compile(r"^[A-Z_]+\(((?:bm|sg)_\w+),", re.M)  # of a macro that makes the body
 SOC_ONLY = "works in SoC mode; in PCIe mode BM_NOT_SUPPORTED (host and device share no memory)"
 

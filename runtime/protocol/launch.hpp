@@ -2,6 +2,7 @@
 // the wire and for the server. What a core gets of it is CoreLaunch (core_messages.hpp).
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -96,6 +97,9 @@ struct LaunchPart {
   bool operator==(const LaunchPart&) const = default;
 };
 
+// Nearly every launch has one.
+using LaunchParts = boost::container::small_vector<LaunchPart, 1>;
+
 // Every part is done by a core of its own, all at the same time. Answered when they are done if `wait`, else not at
 // all: Sync reports what happened.
 struct Launch {
@@ -103,7 +107,7 @@ struct Launch {
   std::uint32_t stream = 0;
   bool wait = true;
   std::string name;               // of a kernel that is looked up in all modules, first registered first
-  std::vector<LaunchPart> parts;  // one at least
+  LaunchParts parts;              // one at least
   std::uint32_t cores = 1;        // the only part is done by so many cores, from its own on
   std::uint32_t repetitions = 1;  // one after the other
 };

@@ -37,6 +37,12 @@ template <class T>
 concept Item = !std::is_same_v<T, std::uint8_t>;
 
 template <class T>
+concept List = requires(T list) {
+  list.emplace_back();
+}
+&&Item<typename T::value_type>;
+
+template <class T>
 struct RawOf {
   using type = T;
 };
@@ -77,10 +83,10 @@ class Encoder {
   void operator()(const T& message) {
     std::apply([this](const auto&... member) { ((*this)(member), ...); }, members::tie(message));
   }
-  template <wire::Item T>
-  void operator()(const std::vector<T>& list) {
+  template <wire::List T>
+  void operator()(const T& list) {
     put(list.size(), 4);
-    for (const T& item : list) (*this)(item);
+    for (const auto& item : list) (*this)(item);
   }
   template <class T>
   void operator()(const std::optional<T>& value) {
@@ -146,9 +152,10 @@ class Decoder {
   void operator()(T& message) {
     std::apply([this](auto&... member) { ((*this)(member), ...); }, members::tie(message));
   }
-  template <wire::Item T>
-  void operator()(std::vector<T>& list) {
-    static_assert(has_bytes<T>(), "a count is checked against the bytes left, of which each item takes one at least");
+  template <wire::List T>
+  void operator()(T& list) {
+    static_assert(has_bytes<typename T::value_type>(),
+                  "a count is checked against the bytes left, of which each item takes one at least");
     const std::size_t count = get_count();
     list.clear();
     for (std::size_t i = 0; i < count && ok_; ++i) (*this)(list.emplace_back());
@@ -202,11 +209,11 @@ class Printer {
     label(name);
     all_of(message);
   }
-  template <wire::Item T>
-  void operator()(std::string_view name, const std::vector<T>& list) {
+  template <wire::List T>
+  void operator()(std::string_view name, const T& list) {
     label(name);
     text_ += '[';
-    for (const T& item : list) (*this)("", item);
+    for (const auto& item : list) (*this)("", item);
     text_ += ']';
   }
   template <class T>

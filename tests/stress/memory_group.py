@@ -1,4 +1,4 @@
-"""A shared device in a memory cgroup: a kernel that takes more than there is loses its core, nobody else anything.
+"""A shared device in a memory cgroup: a kernel that takes more than there is loses its core; no other client loses anything.
 
 Ends with 77 where this machine lets no memory group be made."""
 import argparse

@@ -30,10 +30,10 @@ class Filler {
   void operator()(std::string_view, T& message) {
     members::visit(message, *this);
   }
-  template <wire::Item T>
-  void operator()(std::string_view name, std::vector<T>& list) {
+  template <wire::List T>
+  void operator()(std::string_view name, T& list) {
     list.resize(2);
-    for (T& item : list) (*this)(name, item);
+    for (auto& item : list) (*this)(name, item);
   }
   template <class T>
   void operator()(std::string_view name, std::optional<T>& value) {

@@ -370,7 +370,8 @@ void CoreLink::deliver() {
       ended.answer(std::move(ended.result));
       continue;
     }
-    explanations_.deliver(ended.owner, [this, ended = std::move(ended)] {
+    const auto owner = ended.owner;
+    explanations_.deliver(owner, [this, ended = std::move(ended)] {
       estimated_ns_ = ended.estimated_ns;
       ended.answer(ended.result);
     });

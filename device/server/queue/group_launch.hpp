@@ -16,11 +16,11 @@ namespace softtpu {
 class GroupLaunch {
  public:
   // `name`: of the kernel or network, for messages.
-  GroupLaunch(std::string name, std::vector<msg::LaunchPart> parts, std::uint32_t repetitions)
+  GroupLaunch(std::string name, msg::LaunchParts parts, std::uint32_t repetitions)
       : name_(std::move(name)), parts_(std::move(parts)), repetitions_(repetitions) {}
 
   const std::string& name() const { return name_; }
-  const std::vector<msg::LaunchPart>& parts() const { return parts_; }
+  const msg::LaunchParts& parts() const { return parts_; }
   std::uint32_t repetitions() const { return repetitions_; }
 
   // It begins, with this page of the device's, counted from 1.
@@ -52,7 +52,7 @@ class GroupLaunch {
   std::string deadlock_text() const;
 
   const std::string name_;
-  const std::vector<msg::LaunchPart> parts_;
+  const msg::LaunchParts parts_;
   const std::uint32_t repetitions_;
   LaunchPage* page_ = nullptr;
   std::uint32_t page_number_ = 0;

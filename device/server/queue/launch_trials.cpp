@@ -46,7 +46,7 @@ void LaunchTrials::add_numbers(const GroupLaunch& launch) {
   }
   for (const std::uint32_t count : observers_.core_counts) {
     if (count == launch.parts().size() || count > cores_.size()) continue;
-    std::vector<msg::LaunchPart> parts;
+    msg::LaunchParts parts;
     for (std::uint32_t core = 0; core < count; ++core) parts.push_back({core, first});
     runs_.push_back(
         {std::make_shared<GroupLaunch>(kernel_, std::move(parts), launch.repetitions()), 0, "on " + cores_text(count)});

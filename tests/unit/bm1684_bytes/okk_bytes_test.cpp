@@ -128,11 +128,12 @@ class OkkBytes : public testing::Test {
     return issued ? refusal(*issued) : issued.error().text;
   }
 
-  // What windows have in common; the sizes of the output follow.
+  // What windows have in common; the sizes of the output follow. Zeros are inserted between neighbours of the input.
   struct Geometry {
     int n, c, h, w, kh, kw, sh, sw, dh, dw, up, down, left, right;
-    int out_h() const { return (h + up + down - (kh - 1) * dh - 1) / sh + 1; }
-    int out_w() const { return (w + left + right - (kw - 1) * dw - 1) / sw + 1; }
+    int zeros_h = 0, zeros_w = 0;
+    int out_h() const { return ((h - 1) * (zeros_h + 1) + 1 + up + down - (kh - 1) * dh - 1) / sh + 1; }
+    int out_w() const { return ((w - 1) * (zeros_w + 1) + 1 + left + right - (kw - 1) * dw - 1) / sw + 1; }
   };
   Geometry random_geometry() {
     Geometry g{};
@@ -158,6 +159,8 @@ class OkkBytes : public testing::Test {
                                                                                      {Field::res_op_x_str, g.sw},
                                                                                      {Field::opd1_y_ins0, g.dh - 1},
                                                                                      {Field::opd1_x_ins0, g.dw - 1},
+                                                                                     {Field::opd0_y_ins0, g.zeros_h},
+                                                                                     {Field::opd0_x_ins0, g.zeros_w},
                                                                                      {Field::opd0_up_pad, g.up},
                                                                                      {Field::opd0_dn_pad, g.down},
                                                                                      {Field::opd0_lf_pad, g.left},
@@ -169,8 +172,10 @@ class OkkBytes : public testing::Test {
   int tap(const Place& input, const Geometry& g, int n, int c, int h, int w, int i, int j, bool is_signed,
           int outside) {
     const int y = h * g.sh - g.up + i * g.dh, x = w * g.sw - g.left + j * g.dw;
-    if (y < 0 || y >= g.h || x < 0 || x >= g.w) return outside;
-    return value(packed(input, n, c, y, x), is_signed);
+    const int rows = g.zeros_h + 1, columns = g.zeros_w + 1;
+    if (y < 0 || y >= (g.h - 1) * rows + 1 || x < 0 || x >= (g.w - 1) * columns + 1) return outside;
+    if (y % rows != 0 || x % columns != 0) return outside;
+    return value(packed(input, n, c, y / rows, x / columns), is_signed);
   }
 
   std::unique_ptr<Memories> memories_;
@@ -178,15 +183,25 @@ class OkkBytes : public testing::Test {
 };
 
 TEST_F(OkkBytes, ConvolutionsSumWordsOfInputChannels) {
-  for (int trial = 0; trial < 24; ++trial) {
-    const Geometry g = random_geometry();
+  for (int trial = 0; trial < 36; ++trial) {
+    Geometry g = random_geometry();
+    if (trial % 3 == 1) {
+      g.zeros_h = number(0, 2);
+      g.zeros_w = number(0, 1);
+      g.h = std::min(g.h, 3);
+      g.w = std::min(g.w, 4);
+      g.up = g.down = g.left = g.right = 2 * g.kh + g.kw;
+    }
+    // Words of input channels lie side by side, or each holds a kernel of its own.
+    const bool turned = trial % 4 == 1, by_word = trial % 5 == 2;
     const int outputs = number(1, 70), from = number(0, 63), npu = number(0, 63), rshift = number(0, 14);
     const bool a_signed = trial % 2 == 0, b_signed = trial % 3 != 0, has_bias = trial % 4 < 2,
                c_signed = trial % 4 == 0;
     const bool relu = trial % 5 == 0, is_signed = a_signed || b_signed || (has_bias && c_signed);
     const Place input = aligned(from, kInput, g.c, g.h, g.w, 4);
     const Place output = aligned(npu, kOutput, outputs, g.out_h(), g.out_w(), 4);
-    const int words = (g.c + 3) / 4, row = g.kw * words, kernel = g.kh * row + number(0, 2);
+    const int words = (g.c + 3) / 4, step = by_word ? g.kh * g.kw : 1, column = by_word ? 1 : words,
+              row = g.kw * column, kernel = g.kh * g.kw * words + number(0, 2);
     std::vector<std::pair<std::uint8_t*, std::uint8_t>> want;
     for (int n = 0; n < g.n; ++n)
       for (int oc = 0; oc < outputs; ++oc)
@@ -196,7 +211,8 @@ TEST_F(OkkBytes, ConvolutionsSumWordsOfInputChannels) {
             for (int i = 0; i < g.kh; ++i)
               for (int j = 0; j < g.kw; ++j)
                 for (int c = 0; c < g.c; ++c) {
-                  const std::int64_t word = c / 4 + group(npu, oc) * kernel + i * row + j * words;
+                  const int stored_i = turned ? g.kh - 1 - i : i, stored_j = turned ? g.kw - 1 - j : j;
+                  const std::int64_t word = c / 4 * step + group(npu, oc) * kernel + stored_i * row + stored_j * column;
                   sum += tap(input, g, n, c, h, w, i, j, a_signed, 0) *
                          value(byte(lane(npu, oc), kWeight + 4 * word + c % 4), b_signed);
                 }
@@ -214,9 +230,11 @@ TEST_F(OkkBytes, ConvolutionsSumWordsOfInputChannels) {
                           {Field::right_shift, stride(rshift)},
                           {Field::tsk_opd_num, has_bias ? 3U : 2U},
                           {Field::opd1_str, kGiven},
+                          {Field::kernel_rotate, flag(turned)},
+                          {Field::opd1_n_str, stride(step)},
                           {Field::opd1_c_str, stride(kernel)},
                           {Field::opd1_h_str, stride(row)},
-                          {Field::opd1_w_str, stride(words)},
+                          {Field::opd1_w_str, stride(column)},
                           {Field::opd0_addr, address(from, kInput)},
                           {Field::opd1_addr, address(npu, kWeight)},
                           {Field::opd2_addr, address(npu, kBias)},
@@ -391,8 +409,7 @@ TEST_F(OkkBytes, WhatNoRecordingShowsIsRefusedByName) {
                                    {Field::res0_addr, address(0, kOutput)}});
   for (const auto& [field, text] :
        std::initializer_list<std::pair<Field, const char*>>{{Field::res_add, "res_add (0x1) is set"},
-                                                            {Field::opd0_x_ins0, "opd0_x_ins0 (0x1) is no part"},
-                                                            {Field::kernel_rotate, "kernel_rotate (0x1) is no part"},
+                                                            {Field::winograd, "winograd (0x1) is no part"},
                                                             {Field::opd1_const, "opd1_const (0x1) is set"}}) {
     Instruction other = conv;
     other[field] = 1;
