@@ -35,7 +35,7 @@ void keep_caught(const char* function, const char* text) {
     failure.text = "no memory left";  // fits into the string itself
   }
 }
-[[maybe_unused]] const bool keeps_caught = (tell_caught_also(keep_caught), true);
+[[maybe_unused]] const bool keeps_caught = (set_caught_observer(keep_caught), true);
 
 }  // namespace
 

@@ -12,7 +12,7 @@
 namespace softtpu {
 namespace {
 
-std::atomic<AlsoTold> also_told{nullptr};
+std::atomic<CaughtObserver> caught_observer{nullptr};
 
 void write_formatted(const char* format, ...) {
   va_list args;
@@ -23,13 +23,13 @@ void write_formatted(const char* format, ...) {
 
 void tell(const char* function, const char* text) {
   const char* const name = host::called_function(function);
-  if (const AlsoTold also = also_told.load()) also(name, text);
+  if (const CaughtObserver observe = caught_observer.load()) observe(name, text);
   write_formatted("%s: %s\n", name, text);
 }
 
 }  // namespace
 
-void tell_caught_also(AlsoTold told) { also_told.store(told); }
+void set_caught_observer(CaughtObserver observer) { caught_observer.store(observer); }
 
 Caught caught(const char* function) noexcept {
   bool no_memory = false;

@@ -41,8 +41,8 @@ class Caught {
 #pragma GCC visibility push(default)
 Caught caught(const char* function) noexcept;
 // Called with each message as well, by caught().
-using AlsoTold = void (*)(const char* function, const char* text);
-void tell_caught_also(AlsoTold told);
+using CaughtObserver = void (*)(const char* function, const char* text);
+void set_caught_observer(CaughtObserver observer);
 #pragma GCC visibility pop
 
 }  // namespace softtpu

@@ -42,7 +42,7 @@ void* allocate(std::size_t bytes) {
 
 void print_figures() { std::printf("%lu allocations failed\n", failed.load()); }
 
-[[noreturn]] void tell_and_abort() {
+[[noreturn]] void report_and_abort() {
   until_failure = -1;
   ::dprintf(STDERR_FILENO, "an exception left %.*s\n", static_cast<int>(running.size()), running.data());
   std::abort();
@@ -65,7 +65,7 @@ bool FailingNew::is_on() {
   static const bool on = [] {
     const bool wanted = std::getenv("SOFTTPU_FUZZ_NO_MEMORY") != nullptr;
     is_main = true;
-    if (wanted) std::set_terminate(tell_and_abort);
+    if (wanted) std::set_terminate(report_and_abort);
     if (wanted) std::atexit(print_figures);
     return wanted;
   }();

@@ -1,4 +1,4 @@
-"""Samples that are a kernel and a case: right on every chip that they name, with nothing found; on any other chip told by name what that lacks."""
+"""Samples that are a kernel and a case: right on every chip that they name, with nothing found; on any other chip the message names what it lacks."""
 import json
 import pathlib
 
