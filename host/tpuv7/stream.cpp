@@ -38,6 +38,8 @@ tpuRtStatus_t tpuRtStreamCreate(tpuRtStream_t* pStream) try {
 tpuRtStatus_t tpuRtStreamDestroy(tpuRtStream_t stream) try {
   SOFTTPU_RT_STREAM(found, stream);
   host::stream_table().take(stream);
+  // Its thread lives on for a while, and a wait for the whole device refuses streams that are captured.
+  static_cast<void>(found->end_capture());
   return tpuRtSuccess;
 } catch (...) {
   return softtpu::caught(__func__);

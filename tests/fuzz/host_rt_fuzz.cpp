@@ -32,8 +32,13 @@ struct State {
   std::deque<void*> streams, events, modules, handles, graphs, memories, host, contexts, nets, names;
   std::string network;              // of the net that each input begins with
   tpuRtTensor_t input{}, output{};  // its tensors
-  std::vector<std::uint8_t> buffer = std::vector<std::uint8_t>(kBufferBytes);
 };
+// The host buffer of all calls. It lives as long as the program: a copy to it may still wait in a stream that an input
+// has left.
+std::vector<std::uint8_t>& buffer() {
+  static auto& bytes = *new std::vector<std::uint8_t>(kBufferBytes);
+  return bytes;
+}
 
 struct Row {
   std::string_view name;
@@ -147,7 +152,7 @@ class Arguments {
           parameter.name == "net_path")
         return names[input_.choice(std::size(names))];
     }
-    if (std::is_void_v<T> || std::is_same_v<std::remove_const_t<T>, char>) return state_.buffer.data();
+    if (std::is_void_v<T> || std::is_same_v<std::remove_const_t<T>, char>) return buffer().data();
     objects_.push_back(std::make_unique<std::uint64_t[]>(64));
     return objects_.back().get();
   }

@@ -127,6 +127,18 @@ TEST_F(Rt, AGraphIsReplayedInItsOrder) {
 }
 
 // What a stream was given in several kinds: each replay does all of it again, in order, on whichever stream.
+TEST_F(Rt, ADestroyedStreamIsNotCapturedAnyMore) {
+  tpuStream_t stream = nullptr;
+  ASSERT_EQ(tpuStreamCreate(&stream), tpuSuccess);
+  // With a step of its own it has a thread, which stays for a while.
+  EXPECT_EQ(tpuMemcpyD2DAsync(static_cast<int*>(memory_) + 8, memory_, 4, stream), tpuSuccess);
+  EXPECT_EQ(tpuStreamSynchronize(stream), tpuSuccess);
+  ASSERT_EQ(tpuStreamBeginCapture(stream), tpuSuccess);
+  EXPECT_REFUSED(tpuRtDeviceSynchronize(), tpuRtErrFailure, "tpuRtDeviceSynchronize", "is being captured");
+  EXPECT_EQ(tpuStreamDestroy(stream), tpuSuccess);
+  EXPECT_EQ(tpuRtDeviceSynchronize(), tpuRtSuccess);
+}
+
 TEST_F(Rt, AGraphHasCopiesAndEventsInTheirPlaces) {
   tpuStream_t other = nullptr;
   tpuGraph_t graph = nullptr;
