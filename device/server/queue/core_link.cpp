@@ -431,7 +431,7 @@ void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::tim
   flushing_ = false;
   ++restarts_;
 
-  std::deque<CoreItem> unfinished = std::move(items_);
+  BlockQueue<CoreItem> unfinished = std::move(items_);
   items_.clear();
   std::optional<CoreItem> failed;
   if (failure) {
@@ -466,7 +466,7 @@ void CoreLink::restart(const CoreChild::End& end, std::chrono::steady_clock::tim
 }
 
 // The items that had not begun, except those whose client has disconnected.
-void CoreLink::send_again(std::deque<CoreItem> unfinished) {
+void CoreLink::send_again(BlockQueue<CoreItem> unfinished) {
   std::vector<CoreItem> dropped;
   for (CoreItem& item : unfinished) {
     if (item.restores) continue;  // it is asked for again by what needs it

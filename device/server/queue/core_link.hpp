@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +22,7 @@
 #include "device/server/queue/core_modules.hpp"
 #include "device/server/queue/core_watchdog.hpp"
 #include "device/server/queue/explanation_queue.hpp"
+#include "runtime/base/block_queue.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/protocol/core_messages.hpp"
@@ -115,7 +115,7 @@ class CoreLink {
   Error explain_absence(const CoreItem& item, const Error& error);
   void when_ended();
   void restart(const CoreChild::End& end, std::chrono::steady_clock::time_point ended);
-  void send_again(std::deque<CoreItem> unfinished);
+  void send_again(BlockQueue<CoreItem> unfinished);
   void restore(std::uint32_t module);
   void restore_for(const CoreItem& item);
   void restore_all();
@@ -142,14 +142,14 @@ class CoreLink {
   FrameBuffer in_;
   Outbox out_;
   bool flushing_ = false;       // waits for room in the socket
-  std::deque<CoreItem> items_;  // sent and not ended, in order
+  BlockQueue<CoreItem> items_;  // sent and not ended, in order
   struct Ended {
     const void* owner = nullptr;
     std::uint64_t estimated_ns = 0;
     CoreItem::Answer answer;
     Result<Bytes> result;
   };
-  std::deque<Ended> answers_;  // of items that have ended, until deliver()
+  BlockQueue<Ended> answers_;  // of items that have ended, until deliver()
   std::uint64_t last_number_ = 0;
   std::uint64_t seen_reported_ = 0;  // messages of the core about items up to this one have been received
   std::uint64_t restarts_ = 0;

@@ -453,10 +453,10 @@ Result<void> Session::complete_launch(msg::Launch& launch) {
     if (is_first) {
       if (launch.stream == 0) return refuse("a launch needs a stream.");
       if (auto good = check_counts(launch); !good) return good;
-      launch.name = std::move(found->name);
+      if (!found->name.empty()) launch.name = std::move(found->name);
     } else if (found->module != *module) {
       return refuse(fmt::format("the launch mixes programs: \"{}\" and \"{}\" are of different modules.", launch.name,
-                                found->name));
+                                found->name.empty() ? launch.name : found->name));
     }
     module = found->module;
     const auto named = [&](const msg::LaunchPart& other) { return other.core == part.core; };
@@ -485,7 +485,7 @@ Result<void> Session::check_counts(const msg::Launch& launch) const {
                             first, device_->chip().name, has, has == 1 ? "" : "s"));
 }
 
-// The function that a call runs, with its number put into the call.
+// The function that a call runs, with its number put into the call. Its name is empty where the launch has it.
 Result<Session::Function> Session::complete_call(const msg::Launch& launch, msg::Call& call) {
   if (const auto* network = std::get_if<msg::NetworkCall>(&call)) {
     std::size_t steps = 0;
@@ -497,7 +497,8 @@ Result<Session::Function> Session::complete_call(const msg::Launch& launch, msg:
                              network->name.size(), kMaxKernelName, steps, kMaxNetworkSteps)};
   }
   auto& kernel = std::get<msg::KernelCall>(call);
-  if (kernel.function == 0) {
+  const bool by_name = kernel.function == 0;
+  if (by_name) {
     if (launch.name.size() > kMaxKernelName)
       return Error{ErrorKind::kUsage,
                    fmt::format("a kernel's name has {} characters (limit {}).", launch.name.size(), kMaxKernelName)};
@@ -507,7 +508,7 @@ Result<Session::Function> Session::complete_call(const msg::Launch& launch, msg:
   }
   const auto function = functions_.find(kernel.function);
   if (function == functions_.end()) return Error{ErrorKind::kUsage, absence_text(kernel.function)};
-  if (kernel.args.size() <= kMaxLaunchArgs) return function->second;
+  if (kernel.args.size() <= kMaxLaunchArgs) return by_name ? Function{function->second.module, {}} : function->second;
   return Error{ErrorKind::kUsage,
                fmt::format("the kernel's arguments have {} bytes (limit {}).", kernel.args.size(), kMaxLaunchArgs)};
 }
