@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/ usr / bin / env python3
 """Makes compiled networks that the compiler's small ones are no examples of: with two stages, with relocated tensors, with
 parts that closed firmware would run. Each is a recorded network whose tables are changed as JSON, by flatc."""
 import argparse
@@ -53,7 +53,6 @@ def binaries(node):
     elif isinstance(node, list):
         for child in node:
             yield from binaries(child)
-
 
 def rename(stage, names):
     for place in [stage, *stage["sub_net"]]:
@@ -119,7 +118,7 @@ def relocated(options):
         start, size = group["binary_gdma"]["start"], group["gdma_cmd_byte"]
         stream = bytearray(model.binary[start:start + size])
         entries = []
-        # Its DMA instructions are all tensors of 96 bytes, with the addresses at 64 and 72.
+#Its DMA instructions are all tensors of 96 bytes, with the addresses at 64 and 72.
         for at in (first + place for first in range(0, size - 96, 96) for place in (64, 72)):
             address = int.from_bytes(stream[at:at + 5], "little")
             if begin <= address < end:
@@ -154,7 +153,7 @@ def refused(options):
     model = Model(options, options.networks / "softmax_INT8.bmodel")
     model.tables["chip"] = "BM1688"
     model.write("other_chip.bmodel")
-    # A stream that is damaged, and one whose last dependency never comes.
+#A stream that is damaged, and one whose last dependency never comes.
     model = Model(options, options.networks / "softmax_INT8.bmodel")
     start = model.stage()["cmd_group"][0]["binary_bdc"]["start"]
     changed = bytearray(model.binary)
@@ -218,7 +217,7 @@ def layers(options):
             part["id"] = 0
         model.binary += text.encode()
         model.write(name + ".bmodel")
-    # The same layers in a part for firmware: the map names each of them.
+#The same layers in a part for firmware : the map names each of them.
     model = Model(options, options.networks / "softmax_INT8.bmodel")
     text = json.dumps(tensor_map)
     model.stage()["tensor_loc"] = {"start": len(model.binary), "size": len(text)}

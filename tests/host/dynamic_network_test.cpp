@@ -1,0 +1,106 @@
+// Networks with dynamic parts: the recorded bytes and shapes, and what is refused.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "tests/host/network_fixture.hpp"
+
+namespace softtpu::host_test {
+namespace {
+
+// A dynamic part with several shapes of its input: the recorded bytes, and the shapes of the outputs.
+class DynamicNetworks : public Networks {
+ protected:
+  static constexpr int kColumns = 300, kFound = 5;
+  static std::string file(const char* name) { return std::string(SOFTTPU_TEST_NETWORKS) + "/dynamic/" + name; }
+  // The outputs' bytes, one behind the other; none: the launch is refused.
+  Bytes run_rows(const Bytes& input, int rows, int columns = kColumns) {
+    Bytes in = input;
+    in.resize(std::size_t{4} * kColumns * static_cast<std::size_t>(std::max(rows, 3)));
+    Bytes values(60, 0xAA);
+    Bytes indices(60, 0xAA);
+    void* const from = in.data();
+    std::array<void*, 2> to{values.data(), indices.data()};
+    bm_shape_t shape{2, {rows, columns}};
+    std::array<bm_shape_t, 2> shapes{};
+    if (!bmrt_launch_data(runtime_, "topk", &from, &shape, 1, to.data(), shapes.data(), 2, true)) return {};
+    for (const bm_shape_t& one : shapes) {
+      EXPECT_EQ(one.num_dims, 2);
+      EXPECT_EQ(one.dims[0], rows);
+      EXPECT_EQ(one.dims[1], kFound);
+    }
+    const auto used = std::size_t{4} * kFound * static_cast<std::size_t>(rows);
+    Bytes all(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(used));
+    all.insert(all.end(), indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(used));
+    // Nothing behind what the shapes say is written.
+    EXPECT_TRUE(std::all_of(values.begin() + static_cast<std::ptrdiff_t>(used), values.end(),
+                            [](std::uint8_t byte) { return byte == 0xAA; }));
+    return all;
+  }
+};
+
+TEST_F(DynamicNetworks, GiveTheRecordedBytesAndShapes) {
+  const bm_net_info_t& info = load(file("topk_F16.bmodel"));
+  EXPECT_TRUE(info.is_dynamic);
+  EXPECT_EQ(info.stages[0].input_shapes[0].dims[0], 3);
+  for (const auto& [run, rows] : {std::pair("run0", 3), std::pair("run1", 1), std::pair("run2", 2)}) {
+    const Bytes input = read_file(file("topk_F16.") + run + ".input.bin");
+    const int columns = static_cast<int>(input.size() / 4) / rows;
+    const std::string at = file("topk_F16.") + run;
+    EXPECT_EQ(run_rows(input, rows, columns), read_file(at + ".output.bin")) << run;
+  }
+}
+
+TEST_F(DynamicNetworks, OutputsGetTheirShapesInDeviceMemory) {
+  const bm_net_info_t& info = load(file("topk_F16.bmodel"));
+  const Bytes input = read_file(file("topk_F16.run1.input.bin"));
+  std::array<bm_tensor_t, 1> in{};
+  std::array<bm_tensor_t, 2> out{};
+  ASSERT_TRUE(bmrt_tensor(&in[0], runtime_, BM_FLOAT32, {2, {1, kColumns}}));
+  ASSERT_EQ(bm_memcpy_s2d(handle_, in[0].device_mem, const_cast<std::uint8_t*>(input.data())), BM_SUCCESS);
+  ASSERT_TRUE(bmrt_launch_tensor(runtime_, info.name, in.data(), 1, out.data(), 2));
+  Bytes found;
+  for (bm_tensor_t& tensor : out) {
+    EXPECT_EQ(tensor.shape.dims[0], 1);
+    Bytes part(bmrt_tensor_bytesize(&tensor));
+    EXPECT_EQ(bm_memcpy_d2s_partial(handle_, part.data(), tensor.device_mem, static_cast<unsigned>(part.size())),
+              BM_SUCCESS);
+    found.insert(found.end(), part.begin(), part.end());
+    bm_free_device(handle_, tensor.device_mem);
+  }
+  EXPECT_EQ(found, read_file(file("topk_F16.run1.output.bin")));
+  bm_free_device(handle_, in[0].device_mem);
+}
+
+TEST_F(DynamicNetworks, ShapesOutsideTheRangeAreRefused) {
+  load(file("topk_F16.bmodel"));
+  take_log();
+  for (const int rows : {4, 0, -1}) {
+    EXPECT_TRUE(run_rows({}, rows).empty()) << rows;
+    EXPECT_ONE_LINE("bmrt_launch_data", "is compiled for inputs up to [3, 300], not for [" + std::to_string(rows));
+  }
+}
+
+TEST_F(DynamicNetworks, ADamagedListIsRefusedByLaunch) {
+  const Bytes good = read_file(file("topk_F16.bmodel"));
+  // The mark of the first layer with a head, which is of type 57.
+  const Bytes mark{57, 0, 0, 0, 0xff, 0xff, 0x00, 0x1f};
+  const auto at = std::search(good.begin(), good.end(), mark.begin(), mark.end()) - good.begin();
+  ASSERT_LT(static_cast<std::size_t>(at), good.size());
+  for (const auto& [byte, text] : {std::pair(0, "softmax (19)"), std::pair(4, "its list of layers is damaged")}) {
+    Bytes bad = good;
+    bad[static_cast<std::size_t>(at + byte)] = 19;
+    void* const own = bmrt_create(handle_);
+    ASSERT_TRUE(bmrt_load_bmodel_data(own, bad.data(), bad.size()));
+    std::swap(runtime_, *const_cast<void**>(&own));
+    take_log();
+    EXPECT_TRUE(run_rows({}, 3).empty());
+    EXPECT_ONE_LINE("bmrt_launch_data", text);
+    std::swap(runtime_, *const_cast<void**>(&own));
+    bmrt_destroy(own);
+  }
+}
+
+}  // namespace
+}  // namespace softtpu::host_test
