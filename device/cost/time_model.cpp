@@ -16,6 +16,7 @@ struct Price {
   Feature feature;
   const char* parameter;  // nullptr: one cycle
   Unit unit;
+  bool optional = false;  // without the parameter it costs nothing
 };
 
 // What each feature costs on its engine.
@@ -25,6 +26,7 @@ constexpr Price kEnginePrices[] = {
     {Feature::kWriteBytes, "write_gbps", Unit::kGigabytesPerSecond},
     {Feature::kSmallPieces, "small_piece_ns", Unit::kNanoseconds},
     {Feature::kLocalBytes, "local_gbps", Unit::kGigabytesPerSecond},
+    {Feature::kRuns, "run_ns", Unit::kNanoseconds, true},
     {Feature::kBdcCommands, "bdc_start_us", Unit::kMicroseconds},
     {Feature::kConvMac, nullptr, Unit::kCycles},
     {Feature::kConvTap, "conv_per_tap", Unit::kCycles},
@@ -53,11 +55,26 @@ double price_of(const Price& price, TimingParameters& parameters, double mhz) {
   const bool rate = price.unit == Unit::kGigabytesPerSecond;
   const double value = price.parameter == nullptr ? 1
                        : rate                     ? parameters.get(price.parameter)
+                       : price.optional           ? parameters.overhead_or_nothing(price.parameter)
                                                   : parameters.overhead(price.parameter);
   if (price.unit == Unit::kCycles) return value / mhz;
   if (price.unit == Unit::kNanoseconds) return value * 1e-3;
   if (price.unit == Unit::kGigabytesPerSecond) return 1e-3 / value;
   return value;
+}
+
+// Whether the elements of a tensor fill its part of memory without gaps, in whatever order.
+bool fills_memory(const Dim4& shape, const Stride4& stride) {
+  std::array<std::pair<std::int64_t, std::int64_t>, 4> steps = {
+      {{stride.n, shape.n}, {stride.c, shape.c}, {stride.h, shape.h}, {stride.w, shape.w}}};
+  std::sort(steps.begin(), steps.end());
+  std::int64_t next = 1;
+  for (const auto& [step, count] : steps) {
+    if (count <= 1) continue;
+    if (step != next) return false;
+    next *= count;
+  }
+  return true;
 }
 
 int output_extent(int input, int pad, int kernel, int dilation, int stride) {
@@ -84,7 +101,7 @@ bool Features::empty() const {
 Result<TimeModel> TimeModel::make(const Chip& chip) {
   TimeModel model(chip);
   TimingParameters parameters(chip, TimingPreset::kFull);
-  const double mhz = parameters.get("bdc_mhz");
+  const double mhz = model.mhz_ = parameters.get("bdc_mhz");
   for (const Price& price : kEnginePrices)
     model.engine_price_[static_cast<std::size_t>(price.feature)] = price_of(price, parameters, mhz);
   for (const Price& price : kIssuePrices)
@@ -95,6 +112,7 @@ Result<TimeModel> TimeModel::make(const Chip& chip) {
   model.outputs_ = whole("outputs_per_cycle");
   model.read_line_ = whole("read_line_bytes");
   model.write_line_ = whole("write_line_bytes");
+  model.joins_runs_ = parameters.overhead_or_nothing("run_ns") > 0;
   model.small_piece_ = static_cast<int>(parameters.overhead("small_piece_bytes"));
   if (auto complete = parameters.complete(); !complete) return complete.error();
   return model;
@@ -189,8 +207,13 @@ Features TimeModel::transfer(bool load, const Dim4& shape, const SystemSide& sys
   const std::int64_t pieces = shape.elements() * element_bytes / piece;
   Features features;
   features[Feature::kGdmaCommands] = 1;
-  features[load ? Feature::kReadBytes : Feature::kWriteBytes] =
-      static_cast<double>(pieces) * lines(piece, granule == 0 ? kLargestLine : granule, load);
+  const Feature moved = load ? Feature::kReadBytes : Feature::kWriteBytes;
+  if (joins_runs_ && fills_memory(shape, system.stride)) {
+    features[moved] = lines(shape.elements() * element_bytes, kLargestLine, load);
+    features[Feature::kRuns] = static_cast<double>(pieces);
+    return features;
+  }
+  features[moved] = static_cast<double>(pieces) * lines(piece, granule == 0 ? kLargestLine : granule, load);
   if (load && piece <= small_piece_) features[Feature::kSmallPieces] = static_cast<double>(pieces);
   return features;
 }
@@ -253,6 +276,18 @@ double TimeModel::gdma_us(const Features& features) const {
     if (is_gdma(static_cast<Feature>(i))) sum += features[static_cast<Feature>(i)] * engine_price_[i];
   }
   return sum;
+}
+
+std::vector<TimeModel::Amount> TimeModel::amounts(const Features& features) const {
+  std::vector<Amount> list;
+  for (const Price& price : kEnginePrices) {
+    double amount = features[price.feature];
+    if (amount == 0) continue;
+    if (price.unit == Unit::kCycles) amount /= mhz_;
+    if (price.unit == Unit::kNanoseconds || price.unit == Unit::kGigabytesPerSecond) amount *= 1e-3;
+    list.push_back({price.parameter == nullptr ? "mac_cycles" : price.parameter, amount});
+  }
+  return list;
 }
 
 double TimeModel::issue_us(const Features& features) const {

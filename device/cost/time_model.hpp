@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/chip/chip.hpp"
 #include "runtime/base/result.hpp"
@@ -20,6 +21,7 @@ enum class Feature : std::uint8_t {
   kWriteBytes,   // to system memory, whole lines
   kSmallPieces,  // runs of a load that are shorter than half a bus beat
   kLocalBytes,   // inside local memory
+  kRuns,         // that follow each other in system memory, though not in local memory
   kBdcCommands,
   kConvCommands,
   kMatmulCommands,
@@ -89,10 +91,17 @@ class TimeModel {
   double bdc_us(const Features& features) const;
   double gdma_us(const Features& features) const;
   double issue_us(const Features& features) const;
+  // The time on an engine as amounts of the parameters that it is made of, in what makes microseconds of them (of
+  // "..._gbps" in KB); what costs one cycle in any case stands under "mac_cycles".
+  struct Amount {
+    const char* parameter;
+    double amount = 0;
+  };
+  std::vector<Amount> amounts(const Features& features) const;
   // What one of a feature costs on its engine, and the control processor.
   double engine_price(Feature feature) const { return engine_price_[static_cast<std::size_t>(feature)]; }
   double issue_price(Feature feature) const { return issue_price_[static_cast<std::size_t>(feature)]; }
-  static bool is_gdma(Feature feature) { return feature <= Feature::kLocalBytes; }
+  static bool is_gdma(Feature feature) { return feature <= Feature::kRuns; }
   double section_us() const { return section_us_; }
   double launch_us() const { return launch_us_; }
 
@@ -103,8 +112,9 @@ class TimeModel {
 
   Chip chip_;
   std::array<double, static_cast<std::size_t>(Feature::kCount)> engine_price_{}, issue_price_{};
-  double launch_us_ = 0, section_us_ = 0;
+  double launch_us_ = 0, section_us_ = 0, mhz_ = 1;
   int outputs_ = 1, read_line_ = 1, write_line_ = 1, small_piece_ = 0;
+  bool joins_runs_ = false;
 };
 
 }  // namespace softtpu

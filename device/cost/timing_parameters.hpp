@@ -36,6 +36,9 @@ class TimingParameters {
     return value;
   }
 
+  // One that only some models of a chip know.
+  double overhead_or_nothing(const char* name) { return find(name) ? overhead(name) : 0; }
+
   Result<void> complete() const {
     if (complaint_.empty()) return {};
     return Error{ErrorKind::kUnsupported, "chip " + chip_.name + ": no times can be estimated: " + complaint_ + "."};

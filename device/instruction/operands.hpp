@@ -38,8 +38,11 @@ inline int extent(std::int64_t first, std::int64_t second, std::int64_t rest = 0
 
 class Operands {
  public:
-  Operands(const Chip& chip, const Instruction& instruction, const Registers& registers)
-      : chip_(chip), instruction_(instruction), registers_(registers) {}
+  Operands(const Chip& chip, const Instruction& instruction, const Registers& registers, Purpose purpose)
+      : chip_(chip), instruction_(instruction), registers_(registers), purpose_(purpose) {}
+
+  // Only the time is asked for: what decides the results alone may stay unknown.
+  bool timed_only() const { return purpose_ == Purpose::kTime; }
 
   std::uint64_t value(Field field) const { return instruction_[field]; }
   int size(Field field) const { return static_cast<int>(value(field)); }
@@ -135,6 +138,10 @@ class Operands {
     return tensor(addr, shape, type, Layout::kPerChannel);
   }
 
+  // What is not known to give the right results, though it takes its time.
+  void refuse_results(Field field, const std::string& why) const {
+    if (!timed_only()) refuse(field, why);
+  }
   [[noreturn]] void refuse(Field field, const std::string& why) const {
     throw Refusal(fmt::format("{} ({:#x}) {}", to_text(field), value(field), why));
   }
@@ -163,6 +170,7 @@ class Operands {
   const Chip& chip_;
   const Instruction& instruction_;
   const Registers& registers_;
+  Purpose purpose_;
 };
 
 // One for each operation, in translate_*.cpp.

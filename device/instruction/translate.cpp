@@ -84,7 +84,7 @@ void write_register(Registers& registers, std::uint64_t number, std::uint64_t va
 
 Result<std::optional<Issued>> Translator::translate(const Instruction& instruction) {
   const Format& format = *instruction.format;
-  const Operands in(chip_, instruction, registers_);
+  const Operands in(chip_, instruction, registers_, purpose_);
   const bool is_tiu = format.unit == Unit::kTiu;
   try {
     if (instruction.is_end() || format.function_name(instruction.function()) == "nop") return std::optional<Issued>();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include "device/chip/chip.hpp"
@@ -21,11 +22,14 @@ struct Issued {
 // What instructions of the tensor unit leave for those behind them.
 using Registers = std::array<std::uint32_t, 128>;
 
+// kTime: the command is never carried out, and stands for an instruction that takes as long.
+enum class Purpose : std::uint8_t { kRun, kTime };
+
 // Translates the instructions of a core's streams, those of the tensor unit in their order. Addresses of DMA are those
 // of the system map (resolve_addresses).
 class Translator {
  public:
-  explicit Translator(const Chip& chip) : chip_(chip) {}
+  explicit Translator(const Chip& chip, Purpose purpose = Purpose::kRun) : chip_(chip), purpose_(purpose) {}
 
   // nullopt: it issues no command (a register, a nop, the end). An error names the instruction, the field and its
   // value.
@@ -33,6 +37,7 @@ class Translator {
 
  private:
   const Chip& chip_;
+  Purpose purpose_;
   Registers registers_{};
 };
 

@@ -150,10 +150,12 @@ Issued okk_convolution(const OkkOperands& of) {
   cmd.output = of.dst();
   cmd.input =
       of.tensor(kOkkFirst, {of.shape.n, channels, in.size(Field::opd0_h), in.size(Field::opd0_w)}, Dtype::kFp32);
-  if (in.flag(Field::opd1_const)) in.refuse(Field::opd1_const, "is set: the weights are a constant");
+  if (in.flag(Field::opd1_const)) in.refuse_results(Field::opd1_const, "is set: the weights are a constant");
   const Dim4 pairs{(channels + 1) / 2, of.shape.c, cmd.window.kernel.h, cmd.window.kernel.w};
-  Tensor weight = of.tensor(kOkkSecond, pairs, Dtype::kFp32);
-  if (in.layout_of(kOkkSecond) == Layout::kAligned)
+  const bool constant = in.flag(Field::opd1_const);
+  Tensor weight =
+      constant ? in.tensor_at(0, pairs, Dtype::kFp32, Layout::kCompact) : of.tensor(kOkkSecond, pairs, Dtype::kFp32);
+  if (!constant && in.layout_of(kOkkSecond) == Layout::kAligned)
     weight = in.tensor_at(of.local_address(Field::opd1_addr), pairs, Dtype::kFp32, Layout::kCompact);
   for (std::int64_t* step : {&weight.stride.n, &weight.stride.c, &weight.stride.h, &weight.stride.w}) *step *= 2;
   weight.natural = false;

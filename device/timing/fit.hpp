@@ -48,6 +48,7 @@ class Fit {
     const auto found = parameters_.find(name);
     return found == parameters_.end() ? nullptr : &found->second;
   }
+  const std::map<std::string, Parameter, std::less<>>& parameters() const { return parameters_; }
   // One that every fit has.
   const Parameter& operator[](std::string_view name) const { return parameters_.find(name)->second; }
   // Of networks of this precision ("F32", "F16", "INT8"); nullptr: none was compared.

@@ -1,12 +1,13 @@
 // Costs of commands in networks: what each does with local memory, DDR and the array, times parameters that are fitted
 // to published times of whole networks (tests/timing/README.md).
 //
-// A lane's local memory gives or takes one row of an EU's width in a cycle. That alone explains most of what is not a
-// narrow product: an element-wise command touches the rows of its operands and of its result; a pooling, and a
-// convolution of 32-bit floats, touch for each tap the rows that the inputs of one row of results lie in, which are two
-// where they are not aligned; a row product reads a row of the right matrix and reads and writes one of sums; a lookup
-// reads an index and an entry and writes a result. DDR moves lines: a run that begins or ends inside one moves all of
-// it.
+// A lane's local memory gives or takes 64 bytes in a cycle, and its EU works on a row of its own width. Where both are
+// as wide (BM1684X), memory alone explains most of what is not a narrow product: an element-wise command touches the
+// rows of its operands and of its result; a pooling, and a convolution of 32-bit floats, touch for each tap the rows
+// that the inputs of one row of results lie in, which are two where they are not aligned; a row product reads a row of
+// the right matrix and reads and writes one of sums; a lookup reads an index and an entry and writes a result. The rows
+// of BM1688 are a quarter as wide, so that memory keeps up and the rows that the EU works through count. DDR moves
+// lines: a run that begins or ends inside one moves all of it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -66,6 +67,8 @@ class FittedCosts final : public CostModel {
         model_(std::move(model)),
         bdc_mhz_(timing.get("bdc_mhz")),
         gdma_mhz_(timing.get("gdma_mhz")),
+        vendor_copy_gbps_(timing.get("copy_gbps")),
+        memory_rows_(std::max(1, static_cast<int>(fit["memory_bytes"].value) / chip.eu_bytes)),
         line_(fit["line_bytes"].value) {
     for (std::size_t i = 0; i < kTerms; ++i) {
       const Fit::Parameter& parameter = fit[kNames[i]];
@@ -83,6 +86,7 @@ class FittedCosts final : public CostModel {
   }
 
   std::vector<Quantity> quantities(Op op, const Command& command) const override {
+    if (is_io(command)) return {{"io_gbps", io_bytes(command) / 1e3}};
     const Amounts amounts = amounts_of(op, command);
     std::vector<Quantity> list;
     for (std::size_t i = 0; i < amounts.count; ++i)
@@ -156,19 +160,22 @@ class FittedCosts final : public CostModel {
     const std::int64_t area = std::int64_t{tensor.shape.h} * tensor.shape.w;
     return blocks(tensor) * static_cast<double>(ceil_div(area, std::max<std::int64_t>(1, elements / step)));
   }
+  // Cycles in which memory moves all operands, and the EU works through the rows of the longest.
   template <class Cmd>
-  double all_rows(const Cmd& cmd) const {
+  double row_cycles(const Cmd& cmd) const {
     double sum = 0;
+    double most = 0;
     for_each_operand(cmd, [&](Access access, const char*, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (tensor == nullptr || tensor->space != Space::kLocal) return;
+      most = std::max(most, rows(*tensor));
       sum += rows(*tensor) * (access == Access::kReadWrite ? 2 : 1);
     });
-    return sum;
+    return std::max(most, sum / memory_rows_);
   }
 
-  // Rows of one channel of the input that a window command touches: for each tap, and each row of results, the rows
-  // that hold the inputs of those results.
+  // Cycles in which memory gives one channel of the input to a window command: for each tap, and each row of results,
+  // what it moves in a cycle holds some of the inputs of those results.
   double touched(const Tensor& dst, const Tensor& src, const Window& window) const {
     const int elements = std::max(1, chip().eu_num(src.dtype));
     const std::array<int, 13> key = {
@@ -176,10 +183,12 @@ class FittedCosts final : public CostModel {
         window.kernel.w,   window.stride.h,   window.stride.w, window.padding.top, window.padding.left,
         window.dilation.h, window.dilation.w, elements};
     const auto [entry, is_new] = touched_.emplace(key, 0);
-    if (is_new) entry->second = count_touched(dst.shape, src.shape, window, elements);
+    if (is_new) entry->second = count_touched(dst.shape, src.shape, window, elements, elements * memory_rows_);
     return entry->second;
   }
-  static double count_touched(const Dim4& dst, const Dim4& src, const Window& window, std::int64_t elements) {
+  // `elements`: of a row; `width`: that memory gives in a cycle.
+  static double count_touched(const Dim4& dst, const Dim4& src, const Window& window, std::int64_t elements,
+                              std::int64_t width) {
     std::int64_t sum = 0;
     const std::int64_t area = std::int64_t{dst.h} * dst.w;
     const std::int64_t step_x = std::max(1, window.stride.w);
@@ -201,9 +210,9 @@ class FittedCosts final : public CostModel {
             const std::int64_t from = std::max(begin - line * dst.w, first);
             const std::int64_t to = std::min(end - 1 - line * dst.w, last);
             if (from > to) continue;
-            const std::int64_t low = (y * src.w + from * step_x + left) / elements;
-            const std::int64_t high = (y * src.w + to * step_x + left) / elements;
-            const std::int64_t most = step_x <= elements ? high - low + 1 : to - from + 1;
+            const std::int64_t low = (y * src.w + from * step_x + left) / width;
+            const std::int64_t high = (y * src.w + to * step_x + left) / width;
+            const std::int64_t most = step_x <= width ? high - low + 1 : to - from + 1;
             count += std::min(high - low + 1, most) - (low == before ? 1 : 0);
             before = high;
           }
@@ -242,12 +251,12 @@ class FittedCosts final : public CostModel {
       if (cmd.src.space == Space::kStatic || cmd.order == CopyOrder::kNwhc) {
         add_cycles(amounts, Term::kMove, work_of(at, cmd).cycles);
       } else {
-        add_cycles(amounts, Term::kRow, all_rows(cmd));
+        add_cycles(amounts, Term::kRow, row_cycles(cmd));
       }
     } else if constexpr (std::is_same_v<Cmd, StaticLoadCmd>) {
       add_cycles(amounts, Term::kMove, work_of(at, cmd).cycles);
     } else {
-      add_cycles(amounts, Term::kRow, all_rows(cmd));
+      add_cycles(amounts, Term::kRow, row_cycles(cmd));
     }
   }
 
@@ -303,8 +312,8 @@ class FittedCosts final : public CostModel {
     } else if constexpr (std::is_same_v<Cmd, DmaFillCmd>) {
       amounts.add(Term::kFill, static_cast<double>(at.bytes_of(cmd.dst)) / 1e3);
     } else if constexpr (requires { work_of(at, cmd); }) {
-      // Cycles of the engine at its full width: as many bytes as a copy moves in that time.
-      amounts.add(Term::kCopy, work_of(at, cmd).cycles / gdma_mhz_ / each_[static_cast<std::size_t>(Term::kCopy)]);
+      // Cycles of the engine: as many bytes as a copy moves in that time by the vendor's estimates.
+      amounts.add(Term::kCopy, work_of(at, cmd).cycles / gdma_mhz_ * vendor_copy_gbps_);
     } else {
       for_each_operand(cmd, [&](Access access, const char*, const Operand& operand) {
         const auto* tensor = std::get_if<Tensor>(&operand);
@@ -315,7 +324,9 @@ class FittedCosts final : public CostModel {
   }
 
   CycleModel model_;
-  double bdc_mhz_ = 1, gdma_mhz_ = 1, line_ = 64, io_us_per_kb_ = 0;
+  double bdc_mhz_ = 1, gdma_mhz_ = 1, vendor_copy_gbps_ = 1;
+  int memory_rows_ = 1;  // rows of an EU that local memory moves in a cycle
+  double line_ = 64, io_us_per_kb_ = 0;
   Basis io_basis_ = Basis::kGuess;
   std::array<double, kTerms> each_{};  // microseconds of one
   std::array<Basis, kTerms> basis_{};

@@ -288,5 +288,39 @@ TEST(StreamTranslate, IntegersOf4BitsAreTheBytesThatHoldThem) {
   EXPECT_THAT(refusal(maximum), HasSubstr("opd0_prec (0x6) is no data type of this instruction"));
 }
 
+// LPRNet of BM1684 has convolutions whose weights are a constant; what they give is not recorded.
+TEST(StreamTranslate, WhatHasNoKnownResultIsTranslatedForItsTime) {
+  const Chip bm1684 = *load_chip("bm1684");
+  const Format* format = InstructionSet::find_chip("bm1684")->find("conv_op");
+  ASSERT_NE(format, nullptr);
+  Instruction convolution{format, {}};
+  convolution[Field::tsk_typ] = format->operation;
+  const Fields fields = {{Field::res0_n, 1},
+                         {Field::res0_c, 32},
+                         {Field::res0_h, 1},
+                         {Field::res0_w, 1},
+                         {Field::opd0_c, 1},
+                         {Field::opd0_h, 1},
+                         {Field::opd0_w, 1},
+                         {Field::opd1_h, 1},
+                         {Field::opd1_w, 1},
+                         {Field::res0_prec, 2},
+                         {Field::opd0_prec, 2},
+                         {Field::res_op_x_str, 1},
+                         {Field::opd0_str, 3},
+                         {Field::res_op_y_str, 1},
+                         {Field::res0_addr, 0x8060000},
+                         {Field::opd1_const, 1},
+                         {Field::opd0_addr, 0x8020000},
+                         {Field::opd1_addr, 0x3f800000}};
+  for (const auto& [field, value] : fields) convolution[field] = value;
+  const auto refused = Translator(bm1684).translate(convolution);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text, HasSubstr("the weights are a constant"));
+  const auto timed = Translator(bm1684, Purpose::kTime).translate(convolution);
+  ASSERT_TRUE(timed) << timed.error().text;
+  EXPECT_TRUE(std::holds_alternative<OkkConvCmd>((*timed)->command));
+}
+
 }  // namespace
 }  // namespace softtpu::stream

@@ -214,7 +214,7 @@ void print_text(const Language& language, int all) {
   print_escaped("{} without the host's work\n", text);
 }
 
-void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows, const bmodel::Network& network) {
+void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows) {
   Json list = Json::array();
   for (const FitRow& row : rows) {
     Json quantities = Json::object();
@@ -222,14 +222,7 @@ void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows, co
       quantities[std::string(name)] = quantities.value(std::string(name), 0.0) + amount;
     list.push_back({row.engine, row.after, quantities});
   }
-  double io = 0;
-  const bmodel::Stage& stage = network.stages[static_cast<std::size_t>(time.stage)];
-  if (network.address_mode == bmodel::kIoInContext) {
-    for (const auto* tensors : {&stage.inputs, &stage.outputs})
-      for (const bmodel::Tensor& tensor : *tensors) io += static_cast<double>(tensor.bytes) / 1e3;
-  }
-  const Json line = {
-      {"file", time.file}, {"precision", time.precision}, {"us", time.end.us}, {"io_kb", io}, {"rows", list}};
+  const Json line = {{"file", time.file}, {"precision", time.precision}, {"us", time.end.us}, {"rows", list}};
   fmt::print("{}\n", line.dump());
 }
 
@@ -320,7 +313,7 @@ int time_models(const BmodelOptions& options) {
         time->file = path;
         ++count;
         if (options.fit_rows) {
-          print_fit_rows(*time, rows, network);
+          print_fit_rows(*time, rows);
         } else if (options.json) {
           all.push_back(to_json(*time, options.most_layers));
           all.back()["memory"] = memory_json(*model);
@@ -373,6 +366,8 @@ constexpr Board kBoards[] = {
     {"bm1684x", "SM7M, layout mm0", 7615, "device tree bm1684x_sm7m_v0.0_mm0"},
     {"bm1684x", "SE7-32, default layout", 2416, "sophon-demo, README of SAM3: 2.36 GB for the NPU"},
     {"bm1688", "SE9-16, default layout", 2048, "sophon-demo, README of SAM3: 2 GB for the NPU"},
+    {"bm1690", "SC11, one of its two chips, media's memory given to the TPU", 0x1e200,
+     "sophgo/vllm-tpu, README: share-mem-size 0x1e20000000"},
 };
 bool fits(const MemoryUse& use, const Board& board) {
   return use.sum() <= static_cast<std::uint64_t>(board.heap_mib) << 20;

@@ -50,6 +50,7 @@ class Walk {
     }
   }
   void add(const network::Program& program) {
+    join_rows();
     for (const network::ProgramStep& step : program.steps) {
       if (std::holds_alternative<ControlCmd>(step.command)) {
         order(step);
@@ -60,7 +61,7 @@ class Walk {
       }
     }
     sent_.clear();
-    last_ = {-1, -1};
+    join_rows();
   }
   void finish() {
     if (timeline_ == nullptr) into_.end = clock_.times().end();
@@ -72,6 +73,8 @@ class Walk {
   }
 
  private:
+  // Where a part of a network begins and ends, either engine waits for the other.
+  void join_rows() { after_ = {last_[1], last_[0]}; }
   void order(const network::ProgramStep& step) {
     if (rows_ == nullptr) return;
     const auto& control = std::get<ControlCmd>(step.command);
@@ -189,7 +192,8 @@ static Result<NetworkTime> walk_stage(const StageOfFile& at, TimingPreset preset
         std::copy_if(of.layers.begin(), of.layers.end(), std::back_inserter(layers), of_part);
       const auto ranges = bmodel::unpack_layers(bmodel::pack_layers(layers));
       const std::vector<std::uint8_t> dma = placed(group);
-      const auto program = network::make_program(*chip, {group.tiu, dma, group.sdma}, areas, ranges);
+      const auto program =
+          network::make_program(*chip, {group.tiu, dma, group.sdma}, areas, ranges, network::Purpose::kTime);
       if (!program) return wrong(program.error());
       walk.add(*program);
     }
