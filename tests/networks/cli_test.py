@@ -91,8 +91,10 @@ class Bmodel(unittest.TestCase):
         os.truncate(path, 4 << 30)  # a hole: it takes no room
         begin = os.times()
         softtpu("info", path)
+        softtpu("time", path)
         end = os.times()
         self.assertLess(end.children_user + end.children_system - begin.children_user - begin.children_system, 1)
+
     def test_test_has_the_options_and_lines_of_bmrt_test(self):
         context = self.at / "context"
         context.mkdir()
@@ -179,6 +181,19 @@ class Bmodel(unittest.TestCase):
         header, line = softtpu("time", path, "--csv").splitlines()
         row = dict(zip(header.split(","), line.split(",")))
         self.assertAlmostEqual(sum(float(row[name]) for name in ("measured", "fitted", "vendor", "guess")), 1, places=2)
+
+    def test_time_of_instructions_whose_results_are_not_known(self):
+        for name, precision in (("lprnet_1b_F32", "F32"), ("resnet50_1b_INT8", "INT8")):
+            path = self.unpacked(f"bm1684/{name}")
+            (row,) = json.loads(softtpu("time", path, "--json"))
+            self.assertEqual((row["chip"], row["precision"], row["error"]["networks"]), ("BM1684", precision, 2))
+            self.assertLess(row["rests_on_us"]["guess"], 1)
+        # Convolutions whose weights are a constant run as soon as a recording shows what they give.
+        self.assertIn("the weights are a constant", softtpu("run", self.unpacked("bm1684/lprnet_1b_F32"), status=1))
+
+    def test_the_heap_of_bm1690_is_documented(self):
+        (board,) = json.loads(softtpu("info", NETWORKS / "bm1690/embedding_F16.bmodel", "--json"))["memory"]["boards"]
+        self.assertEqual((board["heap_mib"], board["fits"]), (123392, True))
 
     def test_time_of_a_language_model_from_one_block(self):
         path = self.at / "block.bmodel"
