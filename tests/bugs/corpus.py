@@ -40,7 +40,7 @@ def read_source(path):
     begins = re.compile(r"(?:CORES_)?KERNEL(?:_WITHOUT_\w+)?\(((?:bug|ok|right)_\w+)\)" if kernels else r"static void ((?:bug|ok)_\w+)\(void\)")
     cases, chip, options, launches, cores = [], "", [], 1, 1
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if found := re.match(r"// chip (\w+)", line):
+        if found := re.match(r"// chip (\S+)", line):
             chip = found.group(1)
         if found := re.match(r"// options (.*)", line):
             options = found.group(1).replace("{bugs}", str(FOLDER)).split()
