@@ -215,8 +215,33 @@ def test_without_cloudpickle_the_error_says_what_to_do(monkeypatch):
     from softtpu.sweep import child
     monkeypatch.setattr(child, "cloudpickle", None)
     case = sweep.KernelCase(__file__, "add", lambda dev: {}, "out")
-    with pytest.raises(TypeError, match="install cloudpickle, or move the function into a module"):
+    with pytest.raises(TypeError, match="pip install cloudpickle, or move the function into a module"):
         sweep.run(case, dict(a=[1]), workers=1, progress=False)
+    with pytest.raises(TypeError, match=r"^the tuned case .*test_sweep.py cannot be sent"):
+        sweep.tune(case, dict(a=[1]), workers=1, progress=False)
+
+
+# A sweep whose every task fails alike looks like a sweep with results.
+@pytest.mark.parametrize("by", ["lambda rows: dict(size=rows)", "made()", "named"])
+def test_without_cloudpickle_a_function_that_no_process_finds_fails_at_once(tmp_path, by):
+    program = f"""
+from softtpu import sweep
+from softtpu.sweep import child
+child.cloudpickle = None
+def named(rows): return dict(size=rows)
+def made():
+    def inner(rows): return dict(size=rows)
+    return inner
+if __name__ == "__main__":
+    print([row["size"] for row in sweep.run({by}, dict(rows=[1, 2]), workers=1, progress=False)])
+"""
+    (tmp_path / "program.py").write_text(program)
+    for command, text in ((["program.py"], None), (["-"], program)):
+        done = subprocess.run([sys.executable, *command], input=text, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        if by == "named" and text is None:
+            assert done.stdout == "[1, 2]\n", done.stderr
+        else:
+            assert done.returncode != 0 and "pip install cloudpickle" in done.stderr.splitlines()[-1], done.stdout
 
 
 def damage(contents, chance):

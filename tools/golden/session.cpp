@@ -147,7 +147,8 @@ Result<std::vector<std::string>> find_families(const std::vector<std::string>& p
   for (const std::string& path : paths) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
-      if (!fs::is_regular_file(path, error)) return Error{ErrorKind::kUsage, path + ": no such file or folder"};
+      if (!fs::is_regular_file(path, error))
+        return Error{ErrorKind::kUsage, "softtpu golden: " + path + ": no such file or folder"};
       files.push_back(path);
       continue;
     }

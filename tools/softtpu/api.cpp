@@ -251,15 +251,18 @@ int show_search(const FunctionReference& reference, const ApiOptions& options, c
     if (!options.json) fmt::print("{:<44} {}\n", name, purpose);
   }
   if (options.json) fmt::print("{}\n", list.dump(1));
-  if (hits.empty()) fmt::print(stderr, "softtpu api: no function's description holds any of these words\n");
+  if (hits.empty())
+    fmt::print(stderr,
+               "softtpu api: no function's description holds any of these words; softtpu api lists all functions\n");
   return hits.empty() ? 1 : 0;
 }
 
 int refuse_name(const FunctionReference& reference, const std::string& name) {
   std::string near;
   for (const std::string& other : reference.nearest(name)) near += (near.empty() ? "; did you mean " : ", ") + other;
-  fmt::print(stderr, "softtpu api: no function's name contains \"{}\"{}{}\n", escape_controls(name), near,
-             near.empty() ? "" : "?");
+  fmt::print(stderr,
+             "softtpu api: no function's name contains \"{}\"{}; --search WORDS finds functions by what they do\n",
+             escape_controls(name), near.empty() ? "" : near + "?");
   return 1;
 }
 

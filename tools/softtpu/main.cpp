@@ -88,6 +88,9 @@ int main(int argc, char** argv) {
     command->callback([&status, run = row.add(*command)] { status = run(); });
   }
   app.footer(
+      "Begin with \"softtpu run --check=all -- PROGRAM\", \"softtpu try KERNEL.c CASE.py\" or \"softtpu api --search "
+      "WORDS\".\n"
+      "\"softtpu COMMAND --help\" lists the options of one command.\n\n"
       "Exit status: 0; 1 when the command could not do its work; 2 when an option, argument or setting is not usable;\n"
       "3 when an output file cannot be written. run, replay and report end with the status of their program, or with\n"
       "120 to 125: \"softtpu run --help\".");

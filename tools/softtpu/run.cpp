@@ -210,7 +210,8 @@ Run add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   add_run_options(app, *options, SettingUser::kProgram);
   app.footer(
-      std::string("Exit status: the program's own (128 + N for signal N), unless something else happened:\n") +
+      std::string("Begin with: softtpu run --check=all --time -- python3 add.py\n\n"
+                  "Exit status: the program's own (128 + N for signal N), unless something else happened:\n") +
       kGraveStatuses +
       "  125  the program was not started (it cannot be, or an option has a bad value or names a file that cannot be\n"
       "       written), a report could not be written, or --record has found nothing to keep\n"

@@ -48,16 +48,18 @@ def pack(function):
     """The function as bytes that another process can load."""
     if cloudpickle is not None:
         return cloudpickle.dumps(("value", function))
-    main = sys.modules["__main__"]
-    if getattr(function, "__module__", None) == "__main__" and getattr(main, "__file__", None):
-        return pickle.dumps(("main", os.path.abspath(main.__file__), function.__qualname__))
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    # The process runs the program's file again, and finds there what has a name of its own: no lambda, no function inside of another.
+    named = "<" not in getattr(function, "__qualname__", "<")
+    if getattr(function, "__module__", None) == "__main__" and file and os.path.isfile(file) and named:
+        return pickle.dumps(("main", os.path.abspath(file), function.__qualname__))
     try:
         packed = pickle.dumps(("value", function))
         problem = "it refers to what the program itself defines" if b"__main__" in packed else None
     except (pickle.PicklingError, AttributeError, TypeError) as refused:
         problem = refused
     if problem is not None:
-        raise TypeError(f"{function!r} cannot be sent to other processes ({problem}): install cloudpickle, or move the function into a module")
+        raise TypeError(f"{function!r} cannot be sent to the processes of a sweep ({problem}): pip install cloudpickle, or move the function into a module")
     return packed
 
 
@@ -206,7 +208,7 @@ def main():
     try:
         function = unpack(task.packed)
     except Exception as error:  # noqa: BLE001: told with each task
-        problem = f"{type(error).__name__}: {error}: the task's process does not find the function: install cloudpickle, or move it into a module"
+        problem = f"{type(error).__name__}: {error}: the task's process does not find the function: pip install cloudpickle, or move it into a module"
     while True:
         try:
             parameters = pickle.loads(connection.recv_bytes())

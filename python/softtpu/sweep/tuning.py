@@ -50,6 +50,9 @@ class _Trial:
     def __init__(self, case, reference, equal):
         self.case, self.reference, self.equal = case, reference, equal
 
+    def __repr__(self):
+        return f"the tuned case {getattr(self.case, '__qualname__', None) or getattr(self.case, 'source', self.case)}"
+
     def identity(self):
         own = getattr(self.case, "identity", None)
         return own() if callable(own) else getattr(self.case, "__qualname__", repr(type(self.case)))

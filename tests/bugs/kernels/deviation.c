@@ -73,3 +73,14 @@ KERNEL(ok_deviation_pooled_nan) {
   AVERAGE;
   STORE(args->out, BANK(1), kWhole);
 }
+
+// Only the emulator of 2023 knows no type of a weighted sum of regions.
+KERNEL(right_summed_regions) {
+  const dim4 image = {1, 4, 4, 4}, result = {1, 4, 1, 1}, corners = {1, 1, 1, 4};
+  tpu_bdc_set_C(BANK(0), (scalar_t){.s8 = 1}, &image, NULL, DT_INT8);
+  tpu_bdc_set_C(BANK(1), (scalar_t){.s8 = 1}, &image, NULL, DT_INT8);
+  tpu_bdc_set_C(BANK(3), (scalar_t){.s16 = 0}, &corners, NULL, DT_INT16);
+  tpu_bdc_int8_roi_depthwise2d(BANK(4), BANK(0), BANK(1), BANK(3), &image, 1, &kOne, DT_INT32, DT_INT8, DT_INT8,
+                               (scalar_t){.s8 = 0});
+  tpu_gdma_cpy_L2S(args->out, BANK(4), &result, NULL, NULL, DT_INT32);
+}

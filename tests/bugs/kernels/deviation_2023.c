@@ -50,3 +50,19 @@ KERNEL(ok_deviation_signed_deconvolution) {
   DECONVOLVE(DT_UINT32);
   tpu_gdma_cpy_L2S(args->out, BANK(4), &kImage, NULL, NULL, DT_UINT32);
 }
+
+// It knows no type of a weighted sum of regions.
+#define SUM_REGIONS                                                                                               \
+  const dim4 result = {1, 4, 1, 1}, corners = {1, 1, 1, 4};                                                       \
+  FILL_ALL;                                                                                                       \
+  tpu_bdc_set_C(BANK(3), (scalar_t){.s16 = 0}, &corners, NULL, DT_INT16);                                         \
+  tpu_bdc_int8_roi_depthwise2d(BANK(4), BANK(0), BANK(1), BANK(3), &kImage, 1, &kOne, DT_INT32, DT_INT8, DT_INT8, \
+                               (scalar_t){.s8 = 0})
+KERNEL(bug_deviation_summed_regions) {
+  SUM_REGIONS;  // finds constraint/deviation
+  tpu_gdma_cpy_L2S(args->out, BANK(4), &result, NULL, NULL, DT_INT32);
+}
+KERNEL(ok_deviation_summed_regions) {
+  FILL_ALL;
+  tpu_gdma_cpy_L2S(args->out, BANK(0), &kImage, NULL, NULL, DT_INT8);
+}
