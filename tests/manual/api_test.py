@@ -40,7 +40,8 @@ def main():
 
     # What newcomers ask for.
     for words, name in (("negate", "tpu_bdc_neg"), ("rope", "tpu_bdc_fp32_sin"), ("rms norm", "tpu_bdc_fp32_rsqrt"), ("argmax", "tpu_hau_sort_natural_index"),
-                        ("which core am I?", "tpu_core_index")):
+                        ("which core am I?", "tpu_core_index"), ("reduce sum over w", "tpu_bdc_fp_avg_pool2d"), ("row maximum", "tpu_bdc_fp_max_pool2d"),
+                        ("broadcast per channel multiply", "tpu_bdc_fp_scale")):
         hits = [hit["name"] for hit in json.loads(api("--search", words, "--json"))]
         assert name in hits[:6], f"{words}: {hits}"
     # What every chip refuses comes last.
@@ -57,6 +58,7 @@ def main():
     assert "bm1688" in there["usable_on"] and "bm1684" not in there["usable_on"]
     assert "multiple of 64" in " ".join(here["limits"]) and "multiple of 16" in " ".join(there["limits"]), there["limits"]
     assert "16 bytes" in api("tpu_bdc_fp_add", "--chip", "bm1688")
+    assert "on BM1688" in api("tpu_bdc_cast") and not any(f"on BM16{chip}" in api("tpu_bdc_cast", "--chip", "bm1684x") for chip in (88, 90))
     steps = {chip: json.loads(api("tpu_bdc_fp_add", "--json", "--chip", chip))["chip_parameters"]["dst_addr"]["multiple_of"]
              for chip in ("bm1684x", "bm1688", "bm1690", "bm1684x2", "cv184x", "bm1690e")}
     assert steps == {"bm1684x": 64, "bm1688": 16, "bm1690": 64, "bm1684x2": 32, "cv184x": 16, "bm1690e": 64}, steps
