@@ -425,5 +425,25 @@ TEST(Recovery, AnIdleCoreThatIsStoppedGoesOnWhenItIsWanted) {
   EXPECT_THAT(device.server().output(), HasSubstr("was stopped while it had nothing to do"));
 }
 
+// A new supervisor has the server's handlers until it has set its own.
+TEST(Recovery, ASignalAtASupervisorThatStartsDoesNotEndTheServer) {
+  SharedDevice device(Environment{{"SOFTTPU_CHIP", "bm1690"}});
+  Client client(device.socket());
+  ASSERT_TRUE(client.works());
+  const std::string children = fmt::format("/proc/{0}/task/{0}/children", device.server().pid());
+  int signals = 0;
+  const auto start = Clock::now();
+  while (milliseconds_since(start) < 1500) {
+    for (const pid_t core : device.server().processes("softtpu-core0")) ::kill(core, SIGKILL);
+    const auto killed = Clock::now();
+    while (milliseconds_since(killed) < 100) {
+      std::ifstream file(children);
+      for (pid_t child = 0; file >> child; ++signals) ::kill(child, SIGTERM);
+    }
+  }
+  EXPECT_GT(signals, 100);
+  EXPECT_TRUE(eventually([&] { return client.works(1); })) << device.server().output();
+}
+
 }  // namespace
 }  // namespace softtpu::e2e

@@ -18,6 +18,7 @@
 #include "device/server/core_process/supervisor.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/ownership.hpp"
+#include "runtime/process/signals_blocked.hpp"
 #include "runtime/transport/socket.hpp"
 
 namespace softtpu {
@@ -117,12 +118,15 @@ Result<CoreProcess> CoreProcess::start(const CoreSetup& setup, const UniqueFd& s
   const Confinement place{own_namespace, own_namespace && ::geteuid() != 0, ::geteuid(), ::getegid()};
   CoreProcess process;
   process.own_namespace_ = own_namespace;
-  process.supervisor_ = fork_into(place);
+  {
+    const SignalsBlocked blocked;
+    process.supervisor_ = fork_into(place);
+    if (process.supervisor_ == 0) run_supervisor(setup, UniqueFd(socket.get()), channel->second, place);
+  }
   if (process.supervisor_ < 0) {
     const bool refused = own_namespace && !is_shortage(errno);
     return system_error(refused ? ErrorKind::kUsage : ErrorKind::kResource, "fork");
   }
-  if (process.supervisor_ == 0) run_supervisor(setup, UniqueFd(socket.get()), channel->second, place);
   process.channel_ = std::move(channel->first);
   process.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process.supervisor_, 0)));
   channel->second.reset();

@@ -35,6 +35,7 @@
 #include "device/server/crash/fault_handler.hpp"
 #include "device/server/queue/core_rings.hpp"
 #include "runtime/base/ownership.hpp"
+#include "runtime/process/signals_blocked.hpp"
 
 namespace softtpu {
 namespace {
@@ -62,9 +63,7 @@ void reset_signals() {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a trace that may not grow is an error, not the end
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  take_signals();
 }
 
 // The server's memories and modules are sealed, which no file of an observer is.
@@ -244,7 +243,8 @@ int wait_for_core(pid_t core, int channel) {
 void run_supervisor(const CoreSetup& setup, UniqueFd socket, const UniqueFd& channel, const Confinement& place) {
   give_up_ownership();
   ::prctl(PR_SET_NAME, "tpu-supervisor");
-  ::signal(SIGINT, SIG_IGN);
+  // Its server ends it. The handler that the server has for these would end the server.
+  for (const int signal : {SIGINT, SIGTERM}) ::signal(signal, SIG_IGN);
   if (place.own_namespace) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (place.own_user && !keep_identity(place.user, place.group)) fail(channel.get());
@@ -258,6 +258,7 @@ void run_supervisor(const CoreSetup& setup, UniqueFd socket, const UniqueFd& cha
   const pid_t core = ::fork();
   if (core < 0) fail(channel.get());
   if (core == 0) run_core(setup, std::move(socket), channel.get(), self);
+  take_signals();
   ::prctl(PR_SET_DUMPABLE, 0);  // a kernel has the same user, and could look into this process and change it
   ::dup2(channel.get(), STDIN_FILENO);
   ::syscall(SYS_close_range, 1U, ~0U, 0U);

@@ -24,8 +24,8 @@ struct SupervisorMessage {
   int status = 0;  // of kFailed an errno, of kCoreEnded as of waitpid()
 };
 
-// What a fork of the server becomes. Forks the core. Ends when the core has ended, or when the other end of the channel
-// is closed, after everything that the core has started.
+// What a fork of the server becomes, whose signals are blocked (SignalsBlocked). Forks the core. Ends when the core has
+// ended, or when the other end of the channel is closed, after everything that the core has started.
 [[noreturn]] void run_supervisor(const CoreSetup& setup, UniqueFd socket, const UniqueFd& channel,
                                  const Confinement& place);
 

@@ -14,6 +14,7 @@
 
 #include "device/memory/shared_ranges.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/process/signals_blocked.hpp"
 
 namespace softtpu {
 namespace {
@@ -46,6 +47,7 @@ struct FdMessage {
   if (::nice(kNice) < 0) errno = 0;  // as it was, then
   // It goes with the server, not with what a terminal sends to both.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
+  take_signals();
   ::dup2(socket, STDIN_FILENO);
   ::syscall(SYS_close_range, 1U, ~0U, 0U);
   keep_shared_ranges({});
@@ -85,6 +87,7 @@ class Closer {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
     socket_.reset(ends[0]);
     const UniqueFd other(ends[1]);
+    const SignalsBlocked blocked;
     process_ = ::fork();
     if (process_ == 0) run_closer(other.get());
     if (process_ < 0) socket_.reset();
