@@ -240,6 +240,15 @@ TEST(OddFiles, AFileThatCannotBeReadIsNoRecordedCase) {
   EXPECT_THAT(golden.output(), HasSubstr("/proc/self/mem: Input/output error"));
 }
 
+TEST(OddFiles, AFolderIsNoArray) {
+  const fs::path folder = fs::temp_directory_path() / ("softtpu-folder-" + std::to_string(::getpid()) + ".npy");
+  fs::create_directories(folder);
+  Program run({kSofttpu, "bmodel", "run", SOFTTPU_E2E_NETWORK, "--input", folder});
+  EXPECT_EQ(run.wait(), 2);
+  EXPECT_THAT(run.output(), HasSubstr(folder.string() + ": not a regular file"));
+  fs::remove(folder);
+}
+
 TEST(OddFiles, ARecordedCaseWithoutCallsIsRefused) {
   const fs::path folder = fs::temp_directory_path() / ("softtpu-case-" + std::to_string(::getpid()));
   fs::create_directories(folder / "bm1684x");

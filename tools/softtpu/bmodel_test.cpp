@@ -7,8 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -16,6 +14,7 @@
 
 #include "bmruntime_interface.h"
 #include "device/numeric/formats.hpp"
+#include "runtime/base/text_file.hpp"
 #include "softtpu/device.h"
 #include "tools/softtpu/bmodel.hpp"
 #include "tools/softtpu/command.hpp"
@@ -35,9 +34,9 @@ void say(fmt::format_string<Parts...> form, Parts&&... parts) {
 }
 
 Result<Bytes> read_whole(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorKind::kUsage, fmt::format("{}: {}", path.string(), std::strerror(errno))};
-  return Bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto text = read_text_file(path, SIZE_MAX / 2);
+  if (!text) return Error{ErrorKind::kUsage, text.error().text};
+  return Bytes(text->begin(), text->end());
 }
 
 // "[1,3,224,224],[1]"

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "device/numeric/formats.hpp"
+#include "runtime/base/text_file.hpp"
 #include "tools/softtpu/npy.hpp"
 
 namespace softtpu::cli {
@@ -199,9 +199,9 @@ Result<NumpyArray> decode_npy(const std::string& name, const std::vector<std::ui
 Result<std::vector<NumpyArray>> read_arrays(const std::string& path, std::uint64_t most_bytes) {
   std::vector<NumpyArray> arrays;
   if (path.ends_with(".npy")) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return bad(path, std::strerror(errno));
-    const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const auto file = read_text_file(path, SIZE_MAX / 2);
+    if (!file) return file.error();
+    const std::vector<std::uint8_t> bytes(file->begin(), file->end());
     auto array = decode_npy(without_ending(std::filesystem::path(path).filename()), bytes);
     if (!array) return array.error();
     arrays.push_back(*std::move(array));

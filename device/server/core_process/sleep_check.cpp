@@ -9,18 +9,19 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "device/server/crash/fault_handler.hpp"
+#include "runtime/base/text_file.hpp"
 
 namespace softtpu {
 namespace {
 
+// Empty when the process has gone, be it between opening and reading: a stream would throw then.
 std::string read_all(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  constexpr std::size_t kMostBytes = 64 << 10;
+  auto text = read_text_file(path, kMostBytes);
+  return text ? *std::move(text) : std::string();
 }
 
 // The text behind a name in /proc/PID/status.
