@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "host/bmlib/device_notes.hpp"
 #include "host/bmlib/launch.hpp"
 #include "runtime/base/config.hpp"
+#include "runtime/base/json_tree.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/module/module_arguments.hpp"
 #include "runtime/report/fault_location.hpp"
@@ -27,8 +27,6 @@ namespace softtpu::host {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // For a caller in C; nullptr when there is no memory.
 char* give(const std::string& text) {
@@ -112,28 +110,33 @@ std::shared_ptr<Handle> find_with_notes(const char* function, bm_handle_t handle
 
 std::string notes_text(Handle& handle) {
   RunReport report{{}, handle.device().info().chip_name, "", 0, handle.notes->take()};
-  Json json = Json::parse(to_json_text(report));
+  JsonTree json = JsonTree::parse(to_json_text(report));
   for (std::size_t i = 0; i < report.contents.found.size(); ++i)
     json["findings"][i]["text"] = to_text(report.contents.found[i], false);
-  return dump(json);
+  return json.text();
 }
 
-Json to_json(const std::vector<ArgumentMember>& members) {
-  Json list = Json::array();
+void add_members(Json& list, const std::vector<ArgumentMember>& members) {
+  list = Json::array();
   for (const ArgumentMember& member : members) {
-    list.push_back({{"name", member.name},
-                    {"type", member.type},
-                    {"kind", to_text(member.kind)},
-                    {"offset", member.offset},
-                    {"bytes", member.bytes},
-                    {"counts", member.counts},
-                    {"members", to_json(member.members)}});
+    Json& json = list.emplace_back();
+    json = Json::object();
+    json["name"] = member.name;
+    json["type"] = member.type;
+    json["kind"] = to_text(member.kind);
+    json["offset"] = member.offset;
+    json["bytes"] = member.bytes;
+    Json& counts = json["counts"];
+    counts = member.counts;
+    add_members(json["members"], member.members);
   }
-  return list;
 }
 
 std::string failure_text(const LastFailure& failure) {
-  Json json = {{"function", failure.function}, {"status", static_cast<int>(failure.status)}, {"text", failure.text}};
+  JsonTree json;
+  json["function"] = failure.function;
+  json["status"] = static_cast<int>(failure.status);
+  json["text"] = failure.text;
   if (const auto place = parse_fault_location(failure.text)) {
     json["kernel"] = place->kernel;
     json["core"] = place->core;
@@ -143,7 +146,7 @@ std::string failure_text(const LastFailure& failure) {
       json["line"] = place->line;
     }
   }
-  return dump(json);
+  return json.text();
 }
 
 }  // namespace
@@ -228,15 +231,17 @@ void softtpu_unmap(void* mapped, unsigned long long bytes) try {
 char* softtpu_device_info(bm_handle_t handle) try {
   SOFTTPU_HANDLE_OR(handle, nullptr);
   const DeviceInfo& info = h->device().info();
-  return give(dump({{"chip", info.chip_name},
-                    {"chip_id", info.chip_id},
-                    {"cores", info.core_count},
-                    {"device_id", h->device().device_id()},
-                    {"in_process", info.in_process},
-                    {"soc_mode", info.soc_mode},
-                    {"shares_memory", h->device().shares_memory()},
-                    {"checks", h->notes == nullptr ? "" : h->notes->checks()},
-                    {"global_bytes", info.global_bytes}}));
+  JsonTree json;
+  json["chip"] = info.chip_name;
+  json["chip_id"] = info.chip_id;
+  json["cores"] = info.core_count;
+  json["device_id"] = h->device().device_id();
+  json["in_process"] = info.in_process;
+  json["soc_mode"] = info.soc_mode;
+  json["shares_memory"] = h->device().shares_memory();
+  json["checks"] = h->notes == nullptr ? "" : h->notes->checks();
+  json["global_bytes"] = info.global_bytes;
+  return give(json.text());
 } catch (...) {
   return softtpu::caught(__func__);
 }
@@ -281,7 +286,11 @@ char* softtpu_argument_layout(const char* module_file, const char* kernel) try {
   }
   const auto layout = find_argument_layout(file.get(), kernel);
   if (!layout) return give("{}");
-  return give(dump({{"type", layout->type}, {"bytes", layout->bytes}, {"members", to_json(layout->members)}}));
+  JsonTree json;
+  json["type"] = layout->type;
+  json["bytes"] = layout->bytes;
+  add_members(json["members"], layout->members);
+  return give(json.text());
 } catch (...) {
   return softtpu::caught(__func__);
 }

@@ -195,9 +195,11 @@ bool bmrt_empty_bmodel_weight_with_decrypt(void* p_bmrt, const char* /*bmodel_pa
   return softtpu::caught(__func__);
 }
 
-bool bmrt_get_coeff_info(void* p_bmrt, ...) {  // NOLINT: its other arguments are not known
+bool bmrt_get_coeff_info(void* p_bmrt, ...) try {  // NOLINT: its other arguments are not known
   SOFTTPU_RUNTIME(p_bmrt, false);
   return refuse(__func__, "what its arguments are is not published");
+} catch (...) {
+  return softtpu::caught(__func__);
 }
 
 // ---- What a file needs ----

@@ -5,8 +5,9 @@
 #include <cctype>
 #include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
+
+#include "runtime/base/json_tree.hpp"
 
 namespace softtpu::bmodel {
 namespace {
@@ -77,7 +78,8 @@ std::string Layer::label() const {
 }
 
 Result<std::vector<Layer>> read_tensor_map(std::string_view json) {
-  const Json map = Json::parse(json, nullptr, false);
+  JsonTree tree = JsonTree::parse(json);
+  const Json& map = *tree;
   if (map.is_discarded()) return Error{ErrorKind::kUsage, "the map of tensors is not JSON"};
   if (!map.is_array()) return Error{ErrorKind::kUsage, "the map of tensors is not a list of layers"};
   std::vector<Layer> layers;

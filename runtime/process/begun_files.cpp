@@ -35,7 +35,7 @@ bool is_first_of_run(const std::string& journal, const std::string& path) {
   lock.l_whence = SEEK_SET;
   ::fcntl(file.get(), F_OFD_SETLKW, &lock);
   const std::string line =
-      nlohmann::json{{"begun", path}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+      "{\"begun\":" + nlohmann::json(path).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "}\n";
   if (text_of(file.get()).find(line) != std::string::npos) return false;
   static_cast<void>(!::write(file.get(), line.data(), line.size()));
   return true;

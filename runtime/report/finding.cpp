@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <climits>
-#include <nlohmann/json.hpp>
 
+#include "runtime/base/json_tree.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/report/rules.hpp"
 
@@ -32,19 +32,28 @@ SourceLine line_of(const std::string& frame) {
 }
 
 Json to_json(const ReportedRange& place) {
-  Json json = {{"memory", place.memory}, {"begin", place.begin}, {"end", place.end}};
+  JsonTree json;
+  json["memory"] = place.memory;
+  json["begin"] = place.begin;
+  json["end"] = place.end;
   if (place.npu >= 0) json["npu"] = place.npu;
   if (place.bank >= 0) json["bank"] = place.bank;
-  return json;
+  return json.take();
 }
 
 Json to_json(const ReportedParty& party) {
-  Json json = {{"function", party.function}, {"text", party.text}, {"site", party.at.text()}};
+  JsonTree json;
+  json["function"] = party.function;
+  json["text"] = party.text;
+  json["site"] = party.at.text();
   if (!party.at.path.empty()) json["file"] = party.at.path;
   if (party.at.line > 0) json["line"] = party.at.line;
   if (!party.at.function.empty()) json["caller"] = party.at.function;
-  if (!party.stack.empty()) json["stack"] = party.stack;
-  return json;
+  if (!party.stack.empty()) {
+    Json& stack = json["stack"];
+    stack = party.stack;
+  }
+  return json.take();
 }
 
 ReportedParty to_party(const Json& json) {
@@ -100,21 +109,29 @@ std::string fold_key(const ReportedFinding& found) {
 
 nlohmann::json to_json(const ReportedFinding& found) {
   const Rule& about = rule(found.rule);
-  Json json = {{"rule", found.rule},
-               {"severity", to_text(about.severity)},
-               {"kernel", found.kernel},
-               {"core", found.core},
-               {"count", found.count},
-               {"what", found.what},
-               {"why", about.why},
-               {"fix", about.fix},
-               {"page", "docs/rules/" + page_of(about)},
-               {"parties", Json::array()}};
-  for (const ReportedParty& party : found.parties) json["parties"].push_back(to_json(party));
-  if (found.place) json["place"] = to_json(*found.place);
+  JsonTree json;
+  json["rule"] = found.rule;
+  json["severity"] = to_text(about.severity);
+  json["kernel"] = found.kernel;
+  json["core"] = found.core;
+  json["count"] = found.count;
+  json["what"] = found.what;
+  json["why"] = about.why;
+  json["fix"] = about.fix;
+  json["page"] = "docs/rules/" + page_of(about);
+  Json& parties = json["parties"];
+  parties = Json::array();
+  for (const ReportedParty& party : found.parties) {
+    Json& place = parties.emplace_back();
+    place = to_json(party);
+  }
+  if (found.place) {
+    Json& place = json["place"];
+    place = to_json(*found.place);
+  }
   if (!found.nearest.empty()) json["nearest"] = found.nearest;
   if (found.cost) json["cost_cycles"] = *found.cost;
-  return json;
+  return json.take();
 }
 
 std::optional<ReportedFinding> parse_finding(const nlohmann::json& json) {

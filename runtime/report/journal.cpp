@@ -13,10 +13,10 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
+#include "runtime/base/json_tree.hpp"
 #include "runtime/base/own_number.hpp"
 #include "runtime/base/unreachable.hpp"
 
@@ -104,8 +104,8 @@ class Reader {
       first.count += found.count;
       if (found.count == 0) first.what = found.what;  // what followed from it is known by now
     } else if (found.count > 0) {
-      by_key_.emplace(key, contents.found.size());
-      contents.found.push_back(found);
+      contents.found.push_back(found);  // first: what by_key_ names is there, also when memory ends here
+      by_key_.emplace(key, contents.found.size() - 1);
     }
   }
   void take_left_out(const Json& json) {
@@ -171,33 +171,59 @@ void Journal::write(const nlohmann::json& entry) {
 }
 
 void Journal::add(const ReportedFinding& found, std::uint64_t id) {
-  write({{"id", id_text(id)}, {"found", to_json(found)}});
+  JsonTree entry;
+  entry["id"] = id_text(id);
+  Json& place = entry["found"];
+  place = to_json(found);
+  write(*entry);
 }
 
 void Journal::add_count(std::uint64_t id, std::uint64_t count, const ReportedFinding* now) {
-  Json entry = {{"id", id_text(id)}, {"count", count}};
-  if (now != nullptr) entry["now"] = to_json(*now);
-  write(entry);
+  JsonTree entry;
+  entry["id"] = id_text(id);
+  entry["count"] = count;
+  if (now != nullptr) {
+    Json& place = entry["now"];
+    place = to_json(*now);
+  }
+  write(*entry);
 }
 
 void Journal::add_left_out(const ReportedFinding& found) {
-  write({{"left_out", {{"rule", found.rule}, {"key", key_number(found)}}}});
+  JsonTree entry;
+  Json& place = entry["left_out"];
+  place = Json::object();
+  place["rule"] = found.rule;
+  place["key"] = key_number(found);
+  write(*entry);
 }
 
 void Journal::add(const FailureRecord& failure) {
-  write({{"failure", {{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}}}});
+  JsonTree entry;
+  Json& place = entry["failure"];
+  place = Json::object();
+  place["kind"] = to_text(failure.kind);
+  place["kernel"] = failure.kernel;
+  place["text"] = failure.text;
+  write(*entry);
 }
 
 void Journal::add(const AllowedRecord& allowed) {
-  write({{"allowed", {{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}}}});
+  JsonTree entry;
+  Json& place = entry["allowed"];
+  place = Json::object();
+  place["rule"] = allowed.rule;
+  place["kernel"] = allowed.kernel;
+  place["count"] = allowed.count;
+  write(*entry);
 }
 
 std::string time_totals(std::string_view record) {
-  Json json = Json::parse(record, nullptr, false);
-  if (!json.is_object() || json.value("format", Json()) != "softtpu-time-1") return {};
+  JsonTree json = JsonTree::parse(record);
+  if (!(*json).is_object() || json["format"] != "softtpu-time-1") return {};
   json.erase("commands");
   json.erase("blocks");
-  return dump(json);
+  return dump(*json);
 }
 
 std::string time_entries(std::string_view records) {
@@ -218,7 +244,7 @@ Result<JournalContents> read_journal(const std::string& path, int wait_ms) {
   std::ifstream file(path);
   Reader reader;
   for (std::string line; std::getline(file, line);) {
-    reader.take(Json::parse(line, nullptr, false));
+    reader.take(*JsonTree::parse(line));
   }
   return reader.take_contents();
 }
@@ -232,20 +258,21 @@ class JournalFollower::State {
       unread_.append(piece.data(), static_cast<std::size_t>(got));
     }
     const std::size_t end = unread_.rfind('\n') + 1;  // npos + 1 is 0
-    for (std::size_t begin = 0; begin < end;) {
-      const std::size_t line_end = unread_.find('\n', begin);
-      reader_.take(Json::parse(unread_.begin() + static_cast<std::ptrdiff_t>(begin),
-                               unread_.begin() + static_cast<std::ptrdiff_t>(line_end), nullptr, false));
-      begin = line_end + 1;
+    while (taken_ < end) {
+      const std::size_t line_end = unread_.find('\n', taken_);
+      reader_.take(*JsonTree::parse(std::string_view(unread_).substr(taken_, line_end - taken_)));
+      taken_ = line_end + 1;
     }
     if (lines != nullptr) lines->assign(unread_, 0, end);
     unread_.erase(0, end);
+    taken_ = 0;
     return reader_.take_contents();
   }
 
  private:
   UniqueFd file_;
   std::string unread_;
+  std::size_t taken_ = 0;  // of these, by reader_, in a call that then had no memory to end
   Reader reader_;
 };
 

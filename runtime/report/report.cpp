@@ -8,8 +8,8 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "runtime/base/json_tree.hpp"
 #include "runtime/base/unreachable.hpp"
 #include "runtime/report/fault_location.hpp"
 #include "runtime/report/rules.hpp"
@@ -70,7 +70,10 @@ constexpr Advice kAdvice[] = {
 };
 
 Json to_json(const FailureRecord& failure) {
-  Json json = {{"kind", to_text(failure.kind)}, {"kernel", failure.kernel}, {"text", failure.text}};
+  JsonTree json;
+  json["kind"] = to_text(failure.kind);
+  json["kernel"] = failure.kernel;
+  json["text"] = failure.text;
   if (const auto place = parse_fault_location(failure.text)) {
     json["core"] = place->core;
     if (place->command) json["command"] = *place->command;
@@ -84,10 +87,8 @@ Json to_json(const FailureRecord& failure) {
     json["why"] = advice.why;
     json["fix"] = advice.fix;
   }
-  return json;
+  return json.take();
 }
-
-std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 // Formats by the word before the colon.
 constexpr std::array<std::pair<std::string_view, std::string (*)(const RunReport&)>, 3> kFormats = {
@@ -166,33 +167,42 @@ std::string to_summary(const RunReport& report) {
 }
 
 std::string to_json_text(const RunReport& report) {
-  Json json = {{"format", "softtpu-findings"},
-               {"version", kJsonVersion},
-               {"program", report.program},
-               {"chip", report.chip},
-               {"revision", report.revision},
-               {"checks", report.checks},
-               {"program_status", report.program_status},
-               {"verdict", to_text(report.verdict())},
-               {"exit_status", report.exit_status()},
-               {"occurrences", report.occurrences()},
-               {"left_out", Json::object()},
-               {"findings", Json::array()},
-               {"allowed", Json::array()},
-               {"failures", Json::array()},
-               {"times", Json::array()}};
+  JsonTree json;
+  json["format"] = "softtpu-findings";
+  json["version"] = kJsonVersion;
+  json["program"] = report.program;
+  json["chip"] = report.chip;
+  json["revision"] = report.revision;
+  json["checks"] = report.checks;
+  json["program_status"] = report.program_status;
+  json["verdict"] = to_text(report.verdict());
+  json["exit_status"] = report.exit_status();
+  json["occurrences"] = report.occurrences();
+  json["left_out"] = Json::object();
+  for (const char* list : {"findings", "allowed", "failures", "times"}) json[list] = Json::array();
   for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
     json["left_out"][std::string(to_text(severity))] = report.contents.left_out.of(severity);
   }
-  for (const ReportedFinding& found : report.contents.found) json["findings"].push_back(to_json(found));
+  for (const ReportedFinding& found : report.contents.found) {
+    Json& place = json["findings"].emplace_back();
+    place = to_json(found);
+  }
   for (const AllowedRecord& allowed : report.contents.allowed) {
-    json["allowed"].push_back({{"rule", allowed.rule}, {"kernel", allowed.kernel}, {"count", allowed.count}});
+    Json& place = json["allowed"].emplace_back();
+    place = Json::object();
+    place["rule"] = allowed.rule;
+    place["kernel"] = allowed.kernel;
+    place["count"] = allowed.count;
   }
   for (const FailureRecord& failure : report.contents.failures) {
-    json["failures"].push_back(to_json(failure));
+    Json& place = json["failures"].emplace_back();
+    place = to_json(failure);
   }
-  for (const std::string& time : report.contents.times) json["times"].push_back(Json::parse(time, nullptr, false));
-  return dump(json);
+  for (const std::string& time : report.contents.times) {
+    Json& place = json["times"].emplace_back();
+    place = JsonTree::parse(time).take();
+  }
+  return (*json).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Result<ReportFile> parse_report_file(const std::string& text) {

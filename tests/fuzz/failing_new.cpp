@@ -51,6 +51,7 @@ void print_figures() { std::printf("%lu allocations failed\n", failed.load()); }
 struct Row {
   long next = 0;
   bool all = false;
+  int sweeps = 0;
 };
 std::vector<Row>& rows() {
   static auto* const all = new std::vector<Row>;
@@ -74,6 +75,10 @@ bool FailingNew::is_on() {
 
 void FailingNew::of_other_threads(unsigned one_of) { others_fail = one_of; }
 
+int FailingNew::sweeps(std::size_t row) { return row < rows().size() ? rows()[row].sweeps : 0; }
+
+unsigned long FailingNew::failures() { return failed; }
+
 FailingNew::Armed::Armed(std::size_t row, std::string_view name) : row_(row) {
   if (rows().size() <= row) rows().resize(row + 1);
   running = name;
@@ -90,6 +95,7 @@ FailingNew::Armed::~Armed() {
   } else {
     row.next = 0;
     row.all = !row.all;
+    ++row.sweeps;
   }
 }
 

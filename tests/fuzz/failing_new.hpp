@@ -23,6 +23,10 @@ class FailingNew {
   // From now on, of the allocations of threads that the libraries have made, one of so many fails; 0: none.
   static void of_other_threads(unsigned one_of);
   static bool is_on();
+  // How often all allocations of the row's calls have been gone through: twice when each has failed in both ways.
+  static int sweeps(std::size_t row);
+  // Allocations that have failed.
+  static unsigned long failures();
 
  private:
   class Armed {
