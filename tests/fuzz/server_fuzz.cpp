@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -50,6 +51,16 @@ void make_long(MessageType type, Bytes& payload, bool right_count) {
   for (std::size_t i = 0; i < 4 && right_count; ++i) payload[count_at + i] = static_cast<std::uint8_t>(left >> (8 * i));
 }
 
+// Launches of the inputs that a server can read. The seeds alone have more than these, unless they hold messages of
+// another protocol.
+constexpr unsigned long kFewLaunches = 20;
+unsigned long launches = 0;
+void print_launches() {
+  std::printf("%lu launches that a server can read\n", launches);
+  if (launches < kFewLaunches)
+    std::printf("never called: launches, of which the seeds should have %lu\n", kFewLaunches);
+}
+
 Bytes make_conversation(Input& input) {
   // Requests that a client sends, and some that it must not.
   constexpr MessageType kTypes[] = {MessageType::kOpen,       MessageType::kAllocate,     MessageType::kRelease,
@@ -70,6 +81,7 @@ Bytes make_conversation(Input& input) {
     Bytes payload(taken.begin(), taken.end());
     if ((mode & 2) != 0 && (type == MessageType::kWrite || type == MessageType::kLoadModule))
       make_long(type, payload, (mode & 4) != 0);
+    if (type == MessageType::kLaunch && find_message<msg::Launch>(payload)) ++launches;
     const std::size_t at = bytes.size();
     bytes.resize(at + kFrameHeaderBytes);
     wire::put_header(bytes.data() + at, payload.size(), type, 0, ++request);
@@ -97,6 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   using namespace softtpu;
   static const bool started = [] {
     fuzz::start_server();
+    std::atexit(fuzz::print_launches);
     return true;
   }();
   static_cast<void>(started);
