@@ -159,6 +159,29 @@ void pool_best(Op op, PoolMode mode, local_addr_t output_addr, local_addr_t inpu
   pool.output(output_addr, dtype).issue();
 }
 
+// The smallest element of each plane, or of each of its rows. The functions number what they do; 2 is the minimum.
+void reduce(const Call& call, local_addr_t to, local_addr_t from, const dim4* shape, const dim4* to_stride,
+            const dim4* from_stride, const data_type_t (&types)[2], int reduce_op, int saturate, bool planes) {
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype result = call.dtype("odtype", types[0]), type = call.dtype("idtype", types[1]);
+  if (!call.require(contains(kFloats, type), "{argument} ({value}) is no {limit}.", "idtype", to_text(type), "float"))
+    return;
+  if (!call.require(result == type, "{argument} ({value}) other than idtype ({limit}) is not determined.", "odtype",
+                    to_text(result), to_text(type)))
+    return;
+  if (!call.require(reduce_op == 2, "{argument} ({value}) is not determined; {limit} is.", "reduce_op", reduce_op, 2))
+    return;
+  if (!call.require(saturate == 0, "{argument} is not determined.", "saturate")) return;
+  PoolCmd cmd;
+  cmd.mode = PoolMode::kMin;
+  cmd.window.kernel = {planes ? dim.h : 1, dim.w};
+  cmd.window.stride = cmd.window.dilation = {1, 1};
+  cmd.src = call.local(from, dim, from_stride, type);
+  cmd.dst = call.local(to, Dim4{dim.n, dim.c, planes ? 1 : dim.h, 1}, to_stride, type);
+  cmd.padding = cmd.insertion = Scalar{0, type};
+  call.issue(cmd);
+}
+
 }  // namespace
 }  // namespace softtpu
 
@@ -407,4 +430,12 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
   pool.without_half_ties(rounding_mode);
   pool.output(output_addr, output_dtype).issue();
 }
+
+#define REDUCE(name, planes)                                                                                          \
+  void name(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride, const dim4* A_stride,  \
+            int /*A_sign*/, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate) {                    \
+    reduce(Call(Op::name), R_addr, A_addr, shape, R_stride, A_stride, {odtype, idtype}, reduce_op, saturate, planes); \
+  }
+REDUCE(tpu_bdc_hw_reduce, true)
+REDUCE(tpu_bdc_w_reduce, false)
 }

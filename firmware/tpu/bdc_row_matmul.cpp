@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "device/chip/rules.hpp"
+#include "device/command/checks.hpp"
+#include "device/engines/bdc/product/block_product.hpp"
 #include "device/isa/op_names.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "tpu_kernel.h"
@@ -163,6 +165,138 @@ void zp_mm(Op op, Sizes sizes, local_addr_t output, const Side& left, const Side
   }
   if (mm.call().chip().has(Quirk::kProductPointsLost)) mm.command().zero_point = Scalar{0, Dtype::kUint8};
   mm.issue();
+}
+
+// ---- products whose elements have factors by groups of the inner dimension ----
+
+struct BlockSizes {
+  int rows, inner, cols, group;
+};
+
+// A matrix with a row for each of `rows`; two FP4 lie in a byte.
+Tensor element_rows(const Call& call, local_addr_t addr, int rows, int columns, Dtype type) {
+  const bool packed = type == Dtype::kFp4;
+  return call.local(addr, Dim4{1, rows, 1, packed ? columns / 2 : columns}, packed ? Dtype::kUint8 : type);
+}
+
+// Whether the sizes, and what none of these functions is recorded with, are as they have to be.
+bool check_block(const Call& call, const BlockSizes& sizes, bool add, bool saturates) {
+  const bool groups = sizes.group == 32 || sizes.group == 64 || sizes.group == 128;
+  return call.require(groups, "{argument} ({value}) is not {limit}.", "gsize", sizes.group, "32, 64 or 128") &&
+         call.require(sizes.inner >= 1 && sizes.inner % sizes.group == 0,
+                      "{argument} ({value}) is no multiple of {limit}.", "L_col_num", sizes.inner, "gsize") &&
+         call.require(!add && !saturates, "{argument} is not determined.", add ? "add_result" : "saturate");
+}
+
+// What a function takes of a type; the sentence names them.
+bool check_type(const Call& call, const char* name, Dtype type, TypeSet allowed, const char* determined) {
+  return call.require(contains(allowed, type), "{argument} ({value}) is not determined; {limit}.", name, to_text(type),
+                      determined);
+}
+
+MatMulCmd block_command(const BlockSizes& sizes) {
+  MatMulCmd cmd;
+  cmd.kind = MatMulKind::kFpGroup;
+  cmd.rows = sizes.rows;
+  cmd.inner = sizes.inner;
+  cmd.cols = sizes.cols;
+  cmd.right_trans = true;
+  cmd.lshift = sizes.group;
+  return cmd;
+}
+
+// The factors by the names that the functions give them.
+struct FactorNames {
+  const char *left, *right;
+};
+void issue_block(const Call& call, const MatMulCmd& cmd, const FactorNames& names) {
+  Checks check(call.core().memories(), call.op());
+  if (const auto factors = left_factors(cmd)) check.tensor(names.left, *factors);
+  check.tensor(names.right, right_factors(cmd));
+  if (const auto factors = row_factors(cmd)) check.tensor("RQ_addr", *factors);
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
+  call.issue(cmd);
+}
+
+struct BlockScaleAddrs {
+  local_addr_t left, right;
+};
+
+// Sums of groups are multiplied with the factors of their row and column.
+void scaled_sums(const Call& call, const BlockSizes& sizes, local_addr_t output, local_addr_t left, local_addr_t right,
+                 const BlockScaleAddrs& at, Dtype left_type, Dtype right_type, Dtype scale_type, Dtype output_type,
+                 const local_addr_t* of_rows = nullptr) {
+  MatMulCmd cmd = block_command(sizes);
+  const int groups = sizes.inner / sizes.group;
+  cmd.dst = call.local(output, Dim4{1, sizes.rows, 1, sizes.cols}, output_type);
+  cmd.left = element_rows(call, left, sizes.rows, sizes.inner, left_type);
+  cmd.right = element_rows(call, right, sizes.cols, sizes.inner, right_type);
+  cmd.bias = call.local(at.left, Dim4{1, sizes.rows, 1, groups}, scale_type);
+  cmd.rescale = call.local(at.right, Dim4{1, sizes.cols, 1, groups}, scale_type);
+  if (of_rows != nullptr) {
+    cmd.requant.emplace();
+    cmd.requant->table = call.per_channel(*of_rows, Dim4{1, sizes.rows, 1, 1}, Dtype::kFp32);
+  }
+  issue_block(call, cmd, {"L_scale_addr", "R_scale_addr"});
+}
+
+void fp8_block_mm(const Call& call, const BlockSizes& sizes, local_addr_t output, local_addr_t left, local_addr_t right,
+                  const BlockScaleAddrs& at, const data_type_t (&types)[3], bool left_e4m3, bool right_e4m3, bool add,
+                  bool saturates) {
+  const Dtype right_code = call.dtype("R_dtype", types[0]), scale = call.dtype("scale_dtype", types[1]),
+              result = call.dtype("Y_dtype", types[2]);
+  if (!check_type(call, "R_dtype", right_code, kFp8s | softtpu::types(Dtype::kFp4), "fp4 and FP8 are")) return;
+  if (!check_type(call, "scale_dtype", scale, softtpu::types(Dtype::kBfp16), "bfp16 is")) return;
+  if (!check_type(call, "Y_dtype", result, kFloats, "floats of 32 and 16 bits are")) return;
+  if (!check_block(call, sizes, add, saturates)) return;
+  // Which FP8 it is says the argument besides the type (golden bm1684x2/fp4/fp8_bq_mm2_nt/FP8E5M2_BFP16_FP16/000).
+  const auto fp8 = [](bool e4m3) { return e4m3 ? Dtype::kFp8E4M3 : Dtype::kFp8E5M2; };
+  scaled_sums(call, sizes, output, left, right, at, fp8(left_e4m3),
+              right_code == Dtype::kFp4 ? Dtype::kFp4 : fp8(right_e4m3), scale, result);
+}
+
+// Elements of right are FP4 that are multiplied with their factors, and rounded, before they are multiplied. FP8 takes
+// one from the low half of each byte, whatever 4-bit type is named, and E4M3 as factors; the sign says as which FP8 the
+// rounded E4M3 is read.
+void scaled_elements(const Call& call, const BlockSizes& sizes, bool transposed, local_addr_t output, local_addr_t left,
+                     local_addr_t right, local_addr_t factors, const data_type_t (&types)[4], bool left_e4m3,
+                     bool output_e4m3, bool is_signed, bool add, bool saturates) {
+  const Dtype left_type = call.dtype("L_dtype", types[0]), right_type = call.published_dtype("R_dtype", types[1]),
+              factor_type = call.dtype("DQ2_dtype", types[2]), result = call.dtype("Y_dtype", types[3]);
+  const bool bytes = left_type == Dtype::kFp8E4M3;
+  if (!check_type(call, "L_dtype", left_type, kHalves | softtpu::types(Dtype::kFp8E4M3), "fp16, bfp16 and fp8e4m3 are"))
+    return;
+  if (!check_type(call, "R_dtype", right_type,
+                  bytes ? softtpu::types(Dtype::kInt4, Dtype::kUint4) : softtpu::types(Dtype::kFp4),
+                  bytes ? "int4 and uint4 are" : "fp4 is"))
+    return;
+  if (!check_type(call, "DQ2_dtype", factor_type, softtpu::types(bytes ? Dtype::kBfp16 : left_type),
+                  bytes ? "bfp16 is" : "the type of left is"))
+    return;
+  if (!check_type(call, "Y_dtype", result, softtpu::types(left_type, Dtype::kFp32), "fp32 and the type of left are"))
+    return;
+  if (!check_block(call, sizes, add, saturates)) return;
+  if (!call.require(!bytes || (left_e4m3 && output_e4m3), "{argument} is not determined.",
+                    left_e4m3 ? "Y_fp8_type" : "L_fp8_type"))
+    return;
+  if (!call.require(is_signed == (right_type == Dtype::kInt4), "{argument} is not that of R_dtype: not determined.",
+                    "R_sign"))
+    return;
+  MatMulCmd cmd = block_command(sizes);
+  cmd.left_trans = cmd.dst_trans = transposed;
+  const auto matrix = [&](local_addr_t addr, int rows, int cols, Dtype type) {
+    return call.local(addr, transposed ? Dim4{1, cols, 1, rows} : Dim4{1, rows, 1, cols}, type);
+  };
+  cmd.dst = matrix(output, sizes.rows, sizes.cols, result);
+  cmd.left = matrix(left, sizes.rows, sizes.inner, left_type);
+  cmd.right = bytes ? call.local(right, Dim4{1, sizes.cols, 1, sizes.inner}, Dtype::kUint8)
+                    : element_rows(call, right, sizes.cols, sizes.inner, Dtype::kFp4);
+  cmd.zero_point = Scalar{0, is_signed ? Dtype::kFp8E4M3 : Dtype::kFp8E5M2};
+  // Rows of twice as many factors as there are groups; those of a column, two at least, follow those of the one before.
+  const int groups = sizes.inner / sizes.group, columns = 2 * groups;
+  const std::int64_t used = std::int64_t{sizes.cols} * std::max(groups, 2);
+  cmd.rescale = call.local(factors, Dim4{1, static_cast<int>((used + columns - 1) / columns), 1, columns}, left_type);
+  issue_block(call, cmd, {"", "DQ2_addr"});
 }
 
 // ---- quant_mm ----
@@ -330,4 +464,55 @@ void tpu_bdc_quant_mm(local_addr_t output_addr, data_type_t output_dtype, option
   if (requant != nullptr) requantise(mm, *requant);
   mm.issue();
 }
+
+// The factors of FP4 are E4M3.
+void tpu_bdc_fp4_bq_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t L_scale_addr,
+                           local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize,
+                           int add_result, data_type_t scale_dtype, data_type_t Y_dtype) {
+  const Call call(Op::tpu_bdc_fp4_bq_mm2_nt);
+  const BlockSizes sizes{L_row_num, L_col_num, R_col_num, gsize};
+  const Dtype scale = call.dtype("scale_dtype", scale_dtype), result = call.dtype("Y_dtype", Y_dtype);
+  if (!check_type(call, "scale_dtype", scale, types(Dtype::kFp8E4M3), "fp8e4m3 is")) return;
+  if (!check_type(call, "Y_dtype", result, kFloats, "floats of 32 and 16 bits are")) return;
+  if (!check_block(call, sizes, add_result != 0, false)) return;
+  scaled_sums(call, sizes, Y_addr, L_addr, R_addr, {L_scale_addr, R_scale_addr}, Dtype::kFp4, Dtype::kFp4, scale,
+              result);
+}
+void tpu_bdc_fp4_bq_mm2_nt_requant(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
+                                   local_addr_t L_scale_addr, local_addr_t R_scale_addr, local_addr_t RQ_addr,
+                                   int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result,
+                                   int is_rq_const, data_type_t scale_dtype, data_type_t Y_dtype) {
+  const Call call(Op::tpu_bdc_fp4_bq_mm2_nt_requant);
+  const BlockSizes sizes{L_row_num, L_col_num, R_col_num, gsize};
+  const Dtype scale = call.dtype("scale_dtype", scale_dtype), result = call.dtype("Y_dtype", Y_dtype);
+  if (!check_type(call, "scale_dtype", scale, types(Dtype::kFp8E4M3), "fp8e4m3 is")) return;
+  if (!check_type(call, "Y_dtype", result, types(Dtype::kFp16), "fp16 is")) return;
+  if (!check_block(call, sizes, add_result != 0, false)) return;
+  if (!call.require(is_rq_const == 0, "{argument} is not determined.", "is_rq_const")) return;
+  scaled_sums(call, sizes, Y_addr, L_addr, R_addr, {L_scale_addr, R_scale_addr}, Dtype::kFp4, Dtype::kFp4, scale,
+              result, &RQ_addr);
+}
+
+#define FP8_BLOCK_MM(name)                                                                                        \
+  void name(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t L_scale_addr,             \
+            local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result,    \
+            data_type_t R_dtype, data_type_t scale_dtype, data_type_t Y_dtype, int L_fp8_type, int R_fp8_type,    \
+            int saturate) {                                                                                       \
+    fp8_block_mm(Call(Op::name), {L_row_num, L_col_num, R_col_num, gsize}, Y_addr, L_addr, R_addr,                \
+                 {L_scale_addr, R_scale_addr}, {R_dtype, scale_dtype, Y_dtype}, L_fp8_type != 0, R_fp8_type != 0, \
+                 add_result != 0, saturate != 0);                                                                 \
+  }
+FP8_BLOCK_MM(tpu_bdc_fp8_bq_mm2_nt)
+FP8_BLOCK_MM(tpu_bdc_fp8_bq_mm2_wblock_nt)
+
+#define DEQUANTISED_MM(name, transposed)                                                                             \
+  void name(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t DQ2_addr, int L_row_num,     \
+            int L_col_num, int R_col_num, int gsize, int add_result, data_type_t L_dtype, data_type_t R_dtype,       \
+            data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign, int saturate) {  \
+    scaled_elements(Call(Op::name), {L_row_num, L_col_num, R_col_num, gsize}, transposed, Y_addr, L_addr, R_addr,    \
+                    DQ2_addr, {L_dtype, R_dtype, DQ2_dtype, Y_dtype}, L_fp8_type != 0, Y_fp8_type != 0, R_sign != 0, \
+                    add_result != 0, saturate != 0);                                                                 \
+  }
+DEQUANTISED_MM(tpu_bdc_fp_dq2_mm2_nt, false)
+DEQUANTISED_MM(tpu_bdc_fp_dq2_mm2_tt, true)
 }

@@ -64,7 +64,7 @@ void issue_copy(Op op, CopyOrder order, const Side& dst, const Side& src, const 
   DmaCopyCmd cmd{order, call.in(dst.space, dst.addr, dim, dst.stride, type),
                  call.in(src.space, src.addr, source_shape(order, dim), src.stride, type)};
   // Rows move whole in this order: the w strides do not count (golden bm1684x/gdma_limits/nc_trans).
-  if (order == CopyOrder::kCnhw) cmd.dst.stride.w = cmd.src.stride.w = 1;
+  if (order == CopyOrder::kCnhw && !call.chip().has(Quirk::kUnitDmaWStride)) cmd.dst.stride.w = cmd.src.stride.w = 1;
   if (op == Op::tpu_gdma_cpy_cw_trans_S2S) check_w_strides(call, cmd);
   natural_from_zero(call, cmd);
   call.issue(cmd);

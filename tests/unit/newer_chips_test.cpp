@@ -416,6 +416,7 @@ TEST(NewerChips, DivideSubnormalsByZeroAsZerosOnCv184x) {
 
 // BM1684X2's fused functions (golden bm1684x2/fused, bm1684x2/fp4). Its headers number fp16 as 21 and FP4 as 11.
 constexpr auto kFp16OfX2 = static_cast<data_type_t>(21);
+constexpr auto kBfp16OfX2 = static_cast<data_type_t>(23);
 constexpr auto kFp4OfX2 = static_cast<data_type_t>(11);
 
 LaunchOutcome product_as(TestDevice& device, data_type_t type, rounding_mode_t rounding, bool saturates) {
@@ -480,6 +481,113 @@ TEST(NewerChips, MultiplyFp4ByHalves) {
   EXPECT_EQ(device.local<float>(0, 2 * kBank)[0], 2.0F);
   EXPECT_EQ(device.local<float>(0, 2 * kBank)[1], -3.0F);
   EXPECT_THAT(product(DT_FP8E4M3).text, testing::HasSubstr("dst type is fp8e4m3"));
+}
+
+// A product of 1 x 32 and 1 x 32 whose factors are 2 and 0.5: E4M3 0x40 and 0x30.
+TEST(NewerChips, MultiplyFp4InGroupsWithFactors) {
+  TestDevice device("bm1684x2");
+  for (int i = 0; i < 16; ++i) {
+    device.local<std::uint8_t>(0, 0)[i] = 0x22;      // 1
+    device.local<std::uint8_t>(0, kBank)[i] = 0x2F;  // -6 in the low half, 1 in the other
+  }
+  *device.local<std::uint8_t>(0, 2 * kBank) = 0x40;
+  *device.local<std::uint8_t>(0, 3 * kBank) = 0x30;
+  const auto product = [&](int inner, int group, int add) {
+    return device.run([&] {
+      tpu_bdc_fp4_bq_mm2_nt(4 * kBank, 0, kBank, 2 * kBank, 3 * kBank, 1, inner, 1, group, add, DT_FP8E4M3, DT_FP32);
+    });
+  };
+  const auto outcome = product(32, 32, 0);
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  EXPECT_EQ(*device.local<float>(0, 4 * kBank), -80.0F);
+  EXPECT_THAT(product(32, 16, 0).text, testing::HasSubstr("gsize (16) is not 32, 64 or 128"));
+  EXPECT_THAT(product(48, 32, 0).text, testing::HasSubstr("L_col_num (48) is no multiple of gsize"));
+  EXPECT_THAT(product(0, 32, 0).text, testing::HasSubstr("L_col_num (0) is no multiple of gsize"));
+  EXPECT_THAT(product(32, 32, 1).text, testing::HasSubstr("add_result is not determined"));
+  TestDevice other("bm1690");
+  EXPECT_THAT(other
+                  .run([&] {
+                    tpu_bdc_fp4_bq_mm2_nt(4 * kBank, 0, kBank, 2 * kBank, 3 * kBank, 1, 32, 1, 32, 0, DT_FP8E4M3,
+                                          DT_FP32);
+                  })
+                  .text,
+              testing::HasSubstr("BM1690 has no products of blocks"));
+}
+
+// FP8 takes its right elements from the low halves of bytes: -6 times the factor 1.
+TEST(NewerChips, ScaleElementsOfRightBeforeTheProduct) {
+  TestDevice device("bm1684x2");
+  for (int i = 0; i < 32; ++i) {
+    device.local<std::uint8_t>(0, 0)[i] = 0x38;
+    device.local<std::uint8_t>(0, kBank)[i] = 0xCF;
+  }
+  *device.local<std::uint8_t>(0, 2 * kBank) = 0x38;
+  const auto product = [&](data_type_t right, int is_signed) {
+    return device.run([&] {
+      tpu_bdc_fp_dq2_mm2_nt(4 * kBank, 0, kBank, 2 * kBank, 1, 32, 1, 32, 0, DT_FP8E4M3, right, kBfp16OfX2, DT_FP32, 1,
+                            1, is_signed, 0);
+    });
+  };
+  const auto outcome = product(DT_INT4, 1);
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  EXPECT_EQ(*device.local<float>(0, 4 * kBank), -192.0F);
+  // -6 is 0xCC in E4M3, which is -16 in E5M2.
+  ASSERT_TRUE(product(DT_UINT4, 0).ok);
+  EXPECT_EQ(*device.local<float>(0, 4 * kBank), -512.0F);
+  EXPECT_THAT(product(DT_INT4, 0).text, testing::HasSubstr("R_sign is not that of R_dtype"));
+}
+
+TEST(NewerChips, ExponentialOfDifferencesInOneFunction) {
+  TestDevice device("bm1684x2");
+  const float values[] = {0.0F, 1.0F, -1.0F, std::numeric_limits<float>::quiet_NaN(), 1e30F};
+  std::memcpy(device.local<float>(0, 0), values, sizeof(values));
+  const dim4 shape{1, 1, 1, 5};
+  const auto exponential = [&](local_addr_t table, bool batches) {
+    return device.run([&] {
+      tpu_bdc_load_fuse_exp_coeff(table, DT_FP32);
+      tpu_bdc_fuse_exp(2 * kBank, 0, 0, table, 3 * kBank, 4 * kBank, &shape, batches, 1, 0, DT_FP32);
+    });
+  };
+  const auto outcome = exponential(5 * kBank, false);
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  const float* results = device.local<float>(0, 2 * kBank);
+  EXPECT_EQ(results[0], 1.0F);
+  EXPECT_NEAR(results[1], 2.718282F, 2e-6F);
+  EXPECT_NEAR(results[2], 0.367879F, 1e-6F);
+  EXPECT_EQ(results[3], 0.0F);
+  EXPECT_NEAR(results[4], 3.4022e38F, 1e35F);
+  EXPECT_EQ(device.local<float>(0, 3 * kBank)[2], -2.0F);  // floor(-1 / ln 2)
+  EXPECT_THAT(exponential(5 * kBank, true).text, testing::HasSubstr("B_n_is_1 is not determined"));
+  EXPECT_THAT(exponential(3 * kBank, false).text, testing::HasSubstr("overlaps"));
+  // -2^-30 / ln 2 leaves 1 of the power of two below 0.
+  *device.local<float>(0, 0) = -0x1p-30F;
+  EXPECT_THAT(exponential(5 * kBank, false).text, testing::HasSubstr("an index in src (16) is outside 0..15"));
+}
+
+TEST(NewerChips, MinimaOfPlanesAndRows) {
+  TestDevice device("bm1684x2");
+  const float values[] = {3.0F, -1.0F, 2.0F, 5.0F};
+  std::memcpy(device.local<float>(0, 0), values, sizeof(values));
+  const dim4 shape{1, 1, 2, 2};
+  const auto reduce = [&](auto function, int op) {
+    return device.run([&] { function(kBank, 0, &shape, nullptr, nullptr, 0, DT_FP32, DT_FP32, op, 0); });
+  };
+  ASSERT_TRUE(reduce(tpu_bdc_hw_reduce, 2).ok);
+  EXPECT_EQ(*device.local<float>(0, kBank), -1.0F);
+  ASSERT_TRUE(reduce(tpu_bdc_w_reduce, 2).ok);
+  EXPECT_EQ(device.local<float>(0, kBank)[1], 2.0F);
+  EXPECT_THAT(reduce(tpu_bdc_hw_reduce, 3).text, testing::HasSubstr("reduce_op (3) is not determined"));
+}
+
+// CV184X refuses them, where other chips move whole rows.
+TEST(NewerChips, ExchangeBatchesAndChannelsByUnitStrides) {
+  TestDevice device("cv184x");
+  const dim4 shape{2, 2, 2, 3}, dst{24, 12, 6, 2}, src{26, 13, 6, 2};
+  const auto outcome = device.run([&] {
+    constexpr system_addr_t memory = 0x80000000;
+    tpu_gdma_cpy_nc_trans_S2S(memory, memory + 4096, &shape, &dst, &src, DT_FP32);
+  });
+  EXPECT_THAT(outcome.text, testing::HasSubstr("w stride (2) must be 1"));
 }
 
 }  // namespace

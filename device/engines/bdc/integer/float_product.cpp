@@ -10,6 +10,7 @@
 #include "device/engines/bdc/integer/nibble_rows.hpp"
 #include "device/numeric/convert.hpp"
 #include "device/numeric/float_unit.hpp"
+#include "device/numeric/fp4.hpp"
 #include "device/numeric/fp8.hpp"
 #include "device/numeric/only_nan.hpp"
 #include "device/numeric/shift.hpp"
@@ -19,10 +20,6 @@ namespace {
 
 constexpr std::uint16_t kHalfNan = 0x7FFF;
 constexpr float kLeastHalf = 0x1p-14F;  // f16 subnormals are zeros
-
-// Sign, two bits of exponent, one of mantissa.
-constexpr std::array<float, 16> kFp4Values = {0.0F,  0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
-                                              -0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
 
 float without_subnormals(float half) { return std::fabs(half) < kLeastHalf ? std::copysign(0.0F, half) : half; }
 

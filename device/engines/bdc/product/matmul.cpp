@@ -7,6 +7,7 @@
 
 #include "device/chip/rules.hpp"
 #include "device/command/functions.hpp"
+#include "device/engines/bdc/product/block_product.hpp"
 #include "device/engines/bdc/product/byte_product.hpp"
 #include "device/engines/bdc/product/command.hpp"
 #include "device/engines/bdc/product/load.hpp"
@@ -516,6 +517,7 @@ static void carry_out(Memories& mem, const MatMulCmd& cmd) {
 }
 
 void execute(Memories& mem, const MatMulCmd& cmd) {
+  if (is_block_product(cmd)) return execute_block_product(mem, cmd);
   with_flushed_halves(mem, cmd, [&](const MatMulCmd& flushed) { carry_out(mem, flushed); });
 }
 

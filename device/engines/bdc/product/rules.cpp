@@ -4,6 +4,7 @@
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
+#include "device/engines/bdc/product/block_product.hpp"
 #include "device/engines/bdc/product/command.hpp"
 #include "device/engines/bdc/product/unrounded.hpp"
 #include "device/engines/bdc/requant/sum_checks.hpp"
@@ -71,7 +72,16 @@ void check_zero_point_types(Checks& check, const MatMulCmd& cmd) {
   check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, cmd.old.has_value()});
 }
 
+// Types and sizes are checked where the functions are entered: each takes its own.
+void check_factors(Checks& check, const MatMulCmd& cmd) {
+  if (const std::optional<Tensor> factors = left_factors(cmd)) check.on_first_npu("factors of left", factors->addr);
+  check.on_first_npu("factors of right", right_factors(cmd).addr);
+  if (const std::optional<Tensor> factors = row_factors(cmd))
+    check.tensor("factors of rows", *factors).on_first_npu("factors of rows", factors->addr);
+}
+
 void check_types(Checks& check, const MatMulCmd& cmd) {
+  if (is_block_product(cmd)) return check_factors(check, cmd);
   switch (cmd.kind) {
     case MatMulKind::kFp32: return;
     case MatMulKind::kFpGroup: return check_fp_group_types(check, cmd);
@@ -123,7 +133,7 @@ void rules(Checks& check, const MatMulCmd& cmd) {
   check_zero_points(check, cmd);
   check_operand(check, "shift", cmd.shift);
   check_place(check, cmd);
-  check_requant_table(check, cmd.requant, cmd.dst);
+  if (!is_block_product(cmd)) check_requant_table(check, cmd.requant, cmd.dst);
 }
 
 }  // namespace softtpu
