@@ -5,7 +5,6 @@
 
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
-#include "device/engines/bdc/product/block_product.hpp"
 #include "device/isa/op_names.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "tpu_kernel.h"
@@ -168,6 +167,8 @@ void zp_mm(Op op, Sizes sizes, local_addr_t output, const Side& left, const Side
 }
 
 // ---- products whose elements have factors by groups of the inner dimension ----
+//
+// How the command holds them: device/engines/bdc/product/block_product.hpp.
 
 struct BlockSizes {
   int rows, inner, cols, group;
@@ -211,9 +212,9 @@ struct FactorNames {
 };
 void issue_block(const Call& call, const MatMulCmd& cmd, const FactorNames& names) {
   Checks check(call.core().memories(), call.op());
-  if (const auto factors = left_factors(cmd)) check.tensor(names.left, *factors);
-  check.tensor(names.right, right_factors(cmd));
-  if (const auto factors = row_factors(cmd)) check.tensor("RQ_addr", *factors);
+  if (cmd.bias) check.tensor(names.left, std::get<Tensor>(*cmd.bias));
+  check.tensor(names.right, std::get<Tensor>(*cmd.rescale));
+  if (cmd.requant) check.tensor("RQ_addr", *cmd.requant->table);
   if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
   call.issue(cmd);
 }

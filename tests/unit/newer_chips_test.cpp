@@ -583,11 +583,29 @@ TEST(NewerChips, MinimaOfPlanesAndRows) {
 TEST(NewerChips, ExchangeBatchesAndChannelsByUnitStrides) {
   TestDevice device("cv184x");
   const dim4 shape{2, 2, 2, 3}, dst{24, 12, 6, 2}, src{26, 13, 6, 2};
-  const auto outcome = device.run([&] {
-    constexpr system_addr_t memory = 0x80000000;
-    tpu_gdma_cpy_nc_trans_S2S(memory, memory + 4096, &shape, &dst, &src, DT_FP32);
-  });
+  const auto outcome = device.run(
+      [&] { tpu_gdma_cpy_nc_trans_S2S(device.scratch(), device.scratch() + 4096, &shape, &dst, &src, DT_FP32); });
   EXPECT_THAT(outcome.text, testing::HasSubstr("w stride (2) must be 1"));
+}
+
+// Sums of FP8 are not recorded; the call ended with an internal error once.
+TEST(NewerChips, RefuseToAddScatteredRowsOfFp8) {
+  const dim4 shape{1, 1, 1, 1};
+  for (const char* chip : {"bm1690", "bm1690e", "bm1684x2"}) {
+    TestDevice device(chip);
+    const std::uint64_t memory = device.scratch();
+    const auto outcome = device.run([&] {
+      tpu_gdma_h_scatter_S2S_ext(memory, memory + 4096, memory + 8192, false, &shape, 1, 0, 1, nullptr, nullptr,
+                                 nullptr, DT_FP8E4M3);
+    });
+    EXPECT_FALSE(outcome.ok) << chip;
+    EXPECT_THAT(outcome.text, testing::HasSubstr("output type is fp8e4m3")) << chip;
+  }
+}
+
+TEST(NewerChips, RefuseTheWidthOfATypeThatTheyLack) {
+  TestDevice device("bm1684x2");
+  EXPECT_THAT(device.run([] { tpu_data_type_bits(DT_FP20); }).text, testing::HasSubstr("fp20"));
 }
 
 }  // namespace

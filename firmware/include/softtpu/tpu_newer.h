@@ -275,7 +275,7 @@ void tpu_bdc_fuse_taylor_mul(local_addr_t A_addr, local_addr_t B_addr, local_add
     local_addr_t R_addr, const dim4* shape, const dim4* B_stride, int iter_w, int B_is_const, int B_short_str,
     data_type_t dtype, int saturate);
 /** Exponential of differences in one command.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_fuse_exp(local_addr_t R_addr, local_addr_t A_addr, local_addr_t B_addr, local_addr_t table_start_addr,
     local_addr_t R1_addr, local_addr_t R2_addr, const dim4* shape, bool B_n_is_1, int B_is_const, int B_short_str,
     data_type_t dtype);
@@ -300,8 +300,8 @@ void tpu_bdc_fp_dq2_mm2_tt_requant(local_addr_t Y_addr, local_addr_t L_addr, loc
     local_addr_t RQ_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int rq_is_const, int add_result,
     data_type_t L_dtype, data_type_t R_dtype, data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type,
     int Y_fp8_type, int R_sign, int saturate);
-/** The same with requantisation.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+/** The same with a factor for each row of the result.
+ * BM1684X has no products of blocks: the call is refused. */
 void tpu_bdc_fp4_bq_mm2_nt_requant(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
     local_addr_t L_scale_addr, local_addr_t R_scale_addr, local_addr_t RQ_addr, int L_row_num, int L_col_num,
     int R_col_num, int gsize, int add_result, int is_rq_const, data_type_t scale_dtype, data_type_t Y_dtype);
@@ -337,7 +337,7 @@ void tpu_bdc_fp_C_div2(local_addr_t dst_addr, local_addr_t src_addr, scalar_t C,
 void tpu_bdc_fp_fast_exp(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work0_addr, local_addr_t work1_addr,
     const dim4* shape, data_type_t dtype);
 /** Loads the coefficients of the fused exponential into every NPU.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_load_fuse_exp_coeff(local_addr_t coeff_addr, data_type_t dtype);
 /** Product of an FP4 and a 16-bit tensor.
  * BM1684X has no fused functions: the call is refused. */
@@ -386,37 +386,37 @@ void tpu_bdc_int_min_pool2d(local_addr_t output_addr, local_addr_t input_addr, c
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_reduce(local_addr_t A_addr, local_addr_t R_addr, const dim4* shape, int A_short_str, int B_short_str,
     int A_sign, data_type_t idtype, data_type_t odtype, int reduce_op, int saturate);
-/** Reduction over h and w.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+/** Smallest element of each plane.
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_hw_reduce(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride,
     const dim4* A_stride, int A_sign, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate);
-/** Reduction over w.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+/** Smallest element of each row.
+ * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_w_reduce(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride,
     const dim4* A_stride, int A_sign, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate);
-/** Matrix product with two steps of dequantisation, right matrix transposed.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+/** Matrix product whose right elements have factors, right matrix transposed.
+ * BM1684X has no products of blocks: the call is refused. */
 void tpu_bdc_fp_dq2_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t DQ2_addr,
     int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result, data_type_t L_dtype, data_type_t R_dtype,
     data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign, int saturate);
-/** Matrix product with two steps of dequantisation, all transposed.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+/** Matrix product whose right elements have factors, all transposed.
+ * BM1684X has no products of blocks: the call is refused. */
 void tpu_bdc_fp_dq2_mm2_tt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t DQ2_addr,
     int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result, data_type_t L_dtype, data_type_t R_dtype,
     data_type_t DQ2_dtype, data_type_t Y_dtype, int L_fp8_type, int Y_fp8_type, int R_sign, int saturate);
 /** FP8 matrix product quantised by blocks.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no products of blocks: the call is refused. */
 void tpu_bdc_fp8_bq_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t L_scale_addr,
     local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result,
     data_type_t R_dtype, data_type_t scale_dtype, data_type_t Y_dtype, int L_fp8_type, int R_fp8_type, int saturate);
 /** FP8 matrix product with weights quantised by blocks.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no products of blocks: the call is refused. */
 void tpu_bdc_fp8_bq_mm2_wblock_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr,
     local_addr_t L_scale_addr, local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize,
     int add_result, data_type_t R_dtype, data_type_t scale_dtype, data_type_t Y_dtype, int L_fp8_type, int R_fp8_type,
     int saturate);
 /** FP4 matrix product quantised by blocks.
- * Its result on BM1684X is neither recorded nor described: the call is refused. */
+ * BM1684X has no products of blocks: the call is refused. */
 void tpu_bdc_fp4_bq_mm2_nt(local_addr_t Y_addr, local_addr_t L_addr, local_addr_t R_addr, local_addr_t L_scale_addr,
     local_addr_t R_scale_addr, int L_row_num, int L_col_num, int R_col_num, int gsize, int add_result,
     data_type_t scale_dtype, data_type_t Y_dtype);
