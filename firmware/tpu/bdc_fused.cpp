@@ -31,7 +31,7 @@ std::uint32_t bits_in(Dtype type, float value) {
 
 // A tensor of [1, c, h, w] in parts of whole rows of execution units, and what is left over. `step`: rows from one to
 // the next, of which the tensor's are the `first` ones.
-struct Rows {
+struct UnitRows {
   const Call& call;
   Dim4 shape;
   Dtype type;
@@ -88,7 +88,7 @@ struct FusedExp {
     const bool wide = type == Dtype::kFp32;
     const Dtype integer = wide ? Dtype::kInt32 : Dtype::kInt16;
     const Tensor dst = like(result, type);
-    const Rows rows{call, shape, type, call.chip().eu_num(type), dst.stride.c};
+    const UnitRows rows{call, shape, type, call.chip().eu_num(type), dst.stride.c};
     const auto half = static_cast<unsigned>(dst.stride.c * size_of(type));
     const local_addr_t upper_first = first_work + half, upper_second = second_work + half;
     const Tensor whole = like(first_work, type), rest = like(upper_first, type), step = like(second_work, type),

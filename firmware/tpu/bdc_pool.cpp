@@ -160,7 +160,7 @@ void pool_best(Op op, PoolMode mode, local_addr_t output_addr, local_addr_t inpu
 }
 
 // The smallest element of each plane, or of each of its rows. The functions number what they do; 2 is the minimum.
-void reduce(const Call& call, local_addr_t to, local_addr_t from, const dim4* shape, const dim4* to_stride,
+void minima(const Call& call, local_addr_t to, local_addr_t from, const dim4* shape, const dim4* to_stride,
             const dim4* from_stride, const data_type_t (&types)[2], int reduce_op, int saturate, bool planes) {
   const Dim4 dim = call.dim("shape", shape);
   const Dtype result = call.dtype("odtype", types[0]), type = call.dtype("idtype", types[1]);
@@ -434,7 +434,7 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
 #define REDUCE(name, planes)                                                                                          \
   void name(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride, const dim4* A_stride,  \
             int /*A_sign*/, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate) {                    \
-    reduce(Call(Op::name), R_addr, A_addr, shape, R_stride, A_stride, {odtype, idtype}, reduce_op, saturate, planes); \
+    minima(Call(Op::name), R_addr, A_addr, shape, R_stride, A_stride, {odtype, idtype}, reduce_op, saturate, planes); \
   }
 REDUCE(tpu_bdc_hw_reduce, true)
 REDUCE(tpu_bdc_w_reduce, false)
