@@ -431,11 +431,11 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
   pool.output(output_addr, output_dtype).issue();
 }
 
-#define REDUCE(name, planes)                                                                                          \
+#define MINIMUM_OF(name, planes)                                                                                      \
   void name(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride, const dim4* A_stride,  \
             int /*A_sign*/, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate) {                    \
     minima(Call(Op::name), R_addr, A_addr, shape, R_stride, A_stride, {odtype, idtype}, reduce_op, saturate, planes); \
   }
-REDUCE(tpu_bdc_hw_reduce, true)
-REDUCE(tpu_bdc_w_reduce, false)
+MINIMUM_OF(tpu_bdc_hw_reduce, true)
+MINIMUM_OF(tpu_bdc_w_reduce, false)
 }
