@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/chip/rules.hpp"
+#include "device/command/instruction_scope.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/execution.hpp"
 #include "device/core/own_messages.hpp"
@@ -89,6 +90,9 @@ std::string operands_text(const Command& command) {
   });
   return text;
 }
+
+// Whether a command of a section is being carried out.
+thread_local bool its_turn = false;
 
 // A kernel has one parameter, or two (TPUKERNEL_FUNC2_REGISTER); C hands over both, and the first kind looks at one.
 #ifdef __clang__
@@ -210,7 +214,9 @@ void Core::execute_deferred(Op op, const Cmd& cmd) {
     }
     // What its rules read from memory may have changed since it was issued.
     if (const Violation broken = violation(memories_, op, cmd)) {
+      its_turn = true;
       refuse(*broken, cmd);
+      its_turn = false;
       return;
     }
     if (!observed_by_.empty()) observe_before(op, cmd);
@@ -359,6 +365,13 @@ bool Core::refuse(const Refusal& refusal, const Command& command) {
   if (computes_nothing() && reads_values(command)) {
     observe_before(refusal.op, command);
     observe_after(refusal.op, command);
+    return false;
+  }
+  // In an open section, instructions before this one may not have stored yet what its rules read: it is asked again
+  // when its turn comes.
+  const bool asked_again = schedule_ != nullptr && submits_instructions() && !its_turn;
+  if (asked_again && defer(refusal.op, command)) {
+    count(info(refusal.op).engine);
     return false;
   }
   fault(ErrorKind::kUsage, refusal, &command);

@@ -146,6 +146,7 @@ class Run {
     const auto last_writes = find_last_writes(program, keeps);
     CallStack stack;
     const CallStackScope site(stack);
+    const InstructionScope instructions;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const ProgramStep& step = program.steps[i];
       stack.step = step.instruction;
