@@ -49,6 +49,11 @@ _FUNCTIONS = {
     "bmrt_load_bmodel_data": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]),
     "bmrt_launch_tensor_ex": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
                                               ctypes.c_bool, ctypes.c_bool]),
+    "bmrt_launch_tensor_multi_cores": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
+                                                       ctypes.c_int, ctypes.c_bool, ctypes.c_bool, ctypes.c_void_p, ctypes.c_int]),
+    "bmrt_launch_data_multi_cores": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int,
+                                                     ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_bool, ctypes.c_void_p,
+                                                     ctypes.c_int]),
     "bmrt_get_network_number": (ctypes.c_int, [ctypes.c_void_p]),
     "bmrt_get_network_names": (None, [ctypes.c_void_p, ctypes.c_void_p]),
     "bmrt_get_network_info": (ctypes.POINTER(_NetInfo), [ctypes.c_void_p, ctypes.c_char_p]),
@@ -75,7 +80,8 @@ class Tensor:
 
 class Model:
     """A compiled network on a device. Called with its inputs, by position or name, it gives its outputs as a dictionary of numpy
-    arrays. `networks` names those in the file; `network=` chooses one."""
+    arrays. `networks` names those in the file; `network=` chooses one. `cores=` lists the cores that it runs on, as many as it was
+    compiled for; without it the first ones."""
 
     _worker = None
 
@@ -118,7 +124,7 @@ class Model:
                        [_to_tuple(info.stages[s].output_shapes[i]) for s in range(info.stage_num)], info.max_output_bytes[i])
                 for i in range(info.output_num)]
 
-    def __call__(self, *values, network=None, **named):
+    def __call__(self, *values, network=None, cores=None, **named):
         self.device._check_open()
         network = self._name(network)
         inputs, outputs = self.inputs(network), self.outputs(network)
@@ -127,17 +133,18 @@ class Model:
         results = [np.empty(tensor.most_bytes, np.uint8) for tensor in outputs]
         shapes = (_Shape * max(len(outputs), 1))()
         given = (_Shape * max(len(data), 1))(*(_to_shape(array.shape) for array in data))
-        ok = _bmrt().bmrt_launch_data(self._runtime, network.encode(), _pointers(data), given, len(data), _pointers(results), shapes,
-                                      len(results), True)
+        function, chosen = _on_cores("bmrt_launch_data", cores)
+        ok = function(self._runtime, network.encode(), _pointers(data), given, len(data), _pointers(results), shapes, len(results), True,
+                      *chosen)
         if not ok:
             raise Error(f"network {network}: {_native.last_failure()['text'] or 'the launch failed'}")
         return {tensor.name: _cut(raw, tensor, _to_tuple(shape)) for tensor, raw, shape in zip(outputs, results, shapes)}
 
-    def submit(self, *values, network=None, **named):
+    def submit(self, *values, network=None, cores=None, **named):
         """As a call, in the background: a `concurrent.futures.Future` of the outputs. Submitted calls run in their order."""
         if self._worker is None:
             self._worker = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="softtpu-model")
-        return self._worker.submit(self, *values, network=network, **named)
+        return self._worker.submit(self, *values, network=network, cores=cores, **named)
 
     def map(self, batches, network=None):
         """The outputs for each of many inputs (a dictionary, a tuple or a single array), in their order; the next inputs are
@@ -164,7 +171,7 @@ class Model:
                     return self._array(address, shape, _TYPES[kinds[i]])
         raise ArgumentError(f"network {network} has no tensor {name!r}")
 
-    def launch(self, network=None, inputs=None, outputs=None, stage=0):
+    def launch(self, network=None, inputs=None, outputs=None, stage=0, cores=None):
         """Runs a network in device memory: `Array`s by name; tensors that are not named are the network's own (`memory`). Returns when
         the launch has ended, with the outputs as `Array`s."""
         self.device._check_open()
@@ -190,7 +197,8 @@ class Model:
             sides.append((tensors, count))
         self.device._wait_for_launches()
         (ins, in_count), (outs, out_count) = sides
-        if not _bmrt().bmrt_launch_tensor_ex(self._runtime, network.encode(), ins, in_count, outs, out_count, True, False):
+        function, chosen = _on_cores("bmrt_launch_tensor", cores)
+        if not function(self._runtime, network.encode(), ins, in_count, outs, out_count, True, False, *chosen):
             raise Error(f"network {network}: {_native.last_failure()['text'] or 'the launch failed'}")
         _native.check(_native.bmlib().bm_thread_sync(self.device._handle))
         # A dynamic network says here how large its outputs are.
@@ -277,6 +285,14 @@ def _to_tuple(shape):
 
 def _to_shape(extents):
     return _Shape(len(extents), (ctypes.c_int * _MOST_DIMENSIONS)(*extents))
+
+
+def _on_cores(name, cores):
+    """The function that launches on these cores, and what it takes for them."""
+    if cores is None:
+        return getattr(_bmrt(), {"bmrt_launch_tensor": "bmrt_launch_tensor_ex"}.get(name, name)), ()
+    numbers = [int(core) for core in cores]
+    return getattr(_bmrt(), f"{name}_multi_cores"), ((ctypes.c_int * max(len(numbers), 1))(*numbers), len(numbers))
 
 
 def _pointers(arrays):

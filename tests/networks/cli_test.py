@@ -81,6 +81,10 @@ class Bmodel(unittest.TestCase):
             self.assertIn(" ms here", softtpu("run", NETWORKS / f"{network}.bmodel"))
         self.assertIn("the file is for chip BM1690", softtpu("run", "--chip", "bm1684x", NETWORKS / "bm1690/embedding_F16.bmodel", status=1))
 
+    def test_networks_of_several_cores_give_the_same_in_every_order(self):
+        for network in ("bm1688_2/matmul_two_F32", "bm1690_8/conv_3d_F32"):
+            self.assertIn(" ms here", softtpu("run", "--schedules", "3", NETWORKS / f"{network}.bmodel"))
+
     def test_info_says_what_each_core_has(self):
         (stage,) = json.loads(softtpu("info", "--json", NETWORKS / "bm1688_2/matmul_two_F32.bmodel"))["networks"][0]["stages"]
         self.assertEqual((stage["cores"], [group["core"] for group in stage["groups"]]), (2, [0, 1]))

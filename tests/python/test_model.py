@@ -49,6 +49,38 @@ def test_outputs_are_those_recorded(dev, path):
             model({**inputs, first.name: np.zeros((1,) * 7)})
 
 
+def recorded(model, path):
+    """The inputs of a network by name, and its recorded outputs."""
+    raw, inputs = np.fromfile(path.with_suffix(".input.bin"), np.uint8), {}
+    for tensor in model.inputs():
+        storage = softtpu.types.element_type(tensor.dtype).storage
+        size = int(np.prod(tensor.shapes[0])) * storage.itemsize
+        inputs[tensor.name], raw = raw[:size].view(storage).reshape(tensor.shapes[0]), raw[size:]
+    assert raw.size == 0
+    return inputs, path.with_suffix(".output.bin").read_bytes()
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+@pytest.mark.parametrize("chip, name, lists", [("bm1688", "bm1688_2/matmul_two_F32", ([0, 1], [1, 0])),
+                                               ("bm1690", "bm1690_8/conv_3d_F32", (range(8), range(7, -1, -1))),
+                                               ("bm1690", "bm1690/embedding_F16", ([0], [5]))])
+def test_networks_run_on_the_cores_that_are_listed(chip, name, lists):
+    path = NETWORKS / f"{name}.bmodel"
+    with softtpu.Device(chip=chip) as device, device.load_model(path) as network:
+        inputs, wanted = recorded(network, path)
+        for cores in (None, *lists):
+            outputs = network(inputs, cores=cores)
+            assert b"".join(outputs[tensor.name].tobytes() for tensor in network.outputs()) == wanted, cores
+        for tensor in network.inputs():
+            network.memory(tensor.name)[...] = inputs[tensor.name]
+        outputs = network.launch(cores=lists[1])
+        assert b"".join(np.asarray(outputs[tensor.name]).tobytes() for tensor in network.outputs()) == wanted
+        with pytest.raises(softtpu.Error, match="core 99 does not exist"):
+            network(inputs, cores=[99])
+        with pytest.raises(softtpu.Error, match="core"):
+            network(inputs, cores=[])
+
+
 def test_time_is_estimated_without_running():
     network = NETWORKS / "attention_small_F16.bmodel"
     (row,) = model.Model.time(network)

@@ -36,8 +36,9 @@ std::size_t bytes_of(tpuRtDataType_t type, const tpuRtShape_t& shape) {
 
 class ModelRt : public Rt {
  protected:
+  explicit ModelRt(const char* chip = "bm1684x") : chip_(chip) {}  // whose networks are recorded
   void SetUp() override {
-    ::setenv("SOFTTPU_CHIP", "bm1684x", 1);  // the recorded networks are for it
+    ::setenv("SOFTTPU_CHIP", chip_, 1);
     Rt::SetUp();
     ASSERT_EQ(tpuRtCreateNetContext(&context_), tpuRtSuccess);
   }
@@ -112,6 +113,7 @@ class ModelRt : public Rt {
     return tpuRtLaunchNet(of.net, of.inputs.data(), of.outputs.data(), of.name.c_str(), stream_);
   }
 
+  const char* chip_;
   tpuRtNetContext_t context_ = nullptr;
 };
 
@@ -272,6 +274,23 @@ TEST(ModelRtChip, AnotherChipRefusesNetworksByName) {
   EXPECT_REFUSED(tpuRtLoadNet(path_of("softmax_INT8").c_str(), context, &net), tpuRtErrData, "tpuRtLoadNet",
                  "the file is for chip BM1684X, the device is a 2260");
   EXPECT_EQ(tpuRtDestroyNetContext(context), tpuRtSuccess);
+}
+
+struct ModelRtBm1690 : ModelRt {
+  ModelRtBm1690() : ModelRt("bm1690") {}
+};
+
+TEST_F(ModelRtBm1690, NetworksOfOneAndOfEightCoresGiveTheRecordedBytes) {
+  for (const char* file : {"bm1690/embedding_F16", "bm1690/conv_relu_INT8", "bm1690_8/conv_3d_F32"}) {
+    Case of = load(file);
+    queue_inputs(of);
+    EXPECT_EQ(tpuRtLaunchNetAsync(of.net, of.inputs.data(), of.outputs.data(), of.name.c_str(), stream_), tpuRtSuccess);
+    Bytes result(of.out.size());
+    queue_outputs(of, result);
+    EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
+    EXPECT_TRUE(result == of.out) << file;
+    EXPECT_EQ(tpuRtUnloadNet(of.net), tpuRtSuccess);
+  }
 }
 
 }  // namespace
