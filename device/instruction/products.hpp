@@ -49,6 +49,17 @@ inline void fit_input(const Dim4& result, Dim4& input, Window& window) {
   if (size.w != result.w) fit(right, window.insert.w, input.w, window.padding.right);
 }
 
+// Pooling counts its windows by the input, the padding and the kernel and stores them one after the other, so that rows
+// of another width than the result's lie across its rows (golden-bmodel bm1690/instr_2 pord/0012). Depthwise
+// convolutions of bytes follow the result's size, unless the kernel is spread (pord/0118, pord/0121).
+inline void require_own_width(const Operands& in, const Dim4& result, const Dim4& input, const Window& window,
+                              bool follows_result) {
+  const int width = output_size(input, window).w;
+  const bool plain = window.dilation.h == 1 && window.dilation.w == 1;
+  if (width == result.w || (result.h == 1 && width > result.w) || (follows_result && plain)) return;
+  in.refuse(Field::res0_w, fmt::format("is another width than the {} of the windows", width));
+}
+
 // The part of a tensor that windows reach; it lies where the whole one lies.
 inline Tensor reached(Tensor whole, const Dim4& shape) {
   whole.shape = shape;

@@ -56,6 +56,22 @@ struct Arithmetic {
       in.refuse(Field::opd1_sign, "makes the operands' or the result's FP8 another one");
     return {op, ArithCmd{mode, dst(), first(), second()}};
   }
+  // FP8 beside a constant, with results of any float type.
+  bool mixes_fp8() const {
+    const bool fp8 = is_fp8(first_type) || is_fp8(second_type) || is_fp8(in.result_type(false));
+    return fp8 && in.flag(Field::opd0_const) != in.flag(Field::opd1_const);
+  }
+  Issued mixed(Op op, ArithMode mode) const {
+    const bool constant_first = in.flag(Field::opd0_const);
+    MixedArithCmd cmd;
+    cmd.mode = mode;
+    cmd.dst = dst(in.result_type(false));
+    cmd.src = std::get<Tensor>(constant_first ? second() : first());
+    cmd.constant = std::get<Scalar>(constant_first ? first() : second());
+    cmd.constant_first = constant_first;
+    cmd.saturate = in.flag(Field::sym_range);
+    return {op, cmd};
+  }
   // What floats beside integers, or beside other floats, give is no function's.
   void require_one_type(std::initializer_list<Field> fields, std::uint64_t code) const {
     if (!is_float(first_type) && !is_float(second_type) && !is_float(result_type)) return;
@@ -71,6 +87,9 @@ struct Arithmetic {
   }
   // A difference has a sign whatever the operands have.
   Issued integer(Op op, IntMode mode, bool saturate) const {
+    if (in.size(Field::tsk_opd_num) < 2) in.refuse(Field::tsk_opd_num, "is too few operands for this function");
+    if (saturate && in.has(Field::sym_range) && in.flag(Field::sym_range))
+      in.refuse(Field::sym_range, "is set: no function of this kind leaves the lowest value out");
     const Dtype type = in.type_or_nibble(Field::res0_prec, mode == IntMode::kSub || is_signed_int(result_type));
     const Packing packing{is_nibble(type), is_nibble(first_type), is_nibble(second_type)};
     const Tensor result = dst(type);
@@ -145,10 +164,16 @@ Issued element_by_element(const Operands& in) {
   const Arithmetic ar(in);
   if (!takes_nibbles(in.function())) ar.refuse_nibbles();
   switch (in.function()) {
-    case 0: return ar.float_or_integer(Op::tpu_bdc_fp_mul, ArithMode::kMul, Op::tpu_bdc_int_mul, IntMode::kMul);
+    case 0:
+      if (ar.mixes_fp8()) return ar.mixed(Op::tpu_bdc_fp8_mul_C, ArithMode::kMul);
+      return ar.float_or_integer(Op::tpu_bdc_fp_mul, ArithMode::kMul, Op::tpu_bdc_int_mul, IntMode::kMul);
     case 1: return {Op::tpu_bdc_not, UnaryCmd{UnaryMode::kNot, Rounding::kHalfToEven, ar.dst(), ar.first_tensor()}};
-    case 2: return ar.float_or_integer(Op::tpu_bdc_fp_add, ArithMode::kAdd, Op::tpu_bdc_int_add, IntMode::kAdd);
-    case 3: return ar.float_or_integer(Op::tpu_bdc_fp_sub, ArithMode::kSub, Op::tpu_bdc_int_sub, IntMode::kSub);
+    case 2:
+      if (ar.mixes_fp8()) return ar.mixed(Op::tpu_bdc_fp8_add_C, ArithMode::kAdd);
+      return ar.float_or_integer(Op::tpu_bdc_fp_add, ArithMode::kAdd, Op::tpu_bdc_int_add, IntMode::kAdd);
+    case 3:
+      if (ar.mixes_fp8() && in.flag(Field::opd0_const)) return ar.mixed(Op::tpu_bdc_fp8_C_sub, ArithMode::kSub);
+      return ar.float_or_integer(Op::tpu_bdc_fp_sub, ArithMode::kSub, Op::tpu_bdc_int_sub, IntMode::kSub);
     case 4: return ar.binary(Op::tpu_bdc_max, ArithMode::kMax);
     case 5: return ar.binary(Op::tpu_bdc_min, ArithMode::kMin);
     case 6: return ar.shifted(Op::tpu_bdc_logical_shift);
@@ -170,6 +195,7 @@ Issued element_by_element(const Operands& in) {
       // What has no sign is copied.
       if (is_integer(ar.first_type) && !is_signed_int(ar.first_type) && ar.first_type == ar.result_type)
         return {Op::tpu_bdc_cpy, CopyCmd{ar.dst(), ar.first_tensor()}};
+      ar.require_one_type({Field::opd0_prec}, in.value(Field::res0_prec));
       return {Op::tpu_bdc_abs, UnaryCmd{UnaryMode::kAbs, Rounding::kHalfToEven, ar.dst(), ar.first_tensor()}};
     case 27: return ar.binary(Op::tpu_bdc_fp_diff_abs, ArithMode::kDiffAbs);
     default: in.refuse_function();

@@ -255,6 +255,7 @@ Issued ended_pooling(const Operands& in) {
   PoolCmd cmd;
   cmd.mode = mode;
   cmd.window = window_of(in);
+  require_own_width(in, result, input, cmd.window, mode == PoolMode::kDepthwise && !floats);
   Dim4 seen = input;
   fit_input(result, seen, cmd.window);
   cmd.relu = in.flag(Field::relu) && is_sum(mode);

@@ -62,6 +62,8 @@ Issued okk_arithmetic(const OkkOperands& of) {
 Issued okk_compare(const OkkOperands& of) {
   if (of.in.function() == 22) return {Op::okk_bdc_max, ArithCmd{ArithMode::kMax, of.dst(), of.first(), of.second()}};
   if (of.in.function() != 23) of.in.refuse_function();
+  if (of.shape.n > 1 && !of.in.flag(Field::opd0_n_str))
+    of.in.refuse(Field::opd0_n_str, "is no stride between several batches");
   return {Op::okk_bdc_greater_select,
           OkkSelectCmd{OkkCompare::kGreater, of.aligned(Field::res1_addr, of.shape, Dtype::kUint32), of.first(),
                        of.second(), of.selected(Field::opd2_addr, Field::opd2_const),

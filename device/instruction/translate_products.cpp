@@ -232,6 +232,7 @@ Issued pooling(const Operands& in) {
   PoolCmd cmd;
   cmd.mode = mode;
   cmd.window = window_of(in);
+  require_own_width(in, result, input, cmd.window, mode == PoolMode::kDepthwise && !floats);
   Dim4 seen = input;
   fit_input(result, seen, cmd.window);
   cmd.relu = in.function() == 2;
@@ -250,7 +251,8 @@ Issued pooling(const Operands& in) {
   }
   if (!floats) {
     cmd.rshift = low_byte(depthwise ? in.value(Field::res1_addr) >> 8 : in.value(Field::opd2_addr));
-    cmd.rounding = in.rounding(in.value(Field::opd2_n_str));
+    // Averages round ties up, whatever code stands there (golden-bmodel pord/0047, pord/0055).
+    cmd.rounding = depthwise ? in.rounding(in.value(Field::opd2_n_str)) : Rounding::kHalfUp;
   }
   if (depthwise && !in.flag(Field::opd2_const)) {
     cmd.bias_type = in.flag(Field::opd2_sign) ? Dtype::kInt32 : Dtype::kUint32;

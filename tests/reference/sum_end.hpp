@@ -17,12 +17,13 @@ struct End {
   Dtype result;
   bool unsigned_sum, relu, symmetric;
   Rounding rounding;
+  bool unsigned_requant = false;  // an unsigned sum is requantised as such
 };
 
 inline std::uint32_t ended(std::int64_t sum, const End& end, const std::optional<Requantisation>& requant) {
   const auto low = static_cast<std::uint32_t>(sum);
-  // Requantisation takes a signed sum.
-  Wide value = end.unsigned_sum && !requant ? Wide{low} : Wide{static_cast<std::int32_t>(low)};
+  Wide value =
+      end.unsigned_sum && (!requant || end.unsigned_requant) ? Wide{low} : Wide{static_cast<std::int32_t>(low)};
   if (end.relu && value < 0) value = 0;
   if (requant) {
     value = shifted(value * requant->multiplier, requant->shift, end.rounding);

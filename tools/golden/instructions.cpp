@@ -275,7 +275,10 @@ class Session {
     const bool same =
         listed && (known->second == text || (outcome.text == kDiffers && known->second.starts_with(text)));
     if (!same) return fail(key, outcome.format, outcome.details.empty() ? outcome.text : outcome.details);
-    if (options_.list_known) fmt::print("{}", escape_controls(fmt::format("  known {} {}\n", key, known->second)));
+    if (options_.list_known) {
+      const std::string where = outcome.details.empty() ? "" : fmt::format(" ({})", outcome.details);
+      fmt::print("{}", escape_controls(fmt::format("  known {} {}{}\n", key, known->second, where)));
+    }
     return {0, 0, 1, 0};
   }
 

@@ -131,8 +131,9 @@ TEST_P(RequantConvolutions, SumThenReluThenRequantise) {
       }
       std::optional<Requantisation> requant;
       if (a.has_requant) requant = has_table() ? table_entry(image_, table, c, type) : a.constants;
-      RandomData::put(wanted, result, n, c, h, w,
-                      reference::ended(sum, {type, unsigned_sum, a.relu, a.symmetric, rounding}, requant));
+      RandomData::put(
+          wanted, result, n, c, h, w,
+          reference::ended(sum, {type, unsigned_sum, a.relu, a.symmetric, rounding, !is_signed_int(type)}, requant));
     });
     a.stride = strides(in);
     a.out = code(type);

@@ -105,16 +105,17 @@ struct AmountRule {
 
 template <class Lane>
 void with_shift_operand(Memories& mem, const IntArithCmd& cmd, const Finish& finish, const AmountRule& rule) {
-  // By more places to the right, every value gives what it gives by so many.
-  constexpr std::int64_t kMostRight = -63;
+  // By more than 65 places to the right, every value of 64 bits gives what it gives by so many.
+  const std::int64_t most_right = rule.low_byte ? -63 : -65;
   for_each_row<Value, Value, Value, Value>(
       mem, cmd.dst,
       [&](std::int64_t* dst, const std::int64_t* a, const std::int64_t* b, const std::int64_t* shift, int count) {
         for (int i = 0; i < count; ++i) {
           const std::int64_t amount = rule.low_byte ? static_cast<std::int8_t>(shift[i]) : shift[i];
-          const auto places = static_cast<int>(amount > 0 ? amount & rule.left_bits : std::max(amount, kMostRight));
+          const auto places = static_cast<int>(amount > 0 ? amount & rule.left_bits : std::max(amount, most_right));
           const Shifter<Int128> shifted(places, cmd.rounding);
-          dst[i] = finish(shifted(Lane::template apply<Int128>(a[i], b[i])));
+          const Int128 result = shifted(Lane::template apply<Int128>(a[i], b[i]));
+          dst[i] = finish(rule.left_bits == kProductShiftBits && places > 0 ? within_64(result) : result);
         }
       },
       cmd.a, cmd.b, cmd.shift);

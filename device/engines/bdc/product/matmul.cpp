@@ -187,6 +187,7 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
   if (cmd.bias) product.addends.push_back(addend_of(mem, cmd, *cmd.bias));
   if (cmd.old) product.addends.push_back(addend_of(mem, cmd, *cmd.old));
   product.relu = cmd.relu;
+  product.relu_keeps_nan = mem.chip().has(Quirk::kOneNan);
   product.store_last = must_store_last(mem, cmd);
   product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(Quirk::kHalfNanSign);
   const StoredMatrix dst(mem, cmd.dst, spreads_columns(cmd.kind), cmd.dst_trans);
@@ -354,7 +355,8 @@ void multiply_zero_point(Memories& mem, const MatMulCmd& cmd, ByteProduct& produ
     });
     return multiply_all();
   }
-  if (cmd.dst.dtype != Dtype::kInt32 || cmd.bias || cmd.symmetric) return requantise(mem, cmd, product, multiply_all);
+  if (cmd.dst.dtype != Dtype::kInt32 || cmd.bias || cmd.symmetric || cmd.requant || cmd.relu)
+    return requantise(mem, cmd, product, multiply_all);
   const StoredMatrix dst(mem, cmd.dst, false, cmd.dst_trans);
   product.store = copy_to<std::uint32_t>(dst);
   if (cmd.old) {
@@ -453,14 +455,15 @@ void multiply_and_keep(Memories& mem, const MatMulCmd& cmd, ByteProduct& product
 }
 
 // A 64-bit sum shifted and saturated to 32 bits. To the left the shift counts modulo 64, to the right 63 is the most
-// (golden-bmodel mm/0010, mm/0074); `uncut` keeps the bits that leave 64.
+// (golden-bmodel mm/0010, mm/0074); `uncut` keeps the sign beside the 63 bits below it (bm1688/instr_1 mm/0016).
 std::uint32_t shifted(std::uint64_t sum, int shift, Rounding mode, Dtype type, bool uncut) {
+  constexpr int kMost = 63;
   if (uncut) {
     const IntRange limits = range_of(type);
-    const Int128 all = Shifter<Int128>(shift, mode)(Int128{static_cast<std::int64_t>(sum)});
+    const Int128 all =
+        within_64(Shifter<Int128>(shift > 0 ? shift & kMost : shift, mode)(Int128{static_cast<std::int64_t>(sum)}));
     return static_cast<std::uint32_t>(std::clamp(all, Int128{limits.low}, Int128{limits.high}));
   }
-  constexpr int kMost = 63;
   if (shift > 0) sum <<= shift & kMost;
   const Int128 value = is_signed_int(type) ? Int128{static_cast<std::int64_t>(sum)} : Int128{sum};
   const IntRange range = range_of(type);

@@ -233,7 +233,9 @@ void multiply(const FloatProduct& product) {
       kernels().join(tile.rows, more, sums);
     }
     if (product.relu) {
-      for (int i = 0; i < tile.rows * kTileCols; ++i) sums[i] = sums[i] > 0 ? sums[i] : 0.0F;
+      const bool keeps_nan = product.relu_keeps_nan;
+      for (int i = 0; i < tile.rows * kTileCols; ++i)
+        sums[i] = sums[i] > 0 || (keeps_nan && std::isnan(sums[i])) ? sums[i] : 0.0F;
     }
     results.tile(tile, sums);
   });

@@ -84,7 +84,8 @@ struct FloatProduct {
   bool nan_wins = false;  // kGroups: over an infinity in its group
   // kTwoLanes: what this one of the same size gives is added to the result.
   const FloatProduct* second = nullptr;
-  bool relu = false;  // what is not above 0 becomes +0, a NaN too
+  bool relu = false;  // what is not above 0 becomes +0, a NaN too unless relu_keeps_nan
+  bool relu_keeps_nan = false;
   // kGroups: a NaN is negative unless the addends are a positive one. Else its sign follows the processor.
   bool signs_nan = false;
   Store<float> store;

@@ -30,7 +30,6 @@ struct SumRule {
 class SumEnd {
  public:
   explicit SumEnd(const SumRule& rule) : SumEnd(rule, 0, Rounding::kHalfUp) {}
-  // Of sums that are read as signed.
   SumEnd(const SumRule& rule, std::int32_t multiplier, int shift, std::int32_t offset, Rounding rounding, bool uncut)
       : SumEnd(rule, counted(shift, uncut), rounding) {
     uncut_ = uncut;
@@ -38,9 +37,11 @@ class SumEnd {
     rule_.multiplier = multiplier;
     rule_.offset = offset;
     // A product of two 32-bit values and what rounds it fit into 64 bits; a shift to the left or a long one may not.
-    // What has 32 bits saturates before its offset is added, and once more.
-    const bool twice = offset != 0 && size_of(rule.result) == 4;
-    if (shift > 0 || shift < -Shifter<std::int64_t>::kMaxRight || twice) wide_shift_.emplace(shift, rounding);
+    // What has 32 bits saturates as a signed one before its offset is added, and once more as what it is
+    // (golden-bmodel bm1688/instr_1 conv/0090).
+    const bool twice = size_of(rule.result) == 4 && (offset != 0 || !is_signed_int(rule.result));
+    if (shift > 0 || shift < -Shifter<std::int64_t>::kMaxRight || twice || !rule.is_signed)
+      wide_shift_.emplace(shift, rounding);
   }
 
   // out[i] is of sums[i] + start, modulo 2^32.
@@ -48,10 +49,13 @@ class SumEnd {
   void operator()(const std::uint32_t* sums, std::uint32_t start, int count, T* out) const {
     if (!wide_shift_) return shift_sums(sizeof(T))(rule_, sums, start, nullptr, count, out);
     for (int i = 0; i < count; ++i) {
-      const std::int64_t value = std::max(std::int64_t{static_cast<std::int32_t>(sums[i] + start)}, rule_.floor);
+      const std::uint32_t sum = sums[i] + start;
+      const std::int64_t read = rule_.is_signed ? std::int64_t{static_cast<std::int32_t>(sum)} : std::int64_t{sum};
+      const std::int64_t value = std::max(read, rule_.floor);
       Int128 shifted = shifted_product(value, rule_.multiplier, *wide_shift_, uncut_);
       if (uncut_) shifted = within_64(shifted);
-      if constexpr (sizeof(T) == 4) shifted = std::clamp<Int128>(shifted, rule_.low, rule_.high);
+      if constexpr (sizeof(T) == 4)
+        shifted = std::clamp<Int128>(shifted, INT32_MIN, std::min<std::int64_t>(rule_.high, INT32_MAX));
       const Int128 wide = shifted + rule_.offset;
       out[i] = static_cast<T>(std::clamp<Int128>(wide, rule_.low, rule_.high));
     }

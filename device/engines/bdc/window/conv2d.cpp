@@ -346,6 +346,7 @@ void convolve_floats(Memories& mem, const Conv2dCmd& cmd) {
     });
   }
   product.relu = cmd.relu;
+  product.relu_keeps_nan = mem.chip().has(Quirk::kOneNan);
   product.signs_nan = cmd.dst.dtype != Dtype::kFp32 && mem.chip().has(Quirk::kHalfNanSign);
   product.store_last = must_store_last(mem, cmd) || wide_old;
   const std::vector<float> factors = rescales(mem, cmd);
@@ -487,8 +488,9 @@ void convolve_asymmetric(Memories& mem, const Conv2dCmd& cmd, const OutputPixels
 // Sums less zero points, + bias + old modulo 2^32, then the end that the command wants.
 void convolve_requantised(Memories& mem, const Conv2dCmd& cmd, const OutputPixels& output, ByteProduct& product) {
   const std::vector<std::uint32_t> bias = biases(mem, cmd);
-  const SumEnds ends(mem, {cmd.dst.dtype, cmd.requant || !sums_are_unsigned(cmd), cmd.relu, cmd.symmetric},
-                     cmd.requant);
+  // Sums without a sign are read as such for results without one (golden-bmodel bm1688/instr_1 conv/0057).
+  const bool is_signed = !sums_are_unsigned(cmd) || (cmd.requant && is_signed_int(cmd.dst.dtype));
+  const SumEnds ends(mem, {cmd.dst.dtype, is_signed, cmd.relu, cmd.symmetric}, cmd.requant);
   const bool add_old = cmd.add_old;
   product.zero_points = ZeroPoints::kOfRows;
   product.points = zero_points(mem, cmd);
