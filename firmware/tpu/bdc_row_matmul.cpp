@@ -167,8 +167,6 @@ void zp_mm(Op op, Sizes sizes, local_addr_t output, const Side& left, const Side
 }
 
 // ---- products whose elements have factors by groups of the inner dimension ----
-//
-// How the command holds them: device/engines/bdc/product/block_product.hpp.
 
 struct BlockSizes {
   int rows, inner, cols, group;
@@ -202,7 +200,7 @@ MatMulCmd block_command(const BlockSizes& sizes) {
   cmd.inner = sizes.inner;
   cmd.cols = sizes.cols;
   cmd.right_trans = true;
-  cmd.lshift = sizes.group;
+  cmd.blocks.emplace().group = sizes.group;
   return cmd;
 }
 
@@ -212,9 +210,9 @@ struct FactorNames {
 };
 void issue_block(const Call& call, const MatMulCmd& cmd, const FactorNames& names) {
   Checks check(call.core().memories(), call.op());
-  if (cmd.bias) check.tensor(names.left, std::get<Tensor>(*cmd.bias));
-  check.tensor(names.right, std::get<Tensor>(*cmd.rescale));
-  if (cmd.requant) check.tensor("RQ_addr", *cmd.requant->table);
+  if (cmd.blocks->left) check.tensor(names.left, *cmd.blocks->left);
+  check.tensor(names.right, cmd.blocks->right);
+  if (cmd.blocks->rows) check.tensor("RQ_addr", *cmd.blocks->rows);
   if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
   call.issue(cmd);
 }
@@ -232,12 +230,9 @@ void scaled_sums(const Call& call, const BlockSizes& sizes, local_addr_t output,
   cmd.dst = call.local(output, Dim4{1, sizes.rows, 1, sizes.cols}, output_type);
   cmd.left = element_rows(call, left, sizes.rows, sizes.inner, left_type);
   cmd.right = element_rows(call, right, sizes.cols, sizes.inner, right_type);
-  cmd.bias = call.local(at.left, Dim4{1, sizes.rows, 1, groups}, scale_type);
-  cmd.rescale = call.local(at.right, Dim4{1, sizes.cols, 1, groups}, scale_type);
-  if (of_rows != nullptr) {
-    cmd.requant.emplace();
-    cmd.requant->table = call.per_channel(*of_rows, Dim4{1, sizes.rows, 1, 1}, Dtype::kFp32);
-  }
+  cmd.blocks->left = call.local(at.left, Dim4{1, sizes.rows, 1, groups}, scale_type);
+  cmd.blocks->right = call.local(at.right, Dim4{1, sizes.cols, 1, groups}, scale_type);
+  if (of_rows != nullptr) cmd.blocks->rows = call.per_channel(*of_rows, Dim4{1, sizes.rows, 1, 1}, Dtype::kFp32);
   issue_block(call, cmd, {"L_scale_addr", "R_scale_addr"});
 }
 
@@ -292,11 +287,12 @@ void scaled_elements(const Call& call, const BlockSizes& sizes, bool transposed,
   cmd.left = matrix(left, sizes.rows, sizes.inner, left_type);
   cmd.right = bytes ? call.local(right, Dim4{1, sizes.cols, 1, sizes.inner}, Dtype::kUint8)
                     : element_rows(call, right, sizes.cols, sizes.inner, Dtype::kFp4);
-  cmd.zero_point = Scalar{0, is_signed ? Dtype::kFp8E4M3 : Dtype::kFp8E5M2};
+  cmd.blocks->read_as = is_signed ? Dtype::kFp8E4M3 : Dtype::kFp8E5M2;
   // Rows of twice as many factors as there are groups; those of a column, two at least, follow those of the one before.
   const int groups = sizes.inner / sizes.group, columns = 2 * groups;
   const std::int64_t used = std::int64_t{sizes.cols} * std::max(groups, 2);
-  cmd.rescale = call.local(factors, Dim4{1, static_cast<int>((used + columns - 1) / columns), 1, columns}, left_type);
+  cmd.blocks->right =
+      call.local(factors, Dim4{1, static_cast<int>((used + columns - 1) / columns), 1, columns}, left_type);
   issue_block(call, cmd, {"", "DQ2_addr"});
 }
 

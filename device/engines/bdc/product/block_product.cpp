@@ -23,7 +23,7 @@ namespace softtpu {
 namespace {
 
 // Matrices as numbers: row by row of left, column by column of right, so that all of a sum lies side by side.
-using Numbers = std::vector<float>;
+using ElementValues = std::vector<float>;
 
 std::size_t place(int row, int columns, int column) {
   return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column);
@@ -63,19 +63,19 @@ void load_row(const TensorView& view, int row, int count, Dtype type, bool byte_
   });
 }
 
-Numbers rows_of(const Memories& mem, const Tensor& tensor, int rows, int count, Dtype type) {
-  Numbers numbers(place(rows, count, 0));
+ElementValues rows_of(const Memories& mem, const Tensor& tensor, int rows, int count, Dtype type) {
+  ElementValues numbers(place(rows, count, 0));
   const TensorView view(mem, tensor);
   for (int row = 0; row < rows; ++row)
     load_row(view, row, count, type, tensor.shape.w == count, numbers.data() + place(row, count, 0));
   return numbers;
 }
 
-Numbers left_numbers(const Memories& mem, const MatMulCmd& cmd) {
+ElementValues left_numbers(const Memories& mem, const MatMulCmd& cmd) {
   const auto& left = std::get<Tensor>(cmd.left);
   if (!cmd.left_trans) return rows_of(mem, left, cmd.rows, cmd.inner, element_type(cmd.left));
-  const Numbers stored = rows_of(mem, left, cmd.inner, cmd.rows, element_type(cmd.left));
-  Numbers turned(stored.size());
+  const ElementValues stored = rows_of(mem, left, cmd.inner, cmd.rows, element_type(cmd.left));
+  ElementValues turned(stored.size());
   for (int k = 0; k < cmd.inner; ++k) {
     for (int row = 0; row < cmd.rows; ++row) turned[place(row, cmd.inner, k)] = stored[place(k, cmd.rows, row)];
   }
@@ -99,27 +99,27 @@ float scaled(float value, float factor, Dtype left, Dtype read_as) {
   return result;
 }
 
-Numbers right_numbers(const Memories& mem, const MatMulCmd& cmd) {
-  Numbers right = rows_of(mem, std::get<Tensor>(cmd.right), cmd.cols, cmd.inner, element_type(cmd.right));
-  if (left_factors(cmd)) return right;
+ElementValues right_numbers(const Memories& mem, const MatMulCmd& cmd) {
+  ElementValues right = rows_of(mem, std::get<Tensor>(cmd.right), cmd.cols, cmd.inner, element_type(cmd.right));
+  if (cmd.blocks->left) return right;
   // Factors follow each other through the rows of their tensor, at least two for each column.
-  const Tensor& stored = right_factors(cmd);
-  const int groups = cmd.inner / group_size(cmd);
-  const Numbers factors = rows_of(mem, stored, stored.shape.c, stored.shape.w, stored.dtype);
+  const Tensor& stored = cmd.blocks->right;
+  const int group = cmd.blocks->group, groups = cmd.inner / group;
+  const ElementValues factors = rows_of(mem, stored, stored.shape.c, stored.shape.w, stored.dtype);
   for (int col = 0; col < cmd.cols; ++col) {
     for (int k = 0; k < cmd.inner; ++k) {
       float& value = right[place(col, cmd.inner, k)];
-      value = scaled(value, factors[place(col, std::max(groups, 2), k / group_size(cmd))], type_of(cmd.left),
-                     type_of(cmd.zero_point));
+      value =
+          scaled(value, factors[place(col, std::max(groups, 2), k / group)], type_of(cmd.left), cmd.blocks->read_as);
     }
   }
   return right;
 }
 
 // Sums of the products of columns [first, first + inner) of both matrices.
-Numbers sums_of(const Memories& mem, const MatMulCmd& cmd, const Numbers& left, const Numbers& right, int first,
-                int inner) {
-  Numbers sums(place(cmd.rows, cmd.cols, 0));
+ElementValues sums_of(const Memories& mem, const MatMulCmd& cmd, const ElementValues& left, const ElementValues& right,
+                      int first, int inner) {
+  ElementValues sums(place(cmd.rows, cmd.cols, 0));
   FloatProduct product;
   product.rule = FloatSum::kGroups;
   product.size = {cmd.rows, inner, cmd.cols};
@@ -146,17 +146,17 @@ Numbers sums_of(const Memories& mem, const MatMulCmd& cmd, const Numbers& left, 
   return sums;
 }
 
-Numbers block_sums(const Memories& mem, const MatMulCmd& cmd) {
-  const Numbers left = left_numbers(mem, cmd), right = right_numbers(mem, cmd);
-  const std::optional<Tensor> stored_of_left = left_factors(cmd);
+ElementValues block_sums(const Memories& mem, const MatMulCmd& cmd) {
+  const ElementValues left = left_numbers(mem, cmd), right = right_numbers(mem, cmd);
+  const std::optional<Tensor>& stored_of_left = cmd.blocks->left;
   if (!stored_of_left) return sums_of(mem, cmd, left, right, 0, cmd.inner);
-  const Tensor& stored_of_right = right_factors(cmd);
-  const int size = group_size(cmd), groups = cmd.inner / size;
-  const Numbers of_left = rows_of(mem, *stored_of_left, cmd.rows, groups, stored_of_left->dtype);
-  const Numbers of_right = rows_of(mem, stored_of_right, cmd.cols, groups, stored_of_right.dtype);
-  Numbers total(place(cmd.rows, cmd.cols, 0));
+  const Tensor& stored_of_right = cmd.blocks->right;
+  const int size = cmd.blocks->group, groups = cmd.inner / size;
+  const ElementValues of_left = rows_of(mem, *stored_of_left, cmd.rows, groups, stored_of_left->dtype);
+  const ElementValues of_right = rows_of(mem, stored_of_right, cmd.cols, groups, stored_of_right.dtype);
+  ElementValues total(place(cmd.rows, cmd.cols, 0));
   for (int group = 0; group < groups; ++group) {
-    const Numbers sums = sums_of(mem, cmd, left, right, group * size, size);
+    const ElementValues sums = sums_of(mem, cmd, left, right, group * size, size);
     for (int row = 0; row < cmd.rows; ++row) {
       for (int col = 0; col < cmd.cols; ++col) {
         const float factor = chip_mul(of_left[place(row, groups, group)], of_right[place(col, groups, group)]);
@@ -171,8 +171,8 @@ Numbers block_sums(const Memories& mem, const MatMulCmd& cmd) {
 }  // namespace
 
 void execute_block_product(Memories& mem, const MatMulCmd& cmd) {
-  Numbers sums = block_sums(mem, cmd);
-  if (const std::optional<Tensor> of_rows = row_factors(cmd)) {
+  ElementValues sums = block_sums(mem, cmd);
+  if (const std::optional<Tensor>& of_rows = cmd.blocks->rows) {
     const TensorView factors(mem, *of_rows);
     for (int row = 0; row < cmd.rows; ++row) {
       const float factor = number<float>(factors.at<const float>(0, row, 0, 0));

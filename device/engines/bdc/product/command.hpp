@@ -22,6 +22,18 @@ enum class MatMulKind : std::uint8_t {
 // A matrix whose columns are spread over channels is the tensor [rows, ceil(columns / p), 1, p].
 constexpr bool spreads_columns(MatMulKind kind) { return kind <= MatMulKind::kInt8; }
 
+// Factors of float products by groups of the inner dimension (numerics: bm1684x2.md section 5). With those of left the
+// sum of a group is multiplied with the product of both. Without them the elements of right are multiplied with theirs,
+// and rounded to the type of left, before they enter the sums; an FP8 is then read as `read_as`.
+struct BlockFactors {
+  int group = 0;               // elements of the inner dimension
+  std::optional<Tensor> left;  // [1, rows, 1, groups]
+  Tensor right;                // [1, cols, 1, groups]; without left's, rows of 2 * groups through all columns
+  std::optional<Tensor> rows;  // an f32 for each row of the result
+  Dtype read_as = Dtype::kFp8E4M3;
+  bool operator==(const BlockFactors&) const = default;
+};
+
 // dst = left x right (+ bias) (+ old), a product of rows x inner and inner x cols. The tensors have their stored shape:
 // a transposed operand is stored with its rows and columns exchanged. A Scalar operand stands for a matrix of equal
 // elements.
@@ -42,6 +54,9 @@ struct MatMulCmd {
   std::optional<Operand> rescale;  // kFpGroup: one f32 factor for each column, after relu
   std::optional<Requant> requant;  // kInt8Zp: channels are those of the stored result
   bool symmetric = false;          // kInt8Zp: saturates to -high..high
+  // kFpGroup. FP4 lie in tensors of bytes then, two to a byte, or where a row has as many bytes as elements each in its
+  // own.
+  std::optional<BlockFactors> blocks;
 
   double operations() const { return 2.0 * rows * inner * cols; }
   // Right, bias and old output take part in the full width of their last channel, but what stands behind their last
@@ -62,6 +77,9 @@ struct MatMulCmd {
     if (old) f(Access::kRead, "old output", Operand(*old), row_role());
     if (kind == MatMulKind::kInt8Zp) f(Access::kRead, "zp", zero_point, row_role());
     if (rescale) f(Access::kRead, "rescale", *rescale, row_role());
+    if (blocks && blocks->left) f(Access::kRead, "factors of left", Operand(*blocks->left));
+    if (blocks) f(Access::kRead, "factors of right", Operand(blocks->right));
+    if (blocks && blocks->rows) f(Access::kRead, "factors of rows", Operand(*blocks->rows));
     if (kind == MatMulKind::kInt) f(Access::kRead, "shift", shift, row_role());
     if (requant && requant->table) f(Access::kRead, "requant", Operand(*requant->table), row_role(true));
     f(Access::kWrite, "output", Operand(dst));

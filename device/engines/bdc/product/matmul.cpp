@@ -520,7 +520,7 @@ static void carry_out(Memories& mem, const MatMulCmd& cmd) {
 }
 
 void execute(Memories& mem, const MatMulCmd& cmd) {
-  if (is_block_product(cmd)) return execute_block_product(mem, cmd);
+  if (cmd.blocks) return execute_block_product(mem, cmd);
   with_flushed_halves(mem, cmd, [&](const MatMulCmd& flushed) { carry_out(mem, flushed); });
 }
 

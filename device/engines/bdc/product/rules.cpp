@@ -4,7 +4,6 @@
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
-#include "device/engines/bdc/product/block_product.hpp"
 #include "device/engines/bdc/product/command.hpp"
 #include "device/engines/bdc/product/unrounded.hpp"
 #include "device/engines/bdc/requant/sum_checks.hpp"
@@ -73,15 +72,17 @@ void check_zero_point_types(Checks& check, const MatMulCmd& cmd) {
 }
 
 // Types and sizes are checked where the functions are entered: each takes its own.
-void check_factors(Checks& check, const MatMulCmd& cmd) {
-  if (const std::optional<Tensor> factors = left_factors(cmd)) check.on_first_npu("factors of left", factors->addr);
-  check.on_first_npu("factors of right", right_factors(cmd).addr);
-  if (const std::optional<Tensor> factors = row_factors(cmd))
-    check.tensor("factors of rows", *factors).on_first_npu("factors of rows", factors->addr);
+void check_factors(Checks& check, const BlockFactors& blocks) {
+  const auto on_first = [&](const char* name, const Tensor& factors) {
+    check.shape(name, factors.shape).tensor(name, factors).on_first_npu(name, factors.addr);
+  };
+  if (blocks.left) on_first("factors of left", *blocks.left);
+  on_first("factors of right", blocks.right);
+  if (blocks.rows) on_first("factors of rows", *blocks.rows);
 }
 
 void check_types(Checks& check, const MatMulCmd& cmd) {
-  if (is_block_product(cmd)) return check_factors(check, cmd);
+  if (cmd.blocks) return check_factors(check, *cmd.blocks);
   switch (cmd.kind) {
     case MatMulKind::kFp32: return;
     case MatMulKind::kFpGroup: return check_fp_group_types(check, cmd);
@@ -133,7 +134,7 @@ void rules(Checks& check, const MatMulCmd& cmd) {
   check_zero_points(check, cmd);
   check_operand(check, "shift", cmd.shift);
   check_place(check, cmd);
-  if (!is_block_product(cmd)) check_requant_table(check, cmd.requant, cmd.dst);
+  check_requant_table(check, cmd.requant, cmd.dst);
 }
 
 }  // namespace softtpu
