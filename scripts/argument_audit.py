@@ -8,9 +8,11 @@ is still open is printed. With --chip, only the recorded cases of that chip coun
 checkout: what no recording of the chip varies, and with --functions how many gaps each function has.
 
 tests/argument_gaps_of_chips.txt has for each chip of CHIPS the arguments that no recorded case of it varies, tests/golden and the
-complete corpora together; `softtpu api --chip` reads it. --check-chips compares: an argument that tests/golden varies has to be off
+complete corpora together: [CHIP] is not determined by anything, [CHIP compared] varies in random calls whose results equal the Python
+of docs/numerics, byte for byte (tests/pairs/reference_test.py --log). `softtpu api --chip` reads it. --check-chips compares: an argument that tests/golden varies has to be off
 the list, and where the complete corpora lie beside the checkout the list has to be exactly what they leave open. With --write
-closed ones are taken off; a new one is never added.
+closed ones are taken off; a new one is never added. --compared CHIP FILE reads such a log: with --write what it varies moves to
+[CHIP compared], without it what stands there and does not vary in the log is a difference.
 
 Looked at are the arguments, the members of shapes, strides, windows and variables, and of an address the start NPU (of a local
 one), the offset and its alignment. Two of them vary together when in all cases each value of one goes with one value of the other."""
@@ -29,7 +31,8 @@ LIST = ROOT / "tests/argument_gaps.txt"
 LIST_OF_CHIPS = ROOT / "tests/argument_gaps_of_chips.txt"
 CHIPS = {"bm1684x": "bm1684x-1.30*", "bm1688": "bm1688*", "bm1690": "bm1690*"}  # and the folders of its recordings, of today's revision
 HEAD_OF_CHIPS = """# What no recorded case of a chip varies: read and shortened by scripts/argument_audit.py --check-chips --write, never extended.
-# [CHIP], then FUNCTION ARGUMENT ...; an address has three: start NPU, offset and the offset's alignment.
+# [CHIP], then FUNCTION ARGUMENT ...; an address has three: start NPU, offset and the offset's alignment. [CHIP compared]: of these, those
+# that vary in random calls whose results equal the Python of docs/numerics (tests/pairs, --compared).
 """
 HEAD = """# What no case of a function varies by itself: read and shortened by scripts/argument_audit.py (--write), never extended.
 # FUNCTION never ARGUMENT ...: one value in all cases; FUNCTION together A B ...: each value of one goes with one of the others;
@@ -245,9 +248,14 @@ def print_gaps_of(chip, functions, options):
     return 0
 
 
-def never_varied(chip, folders, functions):
-    """{function: its arguments that are the same in all recorded cases of the chip} of the functions with recorded cases."""
-    features, found = collect(functions, recorded_cases(folders, functions, chip))
+def never_varied(chip, folders, functions, logs=()):
+    """{function: its arguments that are the same in all recorded cases of the chip, and in the logged calls} of the functions with recorded cases."""
+    cases = recorded_cases(folders, functions, chip)
+    features, found = collect(functions, cases)
+    for log in logs:
+        more = collect({name: functions[name] for name in found}, generated_cases(log, found))[1]
+        for name, rows in more.items():
+            found[name].update(rows)
     return {name: set(classes(features[name].names, list(rows))[0]) for name, rows in found.items()}
 
 
@@ -271,14 +279,27 @@ def check_chips(functions, options):
     for chip, pattern in CHIPS.items():
         now = never_varied(chip, [folder for root in roots for folder in sorted(root.glob(pattern))], functions)
         known = {name: set(names) for name, names in listed.get(chip, {}).items()} if listed is not None else now
+        compared = {name: set(names) & now.get(name, set(names)) for name, names in (listed or {}).get(f"{chip} compared", {}).items()}
+        for name, names in compared.items():
+            known.setdefault(name, set()).update(names)
+        logs = [pathlib.Path(file) for of, file in options.compared if of == chip]
+        if logs:
+            with_logs = never_varied(chip, [folder for root in roots for folder in sorted(root.glob(pattern))], functions, logs)
+            for name, names in known.items():
+                compared.setdefault(name, set()).update((names & now.get(name, names)) - with_logs.get(name, names) if options.write else ())
+            wrong += [] if options.write else [f"not varied by {chip}'s log: {name} {' '.join(sorted(names & with_logs.get(name, set())))}"
+                                               for name, names in sorted(compared.items()) if names & with_logs.get(name, set())]
         left = {name: names & now.get(name, names) for name, names in known.items()}
         wrong += [f"closed, take it off {LIST_OF_CHIPS.name} (--check-chips --write): {chip} {name} {' '.join(sorted(known[name] - left[name]))}"
                   for name in sorted(known) if known[name] != left[name]] if not options.write else []
         if complete:
             wrong += [f"new: {chip} {name}: no recorded case varies {' '.join(sorted(names - known.get(name, set())))}"
                       for name, names in sorted(now.items()) if names - known.get(name, set())]
-        text += f"[{chip}]\n" + "".join(f"{name} {' '.join(sorted(names))}\n" for name, names in sorted(left.items()) if names)
-        print(f"{chip}: {sum(map(len, left.values()))} arguments of {sum(map(bool, left.values()))} functions are not varied by a recorded case")
+        undetermined = {name: names - compared.get(name, set()) for name, names in left.items()}
+        for title, of in ((chip, undetermined), (f"{chip} compared", compared)):
+            text += f"[{title}]\n" + "".join(f"{name} {' '.join(sorted(names))}\n" for name, names in sorted(of.items()) if names)
+        print(f"{chip}: {sum(map(len, left.values()))} arguments of {sum(map(bool, left.values()))} functions are not varied by a recorded case, "
+              f"{sum(map(len, undetermined.values()))} neither by calls that were compared with docs/numerics")
     if wrong:
         print("\n".join(wrong))
     elif options.write:
@@ -303,6 +324,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="take closed gaps off the list")
     parser.add_argument("--chip", help="what no recorded case of this chip varies")
     parser.add_argument("--check-chips", action="store_true", help="compare what no recorded case varies with the list of each chip")
+    parser.add_argument("--compared", nargs=2, action="append", default=[], metavar=("CHIP", "FILE"), help="with --check-chips: calls that equal docs/numerics (reference_test.py --log)")
     parser.add_argument("--functions", action="store_true", help="with --chip: the number of gaps of each function that the chip was recorded with")
     options = parser.parse_args()
     functions = audited()

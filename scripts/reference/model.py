@@ -68,7 +68,8 @@ def recorded():
 
 
 def not_varied():
-    """Chip -> function -> the arguments that no recorded case of the chip varies (tests/argument_gaps_of_chips.txt)."""
+    """Chip -> function -> the arguments that nothing varies, and "CHIP compared" -> function -> those that only calls compared with
+    docs/numerics vary (tests/argument_gaps_of_chips.txt)."""
     found, chip = {}, None
     for line in (ROOT / "tests/argument_gaps_of_chips.txt").read_text().splitlines():
         if line.startswith("["):

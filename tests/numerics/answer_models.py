@@ -59,6 +59,8 @@ class Answers(Calls):
         op = name.removeprefix("tpu_")
         if op == "is_parallel_state":
             return self.answer(self.memory.parallel)
+        if op == "gdma_shape_limit" and hasattr(self.page, "shape_limit"):
+            return self.answer(self.page.shape_limit(a["dim"]))
         if op in self.page.MACHINE or op in self.page.LAUNCH:
             return self.answer({**self.page.MACHINE, **self.page.LAUNCH}[op])
         if op in CASTS:
@@ -131,7 +133,7 @@ class Answers(Calls):
             "bank_index": lambda: p.bank_range(a["addr"], 1)[0],
             "bank_range": lambda: p.bank_range(a["addr"], a["size"]),
             "range_overlapped": lambda: p.overlapped(a["r0"], a["r1"]),
-            "any_range_overlapped": lambda: self.any_overlapped([next(iter(part.values())) for part in a["ranges"]]),
+            "any_range_overlapped": lambda: self.any_overlapped([next(iter(part.values())) for part in a["ranges"]], a["num"]),
             "npu_num": lambda: p.NPUS,
             "bank_num": lambda: p.NPU_BYTES // p.BANK_BYTES,
             "local_mem_size_per_npu": lambda: p.NPU_BYTES,
@@ -141,6 +143,8 @@ class Answers(Calls):
             "l2_sram_addr": lambda: a["addr"] - GLOBAL_BYTES}
         return questions[op]() if op in questions else None
 
-    def any_overlapped(self, numbers):
+    def any_overlapped(self, numbers, count):
         ranges = list(zip(numbers[::2], numbers[1::2]))
+        if count != len(ranges):
+            return None     # it reads beyond what was recorded
         return any(self.page.overlapped(a, b) for i, a in enumerate(ranges) for b in ranges[:i])

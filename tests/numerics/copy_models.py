@@ -66,7 +66,15 @@ class Copies:
             return True
         else:
             dst, values = tensor("dst", target), tensor("src", source).get()
-        dst.put(self.page.combined(opcode, dst.get(), values, dtype))
+        places = dst.positions().reshape(-1)
+        if len(np.unique(places)) == len(places):
+            dst.put(self.page.combined(opcode, dst.get(), values, dtype))
+            return True
+        block, words = dst.block.reshape(-1), np.broadcast_to(values, shape).reshape(-1)
+        for place, word in zip(places, words):    # one behind the other
+            element = block[place:place + dst.size]
+            old = element.copy().view(words.dtype)
+            element[...] = self.page.combined(opcode, old, np.array([word], words.dtype), dtype).astype(words.dtype).view(np.uint8)
         return True
 
     # ---- compression ----
@@ -85,7 +93,7 @@ class Copies:
 
     def unpacked(self, a, address, count, dtype):
         stream = self.memory.system[address:address + 64 + 3 * count * 2]
-        return self.page.decompress(stream, count, dtype, a["bias0"], a["bias1"])
+        return self.page.decompress(stream, count, dtype, a["bias0"], a["bias1"], a["zero_guard"])
 
     def stream(self, a, out, dtype, expands):
         if expands:
@@ -214,9 +222,16 @@ class Copies:
         index_rows = h if op == "h_gather" else a["param_h"]
         index = self.side("L" if a.get("index_is_local") else "S", a["index_addr"], (n, c, index_rows, 1), a["index_stride"], "uint32").get()
         param = self.side(sides[0], a["param_addr"], (n, c, a["param_h"], w), a["param_stride"], dtype).get()
-        if op == "h_scatter" and sides == ("L", "S") and a["param_stride"] and a["param_stride"][1] == 0 and self.page.FIRST_NPU_FOR_ALL:
-            param = np.broadcast_to(param[:, :1], param.shape)
-        out = self.side(sides[1], a["output_addr"], (n, c, h, w), a["output_stride"], dtype)
+        default = [c * h * w, h * w, w, 1] if sides[1] == "S" else None
+        if op == "h_scatter" and sides == ("L", "S") and self.page.FIRST_NPU_FOR_ALL:
+            same = [bool(a[f"{side}_stride"]) and a[f"{side}_stride"][1] == 0 for side in ("param", "index")]
+            if same[0]:
+                param = np.broadcast_to(param[:, :1], param.shape)
+            if same[1] and a["index_is_local"]:
+                index = np.broadcast_to(index[:, :1], index.shape)
+            if all(same):
+                c, param, index = 1, param[:, :1], index[:, :1]
+        out = self.side(sides[1], a["output_addr"], (n, c, h, w), a["output_stride"] or default, dtype)
         if sides[0] == sides[1] and abs(a["param_addr"] - a["output_addr"]) < (param.size + c * h * w) * BYTES[dtype]:
             return self.row_by_row(op, a, sides[0], dtype, index, out)
         out.put(self.page.h_gather(param, index, scalar(a["C"], (1,), dtype)) if op == "h_gather" else self.page.h_scatter(out.get(), param, index))
@@ -274,6 +289,11 @@ class Hau:
                 factors = self.vector(a["iou_addr"], boxes * boxes).reshape(boxes, boxes)
                 bitmap = self.page.soft_nms(factors, self.vector(a["score_addr"], boxes).copy(), a["threshold"], a["keep_num"])
             self.vector(a["output_addr"], len(bitmap), np.uint8)[:] = bitmap
+            return True
+        if op in ("sort_2d", "sort_natural_index_2d", "sort_specific_index_2d"):
+            for row in range(a["row_num"]):     # each for itself
+                steps = {name: 4 * row * (a["len"] if "input" in name else a["K"]) for name in a if name.endswith("addr")}
+                self.sort({**a, **{name: a[name] + step for name, step in steps.items()}})
             return True
         return op == "line_gather" and self.lines(a)
 

@@ -153,7 +153,7 @@ class Elementwise:
         if parts[0] == "C":
             x, y = y, x
         shift = [self.page.channel_shift(int(s)) for s in signed(self.parameter(a, "shift", "int8").copy(), "int8").flat] if "shift_addr" in a else \
-            [a["shift"]] * x.size
+            [self.page.constant_shift(a["shift"])] * x.size
         words = [self.page.int_binary(base, int(u), int(v), int(s), a["rounding_mode"], a["saturation"], to) % 2**32
                  for u, v, s in zip(x.flat, y.flat, shift)]
         self.tensor(a, "dst", to).put(np.array(words, np.uint64).reshape(x.shape))
@@ -245,6 +245,11 @@ class Elementwise:
         words = COEFFICIENTS[f"{name}_coeff"]
         if dtype == "fp32":
             words = words[:{"exp": 10, "log": 16}.get(name, 32)]
+        elif dtype not in ("fp16", "bfp16"):
+            # As many elements of any other type as there are terms, from where the bf16 series lies.
+            at, terms = self.page.STATIC_PLACES.get(f"{name}_bf16_coeff"), {"exp": 7, "log": 8, "erf": 10}.get(name, 16)
+            words = self.page.narrow(words[:terms], "bfp16").astype(np.uint16).view(np.uint8)[:terms * BYTES[dtype]] if at is None else \
+                self.page.static_memory(COEFFICIENTS)[at:at + terms * BYTES[dtype]]
         elif name in ("exp", "log"):
             short = {"fp16": "fp16", "bfp16": "bf16"}[dtype]
             words = COEFFICIENTS[f"{name}_{short}_coeff"][:{"exp": 7, "log": 8}[name]].astype(np.uint16)
@@ -290,6 +295,12 @@ class Elementwise:
         finally:
             self.page.exp_index = index
 
+    def stored(self, a, name, count=32):
+        """The words of a series or table, which lie at the same offset of all NPUs."""
+        names = {"log": ("log_coeff_addr", "ln_coeff_addr", "coeff_addr"), "exp_table": ("exp_table_addr", "table_addr")}.get(name, (f"{name}_coeff_addr", "coeff_addr"))
+        at = next((a[one] for one in names if one in a), 0) % self.memory.npu_bytes
+        return np.resize(self.memory.local[0, at:][:4 * count].copy(), 4 * count).view(np.uint32)
+
     def steps(self, op, a):
         p = self.page
         if hasattr(p, "fp_exp") and op in ("fp_exp", "fp_expm1", "fp_log", "fp_sin", "fp_cos"):
@@ -299,11 +310,11 @@ class Elementwise:
             x = self.tensor(a, "src", "fp32").get()
             first = [a["beta"]] if newer == "swish" else []
             used = {"softsign": (), "log_sigmoid": ("exp", "log")}.get(newer, ("log",) if newer.startswith("arc") else ("exp",))
-            series = [list(COEFFICIENTS[f"{name}_coeff"]) for name in used]
+            series = [list(self.stored(a, name)) for name in used]
             self.tensor(a, "dst", "fp32").put(getattr(p, newer)(x, *first, *series))
             return True
-        coefficients = {name.removesuffix("_coeff"): list(words) for name, words in COEFFICIENTS.items()}
-        table = COEFFICIENTS["exp_table"]
+        coefficients = {name.removesuffix("_coeff"): list(self.stored(a, name.removesuffix("_coeff"))) for name in COEFFICIENTS}
+        table = self.stored(a, "exp_table", 192)
         if op in ("fp32_erf", "fp32_erfc", "fp32_gelu", "fp32_elu", "fp32_selu", "fp32_silu", "fp32_expm1", "fp32_C_pow"):
             return self.activation(op.removeprefix("fp32_"), a, coefficients, table)
         if op == "fp32_gelu_fast":

@@ -12,7 +12,7 @@ from select_models import Selections
 from special_models import SpecialFunctions
 from window_models import Windows
 
-LEAST_FUNCTIONS = 1233
+LEAST_FUNCTIONS = 1680
 _page = pages.load("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather")
 TODAY = ("bm1684x-elementwise", "bm1684x-matmul-conv-pool", "bm1684x-dma-hau-gather", "bm1684x-1.30")
 _page_1_30 = pages.load(*TODAY)
@@ -33,7 +33,7 @@ def load_coefficients(memory, name, arguments, page, counts):
     if table not in COEFFICIENTS:
         return False
     words = COEFFICIENTS[table][:32 if "_tan_" in name else counts.get(table, 32)].view("uint8")
-    at = arguments.get("coeff_addr", arguments.get("table_addr"))
+    at = arguments.get("coeff_addr", arguments.get("table_addr")) % memory.npu_bytes
     memory.local[:, at:at + len(words)] = words
     return True
 
@@ -72,4 +72,6 @@ def run_bm1684(memory, name, arguments):
 # Chip, bytes of an NPU's memory, NPUs, what carries a call out.
 CHIPS = [("bm1684x", BM1684X_BYTES, 64, run_bm1684x), ("bm1684x-varied", BM1684X_BYTES, 64, run_bm1684x), ("bm1684-varied", 512 * 1024, 64, run_bm1684),
           ("bm1684x-1.30", BM1684X_BYTES, 64, run_bm1684x_1_30), ("bm1688", 128 * 1024, 32, run_bm1688),
-         ("bm1690", 256 * 1024, 64, run_bm1690), ("bm1684", 512 * 1024, 64, run_bm1684)]
+         ("bm1690", 256 * 1024, 64, run_bm1690), ("bm1684", 512 * 1024, 64, run_bm1684),
+         ("bm1684x-1.30-varied", BM1684X_BYTES, 64, run_bm1684x_1_30), ("bm1688-varied", 128 * 1024, 32, run_bm1688),
+         ("bm1690-varied", 256 * 1024, 64, run_bm1690)]

@@ -152,7 +152,9 @@ class OkKernel:
         shape = (-(-n * size // 4), c, h, w)
         address = a[f"{name}_addr"]
         stride = a.get(f"{name}_stride") or self.page.aligned_stride(shape, 4, address // self.memory.npu_bytes, row_bytes=128)
-        return Tensor(self.memory, address, shape, stride, 4)
+        tensor = Tensor(self.memory, address, shape, stride, 4)
+        tensor.element = size
+        return tensor
 
     def unpack(self, a, name, kind):
         """All elements of the words, those behind the last batch too."""
@@ -203,6 +205,9 @@ class OkKernel:
         """Sixteen bits: shifts, bytes, products with bytes."""
         base = op.removeprefix("fixed_point_packed_")
         page = self.page
+        if base in ("16bit_C_arithmetic_shift", "16bit_C_logical_shift"):     # as documented: docs/deviations.md
+            y = self.unpack(a, "src", np.uint16)
+            return self.pack(a, "dst", page.okk_shift16(np.full(y.shape, a["C"] & 0xffff, np.uint16), y, "arithmetic" in base), np.uint16)
         if base in ("16bit_arithmetic_shift", "16bit_logical_shift", "16bit_arithmetic_shift_C", "16bit_logical_shift_C"):
             x = self.unpack(a, "src0" if "src0_addr" in a else "src", np.uint16)
             y = self.unpack(a, "src1", np.uint16) if "src1_addr" in a else np.full(x.shape, a["C"])
@@ -306,8 +311,6 @@ class OkCopies:
             move(self.side(target, a["dst_addr"], a["shape"], a["dst_stride"], size), src, np.arange(np.prod(a["shape"])))
         elif op == "set_C":
             constant = np.full(a["shape"], a["C"] & ((1 << 8 * size) - 1), np.uint64)
-            if match[5] == "local" and not a["dst_stride"] and size < 4:
-                return False    # docs/deviations.md
             self.side("L" if match[5] == "local" else "S", a["dst_addr"], a["shape"], a["dst_stride"], size).put(constant)
         else:
             self.matrix(source, a, size)

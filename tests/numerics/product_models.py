@@ -148,12 +148,12 @@ class Products:
         right_of, to, bias_of = DTYPES[a["right_dtype"]], DTYPES[a["output_dtype"]], DTYPES[a["bias_dtype"]]
         m, left, right = self.spread(op, a, of, right_of)
         bias = signed(self.row(a, "bias_addr", bias_of), bias_of) if a["has_bias"] else None
-        unsigned = of == right_of == "uint8" and not (a["has_bias"] and bias_of == "int16")
+        unsigned = of == right_of == "uint8" and not (a["has_bias"] and bias_of.startswith("int"))
         old_of = "uint16" if unsigned else "int16"
         old = signed(flat(self.output(a, m, old_of)), old_of) if a["result_add"] else None
         low, high = self.page.RANGES[to]
         dst = self.output(a, m, to)
-        v = self.page.int8_mm(signed(left, of), signed(right, right_of), low, high, bias, old, a["lshift"], a["rshift"], a["result_relu"])
+        v = self.page.int8_mm(signed(left, of), signed(right, right_of), low, high, bias, old, a["lshift"], a["rshift"], a["result_relu"], unsigned)
         dst.put((v & 0xffffffff).reshape(dst.npu.shape))
         return True
 

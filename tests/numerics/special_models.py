@@ -21,7 +21,7 @@ class SpecialFunctions(Elementwise):
         if not hasattr(self.page, "quotient"):
             return False
         if op == "load_fp_arctan_coeff":
-            self.memory.local[:, a["coeff_addr"]:][:, :128] = self.page.static_table(COEFFICIENTS, "arctan_coeff")
+            self.memory.local[:, a["coeff_addr"] % self.memory.npu_bytes:][:, :128] = self.page.static_table(COEFFICIENTS, "arctan_coeff")
             return True
         dtype = DTYPES.get(a.get("dtype"), "fp32")
         if op in ("fp_rsqrt", "fp_sqrt", *QUOTIENTS):
@@ -31,8 +31,12 @@ class SpecialFunctions(Elementwise):
             result = getattr(self.page, op)(self.source(a, dtype), *(self.series(a, name, dtype) for name in ANY_TYPE[op]), dtype, *numbers)
         elif op in F32:
             name, series, number = F32[op]
-            result = getattr(self.page, name)(self.source(a, "fp32"), *(self.series(a, one, "fp32") for one in series),
+            x = self.source(a, "fp32")
+            in_place = op == "fp_arcsin" and a["dst_addr"] == a["src_addr"]
+            result = getattr(self.page, name)(x & 0x7fffffff if in_place else x, *(self.series(a, one, "fp32") for one in series),
                                               *([self.number(a[number])] if number else []))
+            if in_place:    # the sign is that of what dst holds by then
+                result = self.page.mul(result, self.page.sign(result, "fp32"))
         elif op in ("fp32_pow", "fp32_pow_C"):
             x = self.tensor(a, "src0" if op == "fp32_pow" else "src", "fp32").get()
             y = self.tensor(a, "src1", "fp32").get() if op == "fp32_pow" else scalar(a["C"], x.shape, "fp32")

@@ -60,6 +60,8 @@ class Windows:
         if op == "fp_hw_reduce_mean" and hasattr(self.page, op[3:]):
             dtype = DTYPES[a["dtype"]]
             return self.output(a, self.page.hw_reduce_mean(self.tensor(a["input_addr"], a["shape"], dtype).get(), dtype), dtype)
+        if op == "fp_avg_pool2d_ex":
+            op, a = "fp_ins_avg_pool2d", {**a, "input_dtype": a["in_dtype"], "output_dtype": a["out_dtype"]}
         kinds = {"fp_max_pool2d": self.best, "fp_roi_max_pool2d": self.best, "fp_min_pool2d": self.best, "fp_roi_min_pool2d": self.best, "fp_avg_pool2d": self.sums, "fp_ins_avg_pool2d": self.sums,
                  "fp_roi_avg_pool2d": self.sums, "fp_depthwise2d": self.sums, "fp_ins_depthwise": self.sums, "fp_roi_depthwise2d": self.sums,
                  "fp8_avg_pool2d": self.fp8_average, "fp_depthwise_for_deconv2d": self.sums, "int8_max_pool2d": self.extreme, "int8_min_pool2d": self.extreme,
@@ -132,6 +134,7 @@ class Windows:
         """Sums, whether they are unsigned, and the result's type."""
         of, weight, to, bias_of = (DTYPES[a[name]] for name in ("input_dtype", "weight_dtype", "output_dtype", "bias_dtype"))
         taps = [signed(np.ascontiguousarray(tap), of) for tap in self.taps(a, *self.padding(op, a))]
+        weight = self.page.depthwise_weight(op, weight)
         weights = [signed(np.ascontiguousarray(w), weight) for w in self.weights(a, weight, "deconv" in op)]
         total = sum(tap * w for tap, w in zip(taps, weights))
         unsigned = of == weight == "uint8"

@@ -235,7 +235,12 @@ class Export {
   // Where bytes differ, with the new ones: [offset, hexadecimal].
   static nlohmann::json changes(const std::vector<std::uint8_t>& before, const std::vector<std::uint8_t>& after) {
     nlohmann::json list = nlohmann::json::array();
+    constexpr std::size_t kBlock = 256;  // most of a memory stays as it was
     for (std::size_t i = 0; i < after.size();) {
+      if (i + kBlock <= after.size() && std::memcmp(before.data() + i, after.data() + i, kBlock) == 0) {
+        i += kBlock;
+        continue;
+      }
       if (before[i] == after[i]) {
         ++i;
         continue;
@@ -251,9 +256,10 @@ class Export {
   // What the tables of coefficients have changed of the image (Device::fill).
   nlohmann::json tables(const std::vector<std::uint8_t>& start, std::uint64_t number) const {
     std::vector<std::uint8_t> filled(local_.size());
-    const std::size_t from = number % 61 * 8;
-    for (std::size_t i = 0; i < filled.size(); ++i)
-      filled[i] = static_cast<std::uint8_t>(local_[(i + from) % filled.size()] & (number / 61 % 2 == 0 ? 0xFF : 0x3F));
+    std::rotate_copy(local_.begin(), local_.begin() + static_cast<std::ptrdiff_t>(number % 61 * 8), local_.end(),
+                     filled.begin());
+    if (number / 61 % 2 != 0)
+      for (std::uint8_t& byte : filled) byte &= 0x3F;
     return changes(filled, start);
   }
 

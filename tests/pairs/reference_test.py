@@ -23,10 +23,11 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE.parent / "numerics"), str(HERE.parent / "grid")]
+sys.path[:0] = [str(HERE.parent / "numerics"), str(HERE.parent / "grid"), str(HERE.parent / "audit")]
 import numpy as np  # noqa: E402
 import golden  # noqa: E402
 import models  # noqa: E402
+import wrap_calls  # noqa: E402
 from signatures import prototypes  # noqa: E402
 
 RUN = {"bm1684x-23.05": models.run_bm1684x, "bm1684x": models.run_bm1684x_1_30, "bm1688": models.run_bm1688, "bm1690": models.run_bm1690,
@@ -38,13 +39,14 @@ TYPES = {0: "DT_UINT8", 1: "DT_INT8", 3: "DT_FP16", 5: "DT_FP32", 6: "DT_UINT16"
          12: "DT_UINT4", 13: "DT_INT4", 15: "DT_FP8E5M2", 47: "DT_FP8E4M3"}
 ROUNDINGS = ["RM_HALF_TO_EVEN", "RM_HALF_AWAY_FROM_ZERO", "RM_TOWARDS_ZERO", "RM_DOWN", "RM_UP", "RM_HALF_UP", "RM_HALF_DOWN"]
 WORDS = {"const dim4*": 4, "const dim2*": 2, "const padding_t*": 4, "const Padding*": 4}
+VARIABLES = ["TENSOR", "SCALAR", "VECTOR"]
 WHOLE = {"scalar_t", "var_context_t", "x32", "x16", "x8"}
 NUMBERS = {"int", "unsigned int", "char", "unsigned char", "short", "unsigned short", "bool", "local_addr_t", "long long", "unsigned long long",
-           "const int", "signed char"}
+           "const int", "signed char", "static_addr_t"}
 SYSTEM = {"system_addr_t", "global_addr_t", "addr_t", "l2_sram_addr_t"}
 MOST_SECONDS = 10  # of a call
 # Families in which the payload of an f32 NaN is no property of the chip (tests/numerics/golden.py: ANY_NAN).
-ANY_NAN = ("conv2d", "_mm", "pool2d", "depthwise2d", "matmul")
+ANY_NAN = ("conv2d", "_mm", "pool2d", "depthwise", "matmul")
 
 
 def argument(ctype, value, global_start):
@@ -62,6 +64,8 @@ def argument(ctype, value, global_start):
         return ROUNDINGS[value["number"]]
     if ctype in ("op_type_t", "mul_type_t"):
         return ENUMERATIONS[ctype.split("_")[0], value["number"]]
+    if ctype == "const variable_t*":
+        return [{"enum": VARIABLES[value["words"][0]]}, {"u32": value["words"][1] & 0xffffffff}]
     if ctype.endswith("_or_addr_t*"):
         return [{"bool": value["words"][0] & 255}, {"u32": value["words"][1] & 0xffffffff}]
     if ctype in SYSTEM:
@@ -122,6 +126,16 @@ class Accesses:
                 found[bytes_at] = True
         return found, twice
 
+    def touches_buffers(self, buffers, block, npu_bytes):
+        """Whether a work buffer of a result's size, which no page writes, may lie over a result or a source."""
+        spans = []
+        for tensor, _ in self.read + self.written:
+            if np.shares_memory(tensor.block, block):
+                offsets = tensor.positions() % npu_bytes
+                spans.append((int(offsets.min()), int(offsets.max()) + tensor.size))
+        longest = max((end - first for first, end in spans), default=0)
+        return any(first < buffer % npu_bytes + longest and buffer % npu_bytes < end for buffer in buffers for first, end in spans)
+
     def depends_on_order(self, block, several_steps):
         """Whether a result lies over itself, over a source whose elements lie elsewhere, or over any source of several steps."""
         for result in self.written:
@@ -131,21 +145,30 @@ class Accesses:
             places = result[0].positions()
             for source in self.read:
                 if (mask & self.mask([source], block)[0]).any():
-                    same = source[0].size == result[0].size and np.array_equal(source[0].positions(), places)
+                    sizes = [getattr(tensor, "element", tensor.size) for tensor in (source[0], result[0])]   # BM1684 packs elements into words
+                    same = sizes[0] == sizes[1] and np.array_equal(source[0].positions(), places)
                     if several_steps or not same:
                         return True
         return False
 
 
-def image_of(images, call):
+class Images:
     """What the memories hold before a call (tests/pairs/main.cpp: fill and load_tables)."""
-    number = call["number"]
-    turned = [np.roll(image, -(number % 61 * 8)) for image in images]
-    local, system = [image & mask for image, mask in zip(turned, (0x3f, 0x07))] if number // 61 % 2 else turned
-    return changed(local, call["tables"]), system
+
+    def __init__(self, *images):
+        # Twice behind each other, so that a turned image is a piece of it.
+        doubled = [np.concatenate([image, image]) for image in images]
+        self.sizes, self.kinds = [image.size for image in images], (doubled, [image & mask for image, mask in zip(doubled, (0x3f, 0x07))])
+
+    def before(self, call):
+        first = call["number"] % 61 * 8
+        local, system = (image[first:first + size] for image, size in zip(self.kinds[call["number"] // 61 % 2], self.sizes))
+        return changed(local, call["tables"]), system
 
 
 def changed(image, spans):
+    if not spans:
+        return image
     after = image.copy()
     for offset, text in spans:
         after[offset:offset + len(text) // 2] = np.frombuffer(bytes.fromhex(text), np.uint8)
@@ -154,8 +177,10 @@ def changed(image, spans):
 
 def differs(got, expected, nans):
     """Where two memories differ, as a mask of bytes."""
+    if np.array_equal(got.view(np.uint64), expected.view(np.uint64)):
+        return np.zeros(got.size, bool)
     wrong = got != expected
-    if nans and wrong.any():
+    if nans:
         words = got.size // 4 * 4
         both = np.isnan(got[:words].view(np.float32)) & np.isnan(expected[:words].view(np.float32))
         wrong[:words] &= ~np.repeat(both, 4)
@@ -167,8 +192,8 @@ def stop(*_):
 
 
 class Comparison:
-    def __init__(self, chip, folder, verbose):
-        self.chip, self.folder, self.verbose = chip, folder, verbose
+    def __init__(self, chip, folder, verbose, log=None):
+        self.chip, self.folder, self.verbose, self.log = chip, folder, verbose, log
         headers = (*(ROOT / "firmware/include/softtpu").glob("tpu_*.h"), ROOT / "firmware/include/tpu_kernel.h", ROOT / "firmware/include/okk.h")
         self.parameters = {name: typed for header in headers for _, name, typed in prototypes(header)}
         self.accesses = Accesses()
@@ -180,16 +205,32 @@ class Comparison:
         with open(self.folder / "calls.json") as lines:
             self.sizes = json.loads(next(lines))
             everything = np.fromfile(self.folder / "images.bin", np.uint8)
-            images = everything[:self.sizes["local_bytes"]], everything[self.sizes["local_bytes"]:]
+            images = Images(everything[:self.sizes["local_bytes"]], everything[self.sizes["local_bytes"]:])
             self.memory = golden.Memory(self.sizes["npu_bytes"], self.sizes["npus"])
             for line in lines:
                 call = json.loads(line)
-                what = self.compare(call, *image_of(images, call))
+                what = self.compare(call, *images.before(call))
                 self.counts[what] += 1
                 if what == "equal":
                     self.equal.add(call["function"])
+                    self.note(call)
                 elif what == "different":
                     self.wrong[call["function"]].append(call["number"])
+
+    def note(self, call):
+        """A line as scripts/argument_audit.py reads it: function, bytes of an NPU, members of the arguments."""
+        if self.log is None:
+            return
+        members = []
+        for (ctype, _), value in zip(self.parameters[call["function"]], call["arguments"]):
+            ctype = ctype.replace(" *", "*")
+            if ctype in wrap_calls.MEMBERS:
+                members += ["-" if value["null"] else word for word in value["words"][:len(wrap_calls.MEMBERS[ctype])]]
+            elif "*" in ctype:
+                members.append(int(not value["null"]))
+            else:
+                members.append(value["float"] if ctype == "float" else value["words"][0] if ctype in WHOLE else value["number"])
+        print(call["function"], self.sizes["npu_bytes"], *members, file=self.log)
 
     def compare(self, call, local, system):
         name, memory = call["function"], self.memory
@@ -228,7 +269,9 @@ class Comparison:
                 found.append((space, before, page, code, np.flatnonzero(wrong)))
         if not found:
             return "equal"
-        if any(self.accesses.depends_on_order(block, bool(buffers)) for block in (memory.local.reshape(-1), memory.system)):
+        local_block = memory.local.reshape(-1)
+        if any(self.accesses.depends_on_order(block, bool(buffers)) for block in (local_block, memory.system)) or \
+                self.accesses.touches_buffers(buffers, local_block, self.sizes["npu_bytes"]):
             return "that depend on an order"
         if known(self.chip, name):
             return "known to differ"
@@ -246,11 +289,12 @@ def main():
     parser.add_argument("--chip", required=True, choices=sorted(RUN))
     parser.add_argument("--calls", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--log", type=argparse.FileType("a"), metavar="FILE", help="add the arguments of the calls that are equal (scripts/argument_audit.py --compared)")
     parser.add_argument("-v", "--verbose", action="store_true", help="the first different bytes of a call, with its arguments")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         drawn = subprocess.run([options.program, "--chip", options.chip, "--calls", str(options.calls), "--seed", str(options.seed), "--export", name])
-        comparison = Comparison(options.chip, pathlib.Path(name), options.verbose)
+        comparison = Comparison(options.chip, pathlib.Path(name), options.verbose, options.log)
         comparison.run()
     for function, numbers in sorted(comparison.wrong.items()):
         print(f"{options.chip}: {function} differs from its page in {len(numbers)} calls: {' '.join(map(str, numbers[:8]))}")

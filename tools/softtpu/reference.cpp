@@ -18,6 +18,7 @@ constexpr std::size_t kWidth = 110;
 constexpr std::size_t kLabelWidth = 12;
 constexpr std::size_t kMostSuggestions = 3;
 constexpr std::size_t kMostHits = 15;
+constexpr const char* kCompared = " compared";  // behind a chip's name (tests/argument_gaps_of_chips.txt)
 
 // Appends words to `out`, each line at most kWidth long and indented; the first line goes on where `out` stands.
 void add_wrapped(std::string& out, std::string_view text, std::size_t indent) {
@@ -143,6 +144,7 @@ struct FunctionReference::Data {
   }
 
   // The arguments that no recorded case of a chip varies; null: every one is varied, or nothing is listed of the chip.
+  // Those that random calls vary whose results equal docs/numerics stand apart, under "CHIP compared".
   json not_varied(const json& entry, const std::string& chip) const {
     const auto found = entry["not_varied"].find(chip);
     return found == entry["not_varied"].end() ? json() : text(*found);
@@ -203,6 +205,14 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
                                 fmt::join(fixed.get<std::vector<std::string>>(), ", ")),
                     kLabelWidth + 2);
       }
+      if (const json compared = data_->not_varied(entry, view.chip + kCompared); !compared.is_null()) {
+        add_label(out, "compared");
+        add_wrapped(out,
+                    fmt::format("compared with docs/numerics by random calls (tests/pairs), the same in all recorded "
+                                "cases of {}: {}",
+                                view.chip, fmt::join(compared.get<std::vector<std::string>>(), ", ")),
+                    kLabelWidth + 2);
+      }
     }
     add_section(out, label, value);
     if (label == "parameters" && !view.here.empty()) {
@@ -232,6 +242,8 @@ json FunctionReference::page_as_json(const std::string& name, const View& view) 
     out["chip"] = view.chip;
     if (const json asked = data_->asked(entry, view.chip); !asked.is_null()) out["chip_parameters"] = asked;
     if (const json fixed = data_->not_varied(entry, view.chip); !fixed.is_null()) out["not_varied"] = fixed;
+    if (const json compared = data_->not_varied(entry, view.chip + kCompared); !compared.is_null())
+      out["not_recorded"] = compared;
   }
   if (!view.here.empty()) out["on_chip"] = view.here;
   return out;
