@@ -69,6 +69,11 @@ def main():
     name, *arguments = next(line for line in listed if line.startswith("tpu_bdc_")).split()
     assert json.loads(api(name, "--json", "--chip", "bm1690"))["not_varied"] == arguments
     assert "not determined by a recording" in api(name, "--chip", "bm1690") and "not determined by a recording" not in api(name)
+    # What random calls compare with docs/numerics stands apart.
+    compared = listed[listed.index("[bm1690 compared]") + 1:]
+    name, *arguments = next(line for line in compared if line.startswith("tpu_bdc_")).split()
+    assert json.loads(api(name, "--json", "--chip", "bm1690"))["not_recorded"] == arguments
+    assert "compared with docs/numerics" in api(name, "--chip", "bm1690") and "compared with docs/numerics" not in api(name)
     ranges = {chip: json.loads(api("tpu_bdc_int8_mm", "--json", "--chip", chip))["chip_ranges"]["rshift"] for chip in ("bm1684x", "bm1688", "bm1690")}
     assert ranges == {"bm1684x": ["0", "31"], "bm1688": ["-31", "127"], "bm1690": ["0", "0"]}, ranges
     assert "every call is refused" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x") or "refuses every call" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x")

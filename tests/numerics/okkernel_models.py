@@ -196,7 +196,7 @@ class OkKernel:
              "max": lambda: np.maximum(x, y), "min": lambda: np.minimum(x, y)}[kind]()
         bits = f"u{np.dtype(self.KINDS[result]).itemsize}"
         if kind == "mac":
-            old = wide("dst", result.replace("U", "S") if is_signed else result.replace("S", "U"))
+            old = wide("dst", ("S" if a["is_origin_dst_signed"] else "U") + result[1:])     # as documented: docs/deviations.md
             count = min(len(old), len(v))
             v = (old[:count] << a["lshift"]) + v[:count]
         return self.pack(a, "dst", self.page.okk_fixed(v, a.get("rshift", 0), np.dtype(bits).itemsize, is_signed), bits)

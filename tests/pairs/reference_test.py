@@ -138,10 +138,12 @@ class Accesses:
 
     def depends_on_order(self, block, several_steps):
         """Whether a result lies over itself, over a source whose elements lie elsewhere, or over any source of several steps."""
+        whole = np.zeros(block.size, bool)
         for result in self.written:
             mask, twice = self.mask([result], block)
-            if twice:
+            if twice or (not several_steps and (whole & mask).any()):    # two results over each other
                 return True
+            whole |= mask
             places = result[0].positions()
             for source in self.read:
                 if (mask & self.mask([source], block)[0]).any():
