@@ -274,9 +274,9 @@ class InitCheck final : public Observer {
       const std::string function = call_name(write->op, write->stack);
       const SourceLine line = find_caller(write->stack);
       const std::string writer = line.line > 0 ? fmt::format("{} at {}", function, line.text()) : function;
-      finding.what =
-          fmt::format("{} reads {} of {}, but {} wrote only {}", call_name(op, here_),
-                      read_part(use.tensor, span, at, end, *first), use.name, writer, written_part(use.tensor, *first));
+      finding.what = fmt::format("{} reads {} of {}, but {} wrote only {}", call_name(op, here_),
+                                 read_part(use.tensor, span, at, end, *first), use.name, writer,
+                                 written_part(use.tensor, span, at, *first));
       finding.parties.push_back(
           {function, fmt::format("{} wrote {}", function, to_text(Operand(write->tensor))), write->stack, {}});
     }
@@ -301,8 +301,13 @@ class InitCheck final : public Observer {
     return first == last ? fmt::format("column {}", first) : fmt::format("columns {}..{}", first, last);
   }
 
-  static std::string written_part(const Tensor& read, const std::pair<const LocalWrite*, const char*>& tail) {
+  static std::string written_part(const Tensor& read, const Span& span, std::uint64_t at,
+                                  const std::pair<const LocalWrite*, const char*>& tail) {
     const Tensor& tensor = tail.first->tensor;
+    // The last channel of a matrix may hold fewer columns than the others.
+    const auto column = static_cast<std::uint64_t>(span.w) + at / static_cast<std::uint64_t>(size_of(read.dtype));
+    if (*tail.second != 'C' && has_columns(read, *tail.first) && column < static_cast<std::uint64_t>(tensor.shape.w))
+      return fmt::format("a part of channel {}", span.c);
     if (*tail.second == 'C') return fmt::format("channels 0..{}", tensor.shape.c - 1);
     if (!has_columns(read, *tail.first)) return fmt::format("{} of {}", to_text(tensor.shape), to_text(tensor.dtype));
     return tensor.shape.w == 1 ? std::string("column 0") : fmt::format("columns 0..{}", tensor.shape.w - 1);

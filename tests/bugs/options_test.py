@@ -86,6 +86,7 @@ class Options(unittest.TestCase):
         for module, kernel, text in (
                 ("init", "bug_columns_behind_the_last", r"tpu_bdc_fp_add reads columns 10\.\.15 of src0, but tpu_gdma_cpy_S2L at init\.c:\d+ wrote only columns 0\.\.9"),
                 ("init", "bug_channels_behind_the_last", r"reads channel 60 of src0, but tpu_gdma_cpy_S2L at init\.c:\d+ wrote only channels 0\.\.59"),
+                ("init", "bug_part_of_the_last_channel", r"tpu_bdc_abs reads columns 1\.\.3 of src, but tpu_gdma_matrix_S2L at init\.c:\d+ wrote only a part of channel 10"),
                 ("constraint", "bug_one_row_further", r"dst of tpu_bdc_cpy overlaps src but does not start at the same address \(first common byte: 0x40\)"),
                 ("constraint", "bug_other_npu", r"\(nearest: 0x00004000 for src1\)"),
                 ("constraint", "bug_half_an_element", r"\(nearest: 0x[0-9a-f]+ for src\)")):

@@ -217,3 +217,17 @@ KERNEL(ok_output_half_filled) {
   LOAD(BANK(0), args->a, kWhole);
   STORE(args->out, BANK(0), kWhole);
 }
+
+// A row of 41 numbers in channels of 4: the last channel has one.
+KERNEL(bug_part_of_the_last_channel) {
+  const dim4 shape = {1, 11, 1, 4};
+  tpu_gdma_matrix_S2L(BANK(0), args->a, 1, 41, 4, 41, DT_FP32);
+  tpu_bdc_abs(BANK(1), BANK(0), &shape, NULL, NULL, DT_FP32);  // finds init/stale-tail
+  tpu_gdma_cpy_L2S(args->out, BANK(1), &shape, NULL, NULL, DT_FP32);
+}
+KERNEL(ok_part_of_the_last_channel) {
+  const dim4 shape = {1, 11, 1, 4};
+  tpu_gdma_matrix_S2L(BANK(0), args->a, 1, 44, 4, 44, DT_FP32);
+  tpu_bdc_abs(BANK(1), BANK(0), &shape, NULL, NULL, DT_FP32);
+  tpu_gdma_cpy_L2S(args->out, BANK(1), &shape, NULL, NULL, DT_FP32);
+}
