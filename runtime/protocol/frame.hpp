@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/unique_fd.hpp"
@@ -67,10 +68,10 @@ class FrameBuffer {
 // Decodes a whole payload: every byte is used and every field fits.
 template <class Message>
 std::optional<Message> find_message(std::span<const std::uint8_t> payload) {
-  Message message;
+  std::optional<Message> message(std::in_place);
   Decoder decoder(payload);
-  decoder(message);
-  if (!decoder.ok() || !decoder.at_end()) return std::nullopt;
+  decoder(*message);
+  if (!decoder.ok() || !decoder.at_end()) message.reset();
   return message;
 }
 

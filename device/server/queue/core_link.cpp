@@ -142,7 +142,7 @@ void CoreLink::start_again() {
   log_info(fmt::format("core {} works again", child_.index()));
 }
 
-std::uint64_t CoreLink::launch(msg::CoreLaunch what, std::string name, const Terms& terms,
+std::uint64_t CoreLink::launch(msg::CoreLaunch&& what, std::string name, const Terms& terms,
                                std::shared_ptr<GroupLaunch> group, CoreItem::Answer answer) {
   if (broken_) start_again();
   const auto* const kernel = std::get_if<msg::KernelCall>(&what.call);

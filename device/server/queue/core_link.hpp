@@ -62,7 +62,7 @@ class CoreLink {
               Answered answer);
   // `name` is for messages; `group` is null where the launch has one core; the answer gets no bytes. The item's number,
   // for await_now().
-  std::uint64_t launch(msg::CoreLaunch what, std::string name, const Terms& terms, std::shared_ptr<GroupLaunch> group,
+  std::uint64_t launch(msg::CoreLaunch&& what, std::string name, const Terms& terms, std::shared_ptr<GroupLaunch> group,
                        CoreItem::Answer answer);
   // Answers may lead to more launches, which wait for the next flush(). These say true when they have answered items.
   // What the core is through with is answered now.

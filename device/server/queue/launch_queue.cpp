@@ -89,7 +89,7 @@ std::uint64_t LaunchQueue::cores_of(const msg::Launch& launch) {
   return bits;
 }
 
-void LaunchQueue::submit(const std::shared_ptr<Client>& client, Queued queued) {
+void LaunchQueue::submit(const std::shared_ptr<Client>& client, Queued&& queued) {
   const std::shared_ptr<Stream>& stream = stream_of(*client, queued.launch.stream);
   note_active(*client, stream);
   note_active_client(*client);
@@ -216,8 +216,9 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
       continue;
     }
     first = nullptr;
-    Queued queued = std::move(stream->pending.front());
-    stream->pending.pop_front();
+    std::list<Queued> taken;
+    taken.splice(taken.begin(), stream->pending, stream->pending.begin());
+    Queued& queued = taken.front();
     stream->ready = !stream->pending.empty();
     if (stream->ready) client->ready_.push_back(stream);
     ++stream->sent;
@@ -248,7 +249,8 @@ bool LaunchQueue::is_awaited(const Stream& stream, std::uint64_t launch) {
   return std::ranges::any_of(stream.waiters, [launch](const auto& waiter) { return waiter.until == launch; });
 }
 
-void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued queued) {
+void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
+                         Queued&& queued) {
   const Key key = key_of(queued.launch);
   msg::LaunchPart& part = queued.launch.parts.front();
   msg::CoreLaunch what = to_core(*client, std::move(part.call));
@@ -263,7 +265,7 @@ void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::share
 }
 
 void LaunchQueue::launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream,
-                               Queued queued) {
+                               Queued&& queued) {
   const Key key = key_of(queued.launch);
   const auto group = std::make_shared<GroupLaunch>(std::move(queued.launch.name), std::move(queued.launch.parts),
                                                    queued.launch.repetitions);

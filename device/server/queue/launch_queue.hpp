@@ -125,7 +125,7 @@ class LaunchQueue {
   }
   // A launch of this client has ended its core, and the server had to work so long for a new one.
   void note_crash(const Client& client, std::chrono::nanoseconds cost);
-  void submit(const std::shared_ptr<Client>& client, Queued queued);
+  void submit(const std::shared_ptr<Client>& client, Queued&& queued);
   // Answers when everything submitted so far has finished: with the first failure since the last sync. Stream 0: all
   // streams.
   void sync(const std::shared_ptr<Client>& client, std::uint32_t stream, Answer answer);
@@ -177,7 +177,7 @@ class LaunchQueue {
   static msg::CoreLaunch to_core(const Client& client, msg::Call call);
   static CoreTerms terms_of(const Client& client, const Stream& stream);
   static bool is_awaited(const Stream& stream, std::uint64_t launch);
-  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued queued);
+  void launch(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued&& queued);
   // A launch on several cores while it runs, with the runs that are compared with it.
   struct Running {
     std::shared_ptr<Client> client;
@@ -187,7 +187,7 @@ class LaunchQueue {
     Answer answer;
     std::shared_ptr<LaunchTrials> trials;  // a trial's failure is a finding, no failure of the program
   };
-  void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued queued);
+  void launch_group(const std::shared_ptr<Client>& client, const std::shared_ptr<Stream>& stream, Queued&& queued);
   std::shared_ptr<LaunchTrials> make_trials(const GroupLaunch& launch);
   void run_group(const std::shared_ptr<const Running>& launch, const std::shared_ptr<GroupLaunch>& group,
                  std::uint32_t order, const Answer& answer);
