@@ -1,13 +1,8 @@
 // softtpu golden: replays recorded cases through the real path (host library, server, core process, kernel module), and
 // recorded instructions on a core in this process.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <boost/dll/runtime_symbol_info.hpp>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,6 +14,7 @@
 #include "tools/golden/session.hpp"
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/outputs.hpp"
+#include "tools/softtpu/python.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -45,19 +41,9 @@ std::string find_kernel() {
   return kKernelFile;
 }
 
-// The package of a checkout, for the program of its build tree.
-void add_python_path() {
-  const auto program = std::filesystem::path(boost::dll::program_location().string());
-  const auto package = program.parent_path().parent_path().parent_path().parent_path() / "python";
-  if (!std::filesystem::exists(package / "softtpu")) return;
-  const char* old = std::getenv("PYTHONPATH");
-  ::setenv("PYTHONPATH", (package.string() + (old != nullptr ? std::string(":") + old : "")).c_str(), 1);
-}
-
 // Python has the clients of clusters; there is none here. Returns only when it cannot be started.
 int run_on_cluster(const GoldenOptions& options) {
-  add_python_path();
-  std::vector<std::string> words = {"python3", "-m", "softtpu.golden", "--cluster", options.cluster};
+  std::vector<std::string> words = {"softtpu.golden", "--cluster", options.cluster};
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {name, value});
   };
@@ -70,12 +56,7 @@ int run_on_cluster(const GoldenOptions& options) {
   if (options.session.list_skipped) words.emplace_back("--skipped");
   words.emplace_back("--");
   words.insert(words.end(), options.session.paths.begin(), options.session.paths.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments[0], arguments.data());
-  fail(fmt::format("--cluster needs python3 with the package softtpu: {}", std::strerror(errno)).c_str());
-  return 1;
+  return become_python("--cluster", words);
 }
 
 int run_calls(const GoldenOptions& options) {
