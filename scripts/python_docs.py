@@ -21,6 +21,7 @@ PARTS = [
     ("compiler", "Compiling", ["compile", "cache_folder"]),
     ("layout", "Layouts", ["draw", "Picture", "ConvBlock", "batch_pack", "batch_unpack"]),
     ("model", "Compiled networks", ["Model", "Tensor"]),
+    ("compare", "Layers beside a float model", ["compare"]),
     ("sail", "Scripts written for SAIL", ["Engine", "Tensor", "Handle", "IOMode", "Dtype", "MultiEngine"]),
     ("sweep/__init__", "Sweeps", ["run", "stream", "grid_of"]),
     ("sweep/tuning", "Tuning", ["tune", "Tuning", "KernelCase", "pareto"]),

@@ -547,6 +547,17 @@ bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on) try {
   return softtpu::caught(__func__);
 }
 
+bool softtpu_bmrt_use_tensor_map(void* p_bmrt, const char* net_name, int stage, const char* json, size_t bytes) try {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  runtime->map = {};
+  if (json == nullptr) return true;
+  if (net_name == nullptr || stage < 0) return refuse(__func__, "it needs the name of a network and a stage");
+  runtime->map = {net_name, static_cast<std::size_t>(stage), std::string(json, bytes)};
+  return true;
+} catch (...) {
+  return softtpu::caught(__func__);
+}
+
 bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, void* user) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   runtime->show = nullptr;

@@ -55,8 +55,12 @@ Result<void> Runtime::load(std::span<const std::uint8_t> file) {
 }
 
 Result<void> Runtime::load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt) {
-  const auto model = bmodel::read_model(file, decrypt);
+  auto model = bmodel::read_model(file, decrypt);
   if (!model) return model.error();
+  for (bmodel::Network& network : model->networks) {
+    if (network.name != map.network || map.stage >= network.stages.size()) continue;
+    if (auto used = bmodel::use_tensor_map(network.stages[map.stage], map.json); !used) return used;
+  }
   if (auto good = check_chip(handle(), *model); !good) return good;
   const std::unique_lock lock(mutex_);
   std::vector<std::shared_ptr<Network>> loaded;

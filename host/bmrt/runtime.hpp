@@ -40,6 +40,11 @@ class Runtime {
   std::atomic<std::uint32_t> flags{BM_RUNTIME_AUTO};
   std::atomic<bool> static_parts{false};  // parts that cannot run are left out
   Network::Show show;                     // empty: networks are not shown
+  struct Map {
+    std::string network;
+    std::size_t stage = 0;
+    std::string json;
+  } map;  // of tensors, beside the file; of no network: none
 
  private:
   std::vector<bm_handle_t> handles_;

@@ -15,6 +15,8 @@ def main():
     if arguments[:1] == ["try"]:
         from . import trial
         return trial.main(arguments[1:])
+    if arguments[:2] == ["bmodel", "compare"]:
+        os.environ.setdefault("SOFTTPU_PYTHON", sys.executable)  # the command comes back to softtpu.compare
     try:
         path = _native.program("softtpu")
     except Error as problem:

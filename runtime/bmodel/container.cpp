@@ -363,6 +363,36 @@ void add_layers(Stage& stage, std::vector<Layer> layers) {
   stage.layers = std::move(layers);
 }
 
+Result<void> use_tensor_map(Stage& stage, std::string_view json) {
+  auto layers = read_tensor_map(json);
+  if (!layers) return layers.error();
+  const auto other = [](std::string why) {
+    return Error{ErrorKind::kUsage, fmt::format("the map of tensors is of another network: {}", why)};
+  };
+  bool names_output = false;
+  for (const Layer& layer : *layers) {
+    std::uint32_t tiu = 0;
+    std::uint32_t dma = 0;
+    for (const CommandGroup& group : stage.groups) {
+      if (group.part != layer.part) continue;
+      tiu = std::max(tiu, group.tiu_count);
+      dma = std::max(dma, group.dma_count);
+    }
+    if (tiu + dma > 0 && (layer.tiu_last > tiu || layer.dma_last > dma))
+      return other(fmt::format("layer {} ends with TIU {} and DMA {}, part {} has {} and {} instructions",
+                               layer.label(), layer.tiu_last, layer.dma_last, layer.part, tiu, dma));
+    for (const LayerTensor& result : layer.results) {
+      names_output = names_output || std::any_of(stage.outputs.begin(), stage.outputs.end(),
+                                                 [&](const Tensor& output) { return output.name == result.name; });
+    }
+  }
+  if (!names_output && !stage.outputs.empty())
+    return other(fmt::format("no layer has the output \"{}\"", stage.outputs[0].name));
+  stage.map_fault.clear();
+  add_layers(stage, *std::move(layers));
+  return {};
+}
+
 std::vector<std::string> Stage::reasons(bool static_parts) const {
   std::vector<std::string> all = refusals;
   if (!static_parts || (groups.empty() && dynamic_parts.empty()))

@@ -108,6 +108,8 @@ struct Model {
 
 // The layers of a map of tensors, and what they make as tensors of the stage.
 void add_layers(Stage& stage, std::vector<Layer> layers);
+// The same of a file that the compiler has written beside the network. An error says why it is no map of this stage.
+Result<void> use_tensor_map(Stage& stage, std::string_view json);
 
 // Makes plain bytes of encrypted ones.
 using Decrypt = std::function<Result<std::vector<std::uint8_t>>(Bytes)>;

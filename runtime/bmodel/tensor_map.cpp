@@ -46,9 +46,13 @@ bool read_type(std::string_view text, LayerTensor& tensor) {
 }
 
 std::optional<LayerTensor> read_result(const Json& item) {
-  LayerTensor tensor{text_of(item, "name"), {}, {}, number_of(item, "address")};
+  LayerTensor tensor{text_of(item, "name"), {}, {}, number_of(item, "address"), {}};
+  tensor.mlir = text_of(item, "type");
   if (tensor.name.empty() || tensor.address < kGlobalStart) return std::nullopt;
   if (!read_type(text_of(item, "memory_type"), tensor)) return std::nullopt;
+  // Elements that do not stand one behind the other, as the packed ones of BM1684, are no plain array.
+  const std::string layout = text_of(item, "layout");
+  if (!layout.empty() && layout != "continuous") return std::nullopt;
   return tensor;
 }
 
@@ -97,8 +101,20 @@ Result<std::vector<Layer>> read_tensor_map(std::string_view json) {
     if (results != item.end() && results->is_array()) {
       for (const Json& result : *results) {
         if (!result.is_object()) continue;
-        if (layer.name.empty()) layer.name = text_of(result, "name");
+        if (layer.name.empty()) {
+          layer.name = text_of(result, "name");
+          layer.mlir = text_of(result, "type");
+          LayerTensor first;
+          if (read_type(text_of(result, "memory_type"), first)) layer.type = first.type;
+        }
         if (auto tensor = read_result(result)) layer.results.push_back(*std::move(tensor));
+      }
+    }
+    const auto operands = item.find("operands");
+    if (operands != item.end() && operands->is_array()) {
+      for (const Json& operand : *operands) {
+        if (!operand.is_object()) continue;
+        if (std::string name = text_of(operand, "name"); !name.empty()) layer.operands.push_back(std::move(name));
       }
     }
     layers.push_back(std::move(layer));

@@ -18,15 +18,18 @@ struct LayerTensor {
   std::string type;  // as in MLIR: "f32"
   std::vector<std::uint64_t> shape;
   std::uint64_t address = 0;  // as compiled
+  std::string mlir;           // "tensor<1x3x!quant.uniform<i8:f32, 0.03:5>>", where the map has it
 };
 
 // A layer: the instructions behind number `before` up to `last` of each unit.
 struct Layer {
-  std::string name;       // of its first result
-  std::string operation;  // "tpu.Conv2D"
+  std::string name;        // of its first result
+  std::string operation;   // "tpu.Conv2D"
+  std::string type, mlir;  // of its first result, wherever that lies
   std::uint32_t part = 0;
   std::uint32_t tiu_before = 0, tiu_last = 0, dma_before = 0, dma_last = 0;
   std::vector<LayerTensor> results;
+  std::vector<std::string> operands;  // their names
 
   std::string label() const;  // "conv1 (tpu.Conv2D)"
 };

@@ -190,7 +190,10 @@ TEST(Bmodel, DamagedBytesAreRefusedOrRead) {
 TEST(Bmodel, TheMapOfTensorsNamesLayersAndTheirResults) {
   const auto layers = read_tensor_map(R"json([
     {"opcode": "tpu.Conv2D", "subnet_id": 2, "tiu_dma_id(before)": [3, 4], "tiu_dma_id(after)": [9, 5], "more": {},
-     "results": [{"name": "conv1", "address": 4294971392, "memory_type": "<1x3x28x30xf16>", "layout": "continuous"},
+     "operands": [{"name": "x"}, {}, 5],
+     "results": [{"name": "conv1", "address": 4294971392, "memory_type": "<1x3x28x30xf16>", "layout": "continuous",
+                  "type": "tensor<1x3x28x30xf16>"},
+                 {"name": "packed", "address": 4294975488, "memory_type": "<4x3xsi8>", "layout": "continuous_4n"},
                  {"name": "in_local", "address": 8192, "memory_type": "<1x3xf32>"}, 5]},
     {"bdc_gdma_id(before)": [9, 5], "bdc_gdma_id(after)": [12, 5], "results": [{"name": "old"}]}])json");
   ASSERT_TRUE(layers) << layers.error().text;
@@ -202,6 +205,10 @@ TEST(Bmodel, TheMapOfTensorsNamesLayersAndTheirResults) {
   EXPECT_EQ(first.results[0].type, "f16");
   EXPECT_THAT(first.results[0].shape, ElementsAre(1, 3, 28, 30));
   EXPECT_EQ(first.results[0].address, 0x100001000U);
+  EXPECT_EQ(first.results[0].mlir, "tensor<1x3x28x30xf16>");
+  EXPECT_EQ(first.mlir, first.results[0].mlir);
+  EXPECT_EQ(first.type, "f16");
+  EXPECT_THAT(first.operands, ElementsAre("x"));
   EXPECT_EQ(layers->at(1).label(), "old");
 
   auto packed = pack_layers(*layers);
@@ -233,14 +240,35 @@ TEST(Bmodel, ADamagedMapOfTensorsIsRefusedOrRead) {
   EXPECT_EQ(read_tensor_map(map_of("<3xf32>"))->at(0).results.size(), 1U);
 }
 
+TEST(Bmodel, AMapBesideTheFileHasToBeOfItsNetwork) {
+  Stage stage;
+  stage.outputs.push_back({"a", DataType::kFloat32, {3}, 0x100000000, 12, 1, 0, {}});
+  stage.groups.push_back({});
+  stage.groups[0].tiu_count = stage.groups[0].dma_count = 2;
+  stage.map_fault = "the map of tensors is not JSON";
+  EXPECT_TRUE(use_tensor_map(stage, map_of("<3xf32>")));
+  EXPECT_EQ(stage.layers.size(), 1U);
+  EXPECT_EQ(stage.map_fault, "");
+  stage.groups[0].dma_count = 0;
+  const auto longer = use_tensor_map(stage, map_of("<3xf32>"));
+  ASSERT_FALSE(longer);
+  EXPECT_THAT(longer.error().text, HasSubstr("layer a ends with TIU 1 and DMA 1, part 0 has 2 and 0 instructions"));
+  stage.groups[0].dma_count = 2;
+  stage.outputs[0].name = "b";
+  const auto other = use_tensor_map(stage, map_of("<3xf32>"));
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().text, HasSubstr("no layer has the output \"b\""));
+  EXPECT_FALSE(use_tensor_map(stage, "["));
+}
+
 TEST(Bmodel, ResultsOfLayersBecomeTensorsOfTheStageOnce) {
   Stage stage;
   stage.outputs.push_back({"y", DataType::kFloat32, {2}, 0x100000000, 8, 1, 0, {}});
   Layer layer;
-  layer.results = {{"y", "f32", {2}, 0x100000000},
-                   {"z", "si16", {2, 3}, 0x100001000},
-                   {"unknown", "f8E4M3", {2}, 0x100002000},
-                   {"huge", "f32", {1ULL << 39, 1ULL << 39}, 0x100003000}};
+  layer.results = {{"y", "f32", {2}, 0x100000000, {}},
+                   {"z", "si16", {2, 3}, 0x100001000, {}},
+                   {"unknown", "f8E4M3", {2}, 0x100002000, {}},
+                   {"huge", "f32", {1ULL << 39, 1ULL << 39}, 0x100003000, {}}};
   add_layers(stage, {layer});
   ASSERT_EQ(stage.between.size(), 1U);
   EXPECT_EQ(stage.between[0].name, "z");

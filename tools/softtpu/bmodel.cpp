@@ -18,6 +18,7 @@
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/network_time.hpp"
 #include "tools/softtpu/outputs.hpp"
+#include "tools/softtpu/python.hpp"
 
 namespace softtpu::cli {
 namespace {
@@ -59,6 +60,8 @@ int run_in_program(const BmodelOptions& options, bool compare) {
   const auto loaded = load_model(options.file);
   if (!loaded) return fail(loaded.error());
   use_chip_of(loaded->model);
+  bmodel::Model with_map = loaded->model;
+  if (auto good = use_map(options, with_map); !good) return fail(good.error());
   if (!options.output.empty()) {
     if (auto writable = check_writable("--output", options.output); !writable) {
       fail(writable.error());
@@ -76,11 +79,45 @@ int run_in_program(const BmodelOptions& options, bool compare) {
   add("--output", options.output);
   add("--reference", compare ? options.reference : "");
   add("--dump-layers", options.layers);
+  add("--map", options.map);
   if (options.static_parts) run.program.emplace_back("--static-parts");
   add("--seed", std::to_string(options.seed));
   add("--repeat", std::to_string(options.repeat));
   add("--tolerance", fmt::format("{}", options.tolerance));
   return run_with_options(run);
+}
+
+// Layers, dequantised, beside a float model: Python has onnxruntime. Settings reach it as variables.
+int compare_layers(const BmodelOptions& options) {
+  if (options.run.gdb || !options.run.gdb_commands.empty())
+    return fail(Error{ErrorKind::kUsage, "--gdb: `softtpu bmodel run` stops at the first line of a kernel"});
+  if (!options.output.empty() || options.repeat != 1 || options.tolerance != 0)
+    return fail(Error{ErrorKind::kUsage, "--output, --repeat and --tolerance belong to a comparison with --reference"});
+  std::error_code failed;
+  std::vector<std::string> words = {"softtpu.compare",
+                                    "--program",
+                                    fs::read_symlink("/proc/self/exe", failed).string(),
+                                    "--seed",
+                                    std::to_string(options.seed),
+                                    "--margin",
+                                    fmt::format("{}", options.margin),
+                                    "--stage",
+                                    std::to_string(options.stage)};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.push_back(fmt::format("{}={}", name, value));
+  };
+  add("--onnx", options.onnx);
+  add("--npz", options.npz);
+  add("--network", options.network);
+  add("--input", options.input);
+  add("--dump-layers", options.layers);
+  add("--map", options.map);
+  add("--json", options.json_file);
+  add("--page", options.page);
+  for (const std::string& report : options.run.reports) add("--report", report);
+  if (options.static_parts) words.emplace_back("--static-parts");
+  words.insert(words.end(), {"--", options.file});
+  return become_python("--onnx and --npz", words);
 }
 
 // By its option, or by the variable itself.
@@ -97,9 +134,14 @@ void add_choice(CLI::App& app, BmodelOptions& options) {
   app.add_option("--stage", options.stage, "number of the stage, if the network has several")
       ->check(CLI::NonNegativeNumber);
 }
+void add_map(CLI::App& app, BmodelOptions& options) {
+  app.add_option("--map", options.map,
+                 "the compiler's map of tensors beside the file (tensor_location.json), for the chosen stage");
+}
 void add_execution(CLI::App& app, BmodelOptions& options) {
   add_file(app, options);
   add_choice(app, options);
+  add_map(app, options);
   app.add_option(
       "--input", options.input,
       "file with the inputs (.npz, or .npy for a single one), by name, else in order; without it they are random");
@@ -178,6 +220,32 @@ Result<LoadedModel> load_model(const std::string& path) {
   return loaded;
 }
 
+Result<std::string> read_map(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::error_code failed;
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
+  if (!fs::is_regular_file(path, failed) || fs::file_size(path, failed) > kMostBytes)
+    return Error{ErrorKind::kUsage, fmt::format("--map {}: no such file, or none of at most 1 GiB", path)};
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file || text.empty()) return Error{ErrorKind::kUsage, fmt::format("--map {}: it cannot be read", path)};
+  return text;
+}
+
+Result<void> use_map(const BmodelOptions& options, bmodel::Model& model) {
+  const auto map = read_map(options.map);
+  if (!map) return map.error();
+  if (map->empty()) return {};
+  for (bmodel::Network& network : model.networks) {
+    const auto stage = static_cast<std::size_t>(options.stage);
+    if ((!options.network.empty() && network.name != options.network) || stage >= network.stages.size()) continue;
+    auto used = bmodel::use_tensor_map(network.stages[stage], *map);
+    if (used) return {};
+    return Error{used.error().kind, fmt::format("--map {}: {}", options.map, used.error().text)};
+  }
+  return Error{ErrorKind::kUsage, fmt::format("{} has no such network or stage", options.file)};
+}
+
 Dtype to_dtype(bmodel::DataType type) {
   constexpr Dtype kTypes[] = {Dtype::kFp32,  Dtype::kFp16,   Dtype::kInt8,  Dtype::kUint8,
                               Dtype::kInt16, Dtype::kUint16, Dtype::kInt32, Dtype::kUint32,
@@ -199,6 +267,27 @@ Json to_json(const std::vector<bmodel::Tensor>& tensors) {
                     {"address", tensor.address},
                     {"scale", tensor.scale},
                     {"zero_point", tensor.zero_point}});
+  }
+  return list;
+}
+
+Json to_json(const std::vector<bmodel::Layer>& layers) {
+  Json list = Json::array();
+  for (const bmodel::Layer& layer : layers) {
+    Json results = Json::array();
+    for (const bmodel::LayerTensor& result : layer.results)
+      results.push_back({{"name", result.name},
+                         {"type", result.type},
+                         {"shape", result.shape},
+                         {"address", result.address},
+                         {"mlir", result.mlir}});
+    list.push_back({{"name", layer.name},
+                    {"operation", layer.operation},
+                    {"part", layer.part},
+                    {"type", layer.type},
+                    {"mlir", layer.mlir},
+                    {"operands", layer.operands},
+                    {"results", std::move(results)}});
   }
   return list;
 }
@@ -230,6 +319,7 @@ Json to_json(const bmodel::Stage& stage) {
           {"groups", std::move(groups)},
           {"layers", stage.layers.size()},
           {"layers_not_known", stage.map_fault},
+          {"tensor_map", to_json(stage.layers)},
           {"cannot_run", stage.reasons(false)}};
 }
 
@@ -253,8 +343,9 @@ int show_model_json(const bmodel::Model& model) {
 }  // namespace
 
 int show_model(const BmodelOptions& options) {
-  const auto loaded = load_model(options.file);
+  auto loaded = load_model(options.file);
   if (!loaded) return fail(loaded.error());
+  if (auto used = use_map(options, loaded->model); !used) return fail(used.error());
   const bmodel::Model& model = loaded->model;
   if (options.json) return show_model_json(model);
   // The compiler's time ends with a line's end.
@@ -282,6 +373,8 @@ Run add_bmodel(CLI::App& app) {
   CLI::App* info = command("info", "Show the networks of a file, their tensors and memory",
                            [options] { return show_model(*options); });
   add_file(*info, *options);
+  add_map(*info, *options);
+  add_choice(*info, *options);
   info->add_flag("--json", options->json, "JSON instead of text");
   CLI::App* disasm = command("disasm", "Print every instruction with its operands and what it waits for",
                              [options] { return disassemble_model(*options); });
@@ -326,14 +419,33 @@ Run add_bmodel(CLI::App& app) {
   add_execution(*execute, *options);
   add_run_options(*execute, options->run, SettingUser::kProgram);
   execute->footer(statuses);
-  CLI::App* compare = command("compare", "Run a network and compare its outputs with those of a file", [options] {
-    if (!computes_nothing()) return run_in_program(*options, true);
-    return fail(Error{ErrorKind::kUsage, "compare needs results: leave out --time-only"});
-  });
+  CLI::App* compare =
+      command("compare", "Run a network and compare its outputs with those of a file, or its layers with a float model",
+              [options] {
+                if (computes_nothing())
+                  return fail(Error{ErrorKind::kUsage, "compare needs results: leave out --time-only"});
+                const bool by_layers = !options->onnx.empty() || !options->npz.empty();
+                return by_layers ? compare_layers(*options) : run_in_program(*options, true);
+              });
   add_execution(*compare, *options);
-  compare->add_option("--reference", options->reference, "what the outputs should be (.npz)")->required();
+  auto* references = compare->add_option_group("Reference", "one of these");
+  references->add_option("--reference", options->reference, "what the outputs should be (.npz)");
+  references->add_option("--onnx", options->onnx,
+                         "the float model (.onnx), which Python's onnxruntime runs: compares layer by layer");
+  references->add_option("--npz", options->npz,
+                         "what the layers should be, by their names (.npz): compares layer by layer");
+  references->require_option(1);
+  compare
+      ->add_option("--margin", options->margin, "layer by layer: how many times what the types explain an error may be")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  compare->add_option("--json", options->json_file, "layer by layer: file for the comparison (JSON)");
+  compare->add_option("--page", options->page, "layer by layer: file for a page with a plot over the layers (HTML)");
   add_run_options(*compare, options->run, SettingUser::kProgram);
-  compare->footer(statuses);
+  compare->footer(
+      "Layer by layer, tensors are those of the compiler's map; the first that leaves the reference by more\n"
+      "than its type and those before it explain is named (docs/networks.md).\n" +
+      statuses + "3 when an output file of a comparison layer by layer cannot be written.\n");
   add_test(*command("test", "Run and compare networks with the options of the vendor's bmrt_test",
                     [options] { return test_model(*options); }),
            *options);

@@ -21,7 +21,9 @@ struct BmodelOptions {
   bool static_parts = false;  // leave out parts that cannot run
   // run, compare
   RunOptions run;
-  std::string input, output, reference, layers;
+  std::string input, output, reference, layers, map;
+  std::string onnx, npz, json_file, page;  // compare: layer by layer
+  double margin = 4;
   std::uint64_t seed = 1;
   int repeat = 1;
   double tolerance = 0;
@@ -49,6 +51,10 @@ struct LoadedModel {
   bmodel::Bytes bytes() const { return mapped ? mapped->bytes() : bmodel::Bytes(read); }
 };
 Result<LoadedModel> load_model(const std::string& path);
+
+// The map of tensors of `--map` for the chosen stage; an empty path: nothing.
+Result<std::string> read_map(const std::string& path);
+Result<void> use_map(const BmodelOptions& options, bmodel::Model& model);
 
 Dtype to_dtype(bmodel::DataType type);
 

@@ -228,6 +228,11 @@ std::string indices_of(std::uint64_t element, const std::vector<std::uint64_t>& 
   return fmt::format("[{}]", fmt::join(indices, ", "));
 }
 
+struct Choice {
+  const bmodel::Network* network = nullptr;
+  const bmodel::Stage* stage = nullptr;
+};
+
 // Kept open: a device and a runtime.
 class Session {
  public:
@@ -240,10 +245,12 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // What went wrong is in the log.
-  bool open(const LoadedModel& model, bool static_parts) {
+  bool open(const LoadedModel& model, const BmodelOptions& options, const Choice& chosen, const std::string& map) {
     if (bm_dev_request(&handle_, 0) != BM_SUCCESS) return false;
     runtime_ = bmrt_create(handle_);
-    if (runtime_ != nullptr) softtpu_bmrt_run_static_parts(runtime_, static_parts);
+    if (runtime_ != nullptr) softtpu_bmrt_run_static_parts(runtime_, options.static_parts);
+    if (runtime_ != nullptr && !map.empty())
+      softtpu_bmrt_use_tensor_map(runtime_, chosen.network->name.c_str(), options.stage, map.data(), map.size());
     return runtime_ != nullptr && bmrt_load_bmodel_data(runtime_, model.bytes().data(), model.bytes().size());
   }
 
@@ -309,10 +316,6 @@ class Session {
   double fastest_ms_ = std::numeric_limits<double>::infinity();
 };
 
-struct Choice {
-  const bmodel::Network* network = nullptr;
-  const bmodel::Stage* stage = nullptr;
-};
 Result<Choice> choose(const BmodelOptions& options, const bmodel::Model& model) {
   for (const bmodel::Network& network : model.networks) {
     if (!options.network.empty() && network.name != options.network) continue;
@@ -377,7 +380,9 @@ int execute_model(const BmodelOptions& options) {
   if (!chosen) return fail(chosen.error());
   // Loading checks that the tensors lie in the network's memory: before that, their sizes are only claimed.
   Session session;
-  if (!session.open(*loaded, options.static_parts)) return kFailed;
+  const auto map = read_map(options.map);
+  if (!map) return fail(map.error());
+  if (!session.open(*loaded, options, *chosen, *map)) return kFailed;
   if (auto possible = check_sizes(*chosen->stage); !possible) return fail(possible.error());
   auto inputs = find_inputs(options, *chosen->stage);
   if (!inputs) return fail(inputs.error());

@@ -72,6 +72,7 @@ int become_python(const std::string& what, const std::vector<std::string>& argum
   std::vector<std::string> words = {python, "-m"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::execvp(python.c_str(), pointers.data());

@@ -23,6 +23,11 @@ bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, v
    and a tensor that a part would have made holds what was in its memory, at first zeros. The log names them. */
 bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on);
 
+/* Networks that the runtime loads from now on: the compiler's map of tensors for one stage of the network of this name,
+   the text of the `tensor_location.json` that lies beside the file. A map of another network fails the load. NULL as
+   `json` ends it. */
+bool softtpu_bmrt_use_tensor_map(void* p_bmrt, const char* net_name, int stage, const char* json, size_t bytes);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
