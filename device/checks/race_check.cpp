@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <boost/icl/interval_map.hpp>
 #include <deque>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "device/checks/describe.hpp"
@@ -24,8 +26,50 @@ struct Touch {
   std::uint32_t operand = 0;
   bool operator==(const Touch&) const = default;
 };
+
+// Touches of the same bytes in up to 64 lanes of local memory, as bits; a lane is in one part. Most operands have the
+// same offsets in every lane, so that one entry of a map stands for all of them. Memory without lanes is lane 0.
+constexpr std::uint64_t kLanes = 64;
+class LaneTouches {
+ public:
+  struct Part {
+    Touch touch;
+    std::uint64_t lanes = 0;
+    bool operator==(const Part&) const = default;
+  };
+
+  LaneTouches() = default;
+  LaneTouches(std::uint64_t lanes, Touch touch) : parts_{{touch, lanes}} {}
+  const std::vector<Part>& parts() const { return parts_; }
+
+  LaneTouches& operator-=(const LaneTouches& gone) {
+    for (const Part& other : gone.parts_) {
+      for (Part& part : parts_) part.lanes &= ~other.lanes;
+    }
+    std::erase_if(parts_, [](const Part& part) { return part.lanes == 0; });
+    return *this;
+  }
+  // Later touches take the place of earlier ones.
+  LaneTouches& operator+=(const LaneTouches& later) {
+    *this -= later;
+    for (const Part& other : later.parts_) {
+      const auto same =
+          std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return part.touch == other.touch; });
+      if (same != parts_.end()) {
+        same->lanes |= other.lanes;
+      } else {
+        parts_.push_back(other);
+      }
+    }
+    return *this;
+  }
+  bool operator==(const LaneTouches&) const = default;
+
+ private:
+  std::vector<Part> parts_;
+};
 using Interval = boost::icl::right_open_interval<std::uint64_t>;
-using TouchMap = boost::icl::interval_map<std::uint64_t, Touch, boost::icl::partial_enricher, std::less,
+using TouchMap = boost::icl::interval_map<std::uint64_t, LaneTouches, boost::icl::partial_absorber, std::less,
                                           boost::icl::inplace_plus, boost::icl::inter_section, Interval>;
 
 // One engine's accesses of the open section, per address space.
@@ -55,6 +99,11 @@ std::optional<std::size_t> index_of(Engine engine) {
   if (found == kEngines.end()) return std::nullopt;
   return static_cast<std::size_t>(found - kEngines.begin());
 }
+
+// Bytes that follow each other, in each of these lanes.
+struct Run {
+  std::uint64_t begin, end, lanes;
+};
 
 class RaceCheck final : public Observer {
  public:
@@ -131,8 +180,13 @@ class RaceCheck final : public Observer {
 
   void touch(std::size_t engine, Access access, const Tensor& tensor, std::uint32_t operand) {
     const Touch self{static_cast<std::uint32_t>(commands_.size()), operand};
-    const bool writes = access != Access::kRead;
-    // Rows that follow each other are one run, in whatever order the tensor has them: maps have few entries then.
+    const SpanSpace space = find_runs(tensor);
+    join_lanes(space);
+    for (const Run& run : runs_) touch_run(engine, access != Access::kRead, space, run, self);
+  }
+
+  // Rows that follow each other are one run, in whatever order the tensor has them: maps have few entries then.
+  SpanSpace find_runs(const Tensor& tensor) {
     runs_.clear();
     SpanSpace space{};
     for_each_span(*chip_, tensor, [&](const Span& span) {
@@ -140,49 +194,93 @@ class RaceCheck final : public Observer {
       if (!runs_.empty() && runs_.back().end == span.begin) {
         runs_.back().end = span.end;
       } else if (span.begin < span.end) {
-        runs_.push_back({span.begin, span.end});
+        runs_.push_back({span.begin, span.end, 1});
       }
     });
     const auto before = [](const Run& a, const Run& b) { return a.begin < b.begin; };
     if (!std::is_sorted(runs_.begin(), runs_.end(), before)) std::sort(runs_.begin(), runs_.end(), before);
-    for (std::size_t i = 0; i < runs_.size();) {
-      Run run = runs_[i++];
-      for (; i < runs_.size() && runs_[i].begin <= run.end; ++i) run.end = std::max(run.end, runs_[i].end);
-      touch_run(engine, writes, space, Interval(run.begin, run.end), self);
+    std::size_t count = 0;
+    for (const Run& run : runs_) {
+      if (count > 0 && run.begin <= runs_[count - 1].end) {
+        runs_[count - 1].end = std::max(runs_[count - 1].end, run.end);
+      } else {
+        runs_[count++] = run;
+      }
+    }
+    runs_.resize(count);
+    return space;
+  }
+
+  // Runs of local memory become offsets in a lane, and those of the same bytes one run with all their lanes. The lanes
+  // of the next 64 NPUs lie behind those of the first.
+  void join_lanes(SpanSpace space) {
+    if (space != SpanSpace::kLocal) return;
+    const std::uint64_t lane_bytes = chip_->local_bytes;
+    lane_runs_.clear();
+    for (const Run& run : runs_) {
+      for (std::uint64_t begin = run.begin; begin < run.end;) {
+        const std::uint64_t lane = begin / lane_bytes, end = std::min(run.end, (lane + 1) * lane_bytes);
+        const std::uint64_t moved = (lane - lane / kLanes) * lane_bytes;
+        lane_runs_.push_back({begin - moved, end - moved, std::uint64_t{1} << lane % kLanes});
+        begin = end;
+      }
+    }
+    const auto before = [](const Run& a, const Run& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); };
+    std::stable_sort(lane_runs_.begin(), lane_runs_.end(), before);
+    runs_.clear();
+    for (const Run& run : lane_runs_) {
+      if (!runs_.empty() && runs_.back().begin == run.begin && runs_.back().end == run.end) {
+        runs_.back().lanes |= run.lanes;
+      } else {
+        runs_.push_back(run);
+      }
     }
   }
 
-  void touch_run(std::size_t engine, bool writes, SpanSpace space, const Interval& bytes, Touch self) {
+  void touch_run(std::size_t engine, bool writes, SpanSpace space, const Run& run, Touch self) {
     const auto memory = static_cast<std::size_t>(space);
+    const Interval bytes(run.begin, run.end);
     for (std::size_t other = 0; other < kEngines.size(); ++other) {
       if (other == engine) continue;
       const auto look = [&](TouchMap& touches, bool earlier_writes) {
         if (touches.empty()) return;
         // What this write is ordered behind needs no further comparison: who races with that and not with this write
         // would have to come behind this write, and so behind that.
-        if (compare(touches, bytes, space, self, earlier_writes, writes) && writes) touches.erase(bytes);
+        const std::uint64_t ordered = compare(touches, run, space, self, earlier_writes, writes);
+        if (ordered != 0 && writes) touches.subtract({bytes, LaneTouches(ordered, {})});
       };
       look(engines_[other].writes[memory], true);
       if (writes) look(engines_[other].reads[memory], false);
     }
     TouchMap& map = writes ? engines_[engine].writes[memory] : engines_[engine].reads[memory];
-    map.set({bytes, self});
+    map.add({bytes, LaneTouches(run.lanes, self)});
   }
 
-  // Whether something was found, all of it ordered before.
-  bool compare(const TouchMap& others, const Interval& bytes, SpanSpace space, Touch self, bool earlier_writes,
-               bool self_writes) {
-    bool ordered = true;
-    const auto [begin, end] = others.equal_range(bytes);
+  // From a place in joined lanes to the place in this one of them.
+  std::uint64_t moved_by(std::uint64_t joined, int lane) const {
+    const std::uint64_t group = joined / chip_->local_bytes;
+    return (group * kLanes + static_cast<unsigned>(lane) - group) * chip_->local_bytes;
+  }
+
+  // The lanes in which something was found, all of it ordered before.
+  std::uint64_t compare(const TouchMap& others, const Run& run, SpanSpace space, Touch self, bool earlier_writes,
+                        bool self_writes) {
+    std::uint64_t found = 0, unordered = 0;
+    const auto [begin, end] = others.equal_range(Interval(run.begin, run.end));
     for (auto at = begin; at != end; ++at) {
-      const std::uint64_t first = std::max(at->first.lower(), bytes.lower());
-      const std::uint64_t last = std::min(at->first.upper(), bytes.upper());
-      const SectionCommand& earlier = command_of(at->second);
-      if (clocks_[command_of(self).engine][earlier.engine] >= earlier.tick) continue;  // a message orders them
-      ordered = false;
-      report(at->second, self, space, first, last, earlier_writes, self_writes);
+      for (const LaneTouches::Part& part : at->second.parts()) {
+        const std::uint64_t lanes = part.lanes & run.lanes;
+        if (lanes == 0) continue;
+        found |= lanes;
+        const SectionCommand& earlier = command_of(part.touch);
+        if (clocks_[command_of(self).engine][earlier.engine] >= earlier.tick) continue;  // a message orders them
+        unordered |= lanes;
+        const std::uint64_t first = std::max(at->first.lower(), run.begin), last = std::min(at->first.upper(), run.end);
+        const std::uint64_t moved = space == SpanSpace::kLocal ? moved_by(first, std::countr_zero(lanes)) : 0;
+        report(part.touch, self, space, first + moved, last + moved, earlier_writes, self_writes);
+      }
     }
-    return ordered && begin != end;
+    return found & ~unordered;
   }
 
   const SectionCommand& command_of(Touch touch) const { return commands_[touch.command - 1]; }
@@ -222,10 +320,7 @@ class RaceCheck final : public Observer {
   std::array<Clock, kEngines.size()> clocks_{};  // what each engine knows to have happened
   std::map<int, Clock> messages_;
   std::deque<std::uint64_t> reported_;
-  struct Run {
-    std::uint64_t begin, end;
-  };
-  std::vector<Run> runs_;  // of the tensor that is looked at
+  std::vector<Run> runs_, lane_runs_;  // of the tensor that is looked at
 };
 
 }  // namespace
