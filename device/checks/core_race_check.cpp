@@ -87,7 +87,9 @@ struct Point {
 
 // One launch's part of what the cores share.
 struct Board {
-  std::atomic<int> lock{0};
+  std::atomic<int> lock{0};  // of what follows
+  std::atomic<int> storing{
+      0};                    // a network's instruction stores: what it has stored is looked at before another one does
   std::uint32_t serial = 0;  // of the launch
   int ended = 0;             // cores, each once for each group
   std::uint64_t next = 0;
@@ -100,16 +102,17 @@ struct Board {
 
 class BoardLock {
  public:
-  explicit BoardLock(Board& board) : board_(board) {
+  explicit BoardLock(Board& board) : BoardLock(board.lock) {}
+  explicit BoardLock(std::atomic<int>& taken) : taken_(taken) {
     // A core that was ended here ends its launch too: no core waits long.
-    for (int i = 0; board_.lock.exchange(1) != 0 && i < 200'000; ++i) std::this_thread::yield();
+    for (int i = 0; taken_.exchange(1) != 0 && i < 200'000; ++i) std::this_thread::yield();
   }
-  ~BoardLock() { board_.lock = 0; }
+  ~BoardLock() { taken_ = 0; }
   BoardLock(const BoardLock&) = delete;
   BoardLock& operator=(const BoardLock&) = delete;
 
  private:
-  Board& board_;
+  std::atomic<int>& taken_;
 };
 
 using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
@@ -138,7 +141,12 @@ class CoreRaceCheck final : public Observer {
 
   void before(Op op, const Command& command) override {
     const auto* control = std::get_if<ControlCmd>(&command);
-    if (board_ == nullptr || control == nullptr || is_own_message(control->message)) return;
+    if (board_ == nullptr) return;
+    if (control == nullptr) {
+      if (submits_instructions() && stores(command)) storing_.emplace(board_->storing);
+      return;
+    }
+    if (is_own_message(control->message)) return;
     if (control->action == ControlAction::kSendMessage) {
       const Site site = here();
       const BoardLock lock(*board_);
@@ -160,7 +168,11 @@ class CoreRaceCheck final : public Observer {
   void after(Op op, const Command& command) override {
     if (board_ == nullptr) return;
     const auto* control = std::get_if<ControlCmd>(&command);
-    if (control == nullptr) return touch_all(op, command);
+    if (control == nullptr) {
+      touch_all(op, command);
+      storing_.reset();
+      return;
+    }
     if (is_own_message(control->message)) return;
     const BoardLock lock(*board_);
     if (control->action == ControlAction::kWaitMessage) {
@@ -269,6 +281,15 @@ class CoreRaceCheck final : public Observer {
       if (access != Access::kWrite) touch(op, name, false, tensor);
       if (access != Access::kRead) touch(op, name, true, tensor);
     });
+  }
+
+  // Into memory that the cores share.
+  static bool stores(const Command& command) {
+    bool found = false;
+    for_each_tensor(command, [&](std::uint32_t, Access access, const char*, const Tensor& tensor) {
+      found = found || (access != Access::kRead && tensor.space == Space::kSystem);
+    });
+    return found;
   }
 
   Spans spans_of(const Tensor& tensor) const {
@@ -382,7 +403,8 @@ class CoreRaceCheck final : public Observer {
   const Chip* chip_ = nullptr;
   const Memories* memories_ = nullptr;
   LaunchPosition place_;
-  Board* board_ = nullptr;  // null: this launch has one core
+  Board* board_ = nullptr;            // null: this launch has one core
+  std::optional<BoardLock> storing_;  // while an instruction stores
   Clock own_{};
   std::map<int, std::uint32_t> arrivals_;  // at each barrier
 };
