@@ -154,7 +154,8 @@ class Elementwise:
             x, y = y, x
         shift = [self.page.channel_shift(int(s)) for s in signed(self.parameter(a, "shift", "int8").copy(), "int8").flat] if "shift_addr" in a else \
             [self.page.constant_shift(a["shift"])] * x.size
-        words = [self.page.int_binary(base, int(u), int(v), int(s), a["rounding_mode"], a["saturation"], to) % 2**32
+        kept = [self.page.channel_result] if "shift_addr" in a else []
+        words = [self.page.int_binary(base, int(u), int(v), int(s), a["rounding_mode"], a["saturation"], to, *kept) % 2**32
                  for u, v, s in zip(x.flat, y.flat, shift)]
         self.tensor(a, "dst", to).put(np.array(words, np.uint64).reshape(x.shape))
         return True
