@@ -369,6 +369,12 @@ void add_launches(std::vector<Row>& rows) {
     fail([&] { return bmrt_launch_tensor_ex(runtime, kName, &w.input, 1, &w.output, 1, true, false); });
     bmrt_destroy(runtime);
   });
+  ROW(softtpu_bmrt_use_tensor_map, {
+    void* const runtime = bmrt_create(w.handle);
+    static constexpr char kMap[] = "[]";
+    fail([&] { return softtpu_bmrt_use_tensor_map(runtime, "softmax", 0, kMap, sizeof kMap - 1); });
+    bmrt_destroy(runtime);
+  });
   ROW(softtpu_bmrt_run_static_parts, {
     void* const runtime = bmrt_create(w.handle);
     fail([&] { return softtpu_bmrt_run_static_parts(runtime, true); });
